@@ -89,6 +89,13 @@ pub(crate) fn report(error: &Error) -> Exit {
             ));
             Exit::InvalidInput
         }
+        Error::Sweep(SweepError::Missing { .. }) => {
+            say(&format!(
+                "error: {error}: nothing is summed up\n\nhint: `haggle sweep SCENARIO -o DIR` carries \
+                 them out and sums up; what another command is carrying out it leaves alone\n"
+            ));
+            Exit::InvalidInput
+        }
         Error::Sweep(SweepError::Results(inner)) => results(inner),
         Error::Sweep(SweepError::Figure(inner)) => experiment(inner),
         Error::Unfit { hint, .. } => {
@@ -198,16 +205,7 @@ fn experiment(error: &ExperimentError) -> Exit {
 /// An error of results that are written or read.
 fn results(error: &ResultsError) -> Exit {
     say(&format!("error: {error}\n"));
-    match error {
-        ResultsError::FolderExists { .. }
-        | ResultsError::InUse { .. }
-        | ResultsError::NotARun { .. }
-        | ResultsError::NoName { .. }
-        | ResultsError::DiskFull { .. }
-        | ResultsError::FileTooLarge { .. }
-        | ResultsError::Write { .. } => Exit::CannotWrite,
-        _ => Exit::InvalidInput,
-    }
+    if error.is_read() { Exit::InvalidInput } else { Exit::CannotWrite }
 }
 
 /// The option that gets past a problem with a log, if there is one.

@@ -126,6 +126,7 @@ fn a_sweep_is_summed_up() {
     ----- stdout -----
     {
       "aggregate_csv": "out/aggregate.csv",
+      "failed": [],
       "figures": [],
       "folder": "out",
       "runs": 9,
@@ -334,13 +335,20 @@ fn a_run_that_fails_is_named() {
     insta::assert_snapshot!(folder.haggle(&["sweep", "sweep.toml", "-o", "out"]), @r#"
     exit code: 3
     ----- stdout -----
+    1 run
+    runs       out/runs.csv
+    aggregate  out/aggregate.csv
+    failed     out/failed.csv
     ----- stderr -----
-    in run 0 (scenario=sweep/seed=1):
-    error: log.swf:1: expected 18 fields, found 3
 
-    hint: replay with --lenient, or set `malformed = "skip"` in the workload's rules, to leave such lines out and count them
+    1 of 1 run failed:
+      run 0 (scenario=sweep/seed=1): log.swf:1: expected 18 fields, found 3
+
+    hint: the tables are of the others; the same command tries these again
     "#);
-    assert_eq!(folder.tree("out").len(), 0);
+    let names = Vec::from_iter(folder.tree("out").into_keys());
+    let left = [".sweep/failed/0.json", "aggregate.csv", "failed.csv", "runs.csv", "scenario.toml"];
+    assert_eq!(names, left);
 }
 
 #[test]
@@ -417,4 +425,115 @@ fn a_figure_of_one_run_is_none_of_a_sweep_whatever_its_axes_are_called() {
     assert!(shown.starts_with("exit code: 0"), "{shown}");
     let reason = "figure left out: waiting-ecdf.png shows one run: add --figures";
     assert!(stderr_of(&shown).contains(reason), "{shown}");
+}
+
+/// Of two points, one has a log that is damaged.
+const ONE_LOG_DAMAGED: &str = r#"
+[[workload]]
+name = "jobs"
+log = "whole.swf"
+
+[[provider]]
+name = "north"
+processors = 8
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+
+[sweep]
+replications = 2
+
+[[sweep.axis]]
+name = "log"
+path = "workload.jobs.log"
+values = ["damaged.swf", "whole.swf"]
+"#;
+
+const WHOLE_LOG: &str = "; MaxProcs: 8\n1 0 -1 80 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1\n";
+
+#[test]
+fn a_run_that_fails_keeps_no_other_from_its_end() {
+    let files =
+        [("sweep.toml", ONE_LOG_DAMAGED), ("damaged.swf", "1 2 3\n"), ("whole.swf", WHOLE_LOG)];
+    let folder = Folder::with(&files);
+    let sweep = ["sweep", "sweep.toml", "-o", "out"];
+    let shown = folder.haggle(&sweep);
+    assert!(shown.starts_with("exit code: 3\n"), "{shown}");
+    insta::assert_snapshot!(stderr_of(&shown), @r#"
+      ⚠ `replications` of the sweep has no effect: nothing here is drawn, so the seed changes nothing
+        ╭─[sweep.toml:16:16]
+     16 │ replications = 2
+        ·                ┬
+        ·                ╰── not used
+        ╰────
+      help: remove it: all runs of a point would be copies of one
+
+    sweep.toml: 1 warning
+    warning: the replications are copies of one run at 1 of 1 points: the seed changes nothing there, so no confidence interval is given; the workload steps `random-window`, `resample` and `shake` make others of a log
+
+    2 of 4 runs failed:
+      run 0 (scenario=log-damaged.swf/seed=1): damaged.swf:1: expected 18 fields, found 3
+      run 1 (scenario=log-damaged.swf/seed=2): damaged.swf:1: expected 18 fields, found 3
+
+    hint: the tables are of the others; the same command tries these again
+    "#);
+    insta::assert_snapshot!(folder.read("out/failed.csv"), @r#"
+    run,seed,log,message
+    0,1,damaged.swf,"damaged.swf:1: expected 18 fields, found 3"
+    1,2,damaged.swf,"damaged.swf:1: expected 18 fields, found 3"
+    "#);
+    assert_eq!(folder.read("out/runs.csv").lines().count(), 3);
+    assert!(folder.read("out/aggregate.csv").contains("whole.swf,jobs,2,1.0,"));
+    let json = folder.haggle(&[&sweep[..], &["--json", "--quiet"]].concat());
+    assert!(stdout_of(&json).contains("\"message\": \"damaged.swf:1: expected 18"), "{json}");
+    // Once the log is repaired the same command has all, and no trace is left of what was wrong.
+    fs::write(folder.path().join("damaged.swf"), WHOLE_LOG).expect("it can be written");
+    let shown = folder.haggle(&sweep);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    assert_eq!(folder.read("out/runs.csv").lines().count(), 5);
+    let left: Vec<String> =
+        folder.tree("out").into_keys().filter(|name| name.contains("failed")).collect();
+    assert_eq!(left, [""; 0]);
+}
+
+#[test]
+fn parts_and_their_merge_leave_what_one_machine_leaves() {
+    let figure = "[[figure]]\nkind = \"lines\"\nmetric = \"mean-waiting-time\"\nx = \"policy\"\n";
+    let folder = Folder::with(&[("sweep.toml", &format!("{}\n{figure}", scenario(100)))]);
+    folder.haggle(&["sweep", "sweep.toml", "-o", "whole"]);
+    let part = |part: &str| folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--part", part]);
+    insta::assert_snapshot!(part("2/4"), @r#"
+    exit code: 0
+    ----- stdout -----
+    part 2/4: 2 runs of 9
+    ----- stderr -----
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--merge"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: 7 of 9 runs are not there yet: nothing is summed up
+
+    hint: `haggle sweep SCENARIO -o DIR` carries them out and sums up; what another command is carrying out it leaves alone
+    "#);
+    for other in ["1/4", "3/4", "4/4", "2/4"] {
+        let shown = part(other);
+        assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    }
+    let merges = [(); 2].map(|()| folder.start(&["sweep", "sweep.toml", "-o", "out", "--merge"]));
+    for merge in merges {
+        let shown = ended(merge);
+        assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    }
+    assert_eq!(differing(&results(&folder, "out"), &results(&folder, "whole")), [""; 0]);
+    insta::assert_snapshot!(part("5/4"), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: invalid value '5/4' for '--part <K/N>': write K/N, such as 3/10: part 3 of 10
+
+    For more information, try '--help'.
+    "#);
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
-use haggle::experiment::sweep::{SweepConduct, sweep};
+use haggle::experiment::sweep::{OnFailure, SweepConduct, sweep};
 use haggle::experiment::{Conduct, Destination, Figures, Outcome, Unwatched, run};
 use haggle::scenario::{Experiment, Logs, SCHEMA_TEXT, Source};
 use haggle_results::Existing;
@@ -178,6 +178,7 @@ fn come(scenario: &Value, folder: &Path, figures: Figures) -> Came {
             any_build: false,
             workers: 1,
             figures: Figures::Skip,
+            on_failure: OnFailure::Stop,
             stop: &stop,
             on_run: &|| {},
         };

@@ -129,7 +129,6 @@ fn of_run(args: &Args, folder: &Path) -> Result<(), Error> {
 fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
     let source = Source::read(&folder.join("scenario.toml"))?;
     let experiment = Experiment::read(source, Logs::Ignore)?;
-    let sweep = SweepData::read(&experiment, folder)?;
     if args.kinds.is_empty() && experiment.figures.is_empty() && shows_single_runs(&experiment) {
         return Err(Error::Unfit {
             message: "the scenario's figures show one run each".to_owned(),
@@ -141,8 +140,10 @@ fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
         .iter_mut()
         .filter(|figure| figure.kind == FigureKind::Lines || figure.kind.shows_spread())
     {
-        figure.x = figure.x.take().or_else(|| sweep.axes.first()?.parse().ok());
+        let first = || experiment.variants.first()?.settings.first()?.axis.parse().ok();
+        figure.x = figure.x.take().or_else(first);
     }
+    let sweep = SweepData::read(&experiment, folder, &figures)?;
     let paths = paths(args, &figures, folder)?;
     for (figure, path) in figures.iter().zip(&paths) {
         draw_sweep(figure, &sweep, path)?;

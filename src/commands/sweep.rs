@@ -1,17 +1,22 @@
 //! `haggle sweep`: all runs of a scenario with axes and replications.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use haggle::experiment::Figures;
-use haggle::experiment::sweep::{SweepConduct, Swept, clear_stale, look, sweep};
+use haggle::experiment::sweep::{
+    Cause, Failed, OnFailure, SweepConduct, Swept, announce, carry_out, clear_stale, look, sum_up,
+    sweep,
+};
 use haggle::scenario::{Experiment, Logs};
 use serde_json::json;
 
 use super::compare::SHOWN;
 use super::example::Given;
-use super::table::{lines, number};
+use super::table::{count, lines, number};
 use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
@@ -21,13 +26,17 @@ use crate::report::{say, warn, warn_of};
 /// Run every combination of a scenario's axes, side by side, and sum them up
 ///
 /// A sweep that was stopped or killed goes on where it was: runs that are done
-/// are not repeated. The results do not depend on the number of workers.
+/// are not repeated. The results do not depend on the number of workers. A run that fails
+/// keeps no other from its end: such runs are listed then, and in failed.csv.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle sweep --example sweep
   haggle sweep scenarios/sweep.toml -o again
   haggle sweep scenarios/sweep.toml -o policies --jobs 4
   haggle sweep scenarios/sweep.toml --set 'provider.*.processors=200' -o larger
+  haggle sweep scenarios/sweep.toml -o parts --part 1/2  # and 2/2 on another machine
+  haggle sweep scenarios/sweep.toml -o parts --part 2/2
+  haggle sweep scenarios/sweep.toml -o parts --merge
   haggle show --runs scenarios/sweep.toml  # what would be run")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -48,6 +57,13 @@ pub(crate) struct Args {
     /// Draw each run's own figures too
     #[arg(long)]
     figures: bool,
+    /// Carry out part K of N only, such as 3/10, and sum nothing up; the parts may go on at the same
+    /// time, on any machines that share the folder
+    #[arg(long, value_name = "K/N", conflicts_with = "merge")]
+    part: Option<Part>,
+    /// Carry out nothing, but sum up the runs of all parts
+    #[arg(long)]
+    merge: bool,
     /// Print what was written as JSON
     #[arg(long)]
     json: bool,
@@ -76,59 +92,139 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let progress = look(&experiment, &folder, &output, args.any_build)?;
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let workers = args.jobs.map_or_else(cores, NonZeroUsize::get);
-    if progress.done > 0 && !args.quiet {
+    if progress.done > 0 && !args.quiet && !args.merge {
         say(&format!("{} of {} runs are done already\n", progress.done, progress.runs));
     }
-    let bar = many_runs(Show::unless(args.quiet), progress.runs as u64, progress.done as u64);
+    if args.merge {
+        return tell(args, progress.runs, &output, &sum_up(&experiment, &output)?);
+    }
+    let runs = match args.part {
+        Some(part) => (0..progress.runs).filter(|&number| part.has(number)).count(),
+        None => progress.runs,
+    };
+    let bar = many_runs(Show::unless(args.quiet), runs as u64, progress.done.min(runs) as u64);
     let conduct = SweepConduct {
         output: &output,
         any_build: args.any_build,
         workers,
         figures: if args.figures { Figures::Draw } else { Figures::Skip },
+        on_failure: OnFailure::GoOn,
         stop: &STOP,
         on_run: &|| bar.inc(1),
     };
-    let swept = sweep(&experiment, &folder, &conduct);
+    let Some(part) = args.part else {
+        let swept = sweep(&experiment, &folder, &conduct);
+        bar.finish_and_clear();
+        return tell(args, progress.runs, &output, &swept?);
+    };
+    announce(&experiment, &output)?;
+    let failed = carry_out(&experiment, &folder, &conduct, &|number| part.has(number));
     bar.finish_and_clear();
-    let swept = swept?;
+    print(&format!("part {part}: {} of {}\n", count(runs, "run"), progress.runs))?;
+    Ok(tell_failed(runs, &failed?))
+}
+
+/// One of several parts of a sweep. Each has runs from everywhere, for points that follow each other often
+/// take similarly long.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// From 1 on.
+    number: usize,
+    of: usize,
+}
+
+impl Part {
+    fn has(self, run: usize) -> bool {
+        run % self.of == self.number - 1
+    }
+}
+
+impl FromStr for Part {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Part, Self::Err> {
+        let numbers = text.split_once('/').and_then(|(number, of)| {
+            Some(Part { number: number.parse().ok()?, of: of.parse().ok()? })
+        });
+        let part = numbers.filter(|part| (1..=part.of).contains(&part.number));
+        part.ok_or("write K/N, such as 3/10: part 3 of 10")
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+/// Says what came of a sweep, and how the command ends because of it.
+fn tell(args: &Args, runs: usize, output: &Path, swept: &Swept) -> Result<Exit, Error> {
     if !args.quiet {
         warn_of(&swept.warnings);
-    }
-    if !args.quiet {
         for reason in &swept.figures_left_out {
             say(&format!("figure left out: {reason}\n"));
         }
     }
     let figures: Vec<_> = swept.figures.iter().map(|path| path.display().to_string()).collect();
     if args.json {
+        let failed = swept.failed.iter();
+        let failed: Vec<_> = failed
+            .map(|it| json!({ "run": it.run, "folder": it.folder, "message": it.message }))
+            .collect();
         let object = json!({
-            "runs": progress.runs,
+            "runs": runs,
             "folder": output,
             "runs_csv": swept.runs_csv,
             "aggregate_csv": swept.aggregate_csv,
+            "failed": failed,
             "figures": figures,
             "warnings": swept.warnings,
         });
         let text = serde_json::to_string_pretty(&object).expect("paths and numbers");
         print(&format!("{text}\n"))?;
     } else {
-        let noun = if progress.runs == 1 { "run" } else { "runs" };
-        let mut text = format!("{} {noun}\n{}", progress.runs, means(&swept));
+        let mut text = format!("{}\n{}", count(runs, "run"), means(swept));
         text.push_str(&format!("runs       {}\n", swept.runs_csv.display()));
         text.push_str(&format!("aggregate  {}\n", swept.aggregate_csv.display()));
+        if let Some(failed) = &swept.failed_csv {
+            text.push_str(&format!("failed     {}\n", failed.display()));
+        }
         for figure in figures {
             text.push_str(&format!("figure     {figure}\n"));
         }
         print(&text)?;
     }
-    Ok(Exit::Success)
+    Ok(tell_failed(runs, &swept.failed))
 }
 
-/// Points of a sweep that are printed; there may be thousands.
-const POINTS_SHOWN: usize = 24;
+/// Runs that failed and are listed one by one; who has more has one mistake many times.
+const FAILED_SHOWN: usize = 10;
+
+/// Lists the runs that failed.
+fn tell_failed(runs: usize, failed: &[Failed]) -> Exit {
+    if failed.is_empty() {
+        return Exit::Success;
+    }
+    let mut text = format!("\n{} of {} failed:\n", failed.len(), count(runs, "run"));
+    for it in failed.iter().take(FAILED_SHOWN) {
+        text.push_str(&format!("  run {} ({}): {}\n", it.run, it.folder, it.message));
+    }
+    if failed.len() > FAILED_SHOWN {
+        text.push_str(&format!("  and {} more, in failed.csv\n", failed.len() - FAILED_SHOWN));
+    }
+    text.push_str("\nhint: the tables are of the others; the same command tries these again\n");
+    say(&text);
+    match failed.iter().any(|it| it.cause == Cause::Bug) {
+        true => Exit::Differs,
+        false => Exit::InvalidInput,
+    }
+}
 
 /// The means of what most sweeps are made for, a row a point.
 fn means(swept: &Swept) -> String {
+    if swept.points == 0 {
+        return String::new();
+    }
     let mut known = BTreeSet::new();
     let points = swept.rows.iter().map(|row| row.point.as_slice());
     let points: Vec<&[String]> = points.filter(|&point| known.insert(point)).collect();
@@ -136,7 +232,7 @@ fn means(swept: &Swept) -> String {
     let metrics: Vec<&str> = SHOWN.into_iter().filter(has).collect();
     let heads = swept.axes.iter().map(String::as_str).chain(["runs"]).chain(metrics.clone());
     let mut table = vec![heads.map(str::to_owned).collect::<Vec<_>>()];
-    for &point in points.iter().take(POINTS_SHOWN) {
+    for &point in &points {
         let of_point: Vec<_> = swept.rows.iter().filter(|row| row.point == point).collect();
         let runs = of_point.iter().map(|row| row.estimate.n).max().unwrap_or(0);
         let cells = metrics.iter().map(|metric| {
@@ -157,11 +253,9 @@ fn means(swept: &Swept) -> String {
         "\nmean of the runs at each point, ± half its 95 % confidence interval\n{}",
         lines(&table, &left)
     );
-    if points.len() > POINTS_SHOWN {
-        text.push_str(&format!(
-            "  and {} points more, in aggregate.csv\n",
-            points.len() - POINTS_SHOWN
-        ));
+    if swept.points > points.len() {
+        let more = count(swept.points - points.len(), "point");
+        text.push_str(&format!("  and {more} more, in aggregate.csv\n"));
     }
     text + "\n"
 }

@@ -11,7 +11,7 @@ use super::library::Library;
 use super::quick::{Cuts, cut};
 use super::study::{Compute, Effort};
 use crate::experiment::Figures;
-use crate::experiment::sweep::{Progress, SweepConduct, SweepError, look, sweep};
+use crate::experiment::sweep::{OnFailure, Progress, SweepConduct, SweepError, look, sweep};
 use crate::scenario::{Experiment, InvalidScenario, Logs, ReadError};
 
 /// Data to be obtained.
@@ -145,7 +145,9 @@ impl<'a> Task<'a> {
                 .map_err(|problem| ObtainError::Study { study: self.name.clone(), problem }),
             Work::Sweep { experiment, folder, output, any_build, cuts, .. } => {
                 let (any_build, figures) = (*any_build, Figures::Skip);
-                let conduct = SweepConduct { output, any_build, workers, figures, stop, on_run };
+                let on_failure = OnFailure::Stop;
+                let conduct =
+                    SweepConduct { output, any_build, workers, figures, on_failure, stop, on_run };
                 sweep(experiment, folder, &conduct)?;
                 let mut data = Data::of_sweep(&self.name, experiment, output)?;
                 data.cuts = cuts.clone();

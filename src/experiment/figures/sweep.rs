@@ -13,49 +13,107 @@ use haggle_plots::{
 };
 use haggle_results::metrics::named::of_run;
 use haggle_results::stats::Estimate;
-use haggle_results::sweep::{SweepRow, SweepRun, aggregate};
-use haggle_results::{ResultsError, RunReader};
+use haggle_results::sweep::{Points, SweepRow, SweepRun};
+use haggle_results::{ResultsError, RunReader, Summary};
 
 use super::{MESSAGES, failed, measured, messages, metric, of_groups, size, style};
 use crate::experiment::ExperimentError;
 use crate::scenario::quantity::TimeSpan;
-use crate::scenario::{Experiment, file, nearest};
+use crate::scenario::{Experiment, Run, file, nearest};
 use file::{FigureKind, Metric};
 
 /// The runs of a sweep as figures need them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct SweepData {
     /// Name of the scenario.
     pub scenario: String,
     /// The axes.
     pub axes: Vec<String>,
-    /// Each run's place on the axes and its metrics: those of the whole run by the names
-    /// that scenarios use, those of groups as in `provider.north.mean_waiting_time`.
-    pub runs: Vec<SweepRun>,
+    /// What the figures show: metrics of the whole run by the names that scenarios use, those of groups
+    /// as in `provider.north.mean_waiting_time`.
+    pub rows: Vec<SweepRow>,
+    /// All metrics that a run has.
+    names: BTreeSet<String>,
+    /// The metrics that are shown; the others are not kept.
+    shown: BTreeSet<String>,
+    /// The point whose runs are being told.
+    points: Points,
 }
 
 impl SweepData {
-    /// Reads the summaries of all runs of `experiment`, whose results are in `folder`.
+    /// Reads the summaries of all runs of `experiment` that are there, whose results are in `folder`, for
+    /// these figures.
     ///
     /// # Errors
-    /// If one of them is missing or damaged.
-    pub fn read(experiment: &Experiment, folder: &Path) -> Result<SweepData, ResultsError> {
-        let settings = experiment.variants.first().map(|variant| variant.settings.iter());
-        let mut runs = Vec::new();
+    /// If one of them is damaged.
+    pub fn read(
+        experiment: &Experiment,
+        folder: &Path,
+        figures: &[file::Figure],
+    ) -> Result<SweepData, ResultsError> {
+        let mut data = SweepData::new(experiment, figures);
         for run in experiment.runs() {
-            let reader = RunReader::open(&folder.join(run.folder()))?;
-            let settings = run.variant.settings.iter();
-            runs.push(SweepRun {
-                point: settings.map(|setting| setting.text()).collect(),
-                metrics: values(&reader, &run.variant.scenario)?,
-            });
+            let folder = folder.join(run.folder());
+            if folder.exists() {
+                let reader = RunReader::open(&folder)?;
+                data.add(&run, &reader, &reader.summary()?)?;
+            }
         }
+        data.finish();
+        Ok(data)
+    }
+
+    /// Nothing yet of the runs of `experiment`, for these figures.
+    pub(crate) fn new(experiment: &Experiment, figures: &[file::Figure]) -> SweepData {
+        let settings = experiment.variants.first().map(|variant| variant.settings.iter());
         let name = experiment.scenario.scenario.name.as_ref();
-        Ok(SweepData {
+        SweepData {
             scenario: name.map_or_else(|| "sweep".to_owned(), ToString::to_string),
             axes: settings.into_iter().flatten().map(|setting| setting.axis.clone()).collect(),
-            runs,
-        })
+            rows: Vec::new(),
+            names: BTreeSet::new(),
+            shown: figures.iter().map(|figure| measured(figure).name().to_owned()).collect(),
+            points: Points::default(),
+        }
+    }
+
+    /// Adds a run. Those of a point follow each other.
+    pub(crate) fn add(
+        &mut self,
+        run: &Run<'_>,
+        reader: &RunReader,
+        summary: &Summary,
+    ) -> Result<(), ResultsError> {
+        if self.shown.is_empty() {
+            return Ok(());
+        }
+        let settings = run.variant.settings.iter();
+        let point = settings.map(|setting| setting.text()).collect();
+        let metrics = values(reader, summary, &run.variant.scenario)?;
+        self.tell(SweepRun { point, metrics });
+        Ok(())
+    }
+
+    fn tell(&mut self, mut run: SweepRun) {
+        for (name, _) in &run.metrics {
+            if !self.names.contains(name) {
+                self.names.insert(name.clone());
+            }
+        }
+        // That of a group has the group before it.
+        let shown = |name: &str, shown: &str| {
+            let group = name.strip_suffix(shown);
+            group.is_some_and(|group| group.is_empty() || group.ends_with('.'))
+        };
+        let is_shown = |name: &str| self.shown.iter().any(|it| shown(name, it));
+        run.metrics.retain(|(name, _)| is_shown(name));
+        self.rows.extend(self.points.add(run));
+    }
+
+    /// All runs have been told.
+    pub(crate) fn finish(&mut self) {
+        let rows = self.points.finish();
+        self.rows.extend(rows);
     }
 
     fn axis(&self, name: &str) -> Option<usize> {
@@ -66,12 +124,12 @@ impl SweepData {
 /// All that figures can show of a run.
 fn values(
     run: &RunReader,
+    summary: &Summary,
     scenario: &crate::scenario::Scenario,
 ) -> Result<Vec<(String, f64)>, ResultsError> {
-    let summary = run.summary()?;
-    let mut values = of_run(&summary);
+    let mut values = of_run(summary);
     values.extend(messages(run)?.map(|count| (MESSAGES.to_owned(), count)));
-    values.extend(of_groups(&summary, scenario, usize::MAX));
+    values.extend(of_groups(summary, scenario, usize::MAX));
     Ok(values)
 }
 
@@ -118,8 +176,7 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
         return Err(PlotError::Unsuitable(reason));
     };
     let metric = &measured(figure);
-    let rows = aggregate(&sweep.runs);
-    let values = values_of(figure, sweep, metric, x, &rows)?;
+    let values = values_of(figure, sweep, metric, x)?;
     let title = figure.title.clone().unwrap_or_else(|| {
         format!("{}: {} over {}", sweep.scenario, metric::title(metric), sweep.axes[x])
     });
@@ -177,11 +234,11 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
 /// The values that a figure shows, each with the line it belongs to.
 fn values_of<'a>(
     figure: &file::Figure,
-    sweep: &SweepData,
+    sweep: &'a SweepData,
     metric: &Metric,
     x: usize,
-    rows: &'a [SweepRow],
 ) -> Result<Vec<Value<'a>>, PlotError> {
+    let rows = &sweep.rows;
     let group = figure.group_by.as_ref().map(|name| name.as_str());
     let group_axis = group.and_then(|name| sweep.axis(name));
     let prefix = group.filter(|_| group_axis.is_none()).map(|group| format!("{group}."));
@@ -228,7 +285,7 @@ fn values_of<'a>(
                 format!("no run has \"{}\" for any {group}", metric.name())
             }
             _ => {
-                let near = nearest(metric.name(), rows.iter().map(|row| row.metric.as_str()));
+                let near = nearest(metric.name(), sweep.names.iter().map(String::as_str));
                 let hint = near.map(|near| format!(": did you mean \"{near}\"?"));
                 format!("no run has \"{metric}\"{}", hint.unwrap_or_default())
             }
@@ -329,6 +386,8 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use haggle_results::sweep::aggregate;
+
     use super::*;
 
     fn sweep() -> SweepData {
@@ -350,7 +409,10 @@ mod tests {
         SweepData {
             scenario: "made-up".to_owned(),
             axes: ["policy", "latency"].map(str::to_owned).to_vec(),
-            runs,
+            rows: aggregate(runs),
+            names: BTreeSet::new(),
+            shown: BTreeSet::new(),
+            points: Points::default(),
         }
     }
 

@@ -19,7 +19,7 @@ use crate::experiment::explain::Chronicle;
 use crate::experiment::figures::{SweepData, draw, draw_sweep, scenario_of};
 use crate::experiment::plans::LoadsError;
 use crate::experiment::run::unwrap_run_error;
-use crate::experiment::sweep::{SweepConduct, SweepError, sweep};
+use crate::experiment::sweep::{OnFailure, SweepConduct, SweepError, sweep};
 use crate::experiment::verify::{self, EventLog};
 use crate::experiment::world::{Stage, StageError};
 use crate::experiment::{
@@ -381,7 +381,8 @@ impl Judge<'_> {
         done: &mut Done,
     ) -> Result<(), Failure> {
         let trouble = |error| failed(FailureKind::Sweep, error);
-        let data = SweepData::read(experiment, output).map_err(trouble)?;
+        let plain = [plain_figure(FigureKind::Lines)];
+        let data = SweepData::read(experiment, output, &plain).map_err(trouble)?;
         let axes = experiment.scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
         for x in axes.map(|axis| axis.title()) {
             let figure = Figure { x: x.parse().ok(), ..plain_figure(FigureKind::Lines) };
@@ -419,6 +420,7 @@ impl Judge<'_> {
             any_build: false,
             workers,
             figures: Figures::Skip,
+            on_failure: OnFailure::Stop,
             stop: self.stop,
             on_run: &|| {},
         };
