@@ -75,6 +75,7 @@ pub(crate) fn report(error: &Error) -> Exit {
         Error::Sweep(
             SweepError::Foreign { .. }
             | SweepError::InputChanged { .. }
+            | SweepError::NoTables { .. }
             | SweepError::NotARun { .. },
         ) => {
             say(&format!(

@@ -537,3 +537,51 @@ fn parts_and_their_merge_leave_what_one_machine_leaves() {
     For more information, try '--help'.
     "#);
 }
+
+#[test]
+fn summaries_alone_give_the_same_sums() {
+    let folder = Folder::with(&[("sweep.toml", &scenario(100))]);
+    folder.haggle(&["sweep", "sweep.toml", "-o", "whole"]);
+    let small = ["sweep", "sweep.toml", "-o", "out", "--summaries-only"];
+    let shown = folder.haggle(&small);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    for table in ["runs.csv", "aggregate.csv", "scenario=policy-fcfs/seed=1/summary.json"] {
+        assert_eq!(folder.read(&format!("out/{table}")), folder.read(&format!("whole/{table}")));
+    }
+    insta::assert_snapshot!(folder.names_in(FIRST_RUN).join("\n"), @r#"
+    provenance.json
+    scenario.toml
+    summary.json
+    timing.json
+    "#);
+    // By the digests of the tables that are gone the runs are known to be the same.
+    let shown = folder.haggle(&["compare", "out", "whole"]);
+    assert!(shown.contains("9 runs in both: 9 identical, 0 different"), "{shown}");
+    let shown = folder.haggle(&small);
+    assert_eq!(stderr_of(&shown), "9 of 9 runs are done already\n");
+    insta::assert_snapshot!(folder.haggle(&small[..4]), @r#"
+    exit code: 4
+    ----- stdout -----
+    ----- stderr -----
+    error: `out/scenario=policy-fcfs/seed=1` has no tables: only its summary was kept
+
+    hint: name another folder with -o, or remove this one
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["verify", FIRST_RUN]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: `out/scenario=policy-fcfs/seed=1` has no tables: only its summary was kept
+
+    hint: verify its scenario
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["explain", FIRST_RUN, "1"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: `out/scenario=policy-fcfs/seed=1` has neither resources.parquet nor resources.csv
+    "#);
+    let shown = folder.haggle(&[&small[..4], &["--force"]].concat());
+    assert!(stderr_of(&shown).contains("9 runs that were there are done again"), "{shown}");
+    assert_eq!(differing(&results(&folder, "out"), &results(&folder, "whole")), [""; 0]);
+}

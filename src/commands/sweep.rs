@@ -6,11 +6,11 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use haggle::experiment::Figures;
 use haggle::experiment::sweep::{
-    Cause, Failed, OnFailure, SweepConduct, Swept, announce, carry_out, clear_stale, look, sum_up,
-    sweep,
+    Cause, Failed, OnFailure, SweepConduct, Swept, Wanted, announce, carry_out, clear_stale, look,
+    sum_up, sweep,
 };
+use haggle::experiment::{Figures, Keep};
 use haggle::scenario::{Experiment, Logs};
 use serde_json::json;
 
@@ -57,6 +57,9 @@ pub(crate) struct Args {
     /// Draw each run's own figures too
     #[arg(long)]
     figures: bool,
+    /// Keep of each run its summary and the digests of its tables, not the tables
+    #[arg(long, conflicts_with = "figures")]
+    summaries_only: bool,
     /// Carry out part K of N only, such as 3/10, and sum nothing up; the parts may go on at the same
     /// time, on any machines that share the folder
     #[arg(long, value_name = "K/N", conflicts_with = "merge")]
@@ -83,13 +86,22 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if !args.quiet {
         warn(&experiment.warnings);
     }
+    let keep = if args.summaries_only { Keep::Summary } else { Keep::Tables };
+    if keep == Keep::Summary && experiment.reference().is_some() {
+        return Err(Error::Unfit {
+            message: "`reference` compares runs job by job, and --summaries-only keeps no jobs"
+                .to_owned(),
+            hint: "remove one of the two".to_owned(),
+        });
+    }
+    let wanted = Wanted { keep, any_build: args.any_build };
     if args.force {
-        let cleared = clear_stale(&experiment, &folder, &output, args.any_build)?;
+        let cleared = clear_stale(&experiment, &folder, &output, wanted)?;
         if cleared > 0 && !args.quiet {
             say(&format!("{cleared} runs that were there are done again\n"));
         }
     }
-    let progress = look(&experiment, &folder, &output, args.any_build)?;
+    let progress = look(&experiment, &folder, &output, wanted)?;
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let workers = args.jobs.map_or_else(cores, NonZeroUsize::get);
     if progress.done > 0 && !args.quiet && !args.merge {
@@ -105,7 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let bar = many_runs(Show::unless(args.quiet), runs as u64, progress.done.min(runs) as u64);
     let conduct = SweepConduct {
         output: &output,
-        any_build: args.any_build,
+        wanted,
         workers,
         figures: if args.figures { Figures::Draw } else { Figures::Skip },
         on_failure: OnFailure::GoOn,

@@ -95,7 +95,14 @@ fn verify_folder(folder: &Path, has_variants: bool) -> Result<Exit, Error> {
             hint: "remove --variants, or name a scenario".to_owned(),
         });
     }
-    let changed = changed_tables(&open_run(folder)?)?;
+    let run = open_run(folder)?;
+    if run.provenance()?.has_summary_only() {
+        return Err(Error::Unfit {
+            message: format!("`{}` has no tables: only its summary was kept", folder.display()),
+            hint: "verify its scenario".to_owned(),
+        });
+    }
+    let changed = changed_tables(&run)?;
     let name = folder.display();
     if changed.is_empty() {
         print(&format!("{name}: all tables are as they were written\n"))?;

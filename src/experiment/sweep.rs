@@ -22,7 +22,7 @@ use haggle_results::{Existing, ResultsError};
 use haggle_runtime::Driver;
 
 use super::figures::file_name;
-use super::run::{BUILD, Conduct, Destination, ExperimentError, Figures, Unwatched, run};
+use super::run::{BUILD, Conduct, Destination, ExperimentError, Figures, Keep, Unwatched, run};
 use super::threads::on_threads;
 use crate::scenario::{Experiment, Run};
 
@@ -39,8 +39,8 @@ pub const HIDDEN: &str = ".sweep";
 pub struct SweepConduct<'a> {
     /// The folder of all runs.
     pub output: &'a Path,
-    /// Whether runs of other builds of this version count as done.
-    pub any_build: bool,
+    /// What is wanted of each run.
+    pub wanted: Wanted,
     /// Runs side by side.
     pub workers: usize,
     /// Whether each run's own figures are drawn.
@@ -51,6 +51,15 @@ pub struct SweepConduct<'a> {
     pub stop: &'a AtomicBool,
     /// Called after each run that was carried out.
     pub on_run: &'a (dyn Fn() + Sync),
+}
+
+/// What is wanted of each run; one that is there and has it counts as done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// What is kept. A run that has more counts as well.
+    pub keep: Keep,
+    /// Whether runs of other builds of this version count.
+    pub any_build: bool,
 }
 
 /// What becomes of the other runs when one fails for a reason of its own.
@@ -110,6 +119,12 @@ pub enum SweepError {
         /// The file, as the scenario names it.
         input: String,
     },
+    /// Of a run only the summary is there.
+    #[error("`{}` has no tables: only its summary was kept", folder.display())]
+    NoTables {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// A table of a run is not as it was written.
     #[error("`{}` is damaged: it is missing, or its size is another one than the run wrote", table.display())]
     Damaged {
@@ -150,9 +165,9 @@ pub fn look(
     experiment: &Experiment,
     folder: &Path,
     output: &Path,
-    any_build: bool,
+    wanted: Wanted,
 ) -> Result<Progress, SweepError> {
-    let mut past = Past::new(folder, output, any_build);
+    let mut past = Past::new(folder, output, wanted);
     let mut progress = Progress { runs: 0, done: 0 };
     for run in experiment.runs() {
         progress.runs += 1;
@@ -170,9 +185,9 @@ pub fn clear_stale(
     experiment: &Experiment,
     folder: &Path,
     output: &Path,
-    any_build: bool,
+    wanted: Wanted,
 ) -> Result<usize, SweepError> {
-    let mut past = Past::new(folder, output, any_build);
+    let mut past = Past::new(folder, output, wanted);
     let mut cleared = 0;
     for run in experiment.runs() {
         match past.has(&run) {
@@ -181,6 +196,7 @@ pub fn clear_stale(
                 SweepError::Foreign { .. }
                 | SweepError::OtherBuild { .. }
                 | SweepError::InputChanged { .. }
+                | SweepError::NoTables { .. }
                 | SweepError::Damaged { .. },
             ) => {
                 let stale = output.join(run.folder());
@@ -228,8 +244,7 @@ pub fn carry_out(
     conduct: &SweepConduct<'_>,
     mine: &dyn Fn(usize) -> bool,
 ) -> Result<Vec<Failed>, SweepError> {
-    let &SweepConduct { output, any_build, .. } = conduct;
-    let mut past = Past::new(folder, output, any_build);
+    let mut past = Past::new(folder, conduct.output, conduct.wanted);
     let mut todo = Vec::new();
     for run in experiment.runs().filter(|run| mine(run.number)) {
         if !past.has(&run)? {
@@ -296,6 +311,7 @@ fn one(
     let destination = Destination {
         folder: conduct.output.join(one.folder()),
         existing: Existing::Keep,
+        keep: conduct.wanted.keep,
         figures: conduct.figures,
     };
     let how = Conduct {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use haggle_results::{Input, ResultsError, RunReader};
 
-use super::SweepError;
 use super::failed::sha256_of;
-use crate::experiment::run::BUILD;
+use super::{SweepError, Wanted};
+use crate::experiment::run::{BUILD, Keep};
 use crate::scenario::{Run, log_path};
 
 /// What was done before.
@@ -16,14 +16,14 @@ pub(super) struct Past<'a> {
     /// Where the scenario's relative paths start.
     folder: &'a Path,
     output: &'a Path,
-    any_build: bool,
+    wanted: Wanted,
     /// Files that runs have read, as they are now.
     inputs: BTreeMap<PathBuf, Input>,
 }
 
 impl<'a> Past<'a> {
-    pub(super) fn new(folder: &'a Path, output: &'a Path, any_build: bool) -> Past<'a> {
-        Past { folder, output, any_build, inputs: BTreeMap::new() }
+    pub(super) fn new(folder: &'a Path, output: &'a Path, wanted: Wanted) -> Past<'a> {
+        Past { folder, output, wanted, inputs: BTreeMap::new() }
     }
 
     /// Whether the results of a run are there. A folder gets its final name only when everything is
@@ -44,13 +44,17 @@ impl<'a> Past<'a> {
         if !mine {
             return Err(SweepError::Foreign { folder });
         }
-        if found.build != BUILD && !self.any_build {
+        if found.build != BUILD && !self.wanted.any_build {
             return Err(SweepError::OtherBuild { folder, build: found.build });
         }
+        let summary_only = found.has_summary_only();
         for input in found.inputs {
             if self.has_changed(&input)? {
                 return Err(SweepError::InputChanged { folder, input: input.path });
             }
+        }
+        if self.wanted.keep == Keep::Tables && summary_only {
+            return Err(SweepError::NoTables { folder });
         }
         for (name, bytes) in found.tables {
             let table = folder.join(name);
