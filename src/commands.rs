@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use haggle::experiment::ExperimentError;
 use haggle::experiment::sweep::SweepError;
 use haggle::scenario::{InvalidScenario, ReadError};
+use haggle::slurm::SlurmError;
 use haggle_model::failures::recorded::TraceError;
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
@@ -60,6 +61,8 @@ pub(crate) enum Error {
     Experiment(#[from] ExperimentError),
     #[error(transparent)]
     Sweep(#[from] SweepError),
+    #[error(transparent)]
+    Slurm(#[from] SlurmError),
     #[error("{message}")]
     Unfit { message: String, hint: String },
     /// A study that cannot be reproduced as its files say.

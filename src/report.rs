@@ -10,6 +10,7 @@ use haggle::experiment::sweep::SweepError;
 use haggle::experiment::workload::WorkloadError as OpenError;
 use haggle::experiment::world::StageError;
 use haggle::scenario::{InvalidScenario, Problem, Source, Warnings};
+use haggle::slurm::SlurmError;
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
 use haggle_results::ResultsError;
@@ -99,6 +100,15 @@ pub(crate) fn report(error: &Error) -> Exit {
         }
         Error::Sweep(SweepError::Results(inner)) => results(inner),
         Error::Sweep(SweepError::Figure(inner)) => experiment(inner),
+        Error::Slurm(SlurmError::Results(inner)) => results(inner),
+        Error::Slurm(inner) => {
+            say(&format!("error: {error}\n\nhint: {}\n", inner.hint()));
+            match inner {
+                SlurmError::Busy(_) | SlurmError::NotShared { .. } => Exit::CannotWrite,
+                SlurmError::TooLong { .. } | SlurmError::TooMany { .. } => Exit::Usage,
+                _ => Exit::InvalidInput,
+            }
+        }
         Error::Unfit { hint, .. } => {
             say(&format!("error: {error}\n\nhint: {hint}\n"));
             Exit::Usage

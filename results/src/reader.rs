@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 
 use crate::columns::{Kind, Table};
-use crate::{Provenance, ResultsError, Summary};
+use crate::{Provenance, ResultsError, Summary, Timing};
 
 pub use rows::{
     AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, InputRow,
@@ -128,6 +128,14 @@ impl RunReader {
     /// If it is missing or damaged.
     pub fn provenance(&self) -> Result<Provenance, ResultsError> {
         self.json("provenance.json")
+    }
+
+    /// `timing.json`.
+    ///
+    /// # Errors
+    /// If it is missing or damaged.
+    pub fn timing(&self) -> Result<Timing, ResultsError> {
+        self.json("timing.json")
     }
 
     fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, ResultsError> {

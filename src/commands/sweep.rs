@@ -1,10 +1,12 @@
 //! `haggle sweep`: all runs of a scenario with axes and replications.
 
+mod cluster;
+mod part;
+mod status;
+
 use std::collections::BTreeSet;
-use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use haggle::experiment::sweep::{
     Cause, Failed, OnFailure, SweepConduct, Swept, Wanted, announce, carry_out, clear_stale, look,
@@ -22,6 +24,8 @@ use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{Show, many_runs};
 use crate::report::{say, warn, warn_of};
+use cluster::OnCluster;
+use part::Part;
 
 /// Run every combination of a scenario's axes, side by side, and sum them up
 ///
@@ -38,7 +42,24 @@ use crate::report::{say, warn, warn_of};
   haggle sweep scenarios/sweep.toml -o parts --part 2/2
   haggle sweep scenarios/sweep.toml -o parts --merge
   haggle show --runs scenarios/sweep.toml  # what would be run")]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    about: Option<About>,
+    #[command(flatten)]
+    sweep: Sweep,
+}
+
+/// What is asked about a sweep that was submitted.
+#[derive(Debug, clap::Subcommand)]
+enum About {
+    Status(status::Args),
+    Cancel(cluster::CancelArgs),
+}
+
+/// A sweep, and how it is carried out.
+#[derive(Debug, clap::Args)]
+struct Sweep {
     #[command(flatten)]
     given: Given,
     /// Folder of the results; without it, runs/NAME, after the scenario's name
@@ -67,6 +88,8 @@ pub(crate) struct Args {
     /// Carry out nothing, but sum up the runs of all parts
     #[arg(long)]
     merge: bool,
+    #[command(flatten)]
+    cluster: OnCluster,
     /// Print what was written as JSON
     #[arg(long)]
     json: bool,
@@ -76,8 +99,16 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// Carries out the sweep.
+/// Carries out the sweep, or says how far it is.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    match &args.about {
+        Some(About::Status(args)) => status::run(args),
+        Some(About::Cancel(args)) => cluster::cancel(args),
+        None => carry(&args.sweep),
+    }
+}
+
+fn carry(args: &Sweep) -> Result<Exit, Error> {
     let source = args.given.read()?;
     let folder = source.folder().to_owned();
     let experiment = Experiment::read(source, Logs::MustExist)?;
@@ -95,11 +126,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         });
     }
     let wanted = Wanted { keep, any_build: args.any_build };
+    if let Some(task) = args.cluster.task {
+        return cluster::task(args, &experiment, &folder, &output, wanted, task);
+    }
     if args.force {
         let cleared = clear_stale(&experiment, &folder, &output, wanted)?;
         if cleared > 0 && !args.quiet {
             say(&format!("{cleared} runs that were there are done again\n"));
         }
+    }
+    if args.cluster.slurm {
+        return cluster::submit_sweep(args, &experiment, &folder, &output, wanted);
     }
     let progress = look(&experiment, &folder, &output, wanted)?;
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
@@ -136,41 +173,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(tell_failed(runs, &failed?))
 }
 
-/// One of several parts of a sweep. Each has runs from everywhere, for points that follow each other often
-/// take similarly long.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    /// From 1 on.
-    number: usize,
-    of: usize,
-}
-
-impl Part {
-    fn has(self, run: usize) -> bool {
-        run % self.of == self.number - 1
-    }
-}
-
-impl FromStr for Part {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Part, Self::Err> {
-        let numbers = text.split_once('/').and_then(|(number, of)| {
-            Some(Part { number: number.parse().ok()?, of: of.parse().ok()? })
-        });
-        let part = numbers.filter(|part| (1..=part.of).contains(&part.number));
-        part.ok_or("write K/N, such as 3/10: part 3 of 10")
-    }
-}
-
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.number, self.of)
-    }
-}
-
 /// Says what came of a sweep, and how the command ends because of it.
-fn tell(args: &Args, runs: usize, output: &Path, swept: &Swept) -> Result<Exit, Error> {
+fn tell(args: &Sweep, runs: usize, output: &Path, swept: &Swept) -> Result<Exit, Error> {
     if !args.quiet {
         warn_of(&swept.warnings);
         for reason in &swept.figures_left_out {

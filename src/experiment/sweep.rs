@@ -12,13 +12,14 @@ mod runs_csv;
 mod sum_up;
 
 use std::any::Any;
+use std::fs;
+use std::io::{BufWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::{fs, process};
 
-use haggle_results::{Existing, ResultsError};
+use haggle_results::{Existing, ResultsError, RunReader, sha256};
 use haggle_runtime::Driver;
 
 use super::figures::file_name;
@@ -28,6 +29,7 @@ use crate::scenario::{Experiment, Run};
 
 use failed::Notes;
 use past::Past;
+use sum_up::{nameless, persist};
 
 pub use failed::{Cause, Failed};
 pub use sum_up::{POINTS_KEPT, Swept, sum_up};
@@ -69,6 +71,12 @@ pub enum OnFailure {
     GoOn,
     /// No more are begun, and it is an error.
     Stop,
+}
+
+/// SHA-256 of a scenario with its sweep, by which those know that they mean the same who work on different
+/// machines.
+pub fn identity(experiment: &Experiment) -> String {
+    sha256(experiment.scenario.to_toml().as_bytes())
 }
 
 /// What is there before a sweep goes on.
@@ -174,6 +182,53 @@ pub fn look(
         progress.done += usize::from(past.has(&run)?);
     }
     Ok(progress)
+}
+
+/// The numbers of the runs that are not there, and what some of those that are there took, s. Relative
+/// paths start from `folder`.
+///
+/// # Errors
+/// If a folder holds something else.
+pub fn missing(
+    experiment: &Experiment,
+    folder: &Path,
+    output: &Path,
+    wanted: Wanted,
+) -> Result<(Vec<usize>, Vec<(usize, f64)>), SweepError> {
+    let mut past = Past::new(folder, output, wanted);
+    let (mut missing, mut done) = (Vec::new(), Vec::new());
+    for run in experiment.runs() {
+        if past.has(&run)? {
+            done.push(run);
+        } else {
+            missing.push(run.number);
+        }
+    }
+    let measured = done.iter().step_by(done.len() / MEASURED + 1);
+    let seconds = measured.filter_map(|run| Some((run.number, took(output, run)?)));
+    Ok((missing, seconds.collect()))
+}
+
+/// Runs of which it is looked up how long they took.
+const MEASURED: usize = 200;
+
+/// Whether a run is there, of whatever build and scenario.
+pub fn is_there(output: &Path, run: &Run<'_>) -> bool {
+    output.join(run.folder()).join("provenance.json").exists()
+}
+
+/// What a run that is there took, s.
+pub fn took(output: &Path, run: &Run<'_>) -> Option<f64> {
+    let timing = RunReader::open(&output.join(run.folder())).and_then(|reader| reader.timing());
+    Some(timing.ok()?.wall_seconds)
+}
+
+/// Why a run failed, if it did.
+///
+/// # Errors
+/// If the note of it is damaged.
+pub fn failed_of(output: &Path, run: &Run<'_>) -> Result<Option<Failed>, ResultsError> {
+    Notes::of(output).get(run)
 }
 
 /// Removes the runs in `output` that are not what would be run now: of another scenario, seed, version,
@@ -364,12 +419,12 @@ fn said(panic: &(dyn Any + Send)) -> String {
 }
 
 /// Writes a file under another name first, so that the final name holds a whole file.
-pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), ResultsError> {
-    // Two commands at once do not write into each other's file.
-    let partial = path.with_extension(format!("{}.partial", process::id()));
-    fs::write(&partial, text)
-        .and_then(|()| fs::rename(&partial, path))
-        .map_err(|error| ResultsError::write(path, error))
+pub fn write_whole(path: &Path, text: &str) -> Result<(), ResultsError> {
+    // Two commands at once do not write into each other's file, on whatever machines they are.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = BufWriter::new(nameless(folder.unwrap_or(Path::new(".")))?);
+    file.write_all(text.as_bytes()).map_err(|error| ResultsError::write(path, error))?;
+    persist(file, path)
 }
 
 #[cfg(test)]

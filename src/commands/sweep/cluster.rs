@@ -1,0 +1,373 @@
+//! A sweep on a cluster: submitting it, the tasks of its arrays, cancelling.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use haggle::experiment::Figures;
+use haggle::experiment::sweep::{
+    OnFailure, SweepConduct, SweepError, Wanted, announce, carry_out, identity, missing,
+};
+use haggle::scenario::Experiment;
+use haggle::scenario::quantity::TimeSpan;
+use haggle::slurm::{
+    Costs, Jobs, Request, Rounds, Site, SlurmError, cancel as cancel_jobs, cut, cut_evenly, submit,
+};
+use haggle_results::Input;
+
+use super::Sweep;
+use crate::commands::table::count;
+use crate::commands::{Error, print};
+use crate::exit::Exit;
+use crate::interrupt::STOP;
+use crate::report::say;
+
+/// How a sweep goes to a cluster.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "On a cluster")]
+pub(super) struct OnCluster {
+    /// Submit the runs to Slurm as job arrays, and a job that sums up after them
+    #[arg(long, conflicts_with_all = ["part", "merge", "jobs"])]
+    pub(super) slurm: bool,
+    /// Submit again what is missing or failed
+    #[arg(long, requires = "slurm")]
+    resume: bool,
+    /// Time of a task; its runs are to take half of that
+    #[arg(long, value_name = "TIME", requires = "slurm", default_value = "10min")]
+    time: TimeSpan,
+    /// Partition of the jobs
+    #[arg(long, value_name = "NAME", requires = "slurm")]
+    partition: Option<String>,
+    /// Account that pays for them
+    #[arg(long, value_name = "NAME", requires = "slurm")]
+    account: Option<String>,
+    /// Runs of a task, instead of as many as fit by what the first runs take
+    #[arg(long, value_name = "N", requires = "slurm", value_parser = clap::value_parser!(u32).range(1..))]
+    chunk: Option<u32>,
+    /// Believe that all nodes see the folder, whatever its file system is
+    #[arg(long, requires = "slurm")]
+    shared: bool,
+    /// Whatever else sbatch takes, behind `--`
+    #[arg(last = true, value_name = "SBATCH OPTION", requires = "slurm")]
+    options: Vec<String>,
+    /// Carry out a chunk, as a task of an array
+    #[arg(long, hide = true, value_name = "ROUND/FIRST")]
+    pub(super) task: Option<Task>,
+}
+
+/// Which chunk a task of an array takes: the array's first one and as many more as its number in the array.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    round: usize,
+    first: usize,
+}
+
+impl FromStr for Task {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Task, Self::Err> {
+        let numbers = text.split_once('/').and_then(|(round, first)| {
+            Some(Task { round: round.parse().ok()?, first: first.parse().ok()? })
+        });
+        numbers.ok_or("write ROUND/FIRST")
+    }
+}
+
+/// End the jobs of a sweep that was submitted
+#[derive(Debug, clap::Args)]
+pub(super) struct CancelArgs {
+    /// Folder of the sweep
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+/// Ends the jobs.
+pub(super) fn cancel(args: &CancelArgs) -> Result<Exit, Error> {
+    let rounds = submitted(&args.folder)?;
+    let jobs = cancel_jobs(&rounds)?;
+    print(&format!("{} cancelled; the runs that are done are kept\n", count(jobs, "job")))?;
+    Ok(Exit::Success)
+}
+
+/// What was submitted of the sweep in a folder.
+pub(super) fn submitted(folder: &Path) -> Result<Rounds, Error> {
+    let rounds = Rounds::read(folder)?;
+    if rounds.all.is_empty() {
+        return Err(Error::Unfit {
+            message: format!("nothing was submitted of `{}`", folder.display()),
+            hint: "name the folder that `haggle sweep --slurm` was given with -o".to_owned(),
+        });
+    }
+    Ok(rounds)
+}
+
+/// Submits what is missing.
+pub(super) fn submit_sweep(
+    args: &Sweep,
+    experiment: &Experiment,
+    folder: &Path,
+    output: &Path,
+    wanted: Wanted,
+) -> Result<Exit, Error> {
+    let cluster = &args.cluster;
+    let site = Site::read()?;
+    announce(experiment, output)?;
+    if !cluster.shared {
+        site.check_shared(output)?;
+    }
+    check_past(cluster, output)?;
+    let (todo, costs) = todo(args, experiment, folder, output, wanted)?;
+    if todo.is_empty() {
+        print("all runs are there: nothing is left to submit; --merge sums up\n")?;
+        return Ok(Exit::Success);
+    }
+    let chunks = chunks(cluster, &site, &todo, &costs)?;
+    let program = env::current_exe().map_err(|error| unreadable(Path::new("haggle"), error))?;
+    let digest = Input::of_file(&program, "")?.sha256;
+    let arguments = arguments(args, output);
+    let name = experiment.scenario.scenario.name.as_ref().map_or("sweep", |name| name.as_str());
+    let request = Request {
+        output,
+        name,
+        program: &program,
+        program_sha256: digest,
+        scenario_sha256: identity(experiment),
+        arguments: &arguments,
+        merge: &["--merge".to_owned()],
+        variables: &variables(args)?,
+        chunks: &chunks,
+        options: &options(cluster),
+    };
+    let submitted = submit(&request, &site)?;
+    let jobs: Vec<&str> = submitted.arrays.iter().map(|array| array.job.as_str()).collect();
+    print(&format!(
+        "{} in {}: job {}; summed up by job {}\nhaggle sweep status {}  # how far it is\n",
+        count(todo.len(), "run"),
+        count(chunks.len(), "task"),
+        jobs.join(", "),
+        submitted.merge,
+        output.display()
+    ))?;
+    Ok(Exit::Success)
+}
+
+/// Refuses to submit what is submitted.
+fn check_past(cluster: &OnCluster, output: &Path) -> Result<(), Error> {
+    let rounds = Rounds::read(output)?;
+    let jobs = Jobs::read(&rounds)?;
+    let all = rounds.all.values().flat_map(|round| round.jobs());
+    let active: Vec<String> = all.filter(|job| jobs.is_active(job)).collect();
+    let status = format!("`haggle sweep status {}` says how far it is", output.display());
+    if !active.is_empty() {
+        let message = format!("jobs of this sweep wait or run: {}", active.join(", "));
+        let hint = format!("{status}; `haggle sweep cancel` ends them");
+        return Err(Error::Unfit { message, hint });
+    }
+    if !rounds.all.is_empty() && !cluster.resume {
+        let message = "this sweep was submitted before".to_owned();
+        let hint = format!("{status}; --resume submits what is missing or failed");
+        return Err(Error::Unfit { message, hint });
+    }
+    Ok(())
+}
+
+/// How many of the first runs are carried out where the command is typed, to see how long runs take, and how
+/// long all of them may take, s: where jobs are submitted nothing is to be computed for long.
+const FIRST: usize = 4;
+const FIRST_SECONDS: u64 = 30;
+
+/// The runs that are missing, and what runs cost. If that is not known, a few are carried out here.
+fn todo(
+    args: &Sweep,
+    experiment: &Experiment,
+    folder: &Path,
+    output: &Path,
+    wanted: Wanted,
+) -> Result<(Vec<usize>, Costs), Error> {
+    let look = || -> Result<(Vec<usize>, Costs), Error> {
+        let (todo, seconds) = missing(experiment, folder, output, wanted)?;
+        let mut costs = Costs::default();
+        seconds.into_iter().for_each(|(run, seconds)| costs.add(run, seconds));
+        Ok((todo, costs))
+    };
+    let (todo, costs) = look()?;
+    if args.cluster.chunk.is_some() || !costs.is_empty() || todo.is_empty() {
+        return Ok((todo, costs));
+    }
+    let first: BTreeSet<usize> = todo.iter().copied().step_by(todo.len().div_ceil(FIRST)).collect();
+    if !args.quiet {
+        let runs = count(first.len(), "run");
+        say(&format!("{runs} carried out here first, to see how long they take\n"));
+    }
+    let (late, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let conduct = SweepConduct {
+        output,
+        wanted,
+        workers: 1,
+        figures: figures(args),
+        on_failure: OnFailure::GoOn,
+        stop: &late,
+        on_run: &|| {},
+    };
+    let ended = thread::scope(|scope| {
+        scope.spawn(|| {
+            let moment = Duration::from_millis(20);
+            let mut left = Duration::from_secs(FIRST_SECONDS);
+            while !over.load(Ordering::Relaxed) && !left.is_zero() && !STOP.load(Ordering::Relaxed)
+            {
+                thread::sleep(moment);
+                left = left.saturating_sub(moment);
+            }
+            late.store(true, Ordering::Relaxed);
+        });
+        let ended = carry_out(experiment, folder, &conduct, &|run| first.contains(&run));
+        over.store(true, Ordering::Relaxed);
+        ended
+    });
+    match ended {
+        Err(SweepError::Interrupted) if !STOP.load(Ordering::Relaxed) => {}
+        ended => drop(ended?),
+    }
+    look()
+}
+
+/// The runs of each task.
+fn chunks(
+    cluster: &OnCluster,
+    site: &Site,
+    todo: &[usize],
+    costs: &Costs,
+) -> Result<Vec<Vec<usize>>, SlurmError> {
+    // One job more sums up.
+    let most = site.jobs.saturating_sub(1).max(1);
+    if let Some(each) = cluster.chunk {
+        let chunks = cut_evenly(todo, each as usize);
+        return match chunks.len() > most {
+            true => Err(SlurmError::TooMany { tasks: chunks.len(), most }),
+            false => Ok(chunks),
+        };
+    }
+    let limit = cluster.time.0.as_secs_f64();
+    // Nothing is known of runs that are longer than may be tried here: each is alone.
+    let unknown = limit / 2.0;
+    let units: Vec<(usize, f64)> =
+        todo.iter().map(|&run| (run, costs.of(run).unwrap_or(unknown))).collect();
+    let longest = units.iter().map(|unit| unit.1).fold(0.0, f64::max);
+    if longest > limit {
+        return Err(SlurmError::TooLong { seconds: longest, limit });
+    }
+    let chunks = cut(&units, limit / 2.0);
+    match chunks.len() > most {
+        true => Err(SlurmError::TooMany { tasks: chunks.len(), most }),
+        false => Ok(chunks),
+    }
+}
+
+fn figures(args: &Sweep) -> Figures {
+    if args.figures { Figures::Draw } else { Figures::Skip }
+}
+
+/// The command as it was typed, without what is Slurm's.
+fn arguments(args: &Sweep, output: &Path) -> Vec<String> {
+    let mut arguments = vec!["sweep".to_owned()];
+    arguments.extend(args.given.arguments());
+    arguments.extend(["-o".to_owned(), output.display().to_string(), "--quiet".to_owned()]);
+    let flags = [
+        (args.any_build, "--any-build"),
+        (args.figures, "--figures"),
+        (args.summaries_only, "--summaries-only"),
+    ];
+    arguments.extend(flags.into_iter().filter(|it| it.0).map(|it| it.1.to_owned()));
+    arguments
+}
+
+/// The variables by which the scenario names logs, and their values.
+fn variables(args: &Sweep) -> Result<Vec<(String, String)>, Error> {
+    let source = args.given.read()?;
+    let mut variables = BTreeMap::new();
+    for log in Experiment::logs(&source) {
+        for part in log.split('$').skip(1) {
+            let part = part.trim_start_matches('{');
+            let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            let name = &part[..end.unwrap_or(part.len())];
+            if let Ok(value) = env::var(name) {
+                variables.insert(name.to_owned(), value);
+            }
+        }
+    }
+    Ok(variables.into_iter().collect())
+}
+
+/// Options for sbatch.
+fn options(cluster: &OnCluster) -> Vec<String> {
+    // Whole minutes are what Slurm counts in; seconds are rounded up.
+    let seconds = cluster.time.0.as_secs_f64().ceil() as u64;
+    let mut options = vec![format!("--time={}:{:02}", seconds / 60, seconds % 60)];
+    options.extend(cluster.partition.iter().map(|name| format!("--partition={name}")));
+    options.extend(cluster.account.iter().map(|name| format!("--account={name}")));
+    options.extend(cluster.options.iter().cloned());
+    options
+}
+
+/// Carries out a chunk. That runs fail for reasons of their own is no failure of the task: they are
+/// noted, and listed by whoever sums up.
+pub(super) fn task(
+    args: &Sweep,
+    experiment: &Experiment,
+    folder: &Path,
+    output: &Path,
+    wanted: Wanted,
+    task: Task,
+) -> Result<Exit, Error> {
+    let number = env::var("SLURM_ARRAY_TASK_ID").ok().and_then(|it| it.parse::<usize>().ok());
+    let number = number.ok_or_else(|| Error::Unfit {
+        message: "this is no task of a job array: there is no SLURM_ARRAY_TASK_ID".to_owned(),
+        hint: "`haggle sweep SCENARIO -o DIR --slurm` submits them".to_owned(),
+    })?;
+    let rounds = Rounds::read(output)?;
+    let round = rounds.all.get(&task.round);
+    let units = round.and_then(|round| Some((round, round.units(task.first + number)?)));
+    let Some((round, units)) = units else {
+        return Err(Error::Unfit {
+            message: format!("`{}` has no such task on this node", output.display()),
+            hint: "all nodes must see the folder that the sweep was submitted from".to_owned(),
+        });
+    };
+    let program = env::current_exe().map_err(|error| unreadable(Path::new("haggle"), error))?;
+    if Input::of_file(&program, "")?.sha256 != round.program {
+        return Err(Error::Unfit {
+            message: format!(
+                "`{}` on this node is not the program that submitted",
+                program.display()
+            ),
+            hint: "put the same haggle on all nodes, or on the shared folder".to_owned(),
+        });
+    }
+    if identity(experiment) != round.scenario {
+        return Err(Error::Unfit {
+            message: "the scenario has changed since the sweep was submitted".to_owned(),
+            hint: "cancel it, and submit the new one into another folder".to_owned(),
+        });
+    }
+    let units: BTreeSet<usize> = units.into_iter().collect();
+    let cores = env::var("SLURM_CPUS_PER_TASK").ok().and_then(|it| it.parse().ok());
+    let conduct = SweepConduct {
+        output,
+        wanted,
+        workers: cores.unwrap_or(1),
+        figures: figures(args),
+        on_failure: OnFailure::GoOn,
+        stop: &STOP,
+        on_run: &|| {},
+    };
+    carry_out(experiment, folder, &conduct, &|run| units.contains(&run))?;
+    Ok(Exit::Success)
+}
+
+fn unreadable(path: &Path, error: std::io::Error) -> Error {
+    haggle_results::ResultsError::read(path, error).into()
+}
