@@ -132,10 +132,15 @@ pub(crate) fn say_waiting(log: &Path) {
     }
 }
 
+/// Whether a path is a folder of results, or that of a run in a pack.
+pub(crate) fn is_results(path: &Path) -> bool {
+    path.is_dir() || !path.exists() && RunReader::open(path).is_ok()
+}
+
 /// Opens the folder of a run.
 pub(crate) fn open_run(folder: &Path) -> Result<RunReader, Error> {
     let run = RunReader::open(folder)?;
-    if run.folder().join("provenance.json").exists() {
+    if run.is_packed() || run.folder().join("provenance.json").exists() {
         return Ok(run);
     }
     Err(Error::NoResults(folder.to_owned()))

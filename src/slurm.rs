@@ -65,7 +65,7 @@ pub enum SlurmError {
         kind: String,
     },
     /// A run does not fit into a task.
-    #[error("a run takes about {seconds:.0} s, and a task has {limit:.0} s")]
+    #[error("a run, or a pack of them, takes about {seconds:.0} s, and a task has {limit:.0} s")]
     TooLong {
         /// The longest run.
         seconds: f64,

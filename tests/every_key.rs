@@ -176,6 +176,7 @@ fn come(scenario: &Value, folder: &Path, figures: Figures) -> Came {
         let conduct = SweepConduct {
             output: &output,
             wanted: Wanted { keep: Keep::Tables, any_build: false },
+            pack: None,
             workers: 1,
             figures: Figures::Skip,
             on_failure: OnFailure::Stop,

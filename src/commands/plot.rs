@@ -107,6 +107,12 @@ pub(crate) fn is_sweep(folder: &Path) -> bool {
 
 fn of_run(args: &Args, folder: &Path) -> Result<(), Error> {
     let run = open_run(folder)?;
+    if run.is_packed() && args.output.is_none() {
+        return Err(Error::Unfit {
+            message: format!("`{}` is in a pack, and has no folder to draw into", folder.display()),
+            hint: "name a file or a folder with -o".to_owned(),
+        });
+    }
     let scenario = scenario_of(folder)?;
     let sites = scenario.grid.iter().flat_map(|grid| &grid.sites);
     let resources: Vec<String> = sites.flat_map(|site| site.resource_names()).collect();

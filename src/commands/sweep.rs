@@ -13,7 +13,9 @@ use haggle::experiment::sweep::{
     sum_up, sweep,
 };
 use haggle::experiment::{Figures, Keep};
+use haggle::scenario::file::TableFormat;
 use haggle::scenario::{Experiment, Logs};
+use haggle_results::pack::Pack;
 use serde_json::json;
 
 use super::compare::SHOWN;
@@ -81,6 +83,10 @@ struct Sweep {
     /// Keep of each run its summary and the digests of its tables, not the tables
     #[arg(long, conflicts_with = "figures")]
     summaries_only: bool,
+    /// Pack so many runs together, 1000 without a number: a file a table, in place of a folder a run
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = false, default_missing_value = "1000",
+        conflicts_with = "figures")]
+    pack: Option<NonZeroUsize>,
     /// Carry out part K of N only, such as 3/10, and sum nothing up; the parts may go on at the same
     /// time, on any machines that share the folder
     #[arg(long, value_name = "K/N", conflicts_with = "merge")]
@@ -125,6 +131,7 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
             hint: "remove one of the two".to_owned(),
         });
     }
+    check_pack(args, keep, &experiment, &output)?;
     let wanted = Wanted { keep, any_build: args.any_build };
     if let Some(task) = args.cluster.task {
         return cluster::task(args, &experiment, &folder, &output, wanted, task);
@@ -147,14 +154,17 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
     if args.merge {
         return tell(args, progress.runs, &output, &sum_up(&experiment, &output)?);
     }
+    // Packs stay whole.
+    let size = args.pack.map_or(1, NonZeroUsize::get);
     let runs = match args.part {
-        Some(part) => (0..progress.runs).filter(|&number| part.has(number)).count(),
+        Some(part) => (0..progress.runs).filter(|&number| part.has(number / size)).count(),
         None => progress.runs,
     };
     let bar = many_runs(Show::unless(args.quiet), runs as u64, progress.done.min(runs) as u64);
     let conduct = SweepConduct {
         output: &output,
         wanted,
+        pack: args.pack.map(NonZeroUsize::get),
         workers,
         figures: if args.figures { Figures::Draw } else { Figures::Skip },
         on_failure: OnFailure::GoOn,
@@ -167,10 +177,29 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
         return tell(args, progress.runs, &output, &swept?);
     };
     announce(&experiment, &output)?;
-    let failed = carry_out(&experiment, &folder, &conduct, &|number| part.has(number));
+    let failed = carry_out(&experiment, &folder, &conduct, &|number| part.has(number / size));
     bar.finish_and_clear();
     print(&format!("part {part}: {} of {}\n", count(runs, "run"), progress.runs))?;
     Ok(tell_failed(runs, &failed?))
+}
+
+/// Refuses packs that cannot be made, or not beside those that are there.
+fn check_pack(args: &Sweep, keep: Keep, all: &Experiment, output: &Path) -> Result<(), Error> {
+    let Some(size) = args.pack else { return Ok(()) };
+    let mut formats = all.variants.iter().map(|it| it.scenario.results.format);
+    if keep == Keep::Tables && formats.any(|format| format != TableFormat::Parquet) {
+        return Err(Error::Unfit {
+            message: "packed tables are Parquet, and the scenario asks for CSV".to_owned(),
+            hint: "add --set results.format=parquet, or --summaries-only".to_owned(),
+        });
+    }
+    if let Some(first) = Pack::all_in(output)?.into_keys().find(|&first| first % size != 0) {
+        return Err(Error::Unfit {
+            message: format!("`{}` has packs of another size (pack={first})", output.display()),
+            hint: "name the size that it was begun with, or another folder".to_owned(),
+        });
+    }
+    Ok(())
 }
 
 /// Says what came of a sweep, and how the command ends because of it.

@@ -12,7 +12,7 @@ use haggle::experiment::compare::changed_tables;
 use haggle::experiment::verify::{Difference, Verdict, verify};
 use haggle::scenario::{Experiment, Logs, Source};
 
-use super::{Error, open_run, print};
+use super::{Error, is_results, open_run, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::report::{warn, warn_of};
@@ -51,7 +51,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     match (&args.child.judge, &args.scenario) {
         (Some(path), _) => child::run(path, &args.random),
-        (None, Some(folder)) if folder.is_dir() => verify_folder(folder, args.variants.is_some()),
+        (None, Some(folder)) if is_results(folder) => {
+            verify_folder(folder, args.variants.is_some())
+        }
         (None, Some(scenario)) => verify_file(args, scenario),
         (None, None) => random::run(&args.random),
     }

@@ -16,7 +16,7 @@ use haggle_results::{Input, ResultsError, RunReader, Summary};
 use serde::Serialize;
 
 use super::cast::cast;
-use super::figures::scenario_of;
+use super::figures::scenario_of_run;
 use crate::scenario::Scenario;
 use haggle_results::metrics::named::of_run;
 
@@ -154,7 +154,7 @@ struct Side {
 
 impl Side {
     fn read(run: &RunReader) -> Result<Side, ResultsError> {
-        let (scenario, provenance) = (scenario_of(run.folder())?, run.provenance()?);
+        let (scenario, provenance) = (scenario_of_run(run)?, run.provenance()?);
         let kept = !provenance.has_summary_only();
         let written = provenance.digest.tables;
         // Of tables that were not kept there is what they were.

@@ -7,6 +7,7 @@
 //! ```
 
 mod failed;
+mod packed;
 mod past;
 mod runs_csv;
 mod sum_up;
@@ -19,7 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use haggle_results::{Existing, ResultsError, RunReader, sha256};
+use haggle_results::pack::Pack;
+use haggle_results::{Existing, ResultsError, SweepFolder, sha256};
 use haggle_runtime::Driver;
 
 use super::figures::file_name;
@@ -43,7 +45,9 @@ pub struct SweepConduct<'a> {
     pub output: &'a Path,
     /// What is wanted of each run.
     pub wanted: Wanted,
-    /// Runs side by side.
+    /// How many runs are packed together; without it, each has a folder of its own.
+    pub pack: Option<usize>,
+    /// Runs side by side, or packs.
     pub workers: usize,
     /// Whether each run's own figures are drawn.
     pub figures: Figures,
@@ -175,7 +179,7 @@ pub fn look(
     output: &Path,
     wanted: Wanted,
 ) -> Result<Progress, SweepError> {
-    let mut past = Past::new(folder, output, wanted);
+    let mut past = Past::new(folder, output, wanted)?;
     let mut progress = Progress { runs: 0, done: 0 };
     for run in experiment.runs() {
         progress.runs += 1;
@@ -195,7 +199,7 @@ pub fn missing(
     output: &Path,
     wanted: Wanted,
 ) -> Result<(Vec<usize>, Vec<(usize, f64)>), SweepError> {
-    let mut past = Past::new(folder, output, wanted);
+    let mut past = Past::new(folder, output, wanted)?;
     let (mut missing, mut done) = (Vec::new(), Vec::new());
     for run in experiment.runs() {
         if past.has(&run)? {
@@ -205,21 +209,17 @@ pub fn missing(
         }
     }
     let measured = done.iter().step_by(done.len() / MEASURED + 1);
-    let seconds = measured.filter_map(|run| Some((run.number, took(output, run)?)));
+    let there = SweepFolder::open(output)?;
+    let seconds = measured.filter_map(|run| Some((run.number, took(&there, run)?)));
     Ok((missing, seconds.collect()))
 }
 
 /// Runs of which it is looked up how long they took.
 const MEASURED: usize = 200;
 
-/// Whether a run is there, of whatever build and scenario.
-pub fn is_there(output: &Path, run: &Run<'_>) -> bool {
-    output.join(run.folder()).join("provenance.json").exists()
-}
-
 /// What a run that is there took, s.
-pub fn took(output: &Path, run: &Run<'_>) -> Option<f64> {
-    let timing = RunReader::open(&output.join(run.folder())).and_then(|reader| reader.timing());
+pub fn took(there: &SweepFolder, run: &Run<'_>) -> Option<f64> {
+    let timing = there.run(run.number, &run.folder()).ok()??.timing();
     Some(timing.ok()?.wall_seconds)
 }
 
@@ -242,7 +242,7 @@ pub fn clear_stale(
     output: &Path,
     wanted: Wanted,
 ) -> Result<usize, SweepError> {
-    let mut past = Past::new(folder, output, wanted);
+    let mut past = Past::new(folder, output, wanted)?;
     let mut cleared = 0;
     for run in experiment.runs() {
         match past.has(&run) {
@@ -254,9 +254,14 @@ pub fn clear_stale(
                 | SweepError::NoTables { .. }
                 | SweepError::Damaged { .. },
             ) => {
-                let stale = output.join(run.folder());
+                let own = output.join(run.folder());
+                let packs = Pack::all_in(output)?;
+                let pack = packs.range(..=run.number).next_back().map(|(_, pack)| pack.clone());
+                let stale = Some(own).filter(|own| own.exists()).or(pack).unwrap_or_default();
                 let removed = fs::remove_dir_all(&stale);
                 removed.map_err(|error| ResultsError::write(&stale, error))?;
+                // Of a pack all runs are gone, and it is not to be found any more.
+                past = Past::new(folder, output, wanted)?;
                 cleared += 1;
             }
             Err(error) => return Err(error),
@@ -299,22 +304,73 @@ pub fn carry_out(
     conduct: &SweepConduct<'_>,
     mine: &dyn Fn(usize) -> bool,
 ) -> Result<Vec<Failed>, SweepError> {
-    let mut past = Past::new(folder, conduct.output, conduct.wanted);
-    let mut todo = Vec::new();
-    for run in experiment.runs().filter(|run| mine(run.number)) {
-        if !past.has(&run)? {
-            todo.push(run);
+    let mut past = Past::new(folder, conduct.output, conduct.wanted)?;
+    let mut todo: Vec<Unit<'_>> = Vec::new();
+    let mut runs = experiment.runs().peekable();
+    while let Some(run) = runs.next() {
+        let first = run.number;
+        let mut unit = vec![run];
+        let together = |run: &Run<'_>| conduct.pack.is_some_and(|most| run.number < first + most);
+        while let Some(run) = runs.next_if(together) {
+            unit.push(run);
+        }
+        let mut missing = false;
+        for run in unit.iter().filter(|run| mine(run.number)) {
+            missing |= !past.has(run)?;
+        }
+        if missing {
+            if conduct.pack.is_some() {
+                // A pack is made as a whole, but for runs that have folders of their own.
+                unit.retain(|run| !own_place(run, conduct).exists());
+            }
+            todo.push(Unit { pack: conduct.pack.map(|_| first), runs: unit });
         }
     }
     let all = Mutex::new(Vec::new());
-    side_by_side(conduct.workers.min(todo.len()), &todo, |run| {
-        let failed = one(run, folder, conduct)?;
+    side_by_side(conduct.workers.min(todo.len()), &todo, |unit| {
+        let failed = match (unit.pack, unit.runs.as_slice()) {
+            (Some(first), runs) => packed::carry_out(first, runs, folder, conduct)?,
+            (None, runs) => {
+                let runs =
+                    runs.iter().map(|run| one(run, folder, &own_place(run, conduct), conduct));
+                runs.filter_map(|ended| ended.map(Ended::failed).transpose())
+                    .collect::<Result<Vec<_>, _>>()?
+            }
+        };
         all.lock().unwrap_or_else(PoisonError::into_inner).extend(failed);
         Ok::<(), SweepError>(())
     })?;
     let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     all.sort_by_key(|failed| failed.run);
     Ok(all)
+}
+
+/// What one thread does in one go.
+struct Unit<'e> {
+    /// The number of the first run of the pack that it makes.
+    pack: Option<usize>,
+    runs: Vec<Run<'e>>,
+}
+
+/// The folder of a run that has one of its own.
+fn own_place(run: &Run<'_>, conduct: &SweepConduct<'_>) -> PathBuf {
+    conduct.output.join(run.folder())
+}
+
+/// How a run ended while others go on.
+enum Ended {
+    /// It has results.
+    Done,
+    /// It failed, which is noted.
+    Failed(Failed),
+    /// Somebody else is carrying it out, or has done so meanwhile.
+    Elsewhere,
+}
+
+impl Ended {
+    fn failed(self) -> Option<Failed> {
+        if let Ended::Failed(failed) = self { Some(failed) } else { None }
+    }
 }
 
 /// Writes the scenario into the sweep's folder, by which its results are read: before the runs, where
@@ -354,17 +410,18 @@ fn side_by_side<T: Sync, E: Send>(
     first.map_or(Ok(()), |(_, error)| Err(error))
 }
 
-/// Carries out a run; gives it if it failed and the others are to go on.
+/// Carries out a run, whose results go to `place`.
 fn one(
     one: &Run<'_>,
     folder: &Path,
+    place: &Path,
     conduct: &SweepConduct<'_>,
-) -> Result<Option<Failed>, SweepError> {
+) -> Result<Ended, SweepError> {
     if conduct.stop.load(Ordering::Relaxed) {
         return Err(SweepError::Interrupted);
     }
     let destination = Destination {
-        folder: conduct.output.join(one.folder()),
+        folder: place.to_owned(),
         existing: Existing::Keep,
         keep: conduct.wanted.keep,
         figures: conduct.figures,
@@ -384,14 +441,14 @@ fn one(
         Ok(Ok(_)) => {
             notes.remove(one.number)?;
             (conduct.on_run)();
-            return Ok(None);
+            return Ok(Ended::Done);
         }
         Ok(Err(ExperimentError::Run(haggle_runtime::RunError::Interrupted))) => {
             return Err(SweepError::Interrupted);
         }
         Ok(Err(ExperimentError::Results(
             ResultsError::InUse { .. } | ResultsError::FolderExists { .. },
-        ))) => return Ok(None),
+        ))) => return Ok(Ended::Elsewhere),
         Ok(Err(error)) => (Failed::of(one, &error), Some(error)),
         Err(panic) if conduct.on_failure == OnFailure::Stop => std::panic::resume_unwind(panic),
         Err(panic) => (Some(Failed::new(one, Cause::Bug, said(&*panic))), None),
@@ -400,14 +457,14 @@ fn one(
         (Some(failed), _) if conduct.on_failure == OnFailure::GoOn => {
             notes.add(&failed)?;
             (conduct.on_run)();
-            Ok(Some(failed))
+            Ok(Ended::Failed(failed))
         }
         (_, Some(error)) => Err(SweepError::Run {
             number: one.number,
             folder: one.folder().display().to_string(),
             error: Box::new(error),
         }),
-        (_, None) => Ok(None),
+        (_, None) => unreachable!("a panic is a failure of its own"),
     }
 }
 

@@ -149,8 +149,16 @@ impl<'a> Task<'a> {
             Work::Sweep { experiment, folder, output, wanted, cuts, .. } => {
                 let (wanted, figures) = (*wanted, Figures::Skip);
                 let on_failure = OnFailure::Stop;
-                let conduct =
-                    SweepConduct { output, wanted, workers, figures, on_failure, stop, on_run };
+                let conduct = SweepConduct {
+                    output,
+                    wanted,
+                    pack: None,
+                    workers,
+                    figures,
+                    on_failure,
+                    stop,
+                    on_run,
+                };
                 sweep(experiment, folder, &conduct)?;
                 let mut data = Data::of_sweep(&self.name, experiment, output)?;
                 data.cuts = cuts.clone();

@@ -1,23 +1,24 @@
 //! A sweep on a cluster: submitting it, the tasks of its arrays, cancelling.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::env;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
+use std::{env, fs};
 
 use haggle::experiment::Figures;
 use haggle::experiment::sweep::{
-    OnFailure, SweepConduct, SweepError, Wanted, announce, carry_out, identity, missing,
+    HIDDEN, OnFailure, SweepConduct, SweepError, Wanted, announce, carry_out, identity, missing,
 };
 use haggle::scenario::Experiment;
 use haggle::scenario::quantity::TimeSpan;
 use haggle::slurm::{
     Costs, Jobs, Request, Rounds, Site, SlurmError, cancel as cancel_jobs, cut, cut_evenly, submit,
 };
-use haggle_results::Input;
+use haggle_results::{Input, ResultsError};
 
 use super::Sweep;
 use crate::commands::table::count;
@@ -125,7 +126,7 @@ pub(super) fn submit_sweep(
         print("all runs are there: nothing is left to submit; --merge sums up\n")?;
         return Ok(Exit::Success);
     }
-    let chunks = chunks(cluster, &site, &todo, &costs)?;
+    let chunks = chunks(args, &site, &todo, &costs)?;
     let program = env::current_exe().map_err(|error| unreadable(Path::new("haggle"), error))?;
     let digest = Input::of_file(&program, "")?.sha256;
     let arguments = arguments(args, output);
@@ -188,13 +189,13 @@ fn todo(
     output: &Path,
     wanted: Wanted,
 ) -> Result<(Vec<usize>, Costs), Error> {
-    let look = || -> Result<(Vec<usize>, Costs), Error> {
-        let (todo, seconds) = missing(experiment, folder, output, wanted)?;
+    let look = |place: &Path| -> Result<(Vec<usize>, Costs), Error> {
+        let (todo, seconds) = missing(experiment, folder, place, wanted)?;
         let mut costs = Costs::default();
         seconds.into_iter().for_each(|(run, seconds)| costs.add(run, seconds));
         Ok((todo, costs))
     };
-    let (todo, costs) = look()?;
+    let (todo, costs) = look(output)?;
     if args.cluster.chunk.is_some() || !costs.is_empty() || todo.is_empty() {
         return Ok((todo, costs));
     }
@@ -204,9 +205,13 @@ fn todo(
         say(&format!("{runs} carried out here first, to see how long they take\n"));
     }
     let (late, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    // Of runs that are to be packed nothing is kept but how long they took.
+    let scratch = output.join(HIDDEN).join("first");
+    let place = if args.pack.is_some() { scratch.as_path() } else { output };
     let conduct = SweepConduct {
-        output,
+        output: place,
         wanted,
+        pack: None,
         workers: 1,
         figures: figures(args),
         on_failure: OnFailure::GoOn,
@@ -232,38 +237,57 @@ fn todo(
         Err(SweepError::Interrupted) if !STOP.load(Ordering::Relaxed) => {}
         ended => drop(ended?),
     }
-    look()
+    if args.pack.is_none() {
+        return look(output);
+    }
+    let (_, costs) = look(place)?;
+    if !place.exists() {
+        return Ok((todo, costs));
+    }
+    fs::remove_dir_all(place).map_err(|error| ResultsError::write(place, error))?;
+    Ok((todo, costs))
 }
 
 /// The runs of each task.
 fn chunks(
-    cluster: &OnCluster,
+    args: &Sweep,
     site: &Site,
     todo: &[usize],
     costs: &Costs,
 ) -> Result<Vec<Vec<usize>>, SlurmError> {
+    let cluster = &args.cluster;
+    let size = args.pack.map_or(1, NonZeroUsize::get);
+    // What is carried out in one go: runs, or packs, by the number of the pack.
+    let mut units: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    todo.iter().for_each(|&run| units.entry(run / size).or_default().push(run));
+    let runs_of = |chunks: Vec<Vec<usize>>| -> Vec<Vec<usize>> {
+        let runs = |chunk: &Vec<usize>| chunk.iter().flat_map(|unit| units[unit].clone()).collect();
+        chunks.iter().map(runs).collect()
+    };
     // One job more sums up.
     let most = site.jobs.saturating_sub(1).max(1);
     if let Some(each) = cluster.chunk {
-        let chunks = cut_evenly(todo, each as usize);
+        let all: Vec<usize> = units.keys().copied().collect();
+        let chunks = cut_evenly(&all, (each as usize).div_ceil(size));
         return match chunks.len() > most {
             true => Err(SlurmError::TooMany { tasks: chunks.len(), most }),
-            false => Ok(chunks),
+            false => Ok(runs_of(chunks)),
         };
     }
     let limit = cluster.time.0.as_secs_f64();
     // Nothing is known of runs that are longer than may be tried here: each is alone.
     let unknown = limit / 2.0;
-    let units: Vec<(usize, f64)> =
-        todo.iter().map(|&run| (run, costs.of(run).unwrap_or(unknown))).collect();
-    let longest = units.iter().map(|unit| unit.1).fold(0.0, f64::max);
+    let cost = |run: &usize| costs.of(*run).unwrap_or(unknown);
+    let all: Vec<(usize, f64)> =
+        units.iter().map(|(&unit, runs)| (unit, runs.iter().map(cost).sum())).collect();
+    let longest = all.iter().map(|unit| unit.1).fold(0.0, f64::max);
     if longest > limit {
         return Err(SlurmError::TooLong { seconds: longest, limit });
     }
-    let chunks = cut(&units, limit / 2.0);
+    let chunks = cut(&all, limit / 2.0);
     match chunks.len() > most {
         true => Err(SlurmError::TooMany { tasks: chunks.len(), most }),
-        false => Ok(chunks),
+        false => Ok(runs_of(chunks)),
     }
 }
 
@@ -281,6 +305,9 @@ fn arguments(args: &Sweep, output: &Path) -> Vec<String> {
         (args.figures, "--figures"),
         (args.summaries_only, "--summaries-only"),
     ];
+    if let Some(size) = args.pack {
+        arguments.extend(["--pack".to_owned(), size.to_string()]);
+    }
     arguments.extend(flags.into_iter().filter(|it| it.0).map(|it| it.1.to_owned()));
     arguments
 }
@@ -358,6 +385,7 @@ pub(super) fn task(
     let conduct = SweepConduct {
         output,
         wanted,
+        pack: args.pack.map(NonZeroUsize::get),
         workers: cores.unwrap_or(1),
         figures: figures(args),
         on_failure: OnFailure::GoOn,

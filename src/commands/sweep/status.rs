@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use haggle::experiment::sweep::{Failed, failed_of, is_there, took};
+use haggle::experiment::sweep::{Failed, failed_of, took};
 use haggle::scenario::{Experiment, Logs, Source};
 use haggle::slurm::{Costs, Jobs, Round, State};
+use haggle_results::SweepFolder;
 use serde_json::json;
 
 use super::cluster::submitted;
@@ -77,12 +78,13 @@ fn status(
     }
     let states: Vec<State> =
         (0..last.chunks.len()).map(|chunk| jobs.of_chunk(last, chunk)).collect();
+    let there = SweepFolder::open(&args.folder)?;
     let mut status = Status::default();
     let mut open = BTreeMap::new();
     let (mut done, mut todo) = (Vec::new(), Vec::new());
     for run in experiment.runs() {
         status.runs += 1;
-        if is_there(&args.folder, &run) {
+        if there.run(run.number, &run.folder())?.is_some() {
             status.done += 1;
             done.push(run);
             continue;
@@ -112,7 +114,7 @@ fn status(
     status.tasks_running = states.iter().filter(|state| **state == State::Running).count();
     let mut costs = Costs::default();
     for run in done.iter().step_by(done.len() / 200 + 1) {
-        if let Some(seconds) = took(&args.folder, run) {
+        if let Some(seconds) = took(&there, run) {
             costs.add(run.number, seconds);
         }
     }

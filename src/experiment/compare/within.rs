@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use haggle_results::stats::{Estimate, paired_difference};
-use haggle_results::{ResultsError, RunReader};
+use haggle_results::{ResultsError, SweepFolder};
 use serde::Serialize;
 
 use super::{copies, place};
@@ -83,12 +83,10 @@ pub fn compare_within(
         settings.map(|(it, _)| (it.axis.clone(), it.text())).collect()
     };
     let order = values(experiment, axis);
+    let there = SweepFolder::open(folder)?;
     let read = |run: &Run<'_>| -> Result<Option<Vec<(String, f64)>>, ResultsError> {
-        let folder = folder.join(run.folder());
-        match folder.exists() {
-            true => Ok(Some(of_run(&RunReader::open(&folder)?.summary()?))),
-            false => Ok(None),
-        }
+        let found = there.run(run.number, &run.folder())?;
+        found.map(|run| Ok(of_run(&run.summary()?))).transpose()
     };
     let mut bases = BTreeMap::new();
     for run in runs.iter().filter(|run| run.variant.settings[base_at].text() == value) {

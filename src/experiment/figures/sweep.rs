@@ -14,7 +14,7 @@ use haggle_plots::{
 use haggle_results::metrics::named::of_run;
 use haggle_results::stats::Estimate;
 use haggle_results::sweep::{Points, SweepRow, SweepRun};
-use haggle_results::{ResultsError, RunReader, Summary};
+use haggle_results::{ResultsError, RunReader, Summary, SweepFolder};
 
 use super::{MESSAGES, failed, measured, messages, metric, of_groups, size, style};
 use crate::experiment::ExperimentError;
@@ -52,10 +52,9 @@ impl SweepData {
         figures: &[file::Figure],
     ) -> Result<SweepData, ResultsError> {
         let mut data = SweepData::new(experiment, figures);
+        let there = SweepFolder::open(folder)?;
         for run in experiment.runs() {
-            let folder = folder.join(run.folder());
-            if folder.exists() {
-                let reader = RunReader::open(&folder)?;
+            if let Some(reader) = there.run(run.number, &run.folder())? {
                 data.add(&run, &reader, &reader.summary()?)?;
             }
         }

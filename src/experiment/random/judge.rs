@@ -419,6 +419,7 @@ impl Judge<'_> {
         let conduct = SweepConduct {
             output,
             wanted: Wanted { keep: Keep::Tables, any_build: false },
+            pack: None,
             workers,
             figures: Figures::Skip,
             on_failure: OnFailure::Stop,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use haggle_results::{Input, ResultsError, RunReader};
+use haggle_results::{Input, ResultsError, SweepFolder};
 
 use super::failed::sha256_of;
 use super::{SweepError, Wanted};
@@ -16,28 +16,36 @@ pub(super) struct Past<'a> {
     /// Where the scenario's relative paths start.
     folder: &'a Path,
     output: &'a Path,
+    there: SweepFolder,
     wanted: Wanted,
     /// Files that runs have read, as they are now.
     inputs: BTreeMap<PathBuf, Input>,
 }
 
 impl<'a> Past<'a> {
-    pub(super) fn new(folder: &'a Path, output: &'a Path, wanted: Wanted) -> Past<'a> {
-        Past { folder, output, wanted, inputs: BTreeMap::new() }
+    pub(super) fn new(
+        folder: &'a Path,
+        output: &'a Path,
+        wanted: Wanted,
+    ) -> Result<Past<'a>, ResultsError> {
+        let there = SweepFolder::open(output)?;
+        Ok(Past { folder, output, there, wanted, inputs: BTreeMap::new() })
     }
 
-    /// Whether the results of a run are there. A folder gets its final name only when everything is
+    /// Whether the results of a run are there. A folder, or a pack, gets its final name only when everything is
     /// in it, so one that is there was whole; a full disk or a copy that was stopped may have cut it
     /// since, and sizes show that at no cost.
     pub(super) fn has(&mut self, run: &Run<'_>) -> Result<bool, SweepError> {
         let folder = self.output.join(run.folder());
-        if !folder.exists() {
-            return Ok(false);
-        }
-        if !folder.join("provenance.json").exists() {
+        let found = self.there.run(run.number, &run.folder()).map_err(|error| match error {
+            ResultsError::Damaged { path, .. } => SweepError::Damaged { table: path },
+            error => error.into(),
+        });
+        let Some(reader) = found? else { return Ok(false) };
+        if !reader.is_packed() && !folder.join("provenance.json").exists() {
             return Err(SweepError::NotARun { folder });
         }
-        let found = RunReader::open(&folder)?.provenance()?;
+        let found = reader.provenance()?;
         let mine = found.seed == run.seed
             && found.version == env!("CARGO_PKG_VERSION")
             && found.scenario_sha256 == sha256_of(run);
@@ -56,7 +64,8 @@ impl<'a> Past<'a> {
         if self.wanted.keep == Keep::Tables && summary_only {
             return Err(SweepError::NoTables { folder });
         }
-        for (name, bytes) in found.tables {
+        // A pack knows the sizes of its own tables.
+        for (name, bytes) in found.tables.into_iter().filter(|_| !reader.is_packed()) {
             let table = folder.join(name);
             if !fs::metadata(&table).is_ok_and(|file| file.len() == bytes) {
                 return Err(SweepError::Damaged { table });

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use haggle_model::JobClass;
 use haggle_results::metrics::named::of_run;
 use haggle_results::sweep::{Points, SweepRow, SweepRun, csv_head, csv_row};
-use haggle_results::{ResultsError, RunReader, Summary};
+use haggle_results::{ResultsError, Summary, SweepFolder};
 use tempfile::NamedTempFile;
 
 use super::failed::{Failed, Notes};
@@ -71,6 +71,7 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
         figures_left_out: Vec::new(),
         warnings: Vec::new(),
     };
+    let there = SweepFolder::open(output)?;
     let references = References::of(experiment);
     let notes = Notes::of(output);
     let mut missing = 0;
@@ -79,7 +80,7 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
     let mut aggregate = Aggregate::create(output, &swept.axes)?;
     let mut drawn = SweepData::new(experiment, &experiment.figures);
     for run in experiment.runs() {
-        let Some(reader) = open(output, &run)? else {
+        let Some(reader) = there.run(run.number, &run.folder())? else {
             match notes.get(&run)? {
                 Some(failed) => swept.failed.push(failed),
                 None => missing += 1,
@@ -91,7 +92,8 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
         let point: Vec<String> = run.variant.settings.iter().map(|it| it.text()).collect();
         let mut metrics = of_run(&summary);
         let reference = references.as_ref().and_then(|it| it.run(&run));
-        if let Some(base) = reference.map(|base| open(output, &base)).transpose()?.flatten() {
+        let base = reference.map(|base| there.run(base.number, &base.folder())).transpose()?;
+        if let Some(base) = base.flatten() {
             impact(&impacts(&base, &reader)?, &mut metrics);
         }
         table.add(run.number, run.seed, &point, &metrics)?;
@@ -111,12 +113,6 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
     draw(experiment, &drawn, output, &mut swept)?;
     swept.warnings = warnings.texts();
     Ok(swept)
-}
-
-/// The results of a run; `None` if there are none.
-fn open(output: &Path, run: &Run<'_>) -> Result<Option<RunReader>, ResultsError> {
-    let folder = output.join(run.folder());
-    if folder.exists() { RunReader::open(&folder).map(Some) } else { Ok(None) }
 }
 
 /// A file in `folder` that has no name for anybody yet.
