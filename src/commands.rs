@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use crate::report::say;
 
+pub(crate) mod cluster;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod example;

@@ -25,7 +25,7 @@ pub use chunks::{Costs, cut, cut_evenly};
 pub use jobs::{Jobs, State};
 pub use round::{Array, Round, Rounds};
 pub use site::Site;
-pub use submit::{Request, Submitted, cancel, submit};
+pub use submit::{Command, Request, Submitted, cancel, submit};
 
 /// Why Slurm does not do what was asked.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,5 @@
 //! `haggle sweep`: all runs of a scenario with axes and replications.
 
-mod cluster;
 mod part;
 mod status;
 
@@ -18,6 +17,7 @@ use haggle::scenario::{Experiment, Logs};
 use haggle_results::pack::Pack;
 use serde_json::json;
 
+use super::cluster::{self, OnCluster, Words, Work};
 use super::compare::SHOWN;
 use super::example::Given;
 use super::table::{count, lines, number};
@@ -26,7 +26,6 @@ use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{Show, many_runs};
 use crate::report::{say, warn, warn_of};
-use cluster::OnCluster;
 use part::Part;
 
 /// Run every combination of a scenario's axes, side by side, and sum them up
@@ -89,10 +88,10 @@ struct Sweep {
     pack: Option<NonZeroUsize>,
     /// Carry out part K of N only, such as 3/10, and sum nothing up; the parts may go on at the same
     /// time, on any machines that share the folder
-    #[arg(long, value_name = "K/N", conflicts_with = "merge")]
+    #[arg(long, value_name = "K/N", conflicts_with_all = ["merge", "slurm"])]
     part: Option<Part>,
     /// Carry out nothing, but sum up the runs of all parts
-    #[arg(long)]
+    #[arg(long, conflicts_with = "slurm")]
     merge: bool,
     #[command(flatten)]
     cluster: OnCluster,
@@ -133,8 +132,17 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
     }
     check_pack(args, keep, &experiment, &output)?;
     let wanted = Wanted { keep, any_build: args.any_build };
-    if let Some(task) = args.cluster.task {
-        return cluster::task(args, &experiment, &folder, &output, wanted, task);
+    let work = Work {
+        of: None,
+        experiment: &experiment,
+        folder: &folder,
+        output: &output,
+        wanted,
+        pack: args.pack.map(NonZeroUsize::get),
+        figures: if args.figures { Figures::Draw } else { Figures::Skip },
+    };
+    if let Some(task) = &args.cluster.task {
+        return cluster::task(&work, task);
     }
     if args.force {
         let cleared = clear_stale(&experiment, &folder, &output, wanted)?;
@@ -143,7 +151,14 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
         }
     }
     if args.cluster.slurm {
-        return cluster::submit_sweep(args, &experiment, &folder, &output, wanted);
+        let words = Words {
+            name,
+            arguments: &arguments(args, &output),
+            sum: "--merge",
+            variables: &cluster::variables([&args.given.read()?]),
+            quiet: args.quiet,
+        };
+        return cluster::submit_all(&args.cluster, &[work], &words);
     }
     let progress = look(&experiment, &folder, &output, wanted)?;
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
@@ -164,9 +179,9 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
     let conduct = SweepConduct {
         output: &output,
         wanted,
-        pack: args.pack.map(NonZeroUsize::get),
+        pack: work.pack,
         workers,
-        figures: if args.figures { Figures::Draw } else { Figures::Skip },
+        figures: work.figures,
         on_failure: OnFailure::GoOn,
         stop: &STOP,
         on_run: &|| bar.inc(1),
@@ -181,6 +196,23 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
     bar.finish_and_clear();
     print(&format!("part {part}: {} of {}\n", count(runs, "run"), progress.runs))?;
     Ok(tell_failed(runs, &failed?))
+}
+
+/// The command as it was typed, without what is Slurm's.
+fn arguments(args: &Sweep, output: &Path) -> Vec<String> {
+    let mut arguments = vec!["sweep".to_owned()];
+    arguments.extend(args.given.arguments());
+    arguments.extend(["-o".to_owned(), output.display().to_string(), "--quiet".to_owned()]);
+    let flags = [
+        (args.any_build, "--any-build"),
+        (args.figures, "--figures"),
+        (args.summaries_only, "--summaries-only"),
+    ];
+    if let Some(size) = args.pack {
+        arguments.extend(["--pack".to_owned(), size.to_string()]);
+    }
+    arguments.extend(flags.into_iter().filter(|it| it.0).map(|it| it.1.to_owned()));
+    arguments
 }
 
 /// Refuses packs that cannot be made, or not beside those that are there.

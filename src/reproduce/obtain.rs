@@ -132,6 +132,17 @@ impl<'a> Task<'a> {
         }
     }
 
+    /// The sweep that is to be carried out, the folder from which its relative paths start, where its
+    /// results go and what is wanted of them; `None` for a study by code.
+    pub fn sweep(&self) -> Option<(&Experiment, &Path, &Path, Wanted)> {
+        match &self.work {
+            Work::Sweep { experiment, folder, output, wanted, .. } => {
+                Some((experiment, folder, output, *wanted))
+            }
+            Work::Study(..) => None,
+        }
+    }
+
     /// Carries out what is missing and reads all of it.
     ///
     /// # Errors

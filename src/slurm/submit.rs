@@ -9,96 +9,158 @@ use super::ask::{ask, quoted, shown};
 use super::round::ranges;
 use super::{Array, Jobs, Round, Rounds, Site, SlurmError};
 
-/// What is to be submitted.
-pub struct Request<'a> {
-    /// The folder of the sweep.
-    pub output: &'a Path,
+/// The command that jobs carry out.
+pub struct Command<'a> {
     /// What the jobs are called.
     pub name: &'a str,
     /// The program.
     pub program: &'a Path,
     /// SHA-256 of the program.
     pub program_sha256: String,
-    /// SHA-256 of the scenario with its sweep.
-    pub scenario_sha256: String,
-    /// The command without what tasks and the sum add to it.
+    /// Its arguments, without what tasks and the sum add to them.
     pub arguments: &'a [String],
-    /// What that command gets behind it where all is summed up.
-    pub merge: &'a [String],
+    /// What is added where all is summed up.
+    pub sum: &'a [String],
     /// Environment variables that it needs, and their values.
     pub variables: &'a [(String, String)],
-    /// The units of each task.
-    pub chunks: &'a [Vec<usize>],
     /// Options for sbatch.
     pub options: &'a [String],
+}
+
+/// A sweep to be submitted.
+pub struct Request<'a> {
+    /// Its folder.
+    pub output: &'a Path,
+    /// What it is called where a command means several sweeps.
+    pub of: Option<&'a str>,
+    /// SHA-256 of the scenario with its sweep.
+    pub scenario_sha256: String,
+    /// The runs of each task.
+    pub chunks: Vec<Vec<usize>>,
 }
 
 /// What was submitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submitted {
     /// The arrays.
-    pub arrays: Vec<Array>,
+    pub arrays: Vec<String>,
     /// The job that sums up.
-    pub merge: String,
-    /// Where tasks say what goes wrong.
-    pub log: PathBuf,
+    pub sum: String,
 }
 
 /// Submits arrays, and a job that sums up once all tasks have ended. What has been submitted is noted step
-/// by step.
+/// by step, in the folder of each sweep.
 ///
 /// # Errors
 /// If it cannot be submitted or noted. Arrays that are submitted by then stay; `cancel` knows them.
-pub fn submit(request: &Request<'_>, site: &Site) -> Result<Submitted, SlurmError> {
-    let mut rounds = Rounds::read(request.output)?;
-    let log = rounds.folder().join("log");
-    fs::create_dir_all(&log).map_err(|error| ResultsError::write(&log, error))?;
-    let _lock = lock(&rounds)?;
-    // Somebody may have submitted meanwhile.
-    rounds = Rounds::read(request.output)?;
-    let number = rounds.all.len() + 1;
-    let mut round = Round {
-        program: request.program_sha256.clone(),
-        scenario: request.scenario_sha256.clone(),
-        chunks: request.chunks.iter().map(|units| ranges(units)).collect(),
-        arrays: Vec::new(),
-        merge: None,
-    };
-    rounds.write(number, &round)?;
-    let folder = fs::canonicalize(rounds.folder());
-    let folder = folder.map_err(|error| ResultsError::read(rounds.folder(), error))?;
-    let array_most = site.array.max(1);
-    for first in (0..request.chunks.len()).step_by(array_most) {
-        let tasks = array_most.min(request.chunks.len() - first);
-        let task = ["--task".to_owned(), format!("{number}/{first}")];
-        let script = folder.join(format!("{number}-{first}.sh"));
-        write(&script, &script_of(request, &task))?;
-        let mine = [
-            format!("--array=0-{}", tasks - 1),
-            format!("--job-name=haggle-{}", request.name),
-            format!("--output={}", folder.join("log").join("%A_%a").display()),
-            // What Slurm takes from a task, or loses with a node, begins again by itself.
-            "--requeue".to_owned(),
-            "--open-mode=append".to_owned(),
-        ];
-        let job = sbatch(&mine, request.options, &script)?;
-        round.arrays.push(Array { job, first, tasks });
-        rounds.write(number, &round)?;
+pub fn submit(
+    requests: &[Request<'_>],
+    command: &Command<'_>,
+    site: &Site,
+) -> Result<Submitted, SlurmError> {
+    let mut submitted = Vec::new();
+    for request in requests {
+        submitted.push(Noted::submit(request, command, site)?);
     }
-    let jobs: Vec<&str> = round.arrays.iter().map(|array| array.job.as_str()).collect();
-    let script = folder.join(format!("{number}-sum.sh"));
-    write(&script, &script_of(request, request.merge))?;
+    let rounds = submitted.iter().map(|noted| &noted.round);
+    let arrays: Vec<String> =
+        rounds.flat_map(|round| &round.arrays).map(|array| array.job.clone()).collect();
+    let Some(first) = submitted.first() else {
+        return Ok(Submitted { arrays, sum: String::new() });
+    };
+    let script = first.folder.join(format!("{}-sum.sh", first.number));
+    write(&script, &script_of(command, command.sum))?;
     let mine = [
-        format!("--dependency=afterany:{}", jobs.join(":")),
-        format!("--job-name=haggle-{}-sum", request.name),
-        format!("--output={}", folder.join("log").join("%j").display()),
+        format!("--dependency=afterany:{}", arrays.join(":")),
+        format!("--job-name=haggle-{}-sum", command.name),
+        format!("--output={}", first.folder.join("log").join("%j").display()),
         "--requeue".to_owned(),
         "--open-mode=append".to_owned(),
     ];
-    let merge = sbatch(&mine, request.options, &script)?;
-    round.merge = Some(merge.clone());
-    rounds.write(number, &round)?;
-    Ok(Submitted { arrays: round.arrays, merge, log })
+    let sum = sbatch(&mine, command.options, &script)?;
+    for noted in &mut submitted {
+        noted.round.merge = Some(sum.clone());
+        noted.rounds.write(noted.number, &noted.round)?;
+    }
+    Ok(Submitted { arrays, sum })
+}
+
+/// Arrays that are submitted, and where that is noted.
+struct Noted {
+    rounds: Rounds,
+    number: usize,
+    round: Round,
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl Noted {
+    fn submit(
+        request: &Request<'_>,
+        command: &Command<'_>,
+        site: &Site,
+    ) -> Result<Noted, SlurmError> {
+        let rounds = Rounds::read(request.output)?;
+        let log = rounds.folder().join("log");
+        fs::create_dir_all(&log).map_err(|error| ResultsError::write(&log, error))?;
+        let lock = lock(&rounds)?;
+        // Somebody may have submitted meanwhile.
+        let rounds = Rounds::read(request.output)?;
+        let number = rounds.all.len() + 1;
+        let mut round = Round {
+            program: command.program_sha256.clone(),
+            scenario: request.scenario_sha256.clone(),
+            chunks: request.chunks.iter().map(|runs| ranges(runs)).collect(),
+            arrays: Vec::new(),
+            merge: None,
+        };
+        let folder = fs::canonicalize(rounds.folder());
+        let folder = folder.map_err(|error| ResultsError::read(rounds.folder(), error))?;
+        // Tasks may start at once, and read it. Of what was refused as a whole there is nothing to know.
+        rounds.write(number, &round)?;
+        let submitted = Noted::arrays(request, command, site, number, &folder, |array| {
+            round.arrays.push(array);
+            rounds.write(number, &round)
+        });
+        match submitted {
+            Err(error) if round.arrays.is_empty() => {
+                let _ = fs::remove_file(folder.join(format!("{number}.json")));
+                Err(error)
+            }
+            Err(error) => Err(error),
+            Ok(()) => Ok(Noted { rounds, number, round, folder, _lock: lock }),
+        }
+    }
+
+    /// Submits the arrays, and tells of each.
+    fn arrays(
+        request: &Request<'_>,
+        command: &Command<'_>,
+        site: &Site,
+        number: usize,
+        folder: &Path,
+        mut tell: impl FnMut(Array) -> Result<(), ResultsError>,
+    ) -> Result<(), SlurmError> {
+        let most = site.array.max(1);
+        for first in (0..request.chunks.len()).step_by(most) {
+            let tasks = most.min(request.chunks.len() - first);
+            let of = request.of.map_or_else(String::new, |of| format!("/{of}"));
+            let task = ["--task".to_owned(), format!("{number}/{first}{of}")];
+            let script = folder.join(format!("{number}-{first}.sh"));
+            write(&script, &script_of(command, &task))?;
+            let mine = [
+                format!("--array=0-{}", tasks - 1),
+                format!("--job-name=haggle-{}", command.name),
+                format!("--output={}", folder.join("log").join("%A_%a").display()),
+                // What Slurm takes from a task, or loses with a node, begins again by itself.
+                "--requeue".to_owned(),
+                "--open-mode=append".to_owned(),
+            ];
+            let job = sbatch(&mine, command.options, &script)?;
+            tell(Array { job, first, tasks })?;
+        }
+        Ok(())
+    }
 }
 
 /// Ends all jobs that wait or run; gives how many there were, arrays as one each.
@@ -143,18 +205,18 @@ fn sbatch(mine: &[String], options: &[String], script: &Path) -> Result<String, 
 
 /// A script that goes where the command was typed and carries it out. The shell makes room for it, so that
 /// signals reach it.
-fn script_of(request: &Request<'_>, more: &[String]) -> String {
+fn script_of(command: &Command<'_>, more: &[String]) -> String {
     let here = std::env::current_dir().unwrap_or_default();
-    let variables: String = request
+    let variables: String = command
         .variables
         .iter()
         .map(|(name, value)| format!("export {name}={}\n", quoted(value)))
         .collect();
-    let arguments: Vec<&String> = request.arguments.iter().chain(more).collect();
+    let arguments: Vec<&String> = command.arguments.iter().chain(more).collect();
     format!(
         "#!/bin/sh\ncd {} || exit\n{variables}exec {}\n",
         quoted(&here.display().to_string()),
-        shown(&quoted(&request.program.display().to_string()), &arguments)
+        shown(&quoted(&command.program.display().to_string()), &arguments)
     )
 }
 

@@ -192,6 +192,13 @@ until_is no_jobs
 same local-packed packed
 cmp local/aggregate.csv packed/aggregate.csv
 
+step "a reproduction"
+"$haggle" reproduce haggle-sessions --quick -o figures-local --quiet >figures.txt || true
+"$haggle" reproduce haggle-sessions --quick -o figures --slurm --chunk 4
+until_is no_jobs
+same figures-local figures
+[ -n "$(find figures -name '*.png')" ] || fail "nothing was drawn"
+
 step "what sbatch refuses is shown with its command"
 "$haggle" sweep sweep.toml -o refused --slurm --chunk 9 --partition none 2>refused.txt && fail "submitted"
 grep -q 'sbatch --parsable .* failed: .*[Ii]nvalid partition' refused.txt || fail "$(cat refused.txt)"

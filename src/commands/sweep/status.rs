@@ -9,8 +9,8 @@ use haggle::slurm::{Costs, Jobs, Round, State};
 use haggle_results::SweepFolder;
 use serde_json::json;
 
-use super::cluster::submitted;
 use super::tell_failed;
+use crate::commands::cluster::submitted;
 use crate::commands::table::{count, duration};
 use crate::commands::{Error, print};
 use crate::exit::Exit;

@@ -1,7 +1,6 @@
-//! A sweep on a cluster: submitting it, the tasks of its arrays, cancelling.
+//! Sweeps on a cluster: submitting them, the tasks of their arrays, cancelling.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,16 +12,16 @@ use haggle::experiment::Figures;
 use haggle::experiment::sweep::{
     HIDDEN, OnFailure, SweepConduct, SweepError, Wanted, announce, carry_out, identity, missing,
 };
-use haggle::scenario::Experiment;
 use haggle::scenario::quantity::TimeSpan;
+use haggle::scenario::{Experiment, Source};
 use haggle::slurm::{
-    Costs, Jobs, Request, Rounds, Site, SlurmError, cancel as cancel_jobs, cut, cut_evenly, submit,
+    Command, Costs, Jobs, Request, Rounds, Site, SlurmError, cancel as cancel_jobs, cut,
+    cut_evenly, submit,
 };
 use haggle_results::{Input, ResultsError};
 
-use super::Sweep;
-use crate::commands::table::count;
-use crate::commands::{Error, print};
+use super::table::count;
+use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::report::say;
@@ -30,10 +29,10 @@ use crate::report::say;
 /// How a sweep goes to a cluster.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "On a cluster")]
-pub(super) struct OnCluster {
+pub(crate) struct OnCluster {
     /// Submit the runs to Slurm as job arrays, and a job that sums up after them
-    #[arg(long, conflicts_with_all = ["part", "merge", "jobs"])]
-    pub(super) slurm: bool,
+    #[arg(long, conflicts_with = "jobs")]
+    pub(crate) slurm: bool,
     /// Submit again what is missing or failed
     #[arg(long, requires = "slurm")]
     resume: bool,
@@ -56,38 +55,40 @@ pub(super) struct OnCluster {
     #[arg(last = true, value_name = "SBATCH OPTION", requires = "slurm")]
     options: Vec<String>,
     /// Carry out a chunk, as a task of an array
-    #[arg(long, hide = true, value_name = "ROUND/FIRST")]
-    pub(super) task: Option<Task>,
+    #[arg(long, hide = true, value_name = "ROUND/FIRST/OF")]
+    pub(crate) task: Option<Task>,
 }
 
 /// Which chunk a task of an array takes: the array's first one and as many more as its number in the array.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Task {
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
     round: usize,
     first: usize,
+    /// The sweep, where a command means several.
+    pub(crate) of: Option<String>,
 }
 
 impl FromStr for Task {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Task, Self::Err> {
-        let numbers = text.split_once('/').and_then(|(round, first)| {
-            Some(Task { round: round.parse().ok()?, first: first.parse().ok()? })
-        });
-        numbers.ok_or("write ROUND/FIRST")
+        let mut words = text.splitn(3, '/');
+        let mut number = || words.next()?.parse().ok();
+        let (round, first) = number().zip(number()).ok_or("write ROUND/FIRST")?;
+        Ok(Task { round, first, of: words.next().map(str::to_owned) })
     }
 }
 
 /// End the jobs of a sweep that was submitted
 #[derive(Debug, clap::Args)]
-pub(super) struct CancelArgs {
+pub(crate) struct CancelArgs {
     /// Folder of the sweep
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
 
 /// Ends the jobs.
-pub(super) fn cancel(args: &CancelArgs) -> Result<Exit, Error> {
+pub(crate) fn cancel(args: &CancelArgs) -> Result<Exit, Error> {
     let rounds = submitted(&args.folder)?;
     let jobs = cancel_jobs(&rounds)?;
     print(&format!("{} cancelled; the runs that are done are kept\n", count(jobs, "job")))?;
@@ -95,7 +96,7 @@ pub(super) fn cancel(args: &CancelArgs) -> Result<Exit, Error> {
 }
 
 /// What was submitted of the sweep in a folder.
-pub(super) fn submitted(folder: &Path) -> Result<Rounds, Error> {
+pub(crate) fn submitted(folder: &Path) -> Result<Rounds, Error> {
     let rounds = Rounds::read(folder)?;
     if rounds.all.is_empty() {
         return Err(Error::Unfit {
@@ -106,53 +107,90 @@ pub(super) fn submitted(folder: &Path) -> Result<Rounds, Error> {
     Ok(rounds)
 }
 
-/// Submits what is missing.
-pub(super) fn submit_sweep(
-    args: &Sweep,
-    experiment: &Experiment,
-    folder: &Path,
-    output: &Path,
-    wanted: Wanted,
+/// A sweep as it goes to a cluster.
+pub(crate) struct Work<'a> {
+    /// What it is called where a command means several.
+    pub(crate) of: Option<&'a str>,
+    pub(crate) experiment: &'a Experiment,
+    /// Where the scenario's relative paths start.
+    pub(crate) folder: &'a Path,
+    pub(crate) output: &'a Path,
+    pub(crate) wanted: Wanted,
+    /// How many runs are packed together.
+    pub(crate) pack: Option<usize>,
+    pub(crate) figures: Figures,
+}
+
+/// The command that tasks carry out, and what it is called.
+pub(crate) struct Words<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) arguments: &'a [String],
+    /// What the job adds that sums up.
+    pub(crate) sum: &'a str,
+    /// Environment variables that it needs.
+    pub(crate) variables: &'a [(String, String)],
+    pub(crate) quiet: bool,
+}
+
+/// Submits what is missing of some sweeps, and one job that sums up after them.
+pub(crate) fn submit_all(
+    cluster: &OnCluster,
+    works: &[Work<'_>],
+    words: &Words<'_>,
 ) -> Result<Exit, Error> {
-    let cluster = &args.cluster;
-    let site = Site::read()?;
-    announce(experiment, output)?;
-    if !cluster.shared {
-        site.check_shared(output)?;
+    let mut site = Site::read()?;
+    // One job more sums up.
+    site.jobs = site.jobs.saturating_sub(1).max(1);
+    for work in works {
+        announce(work.experiment, work.output)?;
+        if !cluster.shared {
+            site.check_shared(work.output)?;
+        }
+        check_past(cluster, work.output)?;
     }
-    check_past(cluster, output)?;
-    let (todo, costs) = todo(args, experiment, folder, output, wanted)?;
-    if todo.is_empty() {
-        print("all runs are there: nothing is left to submit; --merge sums up\n")?;
+    let (mut requests, mut runs, mut tasks) = (Vec::new(), 0, 0);
+    for work in works {
+        let (todo, costs) = todo(cluster, work, words.quiet)?;
+        if todo.is_empty() {
+            continue;
+        }
+        let chunks = chunks(cluster, work, &site, &todo, &costs)?;
+        site.jobs -= chunks.len();
+        (runs, tasks) = (runs + todo.len(), tasks + chunks.len());
+        requests.push(Request {
+            output: work.output,
+            of: work.of,
+            scenario_sha256: identity(work.experiment),
+            chunks,
+        });
+    }
+    if requests.is_empty() {
+        print("all runs are there: nothing is left to submit\n")?;
         return Ok(Exit::Success);
     }
-    let chunks = chunks(args, &site, &todo, &costs)?;
     let program = env::current_exe().map_err(|error| unreadable(Path::new("haggle"), error))?;
-    let digest = Input::of_file(&program, "")?.sha256;
-    let arguments = arguments(args, output);
-    let name = experiment.scenario.scenario.name.as_ref().map_or("sweep", |name| name.as_str());
-    let request = Request {
-        output,
-        name,
+    let command = Command {
+        name: words.name,
         program: &program,
-        program_sha256: digest,
-        scenario_sha256: identity(experiment),
-        arguments: &arguments,
-        merge: &["--merge".to_owned()],
-        variables: &variables(args)?,
-        chunks: &chunks,
+        program_sha256: Input::of_file(&program, "")?.sha256,
+        arguments: words.arguments,
+        sum: &[words.sum.to_owned()],
+        variables: words.variables,
         options: &options(cluster),
     };
-    let submitted = submit(&request, &site)?;
-    let jobs: Vec<&str> = submitted.arrays.iter().map(|array| array.job.as_str()).collect();
-    print(&format!(
-        "{} in {}: job {}; summed up by job {}\nhaggle sweep status {}  # how far it is\n",
-        count(todo.len(), "run"),
-        count(chunks.len(), "task"),
-        jobs.join(", "),
-        submitted.merge,
-        output.display()
-    ))?;
+    let submitted = submit(&requests, &command, &site)?;
+    let mut text = format!(
+        "{} in {}: job {}; summed up by job {}\n",
+        count(runs, "run"),
+        count(tasks, "task"),
+        submitted.arrays.join(", "),
+        submitted.sum,
+    );
+    for request in &requests {
+        let folder = request.output.display();
+        text.push_str(&format!("haggle sweep status {folder}  # how far it is\n"));
+    }
+    print(&text)?;
     Ok(Exit::Success)
 }
 
@@ -182,13 +220,8 @@ const FIRST: usize = 4;
 const FIRST_SECONDS: u64 = 30;
 
 /// The runs that are missing, and what runs cost. If that is not known, a few are carried out here.
-fn todo(
-    args: &Sweep,
-    experiment: &Experiment,
-    folder: &Path,
-    output: &Path,
-    wanted: Wanted,
-) -> Result<(Vec<usize>, Costs), Error> {
+fn todo(cluster: &OnCluster, work: &Work<'_>, quiet: bool) -> Result<(Vec<usize>, Costs), Error> {
+    let &Work { experiment, folder, output, wanted, pack, figures, .. } = work;
     let look = |place: &Path| -> Result<(Vec<usize>, Costs), Error> {
         let (todo, seconds) = missing(experiment, folder, place, wanted)?;
         let mut costs = Costs::default();
@@ -196,24 +229,24 @@ fn todo(
         Ok((todo, costs))
     };
     let (todo, costs) = look(output)?;
-    if args.cluster.chunk.is_some() || !costs.is_empty() || todo.is_empty() {
+    if cluster.chunk.is_some() || !costs.is_empty() || todo.is_empty() {
         return Ok((todo, costs));
     }
     let first: BTreeSet<usize> = todo.iter().copied().step_by(todo.len().div_ceil(FIRST)).collect();
-    if !args.quiet {
+    if !quiet {
         let runs = count(first.len(), "run");
         say(&format!("{runs} carried out here first, to see how long they take\n"));
     }
     let (late, over) = (AtomicBool::new(false), AtomicBool::new(false));
     // Of runs that are to be packed nothing is kept but how long they took.
     let scratch = output.join(HIDDEN).join("first");
-    let place = if args.pack.is_some() { scratch.as_path() } else { output };
+    let place = if pack.is_some() { scratch.as_path() } else { output };
     let conduct = SweepConduct {
         output: place,
         wanted,
         pack: None,
         workers: 1,
-        figures: figures(args),
+        figures,
         on_failure: OnFailure::GoOn,
         stop: &late,
         on_run: &|| {},
@@ -237,7 +270,7 @@ fn todo(
         Err(SweepError::Interrupted) if !STOP.load(Ordering::Relaxed) => {}
         ended => drop(ended?),
     }
-    if args.pack.is_none() {
+    if pack.is_none() {
         return look(output);
     }
     let (_, costs) = look(place)?;
@@ -250,13 +283,13 @@ fn todo(
 
 /// The runs of each task.
 fn chunks(
-    args: &Sweep,
+    cluster: &OnCluster,
+    work: &Work<'_>,
     site: &Site,
     todo: &[usize],
     costs: &Costs,
 ) -> Result<Vec<Vec<usize>>, SlurmError> {
-    let cluster = &args.cluster;
-    let size = args.pack.map_or(1, NonZeroUsize::get);
+    let size = work.pack.unwrap_or(1);
     // What is carried out in one go: runs, or packs, by the number of the pack.
     let mut units: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     todo.iter().for_each(|&run| units.entry(run / size).or_default().push(run));
@@ -264,8 +297,7 @@ fn chunks(
         let runs = |chunk: &Vec<usize>| chunk.iter().flat_map(|unit| units[unit].clone()).collect();
         chunks.iter().map(runs).collect()
     };
-    // One job more sums up.
-    let most = site.jobs.saturating_sub(1).max(1);
+    let most = site.jobs;
     if let Some(each) = cluster.chunk {
         let all: Vec<usize> = units.keys().copied().collect();
         let chunks = cut_evenly(&all, (each as usize).div_ceil(size));
@@ -291,32 +323,12 @@ fn chunks(
     }
 }
 
-fn figures(args: &Sweep) -> Figures {
-    if args.figures { Figures::Draw } else { Figures::Skip }
-}
-
-/// The command as it was typed, without what is Slurm's.
-fn arguments(args: &Sweep, output: &Path) -> Vec<String> {
-    let mut arguments = vec!["sweep".to_owned()];
-    arguments.extend(args.given.arguments());
-    arguments.extend(["-o".to_owned(), output.display().to_string(), "--quiet".to_owned()]);
-    let flags = [
-        (args.any_build, "--any-build"),
-        (args.figures, "--figures"),
-        (args.summaries_only, "--summaries-only"),
-    ];
-    if let Some(size) = args.pack {
-        arguments.extend(["--pack".to_owned(), size.to_string()]);
-    }
-    arguments.extend(flags.into_iter().filter(|it| it.0).map(|it| it.1.to_owned()));
-    arguments
-}
-
-/// The variables by which the scenario names logs, and their values.
-fn variables(args: &Sweep) -> Result<Vec<(String, String)>, Error> {
-    let source = args.given.read()?;
+/// The variables by which scenarios name logs, and their values.
+pub(crate) fn variables<'s>(
+    sources: impl IntoIterator<Item = &'s Source>,
+) -> Vec<(String, String)> {
     let mut variables = BTreeMap::new();
-    for log in Experiment::logs(&source) {
+    for log in sources.into_iter().flat_map(Experiment::logs) {
         for part in log.split('$').skip(1) {
             let part = part.trim_start_matches('{');
             let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
@@ -326,7 +338,7 @@ fn variables(args: &Sweep) -> Result<Vec<(String, String)>, Error> {
             }
         }
     }
-    Ok(variables.into_iter().collect())
+    variables.into_iter().collect()
 }
 
 /// Options for sbatch.
@@ -342,14 +354,8 @@ fn options(cluster: &OnCluster) -> Vec<String> {
 
 /// Carries out a chunk. That runs fail for reasons of their own is no failure of the task: they are
 /// noted, and listed by whoever sums up.
-pub(super) fn task(
-    args: &Sweep,
-    experiment: &Experiment,
-    folder: &Path,
-    output: &Path,
-    wanted: Wanted,
-    task: Task,
-) -> Result<Exit, Error> {
+pub(crate) fn task(work: &Work<'_>, task: &Task) -> Result<Exit, Error> {
+    let &Work { experiment, folder, output, wanted, pack, figures, .. } = work;
     let number = env::var("SLURM_ARRAY_TASK_ID").ok().and_then(|it| it.parse::<usize>().ok());
     let number = number.ok_or_else(|| Error::Unfit {
         message: "this is no task of a job array: there is no SLURM_ARRAY_TASK_ID".to_owned(),
@@ -385,9 +391,9 @@ pub(super) fn task(
     let conduct = SweepConduct {
         output,
         wanted,
-        pack: args.pack.map(NonZeroUsize::get),
+        pack,
         workers: cores.unwrap_or(1),
-        figures: figures(args),
+        figures,
         on_failure: OnFailure::GoOn,
         stop: &STOP,
         on_run: &|| {},
