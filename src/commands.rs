@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use haggle::experiment::ExperimentError;
 use haggle::experiment::sweep::SweepError;
 use haggle::scenario::{InvalidScenario, ReadError};
+use haggle::slurm::SlurmError;
 use haggle_model::failures::recorded::TraceError;
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
@@ -19,6 +20,7 @@ use serde::Serialize;
 
 use crate::report::say;
 
+pub(crate) mod cluster;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod example;
@@ -60,6 +62,8 @@ pub(crate) enum Error {
     Experiment(#[from] ExperimentError),
     #[error(transparent)]
     Sweep(#[from] SweepError),
+    #[error(transparent)]
+    Slurm(#[from] SlurmError),
     #[error("{message}")]
     Unfit { message: String, hint: String },
     /// A study that cannot be reproduced as its files say.
@@ -129,10 +133,15 @@ pub(crate) fn say_waiting(log: &Path) {
     }
 }
 
+/// Whether a path is a folder of results, or that of a run in a pack.
+pub(crate) fn is_results(path: &Path) -> bool {
+    path.is_dir() || !path.exists() && RunReader::open(path).is_ok()
+}
+
 /// Opens the folder of a run.
 pub(crate) fn open_run(folder: &Path) -> Result<RunReader, Error> {
     let run = RunReader::open(folder)?;
-    if run.folder().join("provenance.json").exists() {
+    if run.is_packed() || run.folder().join("provenance.json").exists() {
         return Ok(run);
     }
     Err(Error::NoResults(folder.to_owned()))

@@ -32,5 +32,5 @@ pub mod workload;
 pub mod world;
 
 pub use run::{
-    Conduct, Destination, ExperimentError, Figures, Outcome, Unwatched, Watch, Written, run,
+    Conduct, Destination, ExperimentError, Figures, Keep, Outcome, Unwatched, Watch, Written, run,
 };

@@ -10,6 +10,7 @@ use haggle::experiment::sweep::SweepError;
 use haggle::experiment::workload::WorkloadError as OpenError;
 use haggle::experiment::world::StageError;
 use haggle::scenario::{InvalidScenario, Problem, Source, Warnings};
+use haggle::slurm::SlurmError;
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
 use haggle_results::ResultsError;
@@ -75,6 +76,7 @@ pub(crate) fn report(error: &Error) -> Exit {
         Error::Sweep(
             SweepError::Foreign { .. }
             | SweepError::InputChanged { .. }
+            | SweepError::NoTables { .. }
             | SweepError::NotARun { .. },
         ) => {
             say(&format!(
@@ -89,8 +91,24 @@ pub(crate) fn report(error: &Error) -> Exit {
             ));
             Exit::InvalidInput
         }
+        Error::Sweep(SweepError::Missing { .. }) => {
+            say(&format!(
+                "error: {error}: nothing is summed up\n\nhint: `haggle sweep SCENARIO -o DIR` carries \
+                 them out and sums up; what another command is carrying out it leaves alone\n"
+            ));
+            Exit::InvalidInput
+        }
         Error::Sweep(SweepError::Results(inner)) => results(inner),
         Error::Sweep(SweepError::Figure(inner)) => experiment(inner),
+        Error::Slurm(SlurmError::Results(inner)) => results(inner),
+        Error::Slurm(inner) => {
+            say(&format!("error: {error}\n\nhint: {}\n", inner.hint()));
+            match inner {
+                SlurmError::Busy(_) | SlurmError::NotShared { .. } => Exit::CannotWrite,
+                SlurmError::TooLong { .. } | SlurmError::TooMany { .. } => Exit::Usage,
+                _ => Exit::InvalidInput,
+            }
+        }
         Error::Unfit { hint, .. } => {
             say(&format!("error: {error}\n\nhint: {hint}\n"));
             Exit::Usage
@@ -198,16 +216,7 @@ fn experiment(error: &ExperimentError) -> Exit {
 /// An error of results that are written or read.
 fn results(error: &ResultsError) -> Exit {
     say(&format!("error: {error}\n"));
-    match error {
-        ResultsError::FolderExists { .. }
-        | ResultsError::InUse { .. }
-        | ResultsError::NotARun { .. }
-        | ResultsError::NoName { .. }
-        | ResultsError::DiskFull { .. }
-        | ResultsError::FileTooLarge { .. }
-        | ResultsError::Write { .. } => Exit::CannotWrite,
-        _ => Exit::InvalidInput,
-    }
+    if error.is_read() { Exit::InvalidInput } else { Exit::CannotWrite }
 }
 
 /// The option that gets past a problem with a log, if there is one.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use haggle::experiment::{Conduct, Destination, Figures, Unwatched, run};
+use haggle::experiment::{Conduct, Destination, Figures, Keep, Unwatched, run};
 use haggle::scenario::{Experiment, Logs, Source};
 use haggle_results::{Existing, MessageFaults};
 use haggle_runtime::Driver;
@@ -383,6 +383,7 @@ fn results(folder: &Folder, change: &str) -> haggle_results::Summary {
     };
     let destination = Destination {
         folder: folder.path().join("out"),
+        keep: Keep::Tables,
         existing: Existing::Replace,
         figures: Figures::Skip,
     };

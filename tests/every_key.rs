@@ -12,8 +12,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
-use haggle::experiment::sweep::{SweepConduct, sweep};
-use haggle::experiment::{Conduct, Destination, Figures, Outcome, Unwatched, run};
+use haggle::experiment::sweep::{OnFailure, SweepConduct, Wanted, sweep};
+use haggle::experiment::{Conduct, Destination, Figures, Keep, Outcome, Unwatched, run};
 use haggle::scenario::{Experiment, Logs, SCHEMA_TEXT, Source};
 use haggle_results::Existing;
 use haggle_runtime::Driver;
@@ -175,9 +175,11 @@ fn come(scenario: &Value, folder: &Path, figures: Figures) -> Came {
     if experiment.scenario.sweep.is_some() {
         let conduct = SweepConduct {
             output: &output,
-            any_build: false,
+            wanted: Wanted { keep: Keep::Tables, any_build: false },
+            pack: None,
             workers: 1,
             figures: Figures::Skip,
+            on_failure: OnFailure::Stop,
             stop: &stop,
             on_run: &|| {},
         };
@@ -185,7 +187,12 @@ fn come(scenario: &Value, folder: &Path, figures: Figures) -> Came {
         warnings.extend(swept.warnings);
     } else {
         let one = experiment.runs().next().expect("a run");
-        let destination = Destination { folder: output.clone(), existing: Existing::Keep, figures };
+        let destination = Destination {
+            folder: output.clone(),
+            keep: Keep::Tables,
+            existing: Existing::Keep,
+            figures,
+        };
         match run(&one.scenario(), folder, Some(&destination), &conduct(&stop)) {
             Ok(outcome) => warnings.extend(outcome.warnings),
             Err(_) => return Came::Refused,

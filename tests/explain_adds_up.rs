@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use haggle::experiment::cast::cast;
 use haggle::experiment::explain::{Chronicle, Part, Story};
 use haggle::experiment::figures::scenario_of;
-use haggle::experiment::run::{Conduct, Destination, Figures, Unwatched, run};
+use haggle::experiment::run::{Conduct, Destination, Figures, Keep, Unwatched, run};
 use haggle::scenario::{Experiment, Logs, Source};
 use haggle_results::{Existing, RunReader};
 use haggle_runtime::Driver;
@@ -28,6 +28,7 @@ fn ran(scenario: &Path, output: &Path) -> PathBuf {
     let first = experiment.runs().next().expect("there is one");
     let destination = Destination {
         folder: output.to_owned(),
+        keep: Keep::Tables,
         existing: Existing::Replace,
         figures: Figures::Skip,
     };

@@ -116,6 +116,25 @@ pub enum ResultsError {
 }
 
 impl ResultsError {
+    /// Whether something that was to be read is not as it should be; else it is the place where
+    /// results go.
+    pub fn is_read(&self) -> bool {
+        match self {
+            ResultsError::FolderExists { .. }
+            | ResultsError::NotARun { .. }
+            | ResultsError::InUse { .. }
+            | ResultsError::NoName { .. }
+            | ResultsError::DiskFull { .. }
+            | ResultsError::FileTooLarge { .. }
+            | ResultsError::Write { .. } => false,
+            ResultsError::Read { .. }
+            | ResultsError::MissingTable { .. }
+            | ResultsError::MissingColumn { .. }
+            | ResultsError::WrongType { .. }
+            | ResultsError::Damaged { .. } => true,
+        }
+    }
+
     /// A failure to write `path`.
     pub fn write(path: &Path, source: io::Error) -> ResultsError {
         let path = path.to_owned();

@@ -157,7 +157,8 @@ fn check_final(end: &Path, existing: Existing) -> Result<(), ResultsError> {
     }
     let mut entries = fs::read_dir(end).map_err(|error| ResultsError::read(end, error))?;
     // --force on a mistyped path must not cost anybody their files.
-    if end.join(MARKER).exists() || entries.next().is_none() {
+    let is_ours = [MARKER, "pack.json"].iter().any(|name| end.join(name).exists());
+    if is_ours || entries.next().is_none() {
         return Ok(());
     }
     Err(ResultsError::NotARun { path })

@@ -14,10 +14,12 @@ pub mod columns;
 pub mod digest;
 pub mod manual;
 pub mod metrics;
+pub mod pack;
 pub mod provenance;
 pub mod reader;
 pub mod stats;
 pub mod sweep;
+pub mod sweep_folder;
 pub mod writer;
 
 mod buffer;
@@ -35,6 +37,8 @@ pub use metrics::{
     Cut, Extent, GridLedger, GridViolation, MessageFaults, Metrics, MetricsOptions, Moves, Plans,
     SettledJob, Summary, TryLoss,
 };
+pub use pack::PackWriter;
 pub use provenance::{Input, Provenance, Timing};
 pub use reader::{JobRow, PlacementRow, ResourceRow, RunReader};
+pub use sweep_folder::SweepFolder;
 pub use writer::{Availability, FinishedRun, Format, Loss, Messages, RunWriter, WriteOptions};

@@ -17,7 +17,7 @@ use crate::buffer::Buffer;
 use crate::columns::{Column, Kind, Missing, Table};
 use crate::writer::ROWS_PER_GROUP;
 
-use group::Group;
+pub(crate) use group::Group;
 
 /// A Parquet file being written.
 pub(crate) struct ParquetFile {
@@ -70,8 +70,12 @@ impl ParquetFile {
 }
 
 fn schema(table: Table) -> Result<Type, ParquetError> {
-    let fields = table.columns().iter().map(|column| field(column).map(Arc::new));
-    Type::group_type_builder("schema").with_fields(fields.collect::<Result<_, _>>()?).build()
+    Type::group_type_builder("schema").with_fields(fields(table)?).build()
+}
+
+/// The columns of a table.
+pub(crate) fn fields(table: Table) -> Result<Vec<Arc<Type>>, ParquetError> {
+    table.columns().iter().map(|column| field(column).map(Arc::new)).collect()
 }
 
 /// Words are plain texts to a reader: categories would not concatenate across runs.
@@ -91,7 +95,7 @@ fn field(column: &Column) -> Result<Type, ParquetError> {
         .build()
 }
 
-fn properties(table: Table) -> WriterProperties {
+pub(crate) fn properties(table: Table) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         // Pages that stay in the cache while they are filled and compressed.

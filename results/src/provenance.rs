@@ -32,9 +32,17 @@ pub struct Provenance {
     pub local_time_at_zero: Option<i64>,
     /// What came out.
     pub digest: RunDigest,
-    /// The files of the tables and their sizes in bytes, by which a damaged one is known.
+    /// The files of the tables and their sizes in bytes, by which a damaged one is known; none where
+    /// only the summary was kept.
     #[serde(default)]
     pub tables: BTreeMap<String, u64>,
+}
+
+impl Provenance {
+    /// Whether no table was kept, but their digests.
+    pub fn has_summary_only(&self) -> bool {
+        self.tables.is_empty() && !self.digest.tables.is_empty()
+    }
 }
 
 /// Of a build that did not say.

@@ -8,24 +8,42 @@ mod digest;
 mod parquet;
 mod rows;
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
 use crate::columns::{Kind, Table};
-use crate::{Provenance, ResultsError, Summary};
+use crate::pack::{Pack, PackedRun};
+use crate::{Provenance, ResultsError, Summary, Timing};
 
+pub(crate) use parquet::read as read_parquet;
 pub use rows::{
     AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, InputRow,
     IntervalRow, JobRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow,
     ReservationRow, ResourceRow, TransactionRow, TryRow, WorkflowRow,
 };
 
-/// A run's folder.
+/// A run's folder, or a run in a pack.
 #[derive(Clone, Debug)]
 pub struct RunReader {
     folder: PathBuf,
+    packed: Option<Packed>,
+}
+
+/// A run in a pack.
+#[derive(Clone, Debug)]
+struct Packed {
+    pack: Arc<Pack>,
+    at: usize,
+}
+
+impl Packed {
+    fn run(&self) -> &PackedRun {
+        &self.pack.runs()[self.at]
+    }
 }
 
 /// A column's values.
@@ -65,16 +83,32 @@ pub struct TableData {
 }
 
 impl RunReader {
-    /// Opens a run's folder.
+    /// Opens a run's folder; or, of a folder that is not there, the run that would have it and is in a
+    /// pack of its sweep.
     ///
     /// # Errors
     /// If it is not a folder that can be read.
     pub fn open(folder: &Path) -> Result<RunReader, ResultsError> {
-        fs::read_dir(folder).map_err(|error| ResultsError::read(folder, error))?;
-        Ok(RunReader { folder: folder.to_owned() })
+        match fs::read_dir(folder) {
+            Ok(_) => Ok(RunReader { folder: folder.to_owned(), packed: None }),
+            Err(error) => match in_pack(folder)? {
+                Some((pack, at)) => Ok(RunReader::packed(folder.to_owned(), pack, at)),
+                None => Err(ResultsError::read(folder, error)),
+            },
+        }
     }
 
-    /// The folder.
+    /// A run of a pack, which would have this folder.
+    pub(crate) fn packed(folder: PathBuf, pack: Arc<Pack>, at: usize) -> RunReader {
+        RunReader { folder, packed: Some(Packed { pack, at }) }
+    }
+
+    /// Whether it is in a pack, and has no folder of its own.
+    pub fn is_packed(&self) -> bool {
+        self.packed.is_some()
+    }
+
+    /// The folder, or where it would be.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -99,8 +133,11 @@ impl RunReader {
                 })
             })
             .collect::<Result<Vec<(&'static str, Kind)>, _>>()?;
-        let columns =
-            if is_parquet { parquet::read(&path, &wanted)? } else { csv::read(&path, &wanted)? };
+        let part = self.packed.as_ref().and_then(|it| it.run().rows.get(table.name()).copied());
+        let columns = match is_parquet {
+            true => parquet::read(&path, &wanted, part)?,
+            false => csv::read(&path, &wanted)?,
+        };
         let rows = columns.first().map_or(0, ColumnData::len);
         let names = wanted.iter().map(|(name, _)| (*name).to_owned());
         Ok(TableData { path, rows, columns: names.zip(columns).collect() })
@@ -130,14 +167,54 @@ impl RunReader {
         self.json("provenance.json")
     }
 
+    /// `timing.json`.
+    ///
+    /// # Errors
+    /// If it is missing or damaged.
+    pub fn timing(&self) -> Result<Timing, ResultsError> {
+        self.json("timing.json")
+    }
+
+    /// `scenario.toml`.
+    ///
+    /// # Errors
+    /// If it is missing.
+    pub fn scenario(&self) -> Result<String, ResultsError> {
+        self.text("scenario.toml").map(Cow::into_owned)
+    }
+
     fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, ResultsError> {
         let path = self.folder.join(name);
-        let text = fs::read_to_string(&path).map_err(|error| ResultsError::read(&path, error))?;
+        let text = self.text(name)?;
         serde_json::from_str(&text).map_err(|error| ResultsError::damaged(&path, error))
+    }
+
+    fn text(&self, name: &str) -> Result<Cow<'_, str>, ResultsError> {
+        if let Some(packed) = &self.packed {
+            let run = packed.run();
+            return Ok(Cow::Borrowed(match name {
+                "summary.json" => &run.summary,
+                "provenance.json" => &run.provenance,
+                "timing.json" => &run.timing,
+                _ => &run.toml,
+            }));
+        }
+        let path = self.folder.join(name);
+        let text = fs::read_to_string(&path).map_err(|error| ResultsError::read(&path, error))?;
+        Ok(Cow::Owned(text))
     }
 
     /// A table's file, and whether it is Parquet, which is preferred where there are both.
     fn file(&self, table: Table) -> Result<(PathBuf, bool), ResultsError> {
+        if let Some(packed) = &self.packed {
+            if packed.run().rows.contains_key(table.name()) {
+                return Ok((packed.pack.folder().join(format!("{}.parquet", table.name())), true));
+            }
+            return Err(ResultsError::MissingTable {
+                folder: self.folder.clone(),
+                table: table.name(),
+            });
+        }
         for (ending, is_parquet) in [("parquet", true), ("csv", false)] {
             let path = self.folder.join(format!("{}.{ending}", table.name()));
             if path.exists() {
@@ -146,6 +223,25 @@ impl RunReader {
         }
         Err(ResultsError::MissingTable { folder: self.folder.clone(), table: table.name() })
     }
+}
+
+/// The pack in which the run is that would have this folder: `SWEEP/scenario=…/seed=…`.
+fn in_pack(folder: &Path) -> Result<Option<(Arc<Pack>, usize)>, ResultsError> {
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let of = |path: &Path, key: &str| name(path)?.strip_prefix(key).map(str::to_owned);
+    let Some((seed, above)) = of(folder, "seed=").zip(folder.parent()) else { return Ok(None) };
+    let (Some(scenario), Some(sweep)) = (of(above, "scenario="), above.parent()) else {
+        return Ok(None);
+    };
+    let sweep = if sweep.as_os_str().is_empty() { Path::new(".") } else { sweep };
+    for path in Pack::all_in(sweep)?.into_values() {
+        let pack = Pack::open(&path)?;
+        let is_it = |run: &PackedRun| run.scenario == scenario && run.seed.to_string() == seed;
+        if let Some(at) = pack.runs().iter().position(is_it) {
+            return Ok(Some((Arc::new(pack), at)));
+        }
+    }
+    Ok(None)
 }
 
 impl ColumnData {
@@ -157,7 +253,7 @@ impl ColumnData {
         }
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             ColumnData::Real(values) => values.len(),
             ColumnData::Integer(values) => values.len(),

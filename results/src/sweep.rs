@@ -27,39 +27,70 @@ pub struct SweepRow {
     pub values: Vec<f64>,
 }
 
-/// Averages over the runs that share a point. Rows come in the order in which points
-/// and metrics first appear; values that are not finite are left out.
+/// Averages over the runs of a point, which are told one after the other: what is in memory is one
+/// point, however many there are.
 ///
+/// Metrics come in the order in which they first appear; values that are not finite are left out.
 /// Runs that are equal in everything are one run, copied: they have no confidence interval.
-pub fn aggregate(runs: &[SweepRun]) -> Vec<SweepRow> {
-    let mut copies = BTreeMap::new();
-    for run in runs {
-        let (first, equal) = copies.entry(run.point.as_slice()).or_insert((run, true));
-        *equal &= first.metrics == run.metrics;
-    }
-    let mut samples: Vec<(&[String], &str, Vec<f64>)> = Vec::new();
-    let mut places = BTreeMap::new();
-    for run in runs {
-        for (metric, value) in &run.metrics {
-            let key = (run.point.as_slice(), metric.as_str());
-            let place = *places.entry(key).or_insert_with(|| {
-                samples.push((key.0, key.1, Vec::new()));
-                samples.len() - 1
-            });
+#[derive(Debug, Default)]
+pub struct Points {
+    point: Option<Vec<String>>,
+    /// Each metric with its values.
+    samples: Vec<(String, Vec<f64>)>,
+    places: BTreeMap<String, usize>,
+    /// What the first run of the point has, as long as all others have the same.
+    copied: Option<Vec<(String, f64)>>,
+}
+
+impl Points {
+    /// Adds a run, and gives the rows of the point before if this run is at another one.
+    pub fn add(&mut self, run: SweepRun) -> Vec<SweepRow> {
+        let SweepRun { point, metrics } = run;
+        let mut rows = Vec::new();
+        if self.point.as_ref() == Some(&point) {
+            self.copied = self.copied.take().filter(|first| *first == metrics);
+        } else {
+            rows = self.finish();
+            self.point = Some(point);
+            self.copied = Some(metrics.clone());
+        }
+        for (metric, value) in metrics {
+            let place = match self.places.get(&metric) {
+                Some(&place) => place,
+                None => {
+                    self.samples.push((metric.clone(), Vec::new()));
+                    self.places.insert(metric, self.samples.len() - 1);
+                    self.samples.len() - 1
+                }
+            };
             if value.is_finite() {
-                samples[place].2.push(*value);
+                self.samples[place].1.push(value);
             }
         }
+        rows
     }
-    let row = |(point, metric, values): &(&[String], &str, Vec<f64>)| {
-        let mut estimate = Estimate::of(values)?;
-        if copies[point].1 {
-            estimate.half_width = None;
-        }
-        let (point, metric) = (point.to_vec(), (*metric).to_owned());
-        Some(SweepRow { point, metric, estimate, values: values.clone() })
-    };
-    samples.iter().filter_map(row).collect()
+
+    /// The rows of the last point.
+    pub fn finish(&mut self) -> Vec<SweepRow> {
+        let Points { point, samples, copied, .. } = std::mem::take(self);
+        let Some(point) = point else { return Vec::new() };
+        let row = |(metric, values): (String, Vec<f64>)| {
+            let mut estimate = Estimate::of(&values)?;
+            if copied.is_some() {
+                estimate.half_width = None;
+            }
+            Some(SweepRow { point: point.clone(), metric, estimate, values })
+        };
+        samples.into_iter().filter_map(row).collect()
+    }
+}
+
+/// The rows of all points, whose runs come one after the other.
+pub fn aggregate(runs: impl IntoIterator<Item = SweepRun>) -> Vec<SweepRow> {
+    let mut points = Points::default();
+    let mut rows: Vec<SweepRow> = runs.into_iter().flat_map(|run| points.add(run)).collect();
+    rows.extend(points.finish());
+    rows
 }
 
 /// A metric at a point of a sweep beside what it is at the point that this one is held against.
@@ -129,38 +160,38 @@ pub fn against(runs: &[SweepRun], seeds: &[u64], at: &[(usize, String)]) -> Vec<
     samples.into_iter().filter_map(row).collect()
 }
 
-/// The table as CSV: a column for each axis, then `metric,n,mean,std,ci95`, where `ci95` is
-/// half the width of the 95 % confidence interval; empty where one run has no spread, or all are equal.
+/// The head of the table as CSV: a column for each axis, then `metric,n,mean,std,ci95` and
+/// `group_kind,group,quantity`.
+pub fn csv_head(axes: &[String]) -> String {
+    let fixed = ["metric", "n", "mean", "std", "ci95", "group_kind", "group", "quantity"];
+    let fixed = fixed.map(str::to_owned);
+    axes.iter().map(|axis| quoted(axis)).chain(fixed).collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// A row of the table as CSV; `ci95` is half the width of the 95 % confidence interval, empty where one
+/// run has no spread, or all are equal.
 ///
 /// A metric of a group is told in `group_kind,group,quantity`, too, where that of the whole run has no group. Groups
-/// of users are left out: tables name workloads only, so that they have the values of these.
-pub fn to_csv(axes: &[String], rows: &[SweepRow]) -> String {
-    let mut lines = Vec::with_capacity(rows.len() + 1);
-    let header = axes.iter().map(|axis| quoted(axis));
-    let fixed = ["metric", "n", "mean", "std", "ci95", "group_kind", "group", "quantity"];
-    lines.push(header.chain(fixed.map(str::to_owned)).collect::<Vec<_>>().join(","));
+/// of users have no row: tables name workloads only, so that they have the values of these.
+pub fn csv_row(row: &SweepRow) -> String {
     let optional =
         |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:?}"));
-    for row in rows {
-        let it = &row.estimate;
-        let (kind, group, quantity) = of_which_group(&row.metric).unwrap_or(("", "", &row.metric));
-        if kind == "user" {
-            continue;
-        }
-        let point = row.point.iter().map(|value| quoted(value));
-        let values = [
-            quoted(&row.metric),
-            it.n.to_string(),
-            format!("{:?}", it.mean),
-            optional(it.std),
-            optional(it.half_width),
-            quoted(kind),
-            quoted(group),
-            quoted(quantity),
-        ];
-        lines.push(point.chain(values).collect::<Vec<_>>().join(","));
+    let it = &row.estimate;
+    let (kind, group, quantity) = of_which_group(&row.metric).unwrap_or(("", "", &row.metric));
+    if kind == "user" {
+        return String::new();
     }
-    lines.join("\n") + "\n"
+    let values = [
+        quoted(&row.metric),
+        it.n.to_string(),
+        format!("{:?}", it.mean),
+        optional(it.std),
+        optional(it.half_width),
+        quoted(kind),
+        quoted(group),
+        quoted(quantity),
+    ];
+    row.point.iter().map(|value| quoted(value)).chain(values).collect::<Vec<_>>().join(",") + "\n"
 }
 
 fn quoted(text: &str) -> String {
@@ -184,10 +215,11 @@ mod tests {
                 ("user.guests.jobs".to_owned(), 7.0),
             ],
         };
-        let rows = aggregate(&[run("0.9", 3.0), run("0.5", 1.0), run("0.9", 5.0)]);
-        let csv = to_csv(&["load".to_owned()], &rows);
+        let rows = aggregate([run("0.9", 3.0), run("0.9", 5.0), run("0.5", 1.0)]);
+        let csv: String = rows.iter().map(csv_row).collect();
         let mut lines = csv.lines();
-        assert_eq!(lines.next(), Some("load,metric,n,mean,std,ci95,group_kind,group,quantity"));
+        let head = "load,metric,n,mean,std,ci95,group_kind,group,quantity\n";
+        assert_eq!(csv_head(&["load".to_owned()]), head);
         let first = lines.next().expect("four rows");
         assert!(first.starts_with("0.9,\"wait, s\",2,4.0,1.414"), "{first}");
         assert!(first.ends_with(",,,\"wait, s\""), "{first}");
@@ -243,11 +275,11 @@ mod tests {
             point: Vec::new(),
             metrics: vec![("wait".to_owned(), wait), ("jobs".to_owned(), jobs)],
         };
-        let halves = |runs: &[SweepRun]| -> Vec<Option<f64>> {
+        let halves = |runs: [SweepRun; 2]| -> Vec<Option<f64>> {
             aggregate(runs).iter().map(|row| row.estimate.half_width).collect()
         };
-        assert_eq!(halves(&[run(3.0, 7.0), run(3.0, 7.0)]), [None, None]);
-        let differ = halves(&[run(3.0, 7.0), run(5.0, 7.0)]);
+        assert_eq!(halves([run(3.0, 7.0), run(3.0, 7.0)]), [None, None]);
+        let differ = halves([run(3.0, 7.0), run(5.0, 7.0)]);
         assert!(differ[0].is_some_and(|half| half > 0.0));
         assert_eq!(differ[1], Some(0.0), "a quantity that never varies");
     }

@@ -64,6 +64,8 @@ pub enum Format {
     Csv,
     /// Both.
     Both,
+    /// None: only the digests of what would be in them are kept.
+    Neither,
 }
 
 /// What is kept of messages.
@@ -945,11 +947,11 @@ impl TableFile {
     ) -> Result<TableFile, ResultsError> {
         let parquet = match format {
             Format::Parquet | Format::Both => Some(ParquetFile::create(folder, table)?),
-            Format::Csv => None,
+            Format::Csv | Format::Neither => None,
         };
         let csv = match format {
             Format::Csv | Format::Both => Some(CsvFile::create(folder, table)?),
-            Format::Parquet => None,
+            Format::Parquet | Format::Neither => None,
         };
         Ok(TableFile {
             buffer: Buffer::new(table, |column| fixed_words(column, cast)),

@@ -66,6 +66,19 @@ impl Given {
     }
 }
 
+impl Given {
+    /// The same as it is typed.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let path = self.origin.scenario.iter().map(|path| path.display().to_string());
+        let example = self.origin.example.iter();
+        let example = example.flat_map(|name| ["--example".to_owned(), name.clone()]);
+        let settings = self.settings.iter();
+        let settings =
+            settings.flat_map(|(path, value)| ["--set".to_owned(), format!("{path}={value}")]);
+        path.chain(example).chain(settings).collect()
+    }
+}
+
 /// A path and its value, with the first `=` between them.
 fn setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {

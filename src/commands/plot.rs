@@ -117,6 +117,12 @@ pub(crate) fn is_sweep(folder: &Path) -> bool {
 
 fn of_run(args: &Args, folder: &Path) -> Result<(), Error> {
     let run = open_run(folder)?;
+    if run.is_packed() && args.output.is_none() {
+        return Err(Error::Unfit {
+            message: format!("`{}` is in a pack, and has no folder to draw into", folder.display()),
+            hint: "name a file or a folder with -o".to_owned(),
+        });
+    }
     let scenario = scenario_of(folder)?;
     let sites = scenario.grid.iter().flat_map(|grid| &grid.sites);
     let resources: Vec<String> = sites.flat_map(|site| site.resource_names()).collect();
@@ -140,7 +146,6 @@ fn of_run(args: &Args, folder: &Path) -> Result<(), Error> {
 fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
     let source = Source::read(&folder.join("scenario.toml"))?;
     let experiment = Experiment::read(source, Logs::Ignore)?;
-    let sweep = SweepData::read(&experiment, folder)?;
     if args.kinds.is_empty() && experiment.figures.is_empty() && shows_single_runs(&experiment) {
         return Err(Error::Unfit {
             message: "the scenario's figures show one run each".to_owned(),
@@ -152,8 +157,10 @@ fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
         .iter_mut()
         .filter(|figure| figure.kind == FigureKind::Lines || figure.kind.shows_spread())
     {
-        figure.x = figure.x.take().or_else(|| sweep.axes.first()?.parse().ok());
+        let first = || experiment.variants.first()?.settings.first()?.axis.parse().ok();
+        figure.x = figure.x.take().or_else(first);
     }
+    let sweep = SweepData::read(&experiment, folder, &figures)?;
     let paths = paths(args, &figures, folder)?;
     for (figure, path) in figures.iter().zip(&paths) {
         draw_sweep(figure, &sweep, path)?;

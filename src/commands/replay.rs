@@ -6,7 +6,7 @@ mod text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use haggle::experiment::{self, Conduct, Destination, Figures, Outcome};
+use haggle::experiment::{self, Conduct, Destination, Figures, Keep, Outcome};
 use haggle::scenario::quantity::EstimateRule;
 use haggle::scenario::{Experiment, Logs, Scenario, Source, file};
 use haggle_model::workload::swf::{self, Malformed};
@@ -290,6 +290,7 @@ fn replay(
     let several = args.policy.len() > 1;
     let destination = args.output.as_ref().map(|folder| Destination {
         folder: if several { folder.join(policy.word()) } else { folder.clone() },
+        keep: Keep::Tables,
         existing: if args.force { Existing::Replace } else { Existing::Keep },
         figures: Figures::Skip,
     });

@@ -1,5 +1,6 @@
 //! `haggle reproduce`: published figures, drawn again, and what was claimed about them.
 
+mod on_cluster;
 mod text;
 mod trouble;
 
@@ -11,6 +12,7 @@ use std::rc::Rc;
 use std::time::UNIX_EPOCH;
 
 use chrono::DateTime;
+use haggle::experiment::sweep::SweepError;
 use haggle::reproduce::catalogue::Origin;
 use haggle::reproduce::draw::draw;
 use haggle::reproduce::judge::Failure;
@@ -26,6 +28,7 @@ use serde_json::json;
 
 use trouble::MissingLogs;
 
+use super::cluster::OnCluster;
 use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
@@ -77,6 +80,11 @@ pub(crate) struct Args {
     /// Folder of studies, instead of those that are part of the program
     #[arg(long, value_name = "DIR")]
     scenarios: Option<PathBuf>,
+    /// Draw and test from the runs that are there, and carry out none
+    #[arg(long)]
+    no_runs: bool,
+    #[command(flatten)]
+    cluster: OnCluster,
 }
 
 /// The studies in a folder, or those that are part of the program.
@@ -95,8 +103,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let wanted = wanted(&catalogue, &args.figures)?;
     let output = if args.quick { args.output.join("quick") } else { args.output.clone() };
     fs::create_dir_all(&output).map_err(|error| Error::Write { path: output.clone(), error })?;
+    if let Some(task) = &args.cluster.task {
+        return on_cluster::task(args, &library, &catalogue, &output, task);
+    }
     let mut desk = Desk { args, library, output, obtained: BTreeMap::new(), worst: None };
     let wanted = desk.with_logs(wanted);
+    if args.cluster.slurm {
+        return on_cluster::submit(args, &desk.library, &desk.output, &wanted);
+    }
     let mut findings: Vec<Finding<'_>> = Vec::new();
     for (study, figure) in &wanted {
         desk.draw(study, figure)?;
@@ -283,6 +297,9 @@ impl Desk<'_> {
         let (library, output) = (&self.library, &self.output);
         let task = Task::new(library, study::ALL, study, origin, output, quick, any_build)?;
         let (runs, done) = task.progress().map_or((0, 0), |it| (it.runs, it.done));
+        if self.args.no_runs && done < runs {
+            return Err(SweepError::Missing { missing: runs - done, runs }.into());
+        }
         if done > 0 && !self.args.quiet {
             say(&format!("{}: {done} of {runs} runs are done already\n", task.name()));
         }

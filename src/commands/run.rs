@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use haggle::experiment::{self, Conduct, Destination, Figures, Outcome, Written};
+use haggle::experiment::{self, Conduct, Destination, Figures, Keep, Outcome, Written};
 use haggle::scenario::{Experiment, Logs, Scenario, file};
 use haggle_results::{Existing, Summary};
 use haggle_runtime::Driver;
@@ -117,6 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let name = scenario.scenario.name.as_ref().map_or("run", |name| name.as_str());
     let destination = Destination {
         folder: args.output.clone().unwrap_or_else(|| Path::new("runs").join(name)),
+        keep: Keep::Tables,
         existing: if args.force { Existing::Replace } else { Existing::Keep },
         figures: if args.no_figures { Figures::Skip } else { Figures::Draw },
     };

@@ -7,7 +7,7 @@ use haggle::scenario::{Experiment, Logs, Source};
 use haggle_results::ResultsError;
 use serde_json::json;
 
-use super::{Error, open_run, print};
+use super::{Error, is_results, open_run, print};
 use crate::exit::Exit;
 
 /// Print a scenario with every default, the runs it expands into, or a run's summary
@@ -37,7 +37,7 @@ pub(crate) struct Args {
 
 /// Prints the scenario, one of its runs or the list of them.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
-    if args.scenario.is_dir() {
+    if is_results(&args.scenario) {
         return show_results(args);
     }
     let source = Source::read(&args.scenario)?;

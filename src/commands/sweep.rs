@@ -1,35 +1,66 @@
 //! `haggle sweep`: all runs of a scenario with axes and replications.
 
+mod part;
+mod status;
+
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use haggle::experiment::Figures;
-use haggle::experiment::sweep::{SweepConduct, Swept, clear_stale, look, sweep};
+use haggle::experiment::sweep::{
+    Cause, Failed, OnFailure, SweepConduct, Swept, Wanted, announce, carry_out, clear_stale, look,
+    sum_up, sweep,
+};
+use haggle::experiment::{Figures, Keep};
+use haggle::scenario::file::TableFormat;
 use haggle::scenario::{Experiment, Logs};
+use haggle_results::pack::Pack;
 use serde_json::json;
 
+use super::cluster::{self, OnCluster, Words, Work};
 use super::compare::SHOWN;
 use super::example::Given;
-use super::table::{lines, number};
+use super::table::{count, lines, number};
 use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{Show, many_runs};
 use crate::report::{say, warn, warn_of};
+use part::Part;
 
 /// Run every combination of a scenario's axes, side by side, and sum them up
 ///
 /// A sweep that was stopped or killed goes on where it was: runs that are done
-/// are not repeated. The results do not depend on the number of workers.
+/// are not repeated. The results do not depend on the number of workers. A run that fails
+/// keeps no other from its end: such runs are listed then, and in failed.csv.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle sweep --example sweep
   haggle sweep scenarios/sweep.toml -o again
   haggle sweep scenarios/sweep.toml -o policies --jobs 4
   haggle sweep scenarios/sweep.toml --set 'provider.*.processors=200' -o larger
+  haggle sweep scenarios/sweep.toml -o parts --part 1/2  # and 2/2 on another machine
+  haggle sweep scenarios/sweep.toml -o parts --part 2/2
+  haggle sweep scenarios/sweep.toml -o parts --merge
   haggle show --runs scenarios/sweep.toml  # what would be run")]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    about: Option<About>,
+    #[command(flatten)]
+    sweep: Sweep,
+}
+
+/// What is asked about a sweep that was submitted.
+#[derive(Debug, clap::Subcommand)]
+enum About {
+    Status(status::Args),
+    Cancel(cluster::CancelArgs),
+}
+
+/// A sweep, and how it is carried out.
+#[derive(Debug, clap::Args)]
+struct Sweep {
     #[command(flatten)]
     given: Given,
     /// Folder of the results; without it, runs/NAME, after the scenario's name
@@ -48,6 +79,22 @@ pub(crate) struct Args {
     /// Draw each run's own figures too
     #[arg(long)]
     figures: bool,
+    /// Keep of each run its summary and the digests of its tables, not the tables
+    #[arg(long, conflicts_with = "figures")]
+    summaries_only: bool,
+    /// Pack so many runs together, 1000 without a number: a file a table, in place of a folder a run
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = false, default_missing_value = "1000",
+        conflicts_with = "figures")]
+    pack: Option<NonZeroUsize>,
+    /// Carry out part K of N only, such as 3/10, and sum nothing up; the parts may go on at the same
+    /// time, on any machines that share the folder
+    #[arg(long, value_name = "K/N", conflicts_with_all = ["merge", "slurm"])]
+    part: Option<Part>,
+    /// Carry out nothing, but sum up the runs of all parts
+    #[arg(long, conflicts_with = "slurm")]
+    merge: bool,
+    #[command(flatten)]
+    cluster: OnCluster,
     /// Print what was written as JSON
     #[arg(long)]
     json: bool,
@@ -57,8 +104,16 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// Carries out the sweep.
+/// Carries out the sweep, or says how far it is.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    match &args.about {
+        Some(About::Status(args)) => status::run(args),
+        Some(About::Cancel(args)) => cluster::cancel(args),
+        None => carry(&args.sweep),
+    }
+}
+
+fn carry(args: &Sweep) -> Result<Exit, Error> {
     let source = args.given.read()?;
     let folder = source.folder().to_owned();
     let experiment = Experiment::read(source, Logs::MustExist)?;
@@ -67,68 +122,186 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if !args.quiet {
         warn(&experiment.warnings);
     }
+    let keep = if args.summaries_only { Keep::Summary } else { Keep::Tables };
+    if keep == Keep::Summary && experiment.reference().is_some() {
+        return Err(Error::Unfit {
+            message: "`reference` compares runs job by job, and --summaries-only keeps no jobs"
+                .to_owned(),
+            hint: "remove one of the two".to_owned(),
+        });
+    }
+    check_pack(args, keep, &experiment, &output)?;
+    let wanted = Wanted { keep, any_build: args.any_build };
+    let work = Work {
+        of: None,
+        experiment: &experiment,
+        folder: &folder,
+        output: &output,
+        wanted,
+        pack: args.pack.map(NonZeroUsize::get),
+        figures: if args.figures { Figures::Draw } else { Figures::Skip },
+    };
+    if let Some(task) = &args.cluster.task {
+        return cluster::task(&work, task);
+    }
     if args.force {
-        let cleared = clear_stale(&experiment, &folder, &output, args.any_build)?;
+        let cleared = clear_stale(&experiment, &folder, &output, wanted)?;
         if cleared > 0 && !args.quiet {
             say(&format!("{cleared} runs that were there are done again\n"));
         }
     }
-    let progress = look(&experiment, &folder, &output, args.any_build)?;
+    if args.cluster.slurm {
+        let words = Words {
+            name,
+            arguments: &arguments(args, &output),
+            sum: "--merge",
+            variables: &cluster::variables([&args.given.read()?]),
+            quiet: args.quiet,
+        };
+        return cluster::submit_all(&args.cluster, &[work], &words);
+    }
+    let progress = look(&experiment, &folder, &output, wanted)?;
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let workers = args.jobs.map_or_else(cores, NonZeroUsize::get);
-    if progress.done > 0 && !args.quiet {
+    if progress.done > 0 && !args.quiet && !args.merge {
         say(&format!("{} of {} runs are done already\n", progress.done, progress.runs));
     }
-    let bar = many_runs(Show::unless(args.quiet), progress.runs as u64, progress.done as u64);
+    if args.merge {
+        return tell(args, progress.runs, &output, &sum_up(&experiment, &output)?);
+    }
+    // Packs stay whole.
+    let size = args.pack.map_or(1, NonZeroUsize::get);
+    let runs = match args.part {
+        Some(part) => (0..progress.runs).filter(|&number| part.has(number / size)).count(),
+        None => progress.runs,
+    };
+    let bar = many_runs(Show::unless(args.quiet), runs as u64, progress.done.min(runs) as u64);
     let conduct = SweepConduct {
         output: &output,
-        any_build: args.any_build,
+        wanted,
+        pack: work.pack,
         workers,
-        figures: if args.figures { Figures::Draw } else { Figures::Skip },
+        figures: work.figures,
+        on_failure: OnFailure::GoOn,
         stop: &STOP,
         on_run: &|| bar.inc(1),
     };
-    let swept = sweep(&experiment, &folder, &conduct);
+    let Some(part) = args.part else {
+        let swept = sweep(&experiment, &folder, &conduct);
+        bar.finish_and_clear();
+        return tell(args, progress.runs, &output, &swept?);
+    };
+    announce(&experiment, &output)?;
+    let failed = carry_out(&experiment, &folder, &conduct, &|number| part.has(number / size));
     bar.finish_and_clear();
-    let swept = swept?;
+    print(&format!("part {part}: {} of {}\n", count(runs, "run"), progress.runs))?;
+    Ok(tell_failed(runs, &failed?))
+}
+
+/// The command as it was typed, without what is Slurm's.
+fn arguments(args: &Sweep, output: &Path) -> Vec<String> {
+    let mut arguments = vec!["sweep".to_owned()];
+    arguments.extend(args.given.arguments());
+    arguments.extend(["-o".to_owned(), output.display().to_string(), "--quiet".to_owned()]);
+    let flags = [
+        (args.any_build, "--any-build"),
+        (args.figures, "--figures"),
+        (args.summaries_only, "--summaries-only"),
+    ];
+    if let Some(size) = args.pack {
+        arguments.extend(["--pack".to_owned(), size.to_string()]);
+    }
+    arguments.extend(flags.into_iter().filter(|it| it.0).map(|it| it.1.to_owned()));
+    arguments
+}
+
+/// Refuses packs that cannot be made, or not beside those that are there.
+fn check_pack(args: &Sweep, keep: Keep, all: &Experiment, output: &Path) -> Result<(), Error> {
+    let Some(size) = args.pack else { return Ok(()) };
+    let mut formats = all.variants.iter().map(|it| it.scenario.results.format);
+    if keep == Keep::Tables && formats.any(|format| format != TableFormat::Parquet) {
+        return Err(Error::Unfit {
+            message: "packed tables are Parquet, and the scenario asks for CSV".to_owned(),
+            hint: "add --set results.format=parquet, or --summaries-only".to_owned(),
+        });
+    }
+    if let Some(first) = Pack::all_in(output)?.into_keys().find(|&first| first % size != 0) {
+        return Err(Error::Unfit {
+            message: format!("`{}` has packs of another size (pack={first})", output.display()),
+            hint: "name the size that it was begun with, or another folder".to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// Says what came of a sweep, and how the command ends because of it.
+fn tell(args: &Sweep, runs: usize, output: &Path, swept: &Swept) -> Result<Exit, Error> {
     if !args.quiet {
         warn_of(&swept.warnings);
-    }
-    if !args.quiet {
         for reason in &swept.figures_left_out {
             say(&format!("figure left out: {reason}\n"));
         }
     }
     let figures: Vec<_> = swept.figures.iter().map(|path| path.display().to_string()).collect();
     if args.json {
+        let failed = swept.failed.iter();
+        let failed: Vec<_> = failed
+            .map(|it| json!({ "run": it.run, "folder": it.folder, "message": it.message }))
+            .collect();
         let object = json!({
-            "runs": progress.runs,
+            "runs": runs,
             "folder": output,
             "runs_csv": swept.runs_csv,
             "aggregate_csv": swept.aggregate_csv,
+            "failed": failed,
             "figures": figures,
             "warnings": swept.warnings,
         });
         let text = serde_json::to_string_pretty(&object).expect("paths and numbers");
         print(&format!("{text}\n"))?;
     } else {
-        let noun = if progress.runs == 1 { "run" } else { "runs" };
-        let mut text = format!("{} {noun}\n{}", progress.runs, means(&swept));
+        let mut text = format!("{}\n{}", count(runs, "run"), means(swept));
         text.push_str(&format!("runs       {}\n", swept.runs_csv.display()));
         text.push_str(&format!("aggregate  {}\n", swept.aggregate_csv.display()));
+        if let Some(failed) = &swept.failed_csv {
+            text.push_str(&format!("failed     {}\n", failed.display()));
+        }
         for figure in figures {
             text.push_str(&format!("figure     {figure}\n"));
         }
         print(&text)?;
     }
-    Ok(Exit::Success)
+    Ok(tell_failed(runs, &swept.failed))
 }
 
-/// Points of a sweep that are printed; there may be thousands.
-const POINTS_SHOWN: usize = 24;
+/// Runs that failed and are listed one by one; who has more has one mistake many times.
+const FAILED_SHOWN: usize = 10;
+
+/// Lists the runs that failed.
+fn tell_failed(runs: usize, failed: &[Failed]) -> Exit {
+    if failed.is_empty() {
+        return Exit::Success;
+    }
+    let mut text = format!("\n{} of {} failed:\n", failed.len(), count(runs, "run"));
+    for it in failed.iter().take(FAILED_SHOWN) {
+        text.push_str(&format!("  run {} ({}): {}\n", it.run, it.folder, it.message));
+    }
+    if failed.len() > FAILED_SHOWN {
+        text.push_str(&format!("  and {} more, in failed.csv\n", failed.len() - FAILED_SHOWN));
+    }
+    text.push_str("\nhint: the tables are of the others; the same command tries these again\n");
+    say(&text);
+    match failed.iter().any(|it| it.cause == Cause::Bug) {
+        true => Exit::Differs,
+        false => Exit::InvalidInput,
+    }
+}
 
 /// The means of what most sweeps are made for, a row a point.
 fn means(swept: &Swept) -> String {
+    if swept.points == 0 {
+        return String::new();
+    }
     let mut known = BTreeSet::new();
     let points = swept.rows.iter().map(|row| row.point.as_slice());
     let points: Vec<&[String]> = points.filter(|&point| known.insert(point)).collect();
@@ -136,7 +309,7 @@ fn means(swept: &Swept) -> String {
     let metrics: Vec<&str> = SHOWN.into_iter().filter(has).collect();
     let heads = swept.axes.iter().map(String::as_str).chain(["runs"]).chain(metrics.clone());
     let mut table = vec![heads.map(str::to_owned).collect::<Vec<_>>()];
-    for &point in points.iter().take(POINTS_SHOWN) {
+    for &point in &points {
         let of_point: Vec<_> = swept.rows.iter().filter(|row| row.point == point).collect();
         let runs = of_point.iter().map(|row| row.estimate.n).max().unwrap_or(0);
         let cells = metrics.iter().map(|metric| {
@@ -157,11 +330,9 @@ fn means(swept: &Swept) -> String {
         "\nmean of the runs at each point, ± half its 95 % confidence interval\n{}",
         lines(&table, &left)
     );
-    if points.len() > POINTS_SHOWN {
-        text.push_str(&format!(
-            "  and {} points more, in aggregate.csv\n",
-            points.len() - POINTS_SHOWN
-        ));
+    if swept.points > points.len() {
+        let more = count(swept.points - points.len(), "point");
+        text.push_str(&format!("  and {more} more, in aggregate.csv\n"));
     }
     text + "\n"
 }

@@ -12,7 +12,7 @@ use haggle::experiment::compare::changed_tables;
 use haggle::experiment::verify::{Difference, Verdict, verify};
 use haggle::scenario::{Experiment, Logs, Source};
 
-use super::{Error, open_run, print};
+use super::{Error, is_results, open_run, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::report::{warn, warn_of};
@@ -51,7 +51,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     match (&args.child.judge, &args.scenario) {
         (Some(path), _) => child::run(path, &args.random),
-        (None, Some(folder)) if folder.is_dir() => verify_folder(folder, args.variants.is_some()),
+        (None, Some(folder)) if is_results(folder) => {
+            verify_folder(folder, args.variants.is_some())
+        }
         (None, Some(scenario)) => verify_file(args, scenario),
         (None, None) => random::run(&args.random),
     }
@@ -95,7 +97,14 @@ fn verify_folder(folder: &Path, has_variants: bool) -> Result<Exit, Error> {
             hint: "remove --variants, or name a scenario".to_owned(),
         });
     }
-    let changed = changed_tables(&open_run(folder)?)?;
+    let run = open_run(folder)?;
+    if run.provenance()?.has_summary_only() {
+        return Err(Error::Unfit {
+            message: format!("`{}` has no tables: only its summary was kept", folder.display()),
+            hint: "verify its scenario".to_owned(),
+        });
+    }
+    let changed = changed_tables(&run)?;
     let name = folder.display();
     if changed.is_empty() {
         print(&format!("{name}: all tables are as they were written\n"))?;

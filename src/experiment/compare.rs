@@ -16,7 +16,7 @@ use haggle_results::{Input, ResultsError, RunReader, Summary};
 use serde::Serialize;
 
 use super::cast::cast;
-use super::figures::scenario_of;
+use super::figures::scenario_of_run;
 use crate::scenario::Scenario;
 use haggle_results::metrics::named::of_run;
 
@@ -154,9 +154,11 @@ struct Side {
 
 impl Side {
     fn read(run: &RunReader) -> Result<Side, ResultsError> {
-        let (scenario, provenance) = (scenario_of(run.folder())?, run.provenance()?);
-        let tables = run.digest(&cast(&scenario))?.tables;
+        let (scenario, provenance) = (scenario_of_run(run)?, run.provenance()?);
+        let kept = !provenance.has_summary_only();
         let written = provenance.digest.tables;
+        // Of tables that were not kept there is what they were.
+        let tables = if kept { run.digest(&cast(&scenario))?.tables } else { written.clone() };
         let is_not = |(name, digest): (&String, &String)| {
             (tables.get(name) != Some(digest)).then(|| name.clone())
         };

@@ -29,7 +29,7 @@ use serde::Serialize;
 
 use self::supply::Market;
 pub use self::windows::{Displaced, Granted};
-use super::figures::scenario_of;
+use super::figures::scenario_of_run;
 use crate::scenario::Scenario;
 
 pub use grid::Try;
@@ -286,7 +286,7 @@ impl Chronicle {
     /// # Errors
     /// If a table is missing or damaged. Messages and disclosures may be missing.
     pub fn read(run: &RunReader) -> Result<Chronicle, ResultsError> {
-        let scenario = scenario_of(run.folder())?;
+        let scenario = scenario_of_run(run)?;
         let (resources, outages, crashes) = (run.resources()?, run.outages()?, run.crashes()?);
         let maintenance = run.maintenance()?;
         let whole = scenario.shown().processors;

@@ -520,8 +520,16 @@ pub(crate) fn messages(run: &RunReader) -> Result<Option<f64>, ResultsError> {
 /// # Errors
 /// If it is missing or damaged.
 pub fn scenario_of(folder: &Path) -> Result<Scenario, ResultsError> {
-    let path: PathBuf = folder.join("scenario.toml");
-    let text = std::fs::read_to_string(&path).map_err(|error| ResultsError::read(&path, error))?;
+    scenario_of_run(&RunReader::open(folder)?)
+}
+
+/// The scenario that a run was made from.
+///
+/// # Errors
+/// If it is missing or damaged.
+pub fn scenario_of_run(run: &RunReader) -> Result<Scenario, ResultsError> {
+    let path: PathBuf = run.folder().join("scenario.toml");
+    let text = run.scenario()?;
     // By way of a table, as whatever else reads a scenario: each way more is built once more for every type in it.
     let table = toml::from_str::<toml::Table>(&text);
     let scenario = table.and_then(|it| Scenario::deserialize(toml::Value::Table(it)));

@@ -33,8 +33,19 @@ pub struct Destination {
     pub folder: PathBuf,
     /// What to do if it exists.
     pub existing: Existing,
+    /// What is kept there.
+    pub keep: Keep,
     /// Whether the scenario's figures are drawn.
     pub figures: Figures,
+}
+
+/// What is kept of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Everything.
+    Tables,
+    /// Its summary, and of its tables the digests.
+    Summary,
 }
 
 /// Whether the scenario's figures are drawn.
@@ -180,10 +191,8 @@ pub fn run(
     let fails = world.outages.is_some();
     let writer = destination
         .map(|destination| {
-            let options = WriteOptions {
-                failures: fails,
-                ..write_options(&scenario.results, destination.existing)
-            };
+            let options =
+                WriteOptions { failures: fails, ..write_options(&scenario.results, destination) };
             RunWriter::create(&destination.folder, cast.clone(), options)
         })
         .transpose()?;
@@ -389,19 +398,20 @@ fn extent(part: TimeOrShare) -> Extent {
     }
 }
 
-fn write_options(results: &file::Results, existing: Existing) -> WriteOptions {
+fn write_options(results: &file::Results, destination: &Destination) -> WriteOptions {
     WriteOptions {
-        format: match results.format {
-            file::TableFormat::Parquet => Format::Parquet,
-            file::TableFormat::Csv => Format::Csv,
-            file::TableFormat::Both => Format::Both,
+        format: match (destination.keep, results.format) {
+            (Keep::Summary, _) => Format::Neither,
+            (Keep::Tables, file::TableFormat::Parquet) => Format::Parquet,
+            (Keep::Tables, file::TableFormat::Csv) => Format::Csv,
+            (Keep::Tables, file::TableFormat::Both) => Format::Both,
         },
         messages: match results.messages {
             file::Messages::All => Messages::All,
             file::Messages::Counts => Messages::Counts,
             file::Messages::None => Messages::None,
         },
-        existing,
+        existing: destination.existing,
         bounded_slowdown_threshold: results.bounded_slowdown_threshold.0,
         failures: false,
     }

@@ -1,37 +1,86 @@
 //! Many runs: side by side, each in its own folder, resumable, then summed up.
+//!
+//! ```text
+//! Experiment ──> runs that are not there (past) ──> carry_out ──> folders, notes of those that fail (failed)
+//!                                                                    │
+//!                    runs.csv, aggregate.csv, failed.csv, figures <──┘ sum_up
+//! ```
 
-use std::collections::BTreeMap;
+mod failed;
+mod packed;
+mod past;
+mod runs_csv;
+mod sum_up;
+
+use std::any::Any;
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::{fs, process};
 
-use haggle_model::JobClass;
-use haggle_results::metrics::named::of_run;
-use haggle_results::sweep::{SweepRow, SweepRun, aggregate, to_csv};
-use haggle_results::{Existing, Input, ResultsError, RunReader, Summary, sha256};
+use haggle_results::pack::Pack;
+use haggle_results::{Existing, ResultsError, SweepFolder, sha256};
 use haggle_runtime::Driver;
 
-use super::compare::impact::{ALL, Impact, Impacts, impacts};
-use super::figures::{SweepData, draw_sweep, file_name, of_groups};
-use super::run::{BUILD, Conduct, Destination, ExperimentError, Figures, Unwatched, run};
+use super::figures::file_name;
+use super::run::{BUILD, Conduct, Destination, ExperimentError, Figures, Keep, Unwatched, run};
 use super::threads::on_threads;
-use crate::scenario::{Experiment, References, Run, log_path};
+use crate::scenario::{Experiment, Run};
+
+use failed::Notes;
+use past::Past;
+use sum_up::{nameless, persist};
+
+pub use failed::{Cause, Failed};
+pub use sum_up::{POINTS_KEPT, Swept, sum_up};
+
+/// What a sweep's folder has besides results: notes for whoever goes on with it.
+pub const HIDDEN: &str = ".sweep";
 
 /// How a sweep is carried out; nothing here changes its results.
 pub struct SweepConduct<'a> {
     /// The folder of all runs.
     pub output: &'a Path,
-    /// Whether runs of other builds of this version count as done.
-    pub any_build: bool,
-    /// Runs side by side.
+    /// What is wanted of each run.
+    pub wanted: Wanted,
+    /// How many runs are packed together; without it, each has a folder of its own.
+    pub pack: Option<usize>,
+    /// Runs side by side, or packs.
     pub workers: usize,
     /// Whether each run's own figures are drawn.
     pub figures: Figures,
+    /// What becomes of the other runs when one fails.
+    pub on_failure: OnFailure,
     /// Raised to stop after no run is left half-written.
     pub stop: &'a AtomicBool,
     /// Called after each run that was carried out.
     pub on_run: &'a (dyn Fn() + Sync),
+}
+
+/// What is wanted of each run; one that is there and has it counts as done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// What is kept. A run that has more counts as well.
+    pub keep: Keep,
+    /// Whether runs of other builds of this version count.
+    pub any_build: bool,
+}
+
+/// What becomes of the other runs when one fails for a reason of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFailure {
+    /// They are carried out, and it is noted.
+    GoOn,
+    /// No more are begun, and it is an error.
+    Stop,
+}
+
+/// SHA-256 of a scenario with its sweep, by which those know that they mean the same who work on different
+/// machines.
+pub fn identity(experiment: &Experiment) -> String {
+    sha256(experiment.scenario.to_toml().as_bytes())
 }
 
 /// What is there before a sweep goes on.
@@ -41,25 +90,6 @@ pub struct Progress {
     pub runs: usize,
     /// Those whose results are there.
     pub done: usize,
-}
-
-/// A finished sweep.
-#[derive(Debug)]
-pub struct Swept {
-    /// One row a run.
-    pub runs_csv: PathBuf,
-    /// One row a point and metric, with confidence intervals.
-    pub aggregate_csv: PathBuf,
-    /// The axes.
-    pub axes: Vec<String>,
-    /// What is in `aggregate_csv`.
-    pub rows: Vec<SweepRow>,
-    /// The figures drawn over the axes.
-    pub figures: Vec<PathBuf>,
-    /// Why others were not drawn: no run has data for them, or they show one run each.
-    pub figures_left_out: Vec<String>,
-    /// What the runs showed to have no effect, and in how many of them.
-    pub warnings: Vec<String>,
 }
 
 /// Why a sweep did not reach its end; the runs that are done stay.
@@ -101,6 +131,12 @@ pub enum SweepError {
         /// The file, as the scenario names it.
         input: String,
     },
+    /// Of a run only the summary is there.
+    #[error("`{}` has no tables: only its summary was kept", folder.display())]
+    NoTables {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// A table of a run is not as it was written.
     #[error("`{}` is damaged: it is missing, or its size is another one than the run wrote", table.display())]
     Damaged {
@@ -112,6 +148,14 @@ pub enum SweepError {
     NotARun {
         /// The folder.
         folder: PathBuf,
+    },
+    /// Runs are not there that have not failed either.
+    #[error("{missing} of {runs} runs are not there yet")]
+    Missing {
+        /// How many.
+        missing: usize,
+        /// Of how many.
+        runs: usize,
     },
     /// Results cannot be read or written.
     #[error(transparent)]
@@ -133,15 +177,58 @@ pub fn look(
     experiment: &Experiment,
     folder: &Path,
     output: &Path,
-    any_build: bool,
+    wanted: Wanted,
 ) -> Result<Progress, SweepError> {
-    let mut past = Past::new(folder, output, any_build);
+    let mut past = Past::new(folder, output, wanted)?;
     let mut progress = Progress { runs: 0, done: 0 };
     for run in experiment.runs() {
         progress.runs += 1;
         progress.done += usize::from(past.has(&run)?);
     }
     Ok(progress)
+}
+
+/// The numbers of the runs that are not there, and what some of those that are there took, s. Relative
+/// paths start from `folder`.
+///
+/// # Errors
+/// If a folder holds something else.
+pub fn missing(
+    experiment: &Experiment,
+    folder: &Path,
+    output: &Path,
+    wanted: Wanted,
+) -> Result<(Vec<usize>, Vec<(usize, f64)>), SweepError> {
+    let mut past = Past::new(folder, output, wanted)?;
+    let (mut missing, mut done) = (Vec::new(), Vec::new());
+    for run in experiment.runs() {
+        if past.has(&run)? {
+            done.push(run);
+        } else {
+            missing.push(run.number);
+        }
+    }
+    let measured = done.iter().step_by(done.len() / MEASURED + 1);
+    let there = SweepFolder::open(output)?;
+    let seconds = measured.filter_map(|run| Some((run.number, took(&there, run)?)));
+    Ok((missing, seconds.collect()))
+}
+
+/// Runs of which it is looked up how long they took.
+const MEASURED: usize = 200;
+
+/// What a run that is there took, s.
+pub fn took(there: &SweepFolder, run: &Run<'_>) -> Option<f64> {
+    let timing = there.run(run.number, &run.folder()).ok()??.timing();
+    Some(timing.ok()?.wall_seconds)
+}
+
+/// Why a run failed, if it did.
+///
+/// # Errors
+/// If the note of it is damaged.
+pub fn failed_of(output: &Path, run: &Run<'_>) -> Result<Option<Failed>, ResultsError> {
+    Notes::of(output).get(run)
 }
 
 /// Removes the runs in `output` that are not what would be run now: of another scenario, seed, version,
@@ -153,9 +240,9 @@ pub fn clear_stale(
     experiment: &Experiment,
     folder: &Path,
     output: &Path,
-    any_build: bool,
+    wanted: Wanted,
 ) -> Result<usize, SweepError> {
-    let mut past = Past::new(folder, output, any_build);
+    let mut past = Past::new(folder, output, wanted)?;
     let mut cleared = 0;
     for run in experiment.runs() {
         match past.has(&run) {
@@ -164,11 +251,17 @@ pub fn clear_stale(
                 SweepError::Foreign { .. }
                 | SweepError::OtherBuild { .. }
                 | SweepError::InputChanged { .. }
+                | SweepError::NoTables { .. }
                 | SweepError::Damaged { .. },
             ) => {
-                let stale = output.join(run.folder());
+                let own = output.join(run.folder());
+                let packs = Pack::all_in(output)?;
+                let pack = packs.range(..=run.number).next_back().map(|(_, pack)| pack.clone());
+                let stale = Some(own).filter(|own| own.exists()).or(pack).unwrap_or_default();
                 let removed = fs::remove_dir_all(&stale);
                 removed.map_err(|error| ResultsError::write(&stale, error))?;
+                // Of a pack all runs are gone, and it is not to be found any more.
+                past = Past::new(folder, output, wanted)?;
                 cleared += 1;
             }
             Err(error) => return Err(error),
@@ -187,15 +280,7 @@ pub fn sweep(
     folder: &Path,
     conduct: &SweepConduct<'_>,
 ) -> Result<Swept, SweepError> {
-    let &SweepConduct { output, any_build, .. } = conduct;
-    let mut past = Past::new(folder, output, any_build);
-    let mut todo = Vec::new();
-    for run in experiment.runs() {
-        if !past.has(&run)? {
-            todo.push(run);
-        }
-    }
-    side_by_side(conduct.workers.min(todo.len()), &todo, |run| carry_out(run, folder, conduct))?;
+    carry_out(experiment, folder, conduct, &|_| true)?;
     let mut swept = sum_up(experiment, conduct.output)?;
     if conduct.figures == Figures::Skip {
         let of_runs = experiment.variants.first().map_or(&[][..], |it| &it.scenario.figures);
@@ -206,6 +291,96 @@ pub fn sweep(
         swept.figures_left_out.extend(left_out);
     }
     Ok(swept)
+}
+
+/// Carries out the runs that are not done and whose number is `mine`; what is to be summed up later.
+/// A run that somebody else is carrying out is left to them. Gives those that failed.
+///
+/// # Errors
+/// See [`SweepError`].
+pub fn carry_out(
+    experiment: &Experiment,
+    folder: &Path,
+    conduct: &SweepConduct<'_>,
+    mine: &dyn Fn(usize) -> bool,
+) -> Result<Vec<Failed>, SweepError> {
+    let mut past = Past::new(folder, conduct.output, conduct.wanted)?;
+    let mut todo: Vec<Unit<'_>> = Vec::new();
+    let mut runs = experiment.runs().peekable();
+    while let Some(run) = runs.next() {
+        let first = run.number;
+        let mut unit = vec![run];
+        let together = |run: &Run<'_>| conduct.pack.is_some_and(|most| run.number < first + most);
+        while let Some(run) = runs.next_if(together) {
+            unit.push(run);
+        }
+        let mut missing = false;
+        for run in unit.iter().filter(|run| mine(run.number)) {
+            missing |= !past.has(run)?;
+        }
+        if missing {
+            if conduct.pack.is_some() {
+                // A pack is made as a whole, but for runs that have folders of their own.
+                unit.retain(|run| !own_place(run, conduct).exists());
+            }
+            todo.push(Unit { pack: conduct.pack.map(|_| first), runs: unit });
+        }
+    }
+    let all = Mutex::new(Vec::new());
+    side_by_side(conduct.workers.min(todo.len()), &todo, |unit| {
+        let failed = match (unit.pack, unit.runs.as_slice()) {
+            (Some(first), runs) => packed::carry_out(first, runs, folder, conduct)?,
+            (None, runs) => {
+                let runs =
+                    runs.iter().map(|run| one(run, folder, &own_place(run, conduct), conduct));
+                runs.filter_map(|ended| ended.map(Ended::failed).transpose())
+                    .collect::<Result<Vec<_>, _>>()?
+            }
+        };
+        all.lock().unwrap_or_else(PoisonError::into_inner).extend(failed);
+        Ok::<(), SweepError>(())
+    })?;
+    let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    all.sort_by_key(|failed| failed.run);
+    Ok(all)
+}
+
+/// What one thread does in one go.
+struct Unit<'e> {
+    /// The number of the first run of the pack that it makes.
+    pack: Option<usize>,
+    runs: Vec<Run<'e>>,
+}
+
+/// The folder of a run that has one of its own.
+fn own_place(run: &Run<'_>, conduct: &SweepConduct<'_>) -> PathBuf {
+    conduct.output.join(run.folder())
+}
+
+/// How a run ended while others go on.
+enum Ended {
+    /// It has results.
+    Done,
+    /// It failed, which is noted.
+    Failed(Failed),
+    /// Somebody else is carrying it out, or has done so meanwhile.
+    Elsewhere,
+}
+
+impl Ended {
+    fn failed(self) -> Option<Failed> {
+        if let Ended::Failed(failed) = self { Some(failed) } else { None }
+    }
+}
+
+/// Writes the scenario into the sweep's folder, by which its results are read: before the runs, where
+/// they are not summed up at once.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn announce(experiment: &Experiment, output: &Path) -> Result<(), ResultsError> {
+    fs::create_dir_all(output).map_err(|error| ResultsError::write(output, error))?;
+    write_whole(&output.join("scenario.toml"), &experiment.scenario.to_toml())
 }
 
 /// Does `work` for each of `all` on so many threads, or as many as the system gives: this one does
@@ -235,13 +410,20 @@ fn side_by_side<T: Sync, E: Send>(
     first.map_or(Ok(()), |(_, error)| Err(error))
 }
 
-fn carry_out(one: &Run<'_>, folder: &Path, conduct: &SweepConduct<'_>) -> Result<(), SweepError> {
+/// Carries out a run, whose results go to `place`.
+fn one(
+    one: &Run<'_>,
+    folder: &Path,
+    place: &Path,
+    conduct: &SweepConduct<'_>,
+) -> Result<Ended, SweepError> {
     if conduct.stop.load(Ordering::Relaxed) {
         return Err(SweepError::Interrupted);
     }
     let destination = Destination {
-        folder: conduct.output.join(one.folder()),
+        folder: place.to_owned(),
         existing: Existing::Keep,
+        keep: conduct.wanted.keep,
         figures: conduct.figures,
     };
     let how = Conduct {
@@ -251,243 +433,55 @@ fn carry_out(one: &Run<'_>, folder: &Path, conduct: &SweepConduct<'_>) -> Result
         check: false,
         warnings: &one.variant.warnings,
     };
-    match run(&one.scenario(), folder, Some(&destination), &how) {
-        Ok(_) => {
+    // Whatever is wrong with one run, and be it ours, is no reason to lose the others.
+    let ended =
+        catch_unwind(AssertUnwindSafe(|| run(&one.scenario(), folder, Some(&destination), &how)));
+    let notes = Notes::of(conduct.output);
+    let (failed, error) = match ended {
+        Ok(Ok(_)) => {
+            notes.remove(one.number)?;
             (conduct.on_run)();
-            Ok(())
+            return Ok(Ended::Done);
         }
-        Err(ExperimentError::Run(haggle_runtime::RunError::Interrupted)) => {
-            Err(SweepError::Interrupted)
+        Ok(Err(ExperimentError::Run(haggle_runtime::RunError::Interrupted))) => {
+            return Err(SweepError::Interrupted);
         }
-        Err(error) => Err(SweepError::Run {
+        Ok(Err(ExperimentError::Results(
+            ResultsError::InUse { .. } | ResultsError::FolderExists { .. },
+        ))) => return Ok(Ended::Elsewhere),
+        Ok(Err(error)) => (Failed::of(one, &error), Some(error)),
+        Err(panic) if conduct.on_failure == OnFailure::Stop => std::panic::resume_unwind(panic),
+        Err(panic) => (Some(Failed::new(one, Cause::Bug, said(&*panic))), None),
+    };
+    match (failed, error) {
+        (Some(failed), _) if conduct.on_failure == OnFailure::GoOn => {
+            notes.add(&failed)?;
+            (conduct.on_run)();
+            Ok(Ended::Failed(failed))
+        }
+        (_, Some(error)) => Err(SweepError::Run {
             number: one.number,
             folder: one.folder().display().to_string(),
             error: Box::new(error),
         }),
+        (_, None) => unreachable!("a panic is a failure of its own"),
     }
 }
 
-/// What was done before.
-struct Past<'a> {
-    /// Where the scenario's relative paths start.
-    folder: &'a Path,
-    output: &'a Path,
-    any_build: bool,
-    /// Files that runs have read, as they are now.
-    inputs: BTreeMap<PathBuf, Input>,
-}
-
-impl<'a> Past<'a> {
-    fn new(folder: &'a Path, output: &'a Path, any_build: bool) -> Past<'a> {
-        Past { folder, output, any_build, inputs: BTreeMap::new() }
-    }
-
-    /// Whether the results of a run are there. A folder gets its final name only when everything is
-    /// in it, so one that is there was whole; a full disk or a copy that was stopped may have cut it
-    /// since, and sizes show that at no cost.
-    fn has(&mut self, run: &Run<'_>) -> Result<bool, SweepError> {
-        let folder = self.output.join(run.folder());
-        if !folder.exists() {
-            return Ok(false);
-        }
-        if !folder.join("provenance.json").exists() {
-            return Err(SweepError::NotARun { folder });
-        }
-        let found = RunReader::open(&folder)?.provenance()?;
-        let mine = found.seed == run.seed
-            && found.version == env!("CARGO_PKG_VERSION")
-            && found.scenario_sha256 == sha256(run.scenario().to_toml().as_bytes());
-        if !mine {
-            return Err(SweepError::Foreign { folder });
-        }
-        if found.build != BUILD && !self.any_build {
-            return Err(SweepError::OtherBuild { folder, build: found.build });
-        }
-        for input in found.inputs {
-            if self.has_changed(&input)? {
-                return Err(SweepError::InputChanged { folder, input: input.path });
-            }
-        }
-        for (name, bytes) in found.tables {
-            let table = folder.join(name);
-            if !fs::metadata(&table).is_ok_and(|file| file.len() == bytes) {
-                return Err(SweepError::Damaged { table });
-            }
-        }
-        Ok(true)
-    }
-
-    fn has_changed(&mut self, then: &Input) -> Result<bool, SweepError> {
-        let path = log_path(&then.path, self.folder);
-        let path = path.unwrap_or_else(|_| PathBuf::from(&then.path));
-        // A look at the size is cheap, and logs are read once for all runs.
-        let size = fs::metadata(&path).map_err(|error| ResultsError::read(&path, error))?.len();
-        if size != then.bytes {
-            return Ok(true);
-        }
-        if !self.inputs.contains_key(&path) {
-            self.inputs.insert(path.clone(), Input::of_file(&path, &then.path)?);
-        }
-        Ok(self.inputs[&path].sha256 != then.sha256)
-    }
-}
-
-fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
-    let mut runs = Vec::new();
-    let mut table = Vec::new();
-    let mut warnings = Merged::default();
-    let references = References::of(experiment);
-    for run in experiment.runs() {
-        let reader = RunReader::open(&output.join(run.folder()))?;
-        let summary = reader.summary()?;
-        warnings.add(&run, &summary, reader.provenance()?.digest.overall);
-        let point: Vec<String> = run.variant.settings.iter().map(|it| it.text()).collect();
-        let mut metrics = of_run(&summary);
-        if let Some(reference) = references.as_ref().and_then(|it| it.folder(&run)) {
-            let base = RunReader::open(&output.join(reference))?;
-            impact(&impacts(&base, &reader)?, &mut metrics);
-        }
-        table.push((run.number, run.seed, point.clone(), metrics.clone()));
-        metrics.extend(of_groups(&summary, &run.variant.scenario, GROUPS_MOST));
-        runs.push(SweepRun { point, metrics });
-    }
-    let axes: Vec<String> = experiment
-        .variants
-        .first()
-        .map(|variant| variant.settings.iter().map(|it| it.axis.clone()).collect())
-        .unwrap_or_default();
-    let mut swept = Swept {
-        runs_csv: output.join("runs.csv"),
-        aggregate_csv: output.join("aggregate.csv"),
-        rows: aggregate(&runs),
-        axes,
-        figures: Vec::new(),
-        figures_left_out: Vec::new(),
-        warnings: warnings.texts(),
-    };
-    write_whole(&output.join("scenario.toml"), &experiment.scenario.to_toml())?;
-    write_whole(&swept.runs_csv, &runs_csv(&swept.axes, &table))?;
-    write_whole(&swept.aggregate_csv, &to_csv(&swept.axes, &swept.rows))?;
-    if !experiment.figures.is_empty() {
-        let data = SweepData::read(experiment, output)?;
-        for figure in &experiment.figures {
-            let path = output.join(file_name(figure));
-            match draw_sweep(figure, &data, &path) {
-                Ok(()) => swept.figures.push(path),
-                Err(ExperimentError::Figure { error, .. }) if error.is_absence() => {
-                    swept.figures_left_out.push(error.to_string());
-                }
-                Err(error) => return Err(SweepError::Figure(error)),
-            }
-        }
-    }
-    Ok(swept)
-}
-
-/// What the runs of a sweep showed to have no effect.
-#[derive(Default)]
-struct Merged {
-    runs: usize,
-    /// Each text with the number of runs that have it.
-    texts: Vec<(String, usize)>,
-    /// Each variant, the digest of its first run, and the runs that have it too.
-    points: Vec<(String, String, usize)>,
-}
-
-impl Merged {
-    fn add(&mut self, run: &Run<'_>, summary: &Summary, digest: String) {
-        self.runs += 1;
-        let known = &run.variant.warnings;
-        for text in summary.warnings.iter().filter(|text| !known.contains(text)) {
-            match self.texts.iter_mut().find(|(other, _)| other == text) {
-                Some((_, runs)) => *runs += 1,
-                None => self.texts.push((text.clone(), 1)),
-            }
-        }
-        let label = &run.variant.label;
-        match self.points.last_mut().filter(|(other, ..)| other == label) {
-            Some((_, first, runs)) if *first == digest => *runs += 1,
-            Some((_, first, _)) => first.clear(),
-            None => self.points.push((label.clone(), digest, 1)),
-        }
-    }
-
-    fn texts(self) -> Vec<String> {
-        let all = self.runs;
-        let text = |(text, runs): (String, usize)| match all {
-            1 => text,
-            _ => format!("{text} (in {runs} of {all} runs)"),
-        };
-        let equal = self.points.iter().filter(|(_, first, runs)| !first.is_empty() && *runs > 1);
-        let equal = match (equal.count(), self.points.len()) {
-            (0, _) => None,
-            (equal, all) => Some(format!(
-                "the replications are copies of one run at {equal} of {all} points: the seed \
-                 changes nothing there, so no confidence interval is given; the workload steps \
-                 `random-window`, `resample` and `shake` make others of a log"
-            )),
-        };
-        self.texts.into_iter().map(text).chain(equal).collect()
-    }
-}
-
-/// How many providers, users, classes or workloads have rows in `aggregate.csv`: those of a thousand
-/// providers would be most of a sweep's memory.
-const GROUPS_MOST: usize = 64;
-
-/// What became of jobs relative to the run that is the reference: of all, and where there are two classes,
-/// of each.
-fn impact(impacts: &Impacts, metrics: &mut Vec<(String, f64)>) {
-    let classes = [JobClass::Local, JobClass::External].map(JobClass::name);
-    let both = classes.iter().all(|class| impacts.contains_key(*class));
-    let groups = [ALL].into_iter().chain(classes.into_iter().filter(|_| both));
-    for group in groups {
-        let Some(impact) = impacts.get(group) else { continue };
-        let place = if group == ALL { String::new() } else { format!("{group}.") };
-        let values = Impact::NAMES.into_iter().filter_map(|name| Some((name, impact.value(name)?)));
-        metrics.extend(values.map(|(name, value)| (format!("impact.{place}{name}"), value)));
-    }
-}
-
-/// Number, seed, point and metrics of a run.
-type RunRow = (usize, u64, Vec<String>, Vec<(String, f64)>);
-
-fn runs_csv(axes: &[String], runs: &[RunRow]) -> String {
-    // A metric that one run lacks leaves its cell empty.
-    let mut names: Vec<&str> = Vec::new();
-    for (.., metrics) in runs {
-        for (name, _) in metrics {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
-            }
-        }
-    }
-    let fixed = ["run", "seed"].map(str::to_owned);
-    let header = fixed.into_iter().chain(axes.iter().cloned());
-    let header: Vec<String> = header.chain(names.iter().map(|&name| name.to_owned())).collect();
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(&header).expect("writing to memory cannot fail");
-    for (number, seed, point, metrics) in runs {
-        let cell = |name: &&str| {
-            let value = metrics.iter().find(|(other, _)| other == name);
-            value.map_or_else(String::new, |(_, value)| format!("{value:?}"))
-        };
-        let row = [number.to_string(), seed.to_string()].into_iter().chain(point.iter().cloned());
-        writer
-            .write_record(row.chain(names.iter().map(cell)))
-            .expect("every row has a cell for each column");
-    }
-    let bytes = writer.into_inner().expect("flushing to memory cannot fail");
-    String::from_utf8(bytes).expect("made of strings")
+/// What a panic said.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    format!("it ended by a mistake of ours: {}", text.unwrap_or_default())
 }
 
 /// Writes a file under another name first, so that the final name holds a whole file.
-pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), ResultsError> {
-    // Two commands at once do not write into each other's file.
-    let partial = path.with_extension(format!("{}.partial", process::id()));
-    fs::write(&partial, text)
-        .and_then(|()| fs::rename(&partial, path))
-        .map_err(|error| ResultsError::write(path, error))
+pub fn write_whole(path: &Path, text: &str) -> Result<(), ResultsError> {
+    // Two commands at once do not write into each other's file, on whatever machines they are.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = BufWriter::new(nameless(folder.unwrap_or(Path::new(".")))?);
+    file.write_all(text.as_bytes()).map_err(|error| ResultsError::write(path, error))?;
+    persist(file, path)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use haggle_results::Existing;
 use haggle_runtime::{Driver, OutsideError, Sink, run as run_world};
 
 use super::run::{
-    Conduct, Destination, ExperimentError, Figures, Unwatched, run, unwrap_run_error,
+    Conduct, Destination, ExperimentError, Figures, Keep, Unwatched, run, unwrap_run_error,
 };
 use super::vain::steps_in_vain;
 use super::world::Stage;
@@ -83,6 +83,7 @@ fn check_tables(
 ) -> Result<(), ExperimentError> {
     let destination = Destination {
         folder: scratch.join("tables"),
+        keep: Keep::Tables,
         existing: Existing::Replace,
         figures: Figures::Skip,
     };

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use haggle_results::metrics::named::{self, NAMED, Named};
-use haggle_results::{ResultsError, RunReader};
+use haggle_results::{ResultsError, RunReader, SweepFolder};
 use serde_json::{Value as Json, json};
 
 use super::quantity::Sample;
@@ -119,9 +119,15 @@ impl Data {
         let names = settings.unwrap_or_default().iter().map(|setting| setting.axis.as_str());
         let mut data = Data::table(name, &names.collect::<Vec<_>>());
         data.reference = experiment.reference();
+        let there = SweepFolder::open(folder)?;
         for run in experiment.runs() {
-            let folder = folder.join(run.folder());
-            let reader = RunReader::open(&folder)?;
+            let name = run.folder();
+            let folder = folder.join(&name);
+            let reader = match there.run(run.number, &name)? {
+                Some(reader) => reader,
+                // It says what is missing.
+                None => RunReader::open(&folder)?,
+            };
             let mut values = reader.summary_value()?;
             if let (Json::Object(object), Some(count)) = (&mut values, messages(&reader)?) {
                 object.insert("messages".to_owned(), json!(count));

@@ -10,8 +10,10 @@ use super::data::Data;
 use super::library::Library;
 use super::quick::{Cuts, cut};
 use super::study::{Compute, Effort};
-use crate::experiment::Figures;
-use crate::experiment::sweep::{Progress, SweepConduct, SweepError, look, sweep};
+use crate::experiment::sweep::{
+    OnFailure, Progress, SweepConduct, SweepError, Wanted, look, sweep,
+};
+use crate::experiment::{Figures, Keep};
 use crate::scenario::{Experiment, InvalidScenario, Logs, ReadError};
 
 /// Data to be obtained.
@@ -25,7 +27,7 @@ enum Work<'a> {
         experiment: Box<Experiment>,
         folder: PathBuf,
         output: PathBuf,
-        any_build: bool,
+        wanted: Wanted,
         progress: Progress,
         cuts: Cuts,
     },
@@ -108,9 +110,10 @@ impl<'a> Task<'a> {
                     })?;
                 }
                 let output = output.join(&study.name).join(&name);
-                let progress = look(&experiment, &folder, &output, any_build)?;
+                let wanted = Wanted { keep: Keep::Tables, any_build };
+                let progress = look(&experiment, &folder, &output, wanted)?;
                 let experiment = Box::new(experiment);
-                let work = Work::Sweep { experiment, folder, output, any_build, progress, cuts };
+                let work = Work::Sweep { experiment, folder, output, wanted, progress, cuts };
                 Ok(Task { name, work })
             }
         }
@@ -129,6 +132,17 @@ impl<'a> Task<'a> {
         }
     }
 
+    /// The sweep that is to be carried out, the folder from which its relative paths start, where its
+    /// results go and what is wanted of them; `None` for a study by code.
+    pub fn sweep(&self) -> Option<(&Experiment, &Path, &Path, Wanted)> {
+        match &self.work {
+            Work::Sweep { experiment, folder, output, wanted, .. } => {
+                Some((experiment, folder, output, *wanted))
+            }
+            Work::Study(..) => None,
+        }
+    }
+
     /// Carries out what is missing and reads all of it.
     ///
     /// # Errors
@@ -143,9 +157,19 @@ impl<'a> Task<'a> {
             Work::Study(study, effort) => study
                 .compute(*effort)
                 .map_err(|problem| ObtainError::Study { study: self.name.clone(), problem }),
-            Work::Sweep { experiment, folder, output, any_build, cuts, .. } => {
-                let (any_build, figures) = (*any_build, Figures::Skip);
-                let conduct = SweepConduct { output, any_build, workers, figures, stop, on_run };
+            Work::Sweep { experiment, folder, output, wanted, cuts, .. } => {
+                let (wanted, figures) = (*wanted, Figures::Skip);
+                let on_failure = OnFailure::Stop;
+                let conduct = SweepConduct {
+                    output,
+                    wanted,
+                    pack: None,
+                    workers,
+                    figures,
+                    on_failure,
+                    stop,
+                    on_run,
+                };
                 sweep(experiment, folder, &conduct)?;
                 let mut data = Data::of_sweep(&self.name, experiment, output)?;
                 data.cuts = cuts.clone();

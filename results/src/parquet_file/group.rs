@@ -22,7 +22,7 @@ use crate::buffer::{NO_INTEGER, NO_WORD, Values};
 const ROWS_AT_ONCE: usize = 1024;
 
 /// A row group being made.
-pub(super) struct Group {
+pub(crate) struct Group {
     rows: usize,
     columns: Vec<Column>,
 }
@@ -41,7 +41,7 @@ struct Pages(Arc<Mutex<TrackedWrite<Vec<u8>>>>);
 
 impl Group {
     /// An empty group of a file.
-    pub(super) fn new(file: &SerializedFileWriter<File>) -> Group {
+    pub(crate) fn new(file: &SerializedFileWriter<File>) -> Group {
         let column = |column: &Arc<_>| {
             let pages = Pages(Arc::new(Mutex::new(TrackedWrite::new(Vec::new()))));
             let properties = Arc::clone(file.properties());
@@ -52,7 +52,7 @@ impl Group {
     }
 
     /// How many rows it has.
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
@@ -71,8 +71,17 @@ impl Group {
         Ok(())
     }
 
+    /// The writers of its columns, each of which is about to get so many rows.
+    pub(crate) fn writers(
+        &mut self,
+        rows: usize,
+    ) -> impl Iterator<Item = &mut ColumnWriter<'static>> {
+        self.rows += rows;
+        self.columns.iter_mut().map(|column| &mut column.writer)
+    }
+
     /// Writes it to the file.
-    pub(super) fn finish(self, file: &mut SerializedFileWriter<File>) -> Result<(), ParquetError> {
+    pub(crate) fn finish(self, file: &mut SerializedFileWriter<File>) -> Result<(), ParquetError> {
         let mut group = file.next_row_group()?;
         for Column { writer, pages, .. } in self.columns {
             let closed = writer.close()?;

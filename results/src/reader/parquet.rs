@@ -17,16 +17,18 @@ use crate::columns::Kind;
 /// Rows that are decoded at once.
 const ROWS_AT_ONCE: usize = 65_536;
 
-pub(super) fn read(
+/// Some columns: all rows, or so many from a first one on.
+pub(crate) fn read(
     path: &Path,
     wanted: &[(&'static str, Kind)],
+    part: Option<(usize, usize)>,
 ) -> Result<Vec<ColumnData>, ResultsError> {
     let file = File::open(path).map_err(|error| ResultsError::read(path, error))?;
     let damaged = |error: ParquetError| ResultsError::damaged(path, error);
     let file = SerializedFileReader::new(file).map_err(damaged)?;
     let read = |&(name, kind): &(&'static str, Kind)| {
         let place = find(&file, path, name, kind)?;
-        column(&file, place, kind).map_err(damaged)
+        column(&file, place, kind, part).map_err(damaged)
     };
     wanted.iter().map(read).collect()
 }
@@ -64,17 +66,27 @@ fn holds(column: &ColumnDescriptor, kind: Kind) -> bool {
     column.physical_type() == physical && column.max_rep_level() == 0
 }
 
-/// The values of a column in all row groups.
+/// The values of a column in all row groups, or in that part of its rows.
 fn column(
     file: &SerializedFileReader<File>,
     place: usize,
     kind: Kind,
+    part: Option<(usize, usize)>,
 ) -> Result<ColumnData, ParquetError> {
+    let (mut skip, mut left) = part.unwrap_or((0, usize::MAX));
     let mut data = ColumnData::new(kind);
     let mut texts = TextBuilder::default();
     for i in 0..file.num_row_groups() {
         let group = file.get_row_group(i)?;
-        let rows = group.metadata().num_rows();
+        let all = group.metadata().num_rows() as usize;
+        let skipped = skip.min(all);
+        skip -= skipped;
+        let rows = left.min(all - skipped);
+        left -= rows;
+        if rows == 0 {
+            continue;
+        }
+        let rows = (skipped, rows);
         match (group.get_column_reader(place)?, &mut data) {
             (ColumnReader::DoubleColumnReader(reader), ColumnData::Real(values)) => {
                 values_of(reader, rows, |value| {
@@ -106,20 +118,23 @@ fn column(
 /// Gives every row's value, of which there must be as many as the row group says.
 fn values_of<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
-    rows: i64,
+    (skipped, rows): (usize, usize),
     mut take: impl FnMut(Option<&T::T>) -> Result<(), ParquetError>,
 ) -> Result<(), ParquetError> {
     let (mut values, mut levels) = (Vec::new(), Vec::new());
+    if skipped > 0 && reader.skip_records(skipped)? < skipped {
+        return Err(ParquetError::EOF(format!("{rows} of {rows} values are missing")));
+    }
     let mut left = rows;
     while left > 0 {
         values.clear();
         levels.clear();
-        let at_once = ROWS_AT_ONCE.min(left as usize);
+        let at_once = ROWS_AT_ONCE.min(left);
         let (read, _, _) = reader.read_records(at_once, Some(&mut levels), None, &mut values)?;
         if read == 0 {
             return Err(ParquetError::EOF(format!("{left} of {rows} values are missing")));
         }
-        left -= read as i64;
+        left -= read;
         // A column that is never empty has no levels.
         levels.resize(read, 1);
         let mut values = values.iter();

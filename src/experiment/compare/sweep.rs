@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use haggle_results::stats::{Estimate, paired_difference};
-use haggle_results::{ResultsError, RunReader};
+use haggle_results::{ResultsError, SweepFolder};
 use serde::Serialize;
 
 use super::{Side, copies, place, say_the_same};
@@ -63,10 +63,10 @@ pub fn compare_sweeps(
     a: (&Experiment, &Path),
     b: (&Experiment, &Path),
 ) -> Result<SweepComparison, ResultsError> {
-    let (in_a, in_b) = (folders(a), folders(b));
-    let only = |these: &[(String, String)], those: &[(String, String)]| -> Vec<String> {
-        let alone = these.iter().filter(|it| !those.contains(it));
-        alone.map(|(_, folder)| folder.clone()).collect()
+    let (in_a, in_b) = (runs(a)?, runs(b)?);
+    let only = |these: &Runs, those: &Runs| -> Vec<String> {
+        let alone = these.numbers.iter().filter(|it| !those.places.contains_key(&it.0));
+        alone.map(|((_, folder), _)| folder.clone()).collect()
     };
     let mut comparison = SweepComparison {
         identical: false,
@@ -78,8 +78,12 @@ pub fn compare_sweeps(
     let mut variants: Vec<String> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     let mut samples = Samples::new();
-    for (variant, folder) in in_a.iter().filter(|it| in_b.contains(it)) {
-        let runs = (RunReader::open(&a.1.join(folder))?, RunReader::open(&b.1.join(folder))?);
+    for ((variant, folder), number) in &in_a.numbers {
+        let Some(&other) = in_b.places.get(&(variant.clone(), folder.clone())) else { continue };
+        let path = Path::new(folder);
+        let runs = (in_a.there.run(*number, path)?, in_b.there.run(other, path)?);
+        let (Some(run_a), Some(run_b)) = runs else { continue };
+        let runs = (run_a, run_b);
         let sides = (Side::read(&runs.0)?, Side::read(&runs.1)?);
         let summaries = (runs.0.summary()?, runs.1.summary()?);
         comparison.runs.push(RunPair {
@@ -115,8 +119,24 @@ pub fn compare_sweeps(
     Ok(comparison)
 }
 
-/// Variant and folder of every run that is there.
-fn folders((experiment, folder): (&Experiment, &Path)) -> Vec<(String, String)> {
-    let runs = experiment.runs().filter(|run| folder.join(run.folder()).exists());
-    runs.map(|run| (run.variant.label.clone(), run.folder().display().to_string())).collect()
+/// The runs of a sweep that are there.
+struct Runs {
+    there: SweepFolder,
+    /// Variant and folder of each, and its number, in order.
+    numbers: Vec<((String, String), usize)>,
+    /// The same to be looked up.
+    places: BTreeMap<(String, String), usize>,
+}
+
+fn runs((experiment, folder): (&Experiment, &Path)) -> Result<Runs, ResultsError> {
+    let there = SweepFolder::open(folder)?;
+    let mut numbers = Vec::new();
+    for run in experiment.runs() {
+        let name = run.folder();
+        if there.run(run.number, &name)?.is_some() {
+            numbers.push(((run.variant.label.clone(), name.display().to_string()), run.number));
+        }
+    }
+    let places = numbers.iter().cloned().collect();
+    Ok(Runs { there, numbers, places })
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use haggle_results::metrics::named::of_run;
 use haggle_results::stats::{Estimate, mean};
 use haggle_results::sweep::{PairedRow, SweepRun, against};
-use haggle_results::{ResultsError, RunReader};
+use haggle_results::{ResultsError, SweepFolder};
 use serde::Serialize;
 
 use super::place;
@@ -72,10 +72,10 @@ pub fn compare_within(
 ) -> Result<Vec<AgainstRow>, AgainstError> {
     let base_at = place_of(experiment, axis, value)?;
     let (mut runs, mut seeds) = (Vec::new(), Vec::new());
+    let there = SweepFolder::open(folder)?;
     for run in experiment.runs() {
-        let folder = folder.join(run.folder());
-        if folder.exists() {
-            let metrics = of_run(&RunReader::open(&folder)?.summary()?);
+        if let Some(reader) = there.run(run.number, &run.folder())? {
+            let metrics = of_run(&reader.summary()?);
             let point = run.variant.settings.iter().map(Setting::text).collect();
             runs.push(SweepRun { point, metrics });
             seeds.push(run.seed);

@@ -15,54 +15,120 @@ use haggle_plots::{
 };
 use haggle_results::metrics::named::of_run;
 use haggle_results::stats::Estimate;
-use haggle_results::sweep::{SweepRow, SweepRun, aggregate};
-use haggle_results::{ResultsError, RunReader};
+use haggle_results::sweep::{Points, SweepRow, SweepRun};
+use haggle_results::{ResultsError, RunReader, Summary, SweepFolder};
 
 use super::{MESSAGES, failed, measured, messages, metric, of_groups, size, style};
 use crate::experiment::ExperimentError;
 use crate::scenario::quantity::TimeSpan;
-use crate::scenario::{Experiment, file, nearest};
+use crate::scenario::{Experiment, Run, file, nearest};
 use differences::{base, differences, of_difference};
 use file::{FigureKind, Metric};
 
 /// The runs of a sweep as figures need them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct SweepData {
     /// Name of the scenario.
     pub scenario: String,
     /// The axes.
     pub axes: Vec<String>,
-    /// Each run's place on the axes and its metrics: those of the whole run by the names
-    /// that scenarios use, those of groups as in `provider.north.mean_waiting_time`.
+    /// What the figures show: metrics of the whole run by the names that scenarios use, those of groups
+    /// as in `provider.north.mean_waiting_time`.
+    pub rows: Vec<SweepRow>,
+    /// All metrics that a run has.
+    names: BTreeSet<String>,
+    /// The metrics that are shown; the others are not kept.
+    shown: BTreeSet<String>,
+    /// The point whose runs are being told.
+    points: Points,
+    /// Where a figure shows differences: each run's place on the axes and its metrics that are shown.
     pub runs: Vec<SweepRun>,
-    /// The seed of each.
+    /// The seed of each of these.
     pub seeds: Vec<u64>,
+    /// Whether a figure shows differences.
+    compares: bool,
 }
 
 impl SweepData {
-    /// Reads the summaries of all runs of `experiment`, whose results are in `folder`.
+    /// Reads the summaries of all runs of `experiment` that are there, whose results are in `folder`, for
+    /// these figures.
     ///
     /// # Errors
-    /// If one of them is missing or damaged.
-    pub fn read(experiment: &Experiment, folder: &Path) -> Result<SweepData, ResultsError> {
-        let settings = experiment.variants.first().map(|variant| variant.settings.iter());
-        let (mut runs, mut seeds) = (Vec::new(), Vec::new());
+    /// If one of them is damaged.
+    pub fn read(
+        experiment: &Experiment,
+        folder: &Path,
+        figures: &[file::Figure],
+    ) -> Result<SweepData, ResultsError> {
+        let mut data = SweepData::new(experiment, figures);
+        let there = SweepFolder::open(folder)?;
         for run in experiment.runs() {
-            let reader = RunReader::open(&folder.join(run.folder()))?;
-            let settings = run.variant.settings.iter();
-            runs.push(SweepRun {
-                point: settings.map(|setting| setting.text()).collect(),
-                metrics: values(&reader, &run.variant.scenario)?,
-            });
-            seeds.push(run.seed);
+            if let Some(reader) = there.run(run.number, &run.folder())? {
+                data.add(&run, &reader, &reader.summary()?)?;
+            }
         }
+        data.finish();
+        Ok(data)
+    }
+
+    /// Nothing yet of the runs of `experiment`, for these figures.
+    pub(crate) fn new(experiment: &Experiment, figures: &[file::Figure]) -> SweepData {
+        let settings = experiment.variants.first().map(|variant| variant.settings.iter());
         let name = experiment.scenario.scenario.name.as_ref();
-        Ok(SweepData {
+        SweepData {
             scenario: name.map_or_else(|| "sweep".to_owned(), ToString::to_string),
             axes: settings.into_iter().flatten().map(|setting| setting.axis.clone()).collect(),
-            runs,
-            seeds,
-        })
+            rows: Vec::new(),
+            names: BTreeSet::new(),
+            shown: figures.iter().map(|figure| measured(figure).name().to_owned()).collect(),
+            points: Points::default(),
+            runs: Vec::new(),
+            seeds: Vec::new(),
+            compares: figures.iter().any(|figure| figure.against.is_some()),
+        }
+    }
+
+    /// Adds a run. Those of a point follow each other.
+    pub(crate) fn add(
+        &mut self,
+        run: &Run<'_>,
+        reader: &RunReader,
+        summary: &Summary,
+    ) -> Result<(), ResultsError> {
+        if self.shown.is_empty() {
+            return Ok(());
+        }
+        let settings = run.variant.settings.iter();
+        let point = settings.map(|setting| setting.text()).collect();
+        let metrics = values(reader, summary, &run.variant.scenario)?;
+        self.tell(SweepRun { point, metrics }, run.seed);
+        Ok(())
+    }
+
+    fn tell(&mut self, mut run: SweepRun, seed: u64) {
+        for (name, _) in &run.metrics {
+            if !self.names.contains(name) {
+                self.names.insert(name.clone());
+            }
+        }
+        // That of a group has the group before it.
+        let shown = |name: &str, shown: &str| {
+            let group = name.strip_suffix(shown);
+            group.is_some_and(|group| group.is_empty() || group.ends_with('.'))
+        };
+        let is_shown = |name: &str| self.shown.iter().any(|it| shown(name, it));
+        run.metrics.retain(|(name, _)| is_shown(name));
+        if self.compares {
+            self.runs.push(run.clone());
+            self.seeds.push(seed);
+        }
+        self.rows.extend(self.points.add(run));
+    }
+
+    /// All runs have been told.
+    pub(crate) fn finish(&mut self) {
+        let rows = self.points.finish();
+        self.rows.extend(rows);
     }
 
     fn axis(&self, name: &str) -> Option<usize> {
@@ -73,12 +139,12 @@ impl SweepData {
 /// All that figures can show of a run.
 fn values(
     run: &RunReader,
+    summary: &Summary,
     scenario: &crate::scenario::Scenario,
 ) -> Result<Vec<(String, f64)>, ResultsError> {
-    let summary = run.summary()?;
-    let mut values = of_run(&summary);
+    let mut values = of_run(summary);
     values.extend(messages(run)?.map(|count| (MESSAGES.to_owned(), count)));
-    values.extend(of_groups(&summary, scenario, usize::MAX));
+    values.extend(of_groups(summary, scenario, usize::MAX));
     Ok(values)
 }
 
@@ -126,17 +192,15 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
     };
     let metric = &measured(figure);
     let base = base(figure, sweep)?;
-    let rows = match &base {
-        None => aggregate(&sweep.runs),
-        Some(base) => differences(sweep, base),
-    };
+    let differing = base.as_ref().map(|base| differences(sweep, base));
+    let rows = differing.as_deref().unwrap_or(&sweep.rows);
     let held: Vec<usize> = base.iter().flatten().map(|(axis, _)| *axis).collect();
-    let values = values_of(figure, sweep, metric, (x, &held), &rows)?;
+    let values = values_of(figure, sweep, metric, (x, &held), rows)?;
     let means = values.iter().map(|it| it.estimate.mean);
     let (what, scale) = match &base {
         None => (metric::title(metric), metric::Scale::of(metric, means)),
         Some(base) => {
-            let what = of_difference(metric, sweep, base, &rows);
+            let what = of_difference(metric, sweep, base, rows);
             (what.clone(), metric::Scale::of_differences(metric, what, means))
         }
     };
@@ -208,7 +272,7 @@ fn setting(axis: &str, value: &str) -> String {
 /// The values that a figure shows, each with the line it belongs to.
 fn values_of<'a>(
     figure: &file::Figure,
-    sweep: &SweepData,
+    sweep: &'a SweepData,
     metric: &Metric,
     (x, held): (usize, &[usize]),
     rows: &'a [SweepRow],
@@ -254,7 +318,7 @@ fn values_of<'a>(
                 format!("no run has \"{}\" for any {group}", metric.name())
             }
             _ => {
-                let near = nearest(metric.name(), rows.iter().map(|row| row.metric.as_str()));
+                let near = nearest(metric.name(), sweep.names.iter().map(String::as_str));
                 let hint = near.map(|near| format!(": did you mean \"{near}\"?"));
                 format!("no run has \"{metric}\"{}", hint.unwrap_or_default())
             }
@@ -355,6 +419,8 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use haggle_results::sweep::aggregate;
+
     use super::*;
 
     fn sweep() -> SweepData {
@@ -379,8 +445,13 @@ mod tests {
         SweepData {
             scenario: "made-up".to_owned(),
             axes: ["policy", "latency"].map(str::to_owned).to_vec(),
+            rows: aggregate(runs.iter().cloned()),
+            names: BTreeSet::new(),
+            shown: BTreeSet::new(),
+            points: Points::default(),
             runs,
             seeds,
+            compares: true,
         }
     }
 

@@ -19,11 +19,11 @@ use crate::experiment::explain::Chronicle;
 use crate::experiment::figures::{SweepData, draw, draw_sweep, scenario_of};
 use crate::experiment::plans::LoadsError;
 use crate::experiment::run::unwrap_run_error;
-use crate::experiment::sweep::{SweepConduct, SweepError, sweep};
+use crate::experiment::sweep::{OnFailure, SweepConduct, SweepError, Wanted, sweep};
 use crate::experiment::verify::{self, EventLog};
 use crate::experiment::world::{Stage, StageError};
 use crate::experiment::{
-    Conduct, Destination, ExperimentError, Figures, Unwatched, failures, run, workload,
+    Conduct, Destination, ExperimentError, Figures, Keep, Unwatched, failures, run, workload,
 };
 use crate::scenario::file::{Figure, FigureKind, ImageFormat};
 use crate::scenario::random::{keys_of, split, to_text};
@@ -290,6 +290,7 @@ impl Judge<'_> {
     ) -> Result<String, Failure> {
         let destination = Destination {
             folder: folder.to_owned(),
+            keep: Keep::Tables,
             existing: Existing::Replace,
             figures: Figures::Draw,
         };
@@ -381,7 +382,8 @@ impl Judge<'_> {
         done: &mut Done,
     ) -> Result<(), Failure> {
         let trouble = |error| failed(FailureKind::Sweep, error);
-        let data = SweepData::read(experiment, output).map_err(trouble)?;
+        let plain = [plain_figure(FigureKind::Lines)];
+        let data = SweepData::read(experiment, output, &plain).map_err(trouble)?;
         let axes = experiment.scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
         for x in axes.map(|axis| axis.title()) {
             let figure = Figure { x: x.parse().ok(), ..plain_figure(FigureKind::Lines) };
@@ -416,9 +418,11 @@ impl Judge<'_> {
     ) -> Result<[String; 2], SweepError> {
         let conduct = SweepConduct {
             output,
-            any_build: false,
+            wanted: Wanted { keep: Keep::Tables, any_build: false },
+            pack: None,
             workers,
             figures: Figures::Skip,
+            on_failure: OnFailure::Stop,
             stop: self.stop,
             on_run: &|| {},
         };

@@ -1,7 +1,6 @@
 //! The runs of a sweep that the others are compared with, job by job.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use super::axis::{Place, text_of};
 use super::{Experiment, Run, Setting};
@@ -79,30 +78,35 @@ impl Experiment {
 
 /// Which run each run of a sweep is compared with.
 pub struct References<'e> {
+    experiment: &'e Experiment,
     /// The axes of the reference, and their values there.
     at: BTreeMap<String, String>,
-    /// Folders of variants, by the values on all axes.
-    labels: BTreeMap<Vec<String>, &'e str>,
+    /// The places of variants, by the values on all axes.
+    places: BTreeMap<Vec<String>, usize>,
 }
 
 impl<'e> References<'e> {
     /// Those of a sweep; `None` if it has no `reference`.
     pub fn of(experiment: &'e Experiment) -> Option<References<'e>> {
         let at = experiment.reference()?;
-        let label = |variant: &'e super::Variant| {
-            let point = variant.settings.iter().map(Setting::text).collect();
-            (point, variant.label.as_str())
+        let point = |(place, variant): (usize, &'e super::Variant)| {
+            (variant.settings.iter().map(Setting::text).collect(), place)
         };
-        let labels = experiment.variants.iter().map(label).collect();
-        Some(References { at, labels })
+        let places = experiment.variants.iter().enumerate().map(point).collect();
+        Some(References { experiment, at, places })
     }
 
-    /// The folder of the run with which `run` is compared, inside the experiment's; `None` for a
-    /// reference itself.
-    pub fn folder(&self, run: &Run<'_>) -> Option<PathBuf> {
+    /// The run with which `run` is compared; `None` for a reference itself.
+    pub fn run(&self, run: &Run<'_>) -> Option<Run<'e>> {
         let text = |it: &Setting| self.at.get(&it.axis).cloned().unwrap_or_else(|| it.text());
         let point: Vec<String> = run.variant.settings.iter().map(text).collect();
-        let label = self.labels.get(&point).filter(|label| **label != run.variant.label)?;
-        Some(super::folder(label, run.seed))
+        let place = *self.places.get(&point)?;
+        let variant = &self.experiment.variants[place];
+        if variant.label == run.variant.label {
+            return None;
+        }
+        let replications = self.experiment.replications as usize;
+        let number = place * replications + run.number % replications;
+        Some(Run { number, variant, seed: run.seed })
     }
 }

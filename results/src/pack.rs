@@ -1,0 +1,193 @@
+//! Many runs of a sweep in one folder: a file a table, in place of a folder a run.
+//!
+//! ```text
+//! DIR/pack=0/      the runs from number 0 on
+//!   runs.parquet     a row a run: run, scenario, seed, and its summary, provenance and scenario as texts
+//!   timing.json      how long each run took, by its number
+//!   jobs.parquet …   the rows of all runs, one run after the other, with `scenario` and `seed` before
+//!                    the columns of the table
+//!   pack.json        the sizes of the tables
+//! ```
+//!
+//! `scenario` and `seed` are what the names of folders say of runs that have some, so that whoever reads all
+//! tables of a sweep at once finds the same columns. A pack is made as a run's folder is: under another name,
+//! by one at a time, and it is whole when it has its own.
+
+mod file;
+mod runs;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::ResultsError;
+use crate::columns::Table;
+use crate::folder::{Existing, PartialFolder};
+
+use file::PackedFile;
+pub(crate) use runs::PackedRun;
+
+/// The name of the folder of a pack before the number of its first run.
+const PREFIX: &str = "pack=";
+
+/// What is known of a pack's files.
+#[derive(Serialize, Deserialize)]
+struct Contents {
+    tables: BTreeMap<String, u64>,
+}
+
+/// A pack that is being made.
+pub struct PackWriter {
+    folder: PartialFolder,
+    tables: BTreeMap<&'static str, PackedFile>,
+    runs: Vec<PackedRun>,
+}
+
+impl PackWriter {
+    /// Begins the pack of the runs from number `first` on, in the folder of a sweep; one that is there is
+    /// replaced.
+    ///
+    /// # Errors
+    /// If somebody else is making it, or it cannot be written.
+    pub fn create(sweep: &Path, first: usize) -> Result<PackWriter, ResultsError> {
+        let end = sweep.join(format!("{PREFIX}{first}"));
+        let folder = PartialFolder::create(&end, Existing::Replace)?;
+        Ok(PackWriter { folder, tables: BTreeMap::new(), runs: Vec::new() })
+    }
+
+    /// Where a run is made that is to be packed: as deep below the sweep's folder as its own folder
+    /// would be, so that paths which start there are the same.
+    pub fn place(&self) -> PathBuf {
+        self.folder.path().join("run")
+    }
+
+    /// Takes the run that was made at [`PackWriter::place`], with its number, the name of its scenario and
+    /// its seed.
+    ///
+    /// # Errors
+    /// If it cannot be read or packed.
+    pub fn add(&mut self, number: usize, scenario: &str, seed: u64) -> Result<(), ResultsError> {
+        let place = self.place();
+        let text = |name: &str| {
+            let path = place.join(name);
+            fs::read_to_string(&path).map_err(|error| ResultsError::read(&path, error))
+        };
+        let mut run = PackedRun {
+            run: number,
+            scenario: scenario.to_owned(),
+            seed,
+            summary: text("summary.json")?,
+            provenance: text("provenance.json")?,
+            timing: text("timing.json")?,
+            toml: text("scenario.toml")?,
+            rows: BTreeMap::new(),
+        };
+        for table in Table::ALL {
+            let path = place.join(format!("{}.parquet", table.name()));
+            if !path.exists() {
+                continue;
+            }
+            let file = match self.tables.remove(table.name()) {
+                Some(file) => file,
+                None => PackedFile::create(self.folder.path(), table)?,
+            };
+            let file = self.tables.entry(table.name()).or_insert(file);
+            let first = file.rows();
+            file.append(scenario, seed, &path)?;
+            run.rows.insert(table.name().to_owned(), (first, file.rows() - first));
+        }
+        self.runs.push(run);
+        fs::remove_dir_all(&place).map_err(|error| ResultsError::write(&place, error))
+    }
+
+    /// Completes the pack and gives it its name.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn publish(self) -> Result<(), ResultsError> {
+        for file in self.tables.into_values() {
+            file.close()?;
+        }
+        let folder = self.folder.path();
+        runs::write(folder, &self.runs)?;
+        runs::write_timing(folder, &self.runs)?;
+        let mut contents = Contents { tables: BTreeMap::new() };
+        for entry in fs::read_dir(folder).map_err(|error| ResultsError::read(folder, error))? {
+            let entry = entry.map_err(|error| ResultsError::read(folder, error))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.ends_with(".parquet") {
+                let size = entry.metadata().map_err(|error| ResultsError::read(folder, error))?;
+                contents.tables.insert(name, size.len());
+            }
+        }
+        let text = serde_json::to_string_pretty(&contents).expect("texts and numbers");
+        let path = folder.join("pack.json");
+        fs::write(&path, text + "\n").map_err(|error| ResultsError::write(&path, error))?;
+        self.folder.publish().map(drop)
+    }
+}
+
+/// A pack.
+#[derive(Debug)]
+pub struct Pack {
+    folder: PathBuf,
+    runs: Vec<PackedRun>,
+}
+
+impl Pack {
+    /// Opens a pack, and looks whether its files are as long as they were.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is damaged.
+    pub fn open(folder: &Path) -> Result<Pack, ResultsError> {
+        let path = folder.join("pack.json");
+        let text = fs::read_to_string(&path).map_err(|error| ResultsError::read(&path, error))?;
+        let contents: Contents =
+            serde_json::from_str(&text).map_err(|error| ResultsError::damaged(&path, error))?;
+        for (name, bytes) in contents.tables {
+            let table = folder.join(name);
+            if !fs::metadata(&table).is_ok_and(|file| file.len() == bytes) {
+                let reason = "it is missing, or its size is another one than was written";
+                return Err(ResultsError::damaged(&table, reason));
+            }
+        }
+        Ok(Pack { folder: folder.to_owned(), runs: runs::read(folder)? })
+    }
+
+    /// The packs in the folder of a sweep, by the numbers of their first runs.
+    ///
+    /// # Errors
+    /// If the folder is there and cannot be read.
+    pub fn all_in(sweep: &Path) -> Result<BTreeMap<usize, PathBuf>, ResultsError> {
+        let entries = match fs::read_dir(sweep) {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                return Ok(BTreeMap::new());
+            }
+            entries => entries.map_err(|error| ResultsError::read(sweep, error))?,
+        };
+        let mut packs = BTreeMap::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| ResultsError::read(sweep, error))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if let Some(first) = name.strip_prefix(PREFIX).and_then(|first| first.parse().ok()) {
+                packs.insert(first, entry.path());
+            }
+        }
+        Ok(packs)
+    }
+
+    /// Its runs.
+    pub(crate) fn runs(&self) -> &[PackedRun] {
+        &self.runs
+    }
+
+    /// Its folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+}

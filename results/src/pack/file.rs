@@ -1,0 +1,173 @@
+//! A table of a pack: the rows of one run after those of another, as they are in the runs' own files.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parquet::basic::{LogicalType, Repetition, Type as Physical};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
+
+use crate::ResultsError;
+use crate::columns::Table;
+use crate::parquet_file::{Group, fields, properties};
+use crate::writer::ROWS_PER_GROUP;
+
+/// Columns before those of the table.
+const BEFORE: usize = 2;
+
+/// Values that are copied at once.
+const ROWS_AT_ONCE: usize = 16_384;
+
+/// The file being written.
+pub(super) struct PackedFile {
+    path: PathBuf,
+    writer: SerializedFileWriter<File>,
+    group: Option<Group>,
+    rows: usize,
+}
+
+impl PackedFile {
+    pub(super) fn create(folder: &Path, table: Table) -> Result<PackedFile, ResultsError> {
+        let path = folder.join(format!("{}.parquet", table.name()));
+        let file = File::create(&path).map_err(|error| ResultsError::write(&path, error))?;
+        let writer = schema(table).and_then(|schema| {
+            SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties(table)))
+        });
+        match writer {
+            Ok(writer) => Ok(PackedFile { path, writer, group: None, rows: 0 }),
+            Err(error) => Err(ResultsError::write_parquet(&path, error)),
+        }
+    }
+
+    /// Rows so far.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Adds the rows of the table at `source`.
+    pub(super) fn append(
+        &mut self,
+        scenario: &str,
+        seed: u64,
+        source: &Path,
+    ) -> Result<(), ResultsError> {
+        let file = File::open(source).map_err(|error| ResultsError::read(source, error))?;
+        let file = SerializedFileReader::new(file);
+        let file = file.map_err(|error| ResultsError::damaged(source, error))?;
+        for at in 0..file.num_row_groups() {
+            let added = file.get_row_group(at).and_then(|rows| self.add(scenario, seed, &*rows));
+            added.map_err(|error| ResultsError::write_parquet(&self.path, error))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn close(mut self) -> Result<(), ResultsError> {
+        let closed = self.finish_group().and_then(|()| self.writer.finish());
+        closed.map(drop).map_err(|error| ResultsError::write_parquet(&self.path, error))
+    }
+
+    fn add(
+        &mut self,
+        scenario: &str,
+        seed: u64,
+        source: &dyn RowGroupReader,
+    ) -> Result<(), ParquetError> {
+        let rows = source.metadata().num_rows() as usize;
+        let group = self.group.get_or_insert_with(|| Group::new(&self.writer));
+        for (at, writer) in group.writers(rows).enumerate() {
+            match (at.checked_sub(BEFORE), writer) {
+                (Some(column), writer) => copy(source.get_column_reader(column)?, writer, rows)?,
+                (None, ColumnWriter::ByteArrayColumnWriter(writer)) => {
+                    let scenario = ByteArray::from(scenario);
+                    repeat(writer, &scenario, rows)?;
+                }
+                (None, ColumnWriter::Int64ColumnWriter(writer)) => {
+                    // As tables have numbers; a seed beyond them keeps its bits.
+                    repeat(writer, &(seed as i64), rows)?;
+                }
+                (None, _) => unreachable!("these are the two columns that stand before the others"),
+            }
+        }
+        self.rows += rows;
+        if group.rows() >= ROWS_PER_GROUP { self.finish_group() } else { Ok(()) }
+    }
+
+    fn finish_group(&mut self) -> Result<(), ParquetError> {
+        self.group.take().map_or(Ok(()), |group| group.finish(&mut self.writer))
+    }
+}
+
+fn schema(table: Table) -> Result<Type, ParquetError> {
+    let scenario = Type::primitive_type_builder("scenario", Physical::BYTE_ARRAY)
+        .with_logical_type(Some(LogicalType::String))
+        .with_repetition(Repetition::REQUIRED)
+        .build()?;
+    let seed = Type::primitive_type_builder("seed", Physical::INT64)
+        .with_repetition(Repetition::REQUIRED)
+        .build()?;
+    let mut all = vec![Arc::new(scenario), Arc::new(seed)];
+    all.extend(fields(table)?);
+    Type::group_type_builder("schema").with_fields(all).build()
+}
+
+fn repeat<T: DataType>(
+    writer: &mut ColumnWriterImpl<'_, T>,
+    value: &T::T,
+    mut rows: usize,
+) -> Result<(), ParquetError> {
+    let values = vec![value.clone(); rows.min(ROWS_AT_ONCE)];
+    while rows > 0 {
+        let at_once = rows.min(values.len());
+        writer.write_batch(&values[..at_once], None, None)?;
+        rows -= at_once;
+    }
+    Ok(())
+}
+
+fn copy(
+    reader: ColumnReader,
+    writer: &mut ColumnWriter<'static>,
+    rows: usize,
+) -> Result<(), ParquetError> {
+    match (reader, writer) {
+        (ColumnReader::DoubleColumnReader(reader), ColumnWriter::DoubleColumnWriter(writer)) => {
+            values(reader, writer, rows)
+        }
+        (ColumnReader::Int64ColumnReader(reader), ColumnWriter::Int64ColumnWriter(writer)) => {
+            values(reader, writer, rows)
+        }
+        (
+            ColumnReader::ByteArrayColumnReader(reader),
+            ColumnWriter::ByteArrayColumnWriter(writer),
+        ) => values(reader, writer, rows),
+        _ => Err(ParquetError::General("the run's table has another schema".to_owned())),
+    }
+}
+
+fn values<T: DataType>(
+    mut reader: ColumnReaderImpl<T>,
+    writer: &mut ColumnWriterImpl<'_, T>,
+    rows: usize,
+) -> Result<(), ParquetError> {
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    let mut left = rows;
+    while left > 0 {
+        values.clear();
+        levels.clear();
+        let at_once = left.min(ROWS_AT_ONCE);
+        let (read, _, _) = reader.read_records(at_once, Some(&mut levels), None, &mut values)?;
+        if read == 0 {
+            return Err(ParquetError::EOF(format!("{left} of {rows} values are missing")));
+        }
+        let optional = writer.get_descriptor().max_def_level() > 0;
+        writer.write_batch(&values, optional.then_some(levels.as_slice()), None)?;
+        left -= read;
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! Where the runs of a sweep are: each in a folder of its own, or in packs.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::pack::Pack;
+use crate::{ResultsError, RunReader};
+
+/// The folder of a sweep.
+#[derive(Debug)]
+pub struct SweepFolder {
+    folder: PathBuf,
+    /// By the numbers of their first runs.
+    packs: BTreeMap<usize, PathBuf>,
+    /// Those that were read last, the last one first.
+    open: RefCell<Vec<(usize, Arc<Pack>)>>,
+}
+
+/// Packs that are kept in memory: that of the run which is read, and that of one it is compared with.
+const OPEN: usize = 2;
+
+impl SweepFolder {
+    /// Opens the folder of a sweep, which need not be there yet.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn open(folder: &Path) -> Result<SweepFolder, ResultsError> {
+        let packs = Pack::all_in(folder)?;
+        Ok(SweepFolder { folder: folder.to_owned(), packs, open: RefCell::new(Vec::new()) })
+    }
+
+    /// The run of this number, whose own folder has this name if it has one; `None` if it is not there.
+    ///
+    /// # Errors
+    /// If it is there and cannot be read.
+    pub fn run(&self, number: usize, name: &Path) -> Result<Option<RunReader>, ResultsError> {
+        let folder = self.folder.join(name);
+        if let Some((&first, path)) = self.packs.range(..=number).next_back() {
+            let pack = self.pack(first, path)?;
+            if let Ok(at) = pack.runs().binary_search_by_key(&number, |run| run.run) {
+                return Ok(Some(RunReader::packed(folder, pack, at)));
+            }
+        }
+        if folder.exists() { RunReader::open(&folder).map(Some) } else { Ok(None) }
+    }
+
+    fn pack(&self, first: usize, path: &Path) -> Result<Arc<Pack>, ResultsError> {
+        let mut open = self.open.borrow_mut();
+        if let Some(at) = open.iter().position(|(known, _)| *known == first) {
+            let found = open.remove(at);
+            open.insert(0, found);
+        } else {
+            let pack = Arc::new(Pack::open(path)?);
+            open.insert(0, (first, pack));
+            open.truncate(OPEN);
+        }
+        Ok(Arc::clone(&open[0].1))
+    }
+}

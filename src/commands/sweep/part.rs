@@ -1,0 +1,37 @@
+//! A part of a sweep, `3/10`: how any scheduler divides one.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// One of several parts of a sweep. Each has runs from everywhere, for points that follow each other often
+/// take similarly long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    /// From 1 on.
+    number: usize,
+    of: usize,
+}
+
+impl Part {
+    pub(super) fn has(self, run: usize) -> bool {
+        run % self.of == self.number - 1
+    }
+}
+
+impl FromStr for Part {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Part, Self::Err> {
+        let numbers = text.split_once('/').and_then(|(number, of)| {
+            Some(Part { number: number.parse().ok()?, of: of.parse().ok()? })
+        });
+        let part = numbers.filter(|part| (1..=part.of).contains(&part.number));
+        part.ok_or("write K/N, such as 3/10: part 3 of 10")
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}

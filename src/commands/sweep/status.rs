@@ -1,0 +1,184 @@
+//! How far a sweep is that was submitted.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use haggle::experiment::sweep::{Failed, failed_of, took};
+use haggle::scenario::{Experiment, Logs, Source};
+use haggle::slurm::{Costs, Jobs, Round, State};
+use haggle_results::SweepFolder;
+use serde_json::json;
+
+use super::tell_failed;
+use crate::commands::cluster::submitted;
+use crate::commands::table::{count, duration};
+use crate::commands::{Error, print};
+use crate::exit::Exit;
+
+/// Say how far a sweep is that was submitted
+///
+/// Reads the folder and asks squeue and, where there is accounting, sacct.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Folder of the sweep
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where the runs are.
+#[derive(Debug, Default)]
+struct Status {
+    runs: usize,
+    done: usize,
+    failed: Vec<Failed>,
+    running: usize,
+    pending: usize,
+    /// Runs that no task will carry out any more.
+    left: usize,
+    tasks_running: usize,
+    /// What became of their tasks, by Slurm's words, and how many of them.
+    ended: BTreeMap<String, usize>,
+    merge: Option<(String, State)>,
+    seconds_left: Option<f64>,
+}
+
+/// Says it.
+pub(super) fn run(args: &Args) -> Result<Exit, Error> {
+    let rounds = submitted(&args.folder)?;
+    let source = Source::read(&args.folder.join("scenario.toml"))?;
+    let experiment = Experiment::read(source, Logs::Ignore)?;
+    let jobs = Jobs::read(&rounds)?;
+    let last = rounds.all.values().next_back().expect("something was submitted");
+    let status = status(args, &experiment, last, &jobs)?;
+    if args.json {
+        print(&format!("{:#}\n", as_json(&status)))?;
+        return Ok(Exit::Success);
+    }
+    print(&as_text(&status))?;
+    if !status.failed.is_empty() {
+        tell_failed(status.runs, &status.failed);
+    }
+    Ok(Exit::Success)
+}
+
+fn status(
+    args: &Args,
+    experiment: &Experiment,
+    last: &Round,
+    jobs: &Jobs,
+) -> Result<Status, Error> {
+    let mut chunk_of = BTreeMap::new();
+    for chunk in 0..last.chunks.len() {
+        for unit in last.units(chunk).unwrap_or_default() {
+            chunk_of.insert(unit, chunk);
+        }
+    }
+    let states: Vec<State> =
+        (0..last.chunks.len()).map(|chunk| jobs.of_chunk(last, chunk)).collect();
+    let there = SweepFolder::open(&args.folder)?;
+    let mut status = Status::default();
+    let mut open = BTreeMap::new();
+    let (mut done, mut todo) = (Vec::new(), Vec::new());
+    for run in experiment.runs() {
+        status.runs += 1;
+        if there.run(run.number, &run.folder())?.is_some() {
+            status.done += 1;
+            done.push(run);
+            continue;
+        }
+        if let Some(failed) = failed_of(&args.folder, &run)? {
+            status.failed.push(failed);
+            continue;
+        }
+        let state = chunk_of.get(&run.number).map(|&chunk| (chunk, &states[chunk]));
+        match state {
+            Some((_, State::Running)) => status.running += 1,
+            Some((_, State::Pending)) => status.pending += 1,
+            Some((chunk, state)) => {
+                status.left += 1;
+                open.insert(chunk, state);
+            }
+            None => status.left += 1,
+        }
+        if matches!(state, Some((_, State::Running | State::Pending))) {
+            todo.push(run.number);
+        }
+    }
+    for state in open.into_values() {
+        let word = if let State::Ended(word) = state { word.as_str() } else { "forgotten" };
+        *status.ended.entry(word.to_owned()).or_default() += 1;
+    }
+    status.tasks_running = states.iter().filter(|state| **state == State::Running).count();
+    let mut costs = Costs::default();
+    for run in done.iter().step_by(done.len() / 200 + 1) {
+        if let Some(seconds) = took(&there, run) {
+            costs.add(run.number, seconds);
+        }
+    }
+    let seconds: Option<f64> = todo.iter().map(|&run| costs.of(run)).sum();
+    let tasks = status.tasks_running as f64;
+    status.seconds_left = seconds.filter(|_| tasks > 0.0).map(|seconds| seconds / tasks);
+    status.merge = last.merge.clone().map(|job| {
+        let state = jobs.of_job(&job);
+        (job, state)
+    });
+    Ok(status)
+}
+
+fn as_text(status: &Status) -> String {
+    let mut text = format!("{}\n", count(status.runs, "run"));
+    let mut line = |what: &str, runs: usize, more: &str| {
+        text.push_str(format!("  {what:<9}{runs:>8}  {more}").trim_end());
+        text.push('\n');
+    };
+    line("done", status.done, "");
+    line("failed", status.failed.len(), "");
+    line("running", status.running, &format!("in {}", count(status.tasks_running, "task")));
+    line("pending", status.pending, "");
+    if status.left > 0 {
+        let ended: Vec<String> =
+            status.ended.iter().map(|(word, tasks)| format!("{word} {tasks}")).collect();
+        let more = format!("no task will do them (tasks that ended: {})", ended.join(", "));
+        line("left", status.left, if ended.is_empty() { "" } else { &more });
+    }
+    if let Some((job, state)) = &status.merge {
+        text.push_str(&format!("summed up by job {job}: {}\n", word(state)));
+    }
+    if let Some(seconds) = status.seconds_left {
+        text.push_str(&format!(
+            "about {} left, with as many tasks as run now\n",
+            duration(seconds.ceil())
+        ));
+    }
+    if status.left > 0 {
+        text.push_str("--slurm --resume submits those that are left and those that failed\n");
+    }
+    text
+}
+
+fn word(state: &State) -> &str {
+    match state {
+        State::Pending => "it waits",
+        State::Running => "it runs",
+        State::Ended(word) => word,
+        State::Unknown => "Slurm has forgotten it",
+    }
+}
+
+fn as_json(status: &Status) -> serde_json::Value {
+    json!({
+        "runs": status.runs,
+        "done": status.done,
+        "failed": status.failed.iter().map(|it| json!({ "run": it.run, "message": it.message })).collect::<Vec<_>>(),
+        "running": status.running,
+        "pending": status.pending,
+        "left": status.left,
+        "tasks_running": status.tasks_running,
+        "tasks_ended": status.ended,
+        "merge": status.merge.as_ref().map(|(job, state)| json!({ "job": job, "state": word(state) })),
+        "seconds_left": status.seconds_left,
+    })
+}

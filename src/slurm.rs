@@ -1,0 +1,120 @@
+//! Sweeps on a cluster that Slurm schedules: job arrays over a shared folder.
+//!
+//! ```text
+//! runs that are missing ──> chunks of about equal cost ──> sbatch: arrays, and a job that sums up after them
+//!                              │                              │ each task: the same command, --task ROUND/FIRST
+//!                              └──> .sweep/slurm/ROUND.json <─┘
+//! squeue, sacct, the folder ──> where each run is
+//! ```
+//!
+//! Slurm is spoken to by its own commands. All that is known of a submission stands in the sweep's folder;
+//! nothing here looks at a clock, so that those of the nodes may differ.
+
+mod ask;
+mod chunks;
+mod jobs;
+mod round;
+mod site;
+mod submit;
+
+use std::path::PathBuf;
+
+use haggle_results::ResultsError;
+
+pub use chunks::{Costs, cut, cut_evenly};
+pub use jobs::{Jobs, State};
+pub use round::{Array, Round, Rounds};
+pub use site::Site;
+pub use submit::{Command, Request, Submitted, cancel, submit};
+
+/// Why Slurm does not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum SlurmError {
+    /// A command is not there.
+    #[error("there is no `{program}` here: {error}")]
+    NoCommand {
+        /// Its name.
+        program: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// A command failed.
+    #[error("`{command}` failed: {said}")]
+    Command {
+        /// As it was given.
+        command: String,
+        /// What it said.
+        said: String,
+    },
+    /// A command said something that is not understood.
+    #[error("`{command}` said what is not understood: {said}")]
+    NotUnderstood {
+        /// As it was given.
+        command: String,
+        /// What it said.
+        said: String,
+    },
+    /// Other nodes do not see the folder of the sweep.
+    #[error("`{}` is on `{mount}` ({kind}), which other nodes do not see", folder.display())]
+    NotShared {
+        /// The folder.
+        folder: PathBuf,
+        /// Where its file system is mounted.
+        mount: String,
+        /// The type of that.
+        kind: String,
+    },
+    /// A run does not fit into a task.
+    #[error("a run, or a pack of them, takes about {seconds:.0} s, and a task has {limit:.0} s")]
+    TooLong {
+        /// The longest run.
+        seconds: f64,
+        /// What `--time` gives.
+        limit: f64,
+    },
+    /// The site takes fewer jobs than would be needed.
+    #[error("the runs would be {tasks} tasks, and the site takes {most} jobs of yours at once")]
+    TooMany {
+        /// How many.
+        tasks: usize,
+        /// How many are taken.
+        most: usize,
+    },
+    /// Somebody else is submitting the same sweep.
+    #[error("`{}` is being submitted by another command", .0.display())]
+    Busy(PathBuf),
+    /// A note of a submission cannot be read or written.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+}
+
+impl SlurmError {
+    /// The way out.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            SlurmError::NoCommand { .. } => {
+                "type this where you submit jobs, such as the login node of the cluster; `haggle sweep \
+                 --part K/N` needs no Slurm"
+            }
+            SlurmError::Command { .. } => {
+                "what Slurm says is above; --partition, --account, --time and whatever follows `--` go to \
+                 sbatch as they are"
+            }
+            SlurmError::NotUnderstood { .. } => {
+                "please report it with the output of `scontrol --version`"
+            }
+            SlurmError::NotShared { .. } => {
+                "name a folder that all nodes see with -o, such as one below your home; where this one is \
+                 shared all the same, add --shared"
+            }
+            SlurmError::TooLong { .. } => "give tasks more time, such as --time 4h",
+            SlurmError::TooMany { .. } => {
+                "give tasks more time with --time, or more runs with --chunk"
+            }
+            SlurmError::Busy(_) => "wait until it is done",
+            SlurmError::Results(_) => {
+                "the folder of the sweep has what is known of its jobs in .sweep/slurm"
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Slurm's commands.
+
+use std::ffi::OsStr;
+use std::io;
+use std::process::{Command, Stdio};
+
+use super::SlurmError;
+
+/// What a command of Slurm prints.
+pub(super) fn ask<A: AsRef<OsStr>>(program: &str, arguments: &[A]) -> Result<String, SlurmError> {
+    let ended = Command::new(program).args(arguments).stdin(Stdio::null()).output();
+    let output = ended
+        .map_err(|error: io::Error| SlurmError::NoCommand { program: program.to_owned(), error })?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(SlurmError::Command {
+        command: shown(program, arguments),
+        said: said.lines().map(str::trim).collect::<Vec<_>>().join("; "),
+    })
+}
+
+/// A command as it could be typed.
+pub(super) fn shown<A: AsRef<OsStr>>(program: &str, arguments: &[A]) -> String {
+    let words = arguments.iter().map(|word| quoted(&word.as_ref().to_string_lossy()));
+    std::iter::once(program.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell takes it.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,%@+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_fails_is_shown_with_what_it_said() {
+        let error = ask("sh", &["-c", "echo no such account >&2; exit 1"]).expect_err("it fails");
+        assert_eq!(
+            error.to_string(),
+            "`sh -c 'echo no such account >&2; exit 1'` failed: no such account"
+        );
+        let error = ask("no-such-slurm", &[""; 0]).expect_err("it is not there");
+        assert!(error.to_string().starts_with("there is no `no-such-slurm` here"), "{error}");
+    }
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        for word in ["a b", "it's", "$HOME", "", "a\nb"] {
+            let said =
+                ask("sh", &["-c", &format!("printf %s {}", quoted(word))]).expect("it prints");
+            assert_eq!(said, word);
+        }
+        assert_eq!(quoted("provider.north.policy=easy"), "provider.north.policy=easy");
+    }
+}

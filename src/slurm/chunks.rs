@@ -1,0 +1,92 @@
+//! Runs cut into chunks of about equal cost, one for each task.
+
+use std::collections::BTreeMap;
+
+/// What runs cost, as far as it has been measured, s.
+#[derive(Clone, Debug, Default)]
+pub struct Costs {
+    /// By the number of a run.
+    measured: BTreeMap<usize, f64>,
+}
+
+impl Costs {
+    /// A run took so long.
+    pub fn add(&mut self, run: usize, seconds: f64) {
+        self.measured.insert(run, seconds);
+    }
+
+    /// Whether nothing has been measured.
+    pub fn is_empty(&self) -> bool {
+        self.measured.is_empty()
+    }
+
+    /// What a run may cost: what the nearest run does that was measured. Runs of a point follow each other.
+    /// `None` if nothing is known.
+    pub fn of(&self, run: usize) -> Option<f64> {
+        let before = self.measured.range(..=run).next_back();
+        let after = self.measured.range(run..).next();
+        let nearest = match (before, after) {
+            (Some(before), Some(after)) if after.0 - run < run - before.0 => after,
+            (Some(before), _) => before,
+            (None, after) => after?,
+        };
+        Some(*nearest.1)
+    }
+
+    /// The mean of what was measured.
+    pub fn mean(&self) -> Option<f64> {
+        let sum: f64 = self.measured.values().sum();
+        (!self.is_empty()).then(|| sum / self.measured.len() as f64)
+    }
+}
+
+/// Cuts units (runs, or packs of them), each with its cost, in order, so that no chunk costs more than
+/// `most`, unless one alone does.
+pub fn cut(units: &[(usize, f64)], most: f64) -> Vec<Vec<usize>> {
+    let mut chunks: Vec<Vec<usize>> = Vec::new();
+    let mut left = 0.0;
+    for &(unit, cost) in units {
+        match chunks.last_mut().filter(|_| cost <= left) {
+            Some(chunk) => chunk.push(unit),
+            None => {
+                chunks.push(vec![unit]);
+                left = most;
+            }
+        }
+        left -= cost;
+    }
+    chunks
+}
+
+/// Cuts units into chunks of so many each.
+pub fn cut_evenly(units: &[usize], each: usize) -> Vec<Vec<usize>> {
+    units.chunks(each.max(1)).map(<[usize]>::to_vec).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_cost_about_the_same() {
+        let units: Vec<(usize, f64)> =
+            (0..10).map(|unit| (unit, if unit < 5 { 1.0 } else { 4.0 })).collect();
+        assert_eq!(
+            cut(&units, 8.0),
+            [vec![0, 1, 2, 3, 4], vec![5, 6], vec![7, 8], vec![9]].map(|chunk| chunk.to_vec())
+        );
+        assert_eq!(cut(&units, 0.5).len(), 10);
+        assert_eq!(cut(&[], 1.0).len(), 0);
+        assert_eq!(cut_evenly(&[1, 2, 5], 2), [vec![1, 2], vec![5]]);
+    }
+
+    #[test]
+    fn a_run_costs_what_the_nearest_one_did() {
+        let mut costs = Costs::default();
+        assert_eq!((costs.of(3), costs.mean()), (None, None));
+        costs.add(0, 1.0);
+        costs.add(10, 5.0);
+        assert_eq!([0, 5, 6, 10, 99].map(|run| costs.of(run)), [1.0, 1.0, 5.0, 5.0, 5.0].map(Some));
+        assert_eq!(costs.mean(), Some(3.0));
+    }
+}

@@ -1,0 +1,225 @@
+//! Submitting and cancelling.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use haggle_results::ResultsError;
+
+use super::ask::{ask, quoted, shown};
+use super::round::ranges;
+use super::{Array, Jobs, Round, Rounds, Site, SlurmError};
+
+/// The command that jobs carry out.
+pub struct Command<'a> {
+    /// What the jobs are called.
+    pub name: &'a str,
+    /// The program.
+    pub program: &'a Path,
+    /// SHA-256 of the program.
+    pub program_sha256: String,
+    /// Its arguments, without what tasks and the sum add to them.
+    pub arguments: &'a [String],
+    /// What is added where all is summed up.
+    pub sum: &'a [String],
+    /// Environment variables that it needs, and their values.
+    pub variables: &'a [(String, String)],
+    /// Options for sbatch.
+    pub options: &'a [String],
+}
+
+/// A sweep to be submitted.
+pub struct Request<'a> {
+    /// Its folder.
+    pub output: &'a Path,
+    /// What it is called where a command means several sweeps.
+    pub of: Option<&'a str>,
+    /// SHA-256 of the scenario with its sweep.
+    pub scenario_sha256: String,
+    /// The runs of each task.
+    pub chunks: Vec<Vec<usize>>,
+}
+
+/// What was submitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submitted {
+    /// The arrays.
+    pub arrays: Vec<String>,
+    /// The job that sums up.
+    pub sum: String,
+}
+
+/// Submits arrays, and a job that sums up once all tasks have ended. What has been submitted is noted step
+/// by step, in the folder of each sweep.
+///
+/// # Errors
+/// If it cannot be submitted or noted. Arrays that are submitted by then stay; `cancel` knows them.
+pub fn submit(
+    requests: &[Request<'_>],
+    command: &Command<'_>,
+    site: &Site,
+) -> Result<Submitted, SlurmError> {
+    let mut submitted = Vec::new();
+    for request in requests {
+        submitted.push(Noted::submit(request, command, site)?);
+    }
+    let rounds = submitted.iter().map(|noted| &noted.round);
+    let arrays: Vec<String> =
+        rounds.flat_map(|round| &round.arrays).map(|array| array.job.clone()).collect();
+    let Some(first) = submitted.first() else {
+        return Ok(Submitted { arrays, sum: String::new() });
+    };
+    let script = first.folder.join(format!("{}-sum.sh", first.number));
+    write(&script, &script_of(command, command.sum))?;
+    let mine = [
+        format!("--dependency=afterany:{}", arrays.join(":")),
+        format!("--job-name=haggle-{}-sum", command.name),
+        format!("--output={}", first.folder.join("log").join("%j").display()),
+        "--requeue".to_owned(),
+        "--open-mode=append".to_owned(),
+    ];
+    let sum = sbatch(&mine, command.options, &script)?;
+    for noted in &mut submitted {
+        noted.round.merge = Some(sum.clone());
+        noted.rounds.write(noted.number, &noted.round)?;
+    }
+    Ok(Submitted { arrays, sum })
+}
+
+/// Arrays that are submitted, and where that is noted.
+struct Noted {
+    rounds: Rounds,
+    number: usize,
+    round: Round,
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl Noted {
+    fn submit(
+        request: &Request<'_>,
+        command: &Command<'_>,
+        site: &Site,
+    ) -> Result<Noted, SlurmError> {
+        let rounds = Rounds::read(request.output)?;
+        let log = rounds.folder().join("log");
+        fs::create_dir_all(&log).map_err(|error| ResultsError::write(&log, error))?;
+        let lock = lock(&rounds)?;
+        // Somebody may have submitted meanwhile.
+        let rounds = Rounds::read(request.output)?;
+        let number = rounds.all.len() + 1;
+        let mut round = Round {
+            program: command.program_sha256.clone(),
+            scenario: request.scenario_sha256.clone(),
+            chunks: request.chunks.iter().map(|runs| ranges(runs)).collect(),
+            arrays: Vec::new(),
+            merge: None,
+        };
+        let folder = fs::canonicalize(rounds.folder());
+        let folder = folder.map_err(|error| ResultsError::read(rounds.folder(), error))?;
+        // Tasks may start at once, and read it. Of what was refused as a whole there is nothing to know.
+        rounds.write(number, &round)?;
+        let submitted = Noted::arrays(request, command, site, number, &folder, |array| {
+            round.arrays.push(array);
+            rounds.write(number, &round)
+        });
+        match submitted {
+            Err(error) if round.arrays.is_empty() => {
+                let _ = fs::remove_file(folder.join(format!("{number}.json")));
+                Err(error)
+            }
+            Err(error) => Err(error),
+            Ok(()) => Ok(Noted { rounds, number, round, folder, _lock: lock }),
+        }
+    }
+
+    /// Submits the arrays, and tells of each.
+    fn arrays(
+        request: &Request<'_>,
+        command: &Command<'_>,
+        site: &Site,
+        number: usize,
+        folder: &Path,
+        mut tell: impl FnMut(Array) -> Result<(), ResultsError>,
+    ) -> Result<(), SlurmError> {
+        let most = site.array.max(1);
+        for first in (0..request.chunks.len()).step_by(most) {
+            let tasks = most.min(request.chunks.len() - first);
+            let of = request.of.map_or_else(String::new, |of| format!("/{of}"));
+            let task = ["--task".to_owned(), format!("{number}/{first}{of}")];
+            let script = folder.join(format!("{number}-{first}.sh"));
+            write(&script, &script_of(command, &task))?;
+            let mine = [
+                format!("--array=0-{}", tasks - 1),
+                format!("--job-name=haggle-{}", command.name),
+                format!("--output={}", folder.join("log").join("%A_%a").display()),
+                // What Slurm takes from a task, or loses with a node, begins again by itself.
+                "--requeue".to_owned(),
+                "--open-mode=append".to_owned(),
+            ];
+            let job = sbatch(&mine, command.options, &script)?;
+            tell(Array { job, first, tasks })?;
+        }
+        Ok(())
+    }
+}
+
+/// Ends all jobs that wait or run; gives how many there were, arrays as one each.
+///
+/// # Errors
+/// If Slurm refuses.
+pub fn cancel(rounds: &Rounds) -> Result<usize, SlurmError> {
+    let jobs = Jobs::read(rounds)?;
+    let names: Vec<String> =
+        rounds.all.values().flat_map(Round::jobs).filter(|job| jobs.is_active(job)).collect();
+    if !names.is_empty() {
+        ask("scancel", &names)?;
+    }
+    Ok(names.len())
+}
+
+/// Whoever submits holds it.
+fn lock(rounds: &Rounds) -> Result<File, SlurmError> {
+    let path = rounds.folder().join("lock");
+    let file = File::options().create(true).truncate(false).write(true).open(&path);
+    let file = file.map_err(|error| ResultsError::write(&path, error))?;
+    match file.try_lock() {
+        Err(fs::TryLockError::WouldBlock) => Err(SlurmError::Busy(rounds.folder().to_owned())),
+        _ => Ok(file),
+    }
+}
+
+fn sbatch(mine: &[String], options: &[String], script: &Path) -> Result<String, SlurmError> {
+    let mut arguments = vec!["--parsable".to_owned()];
+    arguments.extend_from_slice(mine);
+    arguments.extend_from_slice(options);
+    arguments.push(script.display().to_string());
+    let said = ask("sbatch", &arguments)?;
+    // `JOB`, or `JOB;CLUSTER`.
+    let job = said.trim().split(';').next().unwrap_or_default();
+    if job.is_empty() || !job.chars().all(|c| c.is_ascii_digit()) {
+        let command = shown("sbatch", &arguments);
+        return Err(SlurmError::NotUnderstood { command, said: said.trim().to_owned() });
+    }
+    Ok(job.to_owned())
+}
+
+/// A script that goes where the command was typed and carries it out. The shell makes room for it, so that
+/// signals reach it.
+fn script_of(command: &Command<'_>, more: &[String]) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let variables: String = command
+        .variables
+        .iter()
+        .map(|(name, value)| format!("export {name}={}\n", quoted(value)))
+        .collect();
+    let arguments: Vec<&String> = command.arguments.iter().chain(more).collect();
+    format!(
+        "#!/bin/sh\ncd {} || exit\n{variables}exec {}\n",
+        quoted(&here.display().to_string()),
+        shown(&quoted(&command.program.display().to_string()), &arguments)
+    )
+}
+
+fn write(path: &Path, text: &str) -> Result<(), ResultsError> {
+    fs::write(path, text).map_err(|error| ResultsError::write(path, error))
+}
