@@ -13,10 +13,11 @@
 //!              ▼
 //! ```
 //!
-//! What it knows of providers is what they tell of their free time. Turns follow each other, so
-//! that no two of them look at the same room.
+//! What it knows of providers is what they tell of their free time, each time what has changed since
+//! they told it last. Turns follow each other, so that no two of them look at the same room.
 
 mod agreement;
+mod known;
 pub mod mapping;
 mod placed;
 mod turns;
@@ -29,6 +30,7 @@ use haggle_model::{ActorId, Job, JobId, JobShape, Span, Time};
 use haggle_scheduling::coallocation::{Choice, Fill, FreeTimes, Moves};
 use rand::RngExt;
 
+use self::known::Known;
 use self::mapping::{Mapper, MappingConfig};
 use self::placed::Placed;
 use self::turns::Turn;
@@ -85,6 +87,7 @@ pub struct Coallocator {
     overheads: Overheads,
     mapper: Option<Mapper>,
     places: BTreeMap<ActorId, usize>,
+    known: Known,
     desk: Desk<Stage>,
     coordinator: Coordinator<Parts>,
     /// Jobs to place or to move, in the order of asking; who asks for a move.
@@ -137,6 +140,7 @@ impl Coallocator {
             overheads: Overheads::new(&config.overhead, config.overhead_max, config.seed),
             mapper: config.mapping.clone().map(Mapper::new),
             places,
+            known: Known::nothing(config.providers.len()),
             desk: Desk::default(),
             coordinator: agreement::coordinator(config.me),
             queue: VecDeque::new(),
@@ -201,11 +205,12 @@ impl Coallocator {
     ) -> bool {
         let Some(&place) = self.places.get(&from) else { return false };
         match message {
-            CoallocationMessage::Slots { job, free } => {
-                free.is_sound() && self.on_slots(now, place, job, *free, out)
+            CoallocationMessage::Slots { job, changed, own } => {
+                let sound = changed.is_sound() && own.is_sound();
+                sound && self.on_slots(now, place, job, (&changed, *own), out)
             }
             CoallocationMessage::Machines { job, available } => {
-                available.is_sound() && self.on_slots(now, place, job, *available, out)
+                available.is_sound() && self.on_free_times(now, place, job, *available, out)
             }
             CoallocationMessage::Throughput { job, rates } => {
                 self.on_throughput(now, place, job, rates, out)
@@ -250,7 +255,7 @@ impl Actor for Coallocator {
             Message::Coallocation(message) => self.on_coallocation(now, from, message, out),
             Message::Query(QueryMessage::NoAnswer { job, .. }) => {
                 let place = self.places.get(&from).copied();
-                place.is_some_and(|it| self.on_slots(now, it, job, FreeTimes::none(), out))
+                place.is_some_and(|it| self.on_free_times(now, it, job, FreeTimes::none(), out))
             }
             Message::Run(RunMessage::RunOver) => {
                 self.desk.run_over(now, out);

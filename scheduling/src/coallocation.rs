@@ -18,6 +18,7 @@ mod common_start;
 mod dividing;
 mod free_times;
 mod moving;
+mod news;
 mod queue;
 mod rounds;
 
@@ -25,8 +26,9 @@ use haggle_model::{Span, Time};
 
 pub use common_start::{Fill, earliest_common_start};
 pub use dividing::divide;
-pub use free_times::FreeTimes;
-pub use moving::{Choice, Moves, improve, shift};
+pub use free_times::{FreeTimes, Stretch};
+pub use moving::{Choice, InVain, Moves, Search, improve, shift};
+pub use news::News;
 pub use queue::CoallocationQueue;
 pub use rounds::Rounds;
 

@@ -33,6 +33,8 @@ pub struct Profile {
     blocks: Vec<Block>,
     /// The block that was found last, in which what is looked for next is as a rule.
     finger: Cell<usize>,
+    /// Outside this stretch nothing has changed since somebody [took](Profile::take_changed) it.
+    changed: Option<(i64, i64)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +91,7 @@ impl Profile {
             summaries: vec![Summary { first: i64::MIN, min: capacity, max: capacity }],
             blocks: vec![block],
             finger: Cell::new(0),
+            changed: None,
         }
     }
 
@@ -133,6 +136,7 @@ impl Profile {
         if start >= end {
             return;
         }
+        self.note_change(start, i64::MAX);
         let (from, to) = (self.find(start), self.find(end));
         let free = self.value(to);
         let kept = from.entry + usize::from(self.blocks[from.block].times[from.entry] < start);
@@ -487,6 +491,17 @@ impl Profile {
         self.summarise(0);
     }
 
+    /// The stretch outside which nothing has changed since this was asked last.
+    pub fn take_changed(&mut self) -> Option<(Time, Time)> {
+        let (start, end) = self.changed.take()?;
+        Some((Time::from_micros(start), Time::from_micros(end)))
+    }
+
+    fn note_change(&mut self, start: i64, end: i64) {
+        let (from, to) = self.changed.get_or_insert((start, end));
+        (*from, *to) = (start.min(*from), end.max(*to));
+    }
+
     /// The steps as (start, free processors), oldest first; for pictures and tests.
     pub fn steps(&self) -> impl Iterator<Item = (Time, u32)> + '_ {
         self.steps_from(Time::from_micros(i64::MIN))
@@ -560,7 +575,9 @@ impl Profile {
         let Some(&(start, _)) = bends.peek() else { return };
         let Place { block: first, mut entry } = self.find(start);
         let (mut index, mut delta) = (first, 0);
+        let mut end = start;
         for (time, by) in bends {
+            end = time;
             debug_assert_ne!(by, 0, "no bend");
             while self.summaries.get(index + 1).is_some_and(|following| following.first <= time) {
                 self.change_to_end(index, entry, delta);
@@ -579,6 +596,7 @@ impl Profile {
             }
             delta += by;
         }
+        self.note_change(start, end);
         for index in (first..=index).rev() {
             if std::mem::take(&mut self.blocks[index].changed) {
                 self.tidy(index);

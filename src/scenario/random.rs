@@ -8,9 +8,9 @@
 //!
 //! The generator follows the schema, so a new key is drawn as soon as it exists. Which keys go
 //! together is said nowhere here: what `validate` refuses is repaired at the place that it names,
-//! so every key meets every other. That each key is there at times, each case wants one of them:
-//! see `wanted`. What a schema cannot say of a string (whom it names) is in
-//! `strings`, and how large a world is in `size`.
+//! so every key meets every other. That each key is there at times, and each word that one may be,
+//! each case wants one of them: see `wanted`. What a schema cannot say of a string (whom it names)
+//! is in `strings`, and how large a world is in `size`.
 
 mod dice;
 mod draw;
@@ -30,6 +30,7 @@ use std::{fs, io};
 pub use keys::{Key, keys, keys_of};
 pub use simpler::Simpler;
 pub use split::split;
+pub use wanted::round;
 
 use dice::Dice;
 use draw::Draw;
@@ -62,7 +63,7 @@ pub struct Drawn {
 /// If a file cannot be written.
 pub fn draw(seed: u64, number: u64, path: &Path) -> io::Result<Drawn> {
     let mut dice = Dice::new(seed, number);
-    let mut wanted = Wanted::of_case(number);
+    let mut wanted = Some(Wanted::of_case(seed, number));
     let suits = |theme: &Theme| wanted.as_ref().is_none_or(|it| it.suits(*theme));
     let themes: Vec<Theme> = Theme::ALL.into_iter().filter(suits).collect();
     let theme = *dice.pick(&themes);

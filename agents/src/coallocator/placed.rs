@@ -2,7 +2,7 @@
 
 use haggle_model::{BagRecord, Booking, Coallocated, JobId, JobRecord, Time};
 use haggle_planning::iterative::is_no_later;
-use haggle_scheduling::coallocation::Allocation;
+use haggle_scheduling::coallocation::{Allocation, InVain};
 use haggle_scheduling::promise;
 
 use super::{Coallocator, Stage, Traits};
@@ -16,6 +16,8 @@ pub(super) struct Placed {
     pub(super) traits: Traits,
     /// Where it is booked; one that is at a single provider may have moved up since.
     pub(super) allocation: Allocation,
+    /// Where it is booked now it has been looked for a better place in vain, when so much had been told.
+    pub(super) in_vain: Option<(u64, InVain)>,
     placed: Time,
     first: Coallocated,
     bookings: Vec<Booking>,
@@ -70,6 +72,7 @@ impl Coallocator {
         match &mut entry.stage {
             Stage::Placed(placed) => {
                 (placed.allocation, placed.parts) = (allocation, parts);
+                placed.in_vain = None;
                 placed.first.moves += 1;
                 placed.first.run_time = run_time;
                 placed.bookings.push(booking);
@@ -88,6 +91,7 @@ impl Coallocator {
                 entry.stage = Stage::Placed(Box::new(Placed {
                     traits,
                     allocation,
+                    in_vain: None,
                     placed: now,
                     first,
                     bookings: vec![booking],

@@ -2,11 +2,12 @@
 
 use haggle_model::{ActorId, JobId, Refusal, Span, Time};
 use haggle_scheduling::coallocation::{
-    Allocation, Demand, FreeTimes, Moves, earliest_common_start, improve,
+    Allocation, Demand, FreeTimes, Moves, Search, Stretch, earliest_common_start, improve,
 };
 
 use super::{Coallocator, Stage, Traits};
 use crate::Outbox;
+use crate::desk::Entry;
 use crate::protocol::{CoallocationMessage, Submission};
 
 /// The job that is being placed or moved.
@@ -17,8 +18,8 @@ pub(super) struct Turn {
     pub(super) asked_by: Option<ActorId>,
     /// Times it was looked for a place in vain.
     pub(super) trial: u32,
-    /// By the providers' places; nothing is known of who is not asked.
-    free: Vec<FreeTimes>,
+    /// Places of those who have a part of it, and what is free there without it.
+    own: Vec<(usize, Stretch)>,
     /// By the providers' places: who said that it has no room before is not asked for any.
     pub(super) not_before: Vec<Time>,
     /// Places of those who have not answered.
@@ -87,12 +88,28 @@ impl Coallocator {
             let question = self.question(now, job, not_before[place]);
             out.send(self.config.providers[place], question);
         }
-        let free = vec![FreeTimes::none(); providers];
-        self.turn = Some(Turn { job, asked_by, trial, free, not_before, awaited, agreeing: None });
+        let own = Vec::new();
+        self.turn = Some(Turn { job, asked_by, trial, own, not_before, awaited, agreeing: None });
     }
 
-    /// When a provider is free, which it was asked for.
+    /// What has changed of a provider's free times, which it was asked for.
     pub(super) fn on_slots(
+        &mut self,
+        now: Time,
+        place: usize,
+        job: JobId,
+        (changed, own): (&Stretch, Stretch),
+        out: &mut Outbox,
+    ) -> bool {
+        let Some(turn) = self.awaits(place, job) else { return false };
+        turn.own.extend((!own.is_empty()).then_some((place, own)));
+        self.known.hear(now, place, changed);
+        self.choose_when_all_have_answered(now, out);
+        true
+    }
+
+    /// All that a provider tells of its free times, which it was asked for.
+    pub(super) fn on_free_times(
         &mut self,
         now: Time,
         place: usize,
@@ -100,74 +117,97 @@ impl Coallocator {
         free: FreeTimes,
         out: &mut Outbox,
     ) -> bool {
-        let Some(turn) = self.turn.as_mut().filter(|turn| turn.job == job) else { return false };
-        let Some(at) = turn.awaited.iter().position(|&it| it == place) else { return false };
-        turn.awaited.swap_remove(at);
-        turn.free[place] = free;
-        if turn.awaited.is_empty() {
-            self.choose(now, out);
+        let is_expected = self.awaits(place, job).is_some();
+        if is_expected {
+            self.known.replace(place, free);
+            self.choose_when_all_have_answered(now, out);
         }
-        true
+        is_expected
     }
 
-    /// All answers are in.
-    fn choose(&mut self, now: Time, out: &mut Outbox) {
-        let Some(turn) = &self.turn else { return };
+    /// The turn, if it waits for an answer of this provider, which is here now.
+    fn awaits(&mut self, place: usize, job: JobId) -> Option<&mut Turn> {
+        let turn = self.turn.as_mut().filter(|turn| turn.job == job)?;
+        let at = turn.awaited.iter().position(|&it| it == place)?;
+        turn.awaited.swap_remove(at);
+        Some(turn)
+    }
+
+    fn choose_when_all_have_answered(&mut self, now: Time, out: &mut Outbox) {
+        let Some(turn) = self.turn.as_ref().filter(|turn| turn.awaited.is_empty()) else { return };
         let job = turn.job;
-        let Some(entry) = self.desk.get(job) else { return self.end_turn(now, false, out) };
         // It takes four messages to agree, one after the other; the last one is to be in time.
         let soonest = now + self.config.latency_max * 4;
-        let (fill, choice) = (self.config.fill, self.config.choice);
-        let found = match (&entry.stage, &self.mapper) {
-            (Stage::Open(_), _) if entry.withdrawn => {
+        let found = match self.desk.get(job) {
+            None => None,
+            Some(Entry { stage: Stage::Open(_), withdrawn: true, .. }) => {
                 self.desk.cancel(now, job, out);
-                return self.end_turn(now, false, out);
+                None
             }
-            (Stage::Open(_), Some(mapper)) => {
-                let job = &entry.submission.job;
-                let in_time = |it: &Allocation| {
-                    job.deadline.is_none_or(|deadline| it.completion() <= deadline)
-                };
-                mapper.find(&turn.free, &turn.not_before, job, soonest, in_time)
+            Some(Entry { stage: Stage::Placed(_), .. }) if self.mapper.is_none() => {
+                self.better(job, soonest)
             }
-            (Stage::Placed(placed), Some(mapper)) => {
-                let gains = |it: &Allocation| placed.gains(it);
-                let job = &entry.submission.job;
-                mapper.find(&turn.free, &turn.not_before, job, soonest, gains)
-            }
-            (Stage::Open(traits), None) => {
-                let demand = demand(&entry.submission, traits);
-                earliest_common_start(&turn.free, &demand, traits.first, fill, soonest)
-            }
-            (Stage::Placed(placed), None) => {
-                let demand = demand(&entry.submission, &placed.traits);
-                // What has been promised is no later than its deadline.
-                let demand = Demand { deadline: None, ..demand };
-                let what = (&demand, &placed.allocation);
-                let how = (placed.traits.first, fill, choice);
-                improve(placed.traits.moves, &turn.free, what, how, soonest)
-            }
+            Some(_) => self.choose(job, soonest, out),
         };
         match found {
             Some(allocation) => self.agree(now, job, allocation, out),
-            None => {
-                if let Stage::Open(traits) = &entry.stage {
-                    let late = match &self.mapper {
-                        Some(mapper) => {
-                            let job = &entry.submission.job;
-                            mapper.find(&turn.free, &turn.not_before, job, soonest, |_| true)
-                        }
-                        None => {
-                            let demand = demand(&entry.submission, traits);
-                            let demand = Demand { deadline: None, ..demand };
-                            earliest_common_start(&turn.free, &demand, traits.first, fill, soonest)
-                        }
-                    };
-                    let reason = late.map_or(Refusal::NoProvider, |_| Refusal::NoWindow);
-                    self.desk.refuse(job, reason, out);
-                }
-                self.end_turn(now, false, out);
-            }
+            None => self.end_turn(now, false, out),
+        }
+    }
+
+    /// A better place for a job that has one.
+    fn better(&mut self, job: JobId, soonest: Time) -> Option<Allocation> {
+        let (turn, entry) = self.turn.as_ref().zip(self.desk.get_mut(job))?;
+        let Stage::Placed(placed) = &mut entry.stage else { return None };
+        let traits = placed.traits;
+        // What has been promised is no later than its deadline.
+        let demand = Demand { deadline: None, ..demand(&entry.submission, &traits) };
+        let what = (&demand, &placed.allocation);
+        let (heard, changed) = self.known.news(placed.in_vain.as_ref().map(|&(heard, _)| heard));
+        let in_vain = placed.in_vain.as_ref().map(|(_, in_vain)| in_vain);
+        if in_vain.is_some_and(|in_vain| in_vain.holds(what, changed, soonest)) {
+            return None;
+        }
+        let Traits { moves, first, .. } = traits;
+        let search = Search { moves, first, fill: self.config.fill, choice: self.config.choice };
+        let found = self
+            .known
+            .see(&turn.own, &[], |free| improve(search, free, what, in_vain.zip(changed), soonest));
+        placed.in_vain = found.as_ref().err().map(|in_vain| (heard, in_vain.clone()));
+        found.ok()
+    }
+
+    /// A place for a job that has none, which is refused if there is none; for an application, also one
+    /// for which it gives up its own.
+    fn choose(&mut self, job: JobId, soonest: Time, out: &mut Outbox) -> Option<Allocation> {
+        let found = self.find(job, soonest, true);
+        let is_open = |entry: &Entry<Stage>| matches!(entry.stage, Stage::Open(_));
+        if found.is_none() && self.desk.get(job).is_some_and(is_open) {
+            let late = self.find(job, soonest, false);
+            let reason = late.map_or(Refusal::NoProvider, |_| Refusal::NoWindow);
+            self.desk.refuse(job, reason, out);
+        }
+        found
+    }
+
+    /// The earliest place for a job, if need be in time; for one that has a place, one by which it gains.
+    fn find(&mut self, job: JobId, soonest: Time, in_time: bool) -> Option<Allocation> {
+        let (turn, entry) = self.turn.as_ref().zip(self.desk.get(job))?;
+        let (own, not_before) = (&turn.own, &turn.not_before);
+        let description = &entry.submission.job;
+        let deadline = description.deadline.filter(|_| in_time);
+        match (&self.mapper, &entry.stage) {
+            (Some(mapper), stage) => self.known.see(own, not_before, |free| {
+                mapper.find(free, not_before, description, soonest, |it| match stage {
+                    Stage::Open(_) => deadline.is_none_or(|deadline| it.completion() <= deadline),
+                    Stage::Placed(placed) => placed.gains(it),
+                })
+            }),
+            (None, Stage::Open(traits)) => self.known.see(own, not_before, |free| {
+                let demand = Demand { deadline, ..demand(&entry.submission, traits) };
+                earliest_common_start(free, &demand, traits.first, self.config.fill, soonest)
+            }),
+            (None, Stage::Placed(_)) => None,
         }
     }
 

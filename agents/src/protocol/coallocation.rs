@@ -31,7 +31,7 @@ use haggle_model::job::HiddenRunTime;
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{Iterative, JobId, JobOutcome, Span, Time};
 use haggle_scheduling::Interval;
-use haggle_scheduling::coallocation::FreeTimes;
+use haggle_scheduling::coallocation::{FreeTimes, Stretch};
 use serde::{Deserialize, Serialize};
 
 use super::said::{Said, Tells, protocol, said};
@@ -99,18 +99,24 @@ protocol! {
     /// What is said about parts of a job.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum CoallocationMessage {
-        /// Metascheduler to provider: when is how much of you free, if this job's part is not counted?
+        /// Metascheduler to provider: when is how much of you free that I do not know yet, and as long as
+        /// this job's part is booked, without it?
         GetSlots {
             /// The job.
             job: JobId,
         } => said("get_slots").of(job),
-        /// Provider to metascheduler: its free times, as far as it publishes them. Discloses each step.
+        /// Provider to metascheduler: its free times, as far as it publishes them and has not told them
+        /// before. Discloses each step.
         Slots {
             /// The job.
             job: JobId,
-            /// When how many processors are free.
-            free: Box<FreeTimes>,
-        } => said("slots").of(job).tells(Tells::Many(DisclosedItem::FreeSlots, free.len())),
+            /// When how many processors are free, where that has changed since it was told last.
+            changed: Box<Stretch>,
+            /// The same while a part of the job is booked here, which counts as free.
+            own: Box<Stretch>,
+        } => said("slots")
+            .of(job)
+            .tells(Tells::Many(DisclosedItem::FreeSlots, changed.len() + own.len())),
         /// Metascheduler to provider: run a process of each size until its throughput is steady. Discloses
         /// the application to who measures.
         Profile {

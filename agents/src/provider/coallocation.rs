@@ -34,6 +34,8 @@ pub(super) struct Coallocation {
     rounds: Rounds<JobId>,
     /// Whose metascheduler has been asked and has not answered.
     asked: Option<JobId>,
+    /// Those who have been told of free times, and the stretch in which these have changed since.
+    told: BTreeMap<ActorId, Option<(Time, Time)>>,
 }
 
 /// A part in the provider's hands.
@@ -62,7 +64,7 @@ impl Default for Coallocation {
         let mut outputs = Vec::new();
         let participant = Participant::start([], Time::ZERO, &mut outputs);
         let (parts, rounds) = (BTreeMap::new(), Rounds::new(0));
-        Coallocation { participant, outputs, parts, rounds, asked: None }
+        Coallocation { participant, outputs, parts, rounds, asked: None, told: BTreeMap::new() }
     }
 }
 
@@ -205,14 +207,38 @@ impl Provider {
             let reason = Refusal::NotDisclosed;
             return out.send(from, QueryMessage::NoAnswer { job, reason });
         }
-        let free = Box::new(self.free_for(now, from, job));
-        out.send(from, CoallocationMessage::Slots { job, free });
+        let publishes = self.config.publishes;
+        let (begin, end) = self.untold(from).unwrap_or_default();
+        let own = self.own_part(from, job);
+        let queue = self.coallocation_queue();
+        let changed = Box::new(queue.free_during(now, begin, end).published(publishes));
+        let own = own.map(|slot| queue.free_around(now, slot).published(publishes));
+        let own = Box::new(own.unwrap_or_default());
+        out.send(from, CoallocationMessage::Slots { job, changed, own });
+    }
+
+    /// The stretch of its free times that a metascheduler has not been told, and is now.
+    fn untold(&mut self, metascheduler: ActorId) -> Option<(Time, Time)> {
+        let changed = self.coallocation_queue().take_changed();
+        let told = &mut self.coallocation.told;
+        if let Some((begin, end)) = changed {
+            for untold in told.values_mut() {
+                let (from, until) = untold.get_or_insert((begin, end));
+                (*from, *until) = (begin.min(*from), end.max(*until));
+            }
+        }
+        told.insert(metascheduler, None).unwrap_or(Some((Time::ZERO, Time::FOREVER)))
+    }
+
+    /// The part that a metascheduler has here of a job.
+    fn own_part(&self, metascheduler: ActorId, job: JobId) -> Option<Slot> {
+        let own = self.part(job).filter(|(_, part)| part.metascheduler == metascheduler);
+        own.map(|(slot, _)| slot)
     }
 
     /// What is free for a job, of which a part that is here counts as free.
     fn free_for(&mut self, now: Time, metascheduler: ActorId, job: JobId) -> FreeTimes {
-        let own = self.part(job).filter(|(_, part)| part.metascheduler == metascheduler);
-        let own = own.map(|(slot, _)| slot);
+        let own = self.own_part(metascheduler, job);
         let publishes = self.config.publishes;
         self.coallocation_queue().free_times(now, own).published(publishes)
     }

@@ -17,7 +17,7 @@ pub struct Crashes {
     next: Option<(ActorId, Outage)>,
     /// Those that have been read and not been taken.
     ahead: VecDeque<(ActorId, Outage)>,
-    /// Those that have been read, by actor, but for what is long over.
+    /// Those that have been read, by actor, but for what is long over: one after the other, and apart.
     known: BTreeMap<ActorId, VecDeque<Outage>>,
     /// How many actors may crash.
     actors: u64,
@@ -45,7 +45,9 @@ impl Crashes {
         }
         let (actor, outage) = self.ahead.pop_front()?;
         if let Some(known) = self.known.get_mut(&actor) {
-            known.retain(|it| it.restore > now);
+            while known.front().is_some_and(|it| it.restore <= now) {
+                known.pop_front();
+            }
         }
         Some((actor, outage))
     }
@@ -53,15 +55,18 @@ impl Crashes {
     /// Until when `actor` is down at `time`, if it is.
     pub(super) fn at(&mut self, actor: ActorId, time: Time) -> Option<Time> {
         self.read_until(time);
-        let mut known = self.known.get(&actor)?.iter();
-        known.find(|it| it.fail <= time && time < it.restore).map(|it| it.restore)
+        let known = self.known.get(&actor)?;
+        // Who is sent something every day is asked for over years of crashes.
+        let place = known.partition_point(|it| it.restore <= time);
+        known.get(place).filter(|it| it.fail <= time).map(|it| it.restore)
     }
 
     /// The first crash of `actor` after a time and not after another.
     pub(super) fn between(&mut self, actor: ActorId, after: Time, until: Time) -> Option<Outage> {
         self.read_until(until);
-        let mut known = self.known.get(&actor)?.iter().copied();
-        known.find(|it| after < it.fail && it.fail <= until)
+        let known = self.known.get(&actor)?;
+        let place = known.partition_point(|it| it.fail <= after);
+        known.get(place).copied().filter(|it| it.fail <= until)
     }
 
     fn read_until(&mut self, time: Time) {
@@ -82,5 +87,57 @@ impl Crashes {
 impl fmt::Debug for Crashes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Crashes").field("next", &self.next).field("known", &self.known).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use haggle_model::Span;
+
+    use super::*;
+
+    /// Crashes of an actor, each so long after the one before is over.
+    fn crashes(lengths: &[(i64, i64)]) -> Vec<Outage> {
+        let mut end = 0;
+        let outage = |&(up, down): &(i64, i64)| {
+            let fail = end + up;
+            end = fail + down;
+            Outage { fail: Time::from_secs(fail), restore: Time::from_secs(end) }
+        };
+        lengths.iter().map(outage).collect()
+    }
+
+    fn of_one(outages: &[Outage]) -> Crashes {
+        let due: Vec<_> = outages.iter().map(|&outage| (ActorId(0), outage)).collect();
+        Crashes::new(1, Box::new(due.into_iter()))
+    }
+
+    #[test]
+    fn what_is_found_is_the_first_of_all_that_it_could_be() {
+        let outages = crashes(&[(2, 3), (1, 0), (4, 1), (1, 1), (7, 2)]);
+        let mut found = of_one(&outages);
+        for time in (0..26).map(Time::from_secs) {
+            let down = outages.iter().find(|it| it.fail <= time && time < it.restore);
+            assert_eq!(found.at(ActorId(0), time), down.map(|it| it.restore), "at {time:?}");
+            for until in (0..26).map(Time::from_secs) {
+                let first = outages.iter().find(|it| time < it.fail && it.fail <= until);
+                assert_eq!(found.between(ActorId(0), time, until), first.copied());
+            }
+        }
+    }
+
+    /// One scan of those read ahead for each question would take hours.
+    #[test]
+    fn many_crashes_ahead_are_not_looked_at_one_by_one() {
+        let outages = crashes(&[(90, 30); 400_000]);
+        let mut found = of_one(&outages);
+        let end = outages[outages.len() - 1].fail;
+        for outage in &outages {
+            assert_eq!(found.at(ActorId(0), outage.fail), Some(outage.restore));
+            assert_eq!(found.between(ActorId(0), outage.fail - Span::TICK, end), Some(*outage));
+        }
+        for outage in &outages {
+            assert_eq!(found.take_next(outage.fail), Some((ActorId(0), *outage)));
+        }
     }
 }

@@ -176,7 +176,7 @@ table! {
     }
     coallocation(CoallocationMessage) {
         GetSlots { job: Names },
-        Slots { job: Names, free: Tells(Item::FreeSlots) },
+        Slots { job: Names, changed: TellsUpTo(&[Item::FreeSlots]), own: TellsUpTo(&[Item::FreeSlots]) },
         Profile { job: Names, application: Tells(Item::Job), tolerance: Asks },
         Throughput { job: Names, rates: TellsUpTo(&[Item::Power]) },
         EarliestMachines { job: Names, machines: Asks, from: Asks },

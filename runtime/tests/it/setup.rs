@@ -737,7 +737,9 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
             }
         }
         Message::Coallocation(message) => match message {
-            CoallocationMessage::Slots { free, .. } if !free.is_empty() => DisclosedItem::FreeSlots,
+            CoallocationMessage::Slots { changed, own, .. } if changed.len() + own.len() > 0 => {
+                DisclosedItem::FreeSlots
+            }
             CoallocationMessage::Instruct { message, .. } => match message.instruction {
                 Instruction::Prepare { request: Want::Reserve(..), .. } => DisclosedItem::Job,
                 _ => return Vec::new(),

@@ -1,5 +1,9 @@
 //! The earliest start that providers have in common (Netto 2009, section 4.4).
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
 use haggle_model::Time;
 
 use super::{Allocation, Demand, FreeTimes};
@@ -38,7 +42,19 @@ pub fn earliest_common_start(
     fill: Fill,
     now: Time,
 ) -> Option<Allocation> {
-    candidates(free, demand.earliest.max(now)).find_map(|(start, room)| {
+    earliest_between(free, demand, first, fill, demand.earliest.max(now), Time::FOREVER)
+}
+
+/// The earliest common start between two times.
+pub(super) fn earliest_between(
+    free: &[FreeTimes],
+    demand: &Demand,
+    first: usize,
+    fill: Fill,
+    from: Time,
+    until: Time,
+) -> Option<Allocation> {
+    candidates(free, from).take_while(|&(start, _)| start < until).find_map(|(start, room)| {
         // Where there are too few at once there are too few for long.
         if room < u64::from(demand.processors) {
             return None;
@@ -117,21 +133,37 @@ fn in_turn(providers: usize, first: usize) -> impl Iterator<Item = usize> {
     (0..providers).map(move |place| (first + place) % providers)
 }
 
-/// `from`, and the beginnings of steps after it, in order; with how many processors are free then.
+/// `from`, and the beginnings of steps after it, in order; with how many processors are free then. They
+/// are merged as they are asked for, as most searches end soon.
 fn candidates(free: &[FreeTimes], from: Time) -> impl Iterator<Item = (Time, u64)> {
-    let later = free.iter().flat_map(|free| free.steps().iter().map(|&(time, _)| time));
-    let mut times: Vec<Time> = later.filter(|&time| time > from).chain([from]).collect();
-    times.sort_unstable();
-    times.dedup();
-    let mut reached = vec![0; free.len()];
-    times.into_iter().map(move |time| {
-        let room = free.iter().zip(&mut reached).map(|(free, reached)| {
-            while free.steps().get(*reached).is_some_and(|&(step, _)| step <= time) {
-                *reached += 1;
+    let behind = |free: &FreeTimes| free.steps().partition_point(|&(step, _)| step <= from);
+    let mut behind: Vec<usize> = free.iter().map(behind).collect();
+    let at_first = |(free, &behind): (&FreeTimes, &usize)| {
+        behind.checked_sub(1).map_or(0, |step| u64::from(free.steps()[step].1))
+    };
+    let mut room: u64 = free.iter().zip(&behind).map(at_first).sum();
+    let upcoming = |(place, &behind): (usize, &usize)| {
+        free[place].steps().get(behind).map(|&(step, _)| Reverse((step, place)))
+    };
+    let mut upcoming: BinaryHeap<Reverse<(Time, usize)>> =
+        behind.iter().enumerate().filter_map(upcoming).collect();
+    let mut is_first = true;
+    std::iter::from_fn(move || {
+        if std::mem::take(&mut is_first) {
+            return Some((from, room));
+        }
+        let &Reverse((time, _)) = upcoming.peek()?;
+        while let Some(mut next) = upcoming.peek_mut().filter(|next| next.0.0 == time) {
+            let place = next.0.1;
+            let (steps, behind) = (free[place].steps(), &mut behind[place]);
+            let before = behind.checked_sub(1).map_or(0, |step| u64::from(steps[step].1));
+            room = room + u64::from(steps[*behind].1) - before;
+            *behind += 1;
+            match steps.get(*behind) {
+                Some(&(step, _)) => *next = Reverse((step, place)),
+                None => drop(PeekMut::pop(next)),
             }
-            let step = reached.checked_sub(1).map(|step| free.steps()[step].1);
-            u64::from(step.unwrap_or(0))
-        });
-        (time, room.sum())
+        }
+        Some((time, room))
     })
 }

@@ -1,8 +1,8 @@
 //! Moving a job that waits: an earlier start where it is, or other providers (Netto 2009, 4.3).
 
-use haggle_model::Time;
+use haggle_model::{Span, Time};
 
-use super::common_start::{Fill, earliest_alone, earliest_common_start};
+use super::common_start::{Fill, earliest_alone, earliest_between};
 use super::{Allocation, Demand, FreeTimes};
 
 /// How a job may move that is spread over providers.
@@ -54,17 +54,27 @@ impl Choice {
     }
 }
 
-/// The same parts at the earliest start before the present one; `free` counts them as free, and
-/// nobody is looked at who has no part.
-pub fn shift(free: &[FreeTimes], current: &Allocation, from: Time) -> Option<Allocation> {
+/// The same parts at the earliest start before `until`; `free` counts them as free, and nobody is
+/// looked at who has no part.
+pub fn shift(
+    free: &[FreeTimes],
+    current: &Allocation,
+    from: Time,
+    until: Time,
+) -> Option<Allocation> {
     let mut start = from;
-    while start < current.start {
+    while start < until {
         let fit = |&(place, processors): &(usize, u32)| {
             free[place].earliest_fit(processors, current.span, start)
         };
         // Each needs some time from its earliest fit on, so none can start before the latest of these.
-        let fits: Option<Vec<Time>> = current.parts.iter().map(fit).collect();
-        let latest = fits?.into_iter().max()?;
+        let mut latest = start;
+        for part in &current.parts {
+            latest = latest.max(fit(part)?);
+            if latest >= until {
+                return None;
+            }
+        }
         if latest == start {
             return Some(Allocation { start, ..current.clone() });
         }
@@ -73,24 +83,91 @@ pub fn shift(free: &[FreeTimes], current: &Allocation, from: Time) -> Option<All
     None
 }
 
+/// How a better place is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// How the job may move.
+    pub moves: Moves,
+    /// The provider that gives first.
+    pub first: usize,
+    /// Who gives how much.
+    pub fill: Fill,
+    /// Which places a remap looks at.
+    pub choice: Choice,
+}
+
+/// What a look for a better place has found that found none: it need not be found again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InVain {
+    /// Where it could have been remapped to, which was no better.
+    remapped: Option<Allocation>,
+    /// Whether it says anything of later looks. Where fewer processors are free more may be left over
+    /// than make up a part, and places at one provider alone are not kept here.
+    lasts: bool,
+}
+
+impl InVain {
+    /// Whether another look is in vain, too, if all that has changed since are free times within a
+    /// stretch.
+    pub fn holds(
+        &self,
+        (demand, current): (&Demand, &Allocation),
+        changed: Option<(Time, Time)>,
+        now: Time,
+    ) -> bool {
+        let from = demand.earliest.max(now);
+        if !self.lasts {
+            return false;
+        }
+        let is_far = |&(begin, end): &(Time, Time)| end <= from || current.completion() <= begin;
+        let is_there = |it: &Allocation| from <= it.start;
+        changed.as_ref().is_none_or(is_far) && self.remapped.as_ref().is_none_or(is_there)
+    }
+}
+
 /// A better place for a job that waits, if it may move there: one that is completed earlier, or
-/// with as early a completion at fewer providers. `free` counts its parts as free; under
-/// [`Moves::Shift`] only those of who has one are looked at.
+/// with as early a completion at fewer providers; else what was found instead. `free` counts its parts
+/// as free; under [`Moves::Shift`] only those of who has one are looked at.
+///
+/// After a look in vain, and given the stretch in which free times have changed since, only starts are
+/// tried from which on the job would run in that stretch: all others still are in vain.
 pub fn improve(
-    moves: Moves,
+    search: Search,
     free: &[FreeTimes],
     (demand, current): (&Demand, &Allocation),
-    (first, fill, choice): (usize, Fill, Choice),
+    since: Option<(&InVain, (Time, Time))>,
     now: Time,
-) -> Option<Allocation> {
+) -> Result<Allocation, InVain> {
+    let Search { moves, first, fill, choice } = search;
     let from = demand.earliest.max(now);
-    let shifted = (moves >= Moves::Shift).then(|| shift(free, current, from)).flatten();
+    let since = since.filter(|(in_vain, _)| in_vain.lasts);
+    let (begin, end) = since.map_or((from, Time::FOREVER), |(_, changed)| changed);
+    let affected = |span: Span| from.max(begin - span);
+    let shift = || shift(free, current, affected(current.span), end.min(current.start));
+    let shifted = (moves >= Moves::Shift).then(shift).flatten();
+    let earliest = |from, until| earliest_between(free, demand, first, fill, from, until);
+    let remap = || {
+        let Some(known) = since.and_then(|(in_vain, _)| in_vain.remapped.as_ref()) else {
+            return earliest(from, Time::FOREVER);
+        };
+        let is_affected = known.start < end && begin < known.completion();
+        let still = (from <= known.start && !is_affected).then(|| known.clone());
+        let before = earliest(affected(demand.lasts(2)), end.min(known.start));
+        before.or(still).or_else(|| earliest(from.max(known.start), Time::FOREVER))
+    };
     let remaps = moves == Moves::ShiftRemap;
-    let remapped = remaps.then(|| earliest_common_start(free, demand, first, fill, now)).flatten();
+    let remapped = remaps.then(remap).flatten();
     let tries_alone = remaps && choice == Choice::EarliestCompletion;
     let alone = tries_alone.then(|| earliest_alone(free, demand, first, now)).flatten();
     let merit = |it: &Allocation| (it.completion(), it.parts.len());
     // Among equals the first counts: who moves has a reason.
-    let best = [shifted, remapped, alone].into_iter().flatten().min_by_key(merit)?;
-    (merit(&best) < merit(current)).then_some(best)
+    let all = [shifted.as_ref(), remapped.as_ref(), alone.as_ref()];
+    let best = all.into_iter().flatten().min_by_key(|it| merit(it));
+    match best.filter(|best| merit(best) < merit(current)) {
+        Some(best) => Ok(best.clone()),
+        None => {
+            let lasts = !remaps || (demand.part_min <= 1 && choice == Choice::EarliestStart);
+            Err(InVain { remapped, lasts })
+        }
+    }
 }

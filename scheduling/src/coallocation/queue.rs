@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use haggle_model::{Span, Time};
 
-use super::FreeTimes;
+use super::{FreeTimes, Stretch};
 use crate::plan::extra::Extra;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, SchedulerConfig, Slot};
 use crate::{Compression, Conservative, Interval, Maintaining};
@@ -42,6 +42,35 @@ impl CoallocationQueue {
         let steps = profile.steps_from(now).map(|(start, free)| (start.max(now), free));
         FreeTimes::new(steps.filter(|&(start, _)| start < BEYOND_ALL_LIMITS).collect())
             .expect("steps of a profile ascend")
+    }
+
+    /// The stretch outside which [`CoallocationQueue::free_during`] gives what it gave when this was
+    /// asked last.
+    pub fn take_changed(&mut self) -> Option<(Time, Time)> {
+        self.queue.take_changed()
+    }
+
+    /// What is free from `from` until `until`.
+    pub fn free_during(&mut self, now: Time, from: Time, until: Time) -> Stretch {
+        self.stretch(now, from, until, 0)
+    }
+
+    /// What is free while a part waits to run, where it counts as free; nothing is told of others.
+    pub fn free_around(&mut self, now: Time, part: Slot) -> Stretch {
+        let Some(part) = self.planned(part) else { return Stretch::default() };
+        self.stretch(now, part.start, part.end(), part.processors)
+    }
+
+    fn stretch(&mut self, now: Time, from: Time, until: Time, more: u32) -> Stretch {
+        let from = from.max(now);
+        if from >= until {
+            return Stretch::default();
+        }
+        let steps = self.queue.profile_from(now).steps_from(from);
+        let steps = steps.map(|(start, free)| (start.max(from), free + more));
+        // What lies behind all limits is as good as never.
+        let during = steps.take_while(|&(start, _)| start < until.min(BEYOND_ALL_LIMITS));
+        Stretch::new(during.collect(), until).expect("steps of a profile ascend")
     }
 
     /// How many processors are neither used nor booked from now on.

@@ -107,6 +107,11 @@ impl Conservative {
         self.plan.profile_from(now)
     }
 
+    /// The stretch outside which no availability has changed since this was asked last.
+    pub(crate) fn take_changed(&mut self) -> Option<(Time, Time)> {
+        self.plan.profile_mut().take_changed()
+    }
+
     /// To keep more than what is booked.
     pub(crate) fn profile_mut(&mut self) -> &mut Profile {
         self.has_fixed = true;

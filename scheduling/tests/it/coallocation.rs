@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::coallocation::{
-    Allocation, Choice, CoallocationQueue, Demand, Fill, FreeTimes, Moves, Rounds,
-    earliest_common_start, improve, shift, with_overhead,
+    Allocation, Choice, CoallocationQueue, Demand, Fill, FreeTimes, InVain, Moves, News, Rounds,
+    Search, Stretch, earliest_common_start, improve, shift, with_overhead,
 };
 use haggle_scheduling::{
     Compression, Interval, LocalScheduler, Order, Policy, Request, SchedulerConfig, Slot,
@@ -38,6 +38,8 @@ struct External {
     current: Allocation,
     turn: usize,
     runs: bool,
+    /// The last look for a better place, and how many news there had been.
+    in_vain: Option<(u64, InVain)>,
 }
 
 /// Machines, driven as the definition says: ends, Algorithm 3 at each machine where something ended
@@ -48,6 +50,9 @@ struct World<'a> {
     rules: Rules,
     machines: Vec<CoallocationQueue>,
     external: BTreeMap<usize, External>,
+    /// Free times as they are known from what has changed of them.
+    known: Vec<FreeTimes>,
+    news: News,
     /// When what runs ends, and was planned to: by job, with its machines.
     running: BTreeMap<usize, (i64, i64, i64, BTreeMap<usize, u32>)>,
     stories: BTreeMap<usize, Story>,
@@ -62,7 +67,21 @@ impl World<'_> {
     fn new<'a>(sizes: &'a [u32], jobs: &'a [Job], rules: Rules) -> World<'a> {
         let machines = sizes.iter().map(|&size| CoallocationQueue::new(size, QUEUE)).collect();
         let (external, running, stories) = Default::default();
-        World { jobs, sizes, rules, machines, external, running, stories, turn: 0 }
+        let (known, news) = (vec![FreeTimes::none(); sizes.len()], News::default());
+        let mut world = World {
+            jobs,
+            sizes,
+            rules,
+            machines,
+            external,
+            known,
+            news,
+            running,
+            stories,
+            turn: 0,
+        };
+        world.hear(0, (at(0), Time::FOREVER));
+        world
     }
 
     fn until(mut self, end: i64) -> Self {
@@ -102,7 +121,8 @@ impl World<'_> {
                     for (place, part) in intervals(&current) {
                         assert!(self.machines[place].hold(at(now), slot(id), part));
                     }
-                    self.external.insert(id, External { current, turn, runs: false });
+                    self.external
+                        .insert(id, External { current, turn, runs: false, in_vain: None });
                 }
                 completion.as_micros()
             }
@@ -183,11 +203,11 @@ impl World<'_> {
                 rounds.next(|| asks && machine.is_idle(at(now)), || waiting(external, place));
             let Some(id) = next else { break };
             let asked = self.external.get(&id).filter(|it| it.current.at(place) > 0);
-            let Some(External { current, turn, .. }) = asked.cloned() else { continue };
-            let free = self.free_times(now, Some(id));
+            let Some(External { current, turn, in_vain, .. }) = asked.cloned() else { continue };
             let Rules { moves, fill, choice, .. } = self.rules;
             let what = (&demand(0, &self.jobs[id]), &current);
-            let better = improve(moves, &free, what, (turn, fill, choice), at(now));
+            let search = Search { moves, first: turn, fill, choice };
+            let better = self.look(now, id, search, what, in_vain);
             if let Some(better) = better {
                 altered.extend(current.parts.iter().chain(&better.parts).map(|&(it, _)| it));
                 self.rearrange(now, id, &current, better);
@@ -195,6 +215,55 @@ impl World<'_> {
             }
         }
         altered.into_iter().for_each(|place| self.machines[place].compress(at(now)));
+    }
+
+    /// Looks for a better place in all that is free, and in what has changed since the last look: they
+    /// find the same.
+    fn look(
+        &mut self,
+        now: i64,
+        id: usize,
+        search: Search,
+        what: (&Demand, &Allocation),
+        in_vain: Option<(u64, InVain)>,
+    ) -> Option<Allocation> {
+        let free = self.free_times(now, Some(id));
+        let better = improve(search, &free, what, None, at(now)).ok();
+        self.hear(now, Default::default());
+        for (place, machine) in self.machines.iter_mut().enumerate() {
+            let own = machine.free_around(at(now), slot(id));
+            let mut known = self.known[place].clone();
+            known.put(&own);
+            let since = Vec::from_iter(known.steps().iter().filter(|&&(step, _)| step > at(now)));
+            assert_eq!(since, Vec::from_iter(&free[place].steps()[1..]), "after {now}");
+            assert_eq!(known.min_free(at(now), at(now + 1)), free[place].steps()[0].1);
+        }
+        let heard = self.news.count();
+        let changed = in_vain.as_ref().and_then(|(heard, _)| self.news.since(*heard));
+        let since = in_vain.as_ref().map(|(_, in_vain)| in_vain);
+        if since.is_some_and(|it| it.holds(what, changed, at(now))) {
+            assert_eq!(better, None);
+        }
+        let again = improve(search, &free, what, since.zip(changed), at(now));
+        let external = self.external.get_mut(&id).expect("it waits");
+        external.in_vain = again.as_ref().err().map(|it| (heard, it.clone()));
+        assert_eq!(again.ok(), better);
+        better
+    }
+
+    /// Hears what has changed, at least in this stretch.
+    fn hear(&mut self, now: i64, (begin, end): (Time, Time)) {
+        for (machine, known) in self.machines.iter_mut().zip(&mut self.known) {
+            let (from, until) = machine.take_changed().unwrap_or((begin, end));
+            let (from, until) =
+                if begin < end { (from.min(begin), until.max(end)) } else { (from, until) };
+            let changed: Stretch = machine.free_during(at(now), from, until);
+            known.forget_before(at(now));
+            known.put(&changed);
+            if let Some((begin, end)) = changed.bounds() {
+                self.news.add(begin, end);
+            }
+        }
     }
 
     fn rearrange(&mut self, now: i64, id: usize, current: &Allocation, better: Allocation) {
@@ -220,7 +289,7 @@ impl World<'_> {
             self.machines[place].into_job(at(now), request(id, &self.jobs[id]));
             self.external.remove(&id);
         } else if let Some(external) = self.external.get_mut(&id) {
-            external.current = better;
+            (external.current, external.in_vain) = (better, None);
         }
     }
 }
@@ -502,7 +571,7 @@ proptest! {
         let fits = |&start: &i64| current.parts.iter().all(|&(place, need)| {
             free[place].min_free(at(start), at(start + time)) >= need
         });
-        let found = shift(&free, &current, at(0)).map(|it| it.start.as_micros());
+        let found = shift(&free, &current, at(0), current.start).map(|it| it.start.as_micros());
         prop_assert_eq!(found, (0..30).find(fits));
     }
 }

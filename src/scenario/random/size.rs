@@ -28,6 +28,8 @@ pub(super) enum Theme {
     Plans,
     /// Iterative applications that are mapped to cores of several providers.
     Mapped,
+    /// Jobs on several providers at once, which move while they wait.
+    Moving,
     /// Providers and a grid, side by side.
     Both,
 }
@@ -44,7 +46,7 @@ pub(super) enum Wish {
 }
 
 impl Theme {
-    pub(super) const ALL: [Theme; 11] = [
+    pub(super) const ALL: [Theme; 12] = [
         Theme::Anything,
         Theme::Rigid,
         Theme::Reserved,
@@ -55,18 +57,22 @@ impl Theme {
         Theme::Flows,
         Theme::Plans,
         Theme::Mapped,
+        Theme::Moving,
         Theme::Both,
     ];
 
     /// What it wants of a key of a table.
     pub(super) fn wish(self, table: &str, key: &str) -> Option<Wish> {
         use Theme::{
-            Anything, Bags, Both, Flows, Grid, Mapped, Plans, Reserved, Rigid, Sessions, Workflows,
+            Anything, Bags, Both, Flows, Grid, Mapped, Moving, Plans, Reserved, Rigid, Sessions,
+            Workflows,
         };
         use Wish::{Absent, OneOf, Present};
         Some(match (self, table, key) {
             (Anything, ..) => return None,
-            (Rigid | Reserved | Bags | Mapped | Flows, "Scenario", "grid" | "plans") => Absent,
+            (Rigid | Reserved | Bags | Mapped | Moving | Flows, "Scenario", "grid" | "plans") => {
+                Absent
+            }
             (Grid | Sessions | Workflows, "Scenario", "plans") => Absent,
             (Workflows | Flows, "Workload", "model") => OneOf(&["workflows"]),
             (Workflows | Flows, "Workload", "workflows") => Present,
@@ -95,11 +101,20 @@ impl Theme {
             (Mapped, "Scenario", "provider") => Present,
             (Mapped, "Metascheduler", "composition" | "coallocation" | "reallocation") => Absent,
             (Mapped, "Metascheduler", "negotiation" | "transaction") => Absent,
-            (Mapped, "Provider", "policy") => OneOf(&["conservative"]),
-            (Mapped, "Provider", "disclosure") => OneOf(&["slots", "queue"]),
-            (Mapped, "Provider", "overrun") => OneOf(&["kill"]),
-            (Mapped, "Provider", "compression") => OneOf(&["by-start", "job-by-job", "none"]),
-            (Mapped, "Provider", "speed") => Absent,
+            (Moving, "Scenario" | "Metascheduler", "metascheduler" | "coallocation") => Present,
+            (Moving, "Scenario", "provider") => Present,
+            (Moving, "Metascheduler", "composition" | "mapping" | "reallocation") => Absent,
+            (Moving, "Metascheduler", "negotiation" | "transaction") => Absent,
+            // Parts that a protocol has got stay where they are.
+            (Moving, "Coallocation", "protocol") => Absent,
+            (Moving, "Coallocation", "policy") => OneOf(&["shift", "shift-remap"]),
+            (Mapped | Moving, "Provider", "policy") => OneOf(&["conservative"]),
+            (Mapped | Moving, "Provider", "disclosure") => OneOf(&["slots", "queue"]),
+            (Mapped | Moving, "Provider", "overrun") => OneOf(&["kill"]),
+            (Mapped | Moving, "Provider", "compression") => {
+                OneOf(&["by-start", "job-by-job", "none"])
+            }
+            (Mapped | Moving, "Provider", "speed") => Absent,
             (Mapped, "Workload", "model") => OneOf(&["iterative"]),
             (Mapped, "Workload", "iterative") => Present,
             (Both, "Scenario", "provider" | "grid") => Present,
@@ -108,12 +123,14 @@ impl Theme {
             (Both, "Grid", "sessions") => Absent,
             (Both, "InlineJob", "processors") => Absent,
             (_, "Workload", "iterative") => Absent,
-            (Rigid | Reserved | Bags | Sessions | Plans | Mapped, "Workload", "workflows") => {
-                Absent
-            }
+            (
+                Rigid | Reserved | Bags | Sessions | Plans | Mapped | Moving,
+                "Workload",
+                "workflows",
+            ) => Absent,
             (Rigid | Bags, "Metascheduler", "mapping") => Absent,
             (
-                Rigid | Reserved | Bags | Grid | Sessions | Workflows | Flows | Mapped,
+                Rigid | Reserved | Bags | Grid | Sessions | Workflows | Flows | Mapped | Moving,
                 "Workload",
                 "applications",
             ) => Absent,
@@ -127,7 +144,7 @@ impl Theme {
             (Bags, "Provider", "policy") => OneOf(&["edf", "bags"]),
             (Bags, "Provider", "disclosure") => OneOf(&["slots", "queue", "load", "offers"]),
             (Bags, "Workload", "step") => Present,
-            (Rigid | Reserved | Bags | Flows, "Workload", "data" | "share") => Absent,
+            (Rigid | Reserved | Bags | Flows | Moving, "Workload", "data" | "share") => Absent,
             (Grid | Sessions | Workflows, "Scenario", "grid") => Present,
             (
                 Grid | Sessions | Workflows,

@@ -1,16 +1,17 @@
 //! The key that a case is about.
 //!
-//! A key that needs others beside it would hardly ever be drawn. So each case wants one, and from
-//! case to case all have their turn: the key is put in, with the way to it, whenever it is
-//! missing, and what is refused is mended around it.
+//! A key that needs others beside it would hardly ever be drawn, and nor would one of its words
+//! that does. So each case wants one, and from case to case all have their turn: the key is put in,
+//! with the way to it, whenever it is missing, and what is refused is mended around it.
 
 use std::collections::{BTreeMap, VecDeque};
 
+use haggle_model::random::splitmix;
 use serde_json::Value as Json;
 use toml::Value;
 
 use super::draw::Draw;
-use super::keys::{chosen, is_table, keys, member, named, tag_of};
+use super::keys::{Key, chosen, is_table, keys, member, named, tag_of};
 use super::size::{Theme, Wish};
 use super::strings::{Role, role};
 use crate::scenario::document::Step;
@@ -36,21 +37,15 @@ struct Link {
 }
 
 impl Wanted {
-    /// What case `number` wants: the keys in turn, and of one that is a word, from round to round
-    /// the words in turn. Nothing, where the key is made and never drawn.
-    pub(super) fn of_case(number: u64) -> Option<Wanted> {
-        let keys = keys();
-        let (round, turn) = (number / keys.len() as u64, number % keys.len() as u64);
-        let key = &keys[turn as usize];
-        if role(&key.table, &key.key) == Some(Role::Scenario) {
-            return None;
-        }
-        let words: Vec<&str> = key.words().collect();
-        let word = words.get((round % words.len().max(1) as u64) as usize);
-        let last = Link { table: key.table.clone(), tag: tag_of(key), key: key.key.clone() };
-        let mut way = ways().remove(&(last.table.clone(), last.tag.clone()))?;
+    /// What case `number` under `seed` wants.
+    pub(super) fn of_case(seed: u64, number: u64) -> Wanted {
+        let mut turns = turns();
+        let (key, word) = turns.swap_remove(turn(turns.len(), seed, number));
+        let last = Link { table: key.table.clone(), tag: tag_of(&key), key: key.key };
+        let table = (last.table.clone(), last.tag.clone());
+        let mut way = ways().remove(&table).expect("every table has a way to it");
         way.push(last);
-        Some(Wanted { way, word: word.map(|word| (*word).to_owned()), place: Vec::new() })
+        Wanted { way, word, place: Vec::new() }
     }
 
     /// Whether a theme has room for it.
@@ -134,6 +129,38 @@ impl Link {
     }
 }
 
+/// What cases want: each key that is drawn, and of one that is a word, each word for itself.
+fn turns() -> Vec<(Key, Option<String>)> {
+    let drawn = |key: &Key| role(&key.table, &key.key) != Some(Role::Scenario);
+    let with_words = |key: Key| {
+        let words: Vec<Option<String>> = key.words().map(|word| Some(word.to_owned())).collect();
+        let words = if words.is_empty() { vec![None] } else { words };
+        words.into_iter().map(move |word| (key.clone(), word))
+    };
+    keys().into_iter().filter(drawn).flat_map(with_words).collect()
+}
+
+/// In how many cases each key, and each word, has its turn once.
+pub fn round() -> usize {
+    turns().len()
+}
+
+/// Whose turn it is of `count`, that each have one in as many cases. The steps from case to case are
+/// near the golden section, so that a few cases in a row already want things from all over the schema.
+fn turn(count: usize, seed: u64, number: u64) -> usize {
+    let count = count as u64;
+    let step = (count * 618 / 1000..).find(|&step| is_coprime(step, count)).unwrap_or(1);
+    ((splitmix(seed) % count + number % count * step) % count) as usize
+}
+
+fn is_coprime(one: u64, other: u64) -> bool {
+    let (mut divisor, mut rest) = (one, other);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    divisor == 1
+}
+
 /// Makes a value this word; of a list, one of its members.
 fn say(value: &mut Value, word: &str) {
     let said = Value::String(word.to_owned());
@@ -168,4 +195,40 @@ fn ways() -> BTreeMap<(String, String), Vec<Link>> {
         }
     }
     ways
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_key_and_every_word_has_its_turn_once_in_a_round() {
+        let all = turns();
+        for seed in [1, 501] {
+            let had: BTreeSet<usize> =
+                (0..all.len() as u64).map(|number| turn(all.len(), seed, number)).collect();
+            assert_eq!(had.len(), all.len());
+        }
+        for policy in ["rigid", "shift", "shift-remap"] {
+            let is_it = |turn: &&(Key, Option<String>)| {
+                (&*turn.0.table, &*turn.0.key) == ("Coallocation", "policy")
+                    && turn.1.as_deref() == Some(policy)
+            };
+            assert_eq!(all.iter().filter(is_it).count(), 1, "turns of {policy}");
+        }
+    }
+
+    #[test]
+    fn a_few_cases_in_a_row_want_things_from_all_over_the_schema() {
+        let count = round();
+        for first in [0, 300, 12_345] {
+            let mut turns: Vec<usize> =
+                (first..first + 50).map(|number| turn(count, 7, number)).collect();
+            turns.sort_unstable();
+            let widest = turns.windows(2).map(|pair| pair[1] - pair[0]).max();
+            assert!(widest < Some(count / 15), "{turns:?} of {count}");
+        }
+    }
 }
