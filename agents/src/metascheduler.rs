@@ -174,6 +174,7 @@ impl Metascheduler {
             },
             answered: 0,
             candidates: match self.config.placement {
+                Placement::Own(_) if question == Question::None => Candidates::InTurn { tried: 0 },
                 Placement::RoundRobin => Candidates::InTurn { tried: 0 },
                 Placement::Random => Candidates::Drawn { tried: Vec::new() },
                 _ => Candidates::Unknown,

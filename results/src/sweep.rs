@@ -108,6 +108,9 @@ pub struct PairedRow {
     pub difference: Estimate,
 }
 
+/// A point and a metric, with what it is at the base and at the point.
+type Pairs<'a> = (&'a [String], &'a str, Vec<f64>, Vec<f64>);
+
 /// Holds each run against the one with its seed and its values on all axes but those `at`, each
 /// (axis, value): these have that value there. Runs that nothing is held against are left out, and
 /// values that are not finite. Rows come as in [`aggregate`].
@@ -125,7 +128,7 @@ pub fn against(runs: &[SweepRun], seeds: &[u64], at: &[(usize, String)]) -> Vec<
         .filter(|(run, _)| is_base(run))
         .map(|(run, &seed)| ((run.point.clone(), seed), run))
         .collect();
-    let mut samples: Vec<(&[String], &str, Vec<f64>, Vec<f64>)> = Vec::new();
+    let mut samples: Vec<Pairs<'_>> = Vec::new();
     let mut places = BTreeMap::new();
     for (run, &seed) in all().filter(|(run, _)| !is_base(run)) {
         let Some(other) = bases.get(&(base(run), seed)) else { continue };
@@ -149,7 +152,7 @@ pub fn against(runs: &[SweepRun], seeds: &[u64], at: &[(usize, String)]) -> Vec<
     for (point, _, base, values) in &samples {
         *copies.entry(*point).or_insert(true) &= constant(base) && constant(values);
     }
-    let row = |(point, metric, base, values): (&[String], &str, Vec<f64>, Vec<f64>)| {
+    let row = |(point, metric, base, values): Pairs<'_>| {
         let mut difference = paired_difference(&values, &base)?;
         if copies[point] {
             difference.half_width = None;

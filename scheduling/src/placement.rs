@@ -5,6 +5,8 @@
 
 use haggle_model::{Span, Time};
 
+use crate::own::Own;
+
 /// The rule by which external jobs are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Placement {
@@ -20,6 +22,18 @@ pub enum Placement {
     /// job at once; else the one with the earliest start. The turn passes on
     /// with every job (after Netto 2009, 4.4.1).
     NextFit,
+    /// A rule from outside.
+    Own(Own<OwnPlacement>),
+}
+
+/// What a placement of one's own asks, and what it makes of an answer.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnPlacement {
+    /// What it asks. If nothing, providers have their turns as under [`Placement::RoundRobin`].
+    pub question: Question,
+    /// How late an answer makes its provider come, the smallest first; `None` = not at all. An answer that
+    /// refuses is not asked about.
+    pub merit: fn(&Answer) -> Option<i64>,
 }
 
 /// What a policy asks providers before it decides.
@@ -52,7 +66,7 @@ pub enum Answer {
 }
 
 impl Placement {
-    /// All policies, in the order of the manual.
+    /// All policies of ours, in the order of the manual.
     pub const ALL: [Placement; 5] = [
         Placement::MinimumCompletionTime,
         Placement::RoundRobin,
@@ -69,6 +83,7 @@ impl Placement {
             Placement::Random => "random",
             Placement::LeastLoaded => "least-loaded",
             Placement::NextFit => "next-fit",
+            Placement::Own(own) => own.name,
         }
     }
 
@@ -79,6 +94,7 @@ impl Placement {
             Placement::MinimumCompletionTime => Question::EstimateOfAll,
             Placement::LeastLoaded => Question::LoadOfAll,
             Placement::NextFit => Question::EstimateOneByOne,
+            Placement::Own(own) => own.rule.question,
         }
     }
 }
@@ -89,6 +105,7 @@ impl Placement {
 pub fn rank(placement: Placement, answers: &[Answer]) -> Vec<usize> {
     let merit = |answer: &Answer| match (*answer, placement) {
         (Answer::Refused, _) => None,
+        (_, Placement::Own(own)) => (own.rule.merit)(answer),
         (Answer::Estimate { start, .. }, Placement::NextFit) => Some(start.as_micros()),
         (Answer::Estimate { completion, .. }, _) => Some(completion.as_micros()),
         (Answer::Load(drain_time), _) => Some(drain_time.as_micros()),

@@ -3,6 +3,7 @@
 use haggle_model::Span;
 
 use crate::index::Key;
+use crate::own::Own;
 use crate::scheduler::Request;
 
 /// Which waiting job comes first; ties go to the one that was queued first.
@@ -17,10 +18,13 @@ pub enum Order {
     Largest,
     /// The one with the smallest user-supplied key.
     Key,
+    /// The one for which this is smallest, of what was requested and the time to plan with; asked once,
+    /// when the job is queued.
+    Own(Own<fn(&Request, Span) -> i64>),
 }
 
 impl Order {
-    /// All orders, in the order of the manual.
+    /// All orders of ours, in the order of the manual.
     pub const ALL: [Order; 4] = [Order::Arrival, Order::Shortest, Order::Largest, Order::Key];
 
     /// The word used in scenarios.
@@ -30,6 +34,7 @@ impl Order {
             Order::Shortest => "shortest",
             Order::Largest => "largest",
             Order::Key => "key",
+            Order::Own(own) => own.name,
         }
     }
 
@@ -41,6 +46,7 @@ impl Order {
             Order::Shortest => span.as_micros(),
             Order::Largest => -i64::from(request.processors),
             Order::Key => request.key,
+            Order::Own(own) => (own.rule)(request, span),
         };
         (0, primary, sequence)
     }

@@ -10,11 +10,13 @@ use haggle_model::network::{Capacity, Star, StarParameters};
 use haggle_model::random::stream;
 use haggle_model::workload::Law;
 use haggle_model::{ProviderId, Span, Time};
+use haggle_scheduling::Own;
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
+use haggle_scheduling::grid::resources::ResourceId;
+use haggle_scheduling::grid::scheduler::{GridScheduler, Restart, Round};
+use haggle_scheduling::grid::view::{Detection, View};
 use haggle_scheduling::grid::workflows::prediction::{History, Predictor};
-use haggle_scheduling::grid::workflows::{
-    Estimate, Outages, OwnPrediction, Prediction, WorkflowPolicy,
-};
+use haggle_scheduling::grid::workflows::{Estimate, Outages, Prediction, WorkflowPolicy};
 use haggle_scheduling::grid::{
     CheckpointCost, Fraction, GridPolicy, IntervalRule, LoadUnit, Replicas, Share, Work,
 };
@@ -585,7 +587,7 @@ fn lengths_may_be_predicted_by_a_rule_of_ones_own() {
             history.a_priori.map(|length| 1000.0 / length)
         }
     }
-    let own = OwnPrediction { name: "inverse", build: || Box::new(Inverse) };
+    let own = Own { name: "inverse", rule: (|| Box::new(Inverse)) as fn() -> Box<dyn Predictor> };
     let none = (0, 0);
     let beside = [task(10, none, &[0]), task(20, none, &[0])];
     let tasks = [&[task(5, none, &[])], &beside[..], &[task(5, none, &[1, 2])]].concat();
@@ -598,4 +600,33 @@ fn lengths_may_be_predicted_by_a_rule_of_ones_own() {
     let (usual, inverse) = (ended(Prediction::Extrapolation), ended(Prediction::Own(own)));
     assert_eq!(usual[1..3].to_vec(), [Some(11.25), Some(6.25)]);
     assert_eq!(inverse[1..3].to_vec(), [Some(3.75), Some(21.25)]);
+}
+
+/// The last job that came goes first, and to the resource with the greatest number.
+#[derive(Debug)]
+struct LastToLast;
+
+impl GridScheduler for LastToLast {
+    fn detection(&self) -> Detection {
+        Detection::None
+    }
+
+    fn round(&mut self, view: &mut View, round: &mut Round<'_>) {
+        let free = |view: &View| {
+            let ids = (0..view.resources().len() as u32).rev().map(ResourceId);
+            ids.into_iter().find(|&id| view.resources().get(id).is_available())
+        };
+        while let (Some((_, job)), Some(to)) = (view.jobs().shelf(0).last(), free(view)) {
+            round.dispatch(view, job, to, Restart::FromBeginning);
+        }
+    }
+}
+
+#[test]
+fn a_grid_may_have_a_scheduler_of_ones_own() {
+    let build: fn(u32) -> Box<dyn GridScheduler> = |_| Box::new(LastToLast);
+    let policy = GridPolicy::Own(Own { name: "last-to-last", rule: build });
+    let grid = Grid::new(policy).resource(1, 1).resource(2, 1).job(0, 4).job(0, 6).job(0, 8);
+    // All come at once: the third to the faster one, the second to the other, and the first when that is free.
+    assert_eq!(grid.run_on_both().all_done(), [Some(6.0), Some(6.0), Some(4.0)]);
 }

@@ -11,6 +11,7 @@ use super::sessions::{SessionPolicy, SessionScheduler};
 use super::view::Detection;
 use super::workflows::{StaticPolicy, StaticScheduler, WorkflowPolicy, WorkflowScheduler};
 use super::wqr::Wqr;
+use crate::own::Own;
 use haggle_model::work::Fraction;
 
 /// The rule by which jobs are sent to resources.
@@ -59,6 +60,9 @@ pub enum GridPolicy {
     StaticWorkflow(StaticPolicy),
     /// Sessions that reserve a share of a resource, or are rejected.
     Sessions(SessionPolicy),
+    /// A scheduler from outside, which is made for so many resources. A job of it counts as lost when it has no
+    /// replica left.
+    Own(Own<fn(u32) -> Box<dyn GridScheduler>>),
 }
 
 impl GridPolicy {
@@ -81,6 +85,7 @@ impl GridPolicy {
             GridPolicy::Workflow(_) => "balanced-workflow",
             GridPolicy::StaticWorkflow(_) => "static-workflow",
             GridPolicy::Sessions(policy) => policy.name(),
+            GridPolicy::Own(own) => own.name,
         }
     }
 
@@ -115,6 +120,7 @@ impl GridPolicy {
             GridPolicy::Workflow(policy) => Box::new(WorkflowScheduler::new(policy)),
             GridPolicy::StaticWorkflow(policy) => Box::new(StaticScheduler::new(policy, resources)),
             GridPolicy::Sessions(policy) => Box::new(SessionScheduler::new(policy, resources)),
+            GridPolicy::Own(own) => (own.rule)(resources),
         }
     }
 
@@ -123,6 +129,7 @@ impl GridPolicy {
         matches!(
             self,
             GridPolicy::Rescheduling { .. }
+                | GridPolicy::Own(_)
                 | GridPolicy::Workflow(WorkflowPolicy { balance: Some(_), .. })
         )
     }

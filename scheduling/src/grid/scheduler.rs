@@ -257,7 +257,10 @@ impl<'a> Round<'a> {
     }
 
     /// Sends a replica to a resource, from its newest checkpoint or from the beginning.
-    pub(crate) fn dispatch(
+    ///
+    /// # Panics
+    /// As [`View::dispatch`].
+    pub fn dispatch(
         &mut self,
         view: &mut View,
         job: JobId,
@@ -273,19 +276,22 @@ impl<'a> Round<'a> {
     }
 
     /// Ends a replica.
-    pub(crate) fn cancel(&mut self, view: &mut View, job: JobId, resource: ResourceId) {
+    pub fn cancel(&mut self, view: &mut View, job: JobId, resource: ResourceId) {
         view.cancel(job, resource);
         self.actions.push(Action::Cancel { job, resource });
     }
 
     /// A job without replicas is not tried any more.
-    pub(crate) fn give_up(&mut self, view: &mut View, job: JobId) {
+    pub fn give_up(&mut self, view: &mut View, job: JobId) {
         view.withdraw(job);
         self.actions.push(Action::GiveUp { job });
     }
 
-    /// Moves a replica.
-    pub(crate) fn migrate(
+    /// Moves a replica, which saves its progress before if it is to.
+    ///
+    /// # Panics
+    /// As [`View::migrate`].
+    pub fn migrate(
         &mut self,
         view: &mut View,
         job: JobId,
@@ -298,26 +304,23 @@ impl<'a> Round<'a> {
     }
 
     /// Moves a replica, whose slot is free at once.
-    pub(crate) fn relocate(
-        &mut self,
-        view: &mut View,
-        job: JobId,
-        from: ResourceId,
-        to: ResourceId,
-    ) {
+    ///
+    /// # Panics
+    /// As [`View::migrate`].
+    pub fn relocate(&mut self, view: &mut View, job: JobId, from: ResourceId, to: ResourceId) {
         view.migrate(self.now, job, from, to);
         view.leave(job, from);
         self.actions.push(Action::Relocate { job, from, to });
     }
 
     /// Ends a replica that saves its progress first; its slot is free at once.
-    pub(crate) fn suspend(&mut self, view: &mut View, job: JobId, resource: ResourceId) {
+    pub fn suspend(&mut self, view: &mut View, job: JobId, resource: ResourceId) {
         view.computed(job, resource);
         self.actions.push(Action::Suspend { job, resource });
     }
 
     /// Switches a job's checkpoints, unless they are so already.
-    pub(crate) fn set_checkpointing(&mut self, view: &mut View, job: JobId, on: bool) {
+    pub fn set_checkpointing(&mut self, view: &mut View, job: JobId, on: bool) {
         if view.job(job).checkpointing != on {
             view.set_checkpointing(job, on);
             self.actions.push(Action::Checkpointing { job, on });

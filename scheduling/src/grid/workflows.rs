@@ -21,7 +21,5 @@ pub mod statics;
 
 pub use balance::{Balance, BalancedRound};
 pub use prediction::{Average, CurveFit, Extrapolation, Predictor};
-pub use scheduler::{
-    BalanceRules, Estimate, OwnPrediction, Prediction, WorkflowPolicy, WorkflowScheduler,
-};
+pub use scheduler::{BalanceRules, Estimate, Prediction, WorkflowPolicy, WorkflowScheduler};
 pub use statics::{Outages, StaticPolicy, StaticScheduler};

@@ -16,6 +16,7 @@ use super::balance::{Balance, BalancedRound, Costs, Move, Place, Running};
 use super::placing::place;
 use super::prediction::{Average, CurveFit, Extrapolation, History, Predictor};
 use super::ready::{Ready, ReadyTasks};
+use crate::own::Own;
 use crate::workflows::{Group, Ledger};
 
 /// How a scheduler of workflows decides, as a scenario says it.
@@ -72,25 +73,8 @@ pub enum Prediction {
     /// The limit of the curve that fits best.
     CurveFit,
     /// A rule from outside.
-    Own(OwnPrediction),
+    Own(Own<fn() -> Box<dyn Predictor>>),
 }
-
-/// A rule of one's own by which a length is predicted. Two of one name are taken for the same.
-#[derive(Clone, Copy, Debug)]
-pub struct OwnPrediction {
-    /// What it is called.
-    pub name: &'static str,
-    /// Makes it, before a run.
-    pub build: fn() -> Box<dyn Predictor>,
-}
-
-impl PartialEq for OwnPrediction {
-    fn eq(&self, other: &OwnPrediction) -> bool {
-        self.name == other.name
-    }
-}
-
-impl Eq for OwnPrediction {}
 
 impl Prediction {
     fn build(self) -> Box<dyn Predictor> {
@@ -98,7 +82,7 @@ impl Prediction {
             Prediction::Extrapolation => Box::new(Extrapolation),
             Prediction::Average => Box::new(Average),
             Prediction::CurveFit => Box::new(CurveFit::default()),
-            Prediction::Own(own) => (own.build)(),
+            Prediction::Own(own) => (own.rule)(),
         }
     }
 }
