@@ -40,7 +40,7 @@ impl Known {
         look: impl FnOnce(&Together) -> T,
     ) -> T {
         self.free.forget_before(from);
-        let put = |(place, stretch): &(usize, Stretch)| self.free.put(*place, stretch);
+        let put = |(place, stretch): &(usize, Stretch)| self.free.lift(*place, stretch);
         let put: Vec<Put> = own.iter().map(put).collect();
         let seen = look(&self.free);
         put.iter().rev().for_each(|put| self.free.take_back(put));

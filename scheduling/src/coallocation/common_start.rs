@@ -38,7 +38,12 @@ pub fn earliest_common_start(
     fill: Fill,
     now: Time,
 ) -> Option<Allocation> {
-    earliest_between(free, demand, first, fill, demand.earliest.max(now), Time::FOREVER)
+    // What many have been placed before leave for one of its size begins far behind.
+    let from = match demand.earliest <= now {
+        true => free.not_before(demand.processors, demand.lasts(1), now),
+        false => demand.earliest,
+    };
+    earliest_between(free, demand, first, fill, from, Time::FOREVER)
 }
 
 /// The earliest common start between two times.

@@ -1,9 +1,12 @@
 //! Free times of several providers, as they have been told, kept so that searches pass over what is full.
 
+use std::cell::RefCell;
+
 use haggle_model::{Span, Time};
 
 use super::{FreeTimes, Stretch};
 use crate::Profile;
+use crate::hints::Hints;
 
 /// Free times by the places of providers, and how many processors are free at all of them together:
 /// where these are too few, nobody has to be looked at.
@@ -13,12 +16,16 @@ pub struct Together {
     all: Profile,
     /// What counts of one provider among all, so that no sum is too large.
     most: u32,
+    /// Before when nothing fits, until something is given back.
+    hints: RefCell<Hints>,
+    /// How many parts are lifted out for a while.
+    lifted: usize,
 }
 
 /// By how many processors a course differs from another, from when on.
 type Bends = Vec<(Time, i32)>;
 
-/// What [`Together::put`] has changed.
+/// What [`Together::lift`] has changed.
 #[derive(Clone, Debug)]
 pub struct Put {
     place: usize,
@@ -30,11 +37,35 @@ impl Together {
     /// Nothing is known to be free.
     pub fn nothing(providers: usize) -> Together {
         let most = i32::MAX as u32 / providers.max(1) as u32;
-        Together { places: vec![Profile::of_none(); providers], all: Profile::of_none(), most }
+        Together {
+            places: vec![Profile::of_none(); providers],
+            all: Profile::of_none(),
+            most,
+            hints: RefCell::new(Hints::fine()),
+            lifted: 0,
+        }
     }
 
     /// Puts a stretch in the place of what was known of a provider then.
-    pub fn put(&mut self, place: usize, stretch: &Stretch) -> Put {
+    pub fn put(&mut self, place: usize, stretch: &Stretch) {
+        let put = self.change(place, stretch);
+        let mut more = 0;
+        let gives_back = |&(_, by): &(Time, i32)| {
+            more += by;
+            more > 0
+        };
+        if put.in_all.iter().any(gives_back) {
+            self.hints.get_mut().forget();
+        }
+    }
+
+    /// The same until it is [taken back](Together::take_back).
+    pub fn lift(&mut self, place: usize, stretch: &Stretch) -> Put {
+        self.lifted += 1;
+        self.change(place, stretch)
+    }
+
+    fn change(&mut self, place: usize, stretch: &Stretch) -> Put {
         let put = Put {
             place,
             bends: self.bends(place, stretch, i32::MAX as u32),
@@ -46,6 +77,7 @@ impl Together {
 
     /// Makes what was known before known again.
     pub fn take_back(&mut self, put: &Put) {
+        self.lifted -= 1;
         self.bend(put, -1);
     }
 
@@ -132,6 +164,15 @@ impl Together {
     ) -> Option<Time> {
         let (processors, latest) = (processors.min(self.most), until - Span::TICK);
         self.all.earliest_fit_by(processors, span, from, latest)
+    }
+
+    /// An instant from `now` on before which so many are not free together during `span`.
+    pub(super) fn not_before(&self, processors: u32, span: Span, now: Time) -> Time {
+        if self.lifted > 0 {
+            return now;
+        }
+        let mut hints = self.hints.borrow_mut();
+        hints.earliest(&self.all, processors.min(self.most), span, now).max(now)
     }
 
     /// The first time after another at which somebody has more or fewer free.

@@ -113,6 +113,10 @@ impl World<'_> {
                 let free = self.free_times(now, None).into();
                 let demand = demand(now, job);
                 let found = earliest_common_start(&free, &demand, turn, self.rules.fill, at(now));
+                self.hear(now, Default::default());
+                let fill = self.rules.fill;
+                let again = earliest_common_start(&self.known, &demand, turn, fill, at(now));
+                assert_eq!(again, found);
                 let Some(current) = found else { return };
                 let completion = current.completion();
                 if let &[(place, _)] = &current.parts[..] {
@@ -234,7 +238,7 @@ impl World<'_> {
         let own = self.machines.iter_mut().map(|it| it.free_around(at(now), slot(id)));
         let own: Vec<Stretch> = own.collect();
         let put: Vec<Put> =
-            own.iter().enumerate().map(|(place, own)| self.known.put(place, own)).collect();
+            own.iter().enumerate().map(|(place, own)| self.known.lift(place, own)).collect();
         for (place, free) in free.iter().enumerate() {
             let known = self.known.free_times(place);
             let later = known.steps().iter().filter(|&&(step, _)| step > at(now));
@@ -579,7 +583,7 @@ proptest! {
             let until = from + steps.len() as i64 + more;
             let course = (from..).map(at).zip(steps.iter().copied()).collect();
             let stretch = Stretch::new(course, at(until)).expect("sound");
-            let put = together.put(place, &stretch);
+            let put = together.lift(place, &stretch);
             together.take_back(&put);
             prop_assert_eq!(&known(&together), &free);
             together.put(place, &stretch);
