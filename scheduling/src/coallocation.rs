@@ -21,6 +21,7 @@ mod moving;
 mod news;
 mod queue;
 mod rounds;
+mod together;
 
 use haggle_model::{Span, Time};
 
@@ -31,6 +32,7 @@ pub use moving::{Choice, InVain, Moves, Search, improve, shift};
 pub use news::News;
 pub use queue::CoallocationQueue;
 pub use rounds::Rounds;
+pub use together::{Put, Together};
 
 /// What a job needs that may be spread over providers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

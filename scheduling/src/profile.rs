@@ -95,6 +95,14 @@ impl Profile {
         }
     }
 
+    /// A course of which nothing is known but that nobody is free, and that others may be added to.
+    pub(crate) fn of_none() -> Profile {
+        let mut profile = Profile::new(i32::MAX as u32);
+        profile.blocks[0].free[0] = 0;
+        profile.summarise(0);
+        profile
+    }
+
     /// Processors of the machine.
     pub fn capacity(&self) -> u32 {
         self.capacity as u32
@@ -517,6 +525,14 @@ impl Profile {
                 (Time::from_micros(time), (free + block.pending).max(0) as u32)
             })
         })
+    }
+
+    /// The first breakpoint after a time.
+    pub(crate) fn next_step(&self, after: Time) -> Option<Time> {
+        let Place { block, entry } = self.find(after.as_micros());
+        let next = self.blocks[block].times.get(entry + 1);
+        let next = next.or_else(|| self.blocks.get(block + 1)?.times.first());
+        next.map(|&time| Time::from_micros(time))
     }
 
     /// Since when `processors` have been free all the time until `time`, cut off at `from`;

@@ -103,7 +103,7 @@ impl Coallocator {
     ) -> bool {
         let Some(turn) = self.awaits(place, job) else { return false };
         turn.own.extend((!own.is_empty()).then_some((place, own)));
-        self.known.hear(now, place, changed);
+        self.known.hear(place, changed);
         self.choose_when_all_have_answered(now, out);
         true
     }
@@ -119,7 +119,7 @@ impl Coallocator {
     ) -> bool {
         let is_expected = self.awaits(place, job).is_some();
         if is_expected {
-            self.known.replace(place, free);
+            self.known.hear(place, &free.whole());
             self.choose_when_all_have_answered(now, out);
         }
         is_expected
@@ -170,9 +170,9 @@ impl Coallocator {
         }
         let Traits { moves, first, .. } = traits;
         let search = Search { moves, first, fill: self.config.fill, choice: self.config.choice };
-        let found = self
-            .known
-            .see(&turn.own, &[], |free| improve(search, free, what, in_vain.zip(changed), soonest));
+        let found = self.known.see(soonest, &turn.own, |free| {
+            improve(search, free, what, in_vain.zip(changed), soonest)
+        });
         placed.in_vain = found.as_ref().err().map(|in_vain| (heard, in_vain.clone()));
         found.ok()
     }
@@ -197,13 +197,13 @@ impl Coallocator {
         let description = &entry.submission.job;
         let deadline = description.deadline.filter(|_| in_time);
         match (&self.mapper, &entry.stage) {
-            (Some(mapper), stage) => self.known.see(own, not_before, |free| {
+            (Some(mapper), stage) => self.known.see_lists(soonest, own, not_before, |free| {
                 mapper.find(free, not_before, description, soonest, |it| match stage {
                     Stage::Open(_) => deadline.is_none_or(|deadline| it.completion() <= deadline),
                     Stage::Placed(placed) => placed.gains(it),
                 })
             }),
-            (None, Stage::Open(traits)) => self.known.see(own, not_before, |free| {
+            (None, Stage::Open(traits)) => self.known.see(soonest, own, |free| {
                 let demand = Demand { deadline, ..demand(&entry.submission, traits) };
                 earliest_common_start(free, &demand, traits.first, self.config.fill, soonest)
             }),

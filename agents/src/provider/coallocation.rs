@@ -5,7 +5,7 @@
 //! start, where it is or where it is to go: what is not committed by then is given back before
 //! anything starts, so that no timer is needed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_agreements::{
     AgreementId, InDoubt, Instruction, Output, Participant, ParticipantOutput, Task, ToParticipant,
@@ -31,6 +31,8 @@ pub(super) struct Coallocation {
     outputs: Vec<ParticipantOutput<Parts>>,
     /// Those that are here, by their jobs.
     parts: BTreeMap<JobId, Slot>,
+    /// Those of them that something is pending of: few, however many wait.
+    pending: BTreeSet<JobId>,
     rounds: Rounds<JobId>,
     /// Whose metascheduler has been asked and has not answered.
     asked: Option<JobId>,
@@ -63,8 +65,9 @@ impl Default for Coallocation {
     fn default() -> Self {
         let mut outputs = Vec::new();
         let participant = Participant::start([], Time::ZERO, &mut outputs);
-        let (parts, rounds) = (BTreeMap::new(), Rounds::new(0));
-        Coallocation { participant, outputs, parts, rounds, asked: None, told: BTreeMap::new() }
+        let (parts, pending, told) = Default::default();
+        let rounds = Rounds::new(0);
+        Coallocation { participant, outputs, parts, pending, rounds, asked: None, told }
     }
 }
 
@@ -313,7 +316,7 @@ impl Provider {
             let pending = self.part(job).and_then(|(_, part)| part.pending);
             pending.is_some_and(|(pending, _)| pending == id)
         };
-        Some(likely).filter(is_it).or_else(|| self.coallocation.parts.keys().copied().find(is_it))
+        Some(likely).filter(is_it).or_else(|| self.coallocation.pending.iter().copied().find(is_it))
     }
 
     /// Gets ready for what is wanted, if that is possible.
@@ -333,6 +336,7 @@ impl Provider {
         if is_ready && let Some((_, part)) = self.part_mut(job) {
             part.pending = Some((id, want));
             let lease = part.due() - now;
+            self.coallocation.pending.insert(job);
             let Coallocation { participant, outputs, .. } = &mut self.coallocation;
             participant.ready(now, id, (), lease.max(Span::ZERO), outputs);
             self.plan_changed(now, out);
@@ -397,11 +401,11 @@ impl Provider {
 
     /// Does what was agreed on.
     fn do_pending(&mut self, now: Time, job: JobId, id: AgreementId, out: &mut Outbox) {
-        let Some((slot, part)) = self.part_mut(job) else { return };
-        let Some((_, want)) = part.pending.take_if(|(pending, _)| *pending == id) else { return };
+        let Some((slot, want)) = self.take_pending(job, id) else { return };
         let place = match want {
             Want::Reserve(place, _) => place,
             Want::Reconfigure(to) => {
+                let Some((_, part)) = self.part_mut(job) else { return };
                 let from = std::mem::replace(&mut part.place, to);
                 self.load.waiting -= work(from.processors, Some(from.span));
                 self.load.waiting += work(to.processors, Some(to.span));
@@ -420,8 +424,7 @@ impl Provider {
 
     /// What was not agreed on stays as it is.
     fn drop_pending(&mut self, now: Time, job: JobId, id: AgreementId, out: &mut Outbox) {
-        let Some((slot, part)) = self.part_mut(job) else { return };
-        let Some((_, want)) = part.pending.take_if(|(pending, _)| *pending == id) else { return };
+        let Some((slot, want)) = self.take_pending(job, id) else { return };
         match want {
             Want::Reserve(..) => self.give_up_part(now, job, out),
             Want::Reconfigure(_) => {
@@ -430,6 +433,14 @@ impl Provider {
             }
             Want::Leave => {}
         }
+    }
+
+    /// What is pending under an agreement, and is not any more.
+    fn take_pending(&mut self, job: JobId, id: AgreementId) -> Option<(Slot, Want)> {
+        let (slot, part) = self.part_mut(job)?;
+        let (_, want) = part.pending.take_if(|(pending, _)| *pending == id)?;
+        self.coallocation.pending.remove(&job);
+        Some((slot, want))
     }
 
     fn give_up_part(&mut self, now: Time, job: JobId, out: &mut Outbox) {
@@ -444,13 +455,14 @@ impl Provider {
     fn release_part(&mut self, slot: Slot) -> Option<Part> {
         let Some(Held::Coallocated(part)) = self.release(slot) else { return None };
         self.coallocation.parts.remove(&part.job);
+        self.coallocation.pending.remove(&part.job);
         Some(*part)
     }
 
     /// Before anything starts: what was to be committed by now is given back, and jobs move up to
     /// what others have left.
     pub(super) fn settle_parts(&mut self, now: Time, out: &mut Outbox) {
-        let parts = self.coallocation.parts.keys().filter_map(|&job| {
+        let parts = self.coallocation.pending.iter().filter_map(|&job| {
             let (_, part) = self.part(job)?;
             let (id, _) = part.pending.filter(|_| part.due() <= now)?;
             Some((job, id))

@@ -194,7 +194,7 @@ enum Standing {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
-    ask: Ask,
+    pub(crate) ask: Ask,
     start: Time,
     lease: Span,
     standing: Standing,

@@ -108,6 +108,27 @@ fn a_one_phase_coordinator_that_crashes_leaves_orphans() {
     assert_eq!(orphans, 3 * 4);
 }
 
+/// Bookings are confirmed at 100 and 200 ms, and the metascheduler crashes at 250, when the third
+/// request arrives: three parts of 4 processors are booked for 100 s, and nobody has agreed.
+#[test]
+fn what_a_crashed_coordinator_has_booked_wastes_its_time() {
+    let mut setup = Setup::calm(1, vec![4; 3], 50);
+    let parts = (0..3).map(|part| (part, procs(4))).collect();
+    let work = millis(100_000);
+    setup.jobs = vec![Job { coordinator: 0, parts, at: Time::ZERO, work }];
+    setup.crashes = vec![(0, 250, 1_000_000)];
+    let mut arena = Arena::<OnePhase<Room>>::new(setup, one_phase(true));
+    for (time, parts) in [(49, 0), (50, 1), (149, 1), (150, 2), (249, 2), (250, 3), (90_000, 3)] {
+        arena.run_until(Time::from_micros(time));
+        let id = *arena.groups.keys().next().expect("one was opened");
+        let booked = (0..3).filter_map(|part| arena.plans[&participant(part)].get(&id));
+        let processors: u32 = booked.map(|part| part.ask.procs).sum();
+        let processor_seconds = i64::from(processors) * work.as_micros() / 1_000;
+        assert_eq!(processor_seconds, parts * 400, "at {time}");
+    }
+    assert_eq!((arena.violation.as_deref(), arena.agreed()), (None, 0));
+}
+
 /// One group of three, one of 4 processors each; two are busy for a while.
 fn negotiate(last: i64) -> (Arena<Negotiation<Room>>, Group) {
     let time = Time::from_micros;

@@ -1,12 +1,8 @@
 //! The earliest start that providers have in common (Netto 2009, section 4.4).
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
-
 use haggle_model::Time;
 
-use super::{Allocation, Demand, FreeTimes};
+use super::{Allocation, Demand, Together};
 
 /// Who gives how much of a job that is spread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,36 +32,45 @@ impl Fill {
 ///
 /// Room grows where a step begins, so that only these times and the first one are tried.
 pub fn earliest_common_start(
-    free: &[FreeTimes],
+    free: &Together,
     demand: &Demand,
     first: usize,
     fill: Fill,
     now: Time,
 ) -> Option<Allocation> {
-    earliest_between(free, demand, first, fill, demand.earliest.max(now), Time::FOREVER)
+    // What many have been placed before leave for one of its size begins far behind.
+    let from = match demand.earliest <= now {
+        true => free.not_before(demand.processors, demand.lasts(1), now),
+        false => demand.earliest,
+    };
+    earliest_between(free, demand, first, fill, from, Time::FOREVER)
 }
 
 /// The earliest common start between two times.
 pub(super) fn earliest_between(
-    free: &[FreeTimes],
+    free: &Together,
     demand: &Demand,
     first: usize,
     fill: Fill,
     from: Time,
     until: Time,
 ) -> Option<Allocation> {
-    candidates(free, from).take_while(|&(start, _)| start < until).find_map(|(start, room)| {
-        // Where there are too few at once there are too few for long.
-        if room < u64::from(demand.processors) {
-            return None;
+    let (processors, span) = (demand.processors, demand.lasts(1));
+    let mut start = free.earliest_chance(processors, span, from, until)?;
+    loop {
+        let found =
+            alone(free, demand, first, start).or_else(|| spread(free, demand, first, fill, start));
+        if found.is_some() {
+            return found;
         }
-        alone(free, demand, first, start).or_else(|| spread(free, demand, first, fill, start))
-    })
+        let next = free.next_step(start)?;
+        start = free.earliest_chance(processors, span, next, until)?;
+    }
 }
 
 /// Earliest start of a job at one provider alone.
 pub(super) fn earliest_alone(
-    free: &[FreeTimes],
+    free: &Together,
     demand: &Demand,
     first: usize,
     now: Time,
@@ -73,30 +78,30 @@ pub(super) fn earliest_alone(
     let from = demand.earliest.max(now);
     let span = demand.lasts(1);
     let fit = |place: usize| {
-        let start = free[place].earliest_fit(demand.processors, span, from)?;
+        let start = free.earliest_fit(place, demand.processors, span, from)?;
         in_time(demand, Allocation { start, span, parts: vec![(place, demand.processors)] })
     };
     in_turn(free.len(), first).filter_map(fit).min_by_key(|allocation| allocation.start)
 }
 
 /// The whole job at one provider, from `start` on.
-fn alone(free: &[FreeTimes], demand: &Demand, first: usize, start: Time) -> Option<Allocation> {
+fn alone(free: &Together, demand: &Demand, first: usize, start: Time) -> Option<Allocation> {
     let span = demand.lasts(1);
-    let has_room = |&place: &usize| free[place].min_free(start, start + span) >= demand.processors;
+    let has_room = |&place: &usize| free.min_free(place, start, start + span) >= demand.processors;
     let place = in_turn(free.len(), first).find(has_room)?;
     in_time(demand, Allocation { start, span, parts: vec![(place, demand.processors)] })
 }
 
 /// The job over several providers, from `start` on.
 fn spread(
-    free: &[FreeTimes],
+    free: &Together,
     demand: &Demand,
     first: usize,
     fill: Fill,
     start: Time,
 ) -> Option<Allocation> {
     let span = demand.lasts(2);
-    let room = |place: usize| (place, free[place].min_free(start, start + span));
+    let room = |place: usize| (place, free.min_free(place, start, start + span));
     let mut room: Vec<(usize, u32)> = in_turn(free.len(), first).map(room).collect();
     if fill == Fill::LargestFirst {
         room.sort_by_key(|&(_, free)| std::cmp::Reverse(free));
@@ -131,39 +136,4 @@ fn in_time(demand: &Demand, allocation: Allocation) -> Option<Allocation> {
 /// All providers, from the one whose turn it is.
 fn in_turn(providers: usize, first: usize) -> impl Iterator<Item = usize> {
     (0..providers).map(move |place| (first + place) % providers)
-}
-
-/// `from`, and the beginnings of steps after it, in order; with how many processors are free then. They
-/// are merged as they are asked for, as most searches end soon.
-fn candidates(free: &[FreeTimes], from: Time) -> impl Iterator<Item = (Time, u64)> {
-    let behind = |free: &FreeTimes| free.steps().partition_point(|&(step, _)| step <= from);
-    let mut behind: Vec<usize> = free.iter().map(behind).collect();
-    let at_first = |(free, &behind): (&FreeTimes, &usize)| {
-        behind.checked_sub(1).map_or(0, |step| u64::from(free.steps()[step].1))
-    };
-    let mut room: u64 = free.iter().zip(&behind).map(at_first).sum();
-    let upcoming = |(place, &behind): (usize, &usize)| {
-        free[place].steps().get(behind).map(|&(step, _)| Reverse((step, place)))
-    };
-    let mut upcoming: BinaryHeap<Reverse<(Time, usize)>> =
-        behind.iter().enumerate().filter_map(upcoming).collect();
-    let mut is_first = true;
-    std::iter::from_fn(move || {
-        if std::mem::take(&mut is_first) {
-            return Some((from, room));
-        }
-        let &Reverse((time, _)) = upcoming.peek()?;
-        while let Some(mut next) = upcoming.peek_mut().filter(|next| next.0.0 == time) {
-            let place = next.0.1;
-            let (steps, behind) = (free[place].steps(), &mut behind[place]);
-            let before = behind.checked_sub(1).map_or(0, |step| u64::from(steps[step].1));
-            room = room + u64::from(steps[*behind].1) - before;
-            *behind += 1;
-            match steps.get(*behind) {
-                Some(&(step, _)) => *next = Reverse((step, place)),
-                None => drop(PeekMut::pop(next)),
-            }
-        }
-        Some((time, room))
-    })
 }

@@ -41,6 +41,11 @@ impl Stretch {
         self.steps.is_empty()
     }
 
+    /// Its steps: from when on, how many.
+    pub fn steps(&self) -> &[(Time, u32)] {
+        self.steps.steps()
+    }
+
     /// From when until when.
     pub fn bounds(&self) -> Option<(Time, Time)> {
         self.steps.0.first().map(|&(from, _)| (from, self.until))
@@ -95,42 +100,11 @@ impl FreeTimes {
         self
     }
 
-    /// Puts a stretch in the place of what was known of that time, which is given back.
-    pub fn put(&mut self, stretch: &Stretch) -> Stretch {
-        let Some((from, until)) = stretch.bounds() else { return Stretch::default() };
-        let behind = |time| self.0.partition_point(|&(step, _)| step < time);
-        let (first, end) = (behind(from), behind(until));
-        let free_before = |place: usize| place.checked_sub(1).map_or(0, |step| self.0[step].1);
-        let (before, at_end) = (free_before(first), free_before(end));
-        let starts_anew = self.0.get(first).is_some_and(|&(step, _)| step == from);
-        let mut old: Vec<(Time, u32)> = Vec::with_capacity(end - first + 1);
-        old.extend((!starts_anew).then_some((from, before)));
-        old.extend(&self.0[first..end]);
-        let mut new = stretch.steps.0.clone();
-        if until < Time::FOREVER && self.0.get(end).is_none_or(|&(step, _)| step > until) {
-            new.push((until, at_end));
-        }
-        // Two steps after each other differ.
-        let follows = self.0.get(end).zip(new.last()).is_some_and(|(next, last)| next.1 == last.1);
-        self.0.splice(first..end + usize::from(follows), new);
-        let joint = first.saturating_sub(1)..(first + stretch.len() + 1).min(self.0.len());
-        let mut last = None;
-        let kept = Vec::from_iter(self.0[joint.clone()].iter().copied().filter(|&(_, free)| {
-            let differs = last != Some(free);
-            last = Some(free);
-            differs
-        }));
-        if kept.len() < joint.len() {
-            self.0.splice(joint, kept);
-        }
-        Stretch { steps: FreeTimes(old), until }
-    }
-
-    /// Forgets what was before `now`, at times: when that is most of all.
-    pub fn forget_before(&mut self, now: Time) {
-        if let Some(past) = self.step_at(now).filter(|past| past * 2 > self.0.len()) {
-            self.0.drain(..past);
-        }
+    /// All of it, as a stretch.
+    pub fn whole(&self) -> Stretch {
+        let before = (Time::from_micros(i64::MIN), 0);
+        let steps = std::iter::once(before).chain(self.0.iter().copied()).collect();
+        Stretch { steps: FreeTimes(steps), until: Time::FOREVER }
     }
 
     /// When ever more processors are available, up to so many: from `from` on, as if nothing behind that
@@ -223,50 +197,6 @@ mod tests {
         let free = steps(&[(0, 3), (5, 2), (10, 8)]);
         assert_eq!(free.clone().published(500_000), steps(&[(0, 1), (10, 4)]));
         assert_eq!(free.clone().published(MILLION), free);
-    }
-
-    /// As [`FreeTimes::put`], by what is free at each instant.
-    fn obvious(free: &FreeTimes, stretch: &Stretch, until: i64) -> Vec<u32> {
-        let (from, end) = stretch.bounds().expect("a stretch that says something");
-        let at_instant = |time: i64| {
-            let inside = from <= at(time) && at(time) < end;
-            let known = if inside { &stretch.steps } else { free };
-            known.min_free(at(time), at(time + 1))
-        };
-        (0..until).map(at_instant).collect()
-    }
-
-    #[test]
-    fn a_stretch_takes_the_place_of_what_was_known_and_can_be_taken_back() {
-        let free = steps(&[(0, 2), (5, 1), (10, 4), (14, 3)]);
-        for from in 0..18 {
-            for until in from + 1..20 {
-                for inner in [vec![2], vec![1], vec![4], vec![2, 0], vec![3, 1, 3]] {
-                    let inner = inner.into_iter().zip(from..until);
-                    let inner = inner.map(|(free, start)| (at(start), free)).collect();
-                    let Some(stretch) = Stretch::new(inner, at(until)) else { continue };
-                    let mut changed = free.clone();
-                    let old = changed.put(&stretch);
-                    let now: Vec<u32> =
-                        (0..20).map(|it| changed.min_free(at(it), at(it + 1))).collect();
-                    assert_eq!(now, obvious(&free, &stretch, 20), "{stretch:?}");
-                    assert!(changed.is_sound());
-                    let repeats = |pair: &[(Time, u32)]| pair[0].1 == pair[1].1;
-                    assert!(!changed.steps().windows(2).any(repeats), "{changed:?}");
-                    changed.put(&old);
-                    assert_eq!(changed, free, "{stretch:?}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn most_of_the_past_is_forgotten() {
-        let mut free = steps(&[(0, 2), (5, 1), (10, 4), (14, 3)]);
-        free.forget_before(at(5));
-        assert_eq!(free.len(), 4);
-        free.forget_before(at(15));
-        assert_eq!(free, steps(&[(14, 3)]));
     }
 
     #[test]

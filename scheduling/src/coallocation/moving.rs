@@ -3,7 +3,7 @@
 use haggle_model::{Span, Time};
 
 use super::common_start::{Fill, earliest_alone, earliest_between};
-use super::{Allocation, Demand, FreeTimes};
+use super::{Allocation, Demand, Together};
 
 /// How a job may move that is spread over providers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,31 +56,21 @@ impl Choice {
 
 /// The same parts at the earliest start before `until`; `free` counts them as free, and nobody is
 /// looked at who has no part.
-pub fn shift(
-    free: &[FreeTimes],
-    current: &Allocation,
-    from: Time,
-    until: Time,
-) -> Option<Allocation> {
+pub fn shift(free: &Together, current: &Allocation, from: Time, until: Time) -> Option<Allocation> {
+    let processors = current.parts.iter().map(|&(_, processors)| processors).sum();
     let mut start = from;
-    while start < until {
-        let fit = |&(place, processors): &(usize, u32)| {
-            free[place].earliest_fit(processors, current.span, start)
-        };
+    loop {
+        start = free.earliest_chance(processors, current.span, start, until)?;
         // Each needs some time from its earliest fit on, so none can start before the latest of these.
         let mut latest = start;
-        for part in &current.parts {
-            latest = latest.max(fit(part)?);
-            if latest >= until {
-                return None;
-            }
+        for &(place, processors) in &current.parts {
+            latest = latest.max(free.earliest_fit(place, processors, current.span, start)?);
         }
         if latest == start {
             return Some(Allocation { start, ..current.clone() });
         }
         start = latest;
     }
-    None
 }
 
 /// How a better place is looked for.
@@ -133,7 +123,7 @@ impl InVain {
 /// tried from which on the job would run in that stretch: all others still are in vain.
 pub fn improve(
     search: Search,
-    free: &[FreeTimes],
+    free: &Together,
     (demand, current): (&Demand, &Allocation),
     since: Option<(&InVain, (Time, Time))>,
     now: Time,

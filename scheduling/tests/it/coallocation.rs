@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::coallocation::{
-    Allocation, Choice, CoallocationQueue, Demand, Fill, FreeTimes, InVain, Moves, News, Rounds,
-    Search, Stretch, earliest_common_start, improve, shift, with_overhead,
+    Allocation, Choice, CoallocationQueue, Demand, Fill, FreeTimes, InVain, Moves, News, Put,
+    Rounds, Search, Stretch, Together, earliest_common_start, improve, shift, with_overhead,
 };
 use haggle_scheduling::{
     Compression, Interval, LocalScheduler, Order, Policy, Request, SchedulerConfig, Slot,
@@ -51,7 +51,7 @@ struct World<'a> {
     machines: Vec<CoallocationQueue>,
     external: BTreeMap<usize, External>,
     /// Free times as they are known from what has changed of them.
-    known: Vec<FreeTimes>,
+    known: Together,
     news: News,
     /// When what runs ends, and was planned to: by job, with its machines.
     running: BTreeMap<usize, (i64, i64, i64, BTreeMap<usize, u32>)>,
@@ -67,7 +67,7 @@ impl World<'_> {
     fn new<'a>(sizes: &'a [u32], jobs: &'a [Job], rules: Rules) -> World<'a> {
         let machines = sizes.iter().map(|&size| CoallocationQueue::new(size, QUEUE)).collect();
         let (external, running, stories) = Default::default();
-        let (known, news) = (vec![FreeTimes::none(); sizes.len()], News::default());
+        let (known, news) = (Together::nothing(sizes.len()), News::default());
         let mut world = World {
             jobs,
             sizes,
@@ -110,9 +110,13 @@ impl World<'_> {
             None => {
                 let turn = self.turn;
                 self.turn = (turn + 1) % self.machines.len();
-                let free = self.free_times(now, None);
+                let free = self.free_times(now, None).into();
                 let demand = demand(now, job);
                 let found = earliest_common_start(&free, &demand, turn, self.rules.fill, at(now));
+                self.hear(now, Default::default());
+                let fill = self.rules.fill;
+                let again = earliest_common_start(&self.known, &demand, turn, fill, at(now));
+                assert_eq!(again, found);
                 let Some(current) = found else { return };
                 let completion = current.completion();
                 if let &[(place, _)] = &current.parts[..] {
@@ -228,15 +232,18 @@ impl World<'_> {
         in_vain: Option<(u64, InVain)>,
     ) -> Option<Allocation> {
         let free = self.free_times(now, Some(id));
-        let better = improve(search, &free, what, None, at(now)).ok();
+        let all = Together::from(free.clone());
+        let better = improve(search, &all, what, None, at(now)).ok();
         self.hear(now, Default::default());
-        for (place, machine) in self.machines.iter_mut().enumerate() {
-            let own = machine.free_around(at(now), slot(id));
-            let mut known = self.known[place].clone();
-            known.put(&own);
-            let since = Vec::from_iter(known.steps().iter().filter(|&&(step, _)| step > at(now)));
-            assert_eq!(since, Vec::from_iter(&free[place].steps()[1..]), "after {now}");
-            assert_eq!(known.min_free(at(now), at(now + 1)), free[place].steps()[0].1);
+        let own = self.machines.iter_mut().map(|it| it.free_around(at(now), slot(id)));
+        let own: Vec<Stretch> = own.collect();
+        let put: Vec<Put> =
+            own.iter().enumerate().map(|(place, own)| self.known.lift(place, own)).collect();
+        for (place, free) in free.iter().enumerate() {
+            let known = self.known.free_times(place);
+            let later = known.steps().iter().filter(|&&(step, _)| step > at(now));
+            assert_eq!(Vec::from_iter(later), Vec::from_iter(&free.steps()[1..]), "after {now}");
+            assert_eq!(known.min_free(at(now), at(now + 1)), free.steps()[0].1);
         }
         let heard = self.news.count();
         let changed = in_vain.as_ref().and_then(|(heard, _)| self.news.since(*heard));
@@ -244,22 +251,22 @@ impl World<'_> {
         if since.is_some_and(|it| it.holds(what, changed, at(now))) {
             assert_eq!(better, None);
         }
-        let again = improve(search, &free, what, since.zip(changed), at(now));
+        let again = improve(search, &self.known, what, since.zip(changed), at(now));
+        put.iter().rev().for_each(|put| self.known.take_back(put));
         let external = self.external.get_mut(&id).expect("it waits");
         external.in_vain = again.as_ref().err().map(|it| (heard, it.clone()));
         assert_eq!(again.ok(), better);
         better
     }
 
-    /// Hears what has changed, at least in this stretch.
+    /// Hears what has changed, or what is in this stretch if it is not empty.
     fn hear(&mut self, now: i64, (begin, end): (Time, Time)) {
-        for (machine, known) in self.machines.iter_mut().zip(&mut self.known) {
-            let (from, until) = machine.take_changed().unwrap_or((begin, end));
-            let (from, until) =
-                if begin < end { (from.min(begin), until.max(end)) } else { (from, until) };
-            let changed: Stretch = machine.free_during(at(now), from, until);
-            known.forget_before(at(now));
-            known.put(&changed);
+        self.known.forget_before(at(now));
+        for (place, machine) in self.machines.iter_mut().enumerate() {
+            let changed = machine.take_changed().unwrap_or_default();
+            let (from, until) = if begin < end { (begin, end) } else { changed };
+            let changed = machine.free_during(at(now), from, until);
+            self.known.put(place, &changed);
             if let Some((begin, end)) = changed.bounds() {
                 self.news.add(begin, end);
             }
@@ -346,11 +353,11 @@ fn request(id: usize, job: &Job) -> Request {
 }
 
 /// The free times of case M1.
-fn three_providers() -> Vec<FreeTimes> {
+fn three_providers() -> Together {
     let steps = |steps: &[(i64, u32)]| {
         FreeTimes::new(steps.iter().map(|&(time, free)| (at(time), free)).collect()).expect("sound")
     };
-    vec![steps(&[(0, 1), (10, 4)]), steps(&[(0, 0), (6, 3), (14, 4)]), steps(&[(0, 2)])]
+    vec![steps(&[(0, 1), (10, 4)]), steps(&[(0, 0), (6, 3), (14, 4)]), steps(&[(0, 2)])].into()
 }
 
 /// Case M1: whose turn it is gives first.
@@ -557,6 +564,49 @@ proptest! {
         }
     }
 
+    /// What is put in is known, what was known is known again when it is taken back, and there is a
+    /// chance wherever enough are free everywhere together.
+    #[test]
+    fn what_is_put_together_is_known_and_can_be_taken_back(
+        stretches in prop::collection::vec(
+            (0_usize..3, 0_i64..12, prop::collection::vec(0_u32..5, 1..6), 0_i64..4), 1..12,
+        ),
+        (processors, time) in (1_u32..10, 1_i64..5),
+    ) {
+        let mut together = Together::nothing(3);
+        let mut free = vec![vec![0_u32; 24]; 3];
+        let known = |together: &Together| -> Vec<Vec<u32>> {
+            let at_instant = |place, time| together.min_free(place, at(time), at(time + 1));
+            (0..3).map(|place| (0..24).map(|time| at_instant(place, time)).collect()).collect()
+        };
+        for (place, from, steps, more) in stretches {
+            let until = from + steps.len() as i64 + more;
+            let course = (from..).map(at).zip(steps.iter().copied()).collect();
+            let stretch = Stretch::new(course, at(until)).expect("sound");
+            let put = together.lift(place, &stretch);
+            together.take_back(&put);
+            prop_assert_eq!(&known(&together), &free);
+            together.put(place, &stretch);
+            for time in from..until {
+                let step = ((time - from) as usize).min(steps.len() - 1);
+                free[place][time as usize] = steps[step];
+            }
+            prop_assert_eq!(&known(&together), &free);
+        }
+        let demand = Demand {
+            processors, span: span(time), overhead: 0, part_min: 1, earliest: at(0), deadline: None,
+        };
+        let found = earliest_common_start(&together, &demand, 0, Fill::InTurn, at(0));
+        let room = |start: i64| -> u32 {
+            let fewest = |free: &Vec<u32>| {
+                (start..start + time).map(|it| free.get(it as usize).copied().unwrap_or(0)).min()
+            };
+            free.iter().filter_map(fewest).sum()
+        };
+        let obvious = (0..24).find(|&start| room(start) >= processors);
+        prop_assert_eq!(found.map(|it| it.start.as_micros()), obvious);
+    }
+
     /// A shift is the earliest start at which all parts fit.
     #[test]
     fn a_shift_is_the_first_start_that_fits(
@@ -571,7 +621,9 @@ proptest! {
         let fits = |&start: &i64| current.parts.iter().all(|&(place, need)| {
             free[place].min_free(at(start), at(start + time)) >= need
         });
-        let found = shift(&free, &current, at(0), current.start).map(|it| it.start.as_micros());
+        let together = Together::from(free.clone());
+        let found = shift(&together, &current, at(0), current.start);
+        let found = found.map(|it| it.start.as_micros());
         prop_assert_eq!(found, (0..30).find(fits));
     }
 }
