@@ -698,6 +698,12 @@ fn packs_are_whole_or_made_again() {
     fs::write(folder.path().join("damaged.swf"), WHOLE_LOG).expect("it can be written");
     assert!(whole("logs").starts_with("exit code: 0\n"));
     assert_eq!(folder.read("logs/runs.csv").lines().count(), 5);
+    // The path of its log starts from where its folder would be.
+    let run = |place: &str| format!("{place}/scenario=log-whole.swf/seed=2");
+    folder.haggle(&["sweep", "sweep.toml", "-o", "plain/below"]);
+    let shown = folder.haggle(&["compare", &run("logs"), &run("plain/below")]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    assert!(shown.contains("the scenarios are the same"), "{shown}");
 }
 
 /// A folder with what stands for Slurm's commands: what they were told is in `told`. Tasks are carried out

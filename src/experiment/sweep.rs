@@ -188,7 +188,10 @@ pub fn look(
     Ok(progress)
 }
 
-/// The numbers of the runs that are not there, and what some of those that are there took, s. Relative
+/// Runs by their numbers, each with what it took, s.
+pub type Measured = Vec<(usize, f64)>;
+
+/// The numbers of the runs that are not there, and what some of those that are there took. Relative
 /// paths start from `folder`.
 ///
 /// # Errors
@@ -198,7 +201,7 @@ pub fn missing(
     folder: &Path,
     output: &Path,
     wanted: Wanted,
-) -> Result<(Vec<usize>, Vec<(usize, f64)>), SweepError> {
+) -> Result<(Vec<usize>, Measured), SweepError> {
     let mut past = Past::new(folder, output, wanted)?;
     let (mut missing, mut done) = (Vec::new(), Vec::new());
     for run in experiment.runs() {
@@ -422,6 +425,7 @@ fn one(
     }
     let destination = Destination {
         folder: place.to_owned(),
+        end: Some(own_place(one, conduct)),
         existing: Existing::Keep,
         keep: conduct.wanted.keep,
         figures: conduct.figures,

@@ -21,10 +21,14 @@ pub(super) fn carry_out(
         Err(ResultsError::InUse { .. }) => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),
     };
+    // A run's own files are many and short-lived, and need not go over a network.
+    let scratch = tempfile::tempdir();
+    let scratch = scratch.map_err(|error| ResultsError::write(&std::env::temp_dir(), error))?;
+    let place = scratch.path().join("run");
     let mut all = Vec::new();
     for run in runs {
-        match one(run, folder, &pack.place(), conduct)? {
-            Ended::Done => pack.add(run.number, &run.variant.label, run.seed)?,
+        match one(run, folder, &place, conduct)? {
+            Ended::Done => pack.add(&place, run.number, &run.variant.label, run.seed)?,
             Ended::Failed(failed) => all.push(failed),
             Ended::Elsewhere => {}
         }
