@@ -4,7 +4,8 @@ use std::path::Path;
 
 use haggle_results::{PackWriter, ResultsError};
 
-use super::{Ended, Failed, SweepConduct, SweepError, one};
+use super::carry::{Ended, one};
+use super::{Failed, SweepConduct, SweepError};
 use crate::scenario::Run;
 
 /// Makes the pack of the runs from number `first` on. A pack that is there is replaced, once the new one is
