@@ -383,6 +383,7 @@ fn results(folder: &Folder, change: &str) -> haggle_results::Summary {
     };
     let destination = Destination {
         folder: folder.path().join("out"),
+        end: None,
         keep: Keep::Tables,
         existing: Existing::Replace,
         figures: Figures::Skip,

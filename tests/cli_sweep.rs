@@ -7,7 +7,7 @@ use crate::cli_run::wait_for;
 use crate::command::{Folder, VALID, ended, stderr_of, stdout_of};
 
 /// Three policies under three seeds each.
-fn scenario(jobs: u32) -> String {
+pub(crate) fn scenario(jobs: u32) -> String {
     format!(
         r#"
 [[workload]]
@@ -34,23 +34,26 @@ values = ["fcfs", "easy", "conservative"]
     )
 }
 
-const FIRST_RUN: &str = "out/scenario=policy-fcfs/seed=1";
+pub(crate) const FIRST_RUN: &str = "out/scenario=policy-fcfs/seed=1";
 
 /// All files but those that say how long it took.
-fn results(folder: &Folder, name: &str) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn results(folder: &Folder, name: &str) -> BTreeMap<String, Vec<u8>> {
     let mut tree = folder.tree(name);
     tree.retain(|name, _| !name.ends_with("timing.json"));
     tree
 }
 
 /// Names of files that differ or are in one only: less to print than the files.
-fn differing(a: &BTreeMap<String, Vec<u8>>, b: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
+pub(crate) fn differing(
+    a: &BTreeMap<String, Vec<u8>>,
+    b: &BTreeMap<String, Vec<u8>>,
+) -> Vec<String> {
     let names = a.keys().chain(b.keys().filter(|name| !a.contains_key(*name)));
     names.filter(|name| a.get(*name) != b.get(*name)).cloned().collect()
 }
 
 /// The run folders that have their final name, each of which must be whole.
-fn finished(folder: &Folder) -> usize {
+pub(crate) fn finished(folder: &Folder) -> usize {
     let tree = folder.tree("out");
     let mut runs = 0;
     let names = tree.keys().filter(|name| !name.contains(".partial/"));
@@ -430,7 +433,7 @@ fn a_figure_of_one_run_is_none_of_a_sweep_whatever_its_axes_are_called() {
 }
 
 /// Of two points, one has a log that is damaged.
-const ONE_LOG_DAMAGED: &str = r#"
+pub(crate) const ONE_LOG_DAMAGED: &str = r#"
 [[workload]]
 name = "jobs"
 log = "whole.swf"
@@ -453,7 +456,8 @@ path = "workload.jobs.log"
 values = ["damaged.swf", "whole.swf"]
 "#;
 
-const WHOLE_LOG: &str = "; MaxProcs: 8\n1 0 -1 80 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1\n";
+pub(crate) const WHOLE_LOG: &str =
+    "; MaxProcs: 8\n1 0 -1 80 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1\n";
 
 #[test]
 fn a_run_that_fails_keeps_no_other_from_its_end() {
@@ -538,323 +542,4 @@ fn parts_and_their_merge_leave_what_one_machine_leaves() {
 
     For more information, try '--help'.
     "#);
-}
-
-#[test]
-fn summaries_alone_give_the_same_sums() {
-    let folder = Folder::with(&[("sweep.toml", &scenario(100))]);
-    folder.haggle(&["sweep", "sweep.toml", "-o", "whole"]);
-    let small = ["sweep", "sweep.toml", "-o", "out", "--summaries-only"];
-    let shown = folder.haggle(&small);
-    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
-    for table in ["runs.csv", "aggregate.csv", "scenario=policy-fcfs/seed=1/summary.json"] {
-        assert_eq!(folder.read(&format!("out/{table}")), folder.read(&format!("whole/{table}")));
-    }
-    insta::assert_snapshot!(folder.names_in(FIRST_RUN).join("\n"), @r#"
-    provenance.json
-    scenario.toml
-    summary.json
-    timing.json
-    "#);
-    // By the digests of the tables that are gone the runs are known to be the same.
-    let shown = folder.haggle(&["compare", "out", "whole"]);
-    assert!(shown.contains("9 runs in both: 9 identical, 0 different"), "{shown}");
-    let shown = folder.haggle(&small);
-    assert_eq!(stderr_of(&shown), "9 of 9 runs are done already\n");
-    insta::assert_snapshot!(folder.haggle(&small[..4]), @r#"
-    exit code: 4
-    ----- stdout -----
-    ----- stderr -----
-    error: `out/scenario=policy-fcfs/seed=1` has no tables: only its summary was kept
-
-    hint: name another folder with -o, or remove this one
-    "#);
-    insta::assert_snapshot!(folder.haggle(&["verify", FIRST_RUN]), @r#"
-    exit code: 2
-    ----- stdout -----
-    ----- stderr -----
-    error: `out/scenario=policy-fcfs/seed=1` has no tables: only its summary was kept
-
-    hint: verify its scenario
-    "#);
-    insta::assert_snapshot!(folder.haggle(&["explain", FIRST_RUN, "1"]), @r#"
-    exit code: 3
-    ----- stdout -----
-    ----- stderr -----
-    error: `out/scenario=policy-fcfs/seed=1` has neither resources.parquet nor resources.csv
-    "#);
-    let shown = folder.haggle(&[&small[..4], &["--force"]].concat());
-    assert!(stderr_of(&shown).contains("9 runs that were there are done again"), "{shown}");
-    assert_eq!(differing(&results(&folder, "out"), &results(&folder, "whole")), [""; 0]);
-}
-
-#[test]
-fn packs_are_read_as_folders_are() {
-    let figure = "[[figure]]\nkind = \"lines\"\nmetric = \"messages\"\nx = \"policy\"\n";
-    let reference = "[sweep]\nreference = { policy = \"fcfs\" }";
-    let text = format!("{}\n{figure}", scenario(300).replace("[sweep]", reference));
-    let folder = Folder::with(&[("sweep.toml", &text)]);
-    folder.haggle(&["sweep", "sweep.toml", "-o", "whole"]);
-    let pack = ["sweep", "sweep.toml", "-o", "packed", "--pack", "4"];
-    let shown = folder.haggle(&pack);
-    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
-    let names = folder.names_in("packed");
-    insta::assert_snapshot!(names.join("\n"), @r#"
-    aggregate.csv
-    lines.png
-    pack=0
-    pack=4
-    pack=8
-    runs.csv
-    scenario.toml
-    "#);
-    insta::assert_snapshot!(folder.names_in("packed/pack=4").join("\n"), @r#"
-    attempts.parquet
-    disclosures.parquet
-    failures.parquet
-    jobs.parquet
-    messages.parquet
-    offers.parquet
-    pack.json
-    placements.parquet
-    resources.parquet
-    runs.parquet
-    timing.json
-    "#);
-    for file in ["runs.csv", "aggregate.csv", "lines.png"] {
-        let bytes = |place: &str| fs::read(folder.path().join(place).join(file)).expect("a file");
-        assert!(bytes("packed") == bytes("whole"), "{file}");
-    }
-    let shown = folder.haggle(&pack);
-    assert_eq!(stderr_of(&shown), "9 of 9 runs are done already\n");
-    let shown = folder.haggle(&["compare", "packed", "whole"]);
-    assert!(shown.contains("9 runs in both: 9 identical, 0 different"), "{shown}");
-    let within = |place: &str| folder.haggle(&["compare", place, "--against", "policy=fcfs"]);
-    assert_eq!(within("packed").replace("packed", "whole"), within("whole"));
-    // A run is named as if it had a folder.
-    let run = "scenario=policy-easy/seed=3";
-    for command in ["show RUN", "explain RUN 7", "verify RUN", "compare RUN RUN", "show --json RUN"]
-    {
-        let of = |place: &str| {
-            let words = command.replace("RUN", &format!("{place}/{run}"));
-            folder.haggle(&words.split(' ').collect::<Vec<_>>()).replace(place, "SWEEP")
-        };
-        assert!(of("packed").starts_with("exit code: 0\n"), "{}", of("packed"));
-        assert_eq!(of("packed"), of("whole"), "{command}");
-    }
-    for place in ["packed", "whole"] {
-        let image = format!("{place}.png");
-        let run = format!("{place}/{run}");
-        let shown = folder.haggle(&["plot", &run, "--kind", "gantt", "--title", "", "-o", &image]);
-        assert!(shown.starts_with("exit code: 0\n"), "{shown}");
-    }
-    let image = |name: &str| fs::read(folder.path().join(name)).expect("it was drawn");
-    assert!(image("packed.png") == image("whole.png"));
-    let shown = folder.haggle(&["plot", &format!("packed/{run}"), "--kind", "gantt"]);
-    assert!(stderr_of(&shown).contains("is in a pack, and has no folder to draw into"), "{shown}");
-}
-
-#[test]
-fn packs_are_whole_or_made_again() {
-    let folder = Folder::with(&[("sweep.toml", &scenario(100))]);
-    let whole = |place: &str| folder.haggle(&["sweep", "sweep.toml", "-o", place, "--pack", "4"]);
-    whole("whole");
-    let part = |part: &str| {
-        folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--pack", "4", "--part", part])
-    };
-    insta::assert_snapshot!(part("2/2"), @r#"
-    exit code: 0
-    ----- stdout -----
-    part 2/2: 4 runs of 9
-    ----- stderr -----
-    "#);
-    assert!(part("1/2").starts_with("exit code: 0\n"));
-    assert!(whole("out").starts_with("exit code: 0\n"));
-    let of_packs = |place: &str| results(&folder, place);
-    assert_eq!(differing(&of_packs("out"), &of_packs("whole")), [""; 0]);
-    let table = folder.path().join("out/pack=4/jobs.parquet");
-    let bytes = fs::read(&table).expect("it is there");
-    fs::write(&table, &bytes[..bytes.len() / 2]).expect("it can be written");
-    insta::assert_snapshot!(whole("out"), @r#"
-    exit code: 3
-    ----- stdout -----
-    ----- stderr -----
-    error: `out/pack=4/jobs.parquet` is damaged: it is missing, or its size is another one than the run wrote
-
-    hint: remove its folder, and the same command makes that run again
-    "#);
-    let again = ["sweep", "sweep.toml", "-o", "out", "--pack", "4", "--force"];
-    assert!(folder.haggle(&again).starts_with("exit code: 0\n"));
-    assert_eq!(differing(&of_packs("out"), &of_packs("whole")), [""; 0]);
-    let other = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--pack", "3"]);
-    assert!(stderr_of(&other).contains("has packs of another size (pack=4)"), "{other}");
-    let csv = ["sweep", "sweep.toml", "-o", "csv", "--pack", "--set", "results.format=csv"];
-    assert!(stderr_of(&folder.haggle(&csv)).contains("packed tables are Parquet"));
-    // A run that fails is left out of its pack, and makes it again.
-    fs::write(folder.path().join("sweep.toml"), ONE_LOG_DAMAGED).expect("it can be written");
-    fs::write(folder.path().join("whole.swf"), WHOLE_LOG).expect("it can be written");
-    fs::write(folder.path().join("damaged.swf"), "1 2 3\n").expect("it can be written");
-    assert!(whole("logs").starts_with("exit code: 3\n"));
-    assert_eq!(folder.read("logs/failed.csv").lines().count(), 3);
-    fs::write(folder.path().join("damaged.swf"), WHOLE_LOG).expect("it can be written");
-    assert!(whole("logs").starts_with("exit code: 0\n"));
-    assert_eq!(folder.read("logs/runs.csv").lines().count(), 5);
-}
-
-/// A folder with what stands for Slurm's commands: what they were told is in `told`. Tasks are carried out
-/// by a real Slurm in `tests/slurm/check.sh`.
-#[cfg(unix)]
-fn with_slurm(scenario: &str) -> Folder {
-    use std::os::unix::fs::PermissionsExt;
-    let folder = Folder::with(&[("sweep.toml", scenario), ("queue", "")]);
-    fs::create_dir(folder.path().join("bin")).expect("it can be made");
-    let script = |name: &str, text: &str| {
-        let path = folder.path().join("bin").join(name);
-        fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("it can be written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    };
-    script(
-        "scontrol",
-        "case $2 in config) echo 'MaxArraySize = 4'; echo 'MaxJobCount = 8' ;; *) echo NodeHostName=$HOSTS ;; esac",
-    );
-    script("sbatch", "echo sbatch \"$@\" >>told; wc -l <told");
-    script("squeue", "cat queue");
-    script("scancel", "echo scancel \"$@\" >>told");
-    folder
-}
-
-/// `haggle` where Slurm seems to be, and its nodes are these.
-#[cfg(unix)]
-fn on_site(folder: &Folder, hosts: &str, arguments: &[&str]) -> String {
-    folder.haggle_under(&format!("export PATH=$PWD/bin:$PATH HOSTS={hosts}"), arguments)
-}
-
-#[test]
-#[cfg(unix)]
-fn a_sweep_is_submitted_once_and_then_resumed() {
-    let folder = with_slurm(&scenario(30));
-    let slurm = |more: &[&str]| {
-        let sweep = ["sweep", "sweep.toml", "-o", "out", "--slurm"];
-        on_site(&folder, "localhost", &[&sweep[..], more].concat())
-    };
-    insta::assert_snapshot!(slurm(&["--chunk", "1"]), @r#"
-    exit code: 2
-    ----- stdout -----
-    ----- stderr -----
-    error: the runs would be 9 tasks, and the site takes 7 jobs of yours at once
-
-    hint: give tasks more time with --time, or more runs with --chunk
-    "#);
-    insta::assert_snapshot!(slurm(&["--chunk", "2", "--time", "90s", "--", "--mem=1G"]), @r#"
-    exit code: 0
-    ----- stdout -----
-    9 runs in 5 tasks: job 1, 2; summed up by job 3
-    haggle sweep status out  # how far it is
-    ----- stderr -----
-    "#);
-    let told = folder.read("told").replace(&folder.path().display().to_string(), "PLACE");
-    insta::assert_snapshot!(told, @r#"
-    sbatch --parsable --array=0-3 --job-name=haggle-sweep --output=PLACE/out/.sweep/slurm/log/%A_%a --requeue --open-mode=append --time=1:30 --mem=1G PLACE/out/.sweep/slurm/1-0.sh
-    sbatch --parsable --array=0-0 --job-name=haggle-sweep --output=PLACE/out/.sweep/slurm/log/%A_%a --requeue --open-mode=append --time=1:30 --mem=1G PLACE/out/.sweep/slurm/1-4.sh
-    sbatch --parsable --dependency=afterany:1:2 --job-name=haggle-sweep-sum --output=PLACE/out/.sweep/slurm/log/%j --requeue --open-mode=append --time=1:30 --mem=1G PLACE/out/.sweep/slurm/1-sum.sh
-    "#);
-    let note = folder.read("out/.sweep/slurm/1.json");
-    assert!(
-        note.contains("\"0-1\",\n    \"2-3\",\n    \"4-5\",\n    \"6-7\",\n    \"8\""),
-        "{note}"
-    );
-    fs::write(folder.path().join("queue"), "1_0|RUNNING\n1_1|PENDING\n1_2|TIMEOUT\n3|PENDING\n")
-        .expect("it can be written");
-    let first =
-        on_site(&folder, "localhost", &["sweep", "sweep.toml", "-o", "out", "--part", "1/9"]);
-    assert!(first.starts_with("exit code: 0\n"), "{first}");
-    let status = on_site(&folder, "localhost", &["sweep", "status", "out"]);
-    let status: Vec<&str> = status.lines().filter(|line| !line.starts_with("about ")).collect();
-    insta::assert_snapshot!(status.join("\n"), @r#"
-    exit code: 0
-    ----- stdout -----
-    9 runs
-      done            1
-      failed          0
-      running         1  in 1 task
-      pending         2
-      left            5  no task will do them (tasks that ended: TIMEOUT 1, forgotten 2)
-    summed up by job 3: it waits
-    --slurm --resume submits those that are left and those that failed
-    ----- stderr -----
-    "#);
-    insta::assert_snapshot!(slurm(&["--resume"]), @r#"
-    exit code: 2
-    ----- stdout -----
-    ----- stderr -----
-    error: jobs of this sweep wait or run: 1, 3
-
-    hint: `haggle sweep status out` says how far it is; `haggle sweep cancel` ends them
-    "#);
-    insta::assert_snapshot!(on_site(&folder, "localhost", &["sweep", "cancel", "out"]), @r#"
-    exit code: 0
-    ----- stdout -----
-    2 jobs cancelled; the runs that are done are kept
-    ----- stderr -----
-    "#);
-    assert_eq!(folder.read("told").lines().last(), Some("scancel 1 3"));
-    fs::write(folder.path().join("queue"), "").expect("it can be written");
-    insta::assert_snapshot!(slurm(&[]), @r#"
-    exit code: 2
-    ----- stdout -----
-    ----- stderr -----
-    error: this sweep was submitted before
-
-    hint: `haggle sweep status out` says how far it is; --resume submits what is missing or failed
-    "#);
-    let shown = slurm(&["--resume"]);
-    insta::assert_snapshot!(shown, @r#"
-    exit code: 0
-    ----- stdout -----
-    8 runs in 1 task: job 5; summed up by job 6
-    haggle sweep status out  # how far it is
-    ----- stderr -----
-    "#);
-}
-
-#[test]
-#[cfg(unix)]
-fn what_cannot_go_to_a_cluster_is_said_before_anything_is_submitted() {
-    let folder = with_slurm(&scenario(30));
-    let sweep = ["sweep", "sweep.toml", "-o", "/dev/shm/haggle-not-shared", "--slurm"];
-    let shown = on_site(&folder, "n1", &sweep);
-    let _ = fs::remove_dir_all("/dev/shm/haggle-not-shared");
-    assert!(shown.contains("is on `/dev/shm` (tmpfs), which other nodes do not see"), "{shown}");
-    let none = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--slurm"]);
-    if !none.starts_with("exit code: 0") {
-        assert!(none.contains("scontrol"), "{none}");
-    }
-    let task = ["sweep", "sweep.toml", "-o", "out", "--task", "1/0"];
-    let shown = folder.haggle_under("export SLURM_ARRAY_TASK_ID=0", &task);
-    assert!(shown.contains("has no such task on this node"), "{shown}");
-    assert!(folder.haggle(&task).contains("this is no task of a job array"));
-    assert!(!folder.path().join("told").exists());
-}
-
-/// What runs on a node is what was submitted, or nothing.
-#[test]
-#[cfg(unix)]
-fn a_task_carries_out_its_chunk_of_what_was_submitted() {
-    let folder = with_slurm(&scenario(30));
-    let sweep = ["sweep", "sweep.toml", "-o", "out", "--slurm", "--chunk", "5"];
-    assert!(on_site(&folder, "localhost", &sweep).starts_with("exit code: 0\n"));
-    let task = |number: u32| {
-        let task = ["sweep", "sweep.toml", "-o", "out", "--task", "1/0"];
-        folder.haggle_under(&format!("export SLURM_ARRAY_TASK_ID={number}"), &task)
-    };
-    assert_eq!(task(1), "exit code: 0\n----- stdout -----\n----- stderr -----\n");
-    assert_eq!(finished(&folder), 4);
-    fs::write(folder.path().join("sweep.toml"), scenario(31)).expect("it can be written");
-    assert!(task(0).contains("the scenario has changed since the sweep was submitted"));
-    fs::write(folder.path().join("sweep.toml"), scenario(30)).expect("it can be written");
-    let note = folder.path().join("out/.sweep/slurm/1.json");
-    let text = fs::read_to_string(&note).expect("it is there");
-    fs::write(&note, text.replacen("\"program\": \"", "\"program\": \"0", 1)).expect("writable");
-    assert!(task(0).contains("on this node is not the program that submitted"));
-    assert_eq!(finished(&folder), 4);
 }

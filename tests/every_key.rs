@@ -189,6 +189,7 @@ fn come(scenario: &Value, folder: &Path, figures: Figures) -> Came {
         let one = experiment.runs().next().expect("a run");
         let destination = Destination {
             folder: output.clone(),
+            end: None,
             keep: Keep::Tables,
             existing: Existing::Keep,
             figures,

@@ -28,6 +28,7 @@ fn ran(scenario: &Path, output: &Path) -> PathBuf {
     let first = experiment.runs().next().expect("there is one");
     let destination = Destination {
         folder: output.to_owned(),
+        end: None,
         keep: Keep::Tables,
         existing: Existing::Replace,
         figures: Figures::Skip,

@@ -28,6 +28,8 @@ mod cli_run;
 mod cli_sessions;
 mod cli_show;
 mod cli_sweep;
+mod cli_sweep_cluster;
+mod cli_sweep_small;
 mod cli_synthetic_month;
 mod cli_transactions;
 mod cli_validate;

@@ -58,19 +58,18 @@ impl PackWriter {
         Ok(PackWriter { folder, tables: BTreeMap::new(), runs: Vec::new() })
     }
 
-    /// Where a run is made that is to be packed: as deep below the sweep's folder as its own folder
-    /// would be, so that paths which start there are the same.
-    pub fn place(&self) -> PathBuf {
-        self.folder.path().join("run")
-    }
-
-    /// Takes the run that was made at [`PackWriter::place`], with its number, the name of its scenario and
-    /// its seed.
+    /// Takes the run whose folder is at `place` and is gone then, with its number, the name of its
+    /// scenario and its seed.
     ///
     /// # Errors
     /// If it cannot be read or packed.
-    pub fn add(&mut self, number: usize, scenario: &str, seed: u64) -> Result<(), ResultsError> {
-        let place = self.place();
+    pub fn add(
+        &mut self,
+        place: &Path,
+        number: usize,
+        scenario: &str,
+        seed: u64,
+    ) -> Result<(), ResultsError> {
         let text = |name: &str| {
             let path = place.join(name);
             fs::read_to_string(&path).map_err(|error| ResultsError::read(&path, error))
@@ -100,7 +99,7 @@ impl PackWriter {
             run.rows.insert(table.name().to_owned(), (first, file.rows() - first));
         }
         self.runs.push(run);
-        fs::remove_dir_all(&place).map_err(|error| ResultsError::write(&place, error))
+        fs::remove_dir_all(place).map_err(|error| ResultsError::write(place, error))
     }
 
     /// Completes the pack and gives it its name.

@@ -290,6 +290,7 @@ fn replay(
     let several = args.policy.len() > 1;
     let destination = args.output.as_ref().map(|folder| Destination {
         folder: if several { folder.join(policy.word()) } else { folder.clone() },
+        end: None,
         keep: Keep::Tables,
         existing: if args.force { Existing::Replace } else { Existing::Keep },
         figures: Figures::Skip,

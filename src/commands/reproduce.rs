@@ -81,7 +81,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     scenarios: Option<PathBuf>,
     /// Draw and test from the runs that are there, and carry out none
-    #[arg(long)]
+    #[arg(long, conflicts_with = "slurm")]
     no_runs: bool,
     #[command(flatten)]
     cluster: OnCluster,

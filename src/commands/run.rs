@@ -117,6 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let name = scenario.scenario.name.as_ref().map_or("run", |name| name.as_str());
     let destination = Destination {
         folder: args.output.clone().unwrap_or_else(|| Path::new("runs").join(name)),
+        end: None,
         keep: Keep::Tables,
         existing: if args.force { Existing::Replace } else { Existing::Keep },
         figures: if args.no_figures { Figures::Skip } else { Figures::Draw },

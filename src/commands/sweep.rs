@@ -96,7 +96,7 @@ struct Sweep {
     #[command(flatten)]
     cluster: OnCluster,
     /// Print what was written as JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["slurm", "part"])]
     json: bool,
     /// Print no progress and nothing on standard error but errors; warnings are in each run's
     /// summary.json

@@ -31,6 +31,8 @@ pub const BUILD: &str = env!("HAGGLE_BUILD");
 pub struct Destination {
     /// The folder, by its final name.
     pub folder: PathBuf,
+    /// Where it will be in the end, if that is elsewhere: from there the paths in `scenario.toml` start.
+    pub end: Option<PathBuf>,
     /// What to do if it exists.
     pub existing: Existing,
     /// What is kept there.
@@ -297,9 +299,10 @@ impl Rest<'_> {
         let digest = finished.digest().clone();
         finished.write_summary(self.summary)?;
         // Paths that started from the scenario's folder start from the results' now.
+        let end = self.destination.end.as_ref().unwrap_or(&self.destination.folder);
         let mut resolved = self.scenario.clone();
         resolved
-            .relocate(self.folder, &self.destination.folder)
+            .relocate(self.folder, end)
             .map_err(|error| ResultsError::write(&self.destination.folder, error))?;
         finished.write("scenario.toml", resolved.to_toml().as_bytes())?;
         finished.write_provenance(&Provenance {

@@ -83,6 +83,7 @@ fn check_tables(
 ) -> Result<(), ExperimentError> {
     let destination = Destination {
         folder: scratch.join("tables"),
+        end: None,
         keep: Keep::Tables,
         existing: Existing::Replace,
         figures: Figures::Skip,

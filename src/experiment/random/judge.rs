@@ -290,6 +290,7 @@ impl Judge<'_> {
     ) -> Result<String, Failure> {
         let destination = Destination {
             folder: folder.to_owned(),
+            end: None,
             keep: Keep::Tables,
             existing: Existing::Replace,
             figures: Figures::Draw,

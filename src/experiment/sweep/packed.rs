@@ -4,7 +4,8 @@ use std::path::Path;
 
 use haggle_results::{PackWriter, ResultsError};
 
-use super::{Ended, Failed, SweepConduct, SweepError, one};
+use super::carry::{Ended, one};
+use super::{Failed, SweepConduct, SweepError};
 use crate::scenario::Run;
 
 /// Makes the pack of the runs from number `first` on. A pack that is there is replaced, once the new one is
@@ -21,10 +22,14 @@ pub(super) fn carry_out(
         Err(ResultsError::InUse { .. }) => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),
     };
+    // A run's own files are many and short-lived, and need not go over a network.
+    let scratch = tempfile::tempdir();
+    let scratch = scratch.map_err(|error| ResultsError::write(&std::env::temp_dir(), error))?;
+    let place = scratch.path().join("run");
     let mut all = Vec::new();
     for run in runs {
-        match one(run, folder, &pack.place(), conduct)? {
-            Ended::Done => pack.add(run.number, &run.variant.label, run.seed)?,
+        match one(run, folder, &place, conduct)? {
+            Ended::Done => pack.add(&place, run.number, &run.variant.label, run.seed)?,
             Ended::Failed(failed) => all.push(failed),
             Ended::Elsewhere => {}
         }

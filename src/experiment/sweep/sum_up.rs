@@ -32,7 +32,7 @@ pub struct Swept {
     pub axes: Vec<String>,
     /// How many points have results.
     pub points: usize,
-    /// What `aggregate_csv` has of the first [`POINTS_KEPT`] of them.
+    /// What `aggregate_csv` has of the first [`POINTS_KEPT`] of them, without the values of single runs.
     pub rows: Vec<SweepRow>,
     /// Runs that have no results, and why; those of `failed_csv`.
     pub failed: Vec<Failed>,
@@ -156,7 +156,9 @@ impl Aggregate {
         }
         swept.points += 1;
         if swept.points <= POINTS_KEPT {
-            swept.rows.extend(rows);
+            // What they are means of may be thousands of values each.
+            let without = |row| SweepRow { values: Vec::new(), ..row };
+            swept.rows.extend(rows.into_iter().map(without));
         }
         Ok(())
     }
