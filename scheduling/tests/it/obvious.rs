@@ -364,6 +364,9 @@ impl Reserving for Obvious {
             Order::Shortest => span,
             Order::Largest => -i64::from(request.processors),
             Order::Key => request.key,
+            Order::Own(own) => {
+                (own.rule)(&request, request.span.unwrap_or(Span::FOREVER).max(Span::TICK))
+            }
         };
         let rank = (primary, self.sequence);
         self.sequence += 1;
