@@ -18,6 +18,9 @@ exact to a microsecond. Processors have one numbering across all providers, with
 Beside them are `scenario.toml` (with every default), `provenance.json` (version, build, seed, SHA-256 of every input,
 digest of the tables, size of their files, what the clock of a log showed at time zero), `summary.json` (metrics) and `timing.json` (what the run cost: the only file that differs
 when the same run is made again).
+
+In a pack of a sweep ([cluster.md](cluster.md#large-sweeps)) the tables of many runs are one file each, with `scenario` and `seed` before
+these columns.
 ";
 
 const TAIL: &str = "

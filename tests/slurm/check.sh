@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sweeps on a real Slurm of two nodes (cluster.sh): whatever happens to tasks, what is left in the end is
-# byte for byte what one machine leaves. Takes some three minutes, most of it Slurm's own waiting.
+# byte for byte what one machine leaves. Takes some five minutes, most of it Slurm's own waiting.
 #
 #   check.sh HAGGLE
 set -euo pipefail
@@ -120,6 +120,17 @@ grep -q -- --resume refused.txt || fail "--resume is not named"
 "$haggle" sweep sweep.toml -o late --slurm --resume --time 10min
 until_is no_jobs
 same local late
+
+step "a task killed as by the system that is out of memory, then --resume"
+"$haggle" sweep sweep.toml -o killed --slurm --chunk 9 --time 2min
+until_is runs_there killed 2
+kill -9 $(tasks_on n1)
+until_is no_jobs
+[ ! -e killed/runs.csv ] || fail "something was summed up that is not there"
+"$haggle" sweep status killed | grep -q 'FAILED' || fail "the status says nothing of the end"
+"$haggle" sweep sweep.toml -o killed --slurm --resume --time 2min
+until_is no_jobs
+same local killed
 
 step "cancel, then --resume"
 "$haggle" sweep sweep.toml -o ended --slurm --chunk 2

@@ -171,3 +171,59 @@ fn values<T: DataType>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::{Buffer, NO_INTEGER};
+    use crate::columns::Kind;
+    use crate::parquet_file::ParquetFile;
+    use crate::reader::{ColumnData, read_parquet};
+
+    const TABLE: Table = Table::Messages;
+
+    /// The table of a run with so many rows, whose jobs are numbered from a first one on; some have none.
+    fn table(folder: &Path, rows: usize, first: usize) -> PathBuf {
+        let mut file = ParquetFile::create(folder, TABLE).expect("a file");
+        let mut buffer = Buffer::new(TABLE, |_| Vec::new());
+        for row in first..first + rows {
+            let job = if row.is_multiple_of(3) { NO_INTEGER } else { row as i64 };
+            let mut cells = buffer.row();
+            cells.micros(row as i64).word("user").word("north").word("Submit").integer(job).done();
+        }
+        file.write(&buffer).expect("it can be written");
+        file.close().expect("it can be closed");
+        folder.join("messages.parquet")
+    }
+
+    /// Of runs whose tables are shorter than a row group of the file, as long, and longer.
+    #[test]
+    fn each_run_is_read_back_alone_wherever_row_groups_end() {
+        let (own, pack) = (tempfile::tempdir(), tempfile::tempdir());
+        let (own, pack) = (own.expect("a folder"), pack.expect("a folder"));
+        let sizes = [100_000, 100_000, 5, 0, ROWS_PER_GROUP, 2 * ROWS_PER_GROUP + 1, 7];
+        let mut file = PackedFile::create(pack.path(), TABLE).expect("a file");
+        let mut parts = Vec::new();
+        for (run, rows) in sizes.into_iter().enumerate() {
+            let first = file.rows();
+            let source = table(own.path(), rows, first);
+            file.append(&format!("run-{run}"), run as u64, &source).expect("it can be packed");
+            assert_eq!(file.rows() - first, rows);
+            parts.push((first, rows));
+        }
+        file.close().expect("it can be closed");
+        let path = pack.path().join("messages.parquet");
+        let wanted = [("scenario", Kind::Text), ("seed", Kind::Integer), ("job", Kind::Integer)];
+        for (run, part) in parts.into_iter().enumerate() {
+            let columns = read_parquet(&path, &wanted, Some(part)).expect("it can be read");
+            let ColumnData::Text(scenario) = &columns[0] else { panic!("texts") };
+            assert_eq!(scenario.codes.len(), part.1, "run {run}");
+            let is_its = |text: &String| *text == format!("run-{run}");
+            assert!(scenario.texts.iter().all(is_its), "run {run}: {:?}", scenario.texts);
+            assert_eq!(columns[1], ColumnData::Integer(vec![Some(run as i64); part.1]));
+            let job = |row: usize| (!row.is_multiple_of(3)).then_some(row as i64);
+            let jobs = (part.0..part.0 + part.1).map(job).collect();
+            assert_eq!(columns[2], ColumnData::Integer(jobs), "run {run}");
+        }
+    }
+}
