@@ -142,11 +142,13 @@ pub(crate) fn submit_all(
     // One job more sums up.
     site.jobs = site.jobs.saturating_sub(1).max(1);
     for work in works {
-        announce(work.experiment, work.output)?;
         if !cluster.shared {
             site.check_shared(work.output)?;
         }
         check_past(cluster, work.output)?;
+    }
+    for work in works {
+        announce(work.experiment, work.output)?;
     }
     let (mut requests, mut runs, mut tasks) = (Vec::new(), 0, 0);
     for work in works {

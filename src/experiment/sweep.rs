@@ -255,13 +255,17 @@ pub fn clear_stale(
                 | SweepError::Damaged { .. },
             ) => {
                 let own = output.join(run.folder());
-                let packs = Pack::all_in(output)?;
-                let pack = packs.range(..=run.number).next_back().map(|(_, pack)| pack.clone());
-                let stale = Some(own).filter(|own| own.exists()).or(pack).unwrap_or_default();
-                let removed = fs::remove_dir_all(&stale);
-                removed.map_err(|error| ResultsError::write(&stale, error))?;
-                // Of a pack all runs are gone, and it is not to be found any more.
-                past = Past::new(folder, output, wanted)?;
+                if own.exists() {
+                    let removed = fs::remove_dir_all(&own);
+                    removed.map_err(|error| ResultsError::write(&own, error))?;
+                } else if let Some(pack) =
+                    Pack::all_in(output)?.range(..=run.number).next_back().map(|it| it.1)
+                {
+                    let removed = fs::remove_dir_all(pack);
+                    removed.map_err(|error| ResultsError::write(pack, error))?;
+                    // All of its runs are gone, and are not to be found any more.
+                    past = Past::new(folder, output, wanted)?;
+                }
                 cleared += 1;
             }
             Err(error) => return Err(error),

@@ -80,9 +80,13 @@ impl Site {
         if self.is_alone(here.trim()) {
             return Ok(());
         }
-        let (Ok(place), Ok(mounts)) =
-            (fs::canonicalize(folder), fs::read_to_string("/proc/self/mounts"))
-        else {
+        // It need not be there yet.
+        let there = |it: &Path| match it.as_os_str().is_empty() {
+            true => fs::canonicalize("."),
+            false => fs::canonicalize(it),
+        };
+        let place = folder.ancestors().find_map(|it| there(it).ok());
+        let (Some(place), Ok(mounts)) = (place, fs::read_to_string("/proc/self/mounts")) else {
             return Ok(());
         };
         match mount_of(&place, &mounts) {

@@ -51,6 +51,17 @@ tasks_on() {
     true
 }
 
+# The same once there are any.
+until_task() {
+    local found
+    for _ in $(seq 400); do
+        found=$(tasks_on "$1")
+        [ -n "$found" ] && echo "$found" && return
+        sleep 0.05
+    done
+    fail "no task on $1"
+}
+
 cat >sweep.toml <<'EOF'
 [scenario]
 name = "policies"
@@ -58,7 +69,7 @@ name = "policies"
 [[workload]]
 name = "jobs"
 model = "lublin-feitelson"
-lublin = { jobs = 40000, processors = 64, load = 0.8 }
+lublin = { jobs = 80000, processors = 64, load = 0.8 }
 
 [[provider]]
 name = "north"
@@ -91,8 +102,7 @@ grep -q '"tasks": 9' submitted.json || fail "MaxArraySize is 9"
 "$haggle" sweep sweep.toml -o short --slurm --chunk 1 --time 1min >/dev/null && grep -q '"first": 9' short/.sweep/slurm/1.json || fail "18 tasks are two arrays"
 "$haggle" sweep cancel short
 until_is runs_there died 2
-until_is test -n "$(tasks_on n2)"
-victims=$(tasks_on n2)
+victims=$(until_task n2)
 # A node that dies takes everything with it: the daemon, the step's and the task.
 kill -9 "$(cat cluster/slurmd-n2.pid)" $(for task in $victims; do awk '/^PPid/ { print $2 }' "/proc/$task/status"; done) $victims 2>/dev/null || true
 until_is sh -c 'sinfo -h -n n2 -o %t | grep -q down'
@@ -124,7 +134,7 @@ same local late
 step "a task killed as by the system that is out of memory, then --resume"
 "$haggle" sweep sweep.toml -o killed --slurm --chunk 9 --time 2min
 until_is runs_there killed 2
-kill -9 $(tasks_on n1)
+kill -9 $(until_task n1)
 until_is no_jobs
 [ ! -e killed/runs.csv ] || fail "something was summed up that is not there"
 "$haggle" sweep status killed | grep -q 'FAILED' || fail "the status says nothing of the end"
