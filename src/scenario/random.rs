@@ -66,7 +66,11 @@ pub fn draw(seed: u64, number: u64, path: &Path) -> io::Result<Drawn> {
     let mut wanted = Some(Wanted::of_case(seed, number));
     let suits = |theme: &Theme| wanted.as_ref().is_none_or(|it| it.suits(*theme));
     let themes: Vec<Theme> = Theme::ALL.into_iter().filter(suits).collect();
-    let theme = *dice.pick(&themes);
+    let theme = match themes[..] {
+        // What has room in one world alone is hardly ever accepted in any other.
+        [Theme::Anything, only] => only,
+        _ => *dice.pick(&themes),
+    };
     let mut draw = Draw::new(&mut dice, theme);
     let mut document = draw.document(&mut wanted);
     let mut repairs = 0;
