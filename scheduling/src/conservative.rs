@@ -81,6 +81,8 @@ pub struct Conservative {
     due: BinaryHeap<Reverse<(Time, Key, Slot)>>,
     hints: Hints,
     openings: Openings,
+    /// Jobs that have not been looked at since they waited, on nothing that is free.
+    untried: Vec<Slot>,
     sequence: u32,
     /// Whether something else is booked, who knows until when.
     has_fixed: bool,
@@ -118,6 +120,7 @@ impl Conservative {
             due: BinaryHeap::new(),
             hints: Hints::fine(),
             openings: Openings::new(processors),
+            untried: Vec::new(),
             sequence: 0,
             has_fixed: false,
             filed: Time::FOREVER,
@@ -335,14 +338,15 @@ impl Conservative {
 
     /// One pass over the waiting jobs: each that can start earlier does.
     fn move_up(&mut self, now: Time) {
-        if !self.openings.has_new() {
+        if !self.openings.has_new() && self.untried.is_empty() {
             return;
         }
         self.settle();
+        let untried = std::mem::take(&mut self.untried);
         let by_start = self.compression == Compression::ByStart;
         let Conservative { plan, openings, not_before, waiting, .. } = self;
         let ends = if self.has_fixed { Time::FOREVER } else { plan.ends() };
-        let pass = Pass { plan, openings, not_before, now };
+        let pass = Pass { plan, openings, not_before, untried: &untried, now };
         let list = waiting.list_mut();
         let moved = if by_start { pass.by_start(list, ends) } else { pass.one_by_one(list) };
         let tail = moved.tail..self.waiting.list().len();

@@ -417,7 +417,7 @@ impl Provider {
         };
         if let Some((slot, part)) = self.part(job).filter(|_| place.alone) {
             let request = part.request(slot);
-            self.coallocation_queue().into_job(now, request);
+            self.coallocation_queue().into_job(request);
         }
         self.plan_changed(now, out);
     }

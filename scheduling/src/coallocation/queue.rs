@@ -174,9 +174,9 @@ impl CoallocationQueue {
 
     /// A part that waits is a job of the queue from now on, for it has no other part any more: it
     /// may move up by itself.
-    pub fn into_job(&mut self, now: Time, request: Request) {
+    pub fn into_job(&mut self, request: Request) {
         if self.planned(request.slot).is_some() {
-            self.queue.queue_fixed(now, request);
+            self.queue.queue_fixed(request);
         }
     }
 

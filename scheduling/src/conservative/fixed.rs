@@ -3,7 +3,6 @@
 use haggle_model::Time;
 
 use super::{Booking, Conservative};
-use crate::plan::openings::Region;
 use crate::plan::waiting::Entry;
 use crate::scheduler::{Request, Slot};
 use crate::{Interval, Profile};
@@ -88,8 +87,9 @@ impl Conservative {
     }
 
     /// What has been fixed waits in the queue from now on, where it is booked. It has been tried
-    /// nowhere else, so all that is free is as good as just given back.
-    pub(crate) fn queue_fixed(&mut self, now: Time, request: Request) {
+    /// nowhere else, so it is looked at wherever it could be when others are tried on what has been
+    /// given back.
+    pub(crate) fn queue_fixed(&mut self, request: Request) {
         let slot = request.slot;
         let Booking { processors, span, start, rank: (.., sequence), .. } = *self.booking(slot);
         let rank = self.order.key(&request, span, sequence);
@@ -98,8 +98,7 @@ impl Conservative {
         self.file(slot);
         let key = self.key(&booking);
         self.waiting.insert(Entry { key, booked: start, span, slot, processors });
-        let everything = Region::everything(self.plan.profile(), now);
-        self.openings.note_region(Some(everything));
+        self.untried.push(slot);
     }
 
     /// Availability from `now` on.

@@ -61,7 +61,8 @@ impl ConservativeBags {
             waits.then_some(Entry { key, ..job })
         });
         let ends = plan.ends();
-        let pass = Pass { plan, openings, not_before: &NotBefore::default(), now };
+        let not_before = &NotBefore::default();
+        let pass = Pass { plan, openings, not_before, untried: &[], now };
         let list = line.list_mut();
         let moved = if by_start { pass.by_start(list, ends) } else { pass.one_by_one(list) };
         let tail = moved.tail..list.len();

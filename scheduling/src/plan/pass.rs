@@ -12,6 +12,7 @@ use super::Plan;
 use super::openings::Openings;
 use super::waiting::Entry;
 use crate::not_before::NotBefore;
+use crate::scheduler::Slot;
 
 /// What a pass works on.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub(crate) struct Pass<'a> {
     pub(crate) plan: &'a mut Plan,
     pub(crate) openings: &'a mut Openings,
     pub(crate) not_before: &'a NotBefore,
+    /// Those who are to be tried on all that is free, few; where there are any, none move as one.
+    pub(crate) untried: &'a [Slot],
     pub(crate) now: Time,
 }
 
@@ -50,6 +53,7 @@ impl Pass<'_> {
     pub(crate) fn by_start(mut self, list: &mut [Entry], ends: Time) -> Moved {
         let given_back = self.openings.noted().iter().map(|region| region.end).max();
         self.begin(list);
+        let ends = if self.untried.is_empty() { ends } else { Time::FOREVER };
         let (mut places, mut tail) = (Vec::new(), Tail::new(ends.max(given_back.unwrap_or(ends))));
         for place in 0..list.len() {
             if self.move_tail(list, place, &mut tail) {
@@ -74,11 +78,14 @@ impl Pass<'_> {
 
     /// Moves a job, if it can; says by how much.
     fn move_up(&mut self, entry: &mut Entry, in_next_pass: bool) -> Option<Span> {
-        let Pass { plan, openings, not_before, now } = self;
+        let Pass { plan, openings, not_before, untried, now } = self;
         let Entry { booked, span, processors, slot, .. } = *entry;
         let from = not_before.from(*now, slot);
         let profile = plan.profile();
-        let earlier = openings.earlier_fit(profile, processors, span, booked, from, *now)?;
+        let earlier = match untried.contains(&slot) {
+            true => profile.earlier_fit(processors, span, from, booked)?.start,
+            false => openings.earlier_fit(profile, processors, span, booked, from, *now)?,
+        };
         let left_behind = plan.move_up(processors, span, booked, earlier);
         openings.moved(plan.profile(), left_behind, *now, in_next_pass);
         entry.booked = earlier;
