@@ -59,7 +59,7 @@ pub(crate) struct Args {
     /// or a sweep axis
     #[arg(long, value_name = "WHAT")]
     group_by: Option<Name>,
-    /// The sweep axis along which lines go; without it, the first
+    /// The sweep axis along which lines go and bars stand; without it, the first
     #[arg(long, value_name = "AXIS")]
     x: Option<Name>,
     /// Of a sweep, draw differences to the runs with this value of an axis, seed by seed, such as
@@ -148,11 +148,13 @@ fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
         });
     }
     let mut figures = figures(args, &experiment.figures)?;
-    for figure in figures
-        .iter_mut()
-        .filter(|figure| figure.kind == FigureKind::Lines || figure.kind.shows_spread())
-    {
-        figure.x = figure.x.take().or_else(|| sweep.axes.first()?.parse().ok());
+    let is_axis = |name: &Name| sweep.axes.iter().any(|axis| axis == name.as_str());
+    for figure in figures.iter_mut().filter(|figure| figure.kind.spans_runs()) {
+        let given =
+            figure.kind == FigureKind::Bars && figure.group_by.as_ref().is_some_and(is_axis);
+        if !given {
+            figure.x = figure.x.take().or_else(|| sweep.axes.first()?.parse().ok());
+        }
     }
     let paths = paths(args, &figures, folder)?;
     for (figure, path) in figures.iter().zip(&paths) {
