@@ -83,6 +83,8 @@ pub struct PairedRow {
 ///
 /// Where no value varies over the seeds, runs are copies: their difference has no confidence interval.
 pub fn against(runs: &[SweepRun], seeds: &[u64], at: &[(usize, String)]) -> Vec<PairedRow> {
+    /// A point, a metric, and its values at the base and here.
+    type Sample<'r> = (&'r [String], &'r str, Vec<f64>, Vec<f64>);
     let base = |run: &SweepRun| {
         let mut point = run.point.clone();
         at.iter().for_each(|(axis, value)| point[*axis].clone_from(value));
@@ -94,7 +96,7 @@ pub fn against(runs: &[SweepRun], seeds: &[u64], at: &[(usize, String)]) -> Vec<
         .filter(|(run, _)| is_base(run))
         .map(|(run, &seed)| ((run.point.clone(), seed), run))
         .collect();
-    let mut samples: Vec<(&[String], &str, Vec<f64>, Vec<f64>)> = Vec::new();
+    let mut samples: Vec<Sample<'_>> = Vec::new();
     let mut places = BTreeMap::new();
     for (run, &seed) in all().filter(|(run, _)| !is_base(run)) {
         let Some(other) = bases.get(&(base(run), seed)) else { continue };
@@ -118,7 +120,7 @@ pub fn against(runs: &[SweepRun], seeds: &[u64], at: &[(usize, String)]) -> Vec<
     for (point, _, base, values) in &samples {
         *copies.entry(*point).or_insert(true) &= constant(base) && constant(values);
     }
-    let row = |(point, metric, base, values): (&[String], &str, Vec<f64>, Vec<f64>)| {
+    let row = |(point, metric, base, values): Sample<'_>| {
         let mut difference = paired_difference(&values, &base)?;
         if copies[point] {
             difference.half_width = None;

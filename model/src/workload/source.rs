@@ -252,7 +252,7 @@ mod tests {
         let clock = |start, origin| WallClock::of(&header(start), origin, &report);
         let start = 3 * 86_400 + 9 * 3_600;
         let began = clock(Some(start), Origin::Log);
-        assert_eq!(local_clock(&[began.clone()]), Some(start + 7_200));
+        assert_eq!(local_clock(std::slice::from_ref(&began)), Some(start + 7_200));
         let cut = Step::Window(Window { from: Time::from_secs(5 * 3_600), ..Window::default() });
         let first = Step::First(9);
         let at = |steps: &[Step]| began.clone()?.behind(steps).map(|clock| clock.at_zero());
