@@ -236,6 +236,9 @@ fn a_sweep_is_drawn_over_its_axes() {
     more/bars.png
     ----- stderr -----
     "#);
+    let first = folder.haggle(&["plot", "sweep", "--kind", "bars", "-o", "first.svg"]);
+    assert!(first.starts_with("exit code: 0"), "{first}");
+    assert!(folder.read("first.svg").contains("mean bounded slowdown over policy"));
     insta::assert_snapshot!(folder.haggle(&["plot", "sweep", "--kind", "lines", "--x", "sped", "-o", "more"]), @r#"
     exit code: 2
     ----- stdout -----
@@ -247,6 +250,26 @@ fn a_sweep_is_drawn_over_its_axes() {
     ----- stdout -----
     ----- stderr -----
     error: figure "gantt": "gantt" shows one run: name the folder of one
+    "#);
+    insta::assert_snapshot!(folder.haggle(&["show", "sweep"]), @r#"
+    exit code: 0
+    ----- stdout -----
+      policy  speed  metric                 runs    mean  std  95 % of it
+      easy    1      utilisation               2  0.6111    0           -
+      easy    1      mean_waiting_time         2   22.50    0           -
+      easy    1      mean_bounded_slowdown     2    1.45    0           -
+      easy    2      utilisation               2  0.6333    0           -
+      easy    2      mean_waiting_time         2      10    0           -
+      easy    2      mean_bounded_slowdown     2    1.40    0           -
+      fcfs    1      utilisation               2  0.5093    0           -
+      fcfs    1      mean_waiting_time         2      55    0           -
+      fcfs    1      mean_bounded_slowdown     2    2.53    0           -
+      fcfs    2      utilisation               2  0.5278    0           -
+      fcfs    2      mean_waiting_time         2   23.75    0           -
+      fcfs    2      mean_bounded_slowdown     2    2.32    0           -
+
+    192 metrics more are in sweep/aggregate.csv; --json prints all
+    ----- stderr -----
     "#);
     let json = folder.haggle(&["show", "sweep", "--json"]);
     assert!(json.contains("\"policy\": \"fcfs\""), "{json}");

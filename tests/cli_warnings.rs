@@ -127,8 +127,8 @@ fn steps_fields_and_failures_without_effect_are_told_after_the_run() {
     let folder = Folder::with(&[("log.swf", log), ("log.toml", scenario)]);
     let told = [
         "step 1 (\"filter\") of workload \"log\" has no effect: it changed none of the jobs",
-        "workload \"log\": 1 jobs name a preceding job or a think time (fields 17 and 18 of the \
-         log), which are not read: they arrive when they did in the log",
+        "workload \"log\": 1 job names a preceding job or a think time (fields 17 and 18 of the \
+         log), which are not read: it arrives when it did in the log",
         "failures have no effect: nothing was down in the time of the run",
     ];
     let shown = folder.haggle(&["run", "log.toml", "-o", "out"]);
@@ -137,7 +137,7 @@ fn steps_fields_and_failures_without_effect_are_told_after_the_run() {
         assert!(stderr_of(&shown).contains(&format!("warning: {text}\n")), "{shown}");
     }
     let shown = folder.haggle(&["replay", "log.swf", "--policy", "easy"]);
-    assert!(stderr_of(&shown).contains("1 jobs name a preceding job"), "{shown}");
+    assert!(stderr_of(&shown).contains("1 job names a preceding job"), "{shown}");
     let shown =
         folder.haggle(&["replay", "log.swf", "--policy", "easy", "--compression", "replan"]);
     assert!(stderr_of(&shown).contains("`compression` of provider \"machine\""), "{shown}");

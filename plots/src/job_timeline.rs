@@ -73,7 +73,7 @@ impl JobTimeline {
         let outages = self.tries.iter().any(|it| it.outages.iter().any(seen));
         let mut legend = tries::legend(bars(), outages);
         if bars().any(|bar| bar.checkpoints.iter().any(|it| it.available.is_some())) {
-            legend.push(Key::new("can be used", Mark::Dot, INK));
+            legend.push(Key::new("checkpoint usable", Mark::Dot, INK));
         }
         if self.tries.iter().any(|it| it.origin.is_some()) {
             legend.push(Key::new("goes on from", Mark::Arrow, INK));

@@ -208,7 +208,11 @@ pub(crate) fn legend<'a>(
 ) -> Vec<Key> {
     let found = |ending: TryEnd| bars.clone().any(|bar| bar.ending == ending);
     let endings: Vec<TryEnd> = TryEnd::ALL.into_iter().filter(|&ending| found(ending)).collect();
-    let key = |&ending: &TryEnd| Key::new(ending.name(), Mark::Box, ending_colour(ending));
+    let word = |ending: TryEnd| match ending {
+        TryEnd::Open => "still running",
+        ending => ending.name(),
+    };
+    let key = |&ending: &TryEnd| Key::new(word(ending), Mark::Box, ending_colour(ending));
     let mut legend: Vec<Key> = endings.iter().map(key).collect();
     let first = endings.first().copied().map_or(INK, ending_colour);
     let waits = |bar: &TryBar| bar.start != Some(bar.dispatched) || bar.end > bar.left;

@@ -179,7 +179,7 @@ fn timelines_are_drawn_with_whole_labels_apart() {
         (Figure::ResourceTimeline(resources(&both)), ["alpha-2: slot", "failed", "checkpoint"]),
         (Figure::ResourceTimeline(resources(&late)), ["alpha-1: slot", "time, s", "computed"]),
         (Figure::JobTimeline(job(&both)), ["submitted", "completed", "goes on from"]),
-        (Figure::JobTimeline(job(&late)), ["try 2, alpha-1", "can be used", "time, s"]),
+        (Figure::JobTimeline(job(&late)), ["try 2, alpha-1", "checkpoint usable", "time, s"]),
     ] {
         let scene = figure.scene(Size::default()).expect("there is data");
         let texts = scene.texts();

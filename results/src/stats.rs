@@ -37,10 +37,11 @@ impl Estimate {
     }
 }
 
-/// The mean, or `None` without values.
+/// The mean, or `None` without values. That of equal values is exactly theirs, whatever sums round to.
 pub fn mean(values: &[f64]) -> Option<f64> {
-    if values.is_empty() {
-        return None;
+    let (&first, others) = values.split_first()?;
+    if others.iter().all(|&other| other == first) {
+        return Some(first);
     }
     Some(values.iter().sum::<f64>() / values.len() as f64)
 }
@@ -147,6 +148,14 @@ mod tests {
         assert_eq!(ratios(accepted, [5659.0, 4258.0, 4837.0]), 826.0);
         assert_eq!(ratios([2792.0, 2056.0, 2433.0], [3027.0, 2250.0, 2591.0]), 925.0);
         assert_eq!(ratios([1810.0, 1475.0, 1621.0], [2632.0, 2008.0, 2246.0]), 714.0);
+    }
+
+    #[test]
+    fn copies_have_no_spread_at_all() {
+        // Five times this, over five, is not this.
+        let copies = [14_162.642857142857; 5];
+        assert_ne!(copies.iter().sum::<f64>() / 5.0, copies[0]);
+        assert_eq!((mean(&copies), sample_std(&copies)), (Some(copies[0]), Some(0.0)));
     }
 
     #[test]

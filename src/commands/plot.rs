@@ -59,7 +59,7 @@ pub(crate) struct Args {
     /// or a sweep axis
     #[arg(long, value_name = "WHAT")]
     group_by: Option<Name>,
-    /// The sweep axis along which lines go; without it, the first
+    /// The sweep axis along which lines go and bars stand; without it, the first
     #[arg(long, value_name = "AXIS")]
     x: Option<Name>,
     /// Of a sweep, draw differences to the runs with this value of an axis, seed by seed, such as
@@ -153,12 +153,18 @@ fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
         });
     }
     let mut figures = figures(args, &experiment.figures)?;
-    for figure in figures
-        .iter_mut()
-        .filter(|figure| figure.kind == FigureKind::Lines || figure.kind.shows_spread())
-    {
-        let first = || experiment.variants.first()?.settings.first()?.axis.parse().ok();
-        figure.x = figure.x.take().or_else(first);
+    let axes: Vec<&str> = experiment
+        .variants
+        .first()
+        .map(|variant| variant.settings.iter().map(|setting| setting.axis.as_str()).collect())
+        .unwrap_or_default();
+    let is_axis = |name: &Name| axes.contains(&name.as_str());
+    for figure in figures.iter_mut().filter(|figure| figure.kind.spans_runs()) {
+        let given =
+            figure.kind == FigureKind::Bars && figure.group_by.as_ref().is_some_and(is_axis);
+        if !given {
+            figure.x = figure.x.take().or_else(|| axes.first()?.parse().ok());
+        }
     }
     let sweep = SweepData::read(&experiment, folder, &figures)?;
     let paths = paths(args, &figures, folder)?;

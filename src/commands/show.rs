@@ -1,19 +1,22 @@
 //! `haggle show`: what a scenario says once every default is written out, or what came of a run.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use haggle::scenario::{Experiment, Logs, Source};
 use haggle_results::ResultsError;
 use serde_json::json;
 
+use super::compare::SHOWN;
+use super::table::{lines, number};
 use super::{Error, is_results, open_run, print};
 use crate::exit::Exit;
 
 /// Print a scenario with every default, the runs it expands into, or a run's summary
 ///
 /// The logs that the scenario names need not be there. Of a sweep's folder, the
-/// means over its runs are printed.
+/// means of some metrics over its runs are printed; with --json, those of all.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle show scenarios/quickstart.toml
@@ -76,12 +79,52 @@ fn show_results(args: &Args) -> Result<Exit, Error> {
     if aggregate.exists() {
         let text = fs::read_to_string(&aggregate);
         let text = text.map_err(|error| ResultsError::read(&aggregate, error))?;
-        print(&if args.json { table_as_json(&text) } else { text })?;
+        print(&if args.json { table_as_json(&text) } else { table_as_text(&text, &aggregate) })?;
         return Ok(Exit::Success);
     }
     let summary = open_run(folder)?.summary()?;
     print(&if args.json { as_json(&json!(summary)) } else { summary.to_string() })?;
     Ok(Exit::Success)
+}
+
+/// The means of some metrics of whole runs, and where all are.
+fn table_as_text(text: &str, file: &Path) -> String {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().cloned().unwrap_or_default();
+    let Some(axes) = header.iter().position(|name| name == "metric") else {
+        return text.to_owned();
+    };
+    let cell = |row: &csv::StringRecord, name: &str| {
+        let at = header.iter().position(|it| it == name);
+        at.and_then(|at| row.get(at)).unwrap_or_default().to_owned()
+    };
+    let in_short = |cell: String| cell.parse().map_or(cell, number);
+    let heads = ["metric", "runs", "mean", "std", "95 % of it"].map(str::to_owned);
+    let mut table = vec![header.iter().take(axes).map(str::to_owned).chain(heads).collect()];
+    let mut metrics = BTreeSet::new();
+    for row in reader.records().map_while(Result::ok) {
+        let metric = cell(&row, "metric");
+        if SHOWN.contains(&metric.as_str()) {
+            let half = in_short(cell(&row, "ci95"));
+            let half = if half.is_empty() { "-".to_owned() } else { format!("± {half}") };
+            let values = [
+                metric.clone(),
+                cell(&row, "n"),
+                in_short(cell(&row, "mean")),
+                in_short(cell(&row, "std")),
+                half,
+            ];
+            table.push(row.iter().take(axes).map(str::to_owned).chain(values).collect());
+        }
+        metrics.insert(metric);
+    }
+    let left = Vec::from_iter(0..=axes);
+    let more = metrics.len().saturating_sub(SHOWN.len());
+    format!(
+        "{}\n{more} metrics more are in {}; --json prints all\n",
+        lines(&table, &left),
+        file.display()
+    )
 }
 
 /// A table as a list of objects, numbers as numbers.

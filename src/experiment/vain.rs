@@ -25,9 +25,13 @@ pub(super) fn in_vain(
     steps_in_vain(steps).for_each(&mut say);
     for (workload, report) in reports {
         if let jobs @ 1.. = report.snapshot().dependent {
+            let (name, they, arrive) = match jobs {
+                1 => ("job names", "it", "arrives"),
+                _ => ("jobs name", "they", "arrive"),
+            };
             say(format!(
-                "workload \"{workload}\": {jobs} jobs name a preceding job or a think time (fields \
-                 17 and 18 of the log), which are not read: they arrive when they did in the log"
+                "workload \"{workload}\": {jobs} {name} a preceding job or a think time (fields \
+                 17 and 18 of the log), which are not read: {they} {arrive} when {they} did in the log"
             ));
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn resource_timeline(
         .flat_map(|site| site.resource_names().map(move |name| (name, slots(site))))
         .collect();
     let slots = |name: &str| slots.get(name).copied().unwrap_or(1);
-    let title = title(figure, scenario, "who held which slot when");
+    let title = title(figure, scenario, "slots over time");
     load::resource_timeline(run, &title, &part(figure), slots).map(Figure::ResourceTimeline)
 }
 
