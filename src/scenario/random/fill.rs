@@ -97,6 +97,16 @@ impl Names {
     ) {
         match value {
             Value::String(text) => match role(at.0, at.1) {
+                // Nobody else takes iterative applications.
+                Some(Role::Names(kinds))
+                    if draw.theme == Theme::Mapped
+                        && kinds.contains(&Kind::Metascheduler)
+                        && at.0 == "User" =>
+                {
+                    if !self.has(&[Kind::Metascheduler], text) {
+                        *text = self.pick(&[Kind::Metascheduler], draw);
+                    }
+                }
                 // Who was named may have been drawn again, by another name.
                 Some(Role::Names(kinds)) if self.has(kinds, text) => {}
                 // Where there are bags, most go to who composes them.
