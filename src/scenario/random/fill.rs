@@ -100,12 +100,11 @@ impl Names {
                 // Nobody else takes iterative applications.
                 Some(Role::Names(kinds))
                     if draw.theme == Theme::Mapped
+                        && at.0 == "User"
                         && kinds.contains(&Kind::Metascheduler)
-                        && at.0 == "User" =>
+                        && !self.has(&[Kind::Metascheduler], text) =>
                 {
-                    if !self.has(&[Kind::Metascheduler], text) {
-                        *text = self.pick(&[Kind::Metascheduler], draw);
-                    }
+                    *text = self.pick(&[Kind::Metascheduler], draw);
                 }
                 // Who was named may have been drawn again, by another name.
                 Some(Role::Names(kinds)) if self.has(kinds, text) => {}
