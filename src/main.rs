@@ -11,6 +11,7 @@ mod exit;
 mod interrupt;
 mod progress;
 mod report;
+mod slurm;
 
 /// How deep calls may be nested, whatever the shell allows its commands.
 const STACK_BYTES: usize = 16 * 1024 * 1024;

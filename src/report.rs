@@ -5,12 +5,12 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::{env, fmt};
 
+use crate::slurm::SlurmError;
 use haggle::experiment::ExperimentError;
 use haggle::experiment::sweep::SweepError;
 use haggle::experiment::workload::WorkloadError as OpenError;
 use haggle::experiment::world::StageError;
 use haggle::scenario::{InvalidScenario, Problem, Source, Warnings};
-use haggle::slurm::SlurmError;
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
 use haggle_results::ResultsError;

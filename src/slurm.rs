@@ -21,15 +21,15 @@ use std::path::PathBuf;
 
 use haggle_results::ResultsError;
 
-pub use chunks::{Costs, cut, cut_evenly};
-pub use jobs::{Jobs, State};
-pub use round::{Array, Round, Rounds};
-pub use site::Site;
-pub use submit::{Command, Request, Submitted, cancel, submit};
+pub(crate) use chunks::{Costs, cut, cut_evenly};
+pub(crate) use jobs::{Jobs, State};
+pub(crate) use round::{Array, Round, Rounds};
+pub(crate) use site::Site;
+pub(crate) use submit::{Command, Request, cancel, submit};
 
 /// Why Slurm does not do what was asked.
 #[derive(Debug, thiserror::Error)]
-pub enum SlurmError {
+pub(crate) enum SlurmError {
     /// A command is not there.
     #[error("there is no `{program}` here: {error}")]
     NoCommand {
@@ -90,7 +90,7 @@ pub enum SlurmError {
 
 impl SlurmError {
     /// The way out.
-    pub fn hint(&self) -> &'static str {
+    pub(crate) fn hint(&self) -> &'static str {
         match self {
             SlurmError::NoCommand { .. } => {
                 "type this where you submit jobs, such as the login node of the cluster; `haggle sweep \

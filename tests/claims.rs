@@ -1,6 +1,9 @@
 //! What papers claim, as far as it takes seconds to see: figures that need no simulation.
 //! The others are for `haggle reproduce all`.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use assert_cmd::Command;
 use serde_json::Value;
 
@@ -12,7 +15,8 @@ fn verdicts(figures: &[&str]) -> String {
     let mut command = Command::cargo_bin("haggle").expect("cargo builds the command for its tests");
     command.current_dir(folder.path()).arg("reproduce").args(figures).args(["--json", "--quiet"]);
     let output = command.output().expect("the command can be started");
-    let claims: Vec<Value> = serde_json::from_slice(&output.stdout).expect("a list of claims");
+    let tested: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let claims = tested["claims"].as_array().expect("a list of claims");
     let word = |claim: &Value, key: &str| claim[key].as_str().expect("a text").to_owned();
     let line = |claim: &Value| format!("{} {}\n", word(claim, "id"), word(claim, "verdict"));
     let lines: String = claims.iter().map(line).collect();
@@ -133,4 +137,22 @@ fn workflows_and_what_their_tasks_say_are_as_published() {
     DW-5-ps held
     DW-5-arr held
     ");
+}
+
+/// The page of all claims says what the kept reproductions told.
+#[test]
+fn the_page_of_claims_is_what_was_tested() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = fs::read_dir(root.join("docs/claims")).expect("the folder is there");
+    let mut files: Vec<PathBuf> = files.map(|file| file.expect("a file").path()).collect();
+    files.sort();
+    let mut command = Command::cargo_bin("haggle").expect("cargo builds the command for its tests");
+    let output = command.args(["reproduce", "--page"]).args(files).output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = root.join("docs/claims.md");
+    if std::env::var_os("UPDATE_MANUAL").is_some() {
+        fs::write(&page, &output.stdout).expect("docs/ can be written");
+    }
+    let written = fs::read(&page).expect("the page is there");
+    assert!(written == output.stdout, "docs/claims.md is stale: set UPDATE_MANUAL=1 to renew it");
 }

@@ -173,22 +173,24 @@ fn what_came_of_claims_becomes_a_page() {
     fs::remove_dir_all(folder.path().join("out")).expect("it is there");
     let shown = reproduce(&folder, &["--page", "claims.json"]);
     assert!(!folder.path().join("out").exists(), "something was run");
-    let date = shown.split(" on ").nth(1).and_then(|rest| rest.get(..10)).expect("a date");
+    let version = env!("CARGO_PKG_VERSION");
+    let date = shown.split(&format!("{version}, ")).nth(1).and_then(|rest| rest.get(..10));
+    let date = date.expect("a date");
     assert!(date.starts_with("20") && date.matches('-').count() == 2, "{date}");
-    let shown = shown.replace(date, "DATE").replace(env!("CARGO_PKG_VERSION"), "VERSION");
+    let shown = shown.replace(date, "DATE").replace(version, "VERSION");
     insta::assert_snapshot!(shown, @r#"
     exit code: 0
     ----- stdout -----
     # Claims and what came out
 
-    What publications say of their figures, and what haggle's own studies expect, tested with haggle VERSION on DATE. A claim that is missed is a result: what came out here differs from what was published. Claims, expressions and reasons stand in `scenarios/*/claims.toml` ([studies.md](studies.md)); `haggle reproduce FIGURE` repeats any of them with all numbers.
+    What publications say of their figures, and what haggle's own studies expect, tested in full. A claim that is missed is a result: what came out here differs from what was published. Claims, expressions and reasons stand in `scenarios/*/claims.toml` ([studies.md](studies.md)); `haggle reproduce FIGURE` repeats any of them with all numbers.
 
-    <!-- Made by: haggle reproduce all --json > claims.json; haggle reproduce --page claims.json -->
+    <!-- Made by: haggle reproduce STUDY --json > STUDY.json for each study; haggle reproduce --page *.json -->
 
-    | study | claims | held | missed | untestable |
-    |---|--:|--:|--:|--:|
-    | **all** | 4 | 2 | 1 | 1 |
-    | [made-up](#made-up) | 4 | 2 | 1 | 1 |
+    | study | claims | held | missed | untestable | tested |
+    |---|--:|--:|--:|--:|---|
+    | **all** | 4 | 2 | 1 | 1 |  |
+    | [made-up](#made-up) | 4 | 2 | 1 | 1 | VERSION, DATE |
 
     *held*: it came out as claimed; *missed*: it did not; *undecided*: fewer runs were made than the study asks for; *reported*: other data stand for those that it is about; *untestable*: nothing that is known can decide it.
 
@@ -308,36 +310,43 @@ fn figures_are_drawn_and_claims_tested() {
 #[test]
 fn claims_are_printed_as_json() {
     let folder = study(None);
-    insta::assert_snapshot!(reproduce(&folder, &["made-2", "--json"]), @r#"
+    let told = reproduce(&folder, &["made-2", "--json"]);
+    let date = told.split("\"date\": \"").nth(1).and_then(|rest| rest.get(..10)).expect("a date");
+    let told = told.replace(date, "DATE").replace(env!("CARGO_PKG_VERSION"), "VERSION");
+    insta::assert_snapshot!(told, @r#"
     exit code: 1
     ----- stdout -----
-    [
-      {
-        "expected": "EASY at least a year",
-        "figures": [
-          "made-1",
-          "made-2"
-        ],
-        "got": "36.51 ± 45.57 (n = 3), asked for at least 525600",
-        "grade": "exact",
-        "id": "MU-1-b",
-        "note": "made up",
-        "statement": "Every job waits",
-        "verdict": "missed"
-      },
-      {
-        "expected": "60 jobs",
-        "figures": [
-          "made-2"
-        ],
-        "got": "60 ± 0 (n = 3), asked for 60 within 0",
-        "grade": "exact",
-        "id": "MU-2",
-        "statement": "No job is lost under middling load",
-        "verdict": "held",
-        "why": "nobody gives up"
-      }
-    ]
+    {
+      "claims": [
+        {
+          "expected": "EASY at least a year",
+          "figures": [
+            "made-1",
+            "made-2"
+          ],
+          "got": "36.51 ± 45.57 (n = 3), asked for at least 525600",
+          "grade": "exact",
+          "id": "MU-1-b",
+          "note": "made up",
+          "statement": "Every job waits",
+          "verdict": "missed"
+        },
+        {
+          "expected": "60 jobs",
+          "figures": [
+            "made-2"
+          ],
+          "got": "60 ± 0 (n = 3), asked for 60 within 0",
+          "grade": "exact",
+          "id": "MU-2",
+          "statement": "No job is lost under middling load",
+          "verdict": "held",
+          "why": "nobody gives up"
+        }
+      ],
+      "date": "DATE",
+      "version": "VERSION"
+    }
     ----- stderr -----
     "#);
 }
@@ -426,7 +435,8 @@ fn quick_says_what_it_leaves_out() {
     assert_eq!(csv.lines().count(), 1 + 2 * 2, "{csv}");
     let json = reproduce(&folder, &["made-2", "--quick", "--json", "--quiet"]);
     insta::assert_snapshot!(stderr_of(&json), @"  quick    base: 2 of 3 replications, 2 of 3 values of load");
-    let claims: serde_json::Value = serde_json::from_str(stdout_of(&json)).expect("JSON");
+    let tested: serde_json::Value = serde_json::from_str(stdout_of(&json)).expect("JSON");
+    let claims = &tested["claims"];
     assert_eq!(claims[0]["verdict"], "undecided");
     assert!(claims[0]["got"].as_str().is_some_and(|got| got.starts_with("32.57 ")), "{claims}");
 }
@@ -439,8 +449,8 @@ fn quick_decides_what_it_has_all_of() {
     let verdicts = |quick: &str| {
         write(&folder, "figures.toml", &FIGURES.replace(QUICK, quick));
         let shown = reproduce(&folder, &["made-1", "made-2", "--quick", "--json", "--quiet"]);
-        let claims: serde_json::Value = serde_json::from_str(stdout_of(&shown)).expect("JSON");
-        let words = claims.as_array().expect("a list").iter();
+        let tested: serde_json::Value = serde_json::from_str(stdout_of(&shown)).expect("JSON");
+        let words = tested["claims"].as_array().expect("a list").iter();
         let verdict = |claim: &serde_json::Value| format!("{} {}", claim["id"], claim["verdict"]);
         let verdicts: Vec<String> = words.map(verdict).collect();
         format!(

@@ -43,6 +43,7 @@ mod damaged_logs_run;
 mod documentation;
 mod every_column;
 mod every_key;
+mod examples;
 mod explain_adds_up;
 mod grid_claims;
 mod independence;

@@ -136,7 +136,8 @@ fn the_same_bags_are_compared_under_both() {
         write(&folder, name, text);
     }
     let shown = reproduce(&folder, &["made-1", "--json", "--quiet"]);
-    let claims: Value = serde_json::from_str(stdout_of(&shown)).expect("JSON");
+    let tested: Value = serde_json::from_str(stdout_of(&shown)).expect("JSON");
+    let claims = &tested["claims"];
     let verdict = |claim: &Value| format!("{} {}\n", claim["id"], claim["verdict"]);
     let verdicts: String = claims.as_array().expect("a list").iter().map(verdict).collect();
     insta::assert_snapshot!(verdicts.replace('"', ""), @r"

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
-use haggle::reproduce::catalogue::Origin;
-use haggle::reproduce::draw::draw;
-use haggle::reproduce::language::Language;
-use haggle::reproduce::obtain::Task;
-use haggle::reproduce::study::{Compute, Effort};
-use haggle::reproduce::{Catalogue, Data, Judgement, Library, judge};
+use haggle::studies::catalogue::Origin;
+use haggle::studies::draw::draw;
+use haggle::studies::language::Language;
+use haggle::studies::obtain::Task;
+use haggle::studies::study::{Compute, Effort};
+use haggle::studies::{Catalogue, Data, Judgement, Library, judge};
 
 use crate::command::Folder;
 

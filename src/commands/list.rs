@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use clap::ValueEnum;
-use haggle::reproduce::catalogue::{Minutes, Origin};
-use haggle::reproduce::logs::{self, Log};
-use haggle::reproduce::{Catalogue, Figure, Study, study};
 use haggle::scenario::file;
 use haggle::scenario::vocabulary::{self, Word};
+use haggle::studies::catalogue::{Minutes, Origin};
+use haggle::studies::logs::{self, Log};
+use haggle::studies::{Catalogue, Figure, Study, study};
 use haggle_model::Disclosure;
 use haggle_results::metrics::named::{NAMED, Named, Unit};
 use serde::de::DeserializeOwned;

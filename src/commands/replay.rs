@@ -347,34 +347,16 @@ fn scenario(args: &Args, policy: Policy) -> Result<Scenario, Error> {
             of: None,
         });
     }
-    scenario.users.push(file::User {
-        name: file::Name::like("users"),
-        workload: workload.name.clone(),
-        submits_to: file::Name::like("machine"),
-        patience: None,
-    });
+    let machine = || file::Name::like("machine");
+    let users = file::Name::like("users");
+    scenario.users.push(file::User::named(users, workload.name.clone(), machine()));
     scenario.workloads.push(workload);
     scenario.providers.push(file::Provider {
-        name: file::Name::like("machine"),
-        processors,
-        speed: 1.0,
         policy: policy.in_file(),
         order: args.order.in_file(),
         compression: args.compression.in_file(),
         overrun: args.overrun.in_file(),
-        on_failure: None,
-        checkpoints: None,
-        max_attempts: None,
-        disclosure: file::Disclosure::default(),
-        offers: None,
-        rescheduling: None,
-        blocks: false,
-        reservations: None,
-        estimates: None,
-        publishes: None,
-        machine: None,
-        site: None,
-        count: 1,
+        ..file::Provider::named(machine(), processors)
     });
     Ok(scenario)
 }

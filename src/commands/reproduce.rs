@@ -9,21 +9,21 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::DateTime;
 use haggle::experiment::sweep::SweepError;
-use haggle::reproduce::catalogue::Origin;
-use haggle::reproduce::draw::draw;
-use haggle::reproduce::judge::Failure;
-use haggle::reproduce::language::Language;
-use haggle::reproduce::logs;
-use haggle::reproduce::obtain::Task;
-use haggle::reproduce::page::{self, Told};
-use haggle::reproduce::{
+use haggle::scenario::nearest;
+use haggle::studies::catalogue::Origin;
+use haggle::studies::draw::draw;
+use haggle::studies::judge::Failure;
+use haggle::studies::language::Language;
+use haggle::studies::logs;
+use haggle::studies::obtain::Task;
+use haggle::studies::page::{self, Tested, Told};
+use haggle::studies::{
     Catalogue, Claim, Data, Figure, Finding, Judgement, Library, Study, judge, study,
 };
-use haggle::scenario::nearest;
 use serde_json::json;
 
 use trouble::MissingLogs;
@@ -57,8 +57,8 @@ pub(crate) struct Args {
     figures: Vec<String>,
     /// Run nothing, and print a page in Markdown of what --json wrote: the score of all claims, by
     /// study and figure
-    #[arg(long, value_name = "CLAIMS.JSON", conflicts_with_all = ["figures", "quick", "json"])]
-    page: Option<PathBuf>,
+    #[arg(long, value_name = "CLAIMS.JSON", num_args = 1.., conflicts_with_all = ["figures", "quick", "json"])]
+    page: Vec<PathBuf>,
     /// Fewer replications and values, for a first look; says what it leaves out
     #[arg(long)]
     quick: bool,
@@ -96,8 +96,8 @@ pub(crate) fn library(folder: Option<&Path>) -> Library {
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let library = library(args.scenarios.as_deref());
     let catalogue = Catalogue::read(&library, study::ALL)?;
-    if let Some(file) = &args.page {
-        print(&page(&catalogue, file)?)?;
+    if !args.page.is_empty() {
+        print(&page(&catalogue, &args.page)?)?;
         return Ok(Exit::Success);
     }
     let wanted = wanted(&catalogue, &args.figures)?;
@@ -123,8 +123,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         findings.extend(found);
     }
     if args.json {
-        let told: Vec<Told> = findings.iter().map(Told::of).collect();
-        print(&format!("{:#}\n", json!(told)))?;
+        let tested = Tested {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            date: today(),
+            claims: findings.iter().map(Told::of).collect(),
+        };
+        print(&format!("{:#}\n", json!(tested)))?;
     } else if !wanted.is_empty() {
         print(&text::reasons(&findings))?;
         print(&text::counts(&findings))?;
@@ -312,19 +316,25 @@ impl Desk<'_> {
     }
 }
 
-/// The page of what an earlier reproduction told as JSON.
-fn page(catalogue: &Catalogue, file: &Path) -> Result<String, Error> {
+/// The page of what earlier reproductions told as JSON.
+fn page(catalogue: &Catalogue, files: &[PathBuf]) -> Result<String, Error> {
     let unfit = |message: String| Error::Unfit {
         message,
-        hint: "name a file that `haggle reproduce all --json` has written".to_owned(),
+        hint: "name files that `haggle reproduce --json` has written".to_owned(),
     };
-    let unreadable = |error| unfit(format!("cannot read `{}`: {error}", file.display()));
-    let text = fs::read_to_string(file).map_err(unreadable)?;
-    let written = fs::metadata(file).and_then(|it| it.modified()).map_err(unreadable)?;
-    let seconds = written.duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs());
-    let date = i64::try_from(seconds).ok().and_then(|it| DateTime::from_timestamp(it, 0));
-    let date = date.unwrap_or_default().format("%Y-%m-%d").to_string();
-    let told: Vec<Told> = serde_json::from_str(&text)
-        .map_err(|error| unfit(format!("`{}` has no claims: {error}", file.display())))?;
-    page::page(catalogue, &told, env!("CARGO_PKG_VERSION"), &date).map_err(unfit)
+    let read = |file: &PathBuf| {
+        let unreadable = |error| unfit(format!("cannot read `{}`: {error}", file.display()));
+        let text = fs::read_to_string(file).map_err(unreadable)?;
+        serde_json::from_str(&text)
+            .map_err(|error| unfit(format!("`{}` has no claims: {error}", file.display())))
+    };
+    let tested = files.iter().map(read).collect::<Result<Vec<Tested>, Error>>()?;
+    page::page(catalogue, &tested).map_err(unfit)
+}
+
+/// The day, by the machine's clock in UTC.
+fn today() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs());
+    let now = i64::try_from(seconds).ok().and_then(|it| DateTime::from_timestamp(it, 0));
+    now.unwrap_or_default().format("%Y-%m-%d").to_string()
 }

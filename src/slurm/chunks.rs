@@ -4,25 +4,25 @@ use std::collections::BTreeMap;
 
 /// What runs cost, as far as it has been measured, s.
 #[derive(Clone, Debug, Default)]
-pub struct Costs {
+pub(crate) struct Costs {
     /// By the number of a run.
     measured: BTreeMap<usize, f64>,
 }
 
 impl Costs {
     /// A run took so long.
-    pub fn add(&mut self, run: usize, seconds: f64) {
+    pub(crate) fn add(&mut self, run: usize, seconds: f64) {
         self.measured.insert(run, seconds);
     }
 
     /// Whether nothing has been measured.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.measured.is_empty()
     }
 
     /// What a run may cost: what the nearest run does that was measured. Runs of a point follow each other.
     /// `None` if nothing is known.
-    pub fn of(&self, run: usize) -> Option<f64> {
+    pub(crate) fn of(&self, run: usize) -> Option<f64> {
         let before = self.measured.range(..=run).next_back();
         let after = self.measured.range(run..).next();
         let nearest = match (before, after) {
@@ -32,17 +32,11 @@ impl Costs {
         };
         Some(*nearest.1)
     }
-
-    /// The mean of what was measured.
-    pub fn mean(&self) -> Option<f64> {
-        let sum: f64 = self.measured.values().sum();
-        (!self.is_empty()).then(|| sum / self.measured.len() as f64)
-    }
 }
 
 /// Cuts units (runs, or packs of them), each with its cost, in order, so that no chunk costs more than
 /// `most`, unless one alone does.
-pub fn cut(units: &[(usize, f64)], most: f64) -> Vec<Vec<usize>> {
+pub(crate) fn cut(units: &[(usize, f64)], most: f64) -> Vec<Vec<usize>> {
     let mut chunks: Vec<Vec<usize>> = Vec::new();
     let mut left = 0.0;
     for &(unit, cost) in units {
@@ -59,7 +53,7 @@ pub fn cut(units: &[(usize, f64)], most: f64) -> Vec<Vec<usize>> {
 }
 
 /// Cuts units into chunks of so many each.
-pub fn cut_evenly(units: &[usize], each: usize) -> Vec<Vec<usize>> {
+pub(crate) fn cut_evenly(units: &[usize], each: usize) -> Vec<Vec<usize>> {
     units.chunks(each.max(1)).map(<[usize]>::to_vec).collect()
 }
 
@@ -83,10 +77,9 @@ mod tests {
     #[test]
     fn a_run_costs_what_the_nearest_one_did() {
         let mut costs = Costs::default();
-        assert_eq!((costs.of(3), costs.mean()), (None, None));
+        assert_eq!(costs.of(3), None);
         costs.add(0, 1.0);
         costs.add(10, 5.0);
         assert_eq!([0, 5, 6, 10, 99].map(|run| costs.of(run)), [1.0, 1.0, 5.0, 5.0, 5.0].map(Some));
-        assert_eq!(costs.mean(), Some(3.0));
     }
 }

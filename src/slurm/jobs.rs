@@ -7,7 +7,7 @@ use super::{Round, Rounds, SlurmError};
 
 /// How far a job is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub(crate) enum State {
     /// It waits.
     Pending,
     /// It runs.
@@ -20,7 +20,7 @@ pub enum State {
 
 /// The states of jobs and of tasks of arrays.
 #[derive(Clone, Debug, Default)]
-pub struct Jobs {
+pub(crate) struct Jobs {
     /// By their names, such as `12` or `12_3`.
     states: BTreeMap<String, State>,
 }
@@ -31,7 +31,7 @@ impl Jobs {
     ///
     /// # Errors
     /// If Slurm does not answer.
-    pub fn read(rounds: &Rounds) -> Result<Jobs, SlurmError> {
+    pub(crate) fn read(rounds: &Rounds) -> Result<Jobs, SlurmError> {
         if rounds.all.is_empty() {
             return Ok(Jobs::default());
         }
@@ -61,7 +61,7 @@ impl Jobs {
     }
 
     /// How far the task of a chunk is.
-    pub fn of_chunk(&self, round: &Round, chunk: usize) -> State {
+    pub(crate) fn of_chunk(&self, round: &Round, chunk: usize) -> State {
         let in_array =
             |array: &&super::Array| (array.first..array.first + array.tasks).contains(&chunk);
         let Some(array) = round.arrays.iter().find(in_array) else { return State::Unknown };
@@ -69,12 +69,12 @@ impl Jobs {
     }
 
     /// How far a job is.
-    pub fn of_job(&self, name: &str) -> State {
+    pub(crate) fn of_job(&self, name: &str) -> State {
         self.states.get(name).cloned().unwrap_or(State::Unknown)
     }
 
     /// Whether a job, or any task of it, waits or runs.
-    pub fn is_active(&self, job: &str) -> bool {
+    pub(crate) fn is_active(&self, job: &str) -> bool {
         let mine = |name: &str| {
             name == job || name.strip_prefix(job).is_some_and(|it| it.starts_with('_'))
         };
@@ -85,7 +85,7 @@ impl Jobs {
 
 impl Round {
     /// All jobs, arrays as one each.
-    pub fn jobs(&self) -> impl Iterator<Item = String> + '_ {
+    pub(crate) fn jobs(&self) -> impl Iterator<Item = String> + '_ {
         self.arrays.iter().map(|array| array.job.clone()).chain(self.merge.clone())
     }
 }

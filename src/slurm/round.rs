@@ -7,44 +7,44 @@ use std::path::{Path, PathBuf};
 use haggle_results::ResultsError;
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::sweep::{HIDDEN, write_whole};
+use haggle::experiment::sweep::{HIDDEN, write_whole};
 
 /// What was submitted at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Round {
+pub(crate) struct Round {
     /// SHA-256 of the program that submitted, which that on the nodes must have, too.
-    pub program: String,
+    pub(crate) program: String,
     /// SHA-256 of the scenario with its sweep.
-    pub scenario: String,
+    pub(crate) scenario: String,
     /// The units of each task: numbers and ranges, `0-9,12`.
-    pub chunks: Vec<String>,
+    pub(crate) chunks: Vec<String>,
     /// The arrays, whose tasks take the chunks in order.
-    pub arrays: Vec<Array>,
+    pub(crate) arrays: Vec<Array>,
     /// The job that sums up.
-    pub merge: Option<String>,
+    pub(crate) merge: Option<String>,
 }
 
 /// A job array.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Array {
+pub(crate) struct Array {
     /// The number that Slurm has given to it.
-    pub job: String,
+    pub(crate) job: String,
     /// The chunk of its first task.
-    pub first: usize,
+    pub(crate) first: usize,
     /// How many tasks it has.
-    pub tasks: usize,
+    pub(crate) tasks: usize,
 }
 
 /// All that was submitted of a sweep, the first first.
-pub struct Rounds {
+pub(crate) struct Rounds {
     folder: PathBuf,
     /// By their numbers, from 1 on.
-    pub all: BTreeMap<usize, Round>,
+    pub(crate) all: BTreeMap<usize, Round>,
 }
 
 impl Round {
     /// The units of a chunk.
-    pub fn units(&self, chunk: usize) -> Option<Vec<usize>> {
+    pub(crate) fn units(&self, chunk: usize) -> Option<Vec<usize>> {
         units(self.chunks.get(chunk)?)
     }
 }
@@ -54,7 +54,7 @@ impl Rounds {
     ///
     /// # Errors
     /// If a note is damaged.
-    pub fn read(output: &Path) -> Result<Rounds, ResultsError> {
+    pub(crate) fn read(output: &Path) -> Result<Rounds, ResultsError> {
         let folder = output.join(HIDDEN).join("slurm");
         let mut all = BTreeMap::new();
         loop {
@@ -71,7 +71,7 @@ impl Rounds {
     }
 
     /// Where notes, scripts and what tasks say are.
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 

@@ -8,11 +8,11 @@ use super::ask::ask;
 
 /// What is known of the site.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Site {
+pub(crate) struct Site {
     /// Tasks that an array may have.
-    pub array: usize,
+    pub(crate) array: usize,
     /// Jobs that may be submitted at once, each task of an array being one.
-    pub jobs: usize,
+    pub(crate) jobs: usize,
     /// The names of the nodes' hosts.
     hosts: Vec<String>,
 }
@@ -42,7 +42,7 @@ impl Site {
     ///
     /// # Errors
     /// If it does not answer.
-    pub fn read() -> Result<Site, SlurmError> {
+    pub(crate) fn read() -> Result<Site, SlurmError> {
         let config = ask("scontrol", &["show", "config"])?;
         let nodes = ask("scontrol", &["show", "node", "--oneliner"])?;
         // The limit of a user is known to the accounting alone, which not every site has.
@@ -75,7 +75,7 @@ impl Site {
     ///
     /// # Errors
     /// If they do not, as far as this host can tell.
-    pub fn check_shared(&self, folder: &Path) -> Result<(), SlurmError> {
+    pub(crate) fn check_shared(&self, folder: &Path) -> Result<(), SlurmError> {
         let here = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         if self.is_alone(here.trim()) {
             return Ok(());

@@ -10,42 +10,42 @@ use super::round::ranges;
 use super::{Array, Jobs, Round, Rounds, Site, SlurmError};
 
 /// The command that jobs carry out.
-pub struct Command<'a> {
+pub(crate) struct Command<'a> {
     /// What the jobs are called.
-    pub name: &'a str,
+    pub(crate) name: &'a str,
     /// The program.
-    pub program: &'a Path,
+    pub(crate) program: &'a Path,
     /// SHA-256 of the program.
     pub program_sha256: String,
     /// Its arguments, without what tasks and the sum add to them.
-    pub arguments: &'a [String],
+    pub(crate) arguments: &'a [String],
     /// What is added where all is summed up.
-    pub sum: &'a [String],
+    pub(crate) sum: &'a [String],
     /// Environment variables that it needs, and their values.
-    pub variables: &'a [(String, String)],
+    pub(crate) variables: &'a [(String, String)],
     /// Options for sbatch.
-    pub options: &'a [String],
+    pub(crate) options: &'a [String],
 }
 
 /// A sweep to be submitted.
-pub struct Request<'a> {
+pub(crate) struct Request<'a> {
     /// Its folder.
-    pub output: &'a Path,
+    pub(crate) output: &'a Path,
     /// What it is called where a command means several sweeps.
-    pub of: Option<&'a str>,
+    pub(crate) of: Option<&'a str>,
     /// SHA-256 of the scenario with its sweep.
     pub scenario_sha256: String,
     /// The runs of each task.
-    pub chunks: Vec<Vec<usize>>,
+    pub(crate) chunks: Vec<Vec<usize>>,
 }
 
 /// What was submitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Submitted {
+pub(crate) struct Submitted {
     /// The arrays.
-    pub arrays: Vec<String>,
+    pub(crate) arrays: Vec<String>,
     /// The job that sums up.
-    pub sum: String,
+    pub(crate) sum: String,
 }
 
 /// Submits arrays, and a job that sums up once all tasks have ended. What has been submitted is noted step
@@ -53,7 +53,7 @@ pub struct Submitted {
 ///
 /// # Errors
 /// If it cannot be submitted or noted. Arrays that are submitted by then stay; `cancel` knows them.
-pub fn submit(
+pub(crate) fn submit(
     requests: &[Request<'_>],
     command: &Command<'_>,
     site: &Site,
@@ -167,7 +167,7 @@ impl Noted {
 ///
 /// # Errors
 /// If Slurm refuses.
-pub fn cancel(rounds: &Rounds) -> Result<usize, SlurmError> {
+pub(crate) fn cancel(rounds: &Rounds) -> Result<usize, SlurmError> {
     let jobs = Jobs::read(rounds)?;
     let names: Vec<String> =
         rounds.all.values().flat_map(Round::jobs).filter(|job| jobs.is_active(job)).collect();

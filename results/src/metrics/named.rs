@@ -208,6 +208,15 @@ pub fn of_run(summary: &Summary) -> Vec<(String, f64)> {
     metrics
 }
 
+impl Summary {
+    /// A metric of a run by its name, such as `mean_waiting_time` or `provider.north.mean_waiting_time`, in its own
+    /// unit; `None` if there is no such metric, or this run has no value of it.
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        let name = spelling(name);
+        of_run(self).into_iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+}
+
 /// All metrics of some of a run's jobs.
 pub fn of_group(group: &Group) -> Vec<(String, f64)> {
     let own = NAMED.iter().filter_map(|it| match it.source {

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::rc::Rc;
 
 use haggle::experiment::Figures;
-use haggle::reproduce::catalogue::Origin;
-use haggle::reproduce::obtain::Task as Obtain;
-use haggle::reproduce::{Catalogue, Figure, Library, Study, study};
+use haggle::studies::catalogue::Origin;
+use haggle::studies::obtain::Task as Obtain;
+use haggle::studies::{Catalogue, Figure, Library, Study, study};
 
 use super::Args;
 use crate::commands::Error;

@@ -1,8 +1,8 @@
 //! What a reproduction says to people.
 
-use haggle::reproduce::draw::Drawn;
-use haggle::reproduce::judge::VERDICTS;
-use haggle::reproduce::{Figure, Finding, Judgement};
+use haggle::studies::draw::Drawn;
+use haggle::studies::judge::VERDICTS;
+use haggle::studies::{Figure, Finding, Judgement};
 use textwrap::{Options, fill};
 
 use crate::commands::table::{count, lines};

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use haggle::experiment::sweep::SweepError;
-use haggle::reproduce::Study;
-use haggle::reproduce::catalogue::CatalogueError;
-use haggle::reproduce::draw::DrawError;
-use haggle::reproduce::language::Mistake;
-use haggle::reproduce::logs::Log;
-use haggle::reproduce::obtain::ObtainError;
+use haggle::studies::Study;
+use haggle::studies::catalogue::CatalogueError;
+use haggle::studies::draw::DrawError;
+use haggle::studies::language::Mistake;
+use haggle::studies::logs::Log;
+use haggle::studies::obtain::ObtainError;
 use haggle_plots::PlotError;
 
 use crate::commands::Error;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::slurm::{Costs, Jobs, Round, State};
 use haggle::experiment::sweep::{Failed, failed_of, took};
 use haggle::scenario::{Experiment, Logs, Source};
-use haggle::slurm::{Costs, Jobs, Round, State};
 use haggle_results::SweepFolder;
 use serde_json::json;
 

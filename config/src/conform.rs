@@ -1,0 +1,419 @@
+//! Checks a document against the schema and goes on after every mistake.
+//!
+//! What is wrong is reported and then taken out or replaced, so that serde reads
+//! the rest and the rest can be checked too. The paths that were replaced are
+//! remembered: nothing more is said about them.
+
+use serde_json::Value as Json;
+
+use crate::document::{Entry, Node, Path, Value};
+use crate::suggest::{either, nearest};
+use crate::{Problem, Schema};
+
+/// What checking against the schema found.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// What is wrong.
+    pub problems: Vec<Problem>,
+    /// Where a value was replaced, so that no other check judges it.
+    pub replaced: Vec<Path>,
+}
+
+/// What documents are held to.
+#[derive(Clone, Copy)]
+pub struct Rules {
+    /// Which keys and values there are.
+    pub schema: &'static Schema,
+    /// Whether a string has the format that the schema names for it.
+    pub check_format: fn(format: &str, text: &str) -> Result<(), FormatError>,
+}
+
+/// Why a string is not what its format asks for, and what would be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}: {help}")]
+pub struct FormatError {
+    /// What is wrong, naming the string.
+    pub problem: String,
+    /// What to write instead.
+    pub help: String,
+}
+
+impl FormatError {
+    /// What is wrong, and what to write instead.
+    pub fn new(problem: String, help: &str) -> FormatError {
+        FormatError { problem, help: help.into() }
+    }
+}
+
+/// Checks `root` and makes it fit the rules.
+pub fn conform(root: &mut Node, rules: Rules) -> Findings {
+    let mut pass = Pass { rules, findings: Findings::default() };
+    pass.value(root, rules.schema.whole(), &Path::root());
+    pass.findings
+}
+
+/// One pass over a document.
+struct Pass {
+    rules: Rules,
+    findings: Findings,
+}
+
+/// Whether a value can stay.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    Fits,
+    /// A problem has been reported; the value must go.
+    Unfit,
+}
+
+impl Pass {
+    fn value(&mut self, node: &mut Node, schema: &Json, path: &Path) -> Fit {
+        if let Some(words) = self.rules.schema.words(schema) {
+            return self.word(node, &words, path);
+        }
+        if let Some((tag, variants)) = self.rules.schema.variants(schema) {
+            return self.tagged(node, tag, &variants, path);
+        }
+        let Some(expected) = self.rules.schema.type_of(schema) else {
+            return Fit::Fits;
+        };
+        let schema = self.rules.schema.plain(schema);
+        match (expected, &mut node.value) {
+            ("string", Value::String(_)) => match self.length(node, schema, path) {
+                Fit::Fits => self.format(node, schema),
+                Fit::Unfit => Fit::Unfit,
+            },
+            ("integer", Value::Integer(_)) | ("number", Value::Integer(_) | Value::Float(_)) => {
+                self.range(node, schema, path)
+            }
+            ("boolean", Value::Boolean(_)) => Fit::Fits,
+            ("array", Value::Array(_)) => self.array(node, schema, path),
+            // A table whose keys are the author's own, such as the paths of a sweep.
+            ("object", Value::Table(_)) if self.takes_any_key(schema) => Fit::Fits,
+            ("object", Value::Table(_)) => self.table(node, schema, path),
+            _ => self.wrong_type(node, expected, schema, path),
+        }
+    }
+
+    fn word(&mut self, node: &Node, words: &[&str], path: &Path) -> Fit {
+        let Some(text) = node.text() else {
+            return self.unfit(
+                node,
+                format!("`{}` must be a word, not {}", path.name(), node.kind()),
+                node.kind().into(),
+                Some(format!("write one of {}", list(words))),
+            );
+        };
+        if words.contains(&text) {
+            return Fit::Fits;
+        }
+        let known = format!("`{}` is one of {}", path.name(), list(words));
+        let help = match nearest(text, words.iter().copied()) {
+            Some(word) => format!("did you mean \"{word}\"? {known}"),
+            None => known,
+        };
+        let message = format!("`{}` cannot be \"{text}\"", path.name());
+        self.unfit(node, message, "no such word".into(), Some(help))
+    }
+
+    fn tagged(
+        &mut self,
+        node: &mut Node,
+        tag: &str,
+        variants: &[(&str, &Json)],
+        path: &Path,
+    ) -> Fit {
+        if !matches!(node.value, Value::Table(_)) {
+            let message = format!("`{}` must be a table, not {}", path.name(), node.kind());
+            let help = self.constant(node, tag, variants, path).unwrap_or_else(|| {
+                let names: Vec<&str> = variants.iter().map(|&(name, _)| name).collect();
+                format!("write a table whose `{tag}` is one of {}", list(&names))
+            });
+            return self.unfit(node, message, node.kind().into(), Some(help));
+        }
+        let names: Vec<&str> = variants.iter().map(|&(name, _)| name).collect();
+        let Some(written) = node.get(tag) else {
+            return self.unfit(
+                node,
+                format!("{path} has no `{tag}`"),
+                format!("`{tag}` is missing here"),
+                Some(format!("`{tag}` is one of {}", list(&names))),
+            );
+        };
+        if self.word(written, &names, &path.key(tag)) == Fit::Unfit {
+            return Fit::Unfit;
+        }
+        let chosen = variants.iter().find(|(name, _)| written.text() == Some(name));
+        match chosen {
+            Some((_, variant)) => self.table(node, variant, path),
+            None => Fit::Unfit,
+        }
+    }
+
+    fn format(&mut self, node: &Node, schema: &Json) -> Fit {
+        let (Some(format), Some(text)) = (schema["format"].as_str(), node.text()) else {
+            return Fit::Fits;
+        };
+        match (self.rules.check_format)(format, text) {
+            Ok(()) => Fit::Fits,
+            Err(error) => {
+                self.unfit(node, error.problem, "cannot be read".into(), Some(error.help))
+            }
+        }
+    }
+
+    fn length(&mut self, node: &Node, schema: &Json, path: &Path) -> Fit {
+        let (Some(most), Some(text)) = (schema["maxLength"].as_u64(), node.text()) else {
+            return Fit::Fits;
+        };
+        let count = text.chars().count() as u64;
+        if count <= most {
+            return Fit::Fits;
+        }
+        self.unfit(
+            node,
+            format!("`{}` has {count} characters, needs at most {most}", path.name()),
+            "too long".into(),
+            self.purpose_of(schema, path),
+        )
+    }
+
+    fn range(&mut self, node: &Node, schema: &Json, path: &Path) -> Fit {
+        let number = match node.value {
+            Value::Integer(number) => number as f64,
+            Value::Float(number) => number,
+            _ => return Fit::Fits,
+        };
+        let (least, most) = bounds_of_type(schema);
+        let bound = |key: &str| {
+            let of_type = match key {
+                "minimum" => least,
+                "maximum" => most,
+                _ => None,
+            };
+            schema[key].as_f64().or(of_type)
+        };
+        let needs = if number.is_nan() {
+            "a number".into()
+        } else if let Some(bound) = bound("exclusiveMinimum").filter(|&bound| number <= bound) {
+            format!("more than {bound}")
+        } else if let Some(bound) = bound("minimum").filter(|&bound| number < bound) {
+            format!("at least {bound}")
+        } else if let Some(bound) = bound("maximum").filter(|&bound| number > bound) {
+            format!("at most {bound}")
+        } else if number.is_infinite() {
+            "a finite number".into()
+        } else {
+            return Fit::Fits;
+        };
+        let help = self.purpose_of(schema, path);
+        self.unfit(
+            node,
+            format!("`{}` is {number}, needs {needs}", path.name()),
+            format!("needs {needs}"),
+            help,
+        )
+    }
+
+    fn array(&mut self, node: &mut Node, schema: &Json, path: &Path) -> Fit {
+        let Value::Array(items) = &mut node.value else {
+            return Fit::Fits;
+        };
+        let count = items.len() as u64;
+        let least = schema["minItems"].as_u64().unwrap_or(0);
+        let most = schema["maxItems"].as_u64().unwrap_or(u64::MAX);
+        if !(least..=most).contains(&count) {
+            let needs =
+                if least == most { format!("{least}") } else { format!("at least {least}") };
+            return self.unfit(
+                node,
+                format!("`{}` has {count} elements, needs {needs}", path.name()),
+                format!("needs {needs}"),
+                self.purpose_of(schema, path),
+            );
+        }
+        for (index, item) in items.iter_mut().enumerate() {
+            let path = path.index(index);
+            if self.value(item, &schema["items"], &path) == Fit::Unfit {
+                // Taken out, it would change the numbers of those after it.
+                self.replace(item, &schema["items"], path);
+            }
+        }
+        Fit::Fits
+    }
+
+    fn table(&mut self, node: &mut Node, schema: &Json, path: &Path) -> Fit {
+        let span = node.span.clone();
+        let Value::Table(entries) = &mut node.value else {
+            return Fit::Fits;
+        };
+        let mut absent: Vec<&str> =
+            self.rules.schema.properties(schema).map(|(key, _)| key).collect();
+        absent.retain(|key| entries.iter().all(|entry| entry.key != *key));
+
+        let mut kept = Vec::with_capacity(entries.len());
+        for mut entry in std::mem::take(entries) {
+            let path = path.key(&entry.key);
+            let property = &schema["properties"][&entry.key];
+            if property.is_null() {
+                self.unknown_key(&entry, &path, &mut absent, schema);
+            } else if self.value(&mut entry.node, property, &path) == Fit::Fits {
+                kept.push(entry);
+            } else if self.rules.schema.required(schema).any(|key| key == entry.key) {
+                self.replace(&mut entry.node, property, path);
+                kept.push(entry);
+            } else {
+                self.findings.replaced.push(path);
+            }
+        }
+
+        for key in self.rules.schema.required(schema) {
+            if kept.iter().any(|entry| entry.key == key) {
+                continue;
+            }
+            let property = &schema["properties"][key];
+            if absent.contains(&key) {
+                self.findings.problems.push(Problem {
+                    message: format!("{path} has no `{key}`"),
+                    span: span.clone(),
+                    label: format!("`{key}` is missing here"),
+                    help: Some(match self.rules.schema.purpose(property) {
+                        Some(purpose) => format!("add `{key}`: {purpose}"),
+                        None => format!("add `{key}`"),
+                    }),
+                });
+            }
+            let mut node = Node { span: span.clone(), value: Value::Boolean(false) };
+            self.replace(&mut node, property, path.key(key));
+            kept.push(Entry { key: key.into(), key_span: span.clone(), node });
+        }
+        node.value = Value::Table(kept);
+        Fit::Fits
+    }
+
+    /// Reports a key that the table does not have. A key that is absent and looks
+    /// like it counts as meant, so that it is not reported as missing too.
+    fn unknown_key(&mut self, entry: &Entry, path: &Path, absent: &mut Vec<&str>, schema: &Json) {
+        let table = Path(path.0[..path.0.len() - 1].to_vec());
+        let help = match nearest(&entry.key, absent.iter().copied()) {
+            Some(meant) => {
+                self.findings.replaced.push(table.key(meant));
+                absent.retain(|key| *key != meant);
+                format!("did you mean `{meant}`?")
+            }
+            None => {
+                let known: Vec<&str> =
+                    self.rules.schema.properties(schema).map(|(key, _)| key).collect();
+                format!("{table} has {}", list_keys(&known))
+            }
+        };
+        self.findings.problems.push(Problem {
+            message: format!("{table} has no key `{}`", entry.key),
+            span: entry.key_span.clone(),
+            label: "unknown key".into(),
+            help: Some(help),
+        });
+    }
+
+    fn wrong_type(&mut self, node: &Node, expected: &str, schema: &Json, path: &Path) -> Fit {
+        let expected = match expected {
+            "string" => "a string",
+            "integer" => "an integer",
+            "number" => "a number",
+            "boolean" => "true or false",
+            "array" => "an array",
+            "object" => "a table",
+            other => other,
+        };
+        let help = match schema["examples"][0].as_str() {
+            _ if expected == "a table" => self.keys_of(schema, path),
+            _ if percent(node).is_some() && expected == "a number" => {
+                percent(node).map(|part| format!("write `{} = {part}`", path.name()))
+            }
+            Some(example) => self
+                .rules
+                .schema
+                .purpose(schema)
+                .map(|purpose| format!("{purpose}, such as \"{example}\"")),
+            None => self.purpose_of(schema, path),
+        };
+        let message = format!("`{}` must be {expected}, not {}", path.name(), node.kind());
+        self.unfit(node, message, node.kind().into(), help)
+    }
+
+    fn unfit(&mut self, node: &Node, message: String, label: String, help: Option<String>) -> Fit {
+        self.findings.problems.push(Problem { message, span: node.span.clone(), label, help });
+        Fit::Unfit
+    }
+
+    fn replace(&mut self, node: &mut Node, schema: &Json, path: Path) {
+        node.value = Value::from_toml(self.rules.schema.placeholder(schema), &node.span);
+        self.findings.replaced.push(path);
+    }
+
+    /// A value that stands for itself, written as the variant that has it and nothing else.
+    fn constant(
+        &self,
+        node: &Node,
+        tag: &str,
+        variants: &[(&str, &Json)],
+        path: &Path,
+    ) -> Option<String> {
+        let value = node.to_toml();
+        let plain = value.is_str() || value.is_integer() || value.is_float();
+        let only = |key: &str, variant| {
+            let mut others = self.rules.schema.required(variant).filter(|&other| other != tag);
+            others.next() == Some(key) && others.next().is_none()
+        };
+        let (name, _) = variants.iter().find(|(_, variant)| only("value", variant))?;
+        plain
+            .then(|| format!("write `{} = {{ {tag} = \"{name}\", value = {value} }}`", path.name()))
+    }
+
+    /// Which keys the table at `path` has to have, or may have.
+    fn keys_of(&self, schema: &Json, path: &Path) -> Option<String> {
+        let needed: Vec<&str> = self.rules.schema.required(schema).collect();
+        if needed.is_empty() {
+            return self.purpose_of(schema, path);
+        }
+        Some(format!("write a table with {}", list_keys(&needed)))
+    }
+
+    /// The purpose of the value at `path` as help.
+    fn purpose_of(&self, schema: &Json, path: &Path) -> Option<String> {
+        self.rules.schema.purpose(schema).map(|purpose| format!("`{}`: {purpose}", path.name()))
+    }
+
+    /// Whether a table's schema names no keys of its own.
+    fn takes_any_key(&self, schema: &Json) -> bool {
+        let schema = self.rules.schema.plain(schema);
+        !matches!(schema["additionalProperties"], Json::Null | Json::Bool(false))
+            && schema["properties"].is_null()
+    }
+}
+
+/// The number that is meant by a percentage where only a number is taken.
+fn percent(node: &Node) -> Option<f64> {
+    let number: f64 = node.text()?.strip_suffix('%')?.trim_end().parse().ok()?;
+    // Without the last digits, in which 0.07 and 7 / 100 may differ.
+    format!("{:.6}", number / 100.0).parse().ok()
+}
+
+/// What serde can read as an integer of this type; the schema has the type as its format.
+fn bounds_of_type(schema: &Json) -> (Option<f64>, Option<f64>) {
+    match schema["format"].as_str() {
+        Some("int32") => (Some(i32::MIN.into()), Some(i32::MAX.into())),
+        Some("uint32") => (Some(0.0), Some(u32::MAX.into())),
+        Some("uint64") => (Some(0.0), None),
+        _ => (None, None),
+    }
+}
+
+fn list(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    either(&quoted.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn list_keys(keys: &[&str]) -> String {
+    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,71 @@
+//! What is wrong with a text: every problem, each at its place.
+
+use std::ops::Range;
+
+use crate::Source;
+
+/// A mistake in a text, with its place and the way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What is wrong, in one line.
+    pub message: String,
+    /// The bytes of the text that are wrong, or the table in which something is missing.
+    pub span: Range<usize>,
+    /// What to say under those bytes.
+    pub label: String,
+    /// How to put it right.
+    pub help: Option<String>,
+}
+
+/// A place in a text as editors count: lines and columns (in characters) from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+impl Problem {
+    /// Where the problem begins in `text`.
+    pub fn position(&self, text: &str) -> Position {
+        Position::of(self.span.start, text)
+    }
+}
+
+impl Position {
+    /// The position of byte `at` of `text`; of its end, if there is no such byte.
+    pub fn of(at: usize, text: &str) -> Position {
+        let before = &text[..floor(text, at)];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Position {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+        }
+    }
+}
+
+/// The last place between characters that is not behind `at`.
+pub(crate) fn floor(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    // Place 0 is one always.
+    (0..=at).rev().find(|&place| text.is_char_boundary(place)).unwrap_or(0)
+}
+
+/// The first place between characters that is not before `at`.
+fn ceil(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|&place| text.is_char_boundary(place)).unwrap_or(text.len())
+}
+
+/// Orders problems by place and drops repetitions, which sweeps produce when several
+/// variants share a mistake. Spans are made to lie inside the text, between characters.
+pub fn orderly(source: &Source, mut problems: Vec<Problem>) -> Vec<Problem> {
+    // Whole characters only: the renderer cuts the text there.
+    for Problem { span, .. } in &mut problems {
+        let end = ceil(&source.text, span.end);
+        *span = floor(&source.text, span.start.min(end))..end;
+    }
+    problems.sort_by(|a, b| (a.span.start, &a.message).cmp(&(b.span.start, &b.message)));
+    problems.dedup_by(|a, b| a.span == b.span && a.message == b.message);
+    problems
+}

@@ -1,0 +1,36 @@
+//! "Did you mean": the known word that is nearest to a mistyped one.
+
+/// The word nearest to `typed`, if one is near enough to be what was meant.
+pub fn nearest<'w>(typed: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+    // A third of the letters may be wrong; in "ab" one may, so that short names get help too.
+    let allowed = (typed.chars().count() / 3).max(1);
+    words
+        .into_iter()
+        .map(|word| (strsim::osa_distance(&typed.to_lowercase(), &word.to_lowercase()), word))
+        .filter(|&(distance, _)| distance <= allowed)
+        .min()
+        .map(|(_, word)| word)
+}
+
+/// `one`, `one or two`, `one, two or three`.
+pub fn either(words: &[&str]) -> String {
+    match words {
+        [] => "nothing".into(),
+        [only] => (*only).into(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_words_are_suggested_and_far_ones_are_not() {
+        let words = ["processors", "policy", "speed"];
+        assert_eq!(nearest("procesors", words), Some("processors"));
+        assert_eq!(nearest("Policy", words), Some("policy"));
+        assert_eq!(nearest("spede", words), Some("speed"));
+        assert_eq!(nearest("colour", words), None);
+    }
+}

@@ -1,0 +1,58 @@
+//! A hash of the sources tells builds of one version apart.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// The folder of all our crates.
+const ROOT: &str = "..";
+
+/// Crates that decide nothing of a run: what measures and tests, and what judges runs that are over. The root package
+/// is the command, which decides nothing either.
+const BESIDE: [&str; 3] = ["benches", "fuzz", "studies"];
+
+fn main() -> io::Result<()> {
+    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    for source in sources()? {
+        println!("cargo:rerun-if-changed={}", source.display());
+        take_in(&source, &mut hash)?;
+    }
+    println!("cargo:rustc-env=HAGGLE_BUILD={:016x}", hash.0);
+    Ok(())
+}
+
+/// Whatever decides what a run comes to: our own crates, and the versions of all others.
+fn sources() -> io::Result<Vec<PathBuf>> {
+    let folders = fs::read_dir(ROOT)?.map(|entry| entry.map(|entry| entry.path()));
+    let folders = folders.collect::<io::Result<Vec<PathBuf>>>()?.into_iter();
+    let crates = folders.filter(|folder| {
+        folder.join("Cargo.toml").is_file() && !BESIDE.iter().any(|beside| folder.ends_with(beside))
+    });
+    let mut sources: Vec<PathBuf> = crates.map(|folder| folder.join("src")).collect();
+    sources.push(Path::new(ROOT).join("Cargo.lock"));
+    sources.sort();
+    Ok(sources)
+}
+
+/// Takes in a file, or all files of a folder in the order of their names.
+fn take_in(path: &Path, hash: &mut Fnv) -> io::Result<()> {
+    if !path.is_dir() {
+        hash.take_in(path.to_string_lossy().as_bytes());
+        hash.take_in(&fs::read(path)?);
+        return Ok(());
+    }
+    let entries = fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut entries = entries.collect::<io::Result<Vec<PathBuf>>>()?;
+    entries.sort();
+    entries.iter().try_for_each(|entry| take_in(entry, hash))
+}
+
+/// FNV-1a, 64 bits.
+struct Fnv(u64);
+
+impl Fnv {
+    fn take_in(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Whether the tables of a run agree: with each other, and with the summary.
+//!
+//! Books that balance while a run goes on say nothing of what is written of it. So [`audit`]
+//! reads a folder back, as its users will, and looks at it from several sides:
+//!
+//! | file | what must hold |
+//! |---|---|
+//! | `jobs` | each job once, in order of `left_time` (bags where their end was known, jobs of grids where their last try was cancelled); submitted <= queued <= started <= left; `waiting_time` and the other spans are what the times say |
+//! | `attempts` | as many of a job as `jobs` says; those of a rigid job do not overlap; what failures ended, and the rest, is the job's time |
+//! | `placements` | an attempt's processors for its time; no processor twice at a time; their sum is `busy_time` and what was lost |
+//! | `told` | `disclosures` and `messages` agree on who told whom what; `offers` and what the summary makes of them |
+//! | `reservations` | whoever started did so in the window that was granted, and whoever did not was answered in `displacements` with a cause that is in the tables; sums are those of the summary |
+//! | `bookings` | parts of a place add up to the job and are booked for one time, no move is to a later start, and what several providers hold runs as booked last |
+//! | `transactions` | tries of a job follow each other and end with the first that is agreed on, whose parts are what runs and add up to the job; costs are those of the summary |
+//! | `failures` | each outage has its failure and its return, and all that they lost is what the summary calls lost |
+//! | `maintenance` | nothing runs on processors that are closed, no processor is closed twice; counts are those of the summary |
+//! | `grid` | tries, checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
+//! | `inputs` | at providers no task starts before its parents are done and all that it needs is there; bytes are those of `workflows` and of the summary |
+//! | `workflows` | they are the jobs and tries of their tasks, no makespan is below its bound, and the summary has their means |
+//! | `figures` | the area under `utilisation` and `queue-length` is that of the tables, and no more is held than there is |
+//! | `summary` | counts, means and sums are those of the tables |
+//!
+//! Times are compared as whole microseconds, sums of floats up to the rounding of their terms.
+
+mod attempts;
+mod bookings;
+mod failures;
+mod figures;
+mod findings;
+mod grid;
+mod inputs;
+mod jobs;
+mod maintenance;
+mod moves;
+mod placements;
+mod reservations;
+mod rows;
+mod summary;
+mod told;
+mod transactions;
+mod workflows;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use haggle_results::{ResultsError, RunReader, Summary};
+
+use super::figures::scenario_of;
+use haggle_scenario::file::Network;
+
+pub use findings::Disagreement;
+use findings::Findings;
+use rows::{Job, Rows};
+
+/// All of a run's folder that is looked at.
+struct Books {
+    rows: Rows,
+    summary: Summary,
+    /// The resources of a grid, and the workloads whose jobs run there.
+    resources: BTreeSet<String>,
+    on_grid: BTreeSet<String>,
+    /// Whether messages take no time and the run ends by itself, so that none is on its way then.
+    instant: bool,
+}
+
+impl Books {
+    /// Whether jobs share this place.
+    fn is_shared(&self, place: &str) -> bool {
+        self.resources.contains(place)
+    }
+
+    /// Whether a job runs on a grid.
+    fn is_on_grid(&self, job: &Job) -> bool {
+        self.on_grid.contains(&job.workload)
+    }
+}
+
+/// Looks whether the tables in `folder` agree with each other and with `summary.json`.
+///
+/// # Errors
+/// All that does not hold, a few cases of each rule; also if a table cannot be read.
+pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
+    let books = read(folder).map_err(|error| vec![Disagreement::unreadable(&error)])?;
+    let parts = books.rows.attempts.iter();
+    let mut findings = Findings::new(parts.map(|it| (it.finished.unwrap_or(0), it.width)));
+    jobs::check(&books, &mut findings);
+    attempts::check(&books, &mut findings);
+    placements::check(&books, &mut findings);
+    told::check(&books, &mut findings);
+    reservations::check(&books, &mut findings);
+    moves::check(&books, &mut findings);
+    bookings::check(&books, &mut findings);
+    transactions::check(&books, &mut findings);
+    failures::check(&books, &mut findings);
+    maintenance::check(&books, &mut findings);
+    grid::check(&books, &mut findings);
+    inputs::check(&books, &mut findings);
+    workflows::check(&books, &mut findings);
+    figures::check(folder, &books, &mut findings);
+    summary::check(&books, &mut findings);
+    findings.into_result()
+}
+
+fn read(folder: &Path) -> Result<Books, ResultsError> {
+    let run = RunReader::open(folder)?;
+    let scenario = scenario_of(folder)?;
+    let instant = scenario.network == Network::default() && scenario.scenario.horizon.is_none();
+    let sites = scenario.grid.iter().flat_map(|grid| &grid.sites);
+    let on_grid = scenario.workloads.iter().filter(|it| scenario.runs_on_grid(it));
+    Ok(Books {
+        rows: Rows::read(&run)?,
+        summary: run.summary()?,
+        resources: sites.flat_map(|site| site.resource_names()).collect(),
+        on_grid: on_grid.map(|it| it.name.to_string()).collect(),
+        instant,
+    })
+}

@@ -1,0 +1,89 @@
+//! Everybody's names: what a scenario says of them before anything is opened or run.
+
+use haggle_agents::grid::GridPlan;
+use haggle_model::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};
+
+use super::grid;
+use super::plans::scheduler;
+use super::transactions::acceptors;
+use super::world::scheduling;
+use haggle_scenario::{Scenario, file};
+
+/// The actor that makes processors fail. Not a name that a scenario could give.
+const NATURE: &str = "(nature)";
+
+/// The actor that tells clusters of their loads. Not a name that a scenario could give.
+const UPDATES: &str = "(resource updates)";
+
+/// Who takes part in a run of `scenario`, in the order of their numbers.
+pub fn cast(scenario: &Scenario) -> Cast {
+    let mut cast = Cast {
+        workloads: scenario.workloads.iter().map(|it| it.name.to_string()).collect(),
+        on_grid: (0..)
+            .zip(&scenario.workloads)
+            .filter(|(_, workload)| scenario.runs_on_grid(workload))
+            .map(|(place, _)| place)
+            .collect(),
+        ..Cast::default()
+    };
+    // Where jobs run comes first, so that the number of a place is that of its actor.
+    scenario.providers.iter().for_each(|it| {
+        let scheduler = scheduling(it).to_string();
+        add_place(&mut cast, it.name.to_string(), (it.processors, it.speed), scheduler);
+    });
+    if let Some(plans) = &scenario.plans {
+        add_clusters(&mut cast, plans);
+    }
+    if let Some(grid) = &scenario.grid {
+        add_resources(&mut cast, scenario.scenario.seed, grid);
+    }
+    let metaschedulers = scenario.metaschedulers.iter();
+    cast.actors.extend(metaschedulers.map(|it| actor(it.name.as_str(), ActorKind::Metascheduler)));
+    let acceptors = acceptors(scenario);
+    cast.actors.extend(acceptors.iter().map(|it| actor(&it.name, ActorKind::Service)));
+    if let Some(plans) = &scenario.plans {
+        cast.actors.push(actor(plans.name.as_str(), ActorKind::Metascheduler));
+        cast.actors.push(actor(UPDATES, ActorKind::Service));
+    }
+    if let Some(grid) = &scenario.grid {
+        cast.actors.push(actor(grid.name.as_str(), ActorKind::Metascheduler));
+        let services = GridPlan::services(grid.storage.is_some()).into_iter().skip(1);
+        cast.actors.extend(services.map(|it| actor(&format!("({it})"), ActorKind::Service)));
+    }
+    let users = scenario.users.iter().map(|user| actor(user.name.as_str(), ActorKind::User));
+    cast.actors.extend(users);
+    if scenario.processor_failures().next().is_some() {
+        cast.actors.push(actor(NATURE, ActorKind::Nature));
+    }
+    cast
+}
+
+fn actor(name: &str, kind: ActorKind) -> ActorInfo {
+    ActorInfo { name: name.to_owned(), kind }
+}
+
+fn add_place(cast: &mut Cast, name: String, (processors, speed): (u32, f64), scheduler: String) {
+    let before = cast.providers.last();
+    let first_processor = before.map_or(0, |it| it.first_processor + it.processors);
+    cast.actors.push(actor(&name, ActorKind::Provider));
+    cast.providers.push(ProviderInfo { name, processors, first_processor, speed, scheduler });
+}
+
+fn add_clusters(cast: &mut Cast, plans: &file::Plans) {
+    for it in &plans.clusters {
+        let scheduler = scheduler(plans.method).to_owned();
+        add_place(cast, it.name.to_string(), (it.machines, it.speed), scheduler);
+    }
+}
+
+fn add_resources(cast: &mut Cast, seed: u64, grid: &file::Grid) {
+    let policy = grid::policy(grid).to_string();
+    for site in &grid.sites {
+        for name in site.resource_names() {
+            let speed = grid::speed(grid::capacity(seed, site, &name));
+            add_place(cast, name, (1, speed), policy.clone());
+        }
+        let (name, resources) = (site.name.to_string(), site.resources);
+        cast.sites.push(SiteInfo { name, resources });
+    }
+}

@@ -1,0 +1,253 @@
+//! What two runs have in common and what not: the scenarios' keys, the metrics, the jobs and
+//! their attempts. Jobs are compared one by one only where they are the same in both runs.
+
+pub mod impact;
+pub mod sweep;
+pub mod within;
+
+mod attempts;
+mod jobs;
+mod same;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use haggle_results::{Input, ResultsError, RunReader, Summary};
+use serde::Serialize;
+
+use super::cast::cast;
+use super::figures::scenario_of_run;
+use haggle_results::metrics::named::of_run;
+use haggle_scenario::Scenario;
+
+pub use attempts::{AttemptDifferences, EndingPair};
+pub use impact::Impact;
+pub use jobs::{JobDifferences, JobPair, OutcomeChange, WorkloadPair};
+
+/// Two runs side by side; of each pair, the first is that of run A.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Whether all tables that both runs have, and their summaries, are the same.
+    pub identical: bool,
+    /// Tables of A that are not what was written: changed, cut or gone since the run.
+    pub changed_a: Vec<String>,
+    /// Tables of B that are not what was written.
+    pub changed_b: Vec<String>,
+    /// The seeds.
+    pub seeds: (u64, u64),
+    /// Tables that both have, but with other contents.
+    pub tables: Vec<String>,
+    /// Tables that only one has.
+    pub tables_of_one: Vec<String>,
+    /// Files that both read by the same name, but with other contents.
+    pub inputs: Vec<String>,
+    /// Keys of the scenarios with different values.
+    pub scenario: Vec<KeyDifference>,
+    /// All metrics that one of them has.
+    pub metrics: Vec<MetricPair>,
+    /// What became of the jobs.
+    pub jobs: JobDifferences,
+    /// What became in B of those that are the same and ended in both.
+    pub impact: impact::Impact,
+    /// How attempts ended; of grids, tries.
+    pub attempts: AttemptDifferences,
+}
+
+/// A key of two scenarios.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KeyDifference {
+    /// The way to it, with names for the elements of lists that have some.
+    pub key: String,
+    /// Its value in A, as TOML; `None` = not there.
+    pub a: Option<String>,
+    /// Its value in B.
+    pub b: Option<String>,
+}
+
+/// A metric of two runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MetricPair {
+    /// Its name.
+    pub metric: String,
+    /// Its value in A.
+    pub a: Option<f64>,
+    /// Its value in B.
+    pub b: Option<f64>,
+}
+
+impl MetricPair {
+    /// B - A.
+    pub fn difference(&self) -> Option<f64> {
+        Some(self.b? - self.a?)
+    }
+
+    /// (B - A) / A; none where A is 0.
+    pub fn share(&self) -> Option<f64> {
+        let a = self.a.filter(|&a| a != 0.0)?;
+        Some(self.difference()? / a.abs())
+    }
+}
+
+/// Whether two summaries say the same. A run and the sweep that has it may be warned about
+/// different things: a warning is no result.
+pub(super) fn say_the_same((a, b): &(Summary, Summary)) -> bool {
+    let results = |summary: &Summary| Summary { warnings: Vec::new(), ..summary.clone() };
+    results(a) == results(b)
+}
+
+/// Compares two runs and names the `most` jobs whose starts differ most.
+///
+/// # Errors
+/// If the results of one cannot be read.
+pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, ResultsError> {
+    let (side_a, side_b) = (Side::read(a)?, Side::read(b)?);
+    let (tables_a, tables_b) = (&side_a.tables, &side_b.tables);
+    let differs = |(name, digest): (&String, &String)| {
+        tables_b.get(name).is_some_and(|other| other != digest).then(|| name.clone())
+    };
+    let tables: Vec<String> = tables_a.iter().filter_map(differs).collect();
+    let names: BTreeSet<&String> = tables_a.keys().chain(tables_b.keys()).collect();
+    let alone = |name: &&String| !tables_a.contains_key(*name) || !tables_b.contains_key(*name);
+    let summaries = (a.summary()?, b.summary()?);
+    let inputs = side_a.inputs.iter().filter(|input| {
+        side_b.inputs.iter().any(|it| it.path == input.path && it.sha256 != input.sha256)
+    });
+    let whole = side_a.changed.is_empty() && side_b.changed.is_empty();
+    let jobs = (a.jobs()?, b.jobs()?);
+    let pairs = same::pairs((a, &jobs.0), (b, &jobs.1))?;
+    Ok(Comparison {
+        identical: whole && tables.is_empty() && say_the_same(&summaries),
+        seeds: (side_a.seed, side_b.seed),
+        tables,
+        tables_of_one: names.into_iter().filter(alone).cloned().collect(),
+        inputs: inputs.map(|input| input.path.clone()).collect(),
+        scenario: scenario_differences(
+            (a.folder(), &side_a.scenario),
+            (b.folder(), &side_b.scenario),
+        )?,
+        metrics: metric_pairs(of_run(&summaries.0), of_run(&summaries.1)),
+        jobs: jobs::differences(&pairs, most),
+        impact: impact::of_pairs(&pairs),
+        attempts: attempts::differences(a, b, &pairs)?,
+        changed_a: side_a.changed,
+        changed_b: side_b.changed,
+    })
+}
+
+/// The tables of a run that are not what was written: changed, cut or gone since.
+///
+/// # Errors
+/// If the results cannot be read.
+pub fn changed_tables(run: &RunReader) -> Result<Vec<String>, ResultsError> {
+    Side::read(run).map(|side| side.changed)
+}
+
+/// A run as far as its own files describe it.
+struct Side {
+    scenario: Scenario,
+    seed: u64,
+    inputs: Vec<Input>,
+    /// The digests of its tables as they are now.
+    tables: BTreeMap<String, String>,
+    changed: Vec<String>,
+}
+
+impl Side {
+    fn read(run: &RunReader) -> Result<Side, ResultsError> {
+        let (scenario, provenance) = (scenario_of_run(run)?, run.provenance()?);
+        let kept = !provenance.has_summary_only();
+        let written = provenance.digest.tables;
+        // Of tables that were not kept there is what they were.
+        let tables = if kept { run.digest(&cast(&scenario))?.tables } else { written.clone() };
+        let is_not = |(name, digest): (&String, &String)| {
+            (tables.get(name) != Some(digest)).then(|| name.clone())
+        };
+        let changed = written.iter().filter_map(is_not).collect();
+        Ok(Side { scenario, seed: provenance.seed, inputs: provenance.inputs, tables, changed })
+    }
+}
+
+fn metric_pairs(a: Vec<(String, f64)>, b: Vec<(String, f64)>) -> Vec<MetricPair> {
+    let value = |all: &[(String, f64)], name: &str| {
+        all.iter().find(|(other, _)| other == name).map(|(_, value)| *value)
+    };
+    let only_b = b.iter().filter(|(name, _)| value(&a, name).is_none());
+    a.iter()
+        .chain(only_b)
+        .map(|(name, _)| MetricPair {
+            metric: name.clone(),
+            a: value(&a, name),
+            b: value(&b, name),
+        })
+        .collect()
+}
+
+fn scenario_differences(
+    a: (&Path, &Scenario),
+    b: (&Path, &Scenario),
+) -> Result<Vec<KeyDifference>, ResultsError> {
+    let (a, b) = (keys(a)?, keys(b)?);
+    let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let difference = |key: &String| {
+        let (a, b) = (a.get(key).cloned(), b.get(key).cloned());
+        (a != b).then(|| KeyDifference { key: key.clone(), a, b })
+    };
+    Ok(names.into_iter().filter_map(difference).collect())
+}
+
+/// Every key of the scenario of a folder with its value as TOML.
+fn keys((folder, scenario): (&Path, &Scenario)) -> Result<BTreeMap<String, String>, ResultsError> {
+    let mut scenario = scenario.clone();
+    // Paths start from the results' folders; seen from one place, the same file has one name.
+    let relocated = scenario.relocate(folder, Path::new("."));
+    relocated.map_err(|error| ResultsError::read(folder, error))?;
+    let mut keys = BTreeMap::new();
+    if let Ok(table) = scenario.to_toml().parse() {
+        flatten(String::new(), &toml::Value::Table(table), &mut keys);
+    }
+    Ok(keys)
+}
+
+fn flatten(path: String, value: &toml::Value, keys: &mut BTreeMap<String, String>) {
+    let below = |key: &str| match path.is_empty() {
+        true => key.to_owned(),
+        false => format!("{path}.{key}"),
+    };
+    match value {
+        toml::Value::Table(table) => {
+            for (key, value) in table {
+                flatten(below(key), value, keys);
+            }
+        }
+        toml::Value::Array(items) if items.iter().any(toml::Value::is_table) => {
+            for (index, item) in items.iter().enumerate() {
+                let name = item.get("name").and_then(toml::Value::as_str);
+                let name = name.map_or_else(|| index.to_string(), str::to_owned);
+                flatten(below(&name), item, keys);
+            }
+        }
+        value => drop(keys.insert(path, value.to_string())),
+    }
+}
+
+/// Of each group of samples, whether all of them are constant: then its replications are one run,
+/// copied, and what they differ by has no confidence interval.
+fn copies<'s, K: Ord>(
+    samples: impl Iterator<Item = (K, &'s (Vec<f64>, Vec<f64>))>,
+) -> BTreeMap<K, bool> {
+    let is_constant = |values: &[f64]| values.windows(2).all(|pair| pair[0] == pair[1]);
+    let mut copies = BTreeMap::new();
+    for (group, (a, b)) in samples {
+        *copies.entry(group).or_insert(true) &= is_constant(a) && is_constant(b);
+    }
+    copies
+}
+
+/// The place of a thing in a list, at the end of which it is put if it is new. Most likely it is the
+/// last one: the runs of a point follow each other.
+fn place<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
+    all.iter().rposition(|it| *it == one).unwrap_or_else(|| {
+        all.push(one);
+        all.len() - 1
+    })
+}

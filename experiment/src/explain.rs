@@ -1,0 +1,456 @@
+//! The story of one job, told from a run's tables and from nothing else.
+//!
+//! What a provider thought is in no table. What can be told is where the job was when,
+//! who else held what it waited for, what was down, and what was offered for it. Its time
+//! in the system is split into parts that add up to its waiting time and its run time,
+//! by one ledger for providers and grids:
+//!
+//! ```text
+//! attempts, placements, outages, crashes ──> provider ──┐
+//! tries, checkpoints, outages ─────────────> grid ──────┴─> Ledger ──> parts
+//! ```
+
+mod grid;
+mod phased;
+mod provider;
+mod queue;
+mod spent;
+mod supply;
+mod together;
+mod windows;
+mod workflow;
+
+use haggle_results::reader::{
+    AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, InputRow,
+    IntervalRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow, TryRow,
+};
+use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
+use serde::Serialize;
+
+use self::supply::Market;
+pub use self::windows::{Displaced, Granted};
+use super::figures::scenario_of_run;
+use haggle_scenario::Scenario;
+
+pub use grid::Try;
+pub use phased::Interval;
+pub use provider::{Attempt, LostTasks, Share};
+pub use queue::{Holder, Overtaker, Wait};
+pub use spent::{Part, Spent};
+pub use together::Booked;
+pub use workflow::{Failed, InWorkflow, Last, Step};
+
+/// The story of one job. Times in seconds since the start of the run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Story {
+    /// Its number in the run.
+    pub job: i64,
+    /// Its workload.
+    pub workload: String,
+    /// Its number in the workload.
+    pub job_id: i64,
+    /// `local` or `external`.
+    pub class: String,
+    /// `rigid` or `bag`.
+    pub shape: String,
+    /// Processors it needs; of a bag, its tasks.
+    pub processors: i64,
+    /// Its user's limit on a reference processor, s.
+    pub requested_time: Option<f64>,
+    /// How it ended.
+    pub outcome: String,
+    /// Why it was refused.
+    pub refusal: Option<String>,
+    /// The earliest start at which there would have been room for a reservation that was refused, as far as its
+    /// user was told.
+    pub alternative: Option<f64>,
+    /// The users that submit its workload, and to whom, as the scenario says.
+    pub submitters: Vec<(String, String)>,
+    /// When it was submitted.
+    pub submit: f64,
+    /// Earliest start its user allows, or when the last parent of a task was done.
+    pub ready: Option<f64>,
+    /// Latest completion its user wishes.
+    pub deadline: Option<f64>,
+    /// The provider that ran it or queued it last.
+    pub provider: Option<String>,
+    /// When it was queued there; of a bag, when it was placed.
+    pub queued: Option<f64>,
+    /// Completion promised when it was queued or placed.
+    pub promised_end: Option<f64>,
+    /// When the attempt started by which it was done; of a bag, its first task that came to its end.
+    pub start: Option<f64>,
+    /// When it left the system.
+    pub left: f64,
+    /// All of its time in the system: what is waiting time and what is run time.
+    pub parts: Vec<Spent>,
+    /// Its attempts at a provider.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<Attempt>,
+    /// What providers offered for a bag, in order of time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub offers: Vec<Offer>,
+    /// What a provider granted it in advance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub granted: Option<Granted>,
+    /// How a metascheduler moved it while it waited, in order of time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<Move>,
+    /// Where a job on several providers was booked, in order of time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bookings: Vec<Booked>,
+    /// The shares of a bag.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<Share>,
+    /// Tasks of a bag that were lost with their processors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost_tasks: Vec<LostTasks>,
+    /// Its place in its workflow, if it is a task of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<InWorkflow>,
+    /// Its tries on resources of a grid.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tries: Vec<Try>,
+    /// The intervals of an application of phases, in the order in which they began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub intervals: Vec<Interval>,
+    /// Schedulers it was with that were down while it waited.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub crashes: Vec<Crash>,
+    /// Windows of maintenance at its provider that it met while it waited, or would have met if it had
+    /// started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub maintenance: Vec<Maintained>,
+    /// Messages about it; `None` if the run kept none.
+    pub messages: Option<Vec<Said>>,
+    /// Information given about it, or because of it; `None` if the run has no such table.
+    pub disclosures: Option<Vec<Disclosed>>,
+    /// Providers and their processors; none of a grid.
+    pub sizes: Vec<(String, i64)>,
+    /// What happened at the provider where it was queued, if it is no bag and did wait there.
+    pub wait: Option<Wait>,
+}
+
+impl Story {
+    /// How long it waited, s: until it started, else until it left.
+    pub fn waiting(&self) -> f64 {
+        total(self.parts.iter().map(|it| it.waiting))
+    }
+
+    /// How long it ran, s, with what was saved of attempts that failed.
+    pub fn running(&self) -> f64 {
+        total(self.parts.iter().map(|it| it.running))
+    }
+}
+
+/// A sum without what adding floats leaves behind the microseconds.
+fn total(seconds: impl Iterator<Item = f64>) -> f64 {
+    spent::seconds(seconds.map(spent::micros).sum())
+}
+
+/// An actor that was down.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Crash {
+    /// Who.
+    pub actor: String,
+    /// When it crashed.
+    pub from: f64,
+    /// When it restarted; `None` = not in this run.
+    pub until: Option<f64>,
+}
+
+/// A window of maintenance.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Maintained {
+    /// Its number at the provider, from 1.
+    pub window: i64,
+    /// When it was announced.
+    pub announced: f64,
+    /// When it began.
+    pub from: f64,
+    /// When it was over, or was to be.
+    pub until: f64,
+    /// How many processors were closed.
+    pub processors: i64,
+    /// Whether it was refused.
+    pub refused: bool,
+    /// Of one that was refused, when there would have been room for it first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub possible: Option<f64>,
+}
+
+/// A message about the job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Said {
+    /// When it was delivered.
+    pub time: f64,
+    /// Who sent it.
+    pub sender: String,
+    /// Who got it.
+    pub receiver: String,
+    /// What kind.
+    pub kind: String,
+}
+
+/// A piece of information that one actor gave another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Disclosed {
+    /// When.
+    pub time: f64,
+    /// Whom it was about.
+    pub sender: String,
+    /// Who learned it.
+    pub receiver: String,
+    /// What kind.
+    pub item: String,
+    /// How many items.
+    pub count: i64,
+}
+
+/// An offer for a bag.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Offer {
+    /// When it was made.
+    pub time: f64,
+    /// By whom.
+    pub provider: String,
+    /// How many of its tasks.
+    pub tasks: i64,
+    /// By when they would be done.
+    pub completion: f64,
+}
+
+/// A move of a job that waited.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Move {
+    /// When.
+    pub time: f64,
+    /// By whom.
+    pub by: String,
+    /// Where it waited.
+    pub from: String,
+    /// Where it waited then; the same provider, where it was submitted again.
+    pub to: String,
+    /// Its processors before and after.
+    pub processors: (Option<i64>, Option<i64>),
+    /// Its completion as planned when it was queued, before and after.
+    pub planned_end: (Option<f64>, Option<f64>),
+    /// When its data are there; `None` = it has none to wait for.
+    pub data: Option<f64>,
+    /// For how long it is to be started up there, s.
+    pub start_up: f64,
+}
+
+impl Story {
+    /// Processors that it had last, or waited for: those that were granted, or that its provider
+    /// chose for a moldable job.
+    pub fn size(&self) -> i64 {
+        let granted = self.granted.as_ref();
+        let granted =
+            granted.map(|it| it.displaced.last().map_or(it.processors, |last| last.processors));
+        let ran = self.attempts.last().map(|it| it.processors);
+        let moved = self.moves.last().and_then(|it| it.processors.1);
+        granted.or(ran).or(moved).unwrap_or(self.processors)
+    }
+}
+
+/// All that a run's tables hold of its jobs, read once.
+pub struct Chronicle {
+    scenario: Scenario,
+    jobs: Vec<JobRow>,
+    resources: Vec<ResourceRow>,
+    attempts: Vec<AttemptRow>,
+    placements: Vec<PlacementRow>,
+    outages: Vec<OutageRow>,
+    crashes: Vec<CrashRow>,
+    maintenance: Vec<MaintenanceRow>,
+    tries: Vec<TryRow>,
+    checkpoints: Vec<CheckpointRow>,
+    /// Of providers and clusters.
+    market: Market,
+    grid_market: Market,
+    offers: Vec<OfferRow>,
+    reservations: Vec<ReservationRow>,
+    displacements: Vec<DisplacementRow>,
+    moves: Vec<MoveRow>,
+    bookings: Vec<BookingRow>,
+    intervals: Vec<IntervalRow>,
+    inputs: Vec<InputRow>,
+    messages: Option<Vec<MessageRow>>,
+    disclosures: Option<Vec<DisclosureRow>>,
+}
+
+impl Chronicle {
+    /// Reads a run.
+    ///
+    /// # Errors
+    /// If a table is missing or damaged. Messages and disclosures may be missing.
+    pub fn read(run: &RunReader) -> Result<Chronicle, ResultsError> {
+        let scenario = scenario_of_run(run)?;
+        let (resources, outages, crashes) = (run.resources()?, run.outages()?, run.crashes()?);
+        let maintenance = run.maintenance()?;
+        let whole = scenario.shown().processors;
+        let placements = if whole { run.placements()? } else { Vec::new() };
+        let (tries, checkpoints) = match scenario.grid {
+            Some(_) => (run.tries()?, run.checkpoints()?),
+            None => (Vec::new(), Vec::new()),
+        };
+        let of_grid = scenario.grid.as_ref().map(|it| grid::market(it, &tries, &outages));
+        let market = provider::market(&resources, &placements, &outages, &crashes, &maintenance);
+        Ok(Chronicle {
+            scenario,
+            jobs: run.jobs()?,
+            resources,
+            attempts: run.attempts()?,
+            placements,
+            outages,
+            crashes,
+            maintenance,
+            tries,
+            checkpoints,
+            market,
+            grid_market: of_grid.unwrap_or_default(),
+            offers: run.offers()?,
+            reservations: run.reservations()?,
+            displacements: run.displacements()?,
+            moves: run.moves()?,
+            bookings: run.bookings()?,
+            intervals: run.intervals()?,
+            inputs: run.inputs()?,
+            messages: run.has(Table::Messages).then(|| run.messages()).transpose()?,
+            disclosures: run.has(Table::Disclosures).then(|| run.disclosures()).transpose()?,
+        })
+    }
+
+    /// Its jobs, in the order in which they left.
+    pub fn jobs(&self) -> &[JobRow] {
+        &self.jobs
+    }
+
+    /// The crashes of its users, of whom they submit to and of its provider while it waited.
+    fn crashes_met(&self, job: &JobRow) -> Vec<Crash> {
+        let users = self.scenario.users.iter().filter(|it| it.workload.as_str() == job.workload);
+        let mut with: Vec<&str> =
+            users.flat_map(|it| [it.name.as_str(), it.submits_to.as_str()]).collect();
+        with.extend(job.provider.as_deref());
+        let end = job.start.unwrap_or(job.left);
+        let met = |it: &&CrashRow| {
+            let overlaps = it.crash < end && it.restart.is_none_or(|restart| restart > job.submit);
+            with.contains(&it.actor.as_str()) && overlaps
+        };
+        let crash =
+            |it: &CrashRow| Crash { actor: it.actor.clone(), from: it.crash, until: it.restart };
+        let mut crashes: Vec<Crash> = self.crashes.iter().filter(met).map(crash).collect();
+        crashes.sort_by(|a, b| a.from.total_cmp(&b.from));
+        crashes
+    }
+
+    /// The story of one of them.
+    pub fn story(&self, job: &JobRow) -> Story {
+        Story { workflow: workflow::of(self, job), ..self.its_own(job) }
+    }
+
+    /// The story of one of them, whatever workflow it is of.
+    fn its_own(&self, job: &JobRow) -> Story {
+        let users = self.scenario.users.iter();
+        let submitters = users.filter(|user| user.workload.as_str() == job.workload);
+        let story = Story {
+            job: job.job,
+            workload: job.workload.clone(),
+            job_id: job.job_id,
+            class: job.class.clone(),
+            shape: job.shape.clone(),
+            processors: job.processors,
+            requested_time: job.requested_time,
+            outcome: job.outcome.clone(),
+            refusal: job.refusal.clone(),
+            alternative: job.alternative,
+            submitters: submitters
+                .map(|user| (user.name.to_string(), user.submits_to.to_string()))
+                .collect(),
+            submit: job.submit,
+            ready: job.ready,
+            deadline: job.deadline,
+            provider: job.provider.clone(),
+            queued: job.queued,
+            promised_end: job.promised_end,
+            start: job.start,
+            left: job.left,
+            parts: Vec::new(),
+            attempts: Vec::new(),
+            offers: self.offers.iter().filter(|row| row.job == job.job).map(offer).collect(),
+            granted: windows::of(job.job, &self.reservations, &self.displacements),
+            moves: self.moves.iter().filter(|row| row.job == job.job).map(moved).collect(),
+            bookings: together::bookings(job.job, &self.bookings),
+            shares: Vec::new(),
+            lost_tasks: Vec::new(),
+            workflow: None,
+            tries: Vec::new(),
+            intervals: Vec::new(),
+            crashes: self.crashes_met(job),
+            maintenance: Vec::new(),
+            messages: self
+                .messages
+                .as_ref()
+                .map(|rows| rows.iter().filter(|row| row.job == Some(job.job)).map(said).collect()),
+            disclosures: self.disclosures.as_ref().map(|rows| {
+                rows.iter().filter(|row| row.job == Some(job.job)).map(disclosed).collect()
+            }),
+            sizes: Vec::new(),
+            wait: None,
+        };
+        match self.is_on_grid(job) {
+            true => grid::tell(story, self, job),
+            false if job.shape == "phased" => phased::tell(story, self, job),
+            false => provider::tell(story, self, job),
+        }
+    }
+
+    /// Whether a job runs on a grid.
+    fn is_on_grid(&self, job: &JobRow) -> bool {
+        let mut workloads = self.scenario.workloads.iter();
+        let workload = workloads.find(|it| it.name.as_str() == job.workload);
+        workload.is_some_and(|it| self.scenario.runs_on_grid(it))
+    }
+}
+
+fn said(row: &MessageRow) -> Said {
+    Said {
+        time: row.time,
+        sender: row.sender.clone(),
+        receiver: row.receiver.clone(),
+        kind: row.kind.clone(),
+    }
+}
+
+fn disclosed(row: &DisclosureRow) -> Disclosed {
+    Disclosed {
+        time: row.time,
+        sender: row.sender.clone(),
+        receiver: row.receiver.clone(),
+        item: row.item.clone(),
+        count: row.count,
+    }
+}
+
+fn moved(row: &MoveRow) -> Move {
+    Move {
+        time: row.time,
+        by: row.actor.clone(),
+        from: row.from.clone(),
+        to: row.to.clone(),
+        processors: row.processors,
+        planned_end: row.finish,
+        data: row.ready,
+        start_up: row.start_up.unwrap_or(0.0),
+    }
+}
+
+fn offer(row: &OfferRow) -> Offer {
+    Offer {
+        time: row.time,
+        provider: row.sender.clone(),
+        tasks: row.tasks,
+        completion: row.completion,
+    }
+}

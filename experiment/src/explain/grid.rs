@@ -1,0 +1,240 @@
+//! Jobs of a grid: their tries on time-shared resources, and the checkpoints between these.
+
+use haggle_model::grid::TryEnd;
+use haggle_results::JobRow;
+use haggle_results::reader::{CheckpointRow, OutageRow, TryRow};
+use serde::Serialize;
+
+use super::spent::{Column, Ledger, Part, Spent, micros};
+use super::supply::{Market, NO_LIMIT, Waiting};
+use super::{Chronicle, Story};
+use haggle_scenario::Scenario;
+use haggle_scenario::file::{self, GridPolicy};
+
+/// A try of a job on a resource.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Try {
+    /// Its number, from 1.
+    pub attempt: i64,
+    /// Where.
+    pub resource: String,
+    /// The try whose checkpoint it started from.
+    pub parent: Option<i64>,
+    /// When it got its slot.
+    pub dispatched: f64,
+    /// When it began to compute.
+    pub start: Option<f64>,
+    /// When it gave its slot back.
+    pub slot_left: f64,
+    /// When it was over, output included.
+    pub end: f64,
+    /// How it ended, a word of the table `tries`.
+    pub outcome: String,
+    /// What had been done of the job when it began, MI.
+    pub work_at_start: f64,
+    /// What had been done when it was over, MI.
+    pub work_at_end: f64,
+    /// Slot time in which it computed, s.
+    pub computing: f64,
+    /// Checkpoints that were written.
+    pub checkpoints: i64,
+    /// What its newest checkpoint that could be used holds of the job, MI.
+    pub saved: Option<f64>,
+    /// Whether the job was done, or may yet be, by this try or from a checkpoint of it.
+    pub counts: bool,
+    /// When its resource was back; `None` = it did not fail, or not in this run.
+    pub restored: Option<f64>,
+}
+
+/// A try that counts, and the checkpoint from which the next one started; `None` for the last.
+type Link<'a> = (&'a TryRow, Option<&'a CheckpointRow>);
+
+/// Completes the story of a job of a grid.
+pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
+    let (own, checkpoints) = rows(all, job);
+    let chain = chain(job, &own, &checkpoints);
+    story.parts = spent(all, job, &own, &chain);
+    let counts = |it: &TryRow| chain.iter().any(|(link, _)| link.attempt == it.attempt);
+    let told = |it: &&TryRow| one_try(it, counts(it), &checkpoints, &all.outages);
+    story.tries = own.iter().map(told).collect();
+    story
+}
+
+/// What the time of a job of a grid was spent on.
+pub(super) fn parts(all: &Chronicle, job: &JobRow) -> Vec<Spent> {
+    let (own, checkpoints) = rows(all, job);
+    spent(all, job, &own, &chain(job, &own, &checkpoints))
+}
+
+/// Its tries, and their checkpoints.
+fn rows<'a>(all: &'a Chronicle, job: &JobRow) -> (Vec<&'a TryRow>, Vec<&'a CheckpointRow>) {
+    let checkpoints = all.checkpoints.iter().filter(|it| it.job == job.job);
+    let mut own: Vec<&TryRow> = all.tries.iter().filter(|it| it.job == job.job).collect();
+    own.sort_by_key(|it| it.attempt);
+    (own, checkpoints.collect())
+}
+
+fn spent(all: &Chronicle, job: &JobRow, own: &[&TryRow], chain: &[Link<'_>]) -> Vec<Spent> {
+    let mut ledger = Ledger::new(job);
+    // In a schedule a task has its turn on a resource of its own, whatever is free elsewhere.
+    let can_start = if is_static(&all.scenario) { Part::Order } else { Part::Round };
+    let mut waiting = Waiting::new(all.grid_market.supply_anywhere(1), job.ready, can_start);
+    for (at, &(it, checkpoint)) in chain.iter().enumerate() {
+        idle(&mut ledger, &mut waiting, own, micros(it.dispatched));
+        ledger.until(micros(it.start.unwrap_or(it.left)), Part::Transfers);
+        let next = chain.get(at + 1).map(|(next, _)| next.dispatched);
+        computed(&mut ledger, it, checkpoint, next);
+    }
+    idle(&mut ledger, &mut waiting, own, micros(job.left));
+    ledger.spent()
+}
+
+/// A try that counts has begun to compute: up to its end, or to the checkpoint that counts, and
+/// in vain from there on.
+fn computed(
+    ledger: &mut Ledger,
+    it: &TryRow,
+    checkpoint: Option<&CheckpointRow>,
+    next: Option<f64>,
+) {
+    let running = Column::Running;
+    let Some(checkpoint) = checkpoint else {
+        let known = [
+            (Part::Computing, running, micros(it.computing)),
+            (Part::Checkpoints, running, micros(it.writing)),
+        ];
+        ledger.mixed(micros(it.left), &known, (Part::Transfers, running));
+        return ledger.until(micros(it.end), Part::Transfers);
+    };
+    let known = [(Part::Computing, running, micros(checkpoint.computing))];
+    let saved = checkpoint.written.unwrap_or(checkpoint.requested);
+    ledger.mixed(micros(saved), &known, (Part::Checkpoints, running));
+    let left = next.map_or(it.left, |next| next.min(it.left));
+    ledger.until(micros(left), Part::Lost);
+}
+
+/// No try that counts had a slot: in vain while another one computed, waiting for data while one
+/// had its slot, else at the scheduler.
+fn idle(ledger: &mut Ledger, waiting: &mut Waiting<'_>, tries: &[&TryRow], until: i64) {
+    let times = |it: &&TryRow| {
+        let start = it.start.unwrap_or(it.left);
+        [it.dispatched, start, it.left].map(micros)
+    };
+    let tries: Vec<[i64; 3]> = tries.iter().map(times).collect();
+    let mut times: Vec<i64> = tries.iter().flatten().copied().filter(|&it| it < until).collect();
+    times.push(until);
+    times.sort_unstable();
+    for time in times {
+        let now = ledger.told();
+        if time <= now {
+            continue;
+        }
+        if tries.iter().any(|&[_, start, left]| start <= now && now < left) {
+            ledger.until(time, Part::Lost);
+        } else if tries.iter().any(|&[dispatched, start, _]| dispatched <= now && now < start) {
+            ledger.until(time, Part::Transfers);
+        } else {
+            waiting.until(ledger, time);
+        }
+    }
+}
+
+/// Whether tasks run as schedules say that were made before.
+fn is_static(scenario: &Scenario) -> bool {
+    scenario.grid.as_ref().is_some_and(|grid| grid.policy == GridPolicy::StaticWorkflow)
+}
+
+/// The slots of all resources, what tries held of them, and what was down.
+pub(super) fn market(grid: &file::Grid, tries: &[TryRow], outages: &[OutageRow]) -> Market {
+    let slots = |site: &file::Site| match grid.policy {
+        GridPolicy::StaticWorkflow => 1,
+        _ => site.slots().map_or(NO_LIMIT, i64::from),
+    };
+    let places = grid
+        .sites
+        .iter()
+        .flat_map(|site| site.resource_names().map(move |name| (name, slots(site), slots(site))));
+    let held = tries.iter().map(|it| (it.provider.as_str(), it.dispatched, it.left, 1));
+    // Actors of grids do not crash.
+    Market::new(places, held, outages, &[], &[])
+}
+
+/// The tries that the job was done by, or may yet be, in order: each started from a checkpoint
+/// of the one before it.
+fn chain<'a>(
+    job: &JobRow,
+    tries: &[&'a TryRow],
+    checkpoints: &[&'a CheckpointRow],
+) -> Vec<Link<'a>> {
+    let alive = |it: &&&TryRow| match job.outcome.as_str() {
+        "completed" => it.ending == TryEnd::Computed,
+        "unfinished" => matches!(it.ending, TryEnd::Computed | TryEnd::Open),
+        _ => false,
+    };
+    let tips = tries.iter().filter(alive);
+    let mut tips = tips.map(|tip| back_from((*tip, None), tries, checkpoints));
+    let shown =
+        |links: &Vec<Link<'_>>| links.first().and_then(|(first, _)| first.start) == job.start;
+    if let Some(links) = tips.find(shown) {
+        return links;
+    }
+    if job.outcome != "unfinished" {
+        return Vec::new();
+    }
+    // It waits for a restart, from the newest checkpoint that there is.
+    let usable = checkpoints.iter().filter(|it| it.available.is_some());
+    let rank = |it: &CheckpointRow| [it.work_saved, it.available.unwrap_or_default()].map(micros);
+    let Some(newest) = usable.max_by_key(|it| rank(it)) else { return Vec::new() };
+    let tip = tries.iter().find(|it| it.attempt == newest.attempt);
+    tip.map_or_else(Vec::new, |tip| back_from((*tip, Some(*newest)), tries, checkpoints))
+}
+
+fn back_from<'a>(
+    tip: Link<'a>,
+    tries: &[&'a TryRow],
+    checkpoints: &[&'a CheckpointRow],
+) -> Vec<Link<'a>> {
+    let mut links = vec![tip];
+    let mut child = tip.0;
+    while let Some(parent) = child.parent {
+        let parent = tries.iter().find(|it| it.attempt == parent);
+        let is_it = |it: &&&CheckpointRow| {
+            Some(it.attempt) == child.parent && it.work_saved == child.work_at_start
+        };
+        let (Some(parent), Some(checkpoint)) = (parent, checkpoints.iter().find(is_it)) else {
+            break;
+        };
+        links.push((parent, Some(checkpoint)));
+        child = parent;
+    }
+    links.reverse();
+    links
+}
+
+fn one_try(
+    it: &TryRow,
+    counts: bool,
+    checkpoints: &[&CheckpointRow],
+    outages: &[OutageRow],
+) -> Try {
+    let usable = checkpoints.iter().filter(|c| c.attempt == it.attempt && c.available.is_some());
+    let failed = |outage: &&OutageRow| outage.provider == it.provider && outage.failed == it.end;
+    let outage = outages.iter().find(failed).filter(|_| it.ending == TryEnd::Failed);
+    Try {
+        attempt: it.attempt,
+        resource: it.provider.clone(),
+        parent: it.parent,
+        dispatched: it.dispatched,
+        start: it.start,
+        slot_left: it.left,
+        end: it.end,
+        outcome: it.ending.name().to_owned(),
+        work_at_start: it.work_at_start,
+        work_at_end: it.work_at_end,
+        computing: it.computing,
+        checkpoints: it.checkpoints,
+        saved: usable.map(|c| c.work_saved).max_by(f64::total_cmp),
+        counts,
+        restored: outage.and_then(|outage| outage.restored),
+    }
+}

@@ -1,0 +1,318 @@
+//! From the `[grid]` of a scenario to the plan of a grid.
+
+use std::sync::Arc;
+
+use haggle_agents::grid::{
+    BackgroundLoad, CancelMode, Checkpoints, Delay, GridPlan, JobData, PlannedResource, Routes,
+    StorageLimits,
+};
+use haggle_agents::protocol::GridTimer;
+use haggle_agents::{Message, Seats, Timer};
+use haggle_model::network::{
+    Capacity, NetworkError, Path as DataPath, Sharing as LinkSharing, Star, StarParameters,
+};
+use haggle_model::random::stream;
+use haggle_model::work::{Fraction, Speed, Work};
+use haggle_model::{ActorId, Span, Time};
+use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
+use haggle_scheduling::grid::workflows::{
+    BalanceRules, Estimate, Outages, Prediction, StaticPolicy, WorkflowPolicy,
+};
+use haggle_scheduling::grid::{
+    CheckpointCost, DynamicLimit, GridPolicy, IntervalRule, LightLoad, LoadUnit, Preference,
+    Replicas, SessionPolicy, Share as Part, Sharing, SiteId,
+};
+
+use haggle_workflows::schedule::Policy as Algorithm;
+use rand::RngExt;
+
+use super::workflows::{self, Workflows};
+use haggle_scenario::quantity::{Share, TimeOrShare, TimeSpan};
+use haggle_scenario::{Scenario, file};
+
+/// The plan of the grid of `scenario`, whose workflows are among these; all of its resources work at time
+/// zero.
+///
+/// # Errors
+/// If its network cannot be.
+pub(super) fn plan(
+    scenario: &Scenario,
+    grid: &file::Grid,
+    flows: &Workflows,
+) -> Result<GridPlan, NetworkError> {
+    let seed = scenario.scenario.seed;
+    let resources: Vec<PlannedResource> = (0..)
+        .map(SiteId)
+        .zip(&grid.sites)
+        .flat_map(|(id, site)| site_resources(seed, id, site))
+        .collect();
+    Ok(GridPlan {
+        seed,
+        resources,
+        policy: policy(grid),
+        preference: match grid.prefers {
+            file::Preference::EffectiveSpeed => Preference::EffectiveSpeed,
+            file::Preference::SpeedThenLoad => Preference::SpeedThenLoad,
+        },
+        period: grid.period.0,
+        query: grid.query.0,
+        schedule: grid.schedule.0,
+        delay: match grid.information.mode {
+            file::InformationMode::Immediate => Delay::None,
+            file::InformationMode::Periodic => Delay::Periodic(grid.information.delay.0),
+            file::InformationMode::Delayed => Delay::Random(grid.information.delay.0),
+        },
+        data: scenario.workloads.iter().map(data).collect(),
+        workflows: workflows::of_grid(scenario, flows),
+        checkpoints: grid.checkpoints.map(|it| checkpoints(&it)),
+        prepare: grid.prepare.0,
+        output_survives: grid.output == file::OutputFate::Survives,
+        cancel_mode: match grid.cancel_mode {
+            file::CancelMode::Immediate => CancelMode::Immediate,
+            file::CancelMode::NextRound => CancelMode::NextRound,
+        },
+        restart_needs_input: grid.restart_needs_input,
+        routes: routes(&grid.network, &grid.sites, seed)?,
+        link_sharing: match grid.network.sharing {
+            file::LinkSharing::Literal => LinkSharing::Literal,
+            file::LinkSharing::MaxMin => LinkSharing::MaxMin,
+        },
+        storage: grid.storage.map(|storage| StorageLimits {
+            capacity: storage.capacity.0,
+            kept: storage.kept.map(|kept| kept.0),
+        }),
+        records_all: scenario.results.checkpoints,
+        alone: true,
+    })
+}
+
+/// What is on its way when the run begins: the first change of each load.
+pub(super) fn initial(plan: &GridPlan, seats: Seats) -> Vec<(Time, ActorId, Message)> {
+    let first = |(id, resource): (u32, &PlannedResource)| {
+        let period = resource.load?.period?;
+        let message = Message::Wake(Timer::Grid(GridTimer::LoadChanges));
+        Some((Time::ZERO + period, seats.place(id), message))
+    };
+    (0..).zip(&plan.resources).filter_map(first).collect()
+}
+
+fn site_resources(
+    seed: u64,
+    id: SiteId,
+    site: &file::Site,
+) -> impl Iterator<Item = PlannedResource> {
+    let sharing = match (site.sharing, site.slots()) {
+        (file::Sharing::Reserved, slots) => Sharing::Reserved { slots },
+        (file::Sharing::Equal, slots) => Sharing::Equal { slots: slots.unwrap_or(1) },
+    };
+    site.resource_names().map(move |name| {
+        let capacity = capacity(seed, site, &name);
+        let load = site.load.map(|load| {
+            let shares = (load.initial_min.fraction(), load.initial_max.fraction());
+            let mut draws = stream(seed, &name, "initial load");
+            BackgroundLoad {
+                initial: BackgroundLoad::draw(capacity, shares, &mut draws),
+                period: load.period.map(|period| period.0),
+                change: (load.change_min.fraction(), load.change_max.fraction()),
+            }
+        });
+        PlannedResource { name, site: id, capacity, sharing, up: true, load }
+    })
+}
+
+fn data(workload: &file::Workload) -> JobData {
+    let file::Data { input, output, checkpoint } = workload.data.unwrap_or_default();
+    let share = workload.share.map_or(Part::WHOLE, reserved);
+    JobData { input: input.0, output: output.0, checkpoint: checkpoint.0, share }
+}
+
+fn reserved(share: Share) -> Part {
+    Part((share.fraction() * f64::from(Part::WHOLE.0)).round() as u32)
+}
+
+/// The rule for sessions under one of the policies for them; what it needs has been checked.
+fn sessions(grid: &file::Grid) -> SessionPolicy {
+    let limits = grid.sessions.unwrap_or_default();
+    let share = |share: Option<Share>| share.map_or(Part::WHOLE, reserved);
+    let time = |time: Option<TimeSpan>| time.map_or(Span::TICK, |time| time.0);
+    match grid.policy {
+        file::GridPolicy::UserClustering => SessionPolicy::UserClustering,
+        file::GridPolicy::FullFillRoundRobin => SessionPolicy::RoundRobin,
+        file::GridPolicy::WithLimit => SessionPolicy::Limit(share(limits.limit)),
+        file::GridPolicy::WithDynamicLimit => SessionPolicy::DynamicLimit(DynamicLimit {
+            light: share(limits.light),
+            blocking: part(limits.blocking()),
+            initial: LightLoad {
+                inter_arrival: time(limits.between),
+                holding: time(limits.holding),
+                share: share(limits.share.or(limits.light)),
+            },
+        }),
+        _ => SessionPolicy::FullFill,
+    }
+}
+
+pub(super) fn policy(grid: &file::Grid) -> GridPolicy {
+    let written = grid.replicas.unwrap_or_default();
+    let room = u64::from(written.room);
+    let unit = match written.unit {
+        file::LoadUnit::Resources => LoadUnit::Resources,
+        file::LoadUnit::Slots => LoadUnit::Slots,
+    };
+    let replicas = Replicas { min: written.min, max: written.max, room, unit };
+    let checkpointing = grid.checkpoints.is_some();
+    match grid.policy {
+        file::GridPolicy::Fcfs => GridPolicy::Fcfs,
+        file::GridPolicy::Fjbcr => GridPolicy::Fjbcr,
+        file::GridPolicy::MaxMax => GridPolicy::MaxMax,
+        file::GridPolicy::MinMax => GridPolicy::MinMax,
+        file::GridPolicy::UnconditionalRep => GridPolicy::UnconditionalRep(written.max),
+        file::GridPolicy::Wqr => GridPolicy::Wqr(written.max),
+        file::GridPolicy::LoadDependentRep => GridPolicy::LoadDependentRep(replicas),
+        file::GridPolicy::DetectionAndReplication => {
+            GridPolicy::DetectionAndReplication(written.max)
+        }
+        file::GridPolicy::FailureDependentRep => GridPolicy::FailureDependentRep(replicas),
+        file::GridPolicy::CombinedFt => {
+            let resume = written.resume.map_or(room, u64::from);
+            GridPolicy::CombinedFt { replicas, resume }
+        }
+        file::GridPolicy::Migration => GridPolicy::Migration { checkpointing },
+        file::GridPolicy::Rescheduling => {
+            let gain = grid.gain.map_or(Fraction::from_ppm(0), part);
+            GridPolicy::Rescheduling { gain, checkpointing }
+        }
+        file::GridPolicy::Workflow => GridPolicy::Workflow(WorkflowPolicy {
+            balance: None,
+            prediction: Prediction::Extrapolation,
+            estimate: Estimate::Integrated,
+            checkpointing,
+        }),
+        file::GridPolicy::BalancedWorkflow => {
+            let written = grid.balance.unwrap_or_default();
+            let balance = Some(BalanceRules {
+                floor: written.floor.0,
+                gain: grid.gain.map_or(Fraction::from_ppm(0), part),
+                group: written.group,
+                evicts: written.evict,
+                counts_checkpoint: written.counts_checkpoint,
+            });
+            let prediction = match grid.prediction.unwrap_or_default() {
+                file::Prediction::Extrapolation => Prediction::Extrapolation,
+                file::Prediction::Average => Prediction::Average,
+                file::Prediction::CurveFit => Prediction::CurveFit,
+            };
+            let estimate = match grid.estimate.unwrap_or_default() {
+                file::Estimate::Integrated => Estimate::Integrated,
+                file::Estimate::Literal => Estimate::Literal,
+            };
+            GridPolicy::Workflow(WorkflowPolicy { balance, prediction, estimate, checkpointing })
+        }
+        file::GridPolicy::StaticWorkflow => GridPolicy::StaticWorkflow(StaticPolicy {
+            by: match grid.algorithm.unwrap_or_default() {
+                file::StaticAlgorithm::Heft => Algorithm::Heft,
+                file::StaticAlgorithm::Cpop => Algorithm::Cpop,
+                file::StaticAlgorithm::Peft => Algorithm::Peft,
+                file::StaticAlgorithm::MinMin => Algorithm::MinMin,
+                file::StaticAlgorithm::MaxMin => Algorithm::MaxMin,
+                file::StaticAlgorithm::Sufferage => Algorithm::Sufferage,
+                file::StaticAlgorithm::Random => Algorithm::Random,
+            },
+            outages: match grid.outages.unwrap_or_default() {
+                file::Outages::Wait => Outages::Wait,
+                file::Outages::Replan => Outages::Replan,
+            },
+            checkpointing,
+        }),
+        file::GridPolicy::UserClustering
+        | file::GridPolicy::FullFill
+        | file::GridPolicy::FullFillRoundRobin
+        | file::GridPolicy::WithLimit
+        | file::GridPolicy::WithDynamicLimit => GridPolicy::Sessions(sessions(grid)),
+    }
+}
+
+fn part(share: Share) -> Fraction {
+    Fraction::from_ppm((share.fraction() * 1e6).round() as u32)
+}
+
+fn length(written: TimeOrShare) -> Length {
+    match written {
+        TimeOrShare::Time(time) => Length::Fixed(time.0),
+        TimeOrShare::Share(share) => Length::OfExecution(part(share)),
+    }
+}
+
+fn checkpoints(written: &file::Checkpoints) -> Checkpoints {
+    let interval = written.interval.map_or(Span::ZERO, |interval| interval.0);
+    let mtbf = written.mtbf.map(|mtbf| mtbf.0);
+    Checkpoints {
+        rule: match written.rule {
+            file::CheckpointRule::Periodic => IntervalRule::Periodic { interval },
+            file::CheckpointRule::LastFailure => {
+                IntervalRule::LastFailure { interval, max_omit: written.omit_max }
+            }
+            file::CheckpointRule::MeanFailure => IntervalRule::MeanFailure {
+                interval,
+                minimum: length(written.interval_min),
+                step: written.step.map_or(Length::Fixed(interval), length),
+                limit: part(written.limit),
+                first: written.first.0,
+            },
+            file::CheckpointRule::Young => IntervalRule::Young { mtbf },
+            file::CheckpointRule::Daly => IntervalRule::Daly { mtbf },
+        },
+        cost: written.cost.map_or(CheckpointCost::BY_LENGTH, |it| CheckpointCost::Constant(it.0)),
+        recovery: written.recovery.0,
+        mean_failure: match written.mean_failure {
+            file::MeanFailure::Elapsed => MeanFailure::Elapsed,
+            file::MeanFailure::Closed => MeanFailure::Closed,
+        },
+    }
+}
+
+fn routes(
+    network: &file::DataNetwork,
+    sites: &[file::Site],
+    seed: u64,
+) -> Result<Routes, NetworkError> {
+    let (bandwidth, latency) = (network.bandwidth.0, network.latency.0);
+    match network.model {
+        file::NetworkModel::Constant => {
+            DataPath::constant(bandwidth, latency).map(Routes::Constant)
+        }
+        file::NetworkModel::Stars => {
+            let parameters = StarParameters {
+                sites: sites.iter().map(|site| site.resources as usize).collect(),
+                services: 2,
+                lan_capacity: Capacity::Shared(bandwidth),
+                service_capacity: network
+                    .service_bandwidth
+                    .map_or(Capacity::Unlimited, |rate| Capacity::Shared(rate.0)),
+                lan_latency: latency,
+                wan_capacity: Capacity::PerFlow(network.wan_bandwidth.0),
+                wan_latency: network.wan_latency.to_model(),
+            };
+            Ok(Routes::Star(Arc::new(Star::new(&parameters, seed)?)))
+        }
+    }
+}
+
+/// The whole capacity of a site's resources, for tables.
+pub(super) fn speed(capacity: Speed) -> f64 {
+    Work::as_mi_f64(capacity.over(Span::from_secs(1)))
+}
+
+/// The speed of each of a site's resources under a seed, MIPS.
+pub fn speeds(seed: u64, site: &file::Site) -> Vec<f64> {
+    site.resource_names().map(|name| speed(capacity(seed, site, &name))).collect()
+}
+
+/// The whole capacity of one of a site's resources.
+pub(super) fn capacity(seed: u64, site: &file::Site, resource: &str) -> Speed {
+    let mips = match site.mips_max.filter(|&max| max > site.mips) {
+        Some(max) => stream(seed, resource, "speed").random_range(site.mips..=max),
+        None => site.mips,
+    };
+    Speed::from_micro_mips((mips * 1e6).round() as u64)
+}

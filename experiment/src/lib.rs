@@ -1,0 +1,38 @@
+//! Carrying scenarios out: the workloads they name, the world they describe,
+//! the run, what is written of it and drawn from it.
+//!
+//! ```text
+//! Scenario ──> workload, world ──> haggle_runtime::run ──> haggle_recording ──> folder ──> figures
+//! ```
+
+pub mod audit;
+pub mod cast;
+pub mod compare;
+pub mod cost;
+pub mod explain;
+pub mod failures;
+pub mod figures;
+pub mod grid;
+mod in_code;
+mod maintenance;
+mod mapping;
+mod memory;
+pub mod plans;
+pub mod random;
+mod reservations;
+mod resuming;
+pub mod run;
+mod seating;
+pub mod sweep;
+pub mod threads;
+pub mod transactions;
+mod vain;
+pub mod verify;
+mod workflows;
+pub mod workload;
+pub mod world;
+
+pub use in_code::{summarise, write};
+pub use run::{
+    Conduct, Destination, ExperimentError, Figures, Keep, Outcome, Unwatched, Watch, Written, run,
+};

@@ -1,0 +1,165 @@
+//! What can meet in a scenario: the rows and columns of the table of crossings.
+
+use std::collections::BTreeSet;
+
+use haggle_scenario::Scenario;
+use haggle_scenario::file::{self, FigureKind, GridPolicy, OnFailure, Policy, Role, Transport};
+use haggle_scenario::quantity::TimeSpan;
+
+/// What was done with a case besides running it.
+#[derive(Clone, Debug, Default)]
+pub struct Done {
+    /// On which drivers it ran.
+    pub drivers: bool,
+    /// Whether it ran as a base and an extension.
+    pub extends: bool,
+    /// Whether it is a sweep.
+    pub sweep: bool,
+    /// Whether the sweep was resumed.
+    pub resume: bool,
+    /// Whether a job was explained.
+    pub explain: bool,
+    /// Whether the run was compared.
+    pub compare: bool,
+    /// Whether the tables were checked.
+    pub tables: bool,
+    /// What was drawn.
+    pub figures: BTreeSet<&'static str>,
+}
+
+/// Whether a scenario, and what was done with it, has a feature.
+type Has = fn(&Scenario, &Done) -> bool;
+
+/// The features: what each is called, and who has it.
+pub const FEATURES: [(&str, Has); 48] = [
+    ("providers", |scenario, _| !scenario.providers.is_empty()),
+    ("rigid", |scenario, _| !scenario.providers.is_empty() && !bags(scenario)),
+    ("bags", |scenario, _| bags(scenario)),
+    ("metascheduler", |scenario, _| !scenario.metaschedulers.is_empty()),
+    ("composition", |scenario, _| compositions(scenario).next().is_some()),
+    ("late offers", |scenario, _| late_offers(scenario)),
+    ("co-allocation", |scenario, _| role(scenario, |it| matches!(it, Role::Spreads(_)))),
+    ("transactions", |scenario, _| {
+        scenario.metaschedulers.iter().any(|it| it.transaction().is_some())
+    }),
+    ("reallocation", |scenario, _| role(scenario, |it| matches!(it, Role::Moves(_)))),
+    ("mapping", |scenario, _| role(scenario, |it| matches!(it, Role::Maps(_)))),
+    ("reservations", |scenario, _| reservations(scenario)),
+    ("maintenance", |scenario, _| !scenario.maintenance.is_empty()),
+    ("latency", |scenario, _| latency(scenario)),
+    ("network faults", |scenario, _| network_faults(scenario)),
+    ("reliable transport", |scenario, _| scenario.network.transport == Transport::Reliable),
+    ("grid", |scenario, _| scenario.grid.as_ref().is_some_and(|it| !it.policy.takes_sessions())),
+    ("tasks on a grid", |scenario, _| {
+        scenario.workloads.iter().any(|it| flows(scenario, it, true))
+    }),
+    ("tasks on providers", |scenario, _| {
+        scenario.workloads.iter().any(|it| flows(scenario, it, false))
+    }),
+    ("static schedules", |scenario, _| {
+        scenario.grid.as_ref().is_some_and(|it| it.policy == GridPolicy::StaticWorkflow)
+    }),
+    ("replicas", |scenario, _| scenario.grid.as_ref().is_some_and(|it| it.policy.replicates())),
+    ("sessions", |scenario, _| scenario.grid.as_ref().is_some_and(|it| it.policy.takes_sessions())),
+    ("plans", |scenario, _| scenario.plans.is_some()),
+    ("failures", |scenario, _| scenario.processor_failures().next().is_some()),
+    ("crashes of actors", |scenario, _| scenario.crashing().next().is_some()),
+    ("checkpoints", |scenario, _| checkpoints(scenario)),
+    ("horizon", |scenario, _| scenario.scenario.horizon.is_some()),
+    ("patience", |scenario, _| scenario.users.iter().any(|user| user.patience.is_some())),
+    ("logs", |scenario, _| scenario.workloads.iter().any(|it| it.log.is_some())),
+    ("sweep", |_, done| done.sweep),
+    ("resume", |_, done| done.resume),
+    ("extends", |_, done| done.extends),
+    ("drivers", |_, done| done.drivers),
+    ("explain", |_, done| done.explain),
+    ("compare", |_, done| done.compare),
+    ("tables", |_, done| done.tables),
+    ("gantt", |_, done| drawn(done, FigureKind::Gantt)),
+    ("utilisation", |_, done| drawn(done, FigureKind::Utilisation)),
+    ("queue-length", |_, done| drawn(done, FigureKind::QueueLength)),
+    ("waiting-ecdf", |_, done| drawn(done, FigureKind::WaitingEcdf)),
+    ("bounded-slowdown-ecdf", |_, done| drawn(done, FigureKind::BoundedSlowdownEcdf)),
+    ("agreement-ecdf", |_, done| drawn(done, FigureKind::AgreementEcdf)),
+    ("bars", |_, done| drawn(done, FigureKind::Bars)),
+    ("box", |_, done| drawn(done, FigureKind::Box)),
+    ("letter-values", |_, done| drawn(done, FigureKind::LetterValues)),
+    ("lines", |_, done| drawn(done, FigureKind::Lines)),
+    ("resource-timeline", |_, done| drawn(done, FigureKind::ResourceTimeline)),
+    ("job-timeline", |_, done| drawn(done, FigureKind::JobTimeline)),
+    ("sequence", |_, done| drawn(done, FigureKind::Sequence)),
+];
+
+/// The names of the features that a case has.
+pub fn of(scenario: &Scenario, done: &Done) -> BTreeSet<String> {
+    let had = FEATURES.iter().filter(|(_, has)| has(scenario, done));
+    had.map(|(name, _)| (*name).to_owned()).collect()
+}
+
+fn drawn(done: &Done, kind: FigureKind) -> bool {
+    done.figures.contains(kind.name())
+}
+
+fn bags(scenario: &Scenario) -> bool {
+    let bags = |step: &file::Step| matches!(step, file::Step::Bags {});
+    scenario.workloads.iter().any(|workload| workload.steps.iter().any(bags))
+}
+
+/// Whether a workload has workflows whose tasks run on a grid, or on providers.
+fn flows(scenario: &Scenario, workload: &file::Workload, on_grid: bool) -> bool {
+    let is_submitted = |it: &&file::User| {
+        let mut sources = scenario.sources(it.workload.as_str()).into_iter();
+        sources.any(|place| scenario.workloads[place].name == workload.name)
+    };
+    workload.model == Some(file::Model::Workflows)
+        && scenario.users.iter().any(|user| is_submitted(&user))
+        && scenario.runs_on_grid(workload) == on_grid
+}
+
+fn compositions(scenario: &Scenario) -> impl Iterator<Item = &file::Metascheduler> {
+    scenario.metaschedulers.iter().filter(|it| it.composition.is_some())
+}
+
+/// Whether a metascheduler does that with jobs.
+fn role(scenario: &Scenario, is: fn(&Role<'_>) -> bool) -> bool {
+    scenario.metaschedulers.iter().any(|it| is(&it.role()))
+}
+
+/// Whether a provider grants windows in advance.
+fn reservations(scenario: &Scenario) -> bool {
+    scenario.providers.iter().any(|it| it.policy == Policy::Reservations)
+}
+
+/// Offers that come late, go stale, or are not waited for.
+fn late_offers(scenario: &Scenario) -> bool {
+    let slow =
+        |offers: &file::Offers| offers.delay > TimeSpan::ZERO || offers.padding.fraction() > 0.0;
+    let hasty = |it: &file::Metascheduler| it.negotiation.is_some_and(|it| it.wait.is_some());
+    compositions(scenario).next().is_some()
+        && (scenario.providers.iter().any(|it| it.offers.as_ref().is_some_and(slow))
+            || scenario.metaschedulers.iter().any(hasty))
+}
+
+/// Whether messages take time.
+fn latency(scenario: &Scenario) -> bool {
+    let network = &scenario.network;
+    let slow = [network.latency, network.jitter].iter().any(|time| *time > TimeSpan::ZERO);
+    slow || !network.links.is_empty()
+}
+
+/// Whether messages may be lost, arrive twice or overtake each other on their way.
+fn network_faults(scenario: &Scenario) -> bool {
+    let network = &scenario.network;
+    let hit = [network.loss, network.duplication].iter().any(|share| !share.is_zero());
+    hit || network.reordering || !network.partitions.is_empty()
+}
+
+fn checkpoints(scenario: &Scenario) -> bool {
+    let rigid =
+        |it: &file::Provider| it.checkpoints.is_some() && it.on_failure == Some(OnFailure::Resume);
+    scenario.providers.iter().any(rigid)
+        || scenario
+            .grid
+            .as_ref()
+            .is_some_and(|it| it.checkpoints.is_some() && it.policy.takes_checkpoints())
+}

@@ -1,0 +1,35 @@
+//! What a scenario says of reservations, as types of the engine.
+
+use haggle_agents::ReservingConfig;
+use haggle_scheduling::Scheduling;
+use haggle_scheduling::reservations::{After, Criterion, ReservationConfig};
+
+use haggle_scenario::file;
+
+/// The local scheduler of a provider with policy "reservations".
+pub(super) fn scheduling(provider: &file::Provider) -> Scheduling {
+    let it = provider.reservations.unwrap_or_default();
+    Scheduling::Reservations(ReservationConfig {
+        criterion: match it.criterion {
+            file::Criterion::Shuffle => Criterion::Shuffle,
+            file::Criterion::Fifo => Criterion::Fifo,
+            file::Criterion::Bjf => Criterion::Bjf,
+            file::Criterion::Lff => Criterion::Lff,
+            file::Criterion::Edf => Criterion::Edf,
+        },
+        threshold: it.threshold,
+        after: match it.after {
+            file::AfterAnchor::Deadline => After::Deadline,
+            file::AfterAnchor::Completion => After::Completion,
+        },
+        compresses: it.compress,
+    })
+}
+
+/// How such a provider answers, and when it fixes starts.
+pub(super) fn reserving(provider: &file::Provider) -> ReservingConfig {
+    let it = provider.reservations.unwrap_or_default();
+    let percent =
+        |share: haggle_scenario::quantity::Share| (share.fraction() * 100.0).round() as u32;
+    ReservingConfig { alternatives: it.alternatives, fix_at: it.fix_at.map(percent) }
+}

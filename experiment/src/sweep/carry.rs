@@ -1,0 +1,221 @@
+//! Carrying out runs, or packs of them, side by side.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use haggle_results::{Existing, ResultsError};
+use haggle_runtime::Driver;
+
+use super::failed::Notes;
+use super::past::Past;
+use super::{Cause, Failed, OnFailure, SweepConduct, SweepError, packed};
+use crate::run::{Conduct, Destination, ExperimentError, Unwatched, run};
+use crate::threads::on_threads;
+use haggle_scenario::{Experiment, Run};
+
+/// Carries out the runs that are not done and whose number is `mine`; what is to be summed up later.
+/// A run that somebody else is carrying out is left to them. Gives those that failed.
+///
+/// # Errors
+/// See [`SweepError`].
+pub fn carry_out(
+    experiment: &Experiment,
+    folder: &Path,
+    conduct: &SweepConduct<'_>,
+    mine: &dyn Fn(usize) -> bool,
+) -> Result<Vec<Failed>, SweepError> {
+    let mut past = Past::new(folder, conduct.output, conduct.wanted)?;
+    let mut todo: Vec<Unit<'_>> = Vec::new();
+    let mut runs = experiment.runs().peekable();
+    while let Some(run) = runs.next() {
+        let first = run.number;
+        let mut unit = vec![run];
+        let together = |run: &Run<'_>| conduct.pack.is_some_and(|most| run.number < first + most);
+        while let Some(run) = runs.next_if(together) {
+            unit.push(run);
+        }
+        let mut missing = false;
+        for run in unit.iter().filter(|run| mine(run.number)) {
+            missing |= !past.has(run)?;
+        }
+        if missing {
+            if conduct.pack.is_some() {
+                // A pack is made as a whole, but for runs that have folders of their own.
+                unit.retain(|run| !own_place(run, conduct).exists());
+            }
+            todo.push(Unit { pack: conduct.pack.map(|_| first), runs: unit });
+        }
+    }
+    let all = Mutex::new(Vec::new());
+    side_by_side(conduct.workers.min(todo.len()), &todo, |unit| {
+        let failed = match (unit.pack, unit.runs.as_slice()) {
+            (Some(first), runs) => packed::carry_out(first, runs, folder, conduct)?,
+            (None, runs) => {
+                let runs =
+                    runs.iter().map(|run| one(run, folder, &own_place(run, conduct), conduct));
+                runs.filter_map(|ended| ended.map(Ended::failed).transpose())
+                    .collect::<Result<Vec<_>, _>>()?
+            }
+        };
+        all.lock().unwrap_or_else(PoisonError::into_inner).extend(failed);
+        Ok::<(), SweepError>(())
+    })?;
+    let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    all.sort_by_key(|failed| failed.run);
+    Ok(all)
+}
+
+/// What one thread does in one go.
+struct Unit<'e> {
+    /// The number of the first run of the pack that it makes.
+    pack: Option<usize>,
+    runs: Vec<Run<'e>>,
+}
+
+/// The folder of a run that has one of its own.
+fn own_place(run: &Run<'_>, conduct: &SweepConduct<'_>) -> PathBuf {
+    conduct.output.join(run.folder())
+}
+
+/// How a run ended while others go on.
+pub(super) enum Ended {
+    /// It has results.
+    Done,
+    /// It failed, which is noted.
+    Failed(Failed),
+    /// Somebody else is carrying it out, or has done so meanwhile.
+    Elsewhere,
+}
+
+impl Ended {
+    fn failed(self) -> Option<Failed> {
+        if let Ended::Failed(failed) = self { Some(failed) } else { None }
+    }
+}
+
+/// Does `work` for each of `all` on so many threads, or as many as the system gives: this one does
+/// its part. After an error nothing new is begun; of several, the first one's in the list
+/// is returned.
+fn side_by_side<T: Sync, E: Send>(
+    threads: usize,
+    all: &[T],
+    work: impl Fn(&T) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(None::<(usize, E)>));
+    let failed = || failed.lock().unwrap_or_else(PoisonError::into_inner);
+    let worker = || {
+        while failed().is_none() {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(one) = all.get(place) else { break };
+            if let Err(error) = work(one) {
+                let mut first = failed();
+                if first.as_ref().is_none_or(|&(other, _)| place < other) {
+                    *first = Some((place, error));
+                }
+            }
+        }
+    };
+    on_threads(threads, worker);
+    let first = failed().take();
+    first.map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// Carries out a run, whose results go to `place`.
+pub(super) fn one(
+    one: &Run<'_>,
+    folder: &Path,
+    place: &Path,
+    conduct: &SweepConduct<'_>,
+) -> Result<Ended, SweepError> {
+    if conduct.stop.load(Ordering::Relaxed) {
+        return Err(SweepError::Interrupted);
+    }
+    let destination = Destination {
+        folder: place.to_owned(),
+        end: Some(own_place(one, conduct)),
+        existing: Existing::Keep,
+        keep: conduct.wanted.keep,
+        figures: conduct.figures,
+    };
+    let how = Conduct {
+        driver: Driver::Sequential,
+        stop: conduct.stop,
+        watch: &Unwatched,
+        check: false,
+        warnings: &one.variant.warnings,
+    };
+    // Whatever is wrong with one run, and be it ours, is no reason to lose the others.
+    let ended =
+        catch_unwind(AssertUnwindSafe(|| run(&one.scenario(), folder, Some(&destination), &how)));
+    let notes = Notes::of(conduct.output);
+    let (failed, error) = match ended {
+        Ok(Ok(_)) => {
+            notes.remove(one.number)?;
+            (conduct.on_run)();
+            return Ok(Ended::Done);
+        }
+        Ok(Err(ExperimentError::Run(haggle_runtime::RunError::Interrupted))) => {
+            return Err(SweepError::Interrupted);
+        }
+        Ok(Err(ExperimentError::Results(
+            ResultsError::InUse { .. } | ResultsError::FolderExists { .. },
+        ))) => return Ok(Ended::Elsewhere),
+        Ok(Err(error)) => (Failed::of(one, &error), Some(error)),
+        Err(panic) if conduct.on_failure == OnFailure::Stop => std::panic::resume_unwind(panic),
+        Err(panic) => (Some(Failed::new(one, Cause::Bug, said(&*panic))), None),
+    };
+    match (failed, error) {
+        (Some(failed), _) if conduct.on_failure == OnFailure::GoOn => {
+            notes.add(&failed)?;
+            (conduct.on_run)();
+            Ok(Ended::Failed(failed))
+        }
+        (_, Some(error)) => Err(SweepError::Run {
+            number: one.number,
+            folder: one.folder().display().to_string(),
+            error: Box::new(error),
+        }),
+        (_, None) => unreachable!("a panic is a failure of its own"),
+    }
+}
+
+/// What a panic said.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    format!("it ended by a mistake of ours: {}", text.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_done_once_on_any_number_of_threads() {
+        let all: Vec<AtomicUsize> = (0..100).map(AtomicUsize::new).collect();
+        for threads in [0, 1, 2, 7] {
+            let done = side_by_side(threads, &all, |it| {
+                it.fetch_add(1_000, Ordering::Relaxed);
+                Ok::<(), ()>(())
+            });
+            assert_eq!(done, Ok(()));
+        }
+        let times = all.iter().map(|it| it.load(Ordering::Relaxed));
+        assert!(times.enumerate().all(|(place, times)| times == place + 4_000));
+    }
+
+    #[test]
+    fn the_first_error_counts_and_ends_it() {
+        let begun = AtomicUsize::new(0);
+        let all: Vec<usize> = (0..1_000).collect();
+        let error = side_by_side(2, &all, |&it| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            if it < 2 { Err(it) } else { Ok(()) }
+        });
+        assert!(matches!(error, Err(0 | 1)), "{error:?}");
+        assert!(begun.load(Ordering::Relaxed) < 1_000);
+    }
+}

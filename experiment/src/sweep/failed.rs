@@ -1,0 +1,121 @@
+//! Runs that failed for a reason of their own: noted beside the results, so that whoever sums up
+//! knows of them, wherever they were tried.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use haggle_results::{ResultsError, sha256};
+use serde::{Deserialize, Serialize};
+
+use super::{HIDDEN, write_whole};
+use crate::ExperimentError;
+use crate::run::BUILD;
+use haggle_scenario::Run;
+
+/// A run that has no results, and never will with the same input.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failed {
+    /// Number of the run.
+    pub run: usize,
+    /// Its folder inside the sweep's, if it had any.
+    pub folder: String,
+    /// Whose fault it is.
+    pub cause: Cause,
+    /// What went wrong.
+    pub message: String,
+    /// SHA-256 of the scenario that was run.
+    scenario_sha256: String,
+    /// The build that tried.
+    build: String,
+}
+
+/// Whose fault it is that a run failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// The scenario's, or that of a log.
+    Input,
+    /// Ours.
+    Bug,
+}
+
+impl Failed {
+    /// A run that ended so.
+    pub fn new(run: &Run<'_>, cause: Cause, message: String) -> Failed {
+        Failed {
+            run: run.number,
+            folder: run.folder().display().to_string(),
+            cause,
+            message,
+            scenario_sha256: sha256_of(run),
+            build: BUILD.to_owned(),
+        }
+    }
+
+    /// The same of an error of the run; `None` if it is one of the place where results go, which the
+    /// other runs would meet as well.
+    pub fn of(run: &Run<'_>, error: &ExperimentError) -> Option<Failed> {
+        let cause = match error {
+            ExperimentError::Results(error) if !error.is_read() => return None,
+            ExperimentError::Violation(_)
+            | ExperimentError::Disagreement(_)
+            | ExperimentError::JobsMissing { .. } => Cause::Bug,
+            _ => Cause::Input,
+        };
+        Some(Failed::new(run, cause, error.to_string()))
+    }
+}
+
+/// SHA-256 of the scenario of exactly this run.
+pub(super) fn sha256_of(run: &Run<'_>) -> String {
+    sha256(run.scenario().to_toml().as_bytes())
+}
+
+/// The notes of a sweep's folder.
+pub(super) struct Notes {
+    folder: PathBuf,
+}
+
+impl Notes {
+    pub(super) fn of(output: &Path) -> Notes {
+        Notes { folder: output.join(HIDDEN).join("failed") }
+    }
+
+    /// Notes that a run failed.
+    pub(super) fn add(&self, failed: &Failed) -> Result<(), ResultsError> {
+        let made = fs::create_dir_all(&self.folder);
+        made.map_err(|error| ResultsError::write(&self.folder, error))?;
+        let text = serde_json::to_string_pretty(failed).expect("texts and numbers");
+        write_whole(&self.path(failed.run), &format!("{text}\n"))
+    }
+
+    /// Forgets that a run failed.
+    pub(super) fn remove(&self, run: usize) -> Result<(), ResultsError> {
+        let path = self.path(run);
+        match fs::remove_file(&path) {
+            Err(error) if !is_absent(&error) => Err(ResultsError::write(&path, error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is noted of a run as it would be run now.
+    pub(super) fn get(&self, run: &Run<'_>) -> Result<Option<Failed>, ResultsError> {
+        let path = self.path(run.number);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if is_absent(&error) => return Ok(None),
+            text => text.map_err(|error| ResultsError::read(&path, error))?,
+        };
+        let failed: Failed = serde_json::from_str(&text)
+            .map_err(|error| ResultsError::Damaged { path, reason: error.to_string() })?;
+        Ok(Some(failed).filter(|it| it.build == BUILD && it.scenario_sha256 == sha256_of(run)))
+    }
+
+    fn path(&self, run: usize) -> PathBuf {
+        self.folder.join(format!("{run}.json"))
+    }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}

@@ -1,0 +1,39 @@
+//! Runs that go into a pack as they end, one after the other.
+
+use std::path::Path;
+
+use haggle_results::{PackWriter, ResultsError};
+
+use super::carry::{Ended, one};
+use super::{Failed, SweepConduct, SweepError};
+use haggle_scenario::Run;
+
+/// Makes the pack of the runs from number `first` on. A pack that is there is replaced, once the new one is
+/// whole. Gives those that failed.
+pub(super) fn carry_out(
+    first: usize,
+    runs: &[Run<'_>],
+    folder: &Path,
+    conduct: &SweepConduct<'_>,
+) -> Result<Vec<Failed>, SweepError> {
+    let mut pack = match PackWriter::create(conduct.output, first) {
+        Ok(pack) => pack,
+        // They leave what we would.
+        Err(ResultsError::InUse { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    // A run's own files are many and short-lived, and need not go over a network.
+    let scratch = tempfile::tempdir();
+    let scratch = scratch.map_err(|error| ResultsError::write(&std::env::temp_dir(), error))?;
+    let place = scratch.path().join("run");
+    let mut all = Vec::new();
+    for run in runs {
+        match one(run, folder, &place, conduct)? {
+            Ended::Done => pack.add(&place, run.number, &run.variant.label, run.seed)?,
+            Ended::Failed(failed) => all.push(failed),
+            Ended::Elsewhere => {}
+        }
+    }
+    pack.publish()?;
+    Ok(all)
+}

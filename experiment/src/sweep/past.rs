@@ -1,0 +1,90 @@
+//! Which runs of a sweep are there already, and whether they are what would be run now.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use haggle_results::{Input, ResultsError, SweepFolder};
+
+use super::failed::sha256_of;
+use super::{SweepError, Wanted};
+use crate::run::{BUILD, Keep};
+use haggle_scenario::{Run, log_path};
+
+/// What was done before.
+pub(super) struct Past<'a> {
+    /// Where the scenario's relative paths start.
+    folder: &'a Path,
+    output: &'a Path,
+    there: SweepFolder,
+    wanted: Wanted,
+    /// Files that runs have read, as they are now.
+    inputs: BTreeMap<PathBuf, Input>,
+}
+
+impl<'a> Past<'a> {
+    pub(super) fn new(
+        folder: &'a Path,
+        output: &'a Path,
+        wanted: Wanted,
+    ) -> Result<Past<'a>, ResultsError> {
+        let there = SweepFolder::open(output)?;
+        Ok(Past { folder, output, there, wanted, inputs: BTreeMap::new() })
+    }
+
+    /// Whether the results of a run are there. A folder, or a pack, gets its final name only when everything is
+    /// in it, so one that is there was whole; a full disk or a copy that was stopped may have cut it
+    /// since, and sizes show that at no cost.
+    pub(super) fn has(&mut self, run: &Run<'_>) -> Result<bool, SweepError> {
+        let folder = self.output.join(run.folder());
+        let found = self.there.run(run.number, &run.folder()).map_err(|error| match error {
+            ResultsError::Damaged { path, .. } => SweepError::Damaged { table: path },
+            error => error.into(),
+        });
+        let Some(reader) = found? else { return Ok(false) };
+        if !reader.is_packed() && !folder.join("provenance.json").exists() {
+            return Err(SweepError::NotARun { folder });
+        }
+        let found = reader.provenance()?;
+        let mine = found.seed == run.seed
+            && found.version == env!("CARGO_PKG_VERSION")
+            && found.scenario_sha256 == sha256_of(run);
+        if !mine {
+            return Err(SweepError::Foreign { folder });
+        }
+        if found.build != BUILD && !self.wanted.any_build {
+            return Err(SweepError::OtherBuild { folder, build: found.build });
+        }
+        let summary_only = found.has_summary_only();
+        for input in found.inputs {
+            if self.has_changed(&input)? {
+                return Err(SweepError::InputChanged { folder, input: input.path });
+            }
+        }
+        if self.wanted.keep == Keep::Tables && summary_only {
+            return Err(SweepError::NoTables { folder });
+        }
+        // A pack knows the sizes of its own tables.
+        for (name, bytes) in found.tables.into_iter().filter(|_| !reader.is_packed()) {
+            let table = folder.join(name);
+            if !fs::metadata(&table).is_ok_and(|file| file.len() == bytes) {
+                return Err(SweepError::Damaged { table });
+            }
+        }
+        Ok(true)
+    }
+
+    fn has_changed(&mut self, then: &Input) -> Result<bool, SweepError> {
+        let path = log_path(&then.path, self.folder);
+        let path = path.unwrap_or_else(|_| PathBuf::from(&then.path));
+        // A look at the size is cheap, and logs are read once for all runs.
+        let size = fs::metadata(&path).map_err(|error| ResultsError::read(&path, error))?.len();
+        if size != then.bytes {
+            return Ok(true);
+        }
+        if !self.inputs.contains_key(&path) {
+            self.inputs.insert(path.clone(), Input::of_file(&path, &then.path)?);
+        }
+        Ok(self.inputs[&path].sha256 != then.sha256)
+    }
+}

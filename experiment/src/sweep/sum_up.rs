@@ -1,0 +1,317 @@
+//! The sum of a sweep: its tables and figures out of the runs that are there, read one after the other.
+
+use std::fs::{self, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use haggle_model::JobClass;
+use haggle_results::metrics::named::of_run;
+use haggle_results::sweep::{Points, SweepRow, SweepRun, csv_head, csv_row};
+use haggle_results::{ResultsError, Summary, SweepFolder};
+use tempfile::NamedTempFile;
+
+use super::failed::{Failed, Notes};
+use super::runs_csv::RunsCsv;
+use super::{SweepError, announce, write_whole};
+use crate::ExperimentError;
+use crate::compare::impact::{ALL, Impact, Impacts, impacts};
+use crate::figures::{SweepData, draw_sweep, file_name, of_groups};
+use haggle_scenario::{Experiment, References, Run};
+
+/// A sweep whose results are summed up.
+#[derive(Debug)]
+pub struct Swept {
+    /// One row a run.
+    pub runs_csv: PathBuf,
+    /// One row a point and metric, with confidence intervals.
+    pub aggregate_csv: PathBuf,
+    /// The runs that failed, if there are any.
+    pub failed_csv: Option<PathBuf>,
+    /// The axes.
+    pub axes: Vec<String>,
+    /// How many points have results.
+    pub points: usize,
+    /// What `aggregate_csv` has of the first [`POINTS_KEPT`] of them, without the values of single runs.
+    pub rows: Vec<SweepRow>,
+    /// Runs that have no results, and why; those of `failed_csv`.
+    pub failed: Vec<Failed>,
+    /// The figures drawn over the axes.
+    pub figures: Vec<PathBuf>,
+    /// Why others were not drawn: no run has data for them, or they show one run each.
+    pub figures_left_out: Vec<String>,
+    /// What the runs showed to have no effect, and in how many of them.
+    pub warnings: Vec<String>,
+}
+
+/// Points whose rows are given back: there may be thousands, and all are in the table.
+pub const POINTS_KEPT: usize = 24;
+
+/// Sums up the runs in `output`: `runs.csv`, `aggregate.csv`, figures, and `failed.csv` if runs have failed.
+/// Each file takes its name when it is whole, so that two at once leave what one leaves. In memory are
+/// one point, and what the figures show.
+///
+/// # Errors
+/// If runs are missing that have not failed either, or something cannot be read, drawn or written.
+pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
+    let axes: Vec<String> = experiment
+        .variants
+        .first()
+        .map(|variant| variant.settings.iter().map(|it| it.axis.clone()).collect())
+        .unwrap_or_default();
+    let mut swept = Swept {
+        runs_csv: output.join("runs.csv"),
+        aggregate_csv: output.join("aggregate.csv"),
+        failed_csv: None,
+        axes,
+        points: 0,
+        rows: Vec::new(),
+        failed: Vec::new(),
+        figures: Vec::new(),
+        figures_left_out: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let there = SweepFolder::open(output)?;
+    let references = References::of(experiment);
+    let notes = Notes::of(output);
+    let mut missing = 0;
+    let mut warnings = Merged::default();
+    let mut table = RunsCsv::create(output, &swept.axes)?;
+    let mut aggregate = Aggregate::create(output, &swept.axes)?;
+    let mut drawn = SweepData::new(experiment, &experiment.figures);
+    for run in experiment.runs() {
+        let Some(reader) = there.run(run.number, &run.folder())? else {
+            match notes.get(&run)? {
+                Some(failed) => swept.failed.push(failed),
+                None => missing += 1,
+            }
+            continue;
+        };
+        let summary = reader.summary()?;
+        warnings.add(&run, &summary, reader.provenance()?.digest.overall);
+        let point: Vec<String> = run.variant.settings.iter().map(|it| it.text()).collect();
+        let mut metrics = of_run(&summary);
+        let reference = references.as_ref().and_then(|it| it.run(&run));
+        let base = reference.map(|base| there.run(base.number, &base.folder())).transpose()?;
+        if let Some(base) = base.flatten() {
+            impact(&impacts(&base, &reader)?, &mut metrics);
+        }
+        table.add(run.number, run.seed, &point, &metrics)?;
+        metrics.extend(of_groups(&summary, &run.variant.scenario, GROUPS_MOST));
+        aggregate.add(SweepRun { point, metrics }, &mut swept)?;
+        drawn.add(&run, &reader, &summary)?;
+    }
+    if missing > 0 {
+        let runs = experiment.runs().count();
+        return Err(SweepError::Missing { missing, runs });
+    }
+    aggregate.finish(&mut swept)?;
+    table.finish(&swept.runs_csv)?;
+    announce(experiment, output)?;
+    swept.failed_csv = failures(experiment, output, &swept)?;
+    drawn.finish();
+    draw(experiment, &drawn, output, &mut swept)?;
+    swept.warnings = warnings.texts();
+    Ok(swept)
+}
+
+/// A file in `folder` that has no name for anybody yet.
+pub(super) fn nameless(folder: &Path) -> Result<NamedTempFile, ResultsError> {
+    // As any other file, which others may read if the user's mask lets them.
+    let ordinary = Permissions::from_mode(0o666);
+    let file = tempfile::Builder::new()
+        .prefix(".")
+        .suffix(".partial")
+        .permissions(ordinary)
+        .tempfile_in(folder);
+    file.map_err(|error| ResultsError::write(folder, error))
+}
+
+/// `aggregate.csv` as it is being written.
+struct Aggregate {
+    points: Points,
+    file: BufWriter<NamedTempFile>,
+}
+
+impl Aggregate {
+    fn create(folder: &Path, axes: &[String]) -> Result<Aggregate, ResultsError> {
+        let mut file = BufWriter::new(nameless(folder)?);
+        let written = file.write_all(csv_head(axes).as_bytes());
+        written.map_err(|error| ResultsError::write(folder, error))?;
+        Ok(Aggregate { points: Points::default(), file })
+    }
+
+    fn add(&mut self, run: SweepRun, swept: &mut Swept) -> Result<(), ResultsError> {
+        let rows = self.points.add(run);
+        self.write(rows, swept)
+    }
+
+    fn write(&mut self, rows: Vec<SweepRow>, swept: &mut Swept) -> Result<(), ResultsError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        for row in &rows {
+            let written = self.file.write_all(csv_row(row).as_bytes());
+            written.map_err(|error| ResultsError::write(&swept.aggregate_csv, error))?;
+        }
+        swept.points += 1;
+        if swept.points <= POINTS_KEPT {
+            // What they are means of may be thousands of values each.
+            let without = |row| SweepRow { values: Vec::new(), ..row };
+            swept.rows.extend(rows.into_iter().map(without));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, swept: &mut Swept) -> Result<(), ResultsError> {
+        let rows = self.points.finish();
+        self.write(rows, swept)?;
+        persist(self.file, &swept.aggregate_csv)
+    }
+}
+
+/// Gives a file its name, with all that was written to it.
+pub(super) fn persist(file: BufWriter<NamedTempFile>, path: &Path) -> Result<(), ResultsError> {
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error);
+    let persisted = file.and_then(|file| file.persist(path).map_err(|error| error.error));
+    persisted.map(drop).map_err(|error| ResultsError::write(path, error))
+}
+
+/// Writes the table of runs that failed, or removes that of a time when some did.
+fn failures(
+    experiment: &Experiment,
+    output: &Path,
+    swept: &Swept,
+) -> Result<Option<PathBuf>, ResultsError> {
+    let path = output.join("failed.csv");
+    if swept.failed.is_empty() {
+        return match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(ResultsError::write(&path, error))
+            }
+            _ => Ok(None),
+        };
+    }
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let fixed = ["run", "seed"].map(str::to_owned).into_iter();
+    let head: Vec<String> =
+        fixed.chain(swept.axes.iter().cloned()).chain(["message".to_owned()]).collect();
+    writer.write_record(&head).expect("writing to memory cannot fail");
+    let mut failed = swept.failed.iter().peekable();
+    for run in experiment.runs() {
+        let Some(failed) = failed.next_if(|it| it.run == run.number) else { continue };
+        let fixed = [run.number.to_string(), run.seed.to_string()].into_iter();
+        let point = run.variant.settings.iter().map(|it| it.text());
+        let row: Vec<String> = fixed.chain(point).chain([failed.message.clone()]).collect();
+        writer.write_record(&row).expect("every row has a cell for each column");
+    }
+    let bytes = writer.into_inner().expect("flushing to memory cannot fail");
+    write_whole(&path, &String::from_utf8(bytes).expect("made of strings"))?;
+    Ok(Some(path))
+}
+
+/// Draws what the scenario has of figures over its axes.
+fn draw(
+    experiment: &Experiment,
+    data: &SweepData,
+    output: &Path,
+    swept: &mut Swept,
+) -> Result<(), SweepError> {
+    for figure in &experiment.figures {
+        let path = output.join(file_name(figure));
+        // Somebody else may draw the same at the same time.
+        let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+        let hidden = nameless(output)?.into_temp_path();
+        let drawing = hidden.with_extension(ending);
+        match draw_sweep(figure, data, &drawing) {
+            Ok(()) => {
+                let renamed = fs::rename(&drawing, &path);
+                renamed.map_err(|error| ResultsError::write(&path, error))?;
+                swept.figures.push(path);
+            }
+            Err(ExperimentError::Figure { error, .. }) if error.is_absence() => {
+                swept.figures_left_out.push(error.to_string());
+            }
+            Err(error) => return Err(SweepError::Figure(error)),
+        }
+    }
+    Ok(())
+}
+
+/// What the runs of a sweep showed to have no effect.
+#[derive(Default)]
+struct Merged {
+    runs: usize,
+    /// Each text with the number of runs that have it.
+    texts: Vec<(String, usize)>,
+    /// The variant whose runs are being told, the digest of its first run, and the runs that have it too.
+    point: Option<(String, String, usize)>,
+    /// Variants that are told, and those of them whose runs are equal.
+    points: usize,
+    equal: usize,
+}
+
+impl Merged {
+    fn add(&mut self, run: &Run<'_>, summary: &Summary, digest: String) {
+        self.runs += 1;
+        let known = &run.variant.warnings;
+        for text in summary.warnings.iter().filter(|text| !known.contains(text)) {
+            match self.texts.iter_mut().find(|(other, _)| other == text) {
+                Some((_, runs)) => *runs += 1,
+                None => self.texts.push((text.clone(), 1)),
+            }
+        }
+        let label = &run.variant.label;
+        match self.point.as_mut().filter(|(other, ..)| other == label) {
+            Some((_, first, runs)) if *first == digest => *runs += 1,
+            Some((_, first, _)) => first.clear(),
+            None => {
+                self.close();
+                self.point = Some((label.clone(), digest, 1));
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some((_, first, runs)) = self.point.take() {
+            self.points += 1;
+            self.equal += usize::from(!first.is_empty() && runs > 1);
+        }
+    }
+
+    fn texts(mut self) -> Vec<String> {
+        self.close();
+        let all = self.runs;
+        let text = |(text, runs): (String, usize)| match all {
+            1 => text,
+            _ => format!("{text} (in {runs} of {all} runs)"),
+        };
+        let equal = match (self.equal, self.points) {
+            (0, _) => None,
+            (equal, all) => Some(format!(
+                "the replications are copies of one run at {equal} of {all} points: the seed \
+                 changes nothing there, so no confidence interval is given; the workload steps \
+                 `random-window`, `resample` and `shake` make others of a log"
+            )),
+        };
+        self.texts.into_iter().map(text).chain(equal).collect()
+    }
+}
+
+/// How many providers, users, classes or workloads have rows in `aggregate.csv`: those of a thousand
+/// providers would be most of a sweep's memory.
+const GROUPS_MOST: usize = 64;
+
+/// What became of jobs relative to the run that is the reference: of all, and where there are two classes,
+/// of each.
+fn impact(impacts: &Impacts, metrics: &mut Vec<(String, f64)>) {
+    let classes = [JobClass::Local, JobClass::External].map(JobClass::name);
+    let both = classes.iter().all(|class| impacts.contains_key(*class));
+    let groups = [ALL].into_iter().chain(classes.into_iter().filter(|_| both));
+    for group in groups {
+        let Some(impact) = impacts.get(group) else { continue };
+        let place = if group == ALL { String::new() } else { format!("{group}.") };
+        let values = Impact::NAMES.into_iter().filter_map(|name| Some((name, impact.value(name)?)));
+        metrics.extend(values.map(|(name, value)| (format!("impact.{place}{name}"), value)));
+    }
+}

@@ -1,0 +1,146 @@
+//! From the words of `[metascheduler.transaction]` to the rules of a protocol.
+
+use haggle_agents::Transaction;
+use haggle_agents::provider::Transacting;
+use haggle_agreements::claiming::ClaimingRules;
+use haggle_agreements::negotiation::NegotiationRules;
+use haggle_agreements::one_phase::OnePhaseRules;
+use haggle_agreements::ordered::OrderedRules;
+use haggle_agreements::paxos::PaxosRules;
+use haggle_agreements::polling::PollingRules;
+use haggle_agreements::probing::ProbingRules;
+use haggle_agreements::watch::WatchRules;
+use haggle_agreements::{InDoubt, Rules};
+use haggle_model::{ActorId, Span};
+
+use haggle_scenario::{Scenario, file};
+
+/// An acceptor: what it is called, and the place of its metascheduler.
+pub(super) struct Acceptor {
+    pub(super) name: String,
+    pub(super) metascheduler: usize,
+}
+
+/// The acceptors of all metaschedulers, which come behind these: first of each the leader, who counts
+/// the votes. Not names that a scenario could give.
+pub(super) fn acceptors(scenario: &Scenario) -> Vec<Acceptor> {
+    let mut acceptors = Vec::new();
+    for (metascheduler, it) in scenario.metaschedulers.iter().enumerate() {
+        let Some((file::Protocol::Paxos, transaction)) = it.transaction() else { continue };
+        let one =
+            |what: String| Acceptor { name: format!("({what} of {})", it.name), metascheduler };
+        acceptors.push(one("leader".to_owned()));
+        acceptors.extend((1..=transaction.acceptors).map(|it| one(format!("acceptor {it}"))));
+    }
+    acceptors
+}
+
+/// The protocol of each metascheduler, if it has one.
+pub fn transactions(scenario: &Scenario, latency_max: Span) -> Vec<Option<Transaction>> {
+    let first = scenario.places() as usize + scenario.metaschedulers.len();
+    let acceptors = acceptors(scenario);
+    let metaschedulers = scenario.metaschedulers.iter().enumerate();
+    metaschedulers
+        .map(|(place, it)| {
+            let (protocol, rules) = it.transaction()?;
+            let own = (first..).zip(&acceptors).filter(|(_, it)| it.metascheduler == place);
+            let own = own.map(|(id, _)| ActorId(id as u32)).collect();
+            Some(transaction(protocol, rules, own, latency_max))
+        })
+        .collect()
+}
+
+/// What a provider has to do with protocols: metaschedulers with the same parameters share a machine.
+pub(super) fn transacting(
+    me: ActorId,
+    provider: &file::Provider,
+    scenario: &Scenario,
+    transactions: &[Option<Transaction>],
+) -> Vec<Transacting> {
+    let first = scenario.places() as usize;
+    let mut all: Vec<Transacting> = Vec::new();
+    for (place, (it, transaction)) in scenario.metaschedulers.iter().zip(transactions).enumerate() {
+        let Some(transaction) =
+            transaction.as_ref().filter(|_| it.providers.contains(&provider.name))
+        else {
+            continue;
+        };
+        let metascheduler = ActorId((first + place) as u32);
+        match all.iter_mut().find(|it| it.transaction == *transaction) {
+            Some(it) => it.metaschedulers.push(metascheduler),
+            None => all.push(Transacting {
+                me,
+                transaction: transaction.clone(),
+                metaschedulers: vec![metascheduler],
+            }),
+        }
+    }
+    all
+}
+
+fn transaction(
+    protocol: file::Protocol,
+    rules: file::Transaction,
+    acceptors: Vec<ActorId>,
+    latency_max: Span,
+) -> Transaction {
+    let (patience, lease) = (rules.patience().0, rules.lease.0);
+    let retry = rules.retry.map(|retry| retry.0);
+    // Votes are awaited so long; whatever is left of the shortest lease then is for the commit.
+    let margin = lease - patience.min(lease);
+    let inquiry = rules.inquiry.0;
+    match protocol {
+        file::Protocol::TwoPhase => Transaction::TwoPhase(Rules {
+            lease,
+            margin,
+            in_doubt: match rules.in_doubt {
+                file::InDoubtRule::Release => InDoubt::Release,
+                file::InDoubtRule::Inquire => InDoubt::Inquire { every: inquiry },
+            },
+            retry,
+            hears_all: true,
+        }),
+        file::Protocol::OnePhase => {
+            Transaction::OnePhase(OnePhaseRules { sequential: rules.sequential, patience, retry })
+        }
+        file::Protocol::Polling => {
+            Transaction::Polling(PollingRules { lease, margin, interval: rules.interval.0, retry })
+        }
+        file::Protocol::Paxos => {
+            let mut acceptors = acceptors.into_iter();
+            Transaction::Paxos(PaxosRules {
+                leader: acceptors.next().expect("a metascheduler with \"paxos\" has acceptors"),
+                acceptors: acceptors.collect(),
+                economical: false,
+                patience,
+                doubt: inquiry,
+                retry,
+            })
+        }
+        file::Protocol::Negotiation => Transaction::Negotiation(NegotiationRules {
+            tolerance: rules.tolerance.0,
+            rounds: rules.rounds,
+            patience,
+            retry,
+        }),
+        file::Protocol::Claiming => Transaction::Claiming(ClaimingRules {
+            scan: rules.scan.0,
+            trials: Some(rules.claims),
+            retry,
+        }),
+        file::Protocol::Ordered => Transaction::Ordered(OrderedRules {
+            order: rules.order.order(),
+            patience: rules.patience.map(|patience| patience.0),
+            retry,
+        }),
+        file::Protocol::Probing => Transaction::Probing(ProbingRules {
+            needed: None,
+            patience,
+            lease,
+            margin: latency_max,
+            subscription: rules.subscription.0,
+            retry,
+        }),
+        file::Protocol::Watch => Transaction::Watch(WatchRules { patience, retry }),
+    }
+}

@@ -1,0 +1,727 @@
+//! From a resolved scenario to a world of actors: the one place where the words
+//! of a file become the types of the engine.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use haggle_agents::grid::GridPlan;
+use haggle_agents::{
+    Acceptor, AnyActor, Bargaining, Coallocator, CoallocatorConfig, Estimates, MAX_ATTEMPTS,
+    Maintenance, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig,
+    Overrun, Provider, ProviderConfig, Reallocator, ReallocatorConfig, Timer, Transaction,
+    Transactor, TransactorConfig, User, UserConfig,
+};
+use haggle_model::network::NetworkError;
+use haggle_model::random::stream;
+use haggle_model::workload::{CleaningReport, SharedReport, WallClock, WatchedStep};
+use haggle_model::{ActorId, ActorKind, Cast, JobClass, ProcessorSet, ProviderId, Span, Time};
+use haggle_runtime::network::{Crashes, Partition};
+use haggle_runtime::{Arrivals, EventOrder, Network, Outages, World};
+use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, LoadWeights};
+use haggle_scheduling::placement::Placement;
+use haggle_scheduling::reallocation::{Algorithm, MoveCost, Rule, Tuning};
+use haggle_scheduling::{
+    Compression, EdfConfig, EdfMode, Fractions, Order, Policy, Rescheduling, ReschedulingConfig,
+    SchedulerConfig, Scheduling, Shares,
+};
+
+use super::cast::cast;
+use super::failures::{Failing, FailuresError, Node, failing};
+use super::grid;
+use super::maintenance::maintenance;
+use super::mapping;
+use super::memory::{NoRoom, RESOURCE_BYTES, room_for};
+use super::plans;
+use super::reservations;
+use super::resuming;
+use super::seating::{Address, Seating};
+use super::transactions::{acceptors, transacting, transactions};
+use super::workflows::{self, Workflows};
+use super::workload::{WorkloadError, Workloads};
+use haggle_scenario::quantity::Share;
+use haggle_scenario::{Scenario, WorkflowsError, file};
+
+/// A world ready to run, with the names that its tables need.
+pub struct Stage {
+    /// Actors, arrivals and network.
+    pub world: World,
+    /// Everybody's names.
+    pub cast: Cast,
+    /// What the rules do to each log of what users submit; complete after the run.
+    pub reports: Vec<(String, SharedReport)>,
+    /// The logs that are read: as the scenario names them, and where they are.
+    pub inputs: Vec<(String, PathBuf)>,
+    /// What the steps of the workloads do; complete after the run.
+    pub steps: Vec<WatchedStep>,
+    /// The clocks of these logs; right after the run.
+    pub clocks: Vec<Option<WallClock>>,
+    /// What has no effect, as far as it can be told before the run.
+    pub warnings: Vec<String>,
+}
+
+/// The actors of clusters, or of a grid.
+#[derive(Default)]
+struct Part {
+    /// Those that run jobs.
+    places: Vec<AnyActor>,
+    /// Those behind all places.
+    services: Vec<AnyActor>,
+    /// Whom users submit to, by name.
+    takes_jobs: Option<(String, ActorId)>,
+    /// What is on its way when the run begins.
+    initial: Vec<(Time, ActorId, Message)>,
+}
+
+/// Why there is no world.
+#[derive(Debug, thiserror::Error)]
+pub enum StageError {
+    /// A workload cannot be opened.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// It cannot be said what fails when.
+    #[error(transparent)]
+    Failures(#[from] FailuresError),
+    /// There is not memory enough.
+    #[error(transparent)]
+    NoRoom(#[from] NoRoom),
+    /// The loads of clusters cannot be had.
+    #[error(transparent)]
+    Loads(#[from] plans::LoadsError),
+    /// There is no cluster with such a speed or such loads.
+    #[error("plans: {0}")]
+    Cluster(#[from] haggle_planning::ClusterError),
+    /// There is no such workflow.
+    #[error(transparent)]
+    Workflows(#[from] WorkflowsError),
+    /// The network of a grid cannot be.
+    #[error("grid: {0}")]
+    Grid(#[from] NetworkError),
+}
+
+impl Stage {
+    /// Builds the world of `scenario`, which has been checked and resolved and
+    /// whose relative paths start from `folder`.
+    ///
+    /// # Errors
+    /// If a workload or recorded failures cannot be opened.
+    pub fn set(scenario: &Scenario, folder: &Path) -> Result<Stage, StageError> {
+        let seed = scenario.scenario.seed;
+        let workloads = Workloads::new(scenario, folder, seed)?;
+        let mut stage = Stage {
+            world: World {
+                horizon: scenario.scenario.horizon.map(|horizon| Time::ZERO + horizon.0),
+                order: event_order(scenario.scenario.events_order),
+                ..World::default()
+            },
+            cast: cast(scenario),
+            reports: Vec::new(),
+            inputs: workloads.inputs(),
+            steps: Vec::new(),
+            clocks: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let seating = Seating::of(scenario);
+        let mut addresses: BTreeMap<String, ActorId> = BTreeMap::new();
+        let protocols = transactions(scenario, latency_max(scenario));
+        for (id, provider) in (0..).map(ProviderId).zip(&scenario.providers) {
+            let id = stage.add_provider(id, provider, scenario, &protocols);
+            addresses.insert(provider.name.to_string(), id);
+        }
+        let clusters = stage.clusters(scenario, &seating, folder)?;
+        let flows = workflows::all(scenario, folder)?;
+        let (resources, outages) = stage.resources(scenario, &seating, folder, &flows)?;
+        let places = clusters.places.into_iter().chain(resources.places);
+        places.for_each(|it| stage.world.actors.push(it));
+        for (metascheduler, protocol) in scenario.metaschedulers.iter().zip(&protocols) {
+            let protocol = protocol.clone();
+            let id = stage.add_metascheduler(metascheduler, protocol, scenario, &addresses);
+            addresses.insert(metascheduler.name.to_string(), id);
+        }
+        for it in acceptors(scenario) {
+            let id = stage.add_acceptor(protocols[it.metascheduler].clone());
+            addresses.insert(it.name, id);
+        }
+        addresses.extend(clusters.takes_jobs.into_iter().chain(resources.takes_jobs));
+        let services = clusters.services.into_iter().chain(resources.services);
+        services.for_each(|it| stage.world.actors.push(it));
+        stage.world.initial.extend(clusters.initial.into_iter().chain(resources.initial));
+        for user in &scenario.users {
+            let flows = workflows::kept_by(scenario, &flows, user);
+            let id = stage.add_user(user, flows, &workloads, (scenario, &addresses))?;
+            addresses.insert(user.name.to_string(), id);
+        }
+        stage.world.network = network(scenario, &stage.cast, &addresses, &seating);
+        stage.add_nature(outages);
+        stage.add_crashes(scenario, folder, &addresses)?;
+        Ok(stage)
+    }
+
+    /// Adds the next actor of this name. Where assertions are checked, one that crashes is made anew
+    /// when it restarts, so that nothing is relied on but what it took.
+    fn add_anew(
+        &mut self,
+        name: &file::Name,
+        scenario: &Scenario,
+        new: impl Fn() -> AnyActor + Send + 'static,
+    ) -> ActorId {
+        let id = self.add(new());
+        if cfg!(debug_assertions) && scenario.crashing().any(|it| it == name) {
+            self.world.blueprints.insert(id, Box::new(new));
+        }
+        id
+    }
+
+    /// Adds the next actor; [`cast`] has its name.
+    fn add(&mut self, actor: AnyActor) -> ActorId {
+        let id = ActorId(self.world.actors.len() as u32);
+        self.world.actors.push(actor);
+        id
+    }
+
+    fn add_provider(
+        &mut self,
+        id: ProviderId,
+        provider: &file::Provider,
+        scenario: &Scenario,
+        protocols: &[Option<Transaction>],
+    ) -> ActorId {
+        let seed = scenario.scenario.seed;
+        let config = ProviderConfig {
+            id,
+            processors: provider.processors,
+            speed: provider.speed,
+            scheduler: match (scheduling(provider), takes_parts(provider, scenario)) {
+                (Scheduling::Queue(config), true) => Scheduling::Coallocation(config),
+                (scheduling, _) => scheduling,
+            },
+            overrun: overrun(provider.overrun),
+            on_failure: resuming::on_failure(scenario, provider),
+            max_attempts: provider.max_attempts.unwrap_or(MAX_ATTEMPTS),
+            disclosure: provider.disclosure.level(),
+            bargaining: bargaining(provider, scenario),
+            reserving: reservations::reserving(provider),
+            publishes: provider.publishes.map_or(1_000_000, Share::millionths),
+            machine: mapping::machine(provider),
+            maintenance: maintenance(scenario, provider),
+            transacting: transacting(ActorId(id.0), provider, scenario, protocols),
+        };
+        self.announce(&config.maintenance);
+        let stream = stream(seed, provider.name.as_str(), "offers");
+        let new = move || Provider::new(config.clone(), stream.clone());
+        self.add_anew(&provider.name, scenario, move || AnyActor::Provider(Box::new(new())))
+    }
+
+    /// Lets the next actor, a provider, hear of its maintenance.
+    fn announce(&mut self, windows: &[Maintenance]) {
+        let to = ActorId(self.world.actors.len() as u32);
+        let announcements = (0..).zip(windows).map(|(number, window)| {
+            let timer = Timer::MaintenanceAnnounced { number };
+            (window.announced, to, Message::Wake(timer))
+        });
+        self.world.initial.extend(announcements);
+    }
+
+    /// Who makes processors fail, if anybody does.
+    fn add_nature(&mut self, outages: Option<(Nature, Outages)>) {
+        if let Some((nature, mut outages)) = outages {
+            outages.nature = self.add(AnyActor::Nature(nature));
+            self.world.outages = Some(outages);
+        }
+    }
+
+    /// Lets actors crash and restart: to what says what fails when, each is an owner of one member.
+    fn add_crashes(
+        &mut self,
+        scenario: &Scenario,
+        folder: &Path,
+        addresses: &BTreeMap<String, ActorId>,
+    ) -> Result<(), FailuresError> {
+        let crashing = Vec::from_iter(scenario.crashing().map(file::Name::as_str));
+        let owners = Vec::from_iter(crashing.iter().map(|&name| (name, 1)));
+        let actors = Vec::from_iter(crashing.iter().map(|&name| addresses[name]));
+        let tables =
+            Vec::from_iter(scenario.failures.iter().filter(|it| it.actors.is_some()).cloned());
+        let (seed, horizon) = (scenario.scenario.seed, scenario.scenario.horizon.map(|it| it.0));
+        let Some(failing) = failing(&tables, &owners, folder, seed, horizon)? else {
+            return Ok(());
+        };
+        let actors = Vec::from_iter(failing.nodes.iter().map(|node| actors[node.owner]));
+        let end = horizon.map_or(Time::FOREVER, |horizon| Time::ZERO + horizon);
+        let (count, outages) = (actors.len() as u64, failing.outages);
+        let due = outages.map(move |(node, outage)| (actors[node], outage));
+        let due = due.take_while(move |(_, outage)| outage.fail <= end);
+        self.world.network.crashes(Crashes::new(count, Box::new(due)));
+        Ok(())
+    }
+
+    /// The clusters over which applications are rescheduled, and their metascheduler.
+    fn clusters(
+        &mut self,
+        scenario: &Scenario,
+        seating: &Seating,
+        folder: &Path,
+    ) -> Result<Part, StageError> {
+        let Some(plans) = &scenario.plans else { return Ok(Part::default()) };
+        let (config, input) = plans::plans(scenario.scenario.seed, plans, folder)?;
+        self.inputs.extend(input);
+        let built = config.actors(seating.clusters)?;
+        Ok(Part {
+            places: built.places,
+            services: built.services,
+            takes_jobs: Some((plans.name.to_string(), built.rescheduler)),
+            initial: built.initial,
+        })
+    }
+
+    /// The grid, and what fails when in the whole world: resources that are down when the run begins
+    /// begin so.
+    fn resources(
+        &mut self,
+        scenario: &Scenario,
+        seating: &Seating,
+        folder: &Path,
+        flows: &Workflows,
+    ) -> Result<(Part, Option<(Nature, Outages)>), StageError> {
+        let mut plan = match &scenario.grid {
+            None => None,
+            Some(grid) => {
+                room_for(seating.resources.places as usize, "resources", RESOURCE_BYTES)?;
+                Some((grid, grid::plan(scenario, grid, flows)?))
+            }
+        };
+        let planned = plan.as_mut().map(|(_, plan)| plan);
+        let outages = self.outages(scenario, seating, folder, planned)?;
+        let Some((grid, plan)) = plan else { return Ok((Part::default(), outages)) };
+        let built = plan.actors(seating.resources);
+        let part = Part {
+            places: built.places,
+            services: built.services,
+            takes_jobs: Some((grid.name.to_string(), built.dispatcher)),
+            initial: grid::initial(&plan, seating.resources),
+        };
+        Ok((part, outages))
+    }
+
+    /// What fails when: of providers, clusters and sites.
+    fn outages(
+        &mut self,
+        scenario: &Scenario,
+        seating: &Seating,
+        folder: &Path,
+        mut plan: Option<&mut GridPlan>,
+    ) -> Result<Option<(Nature, Outages)>, FailuresError> {
+        let seed = scenario.scenario.seed;
+        let horizon = scenario.scenario.horizon.map(|horizon| horizon.0);
+        let tables = Vec::from_iter(scenario.processor_failures().cloned());
+        let owners = scenario.owners();
+        let Some(failing) = failing(&tables, &owners, folder, seed, horizon)? else {
+            return Ok(None);
+        };
+        let Failing { nodes, mut outages, inputs, warnings } = failing;
+        self.inputs.extend(inputs);
+        self.warnings.extend(warnings);
+        let addresses = seating.addresses(&owners);
+        let members = |node: &Node| {
+            let Node { owner, members } = node;
+            match addresses[*owner] {
+                // Each resource of a site is an actor with a processor.
+                Address::Each(first) => {
+                    let one = |member| (ActorId(first + member), ProcessorSet::range(0, 1));
+                    members.clone().map(one).collect()
+                }
+                Address::One(actor) => {
+                    let count = members.end - members.start;
+                    vec![(actor, ProcessorSet::range(members.start, count))]
+                }
+            }
+        };
+        let mut begun = Vec::new();
+        for (node, outage) in outages.by_ref() {
+            begun.push((node, outage));
+            if !outage.is_down_at_start() {
+                break;
+            }
+            for (actor, _) in members(&nodes[node]) {
+                let number = seating.resources.number(ProviderId(actor.0));
+                if let Some((number, plan)) = number.zip(plan.as_deref_mut()) {
+                    plan.resources[number as usize].up = false;
+                }
+            }
+        }
+        let nature = Nature::new(nodes.iter().map(members).collect());
+        let due = Box::new(begun.into_iter().chain(outages));
+        let resources = nodes.len() as u64;
+        // Who nature is, is known when all others have their numbers.
+        Ok(Some((nature, Outages { nature: ActorId(0), resources, due })))
+    }
+
+    fn add_metascheduler(
+        &mut self,
+        metascheduler: &file::Metascheduler,
+        protocol: Option<Transaction>,
+        scenario: &Scenario,
+        addresses: &BTreeMap<String, ActorId>,
+    ) -> ActorId {
+        let providers = metascheduler.providers.iter().map(|it| addresses[it.as_str()]).collect();
+        if let Some(policy) = metascheduler.composition {
+            let me = ActorId(self.world.actors.len() as u32);
+            let config = negotiator(me, metascheduler, policy.policy(), providers, scenario);
+            let new = move || AnyActor::Negotiator(Box::new(Negotiator::new(config.clone())));
+            return self.add_anew(&metascheduler.name, scenario, new);
+        }
+        if let Some((coallocation, protocol)) = metascheduler.coallocation.as_ref().zip(protocol) {
+            let how = (coallocation, protocol);
+            return self.add_transactor(metascheduler, how, providers, scenario);
+        }
+        if let Some(coallocation) = &metascheduler.coallocation {
+            let me = ActorId(self.world.actors.len() as u32);
+            let config = CoallocatorConfig {
+                me,
+                providers,
+                moves: coallocation.policy.moves(),
+                remappable: coallocation.remappable.millionths(),
+                fill: coallocation.fill.fill(),
+                part_min: coallocation.part_min,
+                choice: coallocation.remap.choice(),
+                overhead: coallocation.overhead.to_model(),
+                overhead_max: coallocation.overhead_max,
+                trials: coallocation.trials,
+                latency_max: latency_max(scenario),
+                seed: scenario.scenario.seed,
+                mapping: None,
+            };
+            return self.add(AnyActor::Coallocator(Box::new(Coallocator::new(config))));
+        }
+        if let Some(mapping) = &metascheduler.mapping {
+            let me = ActorId(self.world.actors.len() as u32);
+            let mapped = mapping::mapped(mapping, metascheduler, scenario);
+            let latency_max = latency_max(scenario);
+            let seed = scenario.scenario.seed;
+            let config = mapping::mapper(me, (mapping, mapped), providers, latency_max, seed);
+            return self.add(AnyActor::Coallocator(Box::new(Coallocator::new(config))));
+        }
+        if let Some(reallocation) = metascheduler.reallocation {
+            let config = reallocator(reallocation, providers);
+            let new = move || AnyActor::Reallocator(Box::new(Reallocator::new(config.clone())));
+            return self.add_anew(&metascheduler.name, scenario, new);
+        }
+        let me = ActorId(self.world.actors.len() as u32);
+        let config = MetaschedulerConfig {
+            me,
+            placement: placement(metascheduler.placement),
+            providers,
+            paths: workflows::paths(scenario, addresses, (metascheduler.name.as_str(), me)),
+        };
+        let seed = scenario.scenario.seed;
+        let stream = stream(seed, metascheduler.name.as_str(), "placement");
+        let new = move || Metascheduler::new(config.clone(), stream.clone());
+        let new = move || AnyActor::Metascheduler(Box::new(new()));
+        self.add_anew(&metascheduler.name, scenario, new)
+    }
+
+    /// A metascheduler that gets parts of jobs by a protocol.
+    fn add_transactor(
+        &mut self,
+        metascheduler: &file::Metascheduler,
+        (coallocation, transaction): (&file::Coallocation, Transaction),
+        providers: Vec<ActorId>,
+        scenario: &Scenario,
+    ) -> ActorId {
+        let me = self.world.actors.len();
+        let rules = metascheduler.transaction.unwrap_or_default();
+        let seed = scenario.scenario.seed;
+        let config = TransactorConfig {
+            me: ActorId(me as u32),
+            providers,
+            transaction,
+            window: rules.window.0,
+            urgent: rules.urgent,
+            trials: coallocation.trials,
+            back_off: rules.back_off(),
+            overhead: coallocation.overhead.to_model(),
+            overhead_max: coallocation.overhead_max,
+            latency_max: latency_max(scenario),
+            seed,
+        };
+        let stream = stream(seed, metascheduler.name.as_str(), "back-off");
+        let new = move || Transactor::new(config.clone(), stream.clone());
+        self.add_anew(&metascheduler.name, scenario, move || AnyActor::Transactor(Box::new(new())))
+    }
+
+    /// Somebody who remembers votes.
+    fn add_acceptor(&mut self, transaction: Option<haggle_agents::Transaction>) -> ActorId {
+        let me = ActorId(self.world.actors.len() as u32);
+        let transaction = transaction.expect("whose acceptors these are has a protocol");
+        self.add(AnyActor::Acceptor(Box::new(Acceptor::new(me, &transaction))))
+    }
+
+    fn add_user(
+        &mut self,
+        user: &file::User,
+        workflows: Workflows,
+        workloads: &Workloads,
+        (scenario, addresses): (&Scenario, &BTreeMap<String, ActorId>),
+    ) -> Result<ActorId, WorkloadError> {
+        let submits_to = addresses[user.submits_to.as_str()];
+        let class = match self.cast.actors[submits_to.index()].kind {
+            ActorKind::Provider => JobClass::Local,
+            _ => JobClass::External,
+        };
+        let patience = user.patience.map(|patience| patience.0);
+        let me = ActorId(self.world.actors.len() as u32);
+        let config = UserConfig { me, submits_to, class, patience, workflows };
+        let new = move || AnyActor::User(User::new(config.clone()));
+        self.add_anew(&user.name, scenario, new);
+        let open = workloads.open(user.workload.as_str())?;
+        self.reports.extend(open.logs);
+        self.steps.extend(open.effects);
+        self.clocks.extend(open.clocks);
+        let arrivals: Arrivals = Box::new(open.jobs.map(|job| job.map_err(Into::into)));
+        self.world.arrivals.push((me, arrivals));
+        Ok(me)
+    }
+}
+
+/// The reports of workloads on which a rule had something to do or to say.
+pub fn notable(reports: &[(String, SharedReport)]) -> Vec<(String, CleaningReport)> {
+    let snapshots = reports.iter().map(|(name, report)| (name.clone(), report.snapshot()));
+    snapshots.filter(|(_, report)| !report.counts.is_empty()).collect()
+}
+
+/// Users are at the site of whom they submit to, and so is all of a grid, and all clusters; every other
+/// actor has a site of its own.
+fn network(
+    scenario: &Scenario,
+    cast: &Cast,
+    addresses: &BTreeMap<String, ActorId>,
+    seating: &Seating,
+) -> Network {
+    let mut sites: Vec<u32> = (0..cast.actors.len() as u32).collect();
+    seating.together().for_each(|(member, site)| sites[member as usize] = site);
+    for user in &scenario.users {
+        sites[addresses[user.name.as_str()].index()] = addresses[user.submits_to.as_str()].0;
+    }
+    let site = |name: &file::Name| sites[addresses[name.as_str()].index()];
+    let links: Vec<_> = scenario
+        .network
+        .links
+        .iter()
+        .map(|link| (site(&link.between[0]), site(&link.between[1]), link.latency.0))
+        .collect();
+    let parted = scenario.network.partitions.iter();
+    let partitions: Vec<_> = parted.map(|it| partition(it, site)).collect();
+    let mut network = Network::new(scenario.network.latency.0, sites);
+    for (a, b, latency) in links {
+        network.link(a, b, latency);
+    }
+    partitions.into_iter().for_each(|it| network.part(it));
+    let seed = scenario.scenario.seed;
+    let names = cast.actors.iter().map(|actor| actor.name.as_str());
+    let streams = |purpose| names.clone().map(|name| stream(seed, name, purpose)).collect();
+    let file::Network { jitter, reordering, loss, duplication, .. } = &scenario.network;
+    network.jitter(jitter.0, streams("jitter"));
+    network.loss(loss.fraction(), streams("loss"));
+    network.duplication(duplication.fraction(), streams("duplication"), streams("copies"));
+    if *reordering {
+        network.reordering();
+    }
+    if scenario.network.transport == file::Transport::Reliable {
+        network.reliable(scenario.network.timeout().0, streams("retransmission"));
+    }
+    network
+}
+
+fn partition(partition: &file::Partition, site: impl Fn(&file::Name) -> u32) -> Partition {
+    let sites = |group: &Vec<file::Name>| group.iter().map(&site).collect();
+    let groups: Vec<Vec<u32>> = partition.between.iter().map(sites).collect();
+    let until = partition.until.map_or(Time::FOREVER, |until| Time::ZERO + until.0);
+    Partition::new(&groups, Time::ZERO + partition.from.0, until)
+}
+
+fn event_order(order: file::EventsOrder) -> EventOrder {
+    match order {
+        file::EventsOrder::SubmissionsFirst => EventOrder::SubmissionsFirst,
+        file::EventsOrder::CompletionsFirst => EventOrder::CompletionsFirst,
+    }
+}
+
+pub(super) fn scheduling(provider: &file::Provider) -> Scheduling {
+    let offers = provider.offers.clone().unwrap_or_default();
+    let policy = match provider.policy {
+        file::Policy::Fcfs => Policy::Fcfs,
+        file::Policy::Easy => Policy::Easy,
+        file::Policy::Conservative => Policy::Conservative,
+        file::Policy::Edf => {
+            return Scheduling::Edf(EdfConfig {
+                mode: match offers.late {
+                    file::Late::Repair => EdfMode::Repair,
+                    file::Late::Strict => EdfMode::Strict,
+                },
+                resolution: offers.resolution.0,
+                fractions: fractions(&offers),
+                pinned: offers.pinned,
+            });
+        }
+        file::Policy::Reservations => return reservations::scheduling(provider),
+        file::Policy::Bags => {
+            return Scheduling::Bags {
+                rescheduling: rescheduling(provider.rescheduling.unwrap_or_default()),
+                fractions: fractions(&offers),
+                shares: if provider.blocks { Shares::Blocks } else { Shares::Tasks },
+            };
+        }
+    };
+    Scheduling::Queue(SchedulerConfig {
+        policy,
+        order: match provider.order {
+            file::Order::Arrival => Order::Arrival,
+            file::Order::Shortest => Order::Shortest,
+            file::Order::Largest => Order::Largest,
+            file::Order::Key => Order::Key,
+        },
+        compression: match provider.compression {
+            file::Compression::ByStart => Compression::ByStart,
+            file::Compression::JobByJob => Compression::JobByJob,
+            file::Compression::Replan => Compression::Replan,
+            file::Compression::None => Compression::None,
+        },
+    })
+}
+
+fn fractions(offers: &file::Offers) -> Fractions {
+    let fractions = offers.fractions.iter().map(|&share| parts(share));
+    Fractions::new(fractions.filter(|&(part, _)| part > 0).collect())
+}
+
+/// A share as a fraction of integers.
+fn parts(share: Share) -> (u32, u32) {
+    (share.millionths(), 1_000_000)
+}
+
+/// How long offers have to last so that an agreement can be reached: until the
+/// slowest answer is there, and the award is on its way, at the slowest.
+fn agreement_time(scenario: &Scenario) -> Span {
+    latency_max(scenario).scaled(4.0)
+}
+
+/// How long a message takes at most that is not lost.
+fn latency_max(scenario: &Scenario) -> Span {
+    let links = scenario.network.links.iter().map(|link| link.latency.0);
+    let slowest = links.fold(scenario.network.latency.0, Span::max);
+    slowest + scenario.network.jitter.0
+}
+
+/// Whether somebody spreads jobs over a provider.
+fn takes_parts(provider: &file::Provider, scenario: &Scenario) -> bool {
+    let spreads = |it: &&file::Metascheduler| it.takes_parts();
+    let metaschedulers = scenario.metaschedulers.iter().filter(spreads);
+    metaschedulers.flat_map(|it| &it.providers).any(|it| *it == provider.name)
+}
+
+fn rescheduling(rescheduling: file::Rescheduling) -> ReschedulingConfig {
+    ReschedulingConfig {
+        rule: match rescheduling.rule {
+            file::ReschedulingRule::Coordinated => Rescheduling::Coordinated,
+            file::ReschedulingRule::Uncoordinated => Rescheduling::Uncoordinated,
+            file::ReschedulingRule::Local => Rescheduling::Local,
+            file::ReschedulingRule::Compress => Rescheduling::Compress,
+            file::ReschedulingRule::None => Rescheduling::None,
+        },
+        second_pass: rescheduling.second_pass,
+        rebuild: rescheduling.rebuild,
+    }
+}
+
+fn bargaining(provider: &file::Provider, scenario: &Scenario) -> Bargaining {
+    let estimates = provider.estimates.unwrap_or_default();
+    let offers = provider.offers.clone().unwrap_or_default();
+    Bargaining {
+        estimates: match estimates.from {
+            file::EstimatesFrom::Users => Estimates::Users,
+            file::EstimatesFrom::Profiled => Estimates::Profiled {
+                error: parts(estimates.error),
+                time: (estimates.time_min.0, estimates.time_max.0),
+            },
+            file::EstimatesFrom::Perfect => Estimates::Perfect,
+        },
+        validity: offers.validity.map_or_else(|| agreement_time(scenario), |it| it.0),
+        padding: offers.padding.fraction(),
+        delay: offers.delay.0,
+        catches_up: provider.rescheduling.unwrap_or_default().catch_up,
+        seed: scenario.scenario.seed,
+    }
+}
+
+/// It tells providers of whole bags if one of them reschedules by them.
+fn negotiator(
+    me: ActorId,
+    metascheduler: &file::Metascheduler,
+    policy: CompositionPolicy,
+    providers: Vec<ActorId>,
+    scenario: &Scenario,
+) -> NegotiatorConfig {
+    let negotiation = metascheduler.negotiation.unwrap_or_default();
+    let its_own = |provider: &&file::Provider| metascheduler.providers.contains(&provider.name);
+    let coordinates = |provider: &file::Provider| {
+        provider.policy == file::Policy::Bags
+            && provider.rescheduling.unwrap_or_default().rule == file::ReschedulingRule::Coordinated
+    };
+    NegotiatorConfig {
+        me,
+        policy,
+        options: CompositionOptions {
+            relax_to_composite: negotiation.relax,
+            load_weights: match negotiation.weights {
+                file::WeightRule::FreeCapacity => LoadWeights::FreeCapacity,
+                file::WeightRule::DrainTime => LoadWeights::InverseDrainTime,
+            },
+            balance_without_deadline: negotiation.spread == file::SpreadRule::Proportional,
+        },
+        providers,
+        coordinated: scenario.providers.iter().filter(its_own).any(coordinates),
+        rounds: negotiation.rounds,
+        offers_wait: negotiation.wait.map(|wait| wait.0),
+    }
+}
+
+fn reallocator(reallocation: file::Reallocation, providers: Vec<ActorId>) -> ReallocatorConfig {
+    let algorithm = match reallocation.algorithm {
+        file::ReallocationAlgorithm::Regular => Some(Algorithm::Regular),
+        file::ReallocationAlgorithm::AllCancellation => Some(Algorithm::AllCancellation),
+        file::ReallocationAlgorithm::None => None,
+    };
+    let rule = algorithm.map(|algorithm| Rule {
+        algorithm,
+        heuristic: reallocation.heuristic.heuristic(),
+        threshold: reallocation.threshold.0,
+        window: reallocation.window as usize,
+        resizes: reallocation.resizes == file::Resizes::Always,
+    });
+    ReallocatorConfig {
+        providers,
+        tuning: match reallocation.tuning {
+            file::Tuning::Binary => Tuning::Binary,
+            file::Tuning::Exhaustive => Tuning::Exhaustive,
+        },
+        keeps_sizes: reallocation.resizes == file::Resizes::Never,
+        reallocation: rule.map(|rule| (reallocation.period.0, rule)),
+        cost: MoveCost { transfer: reallocation.transfer(), start_up: reallocation.start_up.0 },
+    }
+}
+
+fn overrun(overrun: file::Overrun) -> Overrun {
+    match overrun {
+        file::Overrun::Kill => Overrun::Kill,
+        file::Overrun::Extend => Overrun::Extend,
+    }
+}
+
+fn placement(placement: file::Placement) -> Placement {
+    match placement {
+        file::Placement::MinimumCompletionTime => Placement::MinimumCompletionTime,
+        file::Placement::RoundRobin => Placement::RoundRobin,
+        file::Placement::Random => Placement::Random,
+        file::Placement::LeastLoaded => Placement::LeastLoaded,
+        file::Placement::NextFit => Placement::NextFit,
+    }
+}

@@ -1,0 +1,375 @@
+//! Actors: who submits to whom, who may use whom, who is linked to whom.
+
+use super::effect::parts;
+use super::names::Names;
+use super::{Check, list};
+use crate::file::{Metascheduler, Policy, Role, Step, User};
+use crate::quantity::TimeSpan;
+use haggle_config::document::Path;
+
+impl Check<'_> {
+    pub(super) fn check_actors(&mut self, names: &Names) {
+        self.check_presence();
+        self.check_processor_total();
+        self.check_resuming();
+        self.check_profiling();
+        self.check_users(names);
+        self.check_metaschedulers(names);
+        self.check_links(names);
+    }
+
+    /// Without providers, users and workloads nothing would happen.
+    fn check_presence(&mut self) {
+        let scenario = self.scenario;
+        let has_resources =
+            !scenario.providers.is_empty() || scenario.grid.is_some() || scenario.plans.is_some();
+        let present = [
+            ("provider", has_resources, "a name and processors, or a [grid]"),
+            ("workload", !scenario.workloads.is_empty(), "a name and a log, a model or jobs"),
+            ("user", !scenario.users.is_empty(), "a name, a workload and whom it submits to"),
+        ];
+        for (kind, present, with) in present {
+            if !present {
+                self.report(
+                    &Path::root().key(kind),
+                    format!("the scenario has no {kind}"),
+                    "the scenario",
+                    format!("add a [[{kind}]] with {with}"),
+                );
+            }
+        }
+    }
+
+    /// Processors are numbered across all places where jobs run.
+    fn check_processor_total(&mut self) {
+        let providers = self.scenario.providers.len();
+        let others = self.scenario.owners().into_iter().skip(providers);
+        let mut total: u64 = others.map(|(_, members)| u64::from(members)).sum();
+        for (index, provider) in self.scenario.providers.iter().enumerate() {
+            total += u64::from(provider.processors) * u64::from(provider.count);
+            if total > u64::from(u32::MAX) {
+                self.report(
+                    &Path::root().key("provider").index(index).key("processors"),
+                    format!("all providers together have more than {} processors", u32::MAX),
+                    "one too many from here on",
+                    "lower `processors` or `count`".to_owned(),
+                );
+                return;
+            }
+        }
+    }
+
+    /// Profiling takes from one time to a longer one.
+    fn check_profiling(&mut self) {
+        for (index, provider) in self.scenario.providers.iter().enumerate() {
+            let Some(estimates) = provider.estimates else { continue };
+            if estimates.time_max < estimates.time_min {
+                let path = Path::root().key("provider").index(index).key("estimates");
+                self.report(
+                    &path,
+                    format!(
+                        "`time-max` is {}, less than `time-min`, {}",
+                        estimates.time_max, estimates.time_min
+                    ),
+                    "no time is that long",
+                    "the smaller one is the minimum; they are 5min and 30min if not given"
+                        .to_owned(),
+                );
+            }
+        }
+    }
+
+    fn check_users(&mut self, names: &Names) {
+        let workloads: Vec<&str> = names.workloads.iter().map(String::as_str).collect();
+        let mut targets: Vec<&str> = names.providers.keys().map(String::as_str).collect();
+        targets.extend(names.metaschedulers.iter().chain(&names.takers).map(String::as_str));
+        for (index, user) in self.scenario.users.iter().enumerate() {
+            let path = Path::root().key("user").index(index);
+            if !workloads.contains(&user.workload.as_str()) {
+                self.unknown_name(
+                    &path.key("workload"),
+                    "workload",
+                    user.workload.as_str(),
+                    &workloads,
+                );
+            }
+            self.check_one_world(index);
+            let target = user.submits_to.as_str();
+            if targets.contains(&target) {
+                self.check_shape(index);
+                self.check_reserving(index, names);
+                continue;
+            }
+            let path = path.key("submits-to");
+            if let Some(copies) = names.groups.get(target) {
+                let copies: Vec<&str> = copies.iter().map(String::as_str).collect();
+                self.report(
+                    &path,
+                    format!(
+                        "\"{target}\" stands for {} providers, a user submits to one",
+                        copies.len()
+                    ),
+                    "which one?",
+                    format!("name one of {}", list(&copies)),
+                );
+            } else {
+                self.unknown_name(&path, "provider or metascheduler", target, &targets);
+            }
+        }
+    }
+
+    /// Jobs of a workload run on a grid, or nowhere on one: tables tell by their workload which.
+    fn check_one_world(&mut self, index: usize) {
+        let scenario = self.scenario;
+        let user = &scenario.users[index];
+        if scenario.grid.is_none() {
+            return;
+        }
+        let grid = scenario.submits_to_grid(user);
+        let mine = Vec::from_iter(parts(scenario, user.workload.as_str()));
+        let elsewhere = |other: &&User| {
+            let mut shared = parts(scenario, other.workload.as_str()).zip(&mine);
+            scenario.submits_to_grid(other) != grid && shared.any(|(theirs, &mine)| theirs && mine)
+        };
+        let Some(other) = scenario.users[..index].iter().find(elsewhere) else { return };
+        let path = Path::root().key("user").index(index).key("workload");
+        self.report(
+            &path,
+            format!(
+                "workload \"{}\" goes to a grid and elsewhere, by users \"{}\" and \"{}\"",
+                user.workload, other.name, user.name
+            ),
+            "again, and elsewhere",
+            "give this user a workload of its own, with another name: a log may be read twice"
+                .to_owned(),
+        );
+    }
+
+    /// Bags go to metaschedulers that compose offers, and only bags do.
+    fn check_shape(&mut self, index: usize) {
+        let user = &self.scenario.users[index];
+        let workload = self.scenario.workloads.iter().find(|it| it.name == user.workload);
+        let Some(workload) = workload else { return };
+        let bags = workload.steps.iter().any(|step| matches!(step, Step::Bags {}));
+        let target = self.scenario.metaschedulers.iter().find(|it| it.name == user.submits_to);
+        let composes = target.is_some_and(|it| it.composition.is_some());
+        if bags == composes {
+            return;
+        }
+        let (workload, target) = (&user.workload, &user.submits_to);
+        let (message, help) = if bags {
+            let message = format!(
+                "the jobs of \"{workload}\" are bags of tasks, and \"{target}\" takes rigid jobs"
+            );
+            let help = "submit to a metascheduler with `composition`, or remove step \"bags\"";
+            (message, help)
+        } else {
+            let message = format!(
+                "the jobs of \"{workload}\" are rigid, and \"{target}\" takes bags of tasks"
+            );
+            (message, "add a [[workload.step]] with `kind = \"bags\"`, or submit elsewhere")
+        };
+        let path = Path::root().key("user").index(index).key("submits-to");
+        self.report(&path, message, "does not take them", help.to_owned());
+    }
+
+    fn check_metaschedulers(&mut self, names: &Names) {
+        let known = names.provider_list();
+        // Of a scenario without any place at all it has been said already.
+        let none = self.scenario.providers.is_empty();
+        let elsewhere = self.scenario.grid.is_some() || self.scenario.plans.is_some();
+        for (index, metascheduler) in self.scenario.metaschedulers.iter().enumerate() {
+            let path = Path::root().key("metascheduler").index(index);
+            if none && elsewhere {
+                self.report(
+                    &path.key("name"),
+                    format!(
+                        "metascheduler \"{}\" has no provider to place jobs on",
+                        metascheduler.name
+                    ),
+                    "nowhere to place them",
+                    "add a [[provider]], or remove it and submit to the grid or to the plans"
+                        .to_owned(),
+                );
+            }
+            self.check_provider_list(
+                &path.key("providers"),
+                &metascheduler.providers,
+                &known,
+                "provider",
+            );
+            self.check_role(&path, metascheduler);
+            self.check_reallocation(&path, metascheduler);
+            // What it is called, and what it needs.
+            let (key, word) = match metascheduler.role() {
+                Role::Composes(composition) => ("composition", composition.name()),
+                Role::Spreads(coallocation) => ("coallocation", coallocation.policy.name()),
+                Role::Moves(reallocation) => ("reallocation", reallocation.algorithm.name()),
+                Role::Maps(mapping) => ("mapping", mapping.asks_for.name()),
+                Role::Places(placement) => ("placement", placement.name()),
+            };
+            self.check_coallocation(&path, metascheduler, names);
+            for place in names.providers_meant(&metascheduler.providers) {
+                let provider = &self.scenario.providers[place];
+                let policy = Path::root().key("provider").index(place).key("policy");
+                if metascheduler.composition.is_some()
+                    && !provider.policy.bargains()
+                    && !self.is_replaced(&policy)
+                {
+                    let name = &provider.name;
+                    let reserves = provider.policy == Policy::Reservations;
+                    self.report(
+                        &path.key(key),
+                        match reserves {
+                            true => format!(
+                                "composition \"{word}\" needs offers for bags, and provider \"{name}\" \
+                                 grants windows for rigid jobs only"
+                            ),
+                            false => format!(
+                                "composition \"{word}\" needs offers, and provider \"{name}\" makes none"
+                            ),
+                        },
+                        "asks for offers",
+                        match reserves {
+                            true => format!(
+                                "leave \"{name}\" out of `providers`, or set `policy = \"edf\"` or \
+                                 `policy = \"bags\"` for it and reserve nothing there"
+                            ),
+                            false => format!(
+                                "set `policy = \"edf\"` or `policy = \"bags\"` for provider \"{name}\", \
+                                 or place rigid jobs with `placement`"
+                            ),
+                        },
+                    );
+                }
+                self.check_reserves(&path, metascheduler, place, names);
+                let provider = &self.scenario.providers[place];
+                let disclosure = Path::root().key("provider").index(place).key("disclosure");
+                let unknown = self.is_replaced(&disclosure);
+                if provider.disclosure.level() >= metascheduler.needs() || unknown {
+                    continue;
+                }
+                let needs = metascheduler.needs().name();
+                self.report(
+                    &path.key(key),
+                    format!(
+                        "{key} \"{word}\" needs disclosure \"{needs}\", provider \"{}\" discloses only \"{}\"",
+                        provider.name,
+                        provider.disclosure.name(),
+                    ),
+                    &format!("needs \"{needs}\""),
+                    format!(
+                        "set `disclosure = \"{needs}\"` for provider \"{}\", or choose another {key}",
+                        provider.name,
+                    ),
+                );
+            }
+        }
+    }
+
+    /// A metascheduler does one thing with the jobs that come to it.
+    fn check_role(&mut self, path: &Path, metascheduler: &Metascheduler) {
+        let keys = [
+            ("composition", metascheduler.composition.is_some()),
+            ("coallocation", metascheduler.coallocation.is_some()),
+            ("reallocation", metascheduler.reallocation.is_some()),
+            ("mapping", metascheduler.mapping.is_some()),
+        ];
+        let mut given = keys.iter().filter(|(_, given)| *given).map(|&(key, _)| key);
+        let (Some(first), Some(second)) = (given.next(), given.next()) else { return };
+        self.report(
+            &path.key(second),
+            format!(
+                "metascheduler \"{}\" composes bags, spreads rigid jobs, moves moldable ones or maps \
+                 iterative applications, and only one of these",
+                metascheduler.name
+            ),
+            &format!("beside `{first}`"),
+            "remove one of them, or add another [[metascheduler]]".to_owned(),
+        );
+    }
+
+    /// Moldable jobs go to queues that reserve: what any other says of a job may not hold.
+    fn check_reserves(
+        &mut self,
+        path: &Path,
+        metascheduler: &Metascheduler,
+        place: usize,
+        names: &Names,
+    ) {
+        let provider = &self.scenario.providers[place];
+        let at = Path::root().key("provider").index(place);
+        let keys = ["policy", "order", "compression"];
+        let replaced = keys.iter().any(|key| self.is_replaced(&at.key(key)));
+        if metascheduler.reallocation.is_none() {
+            return;
+        }
+        let name = &provider.name;
+        let spreads = |it: &&Metascheduler| {
+            it.takes_parts() && names.providers_meant(&it.providers).contains(&place)
+        };
+        if let Some(other) = self.scenario.metaschedulers.iter().find(spreads) {
+            self.report(
+                &path.key("reallocation"),
+                format!(
+                    "provider \"{name}\" keeps parts of the jobs that metascheduler \"{}\" spreads, \
+                     and sizes no moldable jobs",
+                    other.name
+                ),
+                "moves jobs there",
+                format!("leave \"{name}\" to one of the two metaschedulers"),
+            );
+        }
+        if provider.reserves() || replaced {
+            return;
+        }
+        self.report(
+            &path.key("reallocation"),
+            format!(
+                "reallocation needs a reservation for each job, and provider \"{name}\" makes none \
+                 that it keeps"
+            ),
+            "asks when jobs will be done",
+            format!(
+                "set `policy = \"conservative\"` for provider \"{name}\", not with `compression = \
+                 \"replan\"`, or `policy = \"fcfs\"` with `order = \"arrival\"`: under any other \
+                 a job may be done later than was said"
+            ),
+        );
+    }
+
+    fn check_reallocation(&mut self, path: &Path, metascheduler: &Metascheduler) {
+        let Some(reallocation) = metascheduler.reallocation else { return };
+        let at = path.key("reallocation");
+        if reallocation.period == TimeSpan::ZERO {
+            self.report(
+                &at.key("period"),
+                "between two looks at what waits there must be some time".to_owned(),
+                "no time",
+                "write a length of time above zero, such as \"1h\"".to_owned(),
+            );
+        } else {
+            self.check_recurring(&at.key("period"), reallocation.period);
+        }
+    }
+
+    fn check_links(&mut self, names: &Names) {
+        let actors = names.actors();
+        for (index, link) in self.scenario.network.links.iter().enumerate() {
+            let path = Path::root().key("network").key("link").index(index).key("between");
+            for (end, actor) in link.between.iter().enumerate() {
+                if !actors.contains(&actor.as_str()) {
+                    self.unknown_name(&path.index(end), "actor", actor.as_str(), &actors);
+                }
+            }
+            if link.between[0] == link.between[1] {
+                self.report(
+                    &path,
+                    format!("a link joins \"{}\" to itself", link.between[0]),
+                    "the same actor twice",
+                    "name two actors".to_owned(),
+                );
+            }
+        }
+    }
+}

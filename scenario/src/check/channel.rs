@@ -1,0 +1,336 @@
+//! What messages may meet on their way: whether those who talk by them survive it.
+
+use std::collections::BTreeMap;
+
+use super::Check;
+use super::names::Names;
+use crate::Scenario;
+use crate::file::{Coallocation, EventsOrder, Metascheduler, Partition, Role, Transport};
+use crate::quantity::{Name, Share, TimeSpan};
+use haggle_config::document::Path;
+
+/// The largest share of attempts that may be lost where they are made until one arrives: of a
+/// message there are a hundred then, in the mean.
+const LOSS_MAX: f64 = 0.99;
+
+/// What may happen to a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    Loss,
+    Duplication,
+    Reordering,
+    Partition,
+}
+
+impl Fault {
+    /// The key that asks for it.
+    const fn key(self) -> &'static str {
+        match self {
+            Fault::Loss => "loss",
+            Fault::Duplication => "duplication",
+            Fault::Reordering => "reordering",
+            Fault::Partition => "partition",
+        }
+    }
+
+    /// How to do without it.
+    const fn remedy(self, protocol: Protocol) -> &'static str {
+        match self {
+            Fault::Loss if matches!(protocol, Protocol::Coallocation) => "set `loss = \"0%\"`",
+            Fault::Partition if matches!(protocol, Protocol::Coallocation) => {
+                "part actors that have nothing to say to each other"
+            }
+            Fault::Loss | Fault::Partition if matches!(protocol, Protocol::Transaction { .. }) => {
+                "set `retry` of its [metascheduler.transaction]"
+            }
+            Fault::Loss => "set `transport = \"reliable\"` or `loss = \"0%\"`",
+            Fault::Duplication => "set `transport = \"reliable\"` or `duplication = \"0%\"`",
+            Fault::Reordering => "set `reordering = false`",
+            Fault::Partition => {
+                "set `transport = \"reliable\"`, part actors that have nothing to say to each other"
+            }
+        }
+    }
+
+    /// What it does, behind "messages that".
+    const fn does(self) -> &'static str {
+        match self {
+            Fault::Loss => "are lost",
+            Fault::Duplication => "arrive twice",
+            Fault::Reordering => "overtake each other",
+            Fault::Partition => "are lost while actors are parted",
+        }
+    }
+}
+
+/// By what a metascheduler talks with its providers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Protocol {
+    /// It places rigid jobs, with or without asking before.
+    Placement,
+    /// It bargains over bags.
+    Bargaining,
+    /// It spreads rigid jobs over providers.
+    Coallocation,
+    /// It gets parts of rigid jobs by a protocol that says again what is not answered, or not.
+    Transaction {
+        /// Whether it does.
+        repeats: bool,
+    },
+    /// It moves moldable jobs.
+    Reallocation,
+}
+
+impl Protocol {
+    const fn of(metascheduler: &Metascheduler) -> Protocol {
+        match metascheduler.role() {
+            Role::Places(_) => Protocol::Placement,
+            Role::Composes(_) => Protocol::Bargaining,
+            Role::Spreads(Coallocation { protocol: Some(_), .. }) => Protocol::Transaction {
+                repeats: match &metascheduler.transaction {
+                    Some(transaction) => transaction.retry.is_some(),
+                    None => false,
+                },
+            },
+            Role::Spreads(_) | Role::Maps(_) => Protocol::Coallocation,
+            Role::Moves(_) => Protocol::Reallocation,
+        }
+    }
+
+    /// What it survives: every job comes to its end, whatever the network does to messages.
+    const fn survives(self, fault: Fault, transport: Transport) -> bool {
+        match (fault, transport) {
+            // Parts start when they were booked to, whether all commits are there or not: nothing
+            // may take longer than it was to.
+            (Fault::Loss | Fault::Partition, _) if matches!(self, Protocol::Coallocation) => false,
+            // Whoever hears something twice answers it twice.
+            (Fault::Duplication | Fault::Reordering, _)
+                if matches!(self, Protocol::Transaction { .. }) =>
+            {
+                true
+            }
+            (_, Transport::Datagram) if matches!(self, Protocol::Transaction { repeats: true }) => {
+                true
+            }
+            // A transport that brings every message once makes them late, no more.
+            (Fault::Loss | Fault::Duplication | Fault::Partition, Transport::Reliable) => true,
+            (Fault::Loss | Fault::Duplication | Fault::Partition, Transport::Datagram) => false,
+            (Fault::Reordering, _) => match self {
+                // Nobody speaks of a job to whom it has not come yet.
+                Protocol::Placement => true,
+                // Nobody is told two things at once, and what comes late is of a part that is over.
+                Protocol::Coallocation | Protocol::Transaction { .. } => true,
+                // Whoever waits for an answer does nothing else, and asks for one thing at a time.
+                Protocol::Reallocation => true,
+                // A probe is of no use before the offers it is about.
+                Protocol::Bargaining => false,
+            },
+        }
+    }
+}
+
+impl Check<'_> {
+    pub(super) fn check_channel(&mut self, names: &Names) {
+        let network = &self.scenario.network;
+        let asked = [
+            (Fault::Loss, network.loss > Share::ZERO),
+            (Fault::Duplication, network.duplication > Share::ZERO),
+            (Fault::Reordering, network.reordering),
+        ];
+        let transport = network.transport;
+        for (fault, _) in asked.into_iter().filter(|(_, asked)| *asked) {
+            let mut talkers =
+                self.scenario.metaschedulers.iter().filter(|it| is_used(self.scenario, it));
+            let hurt = talkers.find(|it| !Protocol::of(it).survives(fault, transport));
+            if let Some(who) = hurt {
+                self.report_fault(&Path::root().key("network").key(fault.key()), fault, who);
+            }
+        }
+        self.check_transport();
+        for (index, partition) in self.scenario.network.partitions.iter().enumerate() {
+            let path = Path::root().key("network").key("partition").index(index);
+            let known = self.problems.len();
+            self.check_partition(&path, partition, names);
+            if self.problems.len() > known {
+                continue;
+            }
+            let across = crossing(self.scenario, names, partition);
+            let hurt =
+                across.iter().find(|it| !Protocol::of(it).survives(Fault::Partition, transport));
+            match (hurt, across.first()) {
+                (Some(who), _) => self.report_fault(&path, Fault::Partition, who),
+                (None, Some(who)) if partition.until.is_none() => self.report(
+                    &path,
+                    format!("metascheduler \"{}\" is parted from providers for ever", who.name),
+                    "what they say never arrives",
+                    "add `until`, or part actors that have nothing to say to each other".to_owned(),
+                ),
+                _ => {}
+            }
+        }
+    }
+
+    /// Where messages arrive at once, no key may say how long they take.
+    pub(super) fn refuse_times_of_messages(&mut self, instead: &str) {
+        let Some(between) = at_once(self.scenario) else { return };
+        let network = &self.scenario.network;
+        let path = Path::root().key("network");
+        for (key, takes_time) in [
+            ("latency", network.latency > TimeSpan::ZERO),
+            ("jitter", network.jitter > TimeSpan::ZERO),
+            ("link", !network.links.is_empty()),
+        ] {
+            if takes_time {
+                self.report(
+                    &path.key(key),
+                    format!("messages between {between} take no time"),
+                    "not used",
+                    format!("remove it; {instead}"),
+                );
+            }
+        }
+    }
+
+    /// Only providers can have either order of events; `order` says which one there is instead.
+    pub(super) fn refuse_order_of_events(&mut self, order: &str) {
+        let none = self.scenario.providers.is_empty();
+        if none && self.scenario.scenario.events_order != EventsOrder::default() {
+            self.report(
+                &Path::root().key("scenario").key("events-order"),
+                order.to_owned(),
+                "not used",
+                "remove it; only providers can have either order".to_owned(),
+            );
+        }
+    }
+
+    fn check_transport(&mut self) {
+        let (path, network) = (Path::root().key("network"), &self.scenario.network);
+        if network.timeout() == TimeSpan::ZERO {
+            self.report(
+                &path.key("retransmission-timeout"),
+                "`retransmission-timeout` is 0s, needs more".to_owned(),
+                "sent again at once, for ever",
+                "write a time longer than a message and its answer take".to_owned(),
+            );
+        }
+        if network.transport == Transport::Reliable && network.loss.fraction() > LOSS_MAX {
+            self.report(
+                &path.key("loss"),
+                format!("{} of all messages are lost, and at most 99% can be", network.loss),
+                "sent again more than a hundred times",
+                "lower `loss`".to_owned(),
+            );
+        }
+    }
+
+    fn report_fault(&mut self, path: &Path, fault: Fault, who: &Metascheduler) {
+        let (does, name) = (fault.does(), &who.name);
+        let talks = match Protocol::of(who) {
+            Protocol::Placement => "places jobs",
+            Protocol::Bargaining => "bargains over bags",
+            Protocol::Coallocation => "starts jobs on several providers at once",
+            Protocol::Transaction { .. } => "gets parts of jobs from several providers",
+            Protocol::Reallocation => "moves moldable jobs",
+        };
+        self.report(
+            path,
+            format!("metascheduler \"{name}\" {talks}, and messages that {does} would cost jobs"),
+            "not survived",
+            format!("{}, or let users submit to providers", fault.remedy(Protocol::of(who))),
+        );
+    }
+
+    fn check_partition(&mut self, path: &Path, partition: &Partition, names: &Names) {
+        let between = path.key("between");
+        if partition.between.len() < 2 {
+            let help = "name two groups, such as `between = [[\"north\"], [\"south\"]]`".to_owned();
+            self.report(&between, "nobody to be parted from".to_owned(), "one group", help);
+        }
+        let mut sites = BTreeMap::new();
+        for (group, members) in partition.between.iter().enumerate() {
+            let path = between.index(group);
+            if members.is_empty() {
+                let help = "name an actor, or remove the group".to_owned();
+                self.report(&path, "a group of nobody".to_owned(), "empty", help);
+            }
+            for (place, name) in members.iter().enumerate() {
+                self.check_member(&path.index(place), name.as_str(), group, &mut sites, names);
+            }
+        }
+        if let Some(until) = partition.until.filter(|until| *until <= partition.from) {
+            let from = partition.from;
+            self.report(
+                &path.key("until"),
+                format!("a partition from {from} until {until} parts nobody"),
+                "not after `from`",
+                "write a later time, or remove it: then they stay parted".to_owned(),
+            );
+        }
+    }
+
+    /// An actor of a group; `sites` are those named so far, with their groups.
+    fn check_member<'s>(
+        &mut self,
+        path: &Path,
+        name: &'s str,
+        group: usize,
+        sites: &mut BTreeMap<&'s str, usize>,
+        names: &Names,
+    ) where
+        Self: 's,
+    {
+        let actors = names.actors();
+        if !actors.contains(&name) {
+            return self.unknown_name(path, "actor", name, &actors);
+        }
+        if *sites.entry(site(self.scenario, name)).or_insert(group) != group {
+            self.report(
+                path,
+                format!("\"{name}\", or who is at the same place, is in two groups"),
+                "in another group",
+                "name it in one group; users are where they submit to".to_owned(),
+            );
+        }
+    }
+}
+
+/// Between whom messages take no time, where there are no providers: of grids and plans, only data
+/// take some.
+pub(super) fn at_once(scenario: &Scenario) -> Option<&'static str> {
+    match (&scenario.grid, &scenario.plans) {
+        _ if !scenario.providers.is_empty() => None,
+        (Some(_), _) => Some("the actors of a grid"),
+        (None, Some(_)) => Some("clusters and their metascheduler"),
+        (None, None) => None,
+    }
+}
+
+fn is_used(scenario: &Scenario, metascheduler: &Metascheduler) -> bool {
+    scenario.users.iter().any(|user| user.submits_to == metascheduler.name)
+}
+
+/// Where an actor is: a user, at whom it submits to.
+pub(super) fn site<'s>(scenario: &'s Scenario, name: &'s str) -> &'s str {
+    let user = scenario.users.iter().find(|user| user.name.as_str() == name);
+    user.map_or(name, |user| user.submits_to.as_str())
+}
+
+/// The metaschedulers that talk to providers from which a partition parts them.
+pub(super) fn crossing<'s>(
+    scenario: &'s Scenario,
+    names: &Names,
+    partition: &Partition,
+) -> Vec<&'s Metascheduler> {
+    let group = |name: &str| {
+        let is_there = |member: &Name| site(scenario, member.as_str()) == name;
+        partition.between.iter().position(|members| members.iter().any(is_there))
+    };
+    let parted = |metascheduler: &&Metascheduler| {
+        let Some(own) = group(metascheduler.name.as_str()) else { return false };
+        let providers = names.copies_meant(&metascheduler.providers);
+        providers.iter().any(|it| group(it).is_some_and(|other| other != own))
+    };
+    let used = scenario.metaschedulers.iter().filter(|it| is_used(scenario, it));
+    used.filter(parted).collect()
+}

@@ -1,0 +1,112 @@
+//! Co-allocation and mapping: what providers have to be for a job to start whole on several of them, or not
+//! at all.
+
+use super::Check;
+use super::names::Names;
+use crate::file::{Compression, Metascheduler, Overrun, Policy};
+use haggle_config::document::Path;
+
+impl Check<'_> {
+    /// A metascheduler that spreads jobs, and the providers over which it does.
+    pub(super) fn check_coallocation(
+        &mut self,
+        path: &Path,
+        metascheduler: &Metascheduler,
+        names: &Names,
+    ) {
+        if !metascheduler.takes_parts() {
+            return;
+        }
+        let name = &metascheduler.name;
+        let mut at = path.key("mapping");
+        if let Some(coallocation) = &metascheduler.coallocation {
+            at = path.key("coallocation");
+            if let Err(problem) = coallocation.overhead.to_model().sampler() {
+                let help = "write other numbers".to_owned();
+                self.report(&at.key("overhead"), problem.to_string(), "no law", help);
+            }
+        }
+        for place in names.providers_meant(&metascheduler.providers) {
+            self.check_part_taker(metascheduler, place, names);
+        }
+        if metascheduler.transaction().is_some() {
+            return self.check_transaction(path, metascheduler, names);
+        }
+        let crashes = self.scenario.crashing().any(|it| it == name);
+        if crashes {
+            self.report(
+                &at,
+                format!(
+                    "metascheduler \"{name}\" spreads jobs and crashes: some would start in part"
+                ),
+                "must not crash",
+                "take it out of `actors` of [[failures]]".to_owned(),
+            );
+        }
+    }
+
+    /// A provider that is to take parts of jobs.
+    fn check_part_taker(&mut self, metascheduler: &Metascheduler, place: usize, names: &Names) {
+        let provider = &self.scenario.providers[place];
+        let path = Path::root().key("provider").index(place);
+        let by = &metascheduler.name;
+        let rows = [
+            (
+                "policy",
+                provider.policy == Policy::Conservative,
+                "keeps parts of jobs where they are booked",
+                "set `policy = \"conservative\"`",
+            ),
+            (
+                "compression",
+                provider.compression != Compression::Replan,
+                "plans nothing anew around parts of jobs",
+                "choose another `compression`",
+            ),
+            (
+                "overrun",
+                provider.overrun == Overrun::Kill,
+                "lets nothing run into the time of a part",
+                "set `overrun = \"kill\"`",
+            ),
+            (
+                "speed",
+                provider.speed == 1.0,
+                "runs all parts of a job at the speed of the reference processor",
+                "set `speed = 1`",
+            ),
+        ];
+        for (key, right, does, help) in rows {
+            if !right && !self.is_replaced(&path.key(key)) {
+                self.report(
+                    &path.key(key),
+                    format!(
+                        "metascheduler \"{by}\" spreads jobs over provider \"{}\", which then {does}",
+                        provider.name
+                    ),
+                    "not for parts of jobs",
+                    help.to_owned(),
+                );
+            }
+        }
+        let mut failing = self.scenario.processor_failures();
+        let fails =
+            failing.any(|it| names.providers_meant(&it.of).into_iter().any(|it| it == place));
+        let mut crashing = self.scenario.crashing();
+        let survives = metascheduler.transaction().is_some();
+        let crashes =
+            !survives && crashing.any(|it| names.providers.get(it.as_str()) == Some(&place));
+        if fails || crashes {
+            self.report(
+                &path,
+                format!(
+                    "metascheduler \"{by}\" spreads jobs over provider \"{}\", which fails: some would run \
+                     in part",
+                    provider.name
+                ),
+                "must not fail",
+                "take it out of [[failures]], or out of the metascheduler's `providers`".to_owned(),
+            );
+        }
+    }
+}

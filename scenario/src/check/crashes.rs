@@ -1,0 +1,90 @@
+//! `[[failures]]` of actors: schedulers that crash and restart, machine or not.
+
+use super::Check;
+use super::names::Names;
+use super::workflows::has_tasks;
+use crate::file::{Failures, Metascheduler, Transport, User};
+use crate::quantity::Name;
+use haggle_config::document::Path;
+
+impl Check<'_> {
+    /// A table that names actors.
+    pub(super) fn check_crashes(&mut self, path: &Path, failures: &Failures, names: &Names) {
+        let Some(actors) = &failures.actors else { return };
+        let at = path.key("actors");
+        let none = self.scenario.providers.is_empty();
+        if none && self.scenario.grid.is_some() {
+            return self.report(
+                &at,
+                "actors of grids do not crash".to_owned(),
+                "not for grids",
+                "let resources fail: `of = [\"a-site\"]`".to_owned(),
+            );
+        }
+        if none && self.scenario.plans.is_some() {
+            return self.report(
+                &at,
+                "clusters and their metascheduler do not crash".to_owned(),
+                "not with plans",
+                "let machines fail: `of = [\"a-cluster\"]`".to_owned(),
+            );
+        }
+        let known = names.actors();
+        for (index, actor) in actors.iter().enumerate() {
+            if !known.contains(&actor.as_str()) {
+                self.unknown_name(&at.index(index), "actor", actor.as_str(), &known);
+            }
+        }
+        let machines = [
+            ("of", !failures.of.is_empty()),
+            ("nodes", failures.nodes.is_some()),
+            ("processors-per-node", failures.processors_per_node != 1),
+            ("correlation", failures.correlation.is_some()),
+            ("recorded", failures.recorded.is_some()),
+        ];
+        for (key, _) in machines.into_iter().filter(|(_, given)| *given) {
+            self.report(
+                &path.key(key),
+                format!("`{key}` is about processors, and this table about actors"),
+                "not for actors",
+                "remove it, or make another [[failures]] for the processors".to_owned(),
+            );
+        }
+        let outages = failures.outages.iter().flatten().enumerate();
+        for (index, _) in outages.filter(|(_, outage)| outage.len() == 1) {
+            self.report(
+                &path.key("outages").index(index),
+                "an actor that never restarts would leave jobs with nobody".to_owned(),
+                "no restart",
+                "write [crash, restart]".to_owned(),
+            );
+        }
+        let lost = self.scenario.network.transport == Transport::Datagram;
+        if lost && (!self.is_said_again(actors, names) || self.keeps_tasks_waiting(actors)) {
+            self.report(
+                &at,
+                "what is said to an actor that is down is lost, and would cost jobs".to_owned(),
+                "not survived",
+                "set `transport = \"reliable\"` in [network]".to_owned(),
+            );
+        }
+    }
+
+    /// Whether one of these actors, or whom it submits to, has to tell or hear that a task is over, for
+    /// others to be submitted.
+    fn keeps_tasks_waiting(&self, actors: &[Name]) -> bool {
+        let concerned =
+            |user: &&User| actors.contains(&user.name) || actors.contains(&user.submits_to);
+        self.scenario.users.iter().filter(concerned).any(|user| has_tasks(self.scenario, user))
+    }
+
+    /// Whether all metaschedulers to whom one of these actors matters say again what is lost.
+    fn is_said_again(&self, actors: &[Name], names: &Names) -> bool {
+        let matters = |it: &&Metascheduler| {
+            let meant = names.copies_meant(&it.providers);
+            actors.iter().any(|actor| *actor == it.name || meant.contains(&actor.to_string()))
+        };
+        let mut concerned = self.scenario.metaschedulers.iter().filter(matters);
+        concerned.all(|it| it.transaction().is_some_and(|(_, rules)| rules.retry.is_some()))
+    }
+}

@@ -1,0 +1,445 @@
+//! What is right by itself and has no effect: keys of a policy that is not chosen, and
+//! what nobody asks for; and what has an effect that is hardly meant.
+//!
+//! Nothing here refuses: a sweep over policies may well keep the keys of each.
+
+mod flow;
+mod grid;
+mod impossible;
+mod maintenance;
+mod network;
+mod plans;
+mod reservations;
+mod round_trip;
+mod seed;
+
+use haggle_model::Disclosure;
+
+use super::Check;
+use super::names::Names;
+use crate::file::{
+    CoallocationPolicy, Composition, EstimatesFrom, FigureKind, JobCheckpointRule, Metascheduler,
+    OnFailure, Order, Policy, Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule,
+    Resizes, Role, Step,
+};
+pub(super) use flow::parts;
+use flow::{Flow, Serves};
+use haggle_config::document::Path;
+use reservations::leaves_sizes;
+
+/// Whether the keys of its jobs say which are urgent.
+fn has_urgent_jobs(metascheduler: &Metascheduler) -> bool {
+    let transaction = metascheduler.transaction();
+    transaction.is_some_and(|(protocol, it)| protocol.reads("urgent") && it.urgent.is_some())
+}
+
+impl Check<'_> {
+    pub(super) fn check_effects(&mut self, names: &Names) {
+        let scenario = self.scenario;
+        let flow = Flow::of(scenario, names);
+        for (index, provider) in scenario.providers.iter().enumerate() {
+            let path = Path::root().key("provider").index(index);
+            self.provider_effects(&path, provider, flow.serves[index]);
+        }
+        for (index, metascheduler) in scenario.metaschedulers.iter().enumerate() {
+            let path = Path::root().key("metascheduler").index(index);
+            self.metascheduler_effects(&path, metascheduler);
+        }
+        let sorts = scenario.providers.iter().any(|it| it.order == Order::Key)
+            || scenario.metaschedulers.iter().any(has_urgent_jobs);
+        for index in 0..scenario.workloads.len() {
+            self.workload_effects(index, sorts, &flow, names);
+        }
+        self.impossible_jobs(names);
+        self.figures_of_transactions();
+        self.unused_actors(&flow);
+        self.idle_crashes(&flow, names);
+        self.maintenance_effects(&flow, names);
+        self.message_effects(&flow, names);
+        self.grid_effects();
+        self.plan_effects();
+        self.mapping_effects(names);
+        self.seed_effects();
+    }
+
+    fn provider_effects(&mut self, path: &Path, provider: &Provider, serves: Serves) {
+        let owner = format!("provider \"{}\"", provider.name);
+        if let Some(checkpoints) = &provider.checkpoints {
+            let read = checkpoints.rule != JobCheckpointRule::Periodic;
+            let why = "only rules \"young\" and \"daly\" read it";
+            let remedy = "remove it, or choose one of these rules";
+            self.uses(&path.key("checkpoints").key("mtbf"), read, &owner, why, remedy);
+        }
+        let policy = provider.policy;
+        let bargains = policy.bargains();
+        let resumes = provider.on_failure == Some(OnFailure::Resume);
+        let restarts = provider.on_failure == Some(OnFailure::default());
+        let rows = [
+            (
+                "order",
+                !bargains && policy != Policy::Reservations,
+                "policies \"edf\", \"bags\" and \"reservations\" have an order of their own",
+                "remove it, or choose policy \"fcfs\", \"easy\" or \"conservative\"",
+            ),
+            (
+                "compression",
+                policy == Policy::Conservative,
+                "only policy \"conservative\" reads it",
+                "remove it, or set `policy = \"conservative\"`",
+            ),
+            (
+                "overrun",
+                serves.is_used(),
+                "no job comes here",
+                "remove it, or let a user or a metascheduler submit to this provider",
+            ),
+            (
+                "checkpoints",
+                resumes && serves.rigid,
+                "only rigid jobs with `on-failure = \"resume\"` write them",
+                "remove it, or set `on-failure = \"resume\"`",
+            ),
+            (
+                "on-failure",
+                restarts || serves.rigid && (serves.fails || resumes),
+                "no processor fails here on which rigid jobs run",
+                "remove it, or add [[failures]] of this provider",
+            ),
+            (
+                "max-attempts",
+                serves.fails && (serves.bags || provider.on_failure != Some(OnFailure::Fail)),
+                "no job is started again here",
+                "remove it, or add [[failures]] of this provider that jobs survive",
+            ),
+            (
+                "offers",
+                bargains,
+                "only policies \"edf\" and \"bags\" make offers",
+                "remove it, or choose one of these policies",
+            ),
+            (
+                "estimates",
+                bargains && serves.bags,
+                "only run times of bags are estimated, under policies \"edf\" and \"bags\"",
+                "remove it, or choose one of these policies",
+            ),
+            (
+                "publishes",
+                serves.parts,
+                "nobody spreads jobs over this provider",
+                "remove it, or let a metascheduler with `coallocation` or `mapping` use this provider",
+            ),
+            (
+                "rescheduling",
+                policy == Policy::Bags,
+                "only policy \"bags\" reads it",
+                "remove it, or set `policy = \"bags\"`",
+            ),
+            (
+                "reservations",
+                policy == Policy::Reservations,
+                "only policy \"reservations\" reads it",
+                "remove it, or set `policy = \"reservations\"`",
+            ),
+            (
+                "blocks",
+                policy == Policy::Bags && serves.bags,
+                "only tasks of bags start in blocks, under policy \"bags\"",
+                "remove it, or set `policy = \"bags\"`",
+            ),
+        ];
+        for (key, read, why, remedy) in rows {
+            self.uses(&path.key(key), read, &owner, why, remedy);
+        }
+        self.disclosure_effects(path, provider, serves);
+        if bargains {
+            self.offer_effects(&path.key("offers"), provider, serves);
+        }
+        if policy == Policy::Reservations {
+            self.reservation_effects(&path.key("reservations"), provider, serves);
+        }
+        if let Some(rescheduling) = provider.rescheduling.filter(|_| policy == Policy::Bags) {
+            let at = path.key("rescheduling");
+            let owner = format!("the rescheduling of {owner}");
+            let moves = rescheduling.rule != ReschedulingRule::None;
+            let remedy = "remove it, or choose another `rule`";
+            let why = "under rule \"none\" nothing moves";
+            self.uses(&at.key("rebuild"), moves, &owner, why, remedy);
+            let (why, fills) = if moves {
+                (
+                    "where the plan is made anew, there is nothing left to fill",
+                    !rescheduling.rebuild,
+                )
+            } else {
+                (why, false)
+            };
+            self.uses(&at.key("second-pass"), fills, &owner, why, remedy);
+            let coordinated = rescheduling.rule == ReschedulingRule::Coordinated;
+            let why = "only rule \"coordinated\" goes by whole bags";
+            self.uses(&at.key("catch-up"), coordinated, &owner, why, remedy);
+        }
+        if let Some(estimates) = provider.estimates.filter(|_| bargains && serves.bags) {
+            let profiles = estimates.from == EstimatesFrom::Profiled;
+            for key in ["error", "time-min", "time-max"] {
+                self.uses(
+                    &path.key("estimates").key(key),
+                    profiles,
+                    &format!("the estimates of {owner}"),
+                    "nothing is profiled",
+                    "remove it, or set `from = \"profiled\"`",
+                );
+            }
+        }
+    }
+
+    /// A provider may tell more than anybody asks it for.
+    fn disclosure_effects(&mut self, path: &Path, provider: &Provider, serves: Serves) {
+        let told = provider.disclosure.level();
+        let why = match serves.asked {
+            None => "no metascheduler uses this provider".to_owned(),
+            Some(asked) => format!(
+                "it may tell \"{}\", and its metaschedulers ask for no more than \"{}\"",
+                told.name(),
+                asked.name()
+            ),
+        };
+        let read = told <= serves.asked.unwrap_or(Disclosure::Offers);
+        let owner = format!("provider \"{}\"", provider.name);
+        let remedy = "remove it, or let a `placement` or `composition` ask for more \
+                      (`haggle list disclosures`)";
+        self.uses(&path.key("disclosure"), read, &owner, &why, remedy);
+    }
+
+    fn offer_effects(&mut self, at: &Path, provider: &Provider, serves: Serves) {
+        let edf = provider.policy == Policy::Edf;
+        let answers = serves.bags;
+        let owner = format!("the offers of provider \"{}\"", provider.name);
+        let only_edf = "only policy \"edf\" reads it";
+        let rows = [
+            ("late", edf, only_edf),
+            ("resolution", edf && (serves.rigid || serves.sized), only_edf),
+            ("pinned", edf && serves.slots, "only \"free-time-slots\" places tasks in slots"),
+            ("fractions", serves.sized, "nobody asks for offers of several sizes"),
+            ("padding", serves.sized, "nobody asks for offers of completions"),
+            ("validity", answers, "nobody asks for offers"),
+            ("delay", answers, "nobody asks for offers"),
+        ];
+        for (key, read, why) in rows {
+            self.uses(&at.key(key), read, &owner, why, "remove it");
+        }
+    }
+
+    fn metascheduler_effects(&mut self, path: &Path, metascheduler: &Metascheduler) {
+        let owner = format!("metascheduler \"{}\"", metascheduler.name);
+        let composes = metascheduler.composition;
+        let (why, remedy) = match metascheduler.role() {
+            Role::Composes(_) => (
+                "it composes bags of tasks and places no rigid jobs",
+                "remove it, or remove `composition`",
+            ),
+            Role::Moves(_) => (
+                "it places every job where it would be done first",
+                "remove it, or remove `reallocation`",
+            ),
+            Role::Maps(_) => (
+                "it maps iterative applications to cores of providers",
+                "remove it, or remove `mapping`",
+            ),
+            Role::Spreads(_) | Role::Places(_) => (
+                "it spreads jobs over providers and places none on one of them",
+                "remove it, or remove `coallocation`",
+            ),
+        };
+        let places = matches!(metascheduler.role(), Role::Places(_));
+        self.uses(&path.key("placement"), places, &owner, why, remedy);
+        if let Some(reallocation) = metascheduler.reallocation {
+            self.reallocation_effects(&path.key("reallocation"), &owner, reallocation);
+        }
+        if let Some(coallocation) = &metascheduler.coallocation {
+            let remaps = coallocation.policy == CoallocationPolicy::ShiftRemap;
+            let why = "only policy \"shift-remap\" lets other providers take parts";
+            let owner = format!("the co-allocation of {owner}");
+            for key in ["remap", "remappable"] {
+                let at = path.key("coallocation").key(key);
+                let remedy = "remove it, or choose `policy = \"shift-remap\"`";
+                self.uses(&at, remaps, &owner, why, remedy);
+            }
+            let divides = coallocation.protocol.is_some();
+            let why = "under a protocol every provider is asked for an equal part";
+            for key in ["fill", "part-min"] {
+                let at = path.key("coallocation").key(key);
+                self.uses(&at, !divides, &owner, why, "remove it, or remove `protocol`");
+            }
+        }
+        self.transaction_effects(path, metascheduler);
+        self.uses(
+            &path.key("negotiation"),
+            composes.is_some(),
+            &owner,
+            "only a metascheduler with `composition` negotiates",
+            "remove it, or add `composition`",
+        );
+        let Some(composition) = composes else { return };
+        let offers = composition != Composition::FreeTimeSlots;
+        let rows = [
+            ("relax", offers, "there are no offers to relax"),
+            ("spread", offers, "there are no offers to spread over"),
+            (
+                "weights",
+                composition == Composition::OffersDplbV2,
+                "only composition \"offers-dplb-v2\" reads it",
+            ),
+        ];
+        for (key, read, why) in rows {
+            let at = path.key("negotiation").key(key);
+            let owner = format!("the negotiation of {owner}");
+            self.uses(&at, read, &owner, why, "remove it, or choose another `composition`");
+        }
+    }
+
+    fn reallocation_effects(&mut self, path: &Path, owner: &str, reallocation: Reallocation) {
+        let Reallocation { algorithm, heuristic, .. } = reallocation;
+        let owner = format!("the reallocation of {owner}");
+        let moves = algorithm != ReallocationAlgorithm::None;
+        let compares = heuristic.heuristic().compares();
+        let still = "under algorithm \"none\" nothing moves";
+        let only = |read: bool, why| if moves { (read, why) } else { (false, still) };
+        let rows = [
+            ("heuristic", only(true, still)),
+            ("period", only(true, still)),
+            (
+                "threshold",
+                only(algorithm == ReallocationAlgorithm::Regular, "only \"regular\" reads it"),
+            ),
+            (
+                "resizes",
+                only(
+                    algorithm == ReallocationAlgorithm::Regular
+                        || reallocation.resizes != Resizes::Always,
+                    "under \"all-cancellation\" all sizes are searched anew",
+                ),
+            ),
+            ("window", only(compares, "heuristic \"mct\" compares no jobs")),
+            ("start-up", only(true, still)),
+            ("data", only(true, still)),
+            ("bandwidth", only(reallocation.data.0 > 0, "no `data` move with a job")),
+        ];
+        for (key, (read, why)) in rows {
+            let remedy = match key {
+                "bandwidth" if moves => "remove it, or say how much `data` a job has",
+                _ => "remove it, or choose another `algorithm` or `heuristic`",
+            };
+            self.uses(&path.key(key), read, &owner, why, remedy);
+        }
+    }
+
+    fn workload_effects(&mut self, place: usize, sorts: bool, flow: &Flow, names: &Names) {
+        let (path, workload) =
+            (Path::root().key("workload").index(place), &self.scenario.workloads[place]);
+        let owner = format!("workload \"{}\"", workload.name);
+        let merges = workload.merge.is_some();
+        let why = if merges {
+            "a merger's jobs bring the data of the workloads they are from"
+        } else {
+            "only jobs of a grid bring data along"
+        };
+        let grid = self.scenario.grid.as_ref();
+        let on_grid = self.scenario.runs_on_grid(workload);
+        self.uses(&path.key("data"), on_grid && !merges, &owner, why, "remove it");
+        if let Some(grid) = grid.filter(|_| on_grid) {
+            let saves = grid.saves();
+            let at = path.key("data").key("checkpoint");
+            let why = "no job of this grid writes checkpoints";
+            self.uses(&at, saves, &format!("the data of {owner}"), why, "remove it");
+        }
+        let why = "no provider has `order = \"key\"`, and no metascheduler jobs that are `urgent`";
+        let remedy = "remove it, or set `order = \"key\"` for a provider";
+        for (index, _) in workload.jobs.iter().flatten().enumerate() {
+            let at = path.key("jobs").index(index).key("key");
+            self.uses(&at, sorts, &format!("the jobs of {owner}"), why, remedy);
+        }
+        for (index, step) in workload.steps.iter().enumerate() {
+            if let Step::Reservations { .. } = step {
+                let at = path.key("step").index(index);
+                self.reserving_effects(&at, step, place, (flow, names));
+            }
+            if let Step::Moldable { .. } = step {
+                let at = path.key("step").index(index).key("kind");
+                let why = "no metascheduler with `reallocation` gets its jobs, no reservation leaves \
+                           their sizes open, and who gets them takes them as rigid";
+                let remedy = "remove the step, submit to a metascheduler with `reallocation`, or add \
+                              `narrowest` or `widest` to a step \"reservations\"";
+                let what = format!("step \"moldable\" of {owner}");
+                let read = flow.molded[place] || leaves_sizes(self.scenario, place);
+                self.has_effect(&at, read, &what, why, remedy);
+            }
+            if let Step::Key { .. } = step {
+                let at = path.key("step").index(index).key("by");
+                self.uses(&at, sorts, &format!("step \"key\" of {owner}"), why, remedy);
+            }
+        }
+    }
+
+    /// What is drawn from transactions, where there are none.
+    fn figures_of_transactions(&mut self) {
+        let any = self.scenario.metaschedulers.iter().any(|it| it.transaction().is_some());
+        for (index, figure) in self.scenario.figures.iter().enumerate() {
+            if figure.kind == FigureKind::AgreementEcdf {
+                let at = Path::root().key("figure").index(index).key("kind");
+                let what = "figure \"agreement-ecdf\"";
+                let why = "no metascheduler gets parts of jobs by a `protocol`";
+                self.has_effect(&at, any, what, why, "remove it, or choose a `protocol`");
+            }
+        }
+    }
+
+    /// Crashes of those to whom no job comes.
+    fn idle_crashes(&mut self, flow: &Flow, names: &Names) {
+        let scenario = self.scenario;
+        let tables = scenario.failures.iter().enumerate();
+        for (table, actors) in tables.filter_map(|(index, it)| Some((index, it.actors.as_ref()?))) {
+            for (index, actor) in actors.iter().enumerate() {
+                let name = actor.as_str();
+                let place = scenario.metaschedulers.iter().position(|it| it.name == *actor);
+                let used = match names.providers.get(name) {
+                    Some(&provider) => flow.serves[provider].is_used(),
+                    None => place.is_none_or(|place| flow.metaschedulers[place]),
+                };
+                let at = Path::root().key("failures").index(table).key("actors").index(index);
+                let what = format!("crashing \"{name}\"");
+                let why = "no job comes to it";
+                let remedy = "remove it, or let a user or a metascheduler submit to it";
+                self.has_effect(&at, used, &what, why, remedy);
+            }
+        }
+    }
+
+    /// Workloads and metaschedulers that no user names, and a grid or plans that stand beside others.
+    fn unused_actors(&mut self, flow: &Flow) {
+        let scenario = self.scenario;
+        let mut users = scenario.users.iter();
+        let grid = scenario.grid.is_none() || users.any(|user| scenario.submits_to_grid(user));
+        let mut users = scenario.users.iter();
+        let plans = scenario.plans.is_none() || users.any(|user| scenario.submits_to_plans(user));
+        for (key, used) in [("grid", grid), ("plans", plans)] {
+            let (at, what) = (Path::root().key(key), format!("[{key}]"));
+            let remedy = "remove it, or name it in a [[user]]";
+            self.has_effect(&at, used, &what, "no user names it as `submits-to`", remedy);
+        }
+        let metaschedulers = scenario.metaschedulers.iter().map(|it| &it.name);
+        let workloads = scenario.workloads.iter().map(|it| &it.name);
+        let kinds = [
+            ("workload", workloads.collect::<Vec<_>>(), &flow.workloads),
+            ("metascheduler", metaschedulers.collect(), &flow.metaschedulers),
+        ];
+        for (kind, names, used) in kinds {
+            for (index, (name, &used)) in names.iter().zip(used).enumerate() {
+                let at = Path::root().key(kind).index(index).key("name");
+                let key = if kind == "workload" { "workload" } else { "submits-to" };
+                let why = format!("no user names it as `{key}`");
+                let what = format!("{kind} \"{name}\"");
+                self.has_effect(&at, used, &what, &why, "remove it, or name it in a [[user]]");
+            }
+        }
+    }
+}

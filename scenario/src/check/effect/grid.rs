@@ -1,0 +1,188 @@
+//! Keys of a grid that its policy, its rule for checkpoints or its network does not read.
+
+use crate::check::Check;
+use crate::file::{
+    CheckpointRule, Checkpoints, Failures, Grid, GridPolicy, NetworkModel, TaskEstimates,
+    TaskProgress, Underestimate, Workload,
+};
+use crate::quantity::Name;
+use haggle_config::document::Path;
+
+impl Check<'_> {
+    pub(super) fn grid_effects(&mut self) {
+        let Some(grid) = &self.scenario.grid else { return };
+        let path = Path::root().key("grid");
+        self.policy_effects(&path, grid);
+        if let Some(checkpoints) = &grid.checkpoints {
+            self.rule_effects(&path.key("checkpoints"), checkpoints);
+        }
+        if grid.network.model == NetworkModel::Constant {
+            let network = path.key("network");
+            for key in ["wan-bandwidth", "wan-latency", "sharing"] {
+                self.uses(
+                    &network.key(key),
+                    false,
+                    "the grid's network",
+                    "in a constant network every transfer has its own bandwidth and latency",
+                    "remove it, or set `model = \"stars\"`",
+                );
+            }
+        }
+        for (index, site) in grid.sites.iter().enumerate() {
+            self.uses(
+                &path.key("site").index(index).key("slots"),
+                grid.policy != GridPolicy::StaticWorkflow,
+                &format!("site \"{}\"", site.name),
+                "under this policy a resource has one task at a time",
+                "remove it, or choose another policy (`haggle list grid-policies`)",
+            );
+            let Some(load) = site.load else { continue };
+            for key in ["change-min", "change-max"] {
+                self.uses(
+                    &path.key("site").index(index).key("load").key(key),
+                    load.period.is_some(),
+                    &format!("the load of site \"{}\"", site.name),
+                    "without a `period` the load does not change",
+                    "remove it, or add how often the load changes, such as `period = \"1h\"`",
+                );
+            }
+        }
+        let users = self.scenario.users.iter().enumerate();
+        for (index, _) in users.filter(|(_, user)| self.scenario.submits_to_grid(user)) {
+            let at = Path::root().key("user").index(index).key("patience");
+            let why = "sessions wait for nothing: they are placed when they arrive, or rejected";
+            self.uses(&at, !grid.policy.takes_sessions(), "a user of sessions", why, "remove it");
+        }
+    }
+
+    fn policy_effects(&mut self, path: &Path, grid: &Grid) {
+        let policy = grid.policy;
+        let saves = grid.saves();
+        let bounded = matches!(
+            policy,
+            GridPolicy::LoadDependentRep | GridPolicy::FailureDependentRep | GridPolicy::CombinedFt
+        );
+        let best = matches!(
+            policy,
+            GridPolicy::Fjbcr
+                | GridPolicy::MaxMax
+                | GridPolicy::MinMax
+                | GridPolicy::Migration
+                | GridPolicy::Rescheduling
+        );
+        let rows = [
+            ("prefers", best, "this policy has an order of its own"),
+            ("cancel-mode", policy.replicates(), "this policy sends one replica of each job"),
+            ("restart-needs-input", saves, "no job starts from a checkpoint"),
+        ];
+        let remedy = "remove it, or choose another policy (`haggle list grid-policies`)";
+        for (key, read, why) in rows {
+            self.uses(&path.key(key), read, "the grid", why, remedy);
+        }
+        let rows = [
+            ("min", bounded),
+            ("room", bounded),
+            ("unit", bounded),
+            ("resume", policy == GridPolicy::CombinedFt),
+        ];
+        for (key, read) in rows {
+            let why = "this policy does not read it";
+            self.uses(&path.key("replicas").key(key), read, "the grid's replicas", why, remedy);
+        }
+        self.uses(
+            &path.key("outages"),
+            policy != GridPolicy::StaticWorkflow || self.fails(grid),
+            "the grid",
+            "none of its resources fails",
+            "remove it, or add [[failures]] `of` a site",
+        );
+        let mut own = self.scenario.workloads.iter().filter(|it| self.scenario.runs_on_grid(it));
+        let moves_tasks = own.clone().any(|it| it.workflows.is_some());
+        let told = own.any(|it| progress(it).is_some());
+        for key in ["gain", "balance", "prediction", "estimate"] {
+            let (read, why, remedy) = match key {
+                "prediction" | "estimate" if moves_tasks => (
+                    told,
+                    "no task says anything of its progress",
+                    "remove it, or add `progress` to [workload.workflows]",
+                ),
+                _ => (
+                    moves_tasks,
+                    "no workload has workflows, and other jobs are not moved",
+                    "remove it, or add a workload with `model = \"workflows\"`",
+                ),
+            };
+            let read = read || policy != GridPolicy::BalancedWorkflow;
+            self.uses(&path.key(key), read, "the grid", why, remedy);
+        }
+        self.progress_effects(path, grid);
+        let at = Path::root().key("results").key("checkpoints");
+        let why = "no job of this scenario writes checkpoints that get a row";
+        self.uses(&at, saves, "the results", why, "remove it");
+    }
+
+    /// What tasks say of their progress, where nobody listens, and what moves cost, where they cost nothing.
+    fn progress_effects(&mut self, path: &Path, grid: &Grid) {
+        let balanced = grid.policy == GridPolicy::BalancedWorkflow;
+        let own = |workload: &&Workload| self.scenario.runs_on_grid(workload);
+        let workflows = self.scenario.workloads.iter().filter(own).any(|it| it.workflows.is_some());
+        let why =
+            "the grid has no [grid.checkpoints]: neither a checkpoint nor a recovery takes time";
+        let costs = grid.checkpoints.is_some() || !workflows;
+        let at = path.key("balance").key("counts-checkpoint");
+        self.uses(&at, costs, "the grid's balance", why, "remove it, or add [grid.checkpoints]");
+        // A task that starts again after a failure is placed by what it has reported, too.
+        let heard = balanced || grid.policy == GridPolicy::Workflow && self.fails(grid);
+        let workloads = self.scenario.workloads.iter().enumerate();
+        for (index, workload) in workloads.filter(|(_, it)| own(it)) {
+            let Some(progress) = progress(workload) else { continue };
+            let at = Path::root().key("workload").index(index).key("workflows").key("progress");
+            let owner = format!("the progress of workload \"{}\"", workload.name);
+            let remedy = "remove it, or set `policy = \"balanced-workflow\"`";
+            for key in ["noise", "step"] {
+                let why = "no report of a task is read under this policy";
+                self.uses(&at.key(key), heard, &owner, why, remedy);
+            }
+            let lengthens = progress.under == Underestimate::Longer
+                && matches!(progress.estimates, TaskEstimates::Under | TaskEstimates::Mixed);
+            for key in ["amplitude", "amplitude-max", "decay"] {
+                let why =
+                    "no report of a task is read under this policy, and users say nothing before";
+                let read = heard || progress.a_priori || lengthens && key != "decay";
+                self.uses(&at.key(key), read, &owner, why, remedy);
+            }
+        }
+    }
+
+    /// Whether resources of the grid fail.
+    fn fails(&self, grid: &Grid) -> bool {
+        let site = |name: &Name| grid.sites.iter().any(|site| site.name == *name);
+        let of_grid = |it: &Failures| it.of.is_empty() || it.of.iter().any(site);
+        self.scenario.processor_failures().any(of_grid)
+    }
+
+    fn rule_effects(&mut self, at: &Path, checkpoints: &Checkpoints) {
+        let rule = checkpoints.rule;
+        let mean = rule == CheckpointRule::MeanFailure;
+        let computed = matches!(rule, CheckpointRule::Young | CheckpointRule::Daly);
+        let learns = mean || computed && checkpoints.mtbf.is_none();
+        let rows = [
+            ("interval-min", mean),
+            ("step", mean),
+            ("limit", mean),
+            ("first", mean),
+            ("omit-max", rule == CheckpointRule::LastFailure),
+            ("mtbf", computed),
+            ("mean-failure", learns),
+        ];
+        let why = "this rule does not read it";
+        let remedy = "remove it, or choose another `rule` (`haggle list checkpoints`)";
+        for (key, read) in rows {
+            self.uses(&at.key(key), read, "the grid's checkpoints", why, remedy);
+        }
+    }
+}
+
+fn progress(workload: &Workload) -> Option<TaskProgress> {
+    workload.workflows.as_ref()?.progress
+}

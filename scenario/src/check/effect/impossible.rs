@@ -1,0 +1,316 @@
+//! Jobs that a scenario lists and nobody could ever take: too wide for those who get them, or to be done
+//! in a window that is too short, or closed.
+//!
+//! Only what is certain is said: of jobs that a step might leave out or change nothing is known here,
+//! and the run counts them.
+
+use haggle_model::Time;
+use haggle_scheduling::Profile;
+
+use crate::Scenario;
+use crate::check::Check;
+use crate::check::names::Names;
+use crate::file::{InlineJob, Metascheduler, Policy, Provider, Role, Step, User, Workload};
+use crate::quantity::TimeSpan;
+use haggle_config::document::Path;
+
+/// Who gets jobs, and what of them fits there.
+struct Taker<'a> {
+    name: &'a str,
+    kind: &'static str,
+    /// Most processors of a job.
+    most: u64,
+    /// What else is said of that.
+    how: &'static str,
+    /// Its windows, if it keeps any.
+    windows: Option<Windows>,
+}
+
+/// What a window has to have room for.
+struct Windows {
+    /// Without what is closed and known to be from the beginning.
+    room: Profile,
+    speed: f64,
+}
+
+/// What lies between a source of jobs and who gets them: the steps, with their paths.
+struct Way<'a>(Vec<(Path, &'a Step)>);
+
+/// Whether a step leaves all jobs where they are in time, with the windows that they have.
+fn keeps_windows(step: &Step) -> bool {
+    matches!(
+        step,
+        Step::Reservations { lead: None, flexibility: None, .. }
+            | Step::Key { .. }
+            | Step::RunTimesAsRequested {}
+            | Step::RunTimes { .. }
+            | Step::ExtendRunTimes { .. }
+    )
+}
+
+impl Way<'_> {
+    /// All jobs arrive, as wide as they are listed.
+    fn keeps_widths(&self) -> bool {
+        self.0.iter().all(|(_, step)| {
+            matches!(
+                step,
+                Step::Estimates { .. }
+                    | Step::Deadlines { .. }
+                    | Step::ReadyTimes { .. }
+                    | Step::Reservations { .. }
+                    | Step::Key { .. }
+                    | Step::ScaleGaps { .. }
+                    | Step::Shake { .. }
+                    | Step::Spread { .. }
+                    | Step::ScaleTimes { .. }
+                    | Step::RunTimesAsRequested {}
+                    | Step::RunTimes { .. }
+                    | Step::ExtendRunTimes { .. }
+            )
+        })
+    }
+
+    /// All jobs arrive, with the windows that are listed.
+    fn keeps_windows(&self) -> bool {
+        self.0.iter().all(|(_, step)| keeps_windows(step))
+    }
+
+    /// The step that makes all windows exactly as long as the requested time, if nothing behind it
+    /// changes them.
+    fn strict(&self) -> Option<&Path> {
+        let (path, last) = self.0.iter().rev().find(|(_, step)| !keeps_windows(step))?;
+        let strict = matches!(last, Step::Reservations { lead: Some(_), flexibility: None, .. });
+        strict.then_some(path)
+    }
+
+    fn reserves(&self) -> bool {
+        self.0.iter().any(|(_, step)| matches!(step, Step::Reservations { .. }))
+    }
+
+    /// Whether users take what is beside a window.
+    fn accepts_others(&self) -> bool {
+        self.0.iter().any(|(_, step)| matches!(step, Step::Reservations { accepts: Some(_), .. }))
+    }
+}
+
+impl Check<'_> {
+    pub(super) fn impossible_jobs(&mut self, names: &Names) {
+        let scenario = self.scenario;
+        for user in &scenario.users {
+            for (place, way) in sources(scenario, user.workload.as_str()) {
+                let Some(taker) = taker(scenario, user, &way, names) else { continue };
+                let path = Path::root().key("workload").index(place);
+                let workload = &scenario.workloads[place];
+                if way.keeps_widths() {
+                    self.too_wide(&path, workload, &taker);
+                }
+                let Some(windows) = &taker.windows else { continue };
+                if way.keeps_windows() {
+                    self.never_in_window(&path, workload, &taker, windows);
+                }
+                if let Some(step) = way.strict().filter(|_| windows.speed < 1.0) {
+                    self.too_slow(step, workload, &taker, windows);
+                }
+            }
+        }
+    }
+
+    /// Jobs of a list that come before submissions stop, with their paths.
+    fn listed<'b>(
+        &self,
+        path: &'b Path,
+        workload: &'b Workload,
+    ) -> impl Iterator<Item = (Path, &'b InlineJob)> + use<'b> {
+        let until = self.scenario.scenario.until;
+        let jobs = workload.jobs.iter().flatten().enumerate();
+        jobs.filter(move |(_, job)| until.is_none_or(|until| job.submit < until))
+            .map(|(index, job)| (path.key("jobs").index(index), job))
+    }
+
+    fn too_wide(&mut self, path: &Path, workload: &Workload, taker: &Taker<'_>) {
+        let wide = |(_, job): &(Path, &InlineJob)| u64::from(job.processors) > taker.most;
+        let wide: Vec<(Path, &InlineJob)> = self.listed(path, workload).filter(wide).collect();
+        let Some((at, job)) = wide.first() else { return };
+        let Taker { name, kind, most, how, .. } = taker;
+        let message = format!(
+            "a job of workload \"{}\" needs {} processors, and {kind} \"{name}\" can give it {most}{how}: \
+             it will be rejected{}",
+            workload.name,
+            job.processors,
+            others(wide.len()),
+        );
+        let help = format!("write {most} at most, or submit it to who has more");
+        self.doubt(&at.key("processors"), message, "too wide", help);
+    }
+
+    fn never_in_window(
+        &mut self,
+        path: &Path,
+        workload: &Workload,
+        taker: &Taker<'_>,
+        windows: &Windows,
+    ) {
+        let never = |(_, job): &(Path, &InlineJob)| {
+            u64::from(job.processors) <= taker.most && !windows.has_room(job)
+        };
+        let never: Vec<(Path, &InlineJob)> = self.listed(path, workload).filter(never).collect();
+        let Some((at, job)) = never.first() else { return };
+        let (Some(asked), Some(deadline)) = (job.requested, job.deadline) else { return };
+        let from = earliest(job);
+        let lasts = TimeSpan(asked.0.at_speed(windows.speed));
+        let short = from.0 + lasts.0 > deadline.0;
+        let why = if short {
+            format!("is shorter than the {lasts} that it asks for")
+        } else {
+            "is closed for maintenance".to_owned()
+        };
+        let message = format!(
+            "the window of a job of workload \"{}\" at {} \"{}\", from {from} to {deadline}, {why}: it will \
+             be rejected{}",
+            workload.name,
+            taker.kind,
+            taker.name,
+            others(never.len()),
+        );
+        let help = match windows.earliest_end(job) {
+            Some(end) => format!("write {end} at least"),
+            None => "remove the maintenance, or the job".to_owned(),
+        };
+        self.doubt(&at.key("deadline"), message, "never", help);
+    }
+
+    /// Intervals that are just long enough on a reference processor, at a provider that is slower.
+    fn too_slow(&mut self, step: &Path, workload: &Workload, taker: &Taker<'_>, it: &Windows) {
+        let message = format!(
+            "the windows of workload \"{}\" are as long as the requested times, and {} \"{}\", of speed {}, \
+             takes longer: it will grant none",
+            workload.name, taker.kind, taker.name, it.speed,
+        );
+        let help = "add `flexibility`, or submit to a provider of speed 1".to_owned();
+        self.doubt(&step.key("lead"), message, "too short", help);
+    }
+}
+
+impl Windows {
+    fn has_room(&self, job: &InlineJob) -> bool {
+        let (Some(asked), Some(deadline)) = (job.requested, job.deadline) else { return true };
+        let lasts = asked.0.at_speed(self.speed);
+        let latest = Time::ZERO + (deadline.0 - lasts);
+        let from = Time::ZERO + earliest(job).0;
+        from <= latest && self.room.earliest_fit_by(job.processors, lasts, from, latest).is_some()
+    }
+
+    /// When it could be done first.
+    fn earliest_end(&self, job: &InlineJob) -> Option<TimeSpan> {
+        let lasts = job.requested?.0.at_speed(self.speed);
+        let from = Time::ZERO + earliest(job).0;
+        let start = self.room.earliest_fit(job.processors, lasts, from)?;
+        Some(TimeSpan(start + lasts - Time::ZERO))
+    }
+}
+
+fn earliest(job: &InlineJob) -> TimeSpan {
+    job.ready.unwrap_or(job.submit).max(job.submit)
+}
+
+fn others(count: usize) -> String {
+    match count {
+        1 => String::new(),
+        2 => ", and so will another one".to_owned(),
+        _ => format!(", and so will {} others", count - 1),
+    }
+}
+
+/// The places of the workloads that come with one, itself included, each with the steps that follow.
+fn sources<'a>(scenario: &'a Scenario, name: &str) -> Vec<(usize, Way<'a>)> {
+    let mut sources = Vec::new();
+    let mut open = vec![(name.to_owned(), Vec::new())];
+    // What is merged is checked to be no circle.
+    while let Some((name, behind)) = open.pop() {
+        let found = scenario.workloads.iter().position(|it| it.name.as_str() == name);
+        let Some(place) = found else { continue };
+        let workload = &scenario.workloads[place];
+        let path = Path::root().key("workload").index(place).key("step");
+        let steps = workload.steps.iter().enumerate().map(|(at, step)| (path.index(at), step));
+        let steps: Vec<(Path, &Step)> = steps.chain(behind).collect();
+        for part in workload.merge.iter().flatten() {
+            open.push((part.to_string(), steps.clone()));
+        }
+        sources.push((place, Way(steps)));
+    }
+    sources
+}
+
+fn taker<'a>(
+    scenario: &'a Scenario,
+    user: &'a User,
+    way: &Way<'_>,
+    names: &Names,
+) -> Option<Taker<'a>> {
+    let name = user.submits_to.as_str();
+    if let Some(&place) = names.providers.get(name) {
+        let provider = &scenario.providers[place];
+        let windows =
+            keeps_to_windows(provider, way).then(|| windows(scenario, names, name, provider));
+        let most = u64::from(provider.processors);
+        return Some(Taker { name, kind: "provider", most, how: "", windows });
+    }
+    let metascheduler = scenario.metaschedulers.iter().find(|it| it.name.as_str() == name)?;
+    let (most, how) = widest(scenario, metascheduler, names)?;
+    Some(Taker { name, kind: "metascheduler", most, how, windows: None })
+}
+
+/// Whether windows are kept as they are asked for, and nothing beside them is offered.
+fn keeps_to_windows(provider: &Provider, way: &Way<'_>) -> bool {
+    let offers = provider.reservations.is_some_and(|it| it.threshold.is_some());
+    provider.policy == Policy::Reservations && way.reserves() && !(offers && way.accepts_others())
+}
+
+fn windows(scenario: &Scenario, names: &Names, copy: &str, provider: &Provider) -> Windows {
+    let mut room = Profile::new(provider.processors);
+    for maintenance in scenario.maintenance.iter().filter(|it| it.notice.is_none()) {
+        if names.copies_meant(&maintenance.of).iter().any(|it| it == copy) {
+            let closed = maintenance.processors.unwrap_or(provider.processors);
+            for (from, until) in maintenance.windows() {
+                room.add(Time::ZERO + from, Time::ZERO + until, closed);
+            }
+        }
+    }
+    Windows { room, speed: provider.speed }
+}
+
+/// Most processors that a job of a metascheduler may get; `None` where jobs are bags, whose tasks may
+/// follow each other.
+fn widest(
+    scenario: &Scenario,
+    metascheduler: &Metascheduler,
+    names: &Names,
+) -> Option<(u64, &'static str)> {
+    let copies = names.copies_meant(&metascheduler.providers);
+    let places = copies.iter().filter_map(|copy| names.providers.get(copy));
+    let sizes: Vec<(u64, &Provider)> = places
+        .map(|&place| &scenario.providers[place])
+        .map(|it| (u64::from(it.processors), it))
+        .collect();
+    match metascheduler.role() {
+        // What a mapper takes has processes, and no width.
+        Role::Composes(_) | Role::Maps(_) => None,
+        Role::Places(_) | Role::Moves(_) => {
+            Some((sizes.iter().map(|it| it.0).max()?, " at one provider"))
+        }
+        Role::Spreads(coallocation) if coallocation.protocol.is_none() => {
+            let published = |(size, provider): &(u64, &Provider)| {
+                let share =
+                    provider.publishes.map_or(1_000_000, |share| u64::from(share.millionths()));
+                size * share / 1_000_000
+            };
+            Some((sizes.iter().map(published).sum(), " at all of its providers together"))
+        }
+        // Everybody is asked for an equal part, and some for one processor more.
+        Role::Spreads(_) => {
+            let (least, count) = (sizes.iter().map(|it| it.0).min()?, sizes.len() as u64);
+            let all: u64 = sizes.iter().map(|it| it.0).sum();
+            Some((all.min(least * count + count - 1), " in equal parts"))
+        }
+    }
+}

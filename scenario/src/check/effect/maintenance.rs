@@ -1,0 +1,39 @@
+//! Maintenance that nobody meets.
+
+use super::flow::Flow;
+use crate::check::Check;
+use crate::check::names::Names;
+use haggle_config::document::Path;
+
+impl Check<'_> {
+    pub(super) fn maintenance_effects(&mut self, flow: &Flow, names: &Names) {
+        let horizon = self.scenario.scenario.horizon;
+        for (index, maintenance) in self.scenario.maintenance.iter().enumerate() {
+            let path = Path::root().key("maintenance").index(index);
+            let mut places = names.providers_meant(&maintenance.of).into_iter();
+            let used = places.any(|place| flow.serves[place].is_used());
+            let in_time = horizon.is_none_or(|horizon| maintenance.from <= horizon);
+            let (why, remedy) = if used {
+                ("the run is over before", "remove it, or lengthen `horizon`")
+            } else {
+                (
+                    "no job comes to its providers",
+                    "remove it, or let a user or a metascheduler submit to them",
+                )
+            };
+            self.has_effect(&path.key("from"), used && in_time, "maintenance", why, remedy);
+            let rows = [
+                ("every", maintenance.times > 1, "there is one window", "add `times`"),
+                (
+                    "overlap",
+                    maintenance.notice.is_some(),
+                    "what is known from the beginning is in nobody's way",
+                    "remove it, or add `notice`",
+                ),
+            ];
+            for (key, read, why, remedy) in rows {
+                self.uses(&path.key(key), read, "maintenance", why, remedy);
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Messages that nobody sends, and whose travel is never seen.
+
+use super::flow::Flow;
+use crate::check::Check;
+use crate::check::channel::{at_once, crossing, site};
+use crate::check::names::Names;
+use crate::check::workflows::sends_data;
+use crate::file::Transport;
+use crate::quantity::{Share, TimeSpan};
+use haggle_config::document::Path;
+
+const NO_WAY: &str = "no message goes that way: users are where they submit to, and providers \
+                      talk to metaschedulers only";
+
+impl Check<'_> {
+    /// Users are where they submit to, so that messages travel between metaschedulers and
+    /// their providers only.
+    pub(super) fn message_effects(&mut self, flow: &Flow, names: &Names) {
+        if let Some(between) = at_once(self.scenario) {
+            return self.effects_at_once(between);
+        }
+        let network = Path::root().key("network");
+        let travels = flow.metaschedulers.iter().any(|&used| used);
+        let why = "without a metascheduler no message travels: users are at their provider";
+        let remedy = "remove it, or let users submit to a metascheduler";
+        for key in ["latency", "jitter", "loss", "duplication"] {
+            self.uses(&network.key(key), travels, "the network", why, remedy);
+        }
+        let scenario = self.scenario;
+        let carries =
+            Vec::from_iter(scenario.metaschedulers.iter().filter(|it| sends_data(scenario, it)));
+        let why = "no task of a workflow has data that move: users with such workflows submit to no \
+                   metascheduler";
+        let remedy =
+            "remove it, or submit workflows of a `shape` or from `files` to a metascheduler";
+        self.uses(&network.key("bandwidth"), !carries.is_empty(), "the network", why, remedy);
+        let reorders = travels && scenario.network.jitter > TimeSpan::ZERO;
+        let why = "every message takes the same time";
+        let remedy = "remove it, or set `jitter`";
+        self.uses(&network.key("reordering"), reorders, "the network", why, remedy);
+        let parts = |it| !crossing(scenario, names, it).is_empty();
+        let loses =
+            scenario.network.loss > Share::ZERO || scenario.network.partitions.iter().any(parts);
+        let crashes = scenario.crashing().next().is_some();
+        let resends = travels && loses || crashes;
+        let harms = resends || travels && scenario.network.duplication > Share::ZERO;
+        let why = "no message is lost or doubled";
+        let remedy =
+            "remove it, or set `loss`, `duplication` or a `partition`, or let actors crash";
+        self.uses(&network.key("transport"), harms, "the network", why, remedy);
+        let is_reliable = scenario.network.transport == Transport::Reliable;
+        let why = if is_reliable { "no message is lost" } else { "nothing is sent again" };
+        let remedy = if is_reliable {
+            "remove it, or set `loss` or a `partition`, or let actors crash"
+        } else {
+            "remove it, or set `transport = \"reliable\"`"
+        };
+        let read = is_reliable && resends;
+        self.uses(&network.key("retransmission-timeout"), read, "the network", why, remedy);
+        if read {
+            self.doubt_timeout(flow, names);
+        }
+        for (index, partition) in scenario.network.partitions.iter().enumerate() {
+            let at = network.key("partition").index(index);
+            let read = !crossing(scenario, names, partition).is_empty();
+            let what = "`partition` of the network";
+            self.has_effect(&at, read, what, NO_WAY, "remove it, or name other actors");
+        }
+        for (index, link) in scenario.network.links.iter().enumerate() {
+            let [a, b] = &link.between;
+            let (site_a, site_b) = (site(scenario, a.as_str()), site(scenario, b.as_str()));
+            let talk = |one: &str, other: &str| {
+                let talker = scenario
+                    .metaschedulers
+                    .iter()
+                    .find(|metascheduler| metascheduler.name.as_str() == one);
+                let place = names.providers.get(other).copied();
+                talker.zip(place).is_some_and(|(talker, place)| {
+                    names.providers_meant(&talker.providers).contains(&place)
+                })
+            };
+            // Data of tasks also go from one provider to another.
+            let sends = carries.iter().any(|it| {
+                let there = names.providers_meant(&it.providers);
+                let is_end = |site: &str| {
+                    let place = names.providers.get(site);
+                    site == it.name.as_str() || place.is_some_and(|place| there.contains(place))
+                };
+                site_a != site_b && is_end(site_a) && is_end(site_b)
+            });
+            let read = sends || talk(site_a, site_b) || talk(site_b, site_a);
+            let at = network.key("link").index(index);
+            let what = format!("the link between \"{a}\" and \"{b}\"");
+            let remedy = "remove the link, or name other actors";
+            self.has_effect(&at.key("between"), read, &what, NO_WAY, remedy);
+            let why = "no data of tasks go that way";
+            self.uses(&at.key("bandwidth"), sends, &what, why, "remove it");
+        }
+    }
+
+    /// Where messages take no time, nothing happens to them on their way. Times that they would take
+    /// are refused, see [`Check::refuse_times_of_messages`]; so is to part actors, which all are at one
+    /// place.
+    fn effects_at_once(&mut self, between: &str) {
+        let network = Path::root().key("network");
+        let why = format!("messages between {between} take no time, and each arrives once");
+        let keys = [
+            "bandwidth",
+            "loss",
+            "duplication",
+            "reordering",
+            "transport",
+            "retransmission-timeout",
+        ];
+        for key in keys {
+            self.uses(&network.key(key), false, "the network", &why, "remove it");
+        }
+    }
+}

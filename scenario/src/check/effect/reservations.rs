@@ -1,0 +1,143 @@
+//! What is read only where something is reserved, fails, or is moldable.
+
+use super::flow::{Flow, Serves, parts};
+use crate::Scenario;
+use crate::check::Check;
+use crate::check::names::Names;
+use crate::file::{Maintenance, Overrun, Provider, Remedy, Step, Workload};
+use crate::quantity::{Name, Share};
+use haggle_config::document::Path;
+
+/// What may come of the reservations of a workload, where its users submit to.
+#[derive(Clone, Copy, Debug)]
+struct Reserves {
+    /// Intervals are offered beside windows.
+    offers: bool,
+    /// Places may be lost.
+    loses: bool,
+    /// Jobs are moldable.
+    molds: bool,
+}
+
+impl Reserves {
+    fn of(scenario: &Scenario, flow: &Flow, names: &Names, workload: usize) -> Reserves {
+        let reached = &flow.reached[workload];
+        let offers = |&place: &usize| {
+            scenario.providers[place].reservations.is_some_and(|it| it.threshold.is_some())
+        };
+        let fails = |&place: &usize| {
+            flow.serves[place].fails || scenario.providers[place].overrun == Overrun::Extend
+        };
+        let closes = |it: &Maintenance| {
+            names.providers_meant(&it.of).iter().any(|place| reached.contains(place))
+        };
+        let mut crashing = scenario.failures.iter().flat_map(|it| it.actors.iter().flatten());
+        let crashes = |it: &Name| {
+            names.providers.get(it.as_str()).is_some_and(|place| reached.contains(place))
+        };
+        let own = parts(scenario, scenario.workloads[workload].name.as_str());
+        Reserves {
+            offers: reached.iter().any(offers),
+            loses: reached.iter().any(fails)
+                || scenario.maintenance.iter().any(closes)
+                || crashing.any(crashes),
+            molds: scenario.workloads.iter().zip(own).any(|(it, own)| own && molds(it)),
+        }
+    }
+}
+
+fn molds(workload: &Workload) -> bool {
+    workload.steps.iter().any(|step| matches!(step, Step::Moldable { .. }))
+}
+
+/// Whether users leave open on how many processors the jobs of a workload run.
+pub(super) fn leaves_sizes(scenario: &Scenario, workload: usize) -> bool {
+    let leaves = |step: &Step| match step {
+        Step::Reservations { narrowest, widest, .. } => (*narrowest, *widest) != (100, 100),
+        _ => false,
+    };
+    let is_in = |outer: &Workload| parts(scenario, outer.name.as_str()).nth(workload) == Some(true);
+    scenario.workloads.iter().any(|it| it.steps.iter().any(leaves) && is_in(it))
+}
+
+impl Check<'_> {
+    /// What is read only where something is reserved, or offered beside a window.
+    pub(super) fn reservation_effects(&mut self, at: &Path, provider: &Provider, serves: Serves) {
+        let offers = provider.reservations.is_some_and(|it| it.threshold.is_some());
+        let owner = format!("the reservations of provider \"{}\"", provider.name);
+        let reserved = serves.reserved;
+        let nothing = "nobody has jobs reserved here";
+        let none = "without `threshold` it offers nothing beside a window";
+        let rows = [
+            ("criterion", reserved, nothing),
+            ("fix-at", reserved, nothing),
+            ("threshold", reserved, nothing),
+            ("alternatives", reserved && offers, if reserved { none } else { nothing }),
+            ("after", reserved && offers, if reserved { none } else { nothing }),
+        ];
+        for (key, read, why) in rows {
+            let remedy = "remove it, or add a [[workload.step]] with `kind = \"reservations\"`";
+            self.uses(&at.key(key), read, &owner, why, if reserved { "remove it" } else { remedy });
+        }
+    }
+
+    /// The keys of a step "reservations".
+    pub(super) fn reserving_effects(
+        &mut self,
+        at: &Path,
+        step: &Step,
+        workload: usize,
+        (flow, names): (&Flow, &Names),
+    ) {
+        let Step::Reservations { flexible, flexibility, accepts, narrowest, on_failure, .. } = step
+        else {
+            return;
+        };
+        // Of jobs that nobody submits that is said, and no more.
+        if !flow.workloads[workload] {
+            return;
+        }
+        let scenario = self.scenario;
+        let Reserves { offers, loses, molds } = Reserves::of(scenario, flow, names, workload);
+        let name = &scenario.workloads[workload].name;
+        let owner = format!("step \"reservations\" of workload \"{name}\"");
+        let leaves = flexibility.is_some() || accepts.is_some();
+        let shrinks = *on_failure == Remedy::Shrink;
+        let offered = "remove it, or set `threshold` in the `reservations` of a provider that its users submit to";
+        let rigid = ("no job is moldable", "remove it, or add a step \"moldable\" before this one");
+        let beside = ("no provider that gets its jobs offers anything beside a window", offered);
+        let firm = (
+            "no processor fails where its jobs are reserved, and no job runs on past its plan",
+            "remove it, or add [[failures]] of a provider that its users submit to",
+        );
+        let narrow = (
+            "no job may run on fewer processors, and it does what \"substitute\" does",
+            "choose \"substitute\", or say `narrowest` here and add a step \"moldable\" before this one",
+        );
+        let rows = [
+            (
+                "flexible",
+                leaves || *flexible == Share::ALL,
+                (
+                    "it is not said what freedom users leave",
+                    "remove it, or add `flexibility` or `accepts`",
+                ),
+            ),
+            ("accepts", offers, beside),
+            (
+                "narrowest",
+                molds && (offers || shrinks && loses),
+                if molds { beside } else { rigid },
+            ),
+            ("widest", molds && offers, if molds { beside } else { rigid }),
+            (
+                "on-failure",
+                *on_failure == Remedy::Postpone || loses && (!shrinks || molds && *narrowest < 100),
+                if loses { narrow } else { firm },
+            ),
+        ];
+        for (key, read, (why, remedy)) in rows {
+            self.uses(&at.key(key), read, &owner, why, remedy);
+        }
+    }
+}

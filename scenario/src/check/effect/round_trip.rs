@@ -1,0 +1,75 @@
+//! A time-out shorter than a message and its answer take, with which a real transport would send
+//! again what is still under way.
+
+use haggle_model::Span;
+
+use super::flow::Flow;
+use crate::check::Check;
+use crate::check::channel::site;
+use crate::check::names::Names;
+use crate::quantity::TimeSpan;
+use haggle_config::document::Path;
+
+/// How long a message and its answer take in the mean, between whom, and what says so.
+struct RoundTrip {
+    takes: Span,
+    between: [String; 2],
+    said: Path,
+}
+
+impl Check<'_> {
+    /// Doubts a time-out that is shorter than the longest round trip.
+    pub(super) fn doubt_timeout(&mut self, flow: &Flow, names: &Names) {
+        let network = &self.scenario.network;
+        let Some(trip) = self.longest_round_trip(flow, names) else { return };
+        let timeout = network.timeout();
+        if trip.takes <= timeout.0 {
+            return;
+        }
+        let at = Path::root().key("network").key("retransmission-timeout");
+        let (at, by_default) = match network.retransmission_timeout {
+            Some(_) => (at, ""),
+            None => (trip.said, " if it is not given"),
+        };
+        let takes = TimeSpan(trip.takes);
+        let [a, b] = trip.between;
+        self.doubt(
+            &at,
+            format!(
+                "`retransmission-timeout` is {timeout}{by_default}, and a message between \"{a}\" \
+                 and \"{b}\" and its answer take {takes} in the mean"
+            ),
+            "sent again while still under way",
+            format!("set `retransmission-timeout` to {takes} at least"),
+        );
+    }
+
+    fn longest_round_trip(&self, flow: &Flow, names: &Names) -> Option<RoundTrip> {
+        let scenario = self.scenario;
+        let talkers = scenario.metaschedulers.iter().zip(&flow.metaschedulers);
+        let pairs = talkers.filter(|(_, used)| **used).flat_map(|(talker, _)| {
+            let copies = names.copies_meant(&talker.providers);
+            copies.into_iter().map(|provider| [talker.name.to_string(), provider])
+        });
+        let trips = pairs.map(|between| self.round_trip(between));
+        trips.reduce(|longest, trip| if trip.takes > longest.takes { trip } else { longest })
+    }
+
+    fn round_trip(&self, between: [String; 2]) -> RoundTrip {
+        let network = &self.scenario.network;
+        let mut links = network.links.iter().enumerate().rev();
+        let own = links.find(|(_, link)| {
+            let ends = link.between.each_ref().map(|end| site(self.scenario, end.as_str()));
+            let [a, b] = between.each_ref().map(String::as_str);
+            ends == [a, b] || ends == [b, a]
+        });
+        let path = Path::root().key("network");
+        let (latency, said) = match own {
+            Some((index, link)) => (link.latency, path.key("link").index(index).key("latency")),
+            None if network.latency > TimeSpan::ZERO => (network.latency, path.key("latency")),
+            None => (network.latency, path.key("jitter")),
+        };
+        // There and back, each with half of the jitter in the mean.
+        RoundTrip { takes: latency.0 + latency.0 + network.jitter.0, between, said }
+    }
+}

@@ -1,0 +1,121 @@
+//! Whether anything is drawn: where nothing is, the seed changes nothing.
+
+use super::plans::draws as loads_are_drawn;
+use crate::Scenario;
+use crate::check::Check;
+use crate::file::{
+    self, CoallocationPolicy, EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, Model,
+    NetworkModel, Placement, PlanMethod, Plans, Role, Step, Workload,
+};
+use crate::quantity::{EstimateRule, Share, TimeSpan};
+use haggle_config::document::Path;
+
+impl Check<'_> {
+    pub(super) fn seed_effects(&mut self) {
+        let draws = draws(self.scenario);
+        let why = "nothing here is drawn, so the seed changes nothing";
+        let remedy = "remove it: all runs of a point would be copies of one";
+        let at = Path::root().key("sweep").key("replications");
+        self.uses(&at, draws, "the sweep", why, remedy);
+        let at = Path::root().key("scenario").key("seed");
+        self.uses(&at, draws, "the scenario", why, "remove it");
+    }
+}
+
+/// Whether the seed can change what comes out.
+fn draws(scenario: &Scenario) -> bool {
+    let some = |share: Share| !share.is_zero();
+    let provider = scenario.providers.iter().any(|it| {
+        let pads = it.offers.as_ref().is_some_and(|offers| some(offers.padding));
+        pads || it.estimates.is_some_and(|estimates| estimates.from == EstimatesFrom::Profiled)
+    });
+    let places = scenario.metaschedulers.iter().any(|it| match it.role() {
+        Role::Composes(_) | Role::Moves(_) | Role::Maps(_) => false,
+        Role::Spreads(coallocation) => {
+            let part = coallocation.remappable.fraction();
+            let remaps = coallocation.policy == CoallocationPolicy::ShiftRemap;
+            let waits = |(_, rules): (_, file::Transaction)| {
+                rules.back_off == file::BackOffRule::Exponential
+            };
+            coallocation.overhead.draws()
+                || remaps && 0.0 < part && part < 1.0
+                || it.transaction().is_some_and(waits)
+        }
+        Role::Places(placement) => placement == Placement::Random,
+    });
+    provider
+        || places
+        || scenario.network.jitter > TimeSpan::ZERO
+        || some(scenario.network.loss)
+        || some(scenario.network.duplication)
+        || scenario.workloads.iter().any(workload_draws)
+        || scenario.failures.iter().any(failures_draw)
+        || scenario.grid.as_ref().is_some_and(grid_draws)
+        || scenario.plans.as_ref().is_some_and(plans_draw)
+}
+
+fn workload_draws(workload: &Workload) -> bool {
+    // A synthetic month has a seed of its own, as a log has its jobs; so have applications.
+    let own = [Model::SyntheticMonth, Model::Applications, Model::Iterative];
+    let model = workload.model.is_some_and(|model| !own.contains(&model));
+    model || workload.steps.iter().any(step_draws)
+}
+
+fn step_draws(step: &Step) -> bool {
+    match step {
+        Step::Estimates { rule, factor, .. } => {
+            matches!(rule, Some(EstimateRule::Uniform(_)))
+                || factor.as_ref().is_some_and(|law| law.draws())
+        }
+        Step::Deadlines { factor, slack, one_of, .. } => {
+            factor.as_ref().is_some_and(|law| law.draws())
+                || slack.as_ref().is_some_and(|law| law.draws())
+                || one_of.as_ref().is_some_and(|slacks| slacks.len() > 1)
+        }
+        Step::ReadyTimes { delay, lead } => {
+            [delay, lead].into_iter().flatten().any(|law| law.draws())
+        }
+        Step::Reservations { lead, flexible, flexibility, accepts, .. } => {
+            let part = 0.0 < flexible.fraction() && flexible.fraction() < 1.0;
+            let draws = [lead, flexibility].into_iter().flatten().any(|law| law.draws());
+            draws || part && (flexibility.is_some() || accepts.is_some())
+        }
+        Step::RunTimes { percent } => percent.draws(),
+        Step::Split { parts, count, .. } => parts > count,
+        Step::Moldable { parallel, .. } => parallel.is_none(),
+        Step::RandomWindow { .. } | Step::Shake { .. } | Step::Resample { .. } => true,
+        Step::Window { .. }
+        | Step::Filter { .. }
+        | Step::First { .. }
+        | Step::ScaleGaps { .. }
+        | Step::ScaleTimes { .. }
+        | Step::FillWindow { .. }
+        | Step::Key { .. }
+        | Step::Slice { .. }
+        | Step::Spread { .. }
+        | Step::FitLoad { .. }
+        | Step::RunTimesAsRequested {}
+        | Step::ExtendRunTimes { .. }
+        | Step::Bags {} => false,
+    }
+}
+
+fn failures_draw(failures: &Failures) -> bool {
+    let law = failures.law.as_ref().is_some_and(|law| law.up.draws() || law.down.draws());
+    law || failures.nominal.is_some() || failures.correlation.is_some()
+}
+
+fn plans_draw(plans: &Plans) -> bool {
+    plans.method == PlanMethod::Genetic
+        || !plans.prediction_error.is_zero()
+        || loads_are_drawn(plans)
+}
+
+fn grid_draws(grid: &Grid) -> bool {
+    let random = matches!(grid.policy, GridPolicy::Fcfs | GridPolicy::Wqr);
+    let stars = grid.network.model == NetworkModel::Stars && grid.sites.len() > 1;
+    random
+        || grid.information.mode == InformationMode::Delayed
+        || stars && grid.network.wan_latency.draws()
+        || grid.sites.iter().any(|site| site.load.is_some())
+}

@@ -1,0 +1,264 @@
+//! Figures: what each kind needs, and files that would overwrite each other.
+
+use super::Check;
+use super::names::Names;
+use crate::file::{Figure, FigureKind, Messages};
+use crate::quantity::Name;
+use crate::resolve::figure_names;
+use haggle_config::document::Path;
+
+/// What can be grouped by without a sweep.
+const GROUPS: [&str; 4] = ["provider", "user", "class", "workload"];
+
+impl Check<'_> {
+    pub(super) fn check_figures(&mut self, names: &Names) {
+        let resources = self.grid_names();
+        let known: Vec<&str> =
+            names.provider_list().into_iter().chain(resources.iter().map(String::as_str)).collect();
+        let axes = self.scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
+        let axes: Vec<String> = axes.map(|axis| axis.title()).collect();
+        let axes: Vec<&str> = axes.iter().map(String::as_str).collect();
+        let files = figure_names(&self.scenario.figures);
+        for (index, figure) in self.scenario.figures.iter().enumerate() {
+            let path = Path::root().key("figure").index(index);
+            self.check_provider_list(
+                &path.key("providers"),
+                &figure.providers,
+                &known,
+                match self.scenario.owners_are() {
+                    "site" => "resource or site",
+                    words => words,
+                },
+            );
+            self.check_world_of_figure(&path, figure);
+            self.check_figure_keys(&path, figure);
+            self.check_figure_axes(&path, figure, &axes);
+            let messages = self.scenario.results.messages;
+            if figure.kind == FigureKind::Sequence && messages != Messages::All {
+                self.report(
+                    &path.key("kind"),
+                    "figure \"sequence\" is drawn from messages, and they are not kept".to_owned(),
+                    "needs every message",
+                    "set `messages = \"all\"` in [results]".to_owned(),
+                );
+            }
+            if let (Some(from), Some(until)) = (figure.from, figure.until)
+                && until <= from
+            {
+                self.report(
+                    &path.key("until"),
+                    format!("the figure ends at {until}, but starts at {from}"),
+                    "not after `from`",
+                    "swap `from` and `until`".to_owned(),
+                );
+            }
+            if files[..index].contains(&files[index]) {
+                self.report(
+                    &path.key("name"),
+                    format!("two figures are called \"{}\"", files[index].0),
+                    "taken",
+                    "give one of them another `name`".to_owned(),
+                );
+            }
+        }
+    }
+
+    /// The sites and resources of the grid, if a figure names any.
+    fn grid_names(&self) -> Vec<String> {
+        if self.scenario.figures.iter().all(|figure| figure.providers.is_empty()) {
+            return Vec::new();
+        }
+        let sites = self.scenario.grid.iter().flat_map(|grid| &grid.sites);
+        let clusters = self.scenario.plans.iter().flat_map(|plans| &plans.clusters);
+        let clusters = clusters.map(|cluster| cluster.name.to_string());
+        let sites = sites.flat_map(|site| site.resource_names().chain([site.name.to_string()]));
+        sites.chain(clusters).collect()
+    }
+
+    /// Grids share their resources, providers do not: some figures show one of them only.
+    fn check_world_of_figure(&mut self, path: &Path, figure: &Figure) {
+        let grid = self.scenario.grid.is_some();
+        let kind = figure.kind.name();
+        if let Some((shows, instead)) = figure.kind.unfit_for(self.scenario.shown()) {
+            let (world, label, first) = match grid {
+                true => ("jobs of a grid share theirs", "shows no grid", ""),
+                false => ("the scenario has none", "needs a grid", "add [grid], or "),
+            };
+            self.report(
+                &path.key("kind"),
+                format!("figure \"{kind}\" {shows}, and {world}"),
+                label,
+                format!("{first}choose another kind, such as \"{instead}\""),
+            );
+        }
+        let only_grid = grid && !self.scenario.shown().processors;
+        if only_grid && figure.kind == FigureKind::QueueLength && !figure.providers.is_empty() {
+            self.report(
+                &path.key("providers"),
+                "jobs of a grid wait at its scheduler, for any resource".to_owned(),
+                "not used",
+                "remove `providers`".to_owned(),
+            );
+        }
+    }
+
+    /// Reports the names in a list of such places that are none.
+    pub(super) fn check_provider_list(
+        &mut self,
+        path: &Path,
+        providers: &[Name],
+        known: &[&str],
+        what: &str,
+    ) {
+        for (index, provider) in providers.iter().enumerate() {
+            if !known.contains(&provider.as_str()) {
+                self.unknown_name(&path.index(index), what, provider.as_str(), known);
+            } else if providers[..index].contains(provider) {
+                self.report(
+                    &path.index(index),
+                    format!("{what} \"{provider}\" is listed twice"),
+                    "again",
+                    "remove one of them".to_owned(),
+                );
+            }
+        }
+    }
+
+    fn check_figure_keys(&mut self, path: &Path, figure: &Figure) {
+        let spread = figure.kind.shows_spread();
+        let measures = spread || matches!(figure.kind, FigureKind::Bars | FigureKind::Lines);
+        let curves =
+            matches!(figure.kind, FigureKind::WaitingEcdf | FigureKind::BoundedSlowdownEcdf);
+        // Its curves are those of metaschedulers.
+        let agrees = figure.kind == FigureKind::AgreementEcdf;
+        let of_one_job = matches!(figure.kind, FigureKind::JobTimeline | FigureKind::Sequence);
+        let of_one = of_one_job || figure.kind == FigureKind::WorkflowTimeline;
+        let keys = [
+            ("metric", figure.metric.is_some(), measures, measures),
+            (
+                "x",
+                figure.x.is_some(),
+                figure.kind == FigureKind::Lines,
+                figure.kind == FigureKind::Lines || spread,
+            ),
+            ("whiskers", figure.whiskers.is_some(), false, figure.kind == FigureKind::Box),
+            ("job", figure.job.is_some(), false, of_one),
+            (
+                "group-by",
+                figure.group_by.is_some(),
+                false,
+                measures || curves || figure.kind == FigureKind::Gantt,
+            ),
+            ("providers", !figure.providers.is_empty(), false, !of_one_job && !agrees),
+            (
+                "dates",
+                figure.dates,
+                false,
+                matches!(
+                    figure.kind,
+                    FigureKind::Gantt | FigureKind::Utilisation | FigureKind::QueueLength
+                ),
+            ),
+            ("against", figure.against.is_some(), false, measures),
+            // Bars and lines are drawn from summaries, which are those of whole runs.
+            ("from", figure.from.is_some(), false, !measures),
+            ("until", figure.until.is_some(), false, !measures),
+        ];
+        let kind = figure.kind.name();
+        for (key, given, needed, allowed) in keys {
+            if needed && !given {
+                let help = match key {
+                    "x" => "add `x`: a sweep axis by its name",
+                    _ => "add `metric`, such as \"mean-bounded-slowdown\"",
+                };
+                let message = format!("figure \"{kind}\" has no `{key}`");
+                self.report(
+                    &path.key(key),
+                    message,
+                    &format!("`{key}` is missing here"),
+                    help.to_owned(),
+                );
+            } else if given && !allowed {
+                self.report(
+                    &path.key(key),
+                    format!("figure \"{kind}\" does not use `{key}`"),
+                    "not used",
+                    match key {
+                        "from" | "until" | "providers" | "dates" => format!("remove `{key}`"),
+                        "whiskers" => "remove `whiskers`, or choose the kind \"box\"".to_owned(),
+                        "job" => {
+                            "remove `job`, or choose the kind \"job-timeline\", \"workflow-timeline\" or \
+                             \"sequence\""
+                                .to_owned()
+                        }
+                        _ => format!("remove `{key}`, or choose the kind \"bars\" or \"lines\""),
+                    },
+                );
+            }
+        }
+    }
+
+    fn check_figure_axes(&mut self, path: &Path, figure: &Figure, axes: &[&str]) {
+        if let Some(x) = &figure.x
+            && !axes.contains(&x.as_str())
+        {
+            self.unknown_name(&path.key("x"), "sweep axis", x.as_str(), axes);
+        }
+        if let (Some(group), Some(metric)) = (&figure.group_by, &figure.metric)
+            && metric.is_whole()
+            && GROUPS.contains(&group.as_str())
+            && !axes.contains(&group.as_str())
+        {
+            let (metric, group) = (metric.name(), group.as_str());
+            self.report(
+                &path.key("group-by"),
+                format!("\"{metric}\" belongs to the whole run, not to a {group}"),
+                "no group has it",
+                "remove `group-by`, or choose another `metric`".to_owned(),
+            );
+        }
+        let is_axis = |name: &Name| axes.contains(&name.as_str());
+        let over_axis = [&figure.x, &figure.group_by].into_iter().flatten().any(is_axis);
+        if figure.against.is_some() && !axes.is_empty() && !over_axis {
+            self.report(
+                &path.key("against"),
+                "differences between runs of a sweep are drawn over one of its axes".to_owned(),
+                "over which axis?",
+                match figure.kind {
+                    FigureKind::Bars => format!("add `group-by`, such as \"{}\"", axes[0]),
+                    _ => format!("add `x`, such as \"{}\"", axes[0]),
+                },
+            );
+        }
+        let groups_by_axis =
+            figure.group_by.as_ref().is_some_and(|group| axes.contains(&group.as_str()));
+        if let Some(metric) = &figure.metric
+            && figure.kind.shows_spread()
+            && figure.x.is_none()
+            && !groups_by_axis
+            && !metric.is_of_jobs()
+        {
+            self.report(
+                &path.key("metric"),
+                format!("\"{}\" has no value for each job", metric.name()),
+                "one value a run",
+                "add `x`, a sweep axis, or choose another `metric`, such as \"mean-waiting-time\""
+                    .to_owned(),
+            );
+        }
+        if let Some(group) = &figure.group_by {
+            let measures = figure.kind.shows_spread()
+                || matches!(figure.kind, FigureKind::Bars | FigureKind::Lines);
+            let axes = axes.iter().copied().filter(|_| measures);
+            let known: Vec<&str> = GROUPS.into_iter().chain(axes).collect();
+            if !known.contains(&group.as_str()) {
+                self.unknown_name(
+                    &path.key("group-by"),
+                    "group or sweep axis",
+                    group.as_str(),
+                    &known,
+                );
+            }
+        }
+    }
+}

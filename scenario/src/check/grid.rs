@@ -1,0 +1,329 @@
+//! Grids: what goes together, and what comes to an end.
+
+use super::{Check, EACH_MAX, SHORTEST};
+use crate::file::{CheckpointRule, Checkpoints, Grid, GridPolicy, NetworkModel, Storage};
+use crate::quantity::{Bytes, TimeOrShare, TimeSpan};
+use haggle_config::document::Path;
+
+impl Check<'_> {
+    pub(super) fn check_grid(&mut self) {
+        let Some(grid) = &self.scenario.grid else { return };
+        let path = Path::root().key("grid");
+        self.check_recurring(&path.key("period"), grid.period);
+        self.check_replicas(&path, grid);
+        self.check_saving(&path, grid);
+        self.check_gain(&path, grid);
+        self.check_balance(&path, grid);
+        self.check_static(&path, grid);
+        self.check_loads(&path, grid);
+        self.check_resources(&path, grid);
+        self.check_end(&path);
+        self.refuse_times_of_messages("what data take is in [grid.network]");
+        self.refuse_order_of_events(
+            "in a grid, what ends comes before what arrives or fails, and a round comes last",
+        );
+        self.check_room(&path, grid);
+        self.check_latencies(&path, grid);
+        if grid.network.model == NetworkModel::Constant && grid.network.service_bandwidth.is_some()
+        {
+            self.report(
+                &path.key("network").key("service-bandwidth"),
+                "a constant network has no links to services".to_owned(),
+                "not used",
+                "remove it, or set `model = \"stars\"`".to_owned(),
+            );
+        }
+    }
+
+    fn check_latencies(&mut self, path: &Path, grid: &Grid) {
+        let (at, law) = (path.key("network").key("wan-latency"), &grid.network.wan_latency);
+        let weights = law.weights();
+        self.weights(&at, weights);
+        if grid.network.model == NetworkModel::Stars
+            && weights.is_none_or(|(values, weights)| values == weights)
+            && let Err(problem) = law.to_model().validate()
+        {
+            self.report(
+                &at,
+                problem.to_string().replace('_', "-"),
+                "no law of a latency",
+                "the smaller time comes first, and no mean is zero".to_owned(),
+            );
+        }
+    }
+
+    fn check_replicas(&mut self, path: &Path, grid: &Grid) {
+        let at = path.key("replicas");
+        let Some(replicas) = grid.replicas else { return };
+        if replicas.min > replicas.max {
+            self.report(
+                &at,
+                format!("`min` is {}, more than `max`, {}", replicas.min, replicas.max),
+                "no number of replicas is both",
+                "the smaller one is the minimum; they are 1 and 2 if not given".to_owned(),
+            );
+        }
+        if !grid.policy.replicates() {
+            self.report(
+                &at,
+                "this policy sends one replica of each job".to_owned(),
+                "not used",
+                "remove it, or choose a policy with replicas, such as \"wqr\" or \"load-dependent-rep\""
+                    .to_owned(),
+            );
+        }
+    }
+
+    fn check_saving(&mut self, path: &Path, grid: &Grid) {
+        let at = path.key("checkpoints");
+        let Some(checkpoints) = grid.checkpoints else {
+            if grid.policy == GridPolicy::CombinedFt {
+                self.report(
+                    &path.key("policy"),
+                    "policy \"combined-ft\" writes checkpoints, and nothing says when".to_owned(),
+                    "needs checkpoints",
+                    "add [grid.checkpoints] with a `rule`".to_owned(),
+                );
+            }
+            return;
+        };
+        if !grid.policy.takes_checkpoints() {
+            self.report(
+                &at,
+                "no job writes checkpoints under this policy".to_owned(),
+                "not used",
+                "remove it, or set `policy` to \"migration\", \"rescheduling\", \"combined-ft\" or \
+                 \"workflow\""
+                    .to_owned(),
+            );
+        }
+        self.check_rule(&at, &checkpoints);
+    }
+
+    fn check_gain(&mut self, path: &Path, grid: &Grid) {
+        let moves = matches!(grid.policy, GridPolicy::Rescheduling | GridPolicy::BalancedWorkflow);
+        if grid.gain.is_some() && !moves {
+            self.report(
+                &path.key("gain"),
+                "jobs that run do not move under this policy".to_owned(),
+                "not used",
+                "remove it, or set `policy = \"rescheduling\"`".to_owned(),
+            );
+        }
+    }
+
+    fn check_balance(&mut self, path: &Path, grid: &Grid) {
+        let given = [
+            ("balance", grid.balance.is_some()),
+            ("prediction", grid.prediction.is_some()),
+            ("estimate", grid.estimate.is_some()),
+        ];
+        for (key, _) in given.into_iter().filter(|&(_, given)| given) {
+            if grid.policy != GridPolicy::BalancedWorkflow {
+                self.report(
+                    &path.key(key),
+                    "tasks that run are not balanced under this policy".to_owned(),
+                    "not used",
+                    "remove it, or set `policy = \"balanced-workflow\"`".to_owned(),
+                );
+            }
+        }
+    }
+
+    /// A static schedule is one of a workflow, by what users say of its tasks before.
+    fn check_static(&mut self, path: &Path, grid: &Grid) {
+        if grid.policy != GridPolicy::StaticWorkflow {
+            let given =
+                [("algorithm", grid.algorithm.is_some()), ("outages", grid.outages.is_some())];
+            for (key, _) in given.into_iter().filter(|&(_, given)| given) {
+                self.report(
+                    &path.key(key),
+                    "workflows are not scheduled before they start under this policy".to_owned(),
+                    "not used",
+                    "remove it, or set `policy = \"static-workflow\"`".to_owned(),
+                );
+            }
+            return;
+        }
+        if self.is_replaced(&path.key("policy")) {
+            return;
+        }
+        let scenario = self.scenario;
+        let own = scenario.workloads.iter().enumerate();
+        let own = own.filter(|(_, workload)| scenario.runs_on_grid(workload));
+        let (mut jobs, mut flows) = (false, false);
+        for (index, workload) in own {
+            jobs = true;
+            let Some(workflows) = &workload.workflows else { continue };
+            flows = true;
+            if workflows.progress.is_some_and(|progress| !progress.a_priori) {
+                let at = Path::root().key("workload").index(index).key("workflows");
+                self.report(
+                    &at.key("progress").key("a-priori"),
+                    "static schedules are made from what users say of their tasks before"
+                        .to_owned(),
+                    "nothing is said",
+                    "remove it, or choose a policy that decides in rounds, such as \"workflow\""
+                        .to_owned(),
+                );
+            }
+        }
+        if jobs && !flows {
+            self.report(
+                &path.key("policy"),
+                "static schedules are those of workflows, and no workload of this grid has any"
+                    .to_owned(),
+                "no workflows",
+                "add a workload with `model = \"workflows\"`, or choose another policy (`haggle list \
+                 grid-policies`)"
+                    .to_owned(),
+            );
+        }
+    }
+
+    fn check_rule(&mut self, at: &Path, checkpoints: &Checkpoints) {
+        let computed = matches!(checkpoints.rule, CheckpointRule::Young | CheckpointRule::Daly);
+        self.check_interval(at, checkpoints.interval, computed);
+        let shrinks = match checkpoints.interval_min {
+            TimeOrShare::Time(time) => time < SHORTEST,
+            TimeOrShare::Share(share) => share.fraction() == 0.0,
+        };
+        if checkpoints.rule == CheckpointRule::MeanFailure
+            && checkpoints.cost == Some(TimeSpan::ZERO)
+            && shrinks
+        {
+            self.report(
+                &at.key("interval-min"),
+                "where a checkpoint costs nothing, the interval may shrink to none".to_owned(),
+                "no time",
+                "write a length of time above zero, such as \"1min\", or a `cost`".to_owned(),
+            );
+        }
+        if checkpoints.mtbf == Some(TimeSpan::ZERO) {
+            self.report(
+                &at.key("mtbf"),
+                "on resources that fail all the time no job gets on".to_owned(),
+                "no time",
+                "write a length of time above zero, or remove it for what a resource has seen"
+                    .to_owned(),
+            );
+        }
+        if computed {
+            self.check_optimum(at, checkpoints.cost);
+        }
+    }
+
+    fn check_loads(&mut self, path: &Path, grid: &Grid) {
+        for (index, site) in grid.sites.iter().enumerate() {
+            let Some(load) = site.load else { continue };
+            let at = path.key("site").index(index).key("load");
+            for (key, low, high) in [
+                ("initial-min", load.initial_min, load.initial_max),
+                ("change-min", load.change_min, load.change_max),
+            ] {
+                if low > high {
+                    self.report(
+                        &at.key(key),
+                        format!("`{key}` is {low}, more than the largest, {high}"),
+                        "no share is both",
+                        "the smaller one is the minimum".to_owned(),
+                    );
+                }
+            }
+            match load.period {
+                Some(TimeSpan::ZERO) => self.report(
+                    &at.key("period"),
+                    "a load cannot change all the time".to_owned(),
+                    "no time",
+                    "write a length of time above zero, or remove it".to_owned(),
+                ),
+                Some(period) => self.check_recurring(&at.key("period"), period),
+                None => {}
+            }
+        }
+    }
+
+    fn check_resources(&mut self, path: &Path, grid: &Grid) {
+        let mut total = 0;
+        for (index, site) in grid.sites.iter().enumerate() {
+            total += u64::from(site.resources);
+            if site.mips_max.is_some_and(|max| max < site.mips) {
+                self.report(
+                    &path.key("site").index(index).key("mips-max"),
+                    format!("the fastest resource has less than `mips`, {}", site.mips),
+                    "no speed is both",
+                    "the smaller one is `mips`".to_owned(),
+                );
+            }
+            if total > EACH_MAX {
+                self.report(
+                    &path.key("site").index(index).key("resources"),
+                    format!(
+                        "a grid has at most {EACH_MAX} resources, for each takes some kilobytes"
+                    ),
+                    "one too many from here on",
+                    "lower `resources`".to_owned(),
+                );
+                return;
+            }
+        }
+    }
+
+    /// Jobs that nobody notices are lost never end.
+    fn check_end(&mut self, path: &Path) {
+        let endless = !self.scenario.failures.is_empty() || self.has_endless_loads();
+        if endless && self.scenario.scenario.horizon.is_none() {
+            self.report(
+                path,
+                "resources of this grid go on changing, and nothing says when the run stops"
+                    .to_owned(),
+                "when?",
+                "add `horizon` to [scenario], such as `horizon = \"7d\"`".to_owned(),
+            );
+        }
+    }
+
+    fn has_endless_loads(&self) -> bool {
+        let sites = self.scenario.grid.iter().flat_map(|grid| &grid.sites);
+        sites.filter_map(|site| site.load).any(|load| load.period.is_some())
+    }
+
+    /// What stays for ever must fit, all of it. How many jobs a log or a model has is not known here.
+    fn doubt_storage(&mut self, path: &Path, storage: Storage) {
+        let workloads = &self.scenario.workloads;
+        let outputs = self.scenario.users.iter().filter_map(|user| {
+            let workload = workloads.iter().find(|it| it.name == user.workload)?;
+            let jobs = workload.jobs.as_ref()?.len() as u64;
+            Some(jobs.saturating_mul(workload.data?.output.0))
+        });
+        let all = outputs.fold(0, u64::saturating_add);
+        if storage.kept.is_none() && all > storage.capacity.0 {
+            self.doubt(
+                &path.key("storage"),
+                format!(
+                    "the storage holds {} and keeps all it has, and the outputs of all listed jobs \
+                     are {}",
+                    storage.capacity,
+                    Bytes(all)
+                ),
+                "full for good before all have room",
+                "make `capacity` larger, or say by `kept` when an output leaves it".to_owned(),
+            );
+        }
+    }
+
+    /// An output that finds no room even in an empty storage waits for ever.
+    fn check_room(&mut self, path: &Path, grid: &Grid) {
+        let Some(storage) = grid.storage else { return };
+        self.doubt_storage(path, storage);
+        let largest = self.scenario.workloads.iter().filter_map(|it| it.data).map(|it| it.output);
+        if let Some(output) = largest.max().filter(|&output| output > storage.capacity) {
+            self.report(
+                &path.key("storage").key("capacity"),
+                format!("the storage holds {}, and an output is {output}", storage.capacity),
+                "too small",
+                "make it larger, or the outputs smaller".to_owned(),
+            );
+        }
+    }
+}

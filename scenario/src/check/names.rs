@@ -1,0 +1,167 @@
+//! Names: each actor and each workload has its own.
+
+use std::collections::BTreeMap;
+
+use super::Check;
+use crate::quantity::Name;
+use crate::resolve::copies;
+use haggle_config::document::Path;
+
+/// The names that others may refer to.
+pub(crate) struct Names {
+    /// Providers by name, copies one by one; the number is their place in the file.
+    pub(super) providers: BTreeMap<String, usize>,
+    /// Names that stand for several copies, and the copies.
+    pub(super) groups: BTreeMap<String, Vec<String>>,
+    pub(super) metaschedulers: Vec<String>,
+    /// Sites of a grid, and clusters with plans.
+    pub(super) sites: Vec<String>,
+    /// Whom users of the grid, or of the clusters, submit to.
+    pub(super) takers: Vec<String>,
+    pub(super) users: Vec<String>,
+    /// Those of them that submit to a provider or its metascheduler.
+    talkers: Vec<String>,
+    pub(super) workloads: Vec<String>,
+}
+
+impl Names {
+    /// Collects the names and reports those that are taken.
+    pub(super) fn of(check: &mut Check<'_>) -> Names {
+        let scenario = check.scenario;
+        let mut taken = BTreeMap::new();
+        let mut names = Names {
+            providers: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            metaschedulers: Vec::new(),
+            sites: Vec::new(),
+            takers: Vec::new(),
+            users: Vec::new(),
+            talkers: Vec::new(),
+            workloads: Vec::new(),
+        };
+        for (index, provider) in scenario.providers.iter().enumerate() {
+            let path = Path::root().key("provider").index(index).key("name");
+            let copies = copies(provider);
+            for copy in &copies {
+                check.take(&mut taken, copy, "provider", &path);
+                names.providers.insert(copy.clone(), index);
+            }
+            if provider.count > 1 {
+                names.groups.insert(provider.name.to_string(), copies);
+            }
+        }
+        for (index, metascheduler) in scenario.metaschedulers.iter().enumerate() {
+            let path = Path::root().key("metascheduler").index(index).key("name");
+            check.take(&mut taken, metascheduler.name.as_str(), "metascheduler", &path);
+            names.metaschedulers.push(metascheduler.name.to_string());
+        }
+        if let Some(grid) = &scenario.grid {
+            let path = Path::root().key("grid");
+            check.take(&mut taken, grid.name.as_str(), "grid", &path.key("name"));
+            names.takers.push(grid.name.to_string());
+            for (index, site) in grid.sites.iter().enumerate() {
+                let path = path.key("site").index(index).key("name");
+                check.take(&mut taken, site.name.as_str(), "site", &path);
+                names.sites.push(site.name.to_string());
+            }
+        }
+        if let Some(plans) = &scenario.plans {
+            let path = Path::root().key("plans");
+            check.take(&mut taken, plans.name.as_str(), "metascheduler", &path.key("name"));
+            names.takers.push(plans.name.to_string());
+            for (index, cluster) in plans.clusters.iter().enumerate() {
+                let path = path.key("cluster").index(index).key("name");
+                check.take(&mut taken, cluster.name.as_str(), "cluster", &path);
+                names.sites.push(cluster.name.to_string());
+            }
+        }
+        for (index, user) in scenario.users.iter().enumerate() {
+            let path = Path::root().key("user").index(index).key("name");
+            check.take(&mut taken, user.name.as_str(), "user", &path);
+            names.users.push(user.name.to_string());
+            if !names.takers.iter().any(|it| it == user.submits_to.as_str()) {
+                names.talkers.push(user.name.to_string());
+            }
+        }
+        let mut taken = BTreeMap::new();
+        for (index, workload) in scenario.workloads.iter().enumerate() {
+            let path = Path::root().key("workload").index(index).key("name");
+            check.take(&mut taken, workload.name.as_str(), "workload", &path);
+            names.workloads.push(workload.name.to_string());
+        }
+        names
+    }
+
+    /// The providers that a list may name: copies and the names of groups.
+    pub(super) fn provider_list(&self) -> Vec<&str> {
+        self.providers.keys().chain(self.groups.keys()).map(String::as_str).collect()
+    }
+
+    /// Those whose resources may fail, which a list may name: providers, or sites of a grid.
+    pub(super) fn owner_list(&self) -> Vec<&str> {
+        let sites = self.sites.iter().map(String::as_str);
+        self.provider_list().into_iter().chain(sites).collect()
+    }
+
+    /// Those who talk over the network, or submit to who does.
+    pub(super) fn actors(&self) -> Vec<&str> {
+        let others = self.metaschedulers.iter().chain(&self.talkers);
+        self.providers.keys().chain(others).map(String::as_str).collect()
+    }
+
+    /// The copies of providers that `names` stand for; all for an empty list.
+    pub(super) fn copies_meant(&self, names: &[Name]) -> Vec<String> {
+        if names.is_empty() {
+            return self.providers.keys().chain(&self.sites).cloned().collect();
+        }
+        let copies = |name: &Name| match self.groups.get(name.as_str()) {
+            Some(copies) => copies.clone(),
+            None => vec![name.to_string()],
+        };
+        names.iter().flat_map(copies).collect()
+    }
+
+    /// The places in the file of the providers that `names` stand for; all for an empty list.
+    pub(super) fn providers_meant(&self, names: &[Name]) -> Vec<usize> {
+        let mut places: Vec<usize> = if names.is_empty() {
+            self.providers.values().copied().collect()
+        } else {
+            let copy = |name: &String| self.providers.get(name).copied();
+            let place = |name: &Name| {
+                let group = self.groups.get(name.as_str());
+                copy(&name.to_string()).or_else(|| group?.first().and_then(copy))
+            };
+            names.iter().filter_map(place).collect()
+        };
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+}
+
+impl Check<'_> {
+    fn take(
+        &mut self,
+        taken: &mut BTreeMap<String, (&'static str, usize)>,
+        name: &str,
+        kind: &'static str,
+        path: &Path,
+    ) {
+        if self.is_replaced(path) {
+            return;
+        }
+        let line = self.line(path);
+        if let Some((other, line)) = taken.get(name) {
+            let message = format!("two {} are called \"{name}\"", plural(kind, other));
+            let help =
+                format!("the {other} on line {line} has this name; give one of them another");
+            self.report(path, message, "taken", help);
+        } else {
+            taken.insert(name.into(), (kind, line));
+        }
+    }
+}
+
+fn plural(kind: &str, other: &str) -> String {
+    if kind == other { format!("{kind}s") } else { "actors".into() }
+}

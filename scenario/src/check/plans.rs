@@ -1,0 +1,252 @@
+//! Clusters on which applications of many phases are rescheduled: what goes together.
+
+use std::collections::BTreeMap;
+
+use super::Check;
+use super::mapping::is_iterative;
+use crate::file::{MeasuredTimes, Model, PlanGenetic, PlanLinks, PlanSearch, Plans, Workload};
+use crate::quantity::{Name, Share, TimeSpan};
+use haggle_config::document::Path;
+
+/// The smallest part of a machine or link that may be available, in percent.
+const LEAST: f64 = 0.01;
+/// How many machines with links of pairs the searches can take: within a budget, to the end, and all sets.
+const WITHIN_BUDGET_MAX: u32 = 256;
+const PAIRS_MAX: u32 = 64;
+const SCANNED_MAX: u32 = 12;
+
+impl Check<'_> {
+    pub(super) fn check_plans(&mut self) {
+        self.check_who_reschedules();
+        let Some(plans) = &self.scenario.plans else { return };
+        let path = Path::root().key("plans");
+        if let Some(period) = plans.period {
+            self.check_recurring(&path.key("period"), period);
+            if period == TimeSpan::ZERO {
+                self.report(
+                    &path.key("period"),
+                    "between changes of loads there must be some time".to_owned(),
+                    "no time",
+                    "write a length of time above zero, or remove it: loads change when an interval \
+                     is over then"
+                        .to_owned(),
+                );
+            }
+        }
+        self.check_loads_of_clusters(&path, plans);
+        self.check_pairs(&path, plans);
+        self.check_genetic(&path.key("genetic"), &plans.genetic);
+        self.check_parts(
+            &path,
+            ("available-min", plans.available_min),
+            ("available-max", plans.available_max),
+        );
+        for (index, cluster) in plans.clusters.iter().enumerate() {
+            let path = path.key("cluster").index(index);
+            self.check_parts(&path, ("cpu-min", cluster.cpu_min), ("cpu-max", cluster.cpu_max));
+            self.check_parts(&path, ("link-min", cluster.link_min), ("link-max", cluster.link_max));
+        }
+        self.refuse_times_of_messages("what checkpoints take is in [plans]");
+        self.refuse_order_of_events(
+            "with plans nothing depends on whether ends come before submissions",
+        );
+    }
+
+    /// Loads are drawn, or recorded.
+    fn check_loads_of_clusters(&mut self, path: &Path, plans: &Plans) {
+        let Some(loads) = &plans.loads else { return };
+        self.check_file(&path.key("loads"), "log", loads);
+        if plans.period.is_some() {
+            self.report(
+                &path.key("period"),
+                "loads change when their record says so, and not every so often".to_owned(),
+                "not used",
+                "remove it, or `loads`".to_owned(),
+            );
+        }
+        if plans.links == PlanLinks::Pairs {
+            self.report(
+                &path.key("links"),
+                "a record of loads tells of one link a machine, and not of pairs".to_owned(),
+                "not recorded",
+                "remove it, or `loads`".to_owned(),
+            );
+        }
+    }
+
+    /// Where each two machines have a link, a set of them is put together greedily, again and again.
+    fn check_pairs(&mut self, path: &Path, plans: &Plans) {
+        if plans.links != PlanLinks::Pairs {
+            return;
+        }
+        let most = match plans.search {
+            PlanSearch::BoxesWithinBudget => WITHIN_BUDGET_MAX,
+            PlanSearch::Hulls | PlanSearch::Boxes => PAIRS_MAX,
+            PlanSearch::Scan => SCANNED_MAX,
+        };
+        for (index, cluster) in plans.clusters.iter().enumerate() {
+            if cluster.machines > most {
+                self.report(
+                    &path.key("cluster").index(index).key("machines"),
+                    format!(
+                        "cluster \"{}\" has {} machines, and with links of pairs this search can take \
+                         at most {most}",
+                        cluster.name, cluster.machines
+                    ),
+                    "too many",
+                    "lower it, set `links = \"uplinks\"`, or `search = \"boxes-within-budget\"`"
+                        .to_owned(),
+                );
+            }
+        }
+    }
+
+    fn check_genetic(&mut self, path: &Path, genetic: &PlanGenetic) {
+        if genetic.elite.fraction() >= 1.0 {
+            self.report(
+                &path.key("elite"),
+                format!("`elite` is {}, needs less than 100%", genetic.elite),
+                "any plan is that close",
+                "lower it, such as `elite = \"10%\"`".to_owned(),
+            );
+        }
+    }
+
+    /// Times were measured on clusters that there are, on as many machines as these have.
+    fn check_measured(&mut self, path: &Path, rows: &[MeasuredTimes]) {
+        let clusters = self.scenario.plans.iter().flat_map(|plans| &plans.clusters);
+        let clusters: BTreeMap<&str, u32> =
+            clusters.map(|it| (it.name.as_str(), it.machines)).collect();
+        let phases = rows.first().map_or(0, |row| row.times.len());
+        let mut known = BTreeMap::new();
+        for (index, row) in rows.iter().enumerate() {
+            let path = path.index(index);
+            let name = row.cluster.as_str();
+            match clusters.get(name) {
+                None => {
+                    let names = Vec::from_iter(clusters.keys().copied());
+                    self.unknown_name(&path.key("cluster"), "cluster", name, &names);
+                }
+                Some(&machines) if row.machines > machines => self.report(
+                    &path.key("machines"),
+                    format!("more machines than cluster \"{name}\" has, {machines}"),
+                    "more than there are",
+                    "lower it, or give the cluster more machines".to_owned(),
+                ),
+                Some(_) => {}
+            }
+            if row.times.len() != phases {
+                self.report(
+                    &path.key("times"),
+                    format!(
+                        "not the times of as many phases as in the first row, {phases}, but {}",
+                        row.times.len()
+                    ),
+                    "other phases",
+                    "write the times of the same phases in every row".to_owned(),
+                );
+            }
+            if let Some(before) = known.insert((name, row.machines), index + 1) {
+                self.report(
+                    &path.key("machines"),
+                    format!("row {before} is about as many machines of cluster \"{name}\""),
+                    "again",
+                    "keep one of them".to_owned(),
+                );
+            }
+        }
+    }
+
+    /// Something of everything is available, and at most all of it.
+    fn check_parts(&mut self, path: &Path, min: (&str, Share), max: (&str, Share)) {
+        let ((low, least), (high, most)) = (min, max);
+        if least.fraction() * 100.0 < LEAST {
+            self.report(
+                &path.key(low),
+                format!("`{low}` is {least}, needs at least {LEAST}%"),
+                "too little to get anywhere",
+                None,
+            );
+        } else if most.fraction() > 1.0 {
+            self.report(
+                &path.key(high),
+                format!("`{high}` is {most}, more than there is"),
+                "at most 100%",
+                None,
+            );
+        } else if least.fraction() > most.fraction() {
+            self.report(
+                path,
+                format!("`{low}` is {least}, more than `{high}`, {most}"),
+                "no part is both",
+                "the smaller one is the minimum".to_owned(),
+            );
+        }
+    }
+
+    /// Applications are submitted to who reschedules them, and nothing else is.
+    fn check_who_reschedules(&mut self) {
+        let scenario = self.scenario;
+        let name = scenario.plans.as_ref().map(|plans| &plans.name);
+        for (index, workload) in scenario.workloads.iter().enumerate() {
+            let path = Path::root().key("workload").index(index);
+            if is_given_whole(workload) && !workload.steps.is_empty() {
+                self.report(
+                    &path.key("step"),
+                    "applications are as their model says: no step changes them".to_owned(),
+                    "not used",
+                    "remove the steps".to_owned(),
+                );
+            }
+            let measured = workload.applications.as_ref().and_then(|it| it.measured.as_ref());
+            if let Some(rows) = measured.filter(|_| scenario.plans.is_some()) {
+                self.check_measured(&path.key("applications").key("measured"), rows);
+            }
+            let mut merged = workload.merge.iter().flatten();
+            let applications = |name: &Name| {
+                scenario.workloads.iter().any(|it| it.name == *name && is_given_whole(it))
+            };
+            if let Some(part) = merged.position(applications) {
+                self.report(
+                    &path.key("merge").index(part),
+                    "workloads of applications are not merged".to_owned(),
+                    "applications",
+                    "let a user of their own submit them".to_owned(),
+                );
+            }
+        }
+        for (index, user) in scenario.users.iter().enumerate() {
+            let Some(workload) = scenario.workloads.iter().find(|it| it.name == user.workload)
+            else {
+                continue;
+            };
+            let path = Path::root().key("user").index(index);
+            match (is_of_applications(workload), name == Some(&user.submits_to)) {
+                (true, false) => self.report(
+                    &path.key("workload"),
+                    "applications of phases are rescheduled by [plans] alone".to_owned(),
+                    "applications",
+                    "submit them to [plans]".to_owned(),
+                ),
+                (false, true) => self.report(
+                    &path.key("workload"),
+                    "[plans] reschedules applications of phases, and takes no other jobs"
+                        .to_owned(),
+                    "other jobs",
+                    "submit a workload with `model = \"applications\"`".to_owned(),
+                ),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Whether the jobs of a workload are applications of phases.
+pub(super) fn is_of_applications(workload: &Workload) -> bool {
+    workload.model == Some(Model::Applications)
+}
+
+/// Whether the jobs of a workload are as their model says, whatever they are submitted to.
+fn is_given_whole(workload: &Workload) -> bool {
+    is_of_applications(workload) || is_iterative(workload)
+}

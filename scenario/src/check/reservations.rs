@@ -1,0 +1,63 @@
+//! Reservations: who has jobs reserved, and who takes them.
+
+use super::Check;
+use super::names::Names;
+use crate::Scenario;
+use crate::file::{Policy, Step};
+use haggle_config::document::Path;
+
+impl Check<'_> {
+    /// Jobs are reserved by providers that can, and by nobody else.
+    pub(super) fn check_reserving(&mut self, index: usize, names: &Names) {
+        let user = &self.scenario.users[index];
+        if !reserves(self.scenario, user.workload.as_str()) {
+            return;
+        }
+        let (workload, target) = (&user.workload, &user.submits_to);
+        let place = names.providers.get(target.as_str());
+        let policy = place.map(|&place| {
+            let path = Path::root().key("provider").index(place).key("policy");
+            (self.scenario.providers[place].policy, self.is_replaced(&path))
+        });
+        let help = match policy {
+            Some((Policy::Reservations, _) | (_, true)) => return,
+            Some(_) => format!(
+                "set `policy = \"reservations\"` for provider \"{target}\", or remove step \
+                 \"reservations\""
+            ),
+            None => "submit to a provider with `policy = \"reservations\"`, or remove step \
+                     \"reservations\""
+                .to_owned(),
+        };
+        self.report(
+            &Path::root().key("user").index(index).key("submits-to"),
+            format!(
+                "the jobs of \"{workload}\" are to be reserved, and \"{target}\" reserves none"
+            ),
+            "reserves none",
+            help,
+        );
+    }
+}
+
+/// Whether a step of a workload, or of what is merged into it, has jobs reserved.
+pub(super) fn reserves(scenario: &Scenario, workload: &str) -> bool {
+    // A merger may be wrong, and lead back to itself.
+    let mut seen = vec![workload];
+    let mut next = 0;
+    while let Some(&name) = seen.get(next) {
+        next += 1;
+        let Some(found) = scenario.workloads.iter().find(|it| it.name.as_str() == name) else {
+            continue;
+        };
+        if found.steps.iter().any(|step| matches!(step, Step::Reservations { .. })) {
+            return true;
+        }
+        for part in found.merge.iter().flatten().map(|it| it.as_str()) {
+            if !seen.contains(&part) {
+                seen.push(part);
+            }
+        }
+    }
+    false
+}

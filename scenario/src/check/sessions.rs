@@ -1,0 +1,179 @@
+//! Sessions on a grid: shares, who reserves them, and the limits to them.
+
+use super::Check;
+use crate::file::{Grid, GridPolicy, Sharing};
+use crate::quantity::{Share, TimeSpan};
+use haggle_config::document::Path;
+
+/// The smallest share that can be reserved, in percent.
+const LEAST: f64 = 0.01;
+
+impl Check<'_> {
+    pub(super) fn check_sessions(&mut self) {
+        let grid = self.scenario.grid.as_ref();
+        let sessions = grid.is_some_and(|grid| grid.policy.takes_sessions());
+        self.check_shares(sessions);
+        let (Some(grid), path) = (grid, Path::root().key("grid")) else { return };
+        self.check_sharing(&path, grid, sessions);
+        self.check_limits(&path, grid);
+        if !sessions || self.is_replaced(&path.key("policy")) {
+            return;
+        }
+        if grid.period > TimeSpan::ZERO {
+            self.report(
+                &path.key("period"),
+                "sessions are placed when they arrive, not in rounds".to_owned(),
+                "`period` is not zero",
+                "write `period = \"0s\"` under [grid]".to_owned(),
+            );
+        }
+        for (key, time) in [("query", grid.query), ("schedule", grid.schedule)] {
+            if time > TimeSpan::ZERO {
+                self.report(
+                    &path.key(key),
+                    "sessions wait for nothing: they are placed when they arrive".to_owned(),
+                    &format!("`{key}` is not zero"),
+                    "remove it; what a session waits for on its resource is `prepare`".to_owned(),
+                );
+            }
+        }
+    }
+
+    /// Every session asks for a share, and nobody else does.
+    fn check_shares(&mut self, sessions: bool) {
+        for (index, workload) in self.scenario.workloads.iter().enumerate() {
+            let at = Path::root().key("workload").index(index);
+            let key = at.key("share");
+            let sessions = sessions && self.scenario.runs_on_grid(workload);
+            match workload.share {
+                Some(_) if sessions && workload.merge.is_some() => self.report(
+                    &key,
+                    "a merger's jobs ask for the shares of the workloads they are from".to_owned(),
+                    "not used",
+                    "remove it, and give these workloads a `share`".to_owned(),
+                ),
+                Some(_) if !sessions => self.report(
+                    &key,
+                    "only sessions ask for a share of a resource".to_owned(),
+                    "not used",
+                    "remove it, or choose a policy of a [grid] for sessions, such as \"full-fill\""
+                        .to_owned(),
+                ),
+                None if sessions && workload.merge.is_none() && !self.is_replaced(&key) => {
+                    self.report(
+                        &at,
+                        "nothing says which share of a resource these sessions ask for".to_owned(),
+                        "`share` is missing here",
+                        "add a share, such as `share = \"10%\"`".to_owned(),
+                    );
+                }
+                share => self.check_share(&key, share),
+            }
+        }
+    }
+
+    /// A share that is too small to be reserved.
+    fn check_share(&mut self, path: &Path, share: Option<Share>) {
+        if share.is_some_and(|share| share.fraction() * 100.0 < LEAST) {
+            self.report(
+                path,
+                format!("a share is {LEAST}% or more"),
+                "too small",
+                "write percent of a resource, such as \"10%\"".to_owned(),
+            );
+        }
+    }
+
+    /// Sites reserve shares for sessions, and divide themselves equally for others.
+    fn check_sharing(&mut self, path: &Path, grid: &Grid, sessions: bool) {
+        for (index, site) in grid.sites.iter().enumerate() {
+            let at = path.key("site").index(index);
+            match (sessions, site.sharing) {
+                (true, Sharing::Equal) => self.report(
+                    &at.key("sharing"),
+                    "sessions reserve shares, and this site divides its resources equally"
+                        .to_owned(),
+                    "shares are equal",
+                    "write `sharing = \"reserved\"`, or choose a policy for jobs that share \
+                     equally (`haggle list grid-policies`)"
+                        .to_owned(),
+                ),
+                (false, Sharing::Reserved) => self.report(
+                    &at.key("sharing"),
+                    "no job asks for a share under this policy".to_owned(),
+                    "shares are reserved",
+                    "remove it, or choose a policy for sessions, such as \"full-fill\"".to_owned(),
+                ),
+                _ => {}
+            }
+            if site.sharing == Sharing::Reserved && site.load.is_some() {
+                self.report(
+                    &at.key("load"),
+                    "others would compute on what sessions have reserved".to_owned(),
+                    "no room for it",
+                    "remove it; nobody else computes where shares are reserved".to_owned(),
+                );
+            }
+        }
+    }
+
+    /// Each policy has the limits it goes by, and no others.
+    fn check_limits(&mut self, path: &Path, grid: &Grid) {
+        let at = path.key("sessions");
+        let limits = grid.sessions.unwrap_or_default();
+        let (fixed, dynamic) =
+            (grid.policy == GridPolicy::WithLimit, grid.policy == GridPolicy::WithDynamicLimit);
+        let keys = [
+            ("limit", limits.limit.is_some(), fixed, true, "`limit = \"50%\"`"),
+            ("light", limits.light.is_some(), dynamic, true, "`light = \"10%\"`"),
+            ("blocking", limits.blocking.is_some(), dynamic, false, ""),
+            ("between", limits.between.is_some(), dynamic, true, "`between = \"5min\"`"),
+            ("holding", limits.holding.is_some(), dynamic, true, "`holding = \"1h\"`"),
+            ("share", limits.share.is_some(), dynamic, false, ""),
+        ];
+        for (key, given, used, needed, example) in keys {
+            let here = at.key(key);
+            if given && !used {
+                let policies = "\"with-limit\" reads `limit`, \"with-dynamic-limit\" the others";
+                self.report(
+                    &here,
+                    format!("this policy does not read `{key}`"),
+                    "not used",
+                    format!("remove it, or choose another policy: {policies}"),
+                );
+            } else if used && needed && !given && !self.is_replaced(&here) {
+                self.report(
+                    &here,
+                    format!("this policy goes by `{key}`, and nothing says what that is"),
+                    &format!("`{key}` is missing here"),
+                    format!("add {example} to [grid.sessions]"),
+                );
+            }
+        }
+        self.check_share(&at.key("limit"), limits.limit);
+        self.check_share(&at.key("light"), limits.light);
+        self.check_share(&at.key("share"), limits.share);
+        self.check_load(&at, grid);
+    }
+
+    /// What Erlang's formula can make no sense of.
+    fn check_load(&mut self, at: &Path, grid: &Grid) {
+        let limits = grid.sessions.unwrap_or_default();
+        if limits.blocking.is_some_and(|it| it.fraction() * 100.0 < LEAST) {
+            self.report(
+                &at.key("blocking"),
+                "some sessions are blocked, however much room is kept for them".to_owned(),
+                "too few",
+                format!("write {LEAST}% or more, such as \"5%\""),
+            );
+        }
+        if limits.between == Some(TimeSpan::ZERO) {
+            self.report(
+                &at.key("between"),
+                "some time passes between sessions".to_owned(),
+                "no time",
+                "write a length of time above zero, such as \"5min\"".to_owned(),
+            );
+        }
+    }
+}

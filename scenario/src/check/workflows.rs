@@ -1,0 +1,303 @@
+//! Workflows: their shape and their estimates, and who takes their tasks.
+
+use haggle_workflows::shapes::Shape;
+
+use super::{Check, Logs};
+use crate::Scenario;
+use crate::file::{
+    Metascheduler, Model, Role, TaskEstimates, Underestimate, User, Workflows, Workload,
+};
+use crate::quantity::{Share, TimeSpan};
+use crate::workload::{WorkflowsError, read_workflow};
+use haggle_config::document::Path;
+
+impl Check<'_> {
+    pub(super) fn check_workflows(&mut self, path: &Path, workload: &Workload, it: &Workflows) {
+        let at = path.key("workflows");
+        if !workload.steps.is_empty() && is_workflows(workload) {
+            self.report(
+                &path.key("step"),
+                "a step would part tasks from their workflows".to_owned(),
+                "not for workflows",
+                "remove the steps".to_owned(),
+            );
+        }
+        self.check_structure(&at, it);
+        let own_data = it.shape.is_some() || it.files.is_some();
+        let data = workload.data.unwrap_or_default();
+        for (key, bytes) in [("input", data.input), ("output", data.output)] {
+            if own_data && bytes.0 > 0 && is_workflows(workload) {
+                self.report(
+                    &path.key("data").key(key),
+                    format!("how much {key} a task has, its workflow says"),
+                    "not used",
+                    "remove it; `checkpoint` is for tasks of which no size is known".to_owned(),
+                );
+            }
+        }
+        if it.hours.as_ref().is_some_and(|hours| hours.iter().sum::<f64>() <= 0.0) {
+            self.report(
+                &at.key("hours"),
+                "a workflow comes at some hour".to_owned(),
+                "all are 0",
+                "write a number above 0 for at least one hour".to_owned(),
+            );
+        }
+        let on_grid = self.scenario.runs_on_grid(workload);
+        self.check_processors(&at, it, on_grid);
+        let Some(progress) = it.progress else { return };
+        let at = at.key("progress");
+        if !self.scenario.providers.is_empty() && !on_grid {
+            self.report(
+                &at,
+                "tasks that providers run say nothing of their progress".to_owned(),
+                "not used",
+                "remove it; only the scheduler of a grid asks for it".to_owned(),
+            );
+        }
+        if progress.amplitude_max < progress.amplitude {
+            self.report(
+                &at.key("amplitude-max"),
+                format!("the largest amplitude is less than `amplitude`, {}", progress.amplitude),
+                "no amplitude is both",
+                "the smaller one is `amplitude`".to_owned(),
+            );
+        }
+        if progress.step == Share::ZERO {
+            self.report(
+                &at.key("step"),
+                "between two reports a task gets on".to_owned(),
+                "nothing",
+                "write a share above zero, such as \"0.5%\"".to_owned(),
+            );
+        }
+        let under = matches!(progress.estimates, TaskEstimates::Under | TaskEstimates::Mixed);
+        if progress.under != Underestimate::default() && !under {
+            self.report(
+                &at.key("under"),
+                "no task underestimates itself".to_owned(),
+                "not used",
+                "remove it, or set `estimates` to \"under\" or \"mixed\"".to_owned(),
+            );
+        }
+    }
+
+    /// Workflows are made in one of three ways, each with keys of its own.
+    fn check_structure(&mut self, at: &Path, it: &Workflows) {
+        let ways = [
+            ("width", it.width.is_some()),
+            ("shape", it.shape.is_some()),
+            ("files", it.files.is_some()),
+        ];
+        let before = self.problems.len();
+        self.one_of(at, "workflow", ways, "workflows");
+        if self.problems.len() > before {
+            return;
+        }
+        // What was given but wrong has been reported.
+        let Some((way, _)) = ways.into_iter().find(|(_, given)| *given) else { return };
+        for (key, given, goes_with) in [
+            ("width-max", it.width_max.is_some(), &["width"][..]),
+            ("work", it.work.is_some(), &["width"]),
+            ("spread", it.spread.is_some(), &["width"]),
+            ("ends", it.ends.is_some(), &["width"]),
+            ("tasks", it.tasks.is_some(), &["shape"]),
+            ("recorded-mips", it.recorded_mips.is_some(), &["shape", "files"]),
+            ("processors", it.processors.is_some(), &["width", "shape"]),
+            ("processors-max", it.processors_max.is_some(), &["width", "shape"]),
+        ] {
+            if given && !goes_with.contains(&way) {
+                self.report(
+                    &at.key(key),
+                    format!("`{key}` goes with `{}`, not with `{way}`", goes_with.join("` or `")),
+                    "not used",
+                    "remove it".to_owned(),
+                );
+            }
+        }
+        let missing = |given: bool, key: &str| !given && !self.is_replaced(&at.key(key));
+        let (no_work, no_tasks) =
+            (missing(it.work.is_some(), "work"), missing(it.tasks.is_some(), "tasks"));
+        if way == "width" && no_work {
+            self.lacks(at, "work", "how long a task runs", "work = \"1h\"");
+        }
+        if it.work == Some(TimeSpan::ZERO) {
+            self.report(
+                &at.key("work"),
+                "a task takes some time".to_owned(),
+                "no time",
+                "write a length of time above zero, such as \"1h\"".to_owned(),
+            );
+        }
+        if let (Some(least), Some(most)) = (it.width, it.width_max)
+            && most < least
+        {
+            self.report(
+                &at.key("width-max"),
+                format!("`width-max` is less than `width`, {least}"),
+                "no width is both",
+                "the smaller one is `width`".to_owned(),
+            );
+        }
+        if way == "shape" && no_tasks {
+            self.lacks(at, "tasks", "how many tasks a workflow has", "tasks = 50");
+        }
+        if let (Some(shape), Some(tasks)) = (it.shape.map(Shape::from), it.tasks)
+            && (tasks as usize) < shape.tasks_min()
+        {
+            self.report(
+                &at.key("tasks"),
+                format!("a workflow of shape `{shape}` has at least {} tasks", shape.tasks_min()),
+                "too few",
+                format!("write `tasks = {}` or more", shape.tasks_min()),
+            );
+        }
+        for (index, file) in it.files.iter().flatten().enumerate() {
+            self.check_workflow_file(&at.key("files").index(index), file);
+        }
+    }
+
+    /// A task has as many processors as it needs at a provider, and one slot of a grid.
+    fn check_processors(&mut self, at: &Path, it: &Workflows, on_grid: bool) {
+        let keys = [("processors", it.processors), ("processors-max", it.processors_max)];
+        for (key, _) in keys.iter().filter(|(_, given)| given.is_some()) {
+            if on_grid {
+                self.report(
+                    &at.key(key),
+                    "a task on a grid has one slot, whatever it needs".to_owned(),
+                    "not used",
+                    "remove it, or submit to providers".to_owned(),
+                );
+            }
+        }
+        if let Some(most) = it.processors_max
+            && most < it.processors.unwrap_or(1)
+        {
+            let least = it.processors.unwrap_or(1);
+            self.report(
+                &at.key("processors-max"),
+                format!("`processors-max` is less than `processors`, {least}"),
+                "no number is both",
+                "the smaller one is `processors`".to_owned(),
+            );
+        }
+    }
+
+    fn lacks(&mut self, at: &Path, key: &str, what: &str, example: &str) {
+        self.report(
+            &at.key(key),
+            format!("nothing says {what}"),
+            &format!("`{key}` is missing here"),
+            format!("add `{example}`"),
+        );
+    }
+
+    /// A file is there, and is a workflow.
+    fn check_workflow_file(&mut self, at: &Path, file: &str) {
+        let before = self.problems.len();
+        self.check_file(at, "workflow", file);
+        if self.logs == Logs::Ignore || self.problems.len() > before {
+            return;
+        }
+        if let Err(error @ WorkflowsError::File(_)) = read_workflow(file, self.source.folder()) {
+            self.report(
+                at,
+                error.to_string(),
+                "no workflow",
+                "`haggle workflow inspect` reads the same files; docs/workflows.md says what they have"
+                    .to_owned(),
+            );
+        }
+    }
+
+    /// Tasks wait for one another at a grid's scheduler, or at users who submit them to providers one
+    /// by one.
+    pub(super) fn check_tasks(&mut self) {
+        let scenario = self.scenario;
+        let mut submitted: Vec<&str> = Vec::new();
+        for (index, user) in scenario.users.iter().enumerate() {
+            let workload = scenario.workloads.iter().find(|it| it.name == user.workload);
+            let parts: Vec<&Workload> = flows(scenario, user).map(|(it, _)| it).collect();
+            if parts.is_empty() {
+                continue;
+            }
+            let path = Path::root().key("user").index(index);
+            if let Some(help) = refuses_tasks(scenario, user) {
+                self.report(
+                    &path.key("submits-to"),
+                    format!("\"{}\" takes no tasks of workflows", user.submits_to),
+                    "does not take them",
+                    help.to_owned(),
+                );
+            }
+            for part in parts {
+                if submitted.contains(&part.name.as_str()) {
+                    self.report(
+                        &path.key("workload"),
+                        format!("the workflows of \"{}\" are submitted twice", part.name),
+                        "again",
+                        "give this user a workload of its own, with another name".to_owned(),
+                    );
+                }
+                submitted.push(part.name.as_str());
+            }
+            if workload.is_some_and(|it| it.merge.is_some() && !it.steps.is_empty()) {
+                self.report(
+                    &path.key("workload"),
+                    "a step behind a merger would part tasks from their workflows".to_owned(),
+                    "not for workflows",
+                    "remove the steps".to_owned(),
+                );
+            }
+        }
+    }
+}
+
+/// Where tasks may be submitted instead, if not where this user does.
+fn refuses_tasks(scenario: &Scenario, user: &User) -> Option<&'static str> {
+    if let Some(grid) = scenario.grid.as_ref().filter(|_| scenario.submits_to_grid(user)) {
+        return grid.policy.takes_sessions().then_some(
+            "submit to a grid whose jobs can wait, such as one with `policy = \"workflow\"`",
+        );
+    }
+    if scenario.submits_to_plans(user) {
+        return Some("submit to a grid or to providers");
+    }
+    let target = scenario.metaschedulers.iter().find(|it| it.name == user.submits_to);
+    // One that composes has been reported: it takes no rigid jobs at all.
+    match target?.role() {
+        Role::Places(_) | Role::Composes(_) => None,
+        Role::Spreads(_) | Role::Moves(_) | Role::Maps(_) => {
+            Some("submit to a provider, or to a metascheduler with `placement`")
+        }
+    }
+}
+
+/// Whether data of tasks come to providers by way of this metascheduler.
+pub(super) fn sends_data(scenario: &Scenario, metascheduler: &Metascheduler) -> bool {
+    let brings_data = |it: &Workflows| it.shape.is_some() || it.files.is_some();
+    let mut users = scenario.users.iter().filter(|user| user.submits_to == metascheduler.name);
+    users.any(|user| flows(scenario, user).any(|(_, it)| it.is_some_and(brings_data)))
+}
+
+/// Whether some jobs of a user are tasks of workflows.
+pub(super) fn has_tasks(scenario: &Scenario, user: &User) -> bool {
+    flows(scenario, user).next().is_some()
+}
+
+/// The workloads of workflows that a user submits, also through a merger.
+fn flows<'s>(
+    scenario: &'s Scenario,
+    user: &User,
+) -> impl Iterator<Item = (&'s Workload, Option<&'s Workflows>)> {
+    let workload = scenario.workloads.iter().find(|it| it.name == user.workload);
+    let merged = workload.and_then(|it| it.merge.as_ref()).into_iter().flatten();
+    let merged = merged.filter_map(|name| scenario.workloads.iter().find(|it| it.name == *name));
+    let parts = workload.into_iter().chain(merged).filter(|it| is_workflows(it));
+    parts.map(|it| (it, it.workflows.as_ref()))
+}
+
+/// Whether the jobs of a workload are tasks of workflows.
+fn is_workflows(workload: &Workload) -> bool {
+    workload.model == Some(Model::Workflows)
+}

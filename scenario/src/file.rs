@@ -1,0 +1,129 @@
+//! The format of scenario files: one type a table, and nothing else describes it.
+//!
+//! These are the types of the file, not of the engine: they keep what was
+//! written (strings with units, names of others) and become engine types when a
+//! run is put together. Doc comments here are the texts of the schema and of
+//! error messages, so their first line is written for the author of a scenario.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+mod applications;
+mod coallocation;
+mod failures;
+mod figure;
+mod grid;
+mod header;
+mod independent_jobs;
+mod iterative;
+mod law;
+mod lublin;
+mod maintenance;
+mod mapping;
+mod metascheduler;
+mod network;
+mod plans;
+mod provider;
+mod reservations;
+mod results;
+mod rules;
+mod sessions;
+mod step;
+mod sweep;
+mod synthetic_month;
+mod transaction;
+mod user;
+mod workflows;
+mod workload;
+
+pub use crate::quantity::Name;
+pub use applications::{ApplicationKind, ApplicationPhase, Applications, MeasuredTimes};
+pub use coallocation::{Coallocation, CoallocationPolicy, FillRule, RemapRule};
+pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
+pub use figure::{Figure, FigureKind, ImageFormat, Metric, Shown, Whiskers};
+pub use grid::{
+    Balance, CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Estimate, Grid,
+    GridPolicy, Information, InformationMode, LinkSharing, Load, LoadUnit, MeanFailure,
+    NetworkModel, Outages, OutputFate, Prediction, Preference, Replicas, Sharing, Site,
+    StaticAlgorithm, Storage,
+};
+pub use header::{EventsOrder, Header};
+pub use independent_jobs::IndependentJobs;
+pub use iterative::{Communication, IterativeApplications, IterativeMachine};
+pub use law::{Law, TimeLaw};
+pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};
+pub use maintenance::{Maintenance, Overlap};
+pub use mapping::{AsksFor, Mapping};
+pub use metascheduler::{
+    Composition, Metascheduler, Negotiation, Placement, Reallocation, ReallocationAlgorithm,
+    ReallocationHeuristic, Resizes, Role, SpreadRule, Tuning, WeightRule,
+};
+pub use network::{Link, Network, Partition, Transport};
+pub use plans::{PlanCluster, PlanGenetic, PlanLinks, PlanMethod, PlanSearch, Plans};
+pub use provider::{
+    Compression, Disclosure, Estimates, EstimatesFrom, JobCheckpointRule, JobCheckpoints, Late,
+    Offers, OnFailure, Order, Overrun, Policy, Provider, Rescheduling, ReschedulingRule,
+};
+pub use reservations::{AfterAnchor, Criterion, Reservations};
+pub use results::{Messages, Results, TableFormat};
+pub use rules::{
+    Cancelled, Malformed, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,
+    PartialExecution, Preset, ProcessorsFrom, Rules, SubmitOrder, TooWide, ZeroRunTime,
+};
+pub use sessions::SessionLimits;
+pub use step::{KeyField, KeyOrder, Remedy, SplitBy, Step, TimeOf, WindowStart};
+pub use sweep::{Axis, AxisVariant, Sweep};
+pub use synthetic_month::{MonthSite, SyntheticMonth};
+pub use transaction::{BackOffRule, InDoubtRule, OrderRule, Protocol, Transaction};
+pub use user::User;
+pub use workflows::{TaskEstimates, TaskProgress, Underestimate, WorkflowShape, Workflows};
+pub use workload::{InlineJob, Model, Workload};
+
+/// A scenario of haggle: who owns processors, who sends jobs, what is recorded and drawn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Scenario {
+    /// What the scenario is called, its seed and when arrivals stop.
+    #[serde(default)]
+    pub scenario: Header,
+    /// Where jobs come from.
+    #[serde(rename = "workload", default)]
+    pub workloads: Vec<Workload>,
+    /// Who owns processors.
+    #[serde(rename = "provider", default)]
+    pub providers: Vec<Provider>,
+    /// Who places jobs on providers.
+    #[serde(rename = "metascheduler", default, skip_serializing_if = "Vec::is_empty")]
+    pub metaschedulers: Vec<Metascheduler>,
+    /// Time-shared resources that may fail, and one scheduler for them; alone, or beside providers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<Grid>,
+    /// Clusters shared with others, over which applications of many phases are rescheduled; alone, or beside providers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plans: Option<Plans>,
+    /// Who submits jobs, and to whom.
+    #[serde(rename = "user", default)]
+    pub users: Vec<User>,
+    /// What fails when, and when it comes back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failures>,
+    /// When processors are closed, which is known before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub maintenance: Vec<Maintenance>,
+    /// How long messages travel.
+    #[serde(default)]
+    pub network: Network,
+    /// What is recorded and how it is measured.
+    #[serde(default)]
+    pub results: Results,
+    /// What is drawn from the results.
+    #[serde(rename = "figure", default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<Figure>,
+    /// Single values to change in what is extended: paths as in a sweep, each with its value.
+    #[serde(default, skip_serializing)]
+    #[schemars(with = "std::collections::BTreeMap<String, serde_json::Value>")]
+    pub set: toml::Table,
+    /// What is varied from run to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<Sweep>,
+}

@@ -1,0 +1,625 @@
+//! `[grid]`: time-shared resources that may fail, and one scheduler that sends jobs to them.
+
+use haggle_model::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{SessionLimits, TimeLaw};
+use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeOrShare, TimeSpan};
+
+/// A grid after Chtepen 2011: one scheduler, an information service, storage, a checkpoint
+/// server and sites of resources.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Grid {
+    /// Name of the grid's scheduler: whom users submit to.
+    #[serde(default = "grid")]
+    pub name: Name,
+    /// How the scheduler sends jobs to resources.
+    pub policy: GridPolicy,
+    /// How many replicas of a job policies with replicas send.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<Replicas>,
+    /// What part of the time left a job must save to move, with policies "rescheduling" and
+    /// "balanced-workflow".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain: Option<Share>,
+    /// What else is worth a move, with policy "balanced-workflow".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub balance: Option<Balance>,
+    /// How the length of a task that runs is predicted, with policy "balanced-workflow";
+    /// "extrapolation" if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prediction: Option<Prediction>,
+    /// By what a task that runs has got on when its length is estimated, with policy "balanced-workflow";
+    /// "integrated" if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimate>,
+    /// Who makes the schedules of workflows, with policy "static-workflow"; "heft" if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub algorithm: Option<StaticAlgorithm>,
+    /// What becomes of tasks that have not been sent when resources fail or work again, with policy
+    /// "static-workflow"; "wait" if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outages: Option<Outages>,
+    /// Limits to the share that sessions may ask for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<SessionLimits>,
+    /// Which resource is the best one.
+    #[serde(default)]
+    pub prefers: Preference,
+    /// Time between rounds of scheduling; zero = whenever something has happened.
+    #[serde(default = "ten_minutes")]
+    pub period: TimeSpan,
+    /// How long the information service takes to answer before a round; it tells what it knows then.
+    #[serde(default = "no_time")]
+    pub query: TimeSpan,
+    /// How long a round takes from then on until its decisions go out.
+    #[serde(default = "no_time")]
+    pub schedule: TimeSpan,
+    /// How late the scheduler learns of failures, repairs and load.
+    #[serde(default)]
+    pub information: Information,
+    /// How long a job holds its slot before its input is asked for.
+    #[serde(default = "no_time")]
+    pub prepare: TimeSpan,
+    /// What becomes of an output that is under way when its resource fails.
+    #[serde(default)]
+    pub output: OutputFate,
+    /// When the other replicas of a job are cancelled once it cannot be lost any more.
+    #[serde(default)]
+    pub cancel_mode: CancelMode,
+    /// Whether a job that starts from a checkpoint needs its input again.
+    #[serde(default = "yes")]
+    pub restart_needs_input: bool,
+    /// How jobs save their progress; without it, none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoints: Option<Checkpoints>,
+    /// The network that carries data.
+    #[serde(default)]
+    pub network: DataNetwork,
+    /// Limits of the storage for outputs; without it, there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<Storage>,
+    /// Where the resources are.
+    #[serde(rename = "site")]
+    #[schemars(length(min = 1))]
+    pub sites: Vec<Site>,
+}
+
+impl Grid {
+    /// Whether jobs save their progress, from time to time or when they move.
+    pub fn saves(&self) -> bool {
+        self.checkpoints.is_some() || self.policy == GridPolicy::BalancedWorkflow
+    }
+}
+
+fn grid() -> Name {
+    Name::like("grid")
+}
+
+fn ten_minutes() -> TimeSpan {
+    TimeSpan(Span::from_secs(600))
+}
+
+fn no_time() -> TimeSpan {
+    TimeSpan::ZERO
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// How a grid's scheduler sends jobs to resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GridPolicy {
+    /// First come, first served, each job to a random resource that has a slot; failures go unnoticed.
+    Fcfs,
+    /// First job, best computational resource; failures go unnoticed.
+    Fjbcr,
+    /// The longest job to the best resource; failures go unnoticed.
+    MaxMax,
+    /// The shortest job to the best resource; failures go unnoticed.
+    MinMax,
+    /// `replicas.max` replicas of each job, whatever happens; failures go unnoticed.
+    UnconditionalRep,
+    /// Workqueue with replication: copies of jobs that run when none waits, up to `replicas.max`.
+    Wqr,
+    /// `replicas.max` replicas of each job while there is room, `replicas.min` under load.
+    LoadDependentRep,
+    /// `replicas.max` replicas of each job; those seen to have failed are replaced.
+    DetectionAndReplication,
+    /// As load-dependent-rep; replicas seen to have failed are replaced.
+    FailureDependentRep,
+    /// Up to `replicas.max` replicas while there is room, checkpoints under load.
+    CombinedFt,
+    /// FJBCR that starts failed jobs again, from their checkpoints if they write any.
+    Migration,
+    /// As migration, and jobs that run move to where they end earlier.
+    Rescheduling,
+    /// Tasks of a workflow with the same successor are placed so that they end together; failed ones
+    /// start again.
+    Workflow,
+    /// As workflow, and tasks that run move so that those with the same successor end together.
+    BalancedWorkflow,
+    /// Each task of a workflow where a schedule has put it that was made when the workflow came; one task of a
+    /// resource at a time.
+    StaticWorkflow,
+    /// Sessions, which reserve a share: each where most of its user's are, or rejected.
+    UserClustering,
+    /// Sessions, each to the first resource with enough left, or rejected.
+    FullFill,
+    /// Sessions, each to the next resource in turn with enough left, or rejected.
+    FullFillRoundRobin,
+    /// As full-fill-round-robin; a share above `sessions.limit` is rejected.
+    WithLimit,
+    /// As full-fill-round-robin; each resource keeps room for light sessions, by Erlang's B formula.
+    WithDynamicLimit,
+}
+
+impl GridPolicy {
+    /// Whether it reads `replicas`.
+    pub const fn replicates(self) -> bool {
+        matches!(
+            self,
+            GridPolicy::UnconditionalRep
+                | GridPolicy::Wqr
+                | GridPolicy::LoadDependentRep
+                | GridPolicy::DetectionAndReplication
+                | GridPolicy::FailureDependentRep
+                | GridPolicy::CombinedFt
+        )
+    }
+
+    /// Whether its jobs are sessions, which reserve a share of a resource or are rejected.
+    pub const fn takes_sessions(self) -> bool {
+        matches!(
+            self,
+            GridPolicy::UserClustering
+                | GridPolicy::FullFill
+                | GridPolicy::FullFillRoundRobin
+                | GridPolicy::WithLimit
+                | GridPolicy::WithDynamicLimit
+        )
+    }
+
+    /// Whether its jobs may write checkpoints.
+    pub const fn takes_checkpoints(self) -> bool {
+        matches!(
+            self,
+            GridPolicy::CombinedFt
+                | GridPolicy::Migration
+                | GridPolicy::Rescheduling
+                | GridPolicy::Workflow
+                | GridPolicy::BalancedWorkflow
+                | GridPolicy::StaticWorkflow
+        )
+    }
+}
+
+/// What is worth a move, with policy "balanced-workflow" (Chtepen 2011, section 5.5).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Balance {
+    /// RE_min: a task that needs no longer than this stays.
+    pub floor: TimeSpan,
+    /// θ: so many resources of a site that are about as fast are looked at as one.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub group: u32,
+    /// Whether the root of a workflow leaves a resource that a task of a set can use.
+    pub evict: bool,
+    /// Whether a move is thought to take the time for its checkpoint and its recovery, beside that for its data.
+    pub counts_checkpoint: bool,
+}
+
+impl Default for Balance {
+    fn default() -> Balance {
+        Balance { floor: TimeSpan::ZERO, group: 1, evict: true, counts_checkpoint: true }
+    }
+}
+
+/// How the length of a task that runs is predicted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Prediction {
+    /// What it has done, by the part of the whole that this was in its last report.
+    #[default]
+    Extrapolation,
+    /// The mean of that over all its reports.
+    Average,
+    /// The limit of the exponential curve that fits its reports best.
+    CurveFit,
+}
+
+/// By what a task that runs has got on when its length is estimated (Chtepen 2011, equation 5.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Estimate {
+    /// The work that it has done, wherever that was.
+    #[default]
+    Integrated,
+    /// The time that it has computed where it is, at the speed that it has there at the moment: as printed, which is
+    /// right where speeds do not change and tasks do not move.
+    Literal,
+}
+
+/// Who makes the schedules of workflows (docs/workflows.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StaticAlgorithm {
+    /// Heterogeneous Earliest Finish Time (Topcuoglu, Hariri and Wu 2002).
+    #[default]
+    Heft,
+    /// Critical Path on a Processor (Topcuoglu, Hariri and Wu 2002).
+    Cpop,
+    /// Predict Earliest Finish Time (Arabnejad and Barbosa 2014).
+    Peft,
+    /// Level by level, the task that can end first, first (Maheswaran et al. 1999).
+    MinMin,
+    /// Level by level, the task whose earliest end is last, first (Maheswaran et al. 1999).
+    MaxMin,
+    /// Level by level, the task that loses most without its best resource, first (Maheswaran et al. 1999).
+    Sufferage,
+    /// Each task on a resource drawn at random.
+    Random,
+}
+
+/// What becomes of tasks that have not been sent when resources fail or work again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outages {
+    /// They wait for their resources.
+    #[default]
+    Wait,
+    /// They are scheduled anew, on the resources that work.
+    Replan,
+}
+
+/// How many replicas of a job there are, each on another resource.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Replicas {
+    /// Rep_min: under load.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub min: u32,
+    /// Rep_max: while there is room, and for policies without bounds.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub max: u32,
+    /// CL: there is room while so much is left for the next job.
+    pub room: u32,
+    /// With combined-ft, replication begins again when so much is left; without it, `room`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume: Option<u32>,
+    /// In what room is counted.
+    pub unit: LoadUnit,
+}
+
+impl Default for Replicas {
+    fn default() -> Replicas {
+        Replicas { min: 1, max: 2, room: 1, resume: None, unit: LoadUnit::default() }
+    }
+}
+
+/// In what the room for the next job is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadUnit {
+    /// Resources that work and have a free slot.
+    #[default]
+    Resources,
+    /// Free slots of resources that work.
+    Slots,
+}
+
+/// Which resource is the best one for a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preference {
+    /// The one on which one more job would compute fastest.
+    #[default]
+    EffectiveSpeed,
+    /// The fastest one, then the one with the fewest jobs.
+    SpeedThenLoad,
+}
+
+/// How late a grid's scheduler learns of failures, repairs and load.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Information {
+    /// How it is passed on.
+    pub mode: InformationMode,
+    /// Time between two views, or the longest delay.
+    pub delay: TimeSpan,
+}
+
+impl Default for Information {
+    fn default() -> Information {
+        Information { mode: InformationMode::default(), delay: TimeSpan(Span::from_secs(300)) }
+    }
+}
+
+/// How information on resources is passed on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InformationMode {
+    /// At once.
+    Immediate,
+    /// Every `delay`; what has changed back in between is never seen.
+    #[default]
+    Periodic,
+    /// Each change after a time drawn uniformly from nothing to `delay`.
+    Delayed,
+}
+
+/// What becomes of an output that is under way when its resource fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputFate {
+    /// It is lost; copies of a job go on until an output has arrived.
+    #[default]
+    Lost,
+    /// It arrives all the same; copies of a job are cancelled when the first has been computed.
+    Survives,
+}
+
+/// When the other replicas of a job are cancelled once it cannot be lost any more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CancelMode {
+    /// At once.
+    #[default]
+    Immediate,
+    /// In the next round, before jobs are sent: until then they hold their slots and compute.
+    NextRound,
+}
+
+/// How jobs save their progress.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Checkpoints {
+    /// The rule for the time between checkpoints.
+    pub rule: CheckpointRule,
+    /// Interval I; for mean-failure the one from which it sets out. Not for young and daly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<TimeSpan>,
+    /// I_min of mean-failure: a time, or a share of the job's execution time.
+    #[serde(default = "one_percent")]
+    pub interval_min: TimeOrShare,
+    /// By how much mean-failure changes the interval: a time, or a share of the job's execution
+    /// time; without it, `interval`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<TimeOrShare>,
+    /// α of mean-failure: the interval grows no more once it is this share of the execution time.
+    #[serde(default = "whole")]
+    pub limit: Share,
+    /// t_i of mean-failure: time of the first checkpoint after a job has started.
+    #[serde(default = "two_minutes")]
+    pub first: TimeSpan,
+    /// At most so many checkpoints are omitted in a row with last-failure; without it, any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omit_max: Option<u32>,
+    /// Mean time between failures for young and daly; without it, as the resource has seen it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtbf: Option<TimeSpan>,
+    /// C: for how long a checkpoint stops the job; without it, 0.1 s to 5 s by the job's length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<TimeSpan>,
+    /// R0: how long recovery takes once the checkpoint is there.
+    #[serde(default = "no_time")]
+    pub recovery: TimeSpan,
+    /// How a resource estimates its mean time between failures.
+    #[serde(default)]
+    pub mean_failure: MeanFailure,
+}
+
+fn one_percent() -> TimeOrShare {
+    "1%".parse().expect("a share")
+}
+
+fn whole() -> Share {
+    Share::ALL
+}
+
+fn two_minutes() -> TimeSpan {
+    TimeSpan(Span::from_secs(120))
+}
+
+/// The rule for the time between checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckpointRule {
+    /// Always the same interval.
+    Periodic,
+    /// The same interval, but omitted where the resource has not failed for longer than the job takes.
+    LastFailure,
+    /// Longer by a step where the job should end before the next failure, shorter where not.
+    MeanFailure,
+    /// First-order optimum √(2·C·MTBF) (Young 1974).
+    Young,
+    /// Higher-order optimum (Daly 2006).
+    Daly,
+}
+
+/// How a resource estimates its mean time between failures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MeanFailure {
+    /// Time since the start over the number of failures, or over one.
+    #[default]
+    Elapsed,
+    /// Mean of the intervals that a failure has ended; for ever before the first.
+    Closed,
+}
+
+/// The network that carries input, output and checkpoints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct DataNetwork {
+    /// Its shape.
+    pub model: NetworkModel,
+    /// Bandwidth of every transfer in a constant network, of a resource's link in stars.
+    pub bandwidth: Bandwidth,
+    /// Latency of every transfer in a constant network, of a resource's link in stars.
+    pub latency: TimeSpan,
+    /// Bandwidth of every flow between two sites.
+    pub wan_bandwidth: Bandwidth,
+    /// Latency between two sites, drawn once for each pair.
+    pub wan_latency: TimeLaw,
+    /// Bandwidth of the links of storage and checkpoint server; without it, unlimited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service_bandwidth: Option<Bandwidth>,
+    /// How flows share a link.
+    pub sharing: LinkSharing,
+}
+
+impl Default for DataNetwork {
+    fn default() -> DataNetwork {
+        let millis = |count: i64| TimeSpan(Span::from_micros(1_000 * count));
+        DataNetwork {
+            model: NetworkModel::default(),
+            bandwidth: Bandwidth(1e9),
+            latency: millis(1),
+            wan_bandwidth: Bandwidth(5e6),
+            wan_latency: TimeLaw::Uniform { low: millis(3), high: millis(10) },
+            service_bandwidth: None,
+            sharing: LinkSharing::default(),
+        }
+    }
+}
+
+/// The shape of the network that carries data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NetworkModel {
+    /// Each site a star, and a link between any two sites; flows share links.
+    #[default]
+    Stars,
+    /// Every transfer has its own bandwidth and latency.
+    Constant,
+}
+
+/// How flows share a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkSharing {
+    /// By the inverse of their latencies; what a flow does not use stays unused.
+    #[default]
+    Literal,
+    /// By the inverse of their latencies, max-min fair: nothing that could be used stays unused.
+    MaxMin,
+}
+
+/// What a storage can hold, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Storage {
+    /// How much it holds; outputs that find no room wait.
+    pub capacity: Bytes,
+    /// How long an output stays before its user has fetched it; without it, for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<TimeSpan>,
+}
+
+/// Resources that share a local network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Site {
+    /// Name of the site, unique among all actors; its resources are NAME-1, NAME-2, ...
+    pub name: Name,
+    /// How many resources it has.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub resources: u32,
+    /// Speed of each, million instructions a second; 1 = the reference processor.
+    #[serde(default = "one")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
+    pub mips: f64,
+    /// Speed of the fastest, if they differ: each is drawn uniformly from `mips` to this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
+    pub mips_max: Option<f64>,
+    /// How jobs divide a resource among them.
+    #[serde(default)]
+    pub sharing: Sharing,
+    /// How many jobs share a resource at most; 2 if not given, and any number where shares are
+    /// reserved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub slots: Option<u32>,
+    /// Load by others outside the grid; without it, there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
+}
+
+impl Site {
+    /// The names of its resources.
+    pub fn resource_names(&self) -> impl Iterator<Item = String> {
+        (1..=self.resources).map(|number| format!("{}-{number}", self.name))
+    }
+
+    /// How many jobs share a resource at most; `None` = any number.
+    pub fn slots(&self) -> Option<u32> {
+        self.slots.or((self.sharing == Sharing::Equal).then_some(2))
+    }
+}
+
+/// How jobs divide a resource among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sharing {
+    /// All that compute get the same.
+    #[default]
+    Equal,
+    /// Each gets the share of the resource that it asks for, from when it is placed until it leaves.
+    Reserved,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// Load on each resource by others, who compute outside the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Load {
+    /// Least share of a resource that they take at first, drawn uniformly for each.
+    #[serde(default = "nothing")]
+    pub initial_min: Share,
+    /// Largest share of a resource that they take at first.
+    pub initial_max: Share,
+    /// How often their load changes; without it, never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<TimeSpan>,
+    /// Least change, more or less, a share of the initial load.
+    #[serde(default = "one_part")]
+    pub change_min: Share,
+    /// Largest change.
+    #[serde(default = "whole")]
+    pub change_max: Share,
+}
+
+fn nothing() -> Share {
+    "0%".parse().expect("a share")
+}
+
+fn one_part() -> Share {
+    "1%".parse().expect("a share")
+}
+
+/// What each job of a workload brings along in a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Data {
+    /// Input, which has to be at the resource before the job computes.
+    pub input: Bytes,
+    /// Output, which has to be at the storage before the job is done.
+    pub output: Bytes,
+    /// Size of a checkpoint.
+    pub checkpoint: Bytes,
+}
+
+impl Default for Data {
+    fn default() -> Data {
+        Data { input: Bytes(0), output: Bytes(0), checkpoint: Bytes(10_000_000) }
+    }
+}

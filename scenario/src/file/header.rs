@@ -1,0 +1,59 @@
+//! `[scenario]`: what a scenario is called, its seed and its clock.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::{Name, TimeSpan};
+
+/// What the scenario is called, its seed and when arrivals stop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Header {
+    /// Name of the scenario; without one, the name of its file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Name>,
+    /// What the scenario is there to show.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Another scenario in the same folder, of which this one changes a part.
+    #[serde(skip_serializing)]
+    pub extends: Option<String>,
+    /// Master seed of all randomness; replication n uses seed + n.
+    // Below 2^53 even with replications, so that JSON readers of any language get the same number.
+    #[schemars(range(min = 0, max = 9_000_000_000_000_000_u64))]
+    pub seed: u64,
+    /// Jobs submitted at this time or later never arrive; without it, all do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<TimeSpan>,
+    /// The run stops here, whatever still waits, runs or is yet to come; without it, when every job is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<TimeSpan>,
+    /// Which comes first when a job arrives at the instant another completes.
+    pub events_order: EventsOrder,
+}
+
+impl Default for Header {
+    fn default() -> Header {
+        // The seed is fixed, not drawn: what was run yesterday must come out today.
+        Header {
+            name: None,
+            description: None,
+            extends: None,
+            seed: 1,
+            until: None,
+            horizon: None,
+            events_order: EventsOrder::default(),
+        }
+    }
+}
+
+/// Which comes first when a job arrives at the instant another completes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventsOrder {
+    /// The arriving job is seen before the processors of the completed one are free.
+    #[default]
+    SubmissionsFirst,
+    /// The processors of the completed job are free when the arriving one is seen.
+    CompletionsFirst,
+}

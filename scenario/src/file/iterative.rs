@@ -1,0 +1,84 @@
+//! `[workload.iterative]`: parameters of the model of iterative applications.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::{Name, TimeSpan};
+
+/// Iterative applications, all alike: their processes iterate on one core each, and how fast is known for
+/// some types of machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct IterativeApplications {
+    /// How many applications are submitted.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub jobs: u32,
+    /// Time between two submissions, the first of which is at time zero.
+    #[serde(default = "no_time")]
+    pub between: TimeSpan,
+    /// Cores of each application.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub cores: u32,
+    /// How many processes there are of each size.
+    #[schemars(length(min = 1, max = 100), inner(range(min = 0, max = 1_000_000)))]
+    pub processes: Vec<u32>,
+    /// How often each process iterates.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub iterations: u32,
+    /// Whether processes wait for one another.
+    #[serde(default)]
+    pub communication: Communication,
+    /// What it takes to merge the results of a stage, or of a process.
+    #[serde(default = "no_time")]
+    pub merge: TimeSpan,
+    /// What it takes to send results from one site to another; read by communication "synchronous" only, which
+    /// does so twice a stage.
+    #[serde(default = "no_time")]
+    pub transfer: TimeSpan,
+    /// What a process takes before it iterates, which throughputs do not tell.
+    #[serde(default = "no_time")]
+    pub start_up: TimeSpan,
+    /// How much longer processes really take than their throughput says: 1 = as long.
+    #[serde(default = "as_long")]
+    #[schemars(range(min = 0.001, max = 1000.0))]
+    pub slowness: f64,
+    /// The types of machine on which it runs.
+    #[serde(rename = "machine", default)]
+    #[schemars(length(max = 1_000))]
+    pub machines: Vec<IterativeMachine>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn no_time() -> TimeSpan {
+    TimeSpan::ZERO
+}
+
+fn as_long() -> f64 {
+    1.0
+}
+
+/// Whether the processes of an application wait for one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Communication {
+    /// One process a core, then all of them merge their results: a stage.
+    #[default]
+    Synchronous,
+    /// A process that is done merges what there is, and the next one begins.
+    Asynchronous,
+}
+
+/// How fast processes iterate on a type of machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct IterativeMachine {
+    /// The type, as `machine` of providers says it.
+    pub name: Name,
+    /// Iterations a second of a process of each size.
+    #[schemars(length(min = 1, max = 100), inner(range(min = 0.000_001, max = 1e9)))]
+    pub throughputs: Vec<f64>,
+}

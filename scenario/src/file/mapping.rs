@@ -1,0 +1,68 @@
+//! `[metascheduler.mapping]`: how iterative applications get cores of several providers.
+
+use haggle_agents::coallocator::mapping::{Asks, TRIALS};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::Share;
+
+/// How a metascheduler places iterative applications by predicted run times, and moves them while they
+/// wait.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Mapping {
+    /// What it asks providers for.
+    pub asks_for: AsksFor,
+    /// Whether an application that waits moves when a provider has become idle, if it is done no later than
+    /// was promised.
+    pub reschedules: bool,
+    /// Whether throughputs are measured before an application is placed; otherwise they are known.
+    pub profiling: bool,
+    /// A measured throughput that changes by no more is steady, "2%" if not given; read with `profiling` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<Share>,
+    /// How often a place is looked for in vain before an application is given back, or stays where it is.
+    #[schemars(range(min = 1, max = 1000))]
+    pub trials: u32,
+}
+
+impl Default for Mapping {
+    fn default() -> Mapping {
+        Mapping {
+            asks_for: AsksFor::default(),
+            reschedules: true,
+            profiling: false,
+            tolerance: None,
+            trials: TRIALS,
+        }
+    }
+}
+
+/// What providers are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AsksFor {
+    /// The processors that are available first, and nothing of what is planned behind that.
+    #[default]
+    Machines,
+    /// All free times; needs disclosure "slots".
+    Slots,
+}
+
+impl AsksFor {
+    /// What it names.
+    pub const fn asks(self) -> Asks {
+        match self {
+            AsksFor::Machines => Asks::Machines,
+            AsksFor::Slots => Asks::Slots,
+        }
+    }
+
+    /// The word in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            AsksFor::Machines => "machines",
+            AsksFor::Slots => "slots",
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! `[[metascheduler]]`: who places external jobs on providers.
+
+use haggle_model::{Disclosure, Span};
+use haggle_scheduling::composition::CompositionPolicy;
+use haggle_scheduling::reallocation::Heuristic;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{AsksFor, Coallocation, Mapping, Protocol, Transaction};
+use crate::quantity::{Bandwidth, Bytes, Name, TimeSpan};
+
+/// Places jobs on providers it does not own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Metascheduler {
+    /// Name of the metascheduler, unique among all actors.
+    pub name: Name,
+    /// How it chooses the provider of a job.
+    #[serde(default)]
+    pub placement: Placement,
+    /// Providers it may use; without it, all of them.
+    #[serde(default)]
+    pub providers: Vec<Name>,
+    /// How it puts a bag of tasks together from offers, instead of placing rigid jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub composition: Option<Composition>,
+    /// How it spreads rigid jobs over providers, instead of placing each on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coallocation: Option<Coallocation>,
+    /// How it maps iterative applications to cores of several providers, instead of placing rigid jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<Mapping>,
+    /// The parameters of the protocol of its `coallocation`; read where that has a `protocol`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction: Option<Transaction>,
+    /// How it moves moldable jobs between providers that choose their sizes, instead of placing rigid
+    /// ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reallocation: Option<Reallocation>,
+    /// How it negotiates over bags of tasks; read with `composition` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub negotiation: Option<Negotiation>,
+}
+
+impl Metascheduler {
+    /// One that places each rigid job on one provider, by the usual rule.
+    pub fn named(name: Name) -> Metascheduler {
+        Metascheduler {
+            name,
+            placement: Placement::default(),
+            providers: Vec::new(),
+            composition: None,
+            coallocation: None,
+            mapping: None,
+            transaction: None,
+            reallocation: None,
+            negotiation: None,
+        }
+    }
+
+    /// What it does with jobs. Who is said to do two things is refused before.
+    pub const fn role(&self) -> Role<'_> {
+        match (self.composition, &self.coallocation, self.reallocation, &self.mapping) {
+            (Some(composition), ..) => Role::Composes(composition),
+            (None, Some(coallocation), ..) => Role::Spreads(coallocation),
+            (None, None, Some(reallocation), _) => Role::Moves(reallocation),
+            (None, None, None, Some(mapping)) => Role::Maps(mapping),
+            (None, None, None, None) => Role::Places(self.placement),
+        }
+    }
+
+    /// The protocol by which it gets parts of jobs, if one is chosen, with its parameters.
+    pub fn transaction(&self) -> Option<(Protocol, Transaction)> {
+        let protocol = self.coallocation.as_ref()?.protocol?;
+        Some((protocol, self.transaction.unwrap_or_default()))
+    }
+
+    /// Whether providers hold parts of jobs for it.
+    pub const fn takes_parts(&self) -> bool {
+        self.coallocation.is_some() || self.mapping.is_some()
+    }
+
+    /// The least that providers have to disclose for it.
+    pub const fn needs(&self) -> Disclosure {
+        self.role().needs()
+    }
+}
+
+/// What a metascheduler does with jobs.
+#[derive(Clone, Copy, Debug)]
+pub enum Role<'a> {
+    /// Each rigid job goes to one provider.
+    Places(Placement),
+    /// Bags are put together from offers.
+    Composes(Composition),
+    /// Rigid jobs are spread over providers.
+    Spreads(&'a Coallocation),
+    /// Moldable jobs go to one provider, and move.
+    Moves(Reallocation),
+    /// Iterative applications are mapped to cores of providers.
+    Maps(&'a Mapping),
+}
+
+impl Role<'_> {
+    /// The least that providers have to disclose for it.
+    pub const fn needs(self) -> Disclosure {
+        match self {
+            Role::Composes(composition) => composition.needs(),
+            Role::Spreads(Coallocation { protocol: Some(_), .. }) => Disclosure::Offers,
+            Role::Spreads(_) => Disclosure::Slots,
+            Role::Moves(_) => Disclosure::Offers,
+            Role::Maps(Mapping { asks_for: AsksFor::Machines, .. }) => Disclosure::Offers,
+            Role::Maps(_) => Disclosure::Slots,
+            Role::Places(placement) => placement.needs(),
+        }
+    }
+}
+
+/// How a metascheduler moves moldable jobs that wait, all of which go first to where they would be
+/// done first.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Reallocation {
+    /// What is done with the jobs that wait.
+    pub algorithm: ReallocationAlgorithm,
+    /// Which of them goes first.
+    pub heuristic: ReallocationHeuristic,
+    /// How often what waits is looked at, from time zero on.
+    pub period: TimeSpan,
+    /// Under "regular", a job moves if it gains more than that.
+    pub threshold: TimeSpan,
+    /// How many of the oldest jobs are compared by heuristics that compare jobs.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub window: u32,
+    /// When the size of a job that waits is searched anew.
+    pub resizes: Resizes,
+    /// How providers search for the size of a job.
+    pub tuning: Tuning,
+    /// For how long a job that has moved holds its processors before it computes, each time that it
+    /// starts.
+    pub start_up: TimeSpan,
+    /// What has to be where a job starts, and is sent there whenever it moves.
+    pub data: Bytes,
+    /// Bandwidth of each of these transfers, beside all others.
+    pub bandwidth: Bandwidth,
+}
+
+impl Default for Reallocation {
+    fn default() -> Reallocation {
+        Reallocation {
+            algorithm: ReallocationAlgorithm::default(),
+            heuristic: ReallocationHeuristic::default(),
+            period: TimeSpan(Span::from_secs(3_600)),
+            threshold: TimeSpan(Span::from_secs(60)),
+            window: 20,
+            resizes: Resizes::default(),
+            tuning: Tuning::default(),
+            start_up: TimeSpan::ZERO,
+            data: Bytes(0),
+            bandwidth: Bandwidth(1e9),
+        }
+    }
+}
+
+impl Reallocation {
+    /// For how long the data of a job are on their way when it moves.
+    pub fn transfer(&self) -> Span {
+        let seconds = self.data.0 as f64 * 8.0 / self.bandwidth.0;
+        Span::from_micros((seconds * 1e6).ceil() as i64).min(Span::FOREVER)
+    }
+}
+
+/// What is done with moldable jobs that wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReallocationAlgorithm {
+    /// A job stays where it is unless another provider has it done earlier by more than `threshold`.
+    #[default]
+    Regular,
+    /// All are cancelled, and then each goes to the provider that has it done first.
+    AllCancellation,
+    /// Nothing: a job stays where it was placed.
+    None,
+}
+
+impl ReallocationAlgorithm {
+    /// The word of the scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ReallocationAlgorithm::Regular => "regular",
+            ReallocationAlgorithm::AllCancellation => "all-cancellation",
+            ReallocationAlgorithm::None => "none",
+        }
+    }
+}
+
+/// When the size of a job that waits is searched anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resizes {
+    /// Never: a job keeps the processors that it was first submitted with.
+    Never,
+    /// Whenever it is submitted again.
+    #[default]
+    WithMoves,
+    /// Also where it waits: under "regular", it may be submitted there again with another size.
+    Always,
+}
+
+/// Which of the jobs that wait goes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReallocationHeuristic {
+    /// The oldest.
+    #[default]
+    Mct,
+    /// The one that would be done first.
+    MinMin,
+    /// The one that would be done last.
+    MaxMin,
+    /// The one that would lose most if it came to the second best provider.
+    Sufferage,
+    /// The one that would be done so much earlier than where it is.
+    MaxGain,
+    /// The same for each of the processors that it would get.
+    MaxRelGain,
+}
+
+impl ReallocationHeuristic {
+    /// The heuristic it names.
+    pub const fn heuristic(self) -> Heuristic {
+        match self {
+            ReallocationHeuristic::Mct => Heuristic::Mct,
+            ReallocationHeuristic::MinMin => Heuristic::MinMin,
+            ReallocationHeuristic::MaxMin => Heuristic::MaxMin,
+            ReallocationHeuristic::Sufferage => Heuristic::Sufferage,
+            ReallocationHeuristic::MaxGain => Heuristic::MaxGain,
+            ReallocationHeuristic::MaxRelGain => Heuristic::MaxRelGain,
+        }
+    }
+}
+
+/// How a provider searches for the number of processors of a moldable job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tuning {
+    /// By halving the range of numbers; it may miss the best one.
+    #[default]
+    Binary,
+    /// All numbers.
+    Exhaustive,
+}
+
+/// How a metascheduler puts a bag of tasks together from what providers answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Composition {
+    /// The offers that have the bag done first, largest first.
+    OffersNoLb,
+    /// Tasks in proportion to the sizes of the offers that meet the deadline.
+    OffersPlb,
+    /// The same, and among offers of one size by computing power; needs disclosure "power".
+    OffersDplb,
+    /// The same with the computing power that is left before the deadline; needs disclosure "load".
+    OffersDplbV2,
+    /// The earliest free time slots of all providers; needs disclosure "slots".
+    FreeTimeSlots,
+}
+
+impl Composition {
+    /// The policy it names.
+    pub const fn policy(self) -> CompositionPolicy {
+        match self {
+            Composition::OffersNoLb => CompositionPolicy::OffersNoLb,
+            Composition::OffersPlb => CompositionPolicy::OffersPlb,
+            Composition::OffersDplb => CompositionPolicy::OffersDplb,
+            Composition::OffersDplbV2 => CompositionPolicy::OffersDplbV2,
+            Composition::FreeTimeSlots => CompositionPolicy::FreeTimeSlots,
+        }
+    }
+
+    /// The least that providers have to disclose for it: what the policy's type can read.
+    pub const fn needs(self) -> Disclosure {
+        self.policy().needs()
+    }
+
+    /// The word in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Composition::OffersNoLb => "offers-no-lb",
+            Composition::OffersPlb => "offers-plb",
+            Composition::OffersDplb => "offers-dplb",
+            Composition::OffersDplbV2 => "offers-dplb-v2",
+            Composition::FreeTimeSlots => "free-time-slots",
+        }
+    }
+}
+
+/// How a metascheduler negotiates over bags of tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Negotiation {
+    /// How often a bag is composed anew because offers went stale, before one provider gets it all.
+    pub rounds: u32,
+    /// How long it waits for offers; without it, until all are there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<TimeSpan>,
+    /// Whether shares may take as long as the latest share of their bag.
+    pub relax: bool,
+    /// What "offers-dplb-v2" takes for the computing power left.
+    pub weights: WeightRule,
+    /// How bags without a deadline are spread.
+    pub spread: SpreadRule,
+}
+
+impl Default for Negotiation {
+    fn default() -> Negotiation {
+        Negotiation {
+            rounds: 5,
+            wait: None,
+            relax: false,
+            weights: WeightRule::default(),
+            spread: SpreadRule::default(),
+        }
+    }
+}
+
+/// What counts as computing power left before a deadline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WeightRule {
+    /// Computing power x time to the deadline - load.
+    #[default]
+    FreeCapacity,
+    /// The inverse of the time it takes to work off the load and a task.
+    DrainTime,
+}
+
+/// How bags without a deadline are spread over offers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpreadRule {
+    /// As they were composed: the earliest offers first.
+    #[default]
+    AsComposed,
+    /// In proportion over all offers that are as early.
+    Proportional,
+}
+
+/// How a metascheduler chooses the provider of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// The provider that offers the earliest completion.
+    #[default]
+    MinimumCompletionTime,
+    /// One provider after the other.
+    RoundRobin,
+    /// Any provider, each as likely as the others.
+    Random,
+    /// The provider with the least remaining work per processor; needs disclosure "load".
+    LeastLoaded,
+    /// The first provider that can start the job at once, beginning one further with every job;
+    /// if none can, the one with the earliest start.
+    NextFit,
+}
+
+impl Placement {
+    /// The least that providers have to disclose for it.
+    pub const fn needs(self) -> Disclosure {
+        match self {
+            Placement::LeastLoaded => Disclosure::Load,
+            Placement::MinimumCompletionTime
+            | Placement::RoundRobin
+            | Placement::Random
+            | Placement::NextFit => Disclosure::Offers,
+        }
+    }
+
+    /// The word in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Placement::MinimumCompletionTime => "minimum-completion-time",
+            Placement::RoundRobin => "round-robin",
+            Placement::Random => "random",
+            Placement::LeastLoaded => "least-loaded",
+            Placement::NextFit => "next-fit",
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! `[plans]`: clusters that are shared with others, and a metascheduler that reschedules applications of
+//! many phases over them.
+
+use haggle_model::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeSpan};
+
+/// Clusters after Sanjay and Vadhiyar 2011, with a planner in front of each and a metascheduler over them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Plans {
+    /// Name of the metascheduler: whom users submit to.
+    #[serde(default = "plans")]
+    pub name: Name,
+    /// How each cluster plans the phases that are left.
+    pub method: PlanMethod,
+    /// Sizes and probabilities of `method = "genetic"`.
+    #[serde(default)]
+    pub genetic: PlanGenetic,
+    /// How a cluster looks for the machines that run an interval fastest.
+    #[serde(default)]
+    pub search: PlanSearch,
+    /// How the machines of a cluster are linked.
+    #[serde(default)]
+    pub links: PlanLinks,
+    /// An interval is valid if it takes longer than this, so that an application does not spend its
+    /// life moving.
+    #[serde(default = "twenty_minutes")]
+    pub threshold: TimeSpan,
+    /// Time between changes of loads; without it and `loads`, they change when an interval is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<TimeSpan>,
+    /// A record of what was available of machines, and from when on; without it, that is drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loads: Option<String>,
+    /// How late monitors report loads: plans are made with what they have reported.
+    #[serde(default = "no_time")]
+    pub monitor_delay: TimeSpan,
+    /// By how much phases take longer or shorter than predicted: the standard deviation of the logarithm of a factor.
+    #[serde(default = "nothing")]
+    pub prediction_error: Share,
+    /// To stop and start an application that moves within a cluster.
+    #[serde(default = "a_minute")]
+    pub within: TimeSpan,
+    /// To stop and start an application that moves to another cluster.
+    #[serde(default = "a_minute")]
+    pub between: TimeSpan,
+    /// Size of a checkpoint, which moves with the application.
+    #[serde(default = "checkpoint")]
+    pub checkpoint: Bytes,
+    /// Bandwidth of the way between two clusters.
+    #[serde(default = "slow")]
+    pub bandwidth: Bandwidth,
+    /// Least part of that way that is available; what is, is drawn.
+    #[serde(default = "a_fifth")]
+    pub available_min: Share,
+    /// Most of it that is available.
+    #[serde(default = "four_fifths")]
+    pub available_max: Share,
+    /// The clusters.
+    #[serde(rename = "cluster")]
+    #[schemars(length(min = 1))]
+    pub clusters: Vec<PlanCluster>,
+}
+
+fn plans() -> Name {
+    Name::like("plans")
+}
+
+fn twenty_minutes() -> TimeSpan {
+    TimeSpan(Span::from_secs(1200))
+}
+
+fn a_minute() -> TimeSpan {
+    TimeSpan(Span::from_secs(60))
+}
+
+fn no_time() -> TimeSpan {
+    TimeSpan::ZERO
+}
+
+fn nothing() -> Share {
+    Share::ZERO
+}
+
+fn checkpoint() -> Bytes {
+    Bytes(25_000_000)
+}
+
+fn slow() -> Bandwidth {
+    Bandwidth(5e6)
+}
+
+fn fast() -> Bandwidth {
+    Bandwidth(1e9)
+}
+
+fn percent(percent: &str) -> Share {
+    percent.parse().expect("a share")
+}
+
+fn a_tenth() -> Share {
+    percent("10%")
+}
+
+fn a_fifth() -> Share {
+    percent("20%")
+}
+
+fn four_fifths() -> Share {
+    percent("80%")
+}
+
+fn all() -> Share {
+    Share::ALL
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// How a cluster plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlanMethod {
+    /// No rescheduling: an application stays on the machines that are best for all of it when it begins.
+    None,
+    /// From the first phase to the last: an interval ends where other machines would suit better.
+    Incremental,
+    /// From one interval to ever more, each time by the marker that helps most.
+    Division,
+    /// A population of plans that cross and change.
+    Genetic,
+    /// The best plan there is for the loads of now, by dynamic programming.
+    Optimum,
+}
+
+/// Sizes and probabilities of genetic plans; the first three are the published ones.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PlanGenetic {
+    /// How many there are after the first population.
+    #[serde(default = "fifty")]
+    #[schemars(range(max = 10_000))]
+    pub generations: u32,
+    /// How many plans a generation has.
+    #[serde(default = "two_hundred")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub population: u32,
+    /// Plans this close to the fittest one are in the next generation.
+    #[serde(default = "a_tenth")]
+    pub elite: Share,
+    /// Probability that two plans are crossed; otherwise their children are copies.
+    #[serde(default = "four_fifths")]
+    pub crossover: Share,
+    /// Probability that a child changes.
+    #[serde(default = "a_fifth")]
+    pub mutation: Share,
+}
+
+impl Default for PlanGenetic {
+    fn default() -> PlanGenetic {
+        PlanGenetic {
+            generations: fifty(),
+            population: two_hundred(),
+            elite: a_tenth(),
+            crossover: four_fifths(),
+            mutation: a_fifth(),
+        }
+    }
+}
+
+fn fifty() -> u32 {
+    50
+}
+
+fn two_hundred() -> u32 {
+    200
+}
+
+/// How a cluster looks for machines.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlanSearch {
+    /// The best set for each number of machines, prepared once; with links of pairs, as `boxes`.
+    #[default]
+    Hulls,
+    /// Box Elimination: parts of the space of CPU, bandwidth and processors are left out that hold nothing better.
+    Boxes,
+    /// The same, given up after a number of sets that grows with the logarithm of the space.
+    BoxesWithinBudget,
+    /// All sets that could be best.
+    Scan,
+}
+
+/// How the machines of a cluster are linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlanLinks {
+    /// Each to all others by one link: two communicate over the busier of theirs.
+    #[default]
+    Uplinks,
+    /// Each two by a link of their own.
+    Pairs,
+}
+
+/// A cluster whose machines are shared with others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PlanCluster {
+    /// Name of the cluster, unique among all actors; what is drawn for it depends on that.
+    pub name: Name,
+    /// Machines, of one processor each.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub machines: u32,
+    /// Speed of its processors; 1 = the reference processor.
+    #[serde(default = "one")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e3))]
+    pub speed: f64,
+    /// Bandwidth between two of its machines, of which half is available to a checkpoint.
+    #[serde(default = "fast")]
+    pub bandwidth: Bandwidth,
+    /// Least part of a processor that is available; what is, is drawn for each.
+    #[serde(default = "a_tenth")]
+    pub cpu_min: Share,
+    /// Most of it that is available.
+    #[serde(default = "all")]
+    pub cpu_max: Share,
+    /// Least part of the link of a machine that is available; what is, is drawn for each.
+    #[serde(default = "a_fifth")]
+    pub link_min: Share,
+    /// Most of it that is available.
+    #[serde(default = "four_fifths")]
+    pub link_max: Share,
+}

@@ -1,0 +1,420 @@
+//! `[[provider]]`: who owns processors, and how it schedules them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use haggle_model::Span;
+
+use super::Reservations;
+use crate::quantity::{Name, Share, TimeSpan};
+
+/// An owner of processors with its own local scheduler.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Provider {
+    /// Name of the provider, unique among all actors.
+    pub name: Name,
+    /// Processors the provider owns.
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub processors: u32,
+    /// Speed of its processors; 1 is the reference processor, 2 halves run times.
+    #[serde(default = "reference_speed")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
+    pub speed: f64,
+    /// How its local scheduler decides which job starts when.
+    #[serde(default)]
+    pub policy: Policy,
+    /// In which order waiting jobs are considered.
+    #[serde(default)]
+    pub order: Order,
+    /// What happens to reservations when a job ends early; read by conservative backfilling only.
+    #[serde(default)]
+    pub compression: Compression,
+    /// What happens to a job, or a task of a bag, that runs past its requested time.
+    #[serde(default)]
+    pub overrun: Overrun,
+    /// What happens to a job whose processors fail; "restart" if not given. Read where `[[failures]]`
+    /// are; tasks of a bag always wait again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<OnFailure>,
+    /// When jobs write checkpoints, and what that takes; read by on-failure "resume" only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoints: Option<JobCheckpoints>,
+    /// How often a job is started before it is given up, 1000 if not given; of a bag, how often a
+    /// task is in the mean. It ends runs in which a job would never end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 4_000_000_000_u32))]
+    pub max_attempts: Option<u32>,
+    /// What the provider tells others about itself.
+    #[serde(default)]
+    pub disclosure: Disclosure,
+    /// How it makes offers for bags of tasks; read by policies "edf" and "bags" only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offers: Option<Offers>,
+    /// In which order waiting tasks move up when something ends early; read by policy "bags" only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rescheduling: Option<Rescheduling>,
+    /// Whether all tasks of a bag that come here start together, as a rigid job does; otherwise each starts
+    /// where it fits, as without it. Read by policy "bags" only. Tasks placed in free time slots start together with
+    /// those of the same start, and more tasks than processors one full machine after the other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub blocks: bool,
+    /// How it treats advance reservations; read by policy "reservations" only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservations: Option<Reservations>,
+    /// Where its estimates of bags' run times come from; read by policies "edf" and "bags" only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimates: Option<Estimates>,
+    /// The share of its free processors that it tells those who spread jobs over providers, "100%" if not
+    /// given; rounded down. Read with `coallocation` or `mapping` of a metascheduler only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub publishes: Option<Share>,
+    /// Of which type its machines are, its name if not given. Read with `mapping` of a metascheduler only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Name>,
+    /// At which site it is, one of its own if not given: results of iterative applications are sent between
+    /// sites. Read with `mapping` of a metascheduler only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<Name>,
+    /// How many providers like this there are; 1 if not given. More than one are called name-1, name-2, …
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1, max = 10_000))]
+    pub count: u32,
+}
+
+impl Provider {
+    /// A provider of so many processors, everything else as if the file did not say it.
+    pub fn named(name: Name, processors: u32) -> Provider {
+        Provider {
+            name,
+            processors,
+            speed: reference_speed(),
+            policy: Policy::default(),
+            order: Order::default(),
+            compression: Compression::default(),
+            overrun: Overrun::default(),
+            on_failure: None,
+            checkpoints: None,
+            max_attempts: None,
+            disclosure: Disclosure::default(),
+            offers: None,
+            rescheduling: None,
+            blocks: false,
+            reservations: None,
+            estimates: None,
+            publishes: None,
+            machine: None,
+            site: None,
+            count: one(),
+        }
+    }
+
+    /// Whether its queue reserves a start for each job, which it keeps.
+    pub fn reserves(&self) -> bool {
+        match self.policy {
+            Policy::Fcfs => self.order == Order::Arrival,
+            Policy::Conservative => self.compression != Compression::Replan,
+            Policy::Easy | Policy::Edf | Policy::Bags | Policy::Reservations => false,
+        }
+    }
+}
+
+fn reference_speed() -> f64 {
+    1.0
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(count: &u32) -> bool {
+    *count == 1
+}
+
+/// How a local scheduler decides which job starts when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Policy {
+    /// First come, first served: no job passes one that is before it in the queue.
+    Fcfs,
+    /// EASY backfilling: a job may pass others if it does not delay the first one in the queue.
+    #[default]
+    Easy,
+    /// Conservative backfilling: every job has a reservation, and a job may pass others if it delays none.
+    Conservative,
+    /// Earliest deadline first with promises that are kept; makes offers for bags of tasks.
+    Edf,
+    /// Conservative backfilling of bags of tasks, moved up when something ends early; makes offers.
+    Bags,
+    /// Advance reservations with windows, in which what waits may move; jobs that ask for none go aside for them.
+    Reservations,
+}
+
+impl Policy {
+    /// Whether providers with it make offers for bags of tasks.
+    pub const fn bargains(self) -> bool {
+        matches!(self, Policy::Edf | Policy::Bags)
+    }
+}
+
+/// How a provider makes offers for bags of tasks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Offers {
+    /// Sizes for which offers are made, as shares of the bag; the whole bag always is one.
+    pub fractions: Vec<Share>,
+    /// What policy "edf" does with new work that would make a promise late.
+    pub late: Late,
+    /// How close policy "edf" comes to the earliest completion it can promise.
+    pub resolution: TimeSpan,
+    /// Whether tasks placed in published free time slots stay exactly there.
+    pub pinned: bool,
+    /// How long an offer can be taken up, and is held then; without it, four times the longest latency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validity: Option<TimeSpan>,
+    /// Completions are offered up to this much later than planned, at random.
+    pub padding: Share,
+    /// How long the provider takes to answer a call; its offers may be stale by then.
+    pub delay: TimeSpan,
+}
+
+impl Default for Offers {
+    fn default() -> Offers {
+        let share = |text: &str| text.parse().expect("a percentage");
+        Offers {
+            fractions: ["10%", "25%", "50%", "75%", "100%"].map(share).to_vec(),
+            late: Late::default(),
+            resolution: TimeSpan(Span::from_secs(1)),
+            pinned: false,
+            validity: None,
+            padding: share("0%"),
+            delay: TimeSpan::ZERO,
+        }
+    }
+}
+
+/// What happens to new work that would make a promise late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Late {
+    /// It moves behind the one that would be late, as often as it takes.
+    #[default]
+    Repair,
+    /// It is not accepted by that deadline.
+    Strict,
+}
+
+/// What happens to waiting tasks when something ends early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Rescheduling {
+    /// Who moves up first.
+    pub rule: ReschedulingRule,
+    /// Whether a second pass fills what became free in the first.
+    pub second_pass: bool,
+    /// Whether the plan is made anew in that order instead of moving one after the other.
+    pub rebuild: bool,
+    /// Whether a share that is no longer the last of its bag is reported when it turns out to be.
+    pub catch_up: bool,
+}
+
+impl Default for Rescheduling {
+    fn default() -> Rescheduling {
+        let rule = ReschedulingRule::default();
+        Rescheduling { rule, second_pass: true, rebuild: false, catch_up: true }
+    }
+}
+
+/// Who moves up first when something ends early.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReschedulingRule {
+    /// The task whose whole bag is expected to be done first.
+    #[default]
+    Coordinated,
+    /// The task that is itself expected to be done first.
+    Uncoordinated,
+    /// The task whose bag is expected to be done first as far as this provider has it.
+    Local,
+    /// The task that is planned to start first.
+    Compress,
+    /// Nobody moves.
+    None,
+}
+
+/// Where a provider's estimates of run times come from.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Estimates {
+    /// Who estimates.
+    pub from: EstimatesFrom,
+    /// Error of a profile as a share of the user's error.
+    pub error: Share,
+    /// Shortest time profiling takes.
+    pub time_min: TimeSpan,
+    /// Longest time profiling takes.
+    pub time_max: TimeSpan,
+}
+
+impl Default for Estimates {
+    fn default() -> Estimates {
+        Estimates {
+            from: EstimatesFrom::default(),
+            error: "50%".parse().expect("a percentage"),
+            time_min: TimeSpan(Span::from_secs(300)),
+            time_max: TimeSpan(Span::from_secs(1_800)),
+        }
+    }
+}
+
+/// Who estimates run times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EstimatesFrom {
+    /// The users, with their requested times.
+    #[default]
+    Users,
+    /// The provider profiles the program, which takes time.
+    Profiled,
+    /// Nobody errs.
+    Perfect,
+}
+
+/// In which order waiting jobs are considered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// In the order of their arrival.
+    #[default]
+    Arrival,
+    /// Shortest requested time first.
+    Shortest,
+    /// Most processors first.
+    Largest,
+    /// Smallest key first; the step "key" of a workload sets it.
+    Key,
+}
+
+/// What conservative backfilling does with reservations when a job ends early.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compression {
+    /// Each reservation, earliest start first, is moved to the earliest time at which it fits; all others stay.
+    #[default]
+    ByStart,
+    /// Each reservation, first in the queue first, is moved to the earliest time at which it fits; all others stay.
+    JobByJob,
+    /// All reservations are given up and made anew in the order of the queue.
+    Replan,
+    /// Reservations stay where they are.
+    None,
+}
+
+/// What happens to a job that runs past its requested time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Overrun {
+    /// It is stopped at its requested time.
+    #[default]
+    Kill,
+    /// It runs to its end, and the schedule is repaired.
+    Extend,
+}
+
+/// What happens to a job whose processors fail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnFailure {
+    /// It starts again from the beginning, ahead of all that waits.
+    #[default]
+    Restart,
+    /// It starts again from the beginning, after waiting behind all others.
+    Requeue,
+    /// It goes on from its last checkpoint, ahead of all that waits.
+    Resume,
+    /// It is over: failed.
+    Fail,
+}
+
+/// When rigid jobs write checkpoints, in time of the provider's processors. Requested times are
+/// for computing: what checkpoints take is planned for on top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct JobCheckpoints {
+    /// The rule for the time between checkpoints.
+    #[serde(default)]
+    pub rule: JobCheckpointRule,
+    /// For how long a job computes before each checkpoint; none is written where it ends. Not for young and daly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<TimeSpan>,
+    /// Mean time between failures of a node, for young and daly. A node has the `processors-per-node` of the `[[failures]]` of
+    /// this provider, and a job on n nodes is taken to fail n times as often.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtbf: Option<TimeSpan>,
+    /// For how long a checkpoint stops the job.
+    #[serde(default = "no_time")]
+    pub cost: TimeSpan,
+    /// How long a job takes to read its checkpoint before it goes on.
+    #[serde(default = "no_time")]
+    pub recovery: TimeSpan,
+}
+
+fn no_time() -> TimeSpan {
+    TimeSpan(Span::ZERO)
+}
+
+/// The rule for the time between checkpoints of rigid jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum JobCheckpointRule {
+    /// Always the same interval.
+    #[default]
+    Periodic,
+    /// First-order optimum √(2·C·M), with M the mean time between failures of the job's nodes (Young 1974).
+    Young,
+    /// Higher-order optimum (Daly 2006).
+    Daly,
+}
+
+/// What a provider tells others about itself; each level includes those before it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Disclosure {
+    /// When a job that is asked about would start and end.
+    #[default]
+    Offers,
+    /// Its total computing power.
+    Power,
+    /// A rough load: remaining work per processor.
+    Load,
+    /// Its free time slots.
+    Slots,
+    /// Its whole queue; no placement and no composition asks for it.
+    Queue,
+}
+
+impl Disclosure {
+    /// The level it names.
+    pub const fn level(self) -> haggle_model::Disclosure {
+        match self {
+            Disclosure::Offers => haggle_model::Disclosure::Offers,
+            Disclosure::Power => haggle_model::Disclosure::Power,
+            Disclosure::Load => haggle_model::Disclosure::Load,
+            Disclosure::Slots => haggle_model::Disclosure::Slots,
+            Disclosure::Queue => haggle_model::Disclosure::Queue,
+        }
+    }
+
+    /// The word in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Disclosure::Offers => "offers",
+            Disclosure::Power => "power",
+            Disclosure::Load => "load",
+            Disclosure::Slots => "slots",
+            Disclosure::Queue => "queue",
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `[results]`: what is recorded and how it is measured.
+
+use haggle_model::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::{TimeOrShare, TimeSpan};
+
+/// What is recorded and how it is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Results {
+    /// Jobs submitted before this are run but not measured.
+    pub warm_up: TimeOrShare,
+    /// Jobs submitted in this last part are run but not measured.
+    pub cool_down: TimeOrShare,
+    /// Shortest run time that bounded slowdown divides by.
+    pub bounded_slowdown_threshold: TimeSpan,
+    /// Utilisation in the window is taken from time zero to this; without it, over what warm-up and cool-down leave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<TimeSpan>,
+    /// File format of the tables.
+    pub format: TableFormat,
+    /// How much of the messages between actors is kept.
+    pub messages: Messages,
+    /// Whether each checkpoint of a grid gets a row; without it, those from which another try
+    /// could have started do.
+    #[serde(skip_serializing_if = "is_true")]
+    pub checkpoints: bool,
+}
+
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+impl Default for Results {
+    fn default() -> Results {
+        Results {
+            warm_up: TimeOrShare::ZERO,
+            cool_down: TimeOrShare::ZERO,
+            bounded_slowdown_threshold: TimeSpan(Span::from_secs(10)),
+            window: None,
+            format: TableFormat::default(),
+            messages: Messages::default(),
+            checkpoints: true,
+        }
+    }
+}
+
+/// File format of the tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableFormat {
+    /// Parquet: typed and compressed; pandas, Polars, DuckDB and R read it.
+    #[default]
+    Parquet,
+    /// Comma-separated text.
+    Csv,
+    /// Each table in both formats.
+    Both,
+}
+
+/// How much of the messages between actors is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Messages {
+    /// One row a message.
+    #[default]
+    All,
+    /// How many of each kind went from whom to whom.
+    Counts,
+    /// Nothing.
+    None,
+}

@@ -1,0 +1,321 @@
+//! `[workload.rules]`: how the lines of a log become jobs.
+//!
+//! The same type is read from scenarios and from the command line, so that a
+//! rule has one name and one list of words.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How gaps and contradictions of a log are read: a set of rules, and what differs from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[cfg_attr(feature = "clap", command(next_help_heading = "Rules for the log"))]
+pub struct Rules {
+    /// Set of rules from which the others differ; "careful" if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long = "rules", value_name = "SET"))]
+    pub preset: Option<Preset>,
+    /// Job lines to read; without it, all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NUMBER"))]
+    pub lines: Option<u64>,
+    /// What becomes of lines that are not records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    pub malformed: Option<Malformed>,
+    /// What becomes of jobs without a submit time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    pub missing_submit: Option<MissingSubmit>,
+    /// What becomes of lines about a part of a job that was stopped and restarted (status 2 to 4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    pub partial: Option<PartialExecution>,
+    /// What becomes of jobs cancelled before they started (status 5, no run time).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    pub cancelled: Option<Cancelled>,
+    /// Which field says how many processors a job needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD"))]
+    pub processors_from: Option<ProcessorsFrom>,
+    /// Processors of the machine; without it, as the log's header says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100_000_000))]
+    #[cfg_attr(feature = "clap", arg(long = "processors", value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=100_000_000)))]
+    pub machine_size: Option<u32>,
+    /// What becomes of jobs that need more processors than the machine has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    pub too_wide: Option<TooWide>,
+    /// What becomes of jobs whose run time is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    pub missing_run_time: Option<MissingRunTime>,
+    /// What becomes of jobs that ran for 0 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    pub zero_run_time: Option<ZeroRunTime>,
+    /// What stands in for a requested time that is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    pub missing_requested_time: Option<MissingRequest>,
+    /// What becomes of jobs that ran longer than requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    pub over_requested_time: Option<OverRequest>,
+    /// What becomes of a log that is not in order of submission.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    pub order: Option<SubmitOrder>,
+    /// Where time zero is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "WHERE"))]
+    pub origin: Option<Origin>,
+}
+
+impl Rules {
+    /// Whether nothing is said, not even a preset.
+    pub fn is_empty(&self) -> bool {
+        *self == Rules::default()
+    }
+
+    /// The set's name, and what differs from it as scenarios write that.
+    pub fn in_words(&self) -> String {
+        let preset = self.preset.unwrap_or_default();
+        let table = |rules: &Rules| -> toml::Table {
+            toml::to_string(rules).unwrap_or_default().parse().unwrap_or_default()
+        };
+        // The size of the machine is no way to read a line.
+        let filled = table(&Rules { machine_size: None, ..self.filled() });
+        let base = table(&preset.rules());
+        let differs = |(key, value): &(&String, &toml::Value)| base.get(*key) != Some(value);
+        let others = filled.iter().filter(differs).map(|(key, value)| format!("{key} = {value}"));
+        let others: Vec<String> = others.collect();
+        let name = toml::Value::try_from(preset);
+        let name = name.ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
+        if others.is_empty() { name } else { format!("{name}, but {}", others.join(", ")) }
+    }
+
+    /// The rules with everything said that the preset says; only `lines` and
+    /// `machine-size` may be left open, for they have no default but the log itself.
+    pub fn filled(&self) -> Rules {
+        let preset = self.preset.unwrap_or_default();
+        let base = preset.rules();
+        Rules {
+            preset: Some(preset),
+            lines: self.lines,
+            malformed: self.malformed.or(base.malformed),
+            missing_submit: self.missing_submit.or(base.missing_submit),
+            partial: self.partial.or(base.partial),
+            cancelled: self.cancelled.or(base.cancelled),
+            processors_from: self.processors_from.or(base.processors_from),
+            machine_size: self.machine_size,
+            too_wide: self.too_wide.or(base.too_wide),
+            missing_run_time: self.missing_run_time.or(base.missing_run_time),
+            zero_run_time: self.zero_run_time.or(base.zero_run_time),
+            missing_requested_time: self.missing_requested_time.or(base.missing_requested_time),
+            over_requested_time: self.over_requested_time.or(base.over_requested_time),
+            order: self.order.or(base.order),
+            origin: self.origin.or(base.origin),
+        }
+    }
+}
+
+/// A set of rules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum Preset {
+    /// For everyday use: jobs that never ran and parts of restarted ones are left out, a run time of
+    /// 0 s is 1 s, a missing request is the run time, runs are cut to the request.
+    #[default]
+    Careful,
+    /// For comparison with published figures: allocated processors, no job without a run time or a
+    /// request, runs cut to the request.
+    Canonical,
+}
+
+impl Preset {
+    /// Everything the set says.
+    fn rules(self) -> Rules {
+        let careful = Rules {
+            preset: Some(Preset::Careful),
+            lines: None,
+            malformed: Some(Malformed::Refuse),
+            missing_submit: Some(MissingSubmit::Drop),
+            partial: Some(PartialExecution::Drop),
+            cancelled: Some(Cancelled::Drop),
+            processors_from: Some(ProcessorsFrom::RequestedThenAllocated),
+            machine_size: None,
+            too_wide: Some(TooWide::Keep),
+            missing_run_time: Some(MissingRunTime::Drop),
+            zero_run_time: Some(ZeroRunTime::OneSecond),
+            missing_requested_time: Some(MissingRequest::UseRunTime),
+            over_requested_time: Some(OverRequest::Cut),
+            order: Some(SubmitOrder::Require),
+            origin: Some(Origin::FirstJob),
+        };
+        match self {
+            Preset::Careful => careful,
+            Preset::Canonical => Rules {
+                preset: Some(Preset::Canonical),
+                partial: Some(PartialExecution::Keep),
+                cancelled: Some(Cancelled::Keep),
+                processors_from: Some(ProcessorsFrom::AllocatedThenRequested),
+                zero_run_time: Some(ZeroRunTime::Drop),
+                missing_requested_time: Some(MissingRequest::Drop),
+                ..careful
+            },
+        }
+    }
+}
+
+/// Declares the words of one rule: an enum that scenarios and the command line both read.
+macro_rules! rule {
+    ($(#[$about:meta])* $name:ident { $($(#[$word_about:meta])* $word:ident,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $name {
+            $($(#[$word_about])* $word,)+
+        }
+    };
+}
+
+rule! {
+    /// What becomes of a line that is not a record.
+    Malformed {
+        /// It is an error.
+        Refuse,
+        /// It is left out and counted.
+        Skip,
+    }
+}
+
+rule! {
+    /// What becomes of a job whose submit time is unknown.
+    MissingSubmit {
+        /// It is left out.
+        Drop,
+        /// It is submitted together with the job above it.
+        AsPrevious,
+    }
+}
+
+rule! {
+    /// What becomes of a line about a part of a job that was stopped and restarted.
+    PartialExecution {
+        /// It is left out: the same work stands in a line of its own.
+        Drop,
+        /// It is a job.
+        Keep,
+    }
+}
+
+rule! {
+    /// What becomes of a job that was cancelled before it started.
+    Cancelled {
+        /// It is left out.
+        Drop,
+        /// It goes on to the rules on run times.
+        Keep,
+    }
+}
+
+rule! {
+    /// Which field says how many processors a job needs.
+    ProcessorsFrom {
+        /// What was requested (field 8), or what was allocated (field 5) where that is missing.
+        RequestedThenAllocated,
+        /// What was allocated (field 5), or what was requested (field 8) where that is missing.
+        AllocatedThenRequested,
+        /// What was requested (field 8); jobs without it are left out.
+        Requested,
+        /// What was allocated (field 5); jobs without it are left out.
+        Allocated,
+    }
+}
+
+rule! {
+    /// What becomes of a job that needs more processors than the machine has.
+    TooWide {
+        /// It stays as it is, so that providers refuse it.
+        Keep,
+        /// It is left out.
+        Drop,
+        /// It asks for the whole machine.
+        Clamp,
+    }
+}
+
+rule! {
+    /// What becomes of a job whose run time is unknown.
+    MissingRunTime {
+        /// It is left out.
+        Drop,
+        /// It runs for one second.
+        OneSecond,
+        /// It runs for no time.
+        Zero,
+    }
+}
+
+rule! {
+    /// What becomes of a job that ran for 0 s.
+    ZeroRunTime {
+        /// It runs for one second.
+        OneSecond,
+        /// It is left out.
+        Drop,
+        /// It runs for no time.
+        Keep,
+    }
+}
+
+rule! {
+    /// What stands in for a requested time that is missing.
+    MissingRequest {
+        /// The job's run time.
+        UseRunTime,
+        /// Nothing: the job is left out.
+        Drop,
+        /// Nothing: the job has no limit.
+        NoLimit,
+    }
+}
+
+rule! {
+    /// What becomes of a job that ran longer than requested.
+    OverRequest {
+        /// Its run time is cut to its requested time.
+        Cut,
+        /// Nothing: the provider's overrun rule decides.
+        Keep,
+        /// Its requested time is raised to its run time.
+        RaiseRequest,
+    }
+}
+
+rule! {
+    /// What becomes of a log that is not in order of submission.
+    SubmitOrder {
+        /// The first line out of order is an error.
+        Require,
+        /// The whole log is read into memory and sorted.
+        Sort,
+    }
+}
+
+rule! {
+    /// Where a log's time zero is.
+    Origin {
+        /// The first job that is kept is submitted at time zero.
+        FirstJob,
+        /// Times stay as the log has them.
+        Log,
+    }
+}

@@ -1,0 +1,427 @@
+//! `[[workload.step]]`: what is done to the jobs of a workload before the run.
+
+use haggle_model::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Law, TimeLaw};
+use crate::quantity::{EstimateRule, Name, Share, TimeSpan};
+
+/// Something done to the jobs of a workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    tag = "kind",
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case",
+    deny_unknown_fields
+)]
+pub enum Step {
+    /// Keeps the jobs submitted from `from` until before `until`.
+    Window {
+        /// Start of the window, from time zero.
+        #[serde(default = "zero")]
+        from: TimeSpan,
+        /// End of the window, from time zero; without it, the end of the workload.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<TimeSpan>,
+        /// What becomes time zero.
+        #[serde(default)]
+        start: WindowStart,
+    },
+    /// Keeps the jobs of a drawn window, so that runs of several seeds see several parts of a log.
+    RandomWindow {
+        /// How long the window is.
+        length: TimeSpan,
+        /// Where it begins at the earliest, from time zero; what is drawn becomes time zero.
+        #[serde(default = "zero")]
+        from: TimeSpan,
+        /// Where it is over at the latest, from time zero; without it, at the last submission.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<TimeSpan>,
+        /// What lies between two beginnings that may be drawn: with weeks, jobs keep their time of week.
+        #[serde(default = "week")]
+        every: TimeSpan,
+    },
+    /// Keeps the jobs that meet every condition given.
+    Filter {
+        /// Fewest processors.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        processors_min: Option<u32>,
+        /// Most processors.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        processors_max: Option<u32>,
+        /// Shortest run time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run_min: Option<TimeSpan>,
+        /// Longest run time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run_max: Option<TimeSpan>,
+        /// Shortest requested time; a job without a limit is longer than every bound.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        requested_min: Option<TimeSpan>,
+        /// Longest requested time; a job without a limit is longer than every bound.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        requested_max: Option<TimeSpan>,
+        /// Only jobs of these users of the log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1))]
+        users: Option<Vec<i32>>,
+        /// Only jobs of these groups of the log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1))]
+        groups: Option<Vec<i32>>,
+        /// Only jobs of these queues of the log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1))]
+        queues: Option<Vec<i32>>,
+        /// Only jobs of these partitions of the log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1))]
+        partitions: Option<Vec<i32>>,
+    },
+    /// Keeps the first jobs.
+    First {
+        /// How many.
+        #[schemars(range(min = 1))]
+        jobs: u64,
+    },
+    /// Changes the load by multiplying all gaps between submissions: 0.5 doubles it.
+    ScaleGaps {
+        /// What gaps are multiplied by.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
+        factor: f64,
+    },
+    /// Changes the load of a fixed window by moving more or less of the workload into it.
+    FillWindow {
+        /// Start of the window, from time zero; it becomes time zero.
+        #[serde(default = "zero")]
+        from: TimeSpan,
+        /// Length of the window once it is filled.
+        length: TimeSpan,
+        /// Jobs in the window relative to the untouched workload.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
+        load: f64,
+    },
+    /// Replaces the requested times: one of `rule`, `factor` and `over`.
+    Estimates {
+        /// How users estimate: trace, exact, no-limit, factor:F, over:P%, uniform:F or precision:+P.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<EstimateRule>,
+        /// Factor drawn for each job; a request is 1 s or longer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        factor: Option<Law>,
+        /// Percent by which users ask for more than the run time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0, max = 1e6))]
+        over: Option<f64>,
+        /// What the factor multiplies; "run-time" if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<TimeOf>,
+    },
+    /// Gives jobs a deadline, by a drawn multiple or a drawn slack: one of `factor` and `slack`.
+    Deadlines {
+        /// Deadline = submission + the time in `of` x the larger of this factor and `least`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        factor: Option<Law>,
+        /// Smallest factor; 1 if not given, so that no job has less time than it needs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0, max = 1e6))]
+        least: Option<f64>,
+        /// Deadline = submission + the time in `of` + this slack.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        slack: Option<TimeLaw>,
+        /// Deadline = submission + the time in `of` + one of these slacks, each as likely as the others.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1))]
+        one_of: Option<Vec<TimeSpan>>,
+        /// Tells workloads with `one-of` apart: which slack a job gets depends on it, the seed and the job's place.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stream: Option<u64>,
+        /// The time a job takes, as its deadline counts it.
+        #[serde(default = "requested_time")]
+        of: TimeOf,
+    },
+    /// Gives jobs an earliest start, never before the submission: one of `delay` and `lead`.
+    ReadyTimes {
+        /// Ready = submission + this delay.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        delay: Option<TimeLaw>,
+        /// Ready = deadline - this lead; jobs without a deadline stay as they are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lead: Option<TimeLaw>,
+    },
+    /// Has the jobs reserved in advance, from ready time to deadline, by a provider with policy "reservations".
+    Reservations {
+        /// Deadline = submission + requested time x the larger of this factor and 1, ready time = deadline - requested
+        /// time: an interval that is just long enough. Without it, ready times and deadlines stay as they are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lead: Option<Law>,
+        /// How likely it is that the user of a job leaves some freedom.
+        #[serde(default = "every")]
+        flexible: Share,
+        /// By how many percent of the requested time the deadline is later where users leave freedom.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flexibility: Option<Law>,
+        /// How far from the window an interval may be that such a user takes instead, in percent of the requested time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0, max = 1_000_000))]
+        accepts: Option<u32>,
+        /// Fewest processors on which a moldable job may run, in percent of those that it asks for; 100 if not given.
+        #[serde(default = "hundred", skip_serializing_if = "is_hundred")]
+        #[schemars(range(min = 1, max = 100))]
+        narrowest: u32,
+        /// Most processors on which a moldable job may run, in percent of those that it asks for; 100 if not given.
+        #[serde(default = "hundred", skip_serializing_if = "is_hundred")]
+        #[schemars(range(min = 100, max = 1_000_000))]
+        widest: u32,
+        /// What users want when processors fail under the place of a reservation, or others take it;
+        /// "postpone" if not given.
+        #[serde(default, skip_serializing_if = "Remedy::is_default")]
+        on_failure: Remedy,
+    },
+    /// Sets the priority key of each job.
+    Key {
+        /// The field that is the key.
+        by: KeyField,
+        /// Which values go first.
+        #[serde(default)]
+        order: KeyOrder,
+    },
+    /// Keeps one part of several, or more than one, so that one log can feed several users.
+    Split {
+        /// Which part, from 0.
+        part: u32,
+        /// How many parts are kept, from that one on; 1 if not given.
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        #[schemars(range(min = 1))]
+        count: u32,
+        /// Of how many parts.
+        #[schemars(range(min = 1))]
+        parts: u32,
+        /// What stays together.
+        #[serde(default)]
+        by: SplitBy,
+        /// What the parts have in common: give one name to the parts of each log.
+        #[serde(default = "pool")]
+        pool: Name,
+    },
+    /// Keeps consecutive jobs.
+    Slice {
+        /// How many are dropped before them.
+        #[serde(default)]
+        skip: u64,
+        /// How many are kept.
+        #[schemars(range(min = 1))]
+        jobs: u64,
+    },
+    /// Stretches or shrinks the workload so that its submissions fill a given time.
+    Spread {
+        /// The time, from zero.
+        length: TimeSpan,
+    },
+    /// Takes as many jobs into a stretch of time, by shrinking all gaps, as make a given load.
+    FitLoad {
+        /// The stretch of time, from zero; later jobs are dropped.
+        length: TimeSpan,
+        /// Processors that the load is relative to.
+        #[schemars(range(min = 1))]
+        processors: u64,
+        /// Run time x processors of the jobs over processors x length.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1000))]
+        load: f64,
+        /// How far off the load may be.
+        #[serde(default = "two_thousandths")]
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
+        tolerance: f64,
+    },
+    /// Moves every submission by a drawn time, so that runs of several seeds tell how much a result depends on the
+    /// instants of a log (Tsafrir, Ouaknine and Feitelson 2007).
+    Shake {
+        /// How far a submission moves at most, to either side.
+        most: TimeSpan,
+        /// Who moves by the same time: "job" = each job by its own, "user" = all jobs of a user by one.
+        #[serde(default = "job")]
+        by: SplitBy,
+    },
+    /// Makes another workload of the same users, of whom each seed draws others: each user's jobs move by whole
+    /// weeks (after Zakay and Feitelson 2013).
+    Resample {
+        /// How many weeks it has; as many as the workload if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 100_000))]
+        weeks: Option<u32>,
+        /// From how many weeks on a user stays for the whole time; 12 if not given. Others come and go.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 100_000))]
+        long_term: Option<u32>,
+    },
+    /// Makes every job run exactly as long as its user asked for.
+    RunTimesAsRequested {},
+    /// Makes every job run for a drawn part of its requested time.
+    RunTimes {
+        /// The part, in percent; at most 100 % and at least a second, in whole seconds.
+        percent: Law,
+    },
+    /// Makes every job run longer by a share of its requested time, up to all of that.
+    ExtendRunTimes {
+        /// The share; requests become so much more precise.
+        by: Share,
+    },
+    /// Makes each job a bag: as many independent one-processor tasks as it asks for processors.
+    Bags {},
+    /// Makes jobs moldable: providers of a metascheduler with `reallocation` choose their sizes. For
+    /// each job one of four kinds is drawn, or all are alike: `parallel` and `limit`.
+    Moldable {
+        /// The part of the work that more processors divide among them, from 0 to 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0, max = 1))]
+        parallel: Option<f64>,
+        /// Most processors that are of use; goes with `parallel`, without a limit if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1, max = 100_000_000))]
+        limit: Option<u32>,
+        /// Whether a job that asks for more processors than are of use is taken to ask for as many as are: the
+        /// time it asks for is one on those then. Without it, what it asks for stays.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        capped: bool,
+    },
+    /// Multiplies run times and requested times, such as those of a log of a machine that is faster than
+    /// the reference.
+    ScaleTimes {
+        /// What they are multiplied by.
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1000))]
+        factor: f64,
+    },
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(count: &u32) -> bool {
+    *count == 1
+}
+
+fn hundred() -> u32 {
+    100
+}
+
+fn is_hundred(percent: &u32) -> bool {
+    *percent == 100
+}
+
+fn two_thousandths() -> f64 {
+    0.002
+}
+
+fn zero() -> TimeSpan {
+    TimeSpan::ZERO
+}
+
+fn week() -> TimeSpan {
+    TimeSpan(Span::from_secs(7 * 24 * 3600))
+}
+
+fn job() -> SplitBy {
+    SplitBy::Job
+}
+
+fn every() -> Share {
+    Share::ALL
+}
+
+fn requested_time() -> TimeOf {
+    TimeOf::RequestedTime
+}
+
+fn pool() -> Name {
+    "split".parse().expect("letters make a name")
+}
+
+/// What a user wants when the place of a reservation is lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remedy {
+    /// Another place in its window, or else as soon as there is room.
+    #[default]
+    Postpone,
+    /// Other processors or another time in its window, or else the job is given back.
+    Substitute,
+    /// The same, also on fewer processors if the job is moldable.
+    Shrink,
+    /// The job is given back at once when processors fail under it.
+    Revoke,
+}
+
+impl Remedy {
+    fn is_default(&self) -> bool {
+        *self == Remedy::default()
+    }
+}
+
+/// What becomes time zero after a window was cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowStart {
+    /// The window's beginning: windows of several logs stay in step.
+    #[default]
+    WindowIsZero,
+    /// The first job in the window.
+    FirstJobIsZero,
+    /// Nothing moves.
+    Keep,
+}
+
+/// One of the two times of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeOf {
+    /// How long the job really runs.
+    RunTime,
+    /// What its user asked for.
+    RequestedTime,
+}
+
+/// A field that can be the priority key of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeyField {
+    /// The number of its user in the log.
+    User,
+    /// The number of its group in the log.
+    Group,
+    /// The number of its executable in the log.
+    Executable,
+    /// The number of its queue in the log.
+    Queue,
+    /// The number of its partition in the log.
+    Partition,
+    /// Its own number in the log.
+    Number,
+    /// Its processors.
+    Processors,
+    /// Its requested time in microseconds; no limit is longest.
+    RequestedTime,
+}
+
+/// Which keys go first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeyOrder {
+    /// Small ones: the field itself is the key.
+    #[default]
+    SmallFirst,
+    /// Large ones: the field times -1 is the key.
+    LargeFirst,
+}
+
+/// What stays together when jobs are dealt out into parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SplitBy {
+    /// All jobs of a user of the log.
+    #[default]
+    User,
+    /// Nothing: each job goes to any part.
+    Job,
+}

@@ -1,0 +1,29 @@
+//! `[[user]]`: who submits the jobs of a workload, and to whom.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::{Name, TimeSpan};
+
+/// Submits the jobs of a workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct User {
+    /// Name of the user, unique among all actors.
+    pub name: Name,
+    /// Workload whose jobs the user submits.
+    pub workload: Name,
+    /// Provider or metascheduler the user submits to: jobs are local to a provider,
+    /// external through a metascheduler.
+    pub submits_to: Name,
+    /// A job that has waited this long is withdrawn; without it, users wait for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience: Option<TimeSpan>,
+}
+
+impl User {
+    /// Who submits the jobs of this workload there, and never loses patience.
+    pub fn named(name: Name, workload: Name, submits_to: Name) -> User {
+        User { name, workload, submits_to, patience: None }
+    }
+}

@@ -1,0 +1,131 @@
+//! `[[workload]]`: where jobs come from and what is done to them first.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Applications, Data, IndependentJobs, IterativeApplications, Lublin, Rules, Step,
+    SyntheticMonth, Workflows,
+};
+use crate::quantity::{Name, Share, TimeSpan};
+
+/// A stream of jobs from exactly one source: a log, a model, a list or other workloads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Workload {
+    /// Name of the workload, unique among workloads; what is drawn for its jobs depends on it.
+    pub name: Name,
+    /// Path of a log in Standard Workload Format (.swf, .swf.gz, .swf.zst), from the scenario's
+    /// folder; `$VARIABLE` stands for an environment variable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
+    /// Model that generates the jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Model>,
+    /// The jobs themselves, in any order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<Vec<InlineJob>>,
+    /// Workloads whose jobs are merged by submission time, each after its own steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge: Option<Vec<Name>>,
+    /// Parameters of the model "lublin-feitelson".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lublin: Option<Lublin>,
+    /// What each job brings along in a grid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Data>,
+    /// The share of a resource that each job reserves as a session. A job that runs for a time R
+    /// on a reference processor lasts R / (share x mips) then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<Share>,
+    /// Parameters of the model "independent-jobs".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub independent_jobs: Option<IndependentJobs>,
+    /// Parameters of the model "synthetic-month".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synthetic_month: Option<SyntheticMonth>,
+    /// Parameters of the model "applications".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applications: Option<Applications>,
+    /// Parameters of the model "iterative".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iterative: Option<IterativeApplications>,
+    /// Parameters of the model "workflows".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflows: Option<Workflows>,
+    /// How gaps and contradictions of a log are read.
+    #[serde(default, skip_serializing_if = "Rules::is_empty")]
+    pub rules: Rules,
+    /// What is done to the jobs, in this order.
+    #[serde(rename = "step", default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+}
+
+impl Workload {
+    /// A workload without a source yet.
+    pub fn named(name: Name) -> Workload {
+        Workload {
+            name,
+            log: None,
+            model: None,
+            jobs: None,
+            merge: None,
+            lublin: None,
+            data: None,
+            share: None,
+            independent_jobs: None,
+            synthetic_month: None,
+            applications: None,
+            iterative: None,
+            workflows: None,
+            rules: Rules::default(),
+            steps: Vec::new(),
+        }
+    }
+}
+
+/// A model that generates jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    /// Lublin and Feitelson 2003: sizes, run times and arrivals of rigid jobs.
+    LublinFeitelson,
+    /// Arrivals, run times and sizes drawn from stated laws, each for itself.
+    IndependentJobs,
+    /// Caniou, Charrier and Desprez 2010, as far as it is known: a site's jobs in a month whose log is not at hand.
+    SyntheticMonth,
+    /// Sanjay and Vadhiyar 2011: applications of many phases, for `[plans]`.
+    Applications,
+    /// Netto 2009, chapter 5: iterative applications, for a metascheduler with `mapping`.
+    Iterative,
+    /// Workflows: tasks that need each other's data (Chtepen 2011, chapters 5 and 6; shapes; files).
+    Workflows,
+}
+
+/// A job written into the scenario.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct InlineJob {
+    /// When the job is submitted.
+    pub submit: TimeSpan,
+    /// Processors the job needs, all at once.
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub processors: u32,
+    /// How long the job really runs on a reference processor.
+    pub run: TimeSpan,
+    /// Requested time, the user's estimate and limit; without it, there is no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested: Option<TimeSpan>,
+    /// Earliest start the user allows, from time zero: the job is submitted then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready: Option<TimeSpan>,
+    /// Latest completion the user wishes, from time zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<TimeSpan>,
+    /// Priority key: smaller goes first where a provider orders by key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<i64>,
+    /// Number of the user, for steps that look at users.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<i32>,
+}

@@ -1,0 +1,310 @@
+//! The axes of a sweep in the document: which values each path means, and
+//! putting an axis's values there.
+
+use std::ops::Range;
+
+use serde_json::Value as Json;
+
+use crate::file::Axis;
+use crate::schema::SCHEMA;
+use crate::schema::conform;
+use crate::{Problem, Scenario};
+use haggle_config::Findings;
+use haggle_config::document::{Entry, Node, Path, Step, Value};
+use haggle_config::nearest;
+
+/// An axis with the values it takes and the places where it puts them.
+pub(super) struct Place {
+    /// Name of the axis.
+    pub(super) axis: String,
+    /// The values, at least one, each with its own place in the text; of a variant, its name.
+    pub(super) values: Vec<Node>,
+    /// Where the axis is written: what is wrong with a place is shown there.
+    pub(super) span: Range<usize>,
+    /// What each value puts where.
+    puts: Vec<Vec<(Path, Node)>>,
+}
+
+impl Place {
+    /// Whether any of its values is put there.
+    pub(super) fn sets(&self, at: &Path) -> bool {
+        self.puts.iter().flatten().any(|(path, _)| path == at)
+    }
+
+    /// Puts the value with this index wherever the axis's path leads.
+    pub(super) fn set(&self, root: &mut Node, index: usize) {
+        for (path, value) in &self.puts[index] {
+            set(root, &path.0, value, &self.span);
+        }
+    }
+}
+
+/// A value as results have it: strings without quotes.
+pub(super) fn text_of(value: &toml::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Where a sweep is written, as far as its axes show.
+pub(super) fn sweep_place(places: &[Place]) -> Range<usize> {
+    places.first().map_or(0..0, |place| place.span.clone())
+}
+
+/// Finds the places of every axis; reports paths that lead nowhere and names that are taken.
+pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) -> Vec<Place> {
+    let mut places: Vec<Place> = Vec::new();
+    let axes = scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
+    for (index, axis) in axes.enumerate() {
+        let at = Path::root().key("sweep").key("axis").index(index);
+        let known = |key| findings.replaced.iter().any(|replaced| replaced.contains(&at.key(key)));
+        if ["path", "values", "variant"].into_iter().any(known) {
+            continue;
+        }
+        let named = !known("name");
+        let written = if axis.path.is_some() { at.key("path") } else { at.clone() };
+        let span = root.place(&written);
+        if let Some(problem) = wrong_keys(axis, span.clone()) {
+            findings.problems.push(problem);
+            continue;
+        }
+        let title = axis.title();
+        if named && places.iter().any(|place| place.axis == title) {
+            findings.problems.push(Problem {
+                message: format!("two axes are called \"{title}\""),
+                span: root.place(&at.key("name")),
+                label: "taken".into(),
+                help: Some("give one of them another `name`".into()),
+            });
+        }
+        let (values, puts) = match &axis.path {
+            Some(path) => {
+                let values = nodes(root, &at.key("values"));
+                let Some(paths) = find(root, path, &span, findings) else { continue };
+                let put = |value: &Node| -> Vec<(Path, Node)> {
+                    paths.iter().map(|path| (path.clone(), value.clone())).collect()
+                };
+                let puts = values.iter().map(put).collect();
+                (values, puts)
+            }
+            None => variants(root, &at.key("variant"), findings),
+        };
+        if puts.iter().flatten().any(|(path, _)| is_figure(path)) {
+            findings.problems.push(Problem {
+                message: format!("axis \"{title}\" varies a figure, which all runs share"),
+                span,
+                label: "not of a run".into(),
+                help: Some("remove it; a sweep draws as many [[figure]] as there are".into()),
+            });
+            continue;
+        }
+        if !values.is_empty() {
+            places.push(Place { axis: title, values, span, puts });
+        }
+    }
+    places
+}
+
+/// Checks a document against the schema, and puts what it sets once for all
+/// variants where it belongs.
+pub(super) fn settle(root: &mut Node) -> Findings {
+    let mut findings = conform(root);
+    let Value::Table(entries) = &mut root.value else { return findings };
+    let Some(at) = entries.iter().position(|entry| entry.key == "set") else { return findings };
+    let settings = entries.remove(at).node;
+    for (path, value) in puts(root, &settings, &mut findings) {
+        set(root, &path.0, &value, &settings.span);
+    }
+    let after = conform(root);
+    findings.problems.extend(after.problems);
+    findings.replaced.extend(after.replaced);
+    findings
+}
+
+/// What a table of paths with values puts where.
+fn puts(root: &Node, settings: &Node, findings: &mut Findings) -> Vec<(Path, Node)> {
+    let mut puts = Vec::new();
+    if let Value::Table(entries) = &settings.value {
+        for entry in entries {
+            let paths = find(root, &entry.key, &entry.key_span, findings);
+            puts.extend(paths.into_iter().flatten().map(|path| (path, entry.node.clone())));
+        }
+    }
+    puts
+}
+
+/// The members of a list.
+fn nodes(root: &Node, path: &Path) -> Vec<Node> {
+    match root.at(path).map(|node| &node.value) {
+        Some(Value::Array(nodes)) => nodes.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// The names of an axis's variants and what each puts where.
+fn variants(
+    root: &Node,
+    path: &Path,
+    findings: &mut Findings,
+) -> (Vec<Node>, Vec<Vec<(Path, Node)>>) {
+    let mut names: Vec<Node> = Vec::new();
+    let mut all = Vec::new();
+    for (index, variant) in nodes(root, path).iter().enumerate() {
+        let Some(name) = variant.get("name") else { continue };
+        // What cannot be a name was reported, and all of these have the same one now.
+        let written = !findings.replaced.contains(&path.index(index).key("name"));
+        if written && names.iter().any(|other| other.text() == name.text()) {
+            findings.problems.push(Problem {
+                message: format!("two variants are called \"{}\"", name.text().unwrap_or("")),
+                span: name.span.clone(),
+                label: "taken".into(),
+                help: Some("give one of them another `name`".into()),
+            });
+        }
+        let settings = variant.get("set");
+        all.push(settings.map_or_else(Vec::new, |settings| puts(root, settings, findings)));
+        names.push(name.clone());
+    }
+    (names, all)
+}
+
+/// Whether a path leads into a figure.
+fn is_figure(path: &Path) -> bool {
+    matches!(path.0.first(), Some(Step::Key(key)) if key == "figure")
+}
+
+/// Everything that `path` means; reports one that leads nowhere.
+fn find(
+    root: &Node,
+    path: &str,
+    span: &Range<usize>,
+    findings: &mut Findings,
+) -> Option<Vec<Path>> {
+    let segments: Vec<&str> = path.split('.').collect();
+    let mut search = Search { dead_end: None, paths: Vec::new() };
+    search.walk(Some(root), SCHEMA.whole(), &Path::root(), &segments);
+    // What is read before anything is set cannot be set.
+    let too_late = matches!(segments[..], ["sweep" | "set", ..] | ["scenario", "extends"]);
+    if !search.paths.is_empty() && !too_late {
+        return Some(search.paths);
+    }
+    findings.problems.push(Problem {
+        message: format!("path \"{path}\" matches nothing in the scenario"),
+        span: span.clone(),
+        label: "leads nowhere".into(),
+        help: Some(search.dead_end.filter(|_| !too_late).unwrap_or_else(|| {
+            if too_late {
+                return "sweeps, `set` and `extends` are read before anything is set".into();
+            }
+            "write keys and names with dots, such as \"provider.*.policy\"".into()
+        })),
+    });
+    None
+}
+
+/// An axis has either a path with values or a name with variants.
+fn wrong_keys(axis: &Axis, span: Range<usize>) -> Option<Problem> {
+    let (message, help) = match (&axis.path, axis.values.is_empty(), axis.variants.is_empty()) {
+        (Some(_), false, true) => return None,
+        (None, true, false) if axis.name.is_some() => return None,
+        (None, true, false) => ("an axis of variants has no name", "add `name = \"…\"`"),
+        (Some(_), true, true) => ("the axis has no values", "add `values = [...]`"),
+        _ => (
+            "an axis has either a `path` with `values` or a `name` with variants",
+            "keep one of the two",
+        ),
+    };
+    Some(Problem {
+        message: message.into(),
+        span,
+        label: "this axis".into(),
+        help: Some(help.into()),
+    })
+}
+
+/// Follows a path through the document.
+struct Search {
+    /// Why the first dead end is one.
+    dead_end: Option<String>,
+    paths: Vec<Path>,
+}
+
+impl Search {
+    /// `node` is `None` in a table that may be written but is not.
+    fn walk(&mut self, node: Option<&Node>, schema: &Json, at: &Path, segments: &[&str]) {
+        let Some((segment, rest)) = segments.split_first() else {
+            self.paths.push(at.clone());
+            return;
+        };
+        match node.map(|node| &node.value) {
+            Some(Value::Array(items)) => self.walk_array(items, schema, at, segment, rest),
+            Some(Value::Table(_)) | None => {
+                let property = &SCHEMA.plain(schema)["properties"][segment];
+                let next = node.and_then(|node| node.get(segment));
+                let open = SCHEMA.type_of(property) == Some("object") || rest.is_empty();
+                if next.is_some() || open && !segment.is_empty() {
+                    self.walk(next, property, &at.key(segment), rest);
+                } else {
+                    self.stop(format!("{at} has no `{segment}`"));
+                }
+            }
+            Some(_) => self.stop(format!("`{}` is a single value", at.name())),
+        }
+    }
+
+    fn walk_array(
+        &mut self,
+        items: &[Node],
+        schema: &Json,
+        at: &Path,
+        segment: &str,
+        rest: &[&str],
+    ) {
+        let schema = &SCHEMA.plain(schema)["items"];
+        let names: Vec<&str> = items.iter().filter_map(|item| item.get("name")?.text()).collect();
+        let number = segment.parse::<usize>().ok();
+        let before = self.paths.len();
+        for (index, item) in items.iter().enumerate() {
+            let named = item.get("name").and_then(Node::text) == Some(segment);
+            if segment == "*" || named || number == Some(index + 1) {
+                self.walk(Some(item), schema, &at.index(index), rest);
+            }
+        }
+        if self.paths.len() == before {
+            let hint = match nearest(segment, names.iter().copied()) {
+                Some(meant) => format!("did you mean \"{meant}\"?"),
+                None if names.is_empty() => {
+                    format!("write a number from 1 or `*` after `{}`", at.name())
+                }
+                None => format!("after `{}` comes `*` or one of {}", at.name(), names.join(", ")),
+            };
+            self.stop(hint);
+        }
+    }
+
+    fn stop(&mut self, why: String) {
+        self.dead_end.get_or_insert(why);
+    }
+}
+
+/// Puts `value` at the end of `steps`, making tables on the way.
+fn set(node: &mut Node, steps: &[Step], value: &Node, span: &Range<usize>) {
+    let Some((step, rest)) = steps.split_first() else {
+        *node = value.clone();
+        return;
+    };
+    match (step, &mut node.value) {
+        (Step::Index(index), Value::Array(items)) => {
+            if let Some(item) = items.get_mut(*index) {
+                set(item, rest, value, span);
+            }
+        }
+        (Step::Key(key), Value::Table(entries)) => {
+            let place = entries.iter().position(|entry| entry.key == *key).unwrap_or_else(|| {
+                let table = Node { span: span.clone(), value: Value::Table(Vec::new()) };
+                entries.push(Entry { key: key.clone(), key_span: span.clone(), node: table });
+                entries.len() - 1
+            });
+            set(&mut entries[place].node, rest, value, span);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,28 @@
+//! The words that a scenario can use, each with its meaning: read from the
+//! schema, so that no list can be out of date.
+
+use super::schema::SCHEMA;
+
+/// A word and what it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// As scenarios write it.
+    pub word: String,
+    /// What it means.
+    pub meaning: String,
+}
+
+/// The words of a type of the format, by the type's name in the schema, such as
+/// `Policy`; none for types that are not made of words.
+pub fn words(definition: &str) -> Vec<Word> {
+    let schema = SCHEMA.definition(definition);
+    let word = |word: &str, schema| Word {
+        word: word.to_owned(),
+        meaning: SCHEMA.purpose(schema).unwrap_or_default(),
+    };
+    if let Some((_, variants)) = SCHEMA.variants(schema) {
+        return variants.into_iter().map(|(name, variant)| word(name, variant)).collect();
+    }
+    let choices = SCHEMA.plain(schema)["oneOf"].as_array().into_iter().flatten();
+    choices.filter_map(|choice| Some(word(choice["const"].as_str()?, choice))).collect()
+}

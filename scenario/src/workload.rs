@@ -1,0 +1,57 @@
+//! What a scenario says about workloads in the terms of the model: each file
+//! type that describes one has a method `to_model`.
+
+use haggle_model::job::{HiddenRunTime, JobOrigin, Lot};
+use haggle_model::{Job, JobId, JobShape, Time};
+
+use super::file::InlineJob;
+use super::quantity::TimeSpan;
+
+mod applications;
+mod independent_jobs;
+mod iterative;
+mod law;
+mod lublin;
+mod rules;
+mod step;
+mod synthetic_month;
+mod workflows;
+
+pub(crate) use step::step_problem;
+pub(crate) use workflows::read_file as read_workflow;
+pub use workflows::{RunBy, WorkflowModel, WorkflowsError};
+
+impl InlineJob {
+    /// The job, with its place in the list, from 1, as its number.
+    pub fn to_model(&self, number: i64) -> Job {
+        Job {
+            id: JobId(0),
+            workload: 0,
+            number,
+            lot: Lot::default(),
+            submit: instant(self.submit),
+            shape: JobShape::Rigid,
+            processors: self.processors,
+            requested_time: self.requested.map(|requested| requested.0),
+            run_time: HiddenRunTime::new(self.run.0),
+            ready: self.ready.map(instant),
+            deadline: self.deadline.map(instant),
+            reservation: None,
+            phases: None,
+            iterative: None,
+            task: None,
+            key: self.key.unwrap_or(0),
+            origin: JobOrigin { user: self.user.unwrap_or(-1), ..JobOrigin::UNKNOWN },
+        }
+    }
+}
+
+/// The instant that lies so far behind time zero.
+pub(crate) fn instant(span: TimeSpan) -> Time {
+    Time::ZERO + span.0
+}
+
+/// A drawn length of time is drawn in seconds.
+fn seconds(span: TimeSpan) -> f64 {
+    span.0.as_secs_f64()
+}

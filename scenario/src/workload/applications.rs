@@ -1,0 +1,79 @@
+//! The model of applications of many phases.
+
+use std::sync::Arc;
+
+use haggle_model::phased::{Measured, Phase, Speedup, Term};
+use haggle_model::{Job, Phased, ProviderId, Span, Time};
+use haggle_planning::Application;
+use haggle_planning::synthetic::Synthetic;
+
+use crate::file;
+use crate::quantity::{Name, TimeSpan};
+
+impl file::Applications {
+    /// What is known of each application on `clusters`, which have the numbers of their places. One that is like none,
+    /// has no phases and was not measured, which a check would have refused, has none.
+    pub fn phased(&self, clusters: &[Name]) -> Phased {
+        if let Some(rows) = &self.measured {
+            return Phased::Measured(self.measured(rows, clusters));
+        }
+        let (phases, size) = match (self.like, &self.phases) {
+            (Some(kind), _) => {
+                let like = match kind {
+                    file::ApplicationKind::Md => Synthetic::Md,
+                    file::ApplicationKind::Changa => Synthetic::Changa,
+                    file::ApplicationKind::Athena => Synthetic::Athena,
+                    file::ApplicationKind::Lammps => Synthetic::Lammps,
+                    file::ApplicationKind::Mpb => Synthetic::Mpb,
+                };
+                let count = self.count.map_or(like.phases(), |count| count as usize);
+                (like.draw_phases(self.seed.unwrap_or(1), count), self.size.unwrap_or(1.0))
+            }
+            (None, phases) => (phases.iter().flatten().map(phase).collect(), 1.0),
+        };
+        Phased::Modelled { phases, size, merged: self.merge }
+    }
+
+    /// Measured times, phases in a row as one where they are merged.
+    fn measured(&self, rows: &[file::MeasuredTimes], clusters: &[Name]) -> Vec<Measured> {
+        let merged = |times: &[TimeSpan]| times.iter().map(|time| time.0).sum();
+        let row = |it: &file::MeasuredTimes| {
+            let place = clusters.iter().position(|name| *name == it.cluster)?;
+            let times = it.times.chunks(self.merge.max(1) as usize).map(merged).collect();
+            Some(Measured { cluster: ProviderId(place as u32), machines: it.machines, times })
+        };
+        rows.iter().filter_map(row).collect()
+    }
+
+    /// Why there is no such application of modelled phases, if there is none.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let Phased::Modelled { phases, size, .. } = self.phased(&[]) else { return None };
+        Application::new(&phases, size).err().map(|error| error.to_string())
+    }
+
+    /// The applications, in the order in which they are submitted.
+    pub fn to_jobs(&self, clusters: &[Name]) -> Vec<Job> {
+        let phases = Arc::new(self.phased(clusters));
+        let mut submit = Time::ZERO;
+        (0..self.jobs)
+            .map(|number| {
+                let job = Job::new(number, submit, 1, Span::ZERO);
+                submit += self.between.0;
+                Job { phases: Some(Arc::clone(&phases)), requested_time: None, ..job }
+            })
+            .collect()
+    }
+}
+
+fn phase(it: &file::ApplicationPhase) -> Phase {
+    let term = |span: Span, exponent| Term {
+        coefficient: span.as_secs_f64(),
+        size: 1.0,
+        load: 1.0,
+        speedup: Speedup::Power(exponent),
+    };
+    Phase {
+        computation: term(it.computing.0, it.speedup),
+        communication: term(it.communicating.0, it.spread),
+    }
+}

@@ -1,0 +1,109 @@
+//! The words that take values from runs: `value`, `axis`, `from`.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use rhai::{Array, Dynamic, Engine, Map};
+
+use super::{Fallible, Gaps, failed, or_fail};
+use crate::data::{Data, DataError, Point};
+use crate::quantity::Sample;
+
+/// One of several sources, as expressions hold it.
+#[derive(Clone)]
+struct Source {
+    data: Rc<Data>,
+    gaps: Rc<Gaps>,
+}
+
+impl Source {
+    fn value(&self, metric: &str, group: &str, at: &Map) -> Fallible<Sample> {
+        let group = (!group.is_empty()).then_some(group);
+        self.taken(self.data.sample(metric, group, &or_fail(point(at))?))
+    }
+
+    /// Of the jobs that are in the group at `base`.
+    fn value_by(&self, metric: &str, group: &str, at: &Map, base: &Map) -> Fallible<Sample> {
+        let (at, base) = (or_fail(point(at))?, or_fail(point(base))?);
+        self.taken(self.data.sample_by(metric, group, &at, &base))
+    }
+
+    fn taken(&self, sample: Result<Sample, DataError>) -> Fallible<Sample> {
+        if self.data.cuts.replications.is_some() {
+            self.gaps.part.set(true);
+        }
+        self.noted(sample)
+    }
+
+    fn axis(&self, name: &str) -> Fallible<Array> {
+        let axis = self.noted(self.data.axis(name))?;
+        if self.data.cut_values(name).next().is_some() {
+            self.gaps.part.set(true);
+        }
+        let number = |text: &String| {
+            let whole = text.parse::<i64>().ok().map(Dynamic::from);
+            whole.or_else(|| text.parse::<f64>().ok().map(Dynamic::from))
+        };
+        let numbers: Option<Array> = axis.values.iter().map(number).collect();
+        Ok(numbers.unwrap_or_else(|| axis.values.iter().map(|it| it.clone().into()).collect()))
+    }
+
+    fn noted<T>(&self, result: Result<T, DataError>) -> Fallible<T> {
+        if let Err(DataError::Cut { .. }) = result {
+            self.gaps.cut.set(true);
+        }
+        result.or_else(|error| failed(error.to_string()))
+    }
+}
+
+/// A map of a script as a point.
+fn point(at: &Map) -> Result<Point, String> {
+    let text = |value: &Dynamic| match value.is_string() || value.is_int() || value.is_float() {
+        true => Ok(value.to_string()),
+        false => Err(format!("a point is made of texts and numbers, not {}", value.type_name())),
+    };
+    at.iter().map(|(axis, value)| Ok((axis.to_string(), text(value)?))).collect()
+}
+
+/// Teaches an engine these words over some data; in `gaps` is noted where one asks for what was
+/// left out to be quick.
+pub(super) fn register(engine: &mut Engine, sources: Vec<Rc<Data>>, gaps: &Rc<Gaps>) {
+    engine.register_type_with_name::<Source>("sweep");
+    let named: BTreeMap<String, Source> = sources
+        .into_iter()
+        .map(|data| (data.name.clone(), Source { data, gaps: Rc::clone(gaps) }))
+        .collect();
+    let names = named.keys().cloned().collect::<Vec<_>>().join(", ");
+    let only = match named.len() {
+        1 => named.values().next().cloned().ok_or_else(String::new),
+        0 => Err("there is no sweep to take values from".to_owned()),
+        _ => Err(format!("say which sweep is meant, as in from(\"…\"): there is {names}")),
+    };
+    let from = move |name: &str| -> Fallible<Source> {
+        let none = || failed(format!("there is no sweep \"{name}\" here: there is {names}"));
+        named.get(name).cloned().map_or_else(none, Ok)
+    };
+    engine.register_fn("from", from);
+    let empty = Map::new;
+    engine.register_fn("value", move |it: &mut Source, m: &str| it.value(m, "", &empty()));
+    engine.register_fn("value", |it: &mut Source, m: &str, at: Map| it.value(m, "", &at));
+    engine.register_fn("value", move |it: &mut Source, m: &str, g: &str| it.value(m, g, &empty()));
+    engine.register_fn("value", |it: &mut Source, m: &str, g: &str, at: Map| it.value(m, g, &at));
+    engine.register_fn("value", |it: &mut Source, m: &str, g: &str, at: Map, base: Map| {
+        it.value_by(m, g, &at, &base)
+    });
+    engine.register_fn("axis", |it: &mut Source, name: &str| it.axis(name));
+    let one = Rc::new(move || or_fail(only.clone()));
+    let it = Rc::clone(&one);
+    engine.register_fn("value", move |m: &str| it()?.value(m, "", &empty()));
+    let it = Rc::clone(&one);
+    engine.register_fn("value", move |m: &str, at: Map| it()?.value(m, "", &at));
+    let it = Rc::clone(&one);
+    engine.register_fn("value", move |m: &str, g: &str| it()?.value(m, g, &empty()));
+    let it = Rc::clone(&one);
+    engine.register_fn("value", move |m: &str, g: &str, at: Map| it()?.value(m, g, &at));
+    let it = Rc::clone(&one);
+    let by = move |m: &str, g: &str, at: Map, base: Map| it()?.value_by(m, g, &at, &base);
+    engine.register_fn("value", by);
+    engine.register_fn("axis", move |name: &str| one()?.axis(name));
+}

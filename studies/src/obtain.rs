@@ -1,0 +1,180 @@
+//! Getting the data of a figure: runs that are there are read, the others are carried out.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use haggle_results::ResultsError;
+
+use super::catalogue::{Origin, Study};
+use super::data::Data;
+use super::library::Library;
+use super::quick::{Cuts, cut};
+use super::study::{Compute, Effort};
+use haggle_experiment::sweep::{
+    OnFailure, Progress, SweepConduct, SweepError, Wanted, look, sweep,
+};
+use haggle_experiment::{Figures, Keep};
+use haggle_scenario::{Experiment, InvalidScenario, Logs, ReadError};
+
+/// Data to be obtained.
+pub struct Task<'a> {
+    name: String,
+    work: Work<'a>,
+}
+
+enum Work<'a> {
+    Sweep {
+        experiment: Box<Experiment>,
+        folder: PathBuf,
+        output: PathBuf,
+        wanted: Wanted,
+        progress: Progress,
+        cuts: Cuts,
+    },
+    Study(&'a dyn Compute, Effort),
+}
+
+/// Why there are no data.
+#[derive(Debug, thiserror::Error)]
+pub enum ObtainError {
+    /// A scenario cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A scenario has mistakes, or its logs are not there.
+    #[error("{0}")]
+    Invalid(Box<InvalidScenario>),
+    /// A run failed.
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
+    /// Results cannot be read.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// A quick reproduction would leave nothing.
+    #[error("`[quick]` of study \"{study}\" leaves no value of axis \"{axis}\" in `{file}`")]
+    NothingLeft {
+        /// The study.
+        study: String,
+        /// The scenario file.
+        file: String,
+        /// The axis.
+        axis: String,
+    },
+    /// A study by code failed.
+    #[error("study \"{study}\": {problem}")]
+    Study {
+        /// Its name.
+        study: String,
+        /// Why, and the way out.
+        problem: String,
+    },
+}
+
+impl<'a> Task<'a> {
+    /// What is to be done for data of `study`, whose runs go below `output`; those of other
+    /// builds count as done if `any_build`.
+    ///
+    /// # Errors
+    /// If they cannot be had.
+    pub fn new(
+        library: &Library,
+        studies: &[&'a dyn Compute],
+        study: &Study,
+        origin: &Origin,
+        output: &Path,
+        quick: bool,
+        any_build: bool,
+    ) -> Result<Task<'a>, ObtainError> {
+        let name = origin.name().to_owned();
+        match origin {
+            Origin::Study(_) => {
+                let effort = if quick { Effort::Quick } else { Effort::Full };
+                let known = studies.iter().find(|known| known.name() == name);
+                let known = known.ok_or_else(|| ObtainError::Study {
+                    study: name.clone(),
+                    problem: "there is no such study".to_owned(),
+                })?;
+                Ok(Task { name, work: Work::Study(*known, effort) })
+            }
+            Origin::Sweep(file) => {
+                let source = library.read(&study.name, file)?;
+                let folder = source.folder().to_owned();
+                let mut experiment = Experiment::read(source, Logs::MustExist)
+                    .map_err(|error| ObtainError::Invalid(Box::new(error)))?;
+                // What is drawn here is what the catalogue says.
+                experiment.figures.clear();
+                let mut cuts = Cuts::default();
+                if quick {
+                    cuts = cut(&mut experiment, &study.quick).map_err(|axis| {
+                        let (study, file) = (study.name.clone(), file.clone());
+                        ObtainError::NothingLeft { study, file, axis }
+                    })?;
+                }
+                let output = output.join(&study.name).join(&name);
+                let wanted = Wanted { keep: Keep::Tables, any_build };
+                let progress = look(&experiment, &folder, &output, wanted)?;
+                let experiment = Box::new(experiment);
+                let work = Work::Sweep { experiment, folder, output, wanted, progress, cuts };
+                Ok(Task { name, work })
+            }
+        }
+    }
+
+    /// What the data are called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many runs there are to be and how many are there; `None` for a study by code.
+    pub fn progress(&self) -> Option<&Progress> {
+        match &self.work {
+            Work::Sweep { progress, .. } => Some(progress),
+            Work::Study(..) => None,
+        }
+    }
+
+    /// The sweep that is to be carried out, the folder from which its relative paths start, where its
+    /// results go and what is wanted of them; `None` for a study by code.
+    pub fn sweep(&self) -> Option<(&Experiment, &Path, &Path, Wanted)> {
+        match &self.work {
+            Work::Sweep { experiment, folder, output, wanted, .. } => {
+                Some((experiment, folder, output, *wanted))
+            }
+            Work::Study(..) => None,
+        }
+    }
+
+    /// Carries out what is missing and reads all of it.
+    ///
+    /// # Errors
+    /// See [`ObtainError`]; runs that are done stay.
+    pub fn carry_out(
+        &self,
+        workers: usize,
+        stop: &AtomicBool,
+        on_run: &(dyn Fn() + Sync),
+    ) -> Result<Data, ObtainError> {
+        match &self.work {
+            Work::Study(study, effort) => study
+                .compute(*effort)
+                .map_err(|problem| ObtainError::Study { study: self.name.clone(), problem }),
+            Work::Sweep { experiment, folder, output, wanted, cuts, .. } => {
+                let (wanted, figures) = (*wanted, Figures::Skip);
+                let on_failure = OnFailure::Stop;
+                let conduct = SweepConduct {
+                    output,
+                    wanted,
+                    pack: None,
+                    workers,
+                    figures,
+                    on_failure,
+                    stop,
+                    on_run,
+                };
+                sweep(experiment, folder, &conduct)?;
+                let mut data = Data::of_sweep(&self.name, experiment, output)?;
+                data.cuts = cuts.clone();
+                Ok(data)
+            }
+        }
+    }
+}

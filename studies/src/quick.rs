@@ -1,0 +1,87 @@
+//! Fewer replications and values of axes, for a first look. What was left out is always said.
+
+use super::catalogue::Quick;
+use super::data::same;
+use haggle_scenario::Experiment;
+
+/// What is left of a sweep.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cuts {
+    /// Replications that are left, of how many; missing if all are.
+    pub replications: Option<(u32, u32)>,
+    /// Axes of which values were left out.
+    pub axes: Vec<CutAxis>,
+}
+
+/// An axis of which values were left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CutAxis {
+    /// Its name.
+    pub name: String,
+    /// How many values are left.
+    pub left: usize,
+    /// Those that are not.
+    pub cut: Vec<String>,
+}
+
+impl Cuts {
+    /// What was left out, in words; `None` if nothing was.
+    pub fn text(&self) -> Option<String> {
+        let replications =
+            self.replications.map(|(left, of)| format!("{left} of {of} replications"));
+        let axis = |axis: &CutAxis| {
+            let CutAxis { name, left, cut } = axis;
+            format!("{left} of {} values of {name}", left + cut.len())
+        };
+        let parts: Vec<String> =
+            replications.into_iter().chain(self.axes.iter().map(axis)).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+/// Cuts an experiment down.
+///
+/// # Errors
+/// The axis of which no value would be left.
+pub fn cut(experiment: &mut Experiment, quick: &Quick) -> Result<Cuts, String> {
+    let mut cuts = Cuts::default();
+    let all = experiment.replications;
+    if let Some(left) = quick.replications.filter(|&left| left < all) {
+        cuts.replications = Some((left, all));
+        experiment.replications = left;
+    }
+    let sweep = experiment.scenario.sweep.iter_mut();
+    for sweep in sweep {
+        sweep.replications = experiment.replications;
+        for axis in &mut sweep.axes {
+            let name = axis.title();
+            let Some(kept) = quick.axes.get(&name) else { continue };
+            let kept: Vec<String> = kept.iter().map(text).collect();
+            let stays = |value: &str| kept.iter().any(|kept| same(kept, value));
+            // An axis has either values or variants, which go by their names.
+            let values = axis.values.iter().map(text);
+            let all = values.chain(axis.variants.iter().map(|it| it.name.to_string()));
+            let (left, cut): (Vec<String>, Vec<String>) = all.partition(|value| stays(value));
+            axis.values.retain(|value| stays(&text(value)));
+            axis.variants.retain(|variant| stays(variant.name.as_str()));
+            if left.is_empty() {
+                return Err(name);
+            }
+            if !cut.is_empty() {
+                cuts.axes.push(CutAxis { name, left: left.len(), cut });
+            }
+        }
+    }
+    experiment.variants.retain(|variant| {
+        variant.settings.iter().all(|setting| {
+            let mut axes = cuts.axes.iter().filter(|axis| axis.name == setting.axis);
+            axes.all(|axis| !axis.cut.contains(&setting.text()))
+        })
+    });
+    Ok(cuts)
+}
+
+/// A value as settings show it.
+fn text(value: &toml::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,125 @@
+//! Studies that need no simulation: a table computed by code, drawn and claimed about like a sweep.
+//!
+//! A new one is a type with [`Compute`] and a line in [`ALL`]; figures name it with
+//! `study = "…"`.
+
+mod composition_table;
+mod fragments;
+mod frames;
+mod grid_jobs;
+mod iterative;
+mod moldable_jobs;
+mod plans;
+mod protocols;
+mod size_searches;
+mod workflows;
+mod workload_table;
+
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use super::data::Data;
+use haggle_experiment::threads::on_threads;
+
+/// How much is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// All of it.
+    Full,
+    /// As much as a first look needs.
+    Quick,
+}
+
+/// Replications that a first look has at most.
+const QUICK_REPLICATIONS: u32 = 3;
+
+impl Effort {
+    /// How many of `all` replications are computed; what that leaves out is noted in `data`.
+    fn replications(self, all: u32, data: &mut Data) -> u32 {
+        let left = match self {
+            Effort::Full => all,
+            Effort::Quick => all.min(QUICK_REPLICATIONS),
+        };
+        if left < all {
+            data.cuts.replications = Some((left, all));
+        }
+        left
+    }
+}
+
+/// One result for each number, in their order; on all processors.
+fn each<T: Send>(
+    numbers: &[u64],
+    of: impl Fn(u64) -> Result<T, String> + Sync,
+) -> Result<Vec<T>, String> {
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(numbers.len())));
+    on_threads(workers.min(numbers.len()), || {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&number) = numbers.get(place) else { break };
+            let one = of(number);
+            found.lock().expect("no worker has panicked").push((place, one));
+        }
+    });
+    let mut found = found.into_inner().expect("no worker has panicked");
+    found.sort_unstable_by_key(|(place, _)| *place);
+    found.into_iter().map(|(_, one)| one).collect()
+}
+
+/// A computation whose rows figures and claims can name.
+pub trait Compute: Sync {
+    /// Its name in catalogues.
+    fn name(&self) -> &'static str;
+
+    /// The scenario whose workloads it reads: the study of the program and the file, if any.
+    fn scenario(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
+    /// Its rows: the axes are what tells them apart, the seed which replication each is.
+    ///
+    /// # Errors
+    /// What is missing, and the way out.
+    fn compute(&self, effort: Effort) -> Result<Data, String>;
+}
+
+/// Every study that is part of the program.
+pub const ALL: &[&dyn Compute] = &[
+    &composition_table::CompositionTable,
+    &workload_table::WorkloadTable,
+    &frames::Frames,
+    &grid_jobs::GridJobs,
+    &fragments::BackfillingLimit,
+    &moldable_jobs::SpeedupCurves,
+    &moldable_jobs::JobKinds,
+    &moldable_jobs::SizeSearch,
+    &size_searches::SizeSearches,
+    &protocols::ProtocolTraits,
+    &protocols::Deliveries,
+    &plans::PlanCosts,
+    &plans::Hierarchies,
+    &plans::PlanRuns,
+    &plans::PlanGroups,
+    &plans::PlanLinks,
+    &plans::PlanLoads,
+    &plans::PlanBandwidths,
+    &plans::PlanCounts,
+    &plans::PlanSettings,
+    &plans::PredictionErrors,
+    &plans::PredictionRuns,
+    &iterative::ResourceSets,
+    &iterative::Throughputs,
+    &iterative::Courses,
+    &iterative::Executions,
+    &iterative::Topologies,
+    &iterative::Optima,
+    &workflows::WorkflowExample,
+    &workflows::WorkflowInputs,
+    &workflows::EstimateCurves,
+    &workflows::LengthPredictions,
+    &workflows::WorkflowParameters,
+    &workflows::WorkflowSites,
+];

@@ -1,0 +1,200 @@
+//! Predicted run times on seven resource sets, and runs that stand for those on Grid'5000 (figures 5.10 and 5.11):
+//! nodes and processes are not quite as fast as was measured, and results are merged.
+
+use haggle_model::{Span, Time};
+use haggle_planning::iterative::case_study::{CLUSTERS, PROCESSES, RANDOM, application, cores};
+use haggle_planning::iterative::{Core, IterativeApplication, MappingError, Merge};
+use haggle_planning::synthetic::Draws;
+use haggle_scheduling::Profile;
+
+use super::{MODELS, TRANSFER, TRANSFERS, sets};
+use crate::data::Data;
+use crate::study::{Compute, Effort};
+
+/// Runs on each resource set (section 5.4.3).
+const RUNS: u32 = 5;
+
+/// Our own: what a merge takes on one site of the fastest cores. With it, over-estimates of the synchronous
+/// model are those of the thesis.
+const MERGE: Span = Span::from_micros(5_600_000);
+
+/// Our own: by how much nodes and processes vary, cut at three times that.
+const NODES: f64 = 0.03;
+/// See [`NODES`].
+const PROCESS_TIMES: f64 = 0.04;
+
+/// Our own: requests that are tried for each run time in a queue.
+const QUEUES: u32 = 20;
+
+/// What runs on a set by a model.
+#[derive(Clone, Copy)]
+struct RunTimes {
+    /// Computing alone.
+    computing: Span,
+    /// Transfers between sites included.
+    predicted: Span,
+    /// Merges as well.
+    with_merges: Span,
+}
+
+/// Predictions of the two models.
+fn predictions(
+    application: &IterativeApplication,
+    cores: &[Core],
+) -> Result<[RunTimes; 2], MappingError> {
+    let transfers = Merge { transfer: TRANSFER, transfers: TRANSFERS, fixed: Span::ZERO };
+    let merges = Merge { fixed: MERGE, ..transfers };
+    let asynchronous = application.asynchronous(cores, Span::ZERO)?.run_time;
+    Ok([
+        RunTimes {
+            computing: application.synchronous(cores, Merge::default(), false)?.run_time,
+            predicted: application.synchronous(cores, transfers, false)?.run_time,
+            with_merges: application.synchronous(cores, merges, false)?.run_time,
+        },
+        RunTimes { computing: asynchronous, predicted: asynchronous, with_merges: asynchronous },
+    ])
+}
+
+/// How much slower each core is than its kind, in one run: those of a node are alike.
+fn slowness(cores: &[Core], draws: &mut Draws) -> Vec<f64> {
+    let mut slowness: Vec<f64> = Vec::with_capacity(cores.len());
+    let mut on_node = 0;
+    for (place, core) in cores.iter().enumerate() {
+        let begins = place == 0
+            || cores[place - 1].kind != core.kind
+            || on_node == CLUSTERS[core.kind].cores_per_node;
+        on_node = if begins { 1 } else { on_node + 1 };
+        let factor = if begins { 1.0 / factor(draws, NODES) } else { slowness[place - 1] };
+        slowness.push(factor);
+    }
+    slowness
+}
+
+/// Around one.
+fn factor(draws: &mut Draws, deviation: f64) -> f64 {
+    1.0 + deviation * draws.normal().clamp(-3.0, 3.0)
+}
+
+/// How fast a kind is beside the fastest.
+fn power(kind: usize) -> f64 {
+    CLUSTERS[kind].throughputs[RANDOM] / CLUSTERS[0].throughputs[RANDOM]
+}
+
+/// A merge of a stage: each site's master merges what is there, all of them at once, and the largest
+/// site is the last.
+fn stage_merge(cores: &[Core]) -> Span {
+    let longest = cores.iter().map(|core| {
+        let site = cores.iter().filter(|other| other.site == core.site);
+        let share = site.clone().count() as f64 / cores.len() as f64;
+        share / site.map(|it| power(it.kind)).fold(0.0, f64::max)
+    });
+    let longest = longest.fold(0.0, f64::max);
+    let apart = cores.iter().any(|core| core.site != cores[0].site);
+    let transfers = if apart { TRANSFER * i64::from(TRANSFERS) } else { Span::ZERO };
+    Span::from_secs_f64(MERGE.as_secs_f64() * longest) + transfers
+}
+
+/// A merge behind a process: it grows with the share of the slowest cores, by as much as a transfer takes.
+fn process_merge(cores: &[Core]) -> Span {
+    let slowest = cores.iter().map(|core| power(core.kind)).fold(f64::INFINITY, f64::min);
+    let share = cores.iter().filter(|core| power(core.kind) <= slowest).count() as f64;
+    let share = share / cores.len() as f64;
+    Span::from_secs_f64(TRANSFER.as_secs_f64() * share / slowest)
+}
+
+/// A run of both models.
+fn executed(
+    application: &IterativeApplication,
+    cores: &[Core],
+    draws: &mut Draws,
+) -> Result<[Span; 2], MappingError> {
+    let slowness = slowness(cores, draws);
+    let synchronous = application.synchronous(cores, Merge::default(), false)?;
+    let asynchronous = application.asynchronous(cores, Span::ZERO)?;
+    let mut drawn = |core: usize| slowness[core] * factor(draws, PROCESS_TIMES);
+    Ok([
+        synchronous.executed(|process| drawn(process.core), stage_merge(cores)),
+        asynchronous.executed(|process| drawn(process.core), process_merge(cores)),
+    ])
+}
+
+/// A queue of 40 cores on which other jobs are planned, with gaps between them.
+fn queue(draws: &mut Draws) -> Profile {
+    let mut profile = Profile::new(40);
+    for _ in 0..30 {
+        let (width, seconds) = (draws.whole(1, 40), draws.whole(60, 3600));
+        let from = Time::from_secs(i64::from(draws.whole(0, 36_000)));
+        let span = Span::from_secs(i64::from(seconds));
+        if let Some(start) = profile.earliest_fit(width, span, from) {
+            profile.add(start, start + span, width);
+        }
+    }
+    profile
+}
+
+/// The mean start, in seconds, of a request of 40 cores in each of these queues.
+fn start(queues: &[Profile], run_time: Span) -> Result<f64, String> {
+    let of = |profile: &Profile| profile.earliest_fit(40, run_time, Time::ZERO);
+    let starts: Option<Vec<Time>> = queues.iter().map(of).collect();
+    let starts = starts.ok_or("a queue has no room for ever")?;
+    Ok(starts.iter().map(|start| start.as_secs_f64()).sum::<f64>() / starts.len() as f64)
+}
+
+/// Predicted and executed run times, and where requests of that length start in a queue.
+pub(in crate::study) struct Executions;
+
+impl Compute for Executions {
+    fn name(&self) -> &'static str {
+        "iterative-runs"
+    }
+
+    fn compute(&self, effort: Effort) -> Result<Data, String> {
+        let mut data = Data::table(self.name(), &["set", "model"]);
+        let runs = effort.replications(RUNS, &mut data);
+        let application = application([PROCESSES; 4]);
+        let failed = |error: MappingError| error.to_string();
+        let mut first: Option<[RunTimes; 2]> = None;
+        for (number, set) in sets() {
+            let cores = cores(set);
+            let predicted = predictions(&application, &cores).map_err(failed)?;
+            let base = *first.get_or_insert(predicted);
+            for seed in 1..=u64::from(runs) {
+                // The same draws for every set, so that sets are compared under the same luck.
+                let queues: Vec<Profile> = {
+                    let mut draws = Draws::new(seed);
+                    (0..QUEUES).map(|_| queue(&mut draws)).collect()
+                };
+                let mut draws = Draws::new(1000 + seed);
+                let actual = executed(&application, &cores, &mut draws).map_err(failed)?;
+                for (place, model) in MODELS.iter().enumerate() {
+                    let RunTimes { computing, predicted, with_merges } = predicted[place];
+                    let base = base[place];
+                    let values = [
+                        ("predicted", predicted.as_secs_f64()),
+                        ("with_merges", with_merges.as_secs_f64()),
+                        ("actual", actual[place].as_secs_f64()),
+                        ("error_percent", off(predicted, actual[place])),
+                        ("error_with_merges_percent", off(with_merges, actual[place])),
+                        ("computing", computing.as_secs_f64()),
+                        ("over_percent", over(computing, base.computing)),
+                        ("over_with_transfers_percent", over(predicted, base.predicted)),
+                        ("over_with_merges_percent", over(with_merges, base.with_merges)),
+                        ("start", start(&queues, predicted)?),
+                    ];
+                    data.push(&[&number, model], seed, &values);
+                }
+            }
+        }
+        Ok(data)
+    }
+}
+
+/// By how many percent of what it took a run was predicted wrongly.
+fn off(predicted: Span, actual: Span) -> f64 {
+    100.0 * (actual - predicted).as_secs_f64().abs() / actual.as_secs_f64()
+}
+
+/// By how many percent a run takes longer than on the first set.
+fn over(run_time: Span, first: Span) -> f64 {
+    100.0 * (run_time - first).as_secs_f64() / first.as_secs_f64()
+}
