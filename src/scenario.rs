@@ -72,3 +72,4 @@ pub use source::{ReadError, Source};
 pub use suggest::nearest;
 pub use sweep::{Experiment, References, Run, Setting, Variant};
 pub use workload::{RunBy, WorkflowModel, WorkflowsError};
+pub use write::relative;

@@ -333,10 +333,10 @@ fn sweeps_are_paired_by_variant_and_seed() {
 
     4 runs in both: 4 identical, 0 different
     4 runs only in A
-      scenario=policy-easy_speed-1/seed=2
-      scenario=policy-easy_speed-2/seed=2
-      scenario=policy-fcfs_speed-1/seed=2
-      scenario=policy-fcfs_speed-2/seed=2
+      policy=easy/speed=1/seed=2
+      policy=easy/speed=2/seed=2
+      policy=fcfs/speed=1/seed=2
+      policy=fcfs/speed=2/seed=2
     ----- stderr -----
     "#);
     insta::assert_snapshot!(folder.haggle(&["compare", "again", "other", "--metric", "makespan"]), @r#"
