@@ -90,7 +90,7 @@ fn a_run_is_summed_up() {
       turnaround, weighted, s        80.00   by processor-seconds
 
     results  out
-    digest   459c3cae2d9eebc7d62ae924485c67fd38e11998040fb6e1c017d6f64b1fad70
+    digest   7846e99492278cba12900e9cf1747b740430f9ad6d9d069984db09a29ab36e55
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.names_in("out").join("\n"), @r#"
@@ -152,7 +152,7 @@ fn a_job_wider_than_every_provider_is_rejected_and_noted() {
       turnaround, weighted, s        96.67   by processor-seconds
 
     results  out
-    digest   7f1464bb98c61280ece65aa4ed24853efcca1079ad6e9f2099763e7ed6f86f94
+    digest   68098e21ee98dc3ce22cfdc74cb48d00d418fa0804d9324528015a8cf3a56043
     ----- stderr -----
       ⚠ a job of workload "jobs" needs 9 processors, and provider "north" can give it 8: it will be
       │ rejected

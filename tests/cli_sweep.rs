@@ -326,8 +326,7 @@ fn a_folder_that_cannot_be_made_is_named() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    in run 0 (policy=fcfs/seed=1):
-    error: cannot write `file/policy=fcfs/.seed=1.partial`: Not a directory (os error 20)
+    error: cannot write `file`: File exists (os error 17)
     "#);
     assert_eq!(folder.names(), ["file", "sweep.toml"]);
 }

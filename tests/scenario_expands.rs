@@ -78,7 +78,7 @@ fn a_value_that_stands_twice_on_an_axis_is_refused() {
     let axis = "path = \"provider.*.policy\"\nvalues = [\"fcfs\", \"easy\", \"fcfs\"]";
     assert_eq!(
         read(&format!("{VALID}\n[[sweep.axis]]\n{axis}\n")).expect_err("fcfs is there already"),
-        "s.toml:17:28: axis \"policy\" has fcfs twice"
+        "s.toml:17:27: axis \"policy\" has fcfs twice"
     );
 }
 

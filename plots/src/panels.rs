@@ -81,7 +81,7 @@ fn columns(panels: usize) -> usize {
 
 impl Panels {
     /// A size in which every panel can be read.
-    pub(crate) fn size(&self) -> Size {
+    pub fn size(&self) -> Size {
         let panels = self.charts.each().len();
         let rows = panels.div_ceil(columns(panels)) as u32;
         Size { width: 1600, height: 300 + 500 * rows.clamp(1, 12) }
