@@ -285,30 +285,25 @@ fn opened(low: f64, high: f64) -> (f64, f64) {
 
 /// Ticks at powers of ten, and where these are few, between them.
 fn log_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
-    let text = |value: f64, power: i32| match power {
-        -3..=4 => format!("{value}"),
-        _ => format!("10{}", superscript(power)),
-    };
-    let powers = (low.log10().floor() as i32)..=(high.log10().ceil() as i32);
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let within = |value: f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(&value);
-    let ticks = |factors: &[u8]| {
-        let each = |power: i32| {
-            factors.iter().map(move |&factor| {
-                // Read from its text, it is as round as can be.
-                let value: f64 = format!("{factor}e{power}").parse().unwrap_or(f64::NAN);
-                (value, power)
-            })
-        };
-        let all = powers.clone().flat_map(each).filter(|&(value, _)| within(value));
-        all.map(|(value, power)| (value, text(value, power))).collect::<Vec<_>>()
+    // Numbers are written out if all of them are short enough: `10000` beside `10⁵` is hard to compare.
+    let (short, small) = (-3..=4, -2..=2);
+    // Read from its text, a power is as round as can be.
+    let at =
+        |factor: u8, power: i32| -> f64 { format!("{factor}e{power}").parse().unwrap_or(f64::NAN) };
+    let whole: Vec<i32> = (first..=last).filter(|&power| within(at(1, power))).collect();
+    let all_short = whole.iter().all(|power| short.contains(power));
+    let text = |value: f64, power: i32| match all_short || small.contains(&power) {
+        true => format!("{value}"),
+        false => format!("10{}", superscript(power)),
     };
-    let whole = ticks(&[1]);
-    let small = |power: &i32| (-3..=4).contains(power);
     // One tick says nothing of the scale.
-    match whole.len() {
-        0..=2 if powers.clone().all(|power| small(&power)) => ticks(&[1, 2, 5]),
-        _ => whole,
-    }
+    let between = whole.len() < 3 && short.contains(&first) && short.contains(&last);
+    let factors: &[u8] = if between { &[1, 2, 5] } else { &[1] };
+    let ticks = (first..=last).flat_map(|power| factors.iter().map(move |&it| (it, power)));
+    let ticks = ticks.map(|(factor, power)| (at(factor, power), power));
+    ticks.filter(|it| within(it.0)).map(|(value, power)| (value, text(value, power))).collect()
 }
 
 /// Ticks at what people say of durations.
@@ -390,6 +385,18 @@ mod tests {
             assert!(ticks >= 2, "from {low} s on there are {ticks}");
             low *= 1.3;
         }
+    }
+
+    #[test]
+    fn powers_of_ten_are_written_in_one_way() {
+        let texts = |low, high| {
+            let ticks = log_ticks(low, high);
+            ticks.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(texts(1.0, 12_000.0), "1 10 100 1000 10000");
+        assert_eq!(texts(1.0, 200_000.0), "1 10 100 10³ 10⁴ 10⁵");
+        assert_eq!(texts(0.1, 0.55), "0.1 0.2 0.5");
+        assert_eq!(texts(1e-5, 0.02), "10⁻⁵ 10⁻⁴ 10⁻³ 0.01");
     }
 
     #[test]
