@@ -89,6 +89,8 @@ pub(crate) enum Error {
     Plot(#[from] PlotError),
     #[error("`{}` exists already", .0.display())]
     Exists(PathBuf),
+    #[error("`{}` is left as it is: `{file}` in it is of no run", folder.display())]
+    Strange { folder: PathBuf, file: String },
     #[error("cannot write `{}`: {error}", path.display())]
     Write {
         path: PathBuf,

@@ -73,14 +73,20 @@ pub(crate) fn report(error: &Error) -> Exit {
             ));
             Exit::CannotWrite
         }
+        Error::Sweep(SweepError::NotARun { .. }) => {
+            say(&format!(
+                "error: {error}\n\nhint: name another folder with -o, or remove this one\n"
+            ));
+            Exit::CannotWrite
+        }
         Error::Sweep(
             SweepError::Foreign { .. }
             | SweepError::InputChanged { .. }
-            | SweepError::NoTables { .. }
-            | SweepError::NotARun { .. },
+            | SweepError::NoTables { .. },
         ) => {
             say(&format!(
-                "error: {error}\n\nhint: name another folder with -o, or remove this one\n"
+                "error: {error}\n\nhint: name another folder with -o, or remove this one; `haggle sweep` does such \
+                 runs again with --force\n"
             ));
             Exit::CannotWrite
         }
@@ -133,6 +139,13 @@ pub(crate) fn report(error: &Error) -> Exit {
         }
         Error::Exists(_) => {
             say(&format!("error: {error}\n\nhint: add --force to overwrite it\n"));
+            Exit::CannotWrite
+        }
+        Error::Strange { .. } => {
+            say(&format!(
+                "error: {error}\n\nhint: move it elsewhere, name another folder with -o, or add --force to \
+                 lose it\n"
+            ));
             Exit::CannotWrite
         }
         Error::Workload(problem) => {

@@ -333,10 +333,10 @@ fn sweeps_are_paired_by_variant_and_seed() {
 
     4 runs in both: 4 identical, 0 different
     4 runs only in A
-      scenario=policy-easy_speed-1/seed=2
-      scenario=policy-easy_speed-2/seed=2
-      scenario=policy-fcfs_speed-1/seed=2
-      scenario=policy-fcfs_speed-2/seed=2
+      policy=easy/speed=1/seed=2
+      policy=easy/speed=2/seed=2
+      policy=fcfs/speed=1/seed=2
+      policy=fcfs/speed=2/seed=2
     ----- stderr -----
     "#);
     insta::assert_snapshot!(folder.haggle(&["compare", "again", "other", "--metric", "makespan"]), @r#"
@@ -349,10 +349,10 @@ fn sweeps_are_paired_by_variant_and_seed() {
 
     means, and differences seed by seed
       variant              metric    seeds    A    B  B - A  95 % of it
-      policy-easy_speed-1  makespan      2  150  150      0           -
-      policy-easy_speed-2  makespan      2   75   75      0           -
-      policy-fcfs_speed-1  makespan      2  180  180      0           -
-      policy-fcfs_speed-2  makespan      2   90   90      0           -
+      policy=easy/speed=1  makespan      2  150  150      0           -
+      policy=easy/speed=2  makespan      2   75   75      0           -
+      policy=fcfs/speed=1  makespan      2  180  180      0           -
+      policy=fcfs/speed=2  makespan      2   90   90      0           -
     ----- stderr -----
     "#);
     insta::assert_snapshot!(folder.haggle(&["compare", "again", "other", "--metric", "span"]), @r#"

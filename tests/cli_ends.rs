@@ -72,9 +72,9 @@ fn a_sweep_does_not_go_on_with_another_log() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    error: `out/scenario=policy-fcfs/seed=1` holds results of another `log.swf`: that file has changed since
+    error: `out/policy=fcfs/seed=1` holds results of another `log.swf`: that file has changed since
 
-    hint: name another folder with -o, or remove this one
+    hint: name another folder with -o, or remove this one; `haggle sweep` does such runs again with --force
     ");
     // As long as before, to the byte.
     assert!(replace(&log(50, 101)).starts_with("exit code: 4\n"));
@@ -87,7 +87,7 @@ fn a_sweep_does_not_go_on_with_another_build() {
     let folder = Folder::with(&[("sweep.toml", OF_A_LOG), ("log.swf", &log(50, 100))]);
     let sweep = ["sweep", "sweep.toml", "-o", "out"];
     assert!(folder.haggle(&sweep).starts_with("exit code: 0\n"));
-    let path = folder.path().join("out/scenario=policy-fcfs/seed=1/provenance.json");
+    let path = folder.path().join("out/policy=fcfs/seed=1/provenance.json");
     let text = fs::read_to_string(&path).expect("it is there");
     let build = text.split("\"build\": \"").nth(1).and_then(|rest| rest.get(..16));
     let build = build.expect("it has 16 digits");
@@ -97,7 +97,7 @@ fn a_sweep_does_not_go_on_with_another_build() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    error: `out/scenario=policy-fcfs/seed=1` holds results of another build of haggle 0.1.0 (0123456789abcdef, this one is BUILD)
+    error: `out/policy=fcfs/seed=1` holds results of another build of haggle 0.1.0 (0123456789abcdef, this one is BUILD)
 
     hint: name another folder with -o, remove this one, or add --any-build to count such runs as done
     ");
@@ -492,7 +492,7 @@ submits-to = "north"
     };
     let folder =
         Folder::with(&[("cut.toml", &scenario("61min")), ("whole.toml", &scenario("59min"))]);
-    let line = "\nstopped at its horizon of 1h: jobs that come later are not counted\n";
+    let line = "\n  stopped at its horizon: jobs that come later are not counted\n";
     for (name, cut) in [("cut", true), ("whole", false)] {
         let shown = folder.haggle(&["run", &format!("{name}.toml"), "-o", name]);
         assert_eq!(shown.contains(line), cut, "{shown}");

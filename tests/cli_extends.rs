@@ -88,8 +88,8 @@ fn lists_and_sweeps_are_replaced_as_a_whole() {
     exit code: 0
     ----- stdout -----
     run	seed	folder	policy
-    0	1	scenario=policy-fcfs/seed=1	fcfs
-    1	1	scenario=policy-easy/seed=1	easy
+    0	1	policy=fcfs/seed=1	fcfs
+    1	1	policy=easy/seed=1	easy
     ----- stderr -----
     ");
 }

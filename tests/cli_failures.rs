@@ -524,8 +524,8 @@ fn failures_can_be_swept() {
     exit code: 0
     ----- stdout -----
     run	seed	folder	nominal
-    0	1	scenario=nominal-95/seed=1	95
-    1	1	scenario=nominal-50/seed=1	50
+    0	1	nominal=95/seed=1	95
+    1	1	nominal=50/seed=1	50
     ----- stderr -----
     ");
 }

@@ -101,7 +101,7 @@ fn jobs_share_a_resource_and_data_take_time() {
     bounded slowdown (10 s)           1.07        0.12        1.00        1.18        1.20
 
     results  out
-    digest   a3e492eedb8a85a9471d440e3c870e45ec1bdc28c96ebde1748e87652cb0850e
+    digest   012cb8b32acaf3ffad25e39c03026719ebae0d2bffa6fd51882024592d465b61
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/tries.csv"), @"

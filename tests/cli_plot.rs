@@ -51,6 +51,41 @@ fn a_figure_for_a_column_of_a_paper_is_a_page_of_its_size() {
 }
 
 #[test]
+fn axes_have_the_ends_and_scales_that_are_asked_for() {
+    let folder = runs();
+    let plot = |arguments: &str| {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        folder.haggle(&[&["plot"], arguments.as_slice(), &["-o", "it.svg", "--force"]].concat())
+    };
+    for (arguments, wanted) in [
+        ("easy --kind waiting-ecdf --complement", "share of jobs that waited longer, %"),
+        ("easy --kind waiting-ecdf --y-range 88%..100%", ">88<"),
+        ("easy --kind waiting-ecdf --x-range 5s..5min", ">5 s<"),
+        ("easy silent --kind bounded-slowdown-ecdf --complement", "slowed down more, %"),
+        ("easy --kind bars --metric mean-waiting-time --y-scale log", ">20<"),
+        ("easy --kind box --metric mean-waiting-time --y-range 10s..50s", ">50<"),
+    ] {
+        let shown = plot(arguments);
+        assert!(shown.starts_with("exit code: 0\n"), "{arguments}: {shown}");
+        let drawn = folder.read("it.svg").replace('\n', "");
+        assert!(drawn.contains(wanted), "{arguments}: {wanted} is not in {drawn}");
+    }
+    for (arguments, wanted) in [
+        ("easy --kind gantt --complement", "\"gantt\" does not use --complement"),
+        ("easy --kind waiting-ecdf --provider north --job 3", "does not use --job"),
+        ("easy --kind bars --x policy", "--x names an axis of a sweep, and this is one run"),
+        ("easy --kind waiting-ecdf --y-range 1min..1h", "has another unit than the axis"),
+        ("easy --kind waiting-ecdf --complement --y-range 0%..10%", "is not above 0"),
+        ("easy --kind bars --metric utilisation --y-range 50%..60%", "bars begin at 0"),
+        ("easy --kind waiting-ecdf --y-range 5%..3%", "is not the range of an axis"),
+    ] {
+        let shown = plot(arguments);
+        assert!(shown.starts_with("exit code: 2\n"), "{arguments}: {shown}");
+        assert!(shown.contains(wanted), "{arguments}: {shown}");
+    }
+}
+
+#[test]
 fn nothing_is_overwritten_without_being_told() {
     let folder = runs();
     insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "bars", "-o", "bars.png"]), @r#"
@@ -365,17 +400,20 @@ fn a_run_is_shown_as_it_was_when_it_ended() {
     bounded slowdown (10 s)           1.45        0.90        1.00        2.53        2.80
       turnaround, weighted, s       107.45   by processor-seconds
 
-    class                  jobs     done rejected     used   mean wait   95 % wait  mean b.sld
-    local                     4        3        1  58.89 %       30.00       81.00        1.60
-    external                  1        1        0   2.22 %        0.00        0.00        1.00
+                                                                        waiting time, s  mean bounded
+    class                  jobs  completed  rejected  utilisation       mean       95 %      slowdown
+    local                     4          3         1      58.89 %      30.00      81.00          1.60
+    external                  1          1         0       2.22 %       0.00       0.00          1.00
 
-    provider               jobs     done rejected     used   mean wait   95 % wait  mean b.sld
-    north                     3        3        0  88.33 %       30.00       81.00        1.60
-    south                     1        1        0   6.67 %        0.00        0.00        1.00
+                                                                        waiting time, s  mean bounded
+    provider               jobs  completed  rejected  utilisation       mean       95 %      slowdown
+    north                     3          3         0      88.33 %      30.00      81.00          1.60
+    south                     1          1         0       6.67 %       0.00       0.00          1.00
 
-    workload               jobs     done rejected     used   mean wait   95 % wait  mean b.sld
-    local                     4        3        1  58.89 %       30.00       81.00        1.60
-    external                  1        1        0   2.22 %        0.00        0.00        1.00
+                                                                        waiting time, s  mean bounded
+    workload               jobs  completed  rejected  utilisation       mean       95 %      slowdown
+    local                     4          3         1      58.89 %      30.00      81.00          1.60
+    external                  1          1         0       2.22 %       0.00       0.00          1.00
     ----- stderr -----
     "#);
     insta::assert_snapshot!(folder.haggle(&["show", "."]), @r#"

@@ -374,9 +374,9 @@ fn what_is_done_is_not_done_again() {
 
     0 claims
     ----- stderr -----
-    error: `out/made-up/base/scenario=policy-fcfs_load-0.5/seed=1` holds results of another scenario, seed or version
+    error: `out/made-up/base/policy=fcfs/load=0.5/seed=1` holds results of another scenario, seed or version
 
-    hint: name another folder with -o, or remove this one
+    hint: name another folder with -o, or remove this one; `haggle sweep` does such runs again with --force
     "#);
     assert!(folder.tree("out/made-up") == before);
 }
@@ -520,7 +520,7 @@ fn a_reproduction_that_is_interrupted_goes_on() {
     let folder = study(Some(("base.toml", long)));
     let arguments = ["reproduce", "made-t1", "--scenarios", "lib", "-o", "out", "--jobs", "2"];
     let child = folder.start(&arguments);
-    let variant = folder.path().join("out/made-up/base/scenario=policy-fcfs_load-0.5");
+    let variant = folder.path().join("out/made-up/base/policy=fcfs/load=0.5");
     crate::cli_run::wait_for(|| (1..=3).any(|seed| variant.join(format!("seed={seed}")).is_dir()));
     crate::command::interrupt(&child);
     insta::assert_snapshot!(crate::command::ended(child), @r#"

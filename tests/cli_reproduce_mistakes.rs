@@ -47,7 +47,7 @@ fn charts_of_runs_say_what_is_plotted() {
     assert!(shown.contains("cannot be drawn: say which policy is meant: base has fcfs"), "{shown}");
     write(&folder, "figures.toml", &with(&format!("{plot}, policy = \"easy\" }}")));
     let shown = reproduce(&folder, &["made-t1", "--quiet"]);
-    let run = "out/made-up/base/scenario=policy-easy_load-0.7/seed=1";
+    let run = "out/made-up/base/policy=easy/load=0.7/seed=1";
     assert!(shown.contains(&format!("  figure   out/made-t1.png\n  numbers  {run}\n")), "{shown}");
 }
 

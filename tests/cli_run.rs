@@ -90,7 +90,7 @@ fn a_run_is_summed_up() {
       turnaround, weighted, s        80.00   by processor-seconds
 
     results  out
-    digest   459c3cae2d9eebc7d62ae924485c67fd38e11998040fb6e1c017d6f64b1fad70
+    digest   7846e99492278cba12900e9cf1747b740430f9ad6d9d069984db09a29ab36e55
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.names_in("out").join("\n"), @r#"
@@ -152,7 +152,7 @@ fn a_job_wider_than_every_provider_is_rejected_and_noted() {
       turnaround, weighted, s        96.67   by processor-seconds
 
     results  out
-    digest   7f1464bb98c61280ece65aa4ed24853efcca1079ad6e9f2099763e7ed6f86f94
+    digest   68098e21ee98dc3ce22cfdc74cb48d00d418fa0804d9324528015a8cf3a56043
     ----- stderr -----
       ⚠ a job of workload "jobs" needs 9 processors, and provider "north" can give it 8: it will be
       │ rejected
@@ -391,6 +391,96 @@ fn results_that_are_there_are_kept() {
     assert!(forced.starts_with("exit code: 0\n"), "{forced}");
     assert_ne!(folder.tree("out")["jobs.parquet"], before["jobs.parquet"]);
     assert_eq!(folder.names(), ["out", "three.toml", "valid.toml"]);
+}
+
+#[test]
+fn a_scenario_that_was_edited_runs_again_in_its_own_folder() {
+    let folder = Folder::with(&[("valid.toml", VALID)]);
+    let run = ["run", "valid.toml"];
+    let first = folder.haggle(&run);
+    assert!(first.contains("results  runs/valid\n"), "{first}");
+    let before = folder.tree("runs/valid");
+    fs::write(folder.path().join("valid.toml"), VALID.replace("run = \"80s\"", "run = \"70s\""))
+        .expect("it can be written");
+    // By another way to the same file, and with another seed.
+    let again = folder.haggle(&["run", "./valid.toml", "--seed", "7"]);
+    assert!(again.starts_with("exit code: 0\n"), "{again}");
+    assert_ne!(folder.tree("runs/valid")["provenance.json"], before["provenance.json"]);
+    assert_eq!(folder.names_in("runs"), ["valid"]);
+    // A figure can be drawn again, notes cannot.
+    fs::write(folder.path().join("runs/valid/mine.png"), "").expect("it can be written");
+    assert!(folder.haggle(&run).starts_with("exit code: 0\n"));
+    assert!(!folder.path().join("runs/valid/mine.png").exists());
+    fs::write(folder.path().join("runs/valid/notes.md"), "precious").expect("it can be written");
+    insta::assert_snapshot!(folder.haggle(&run), @r#"
+    exit code: 4
+    ----- stdout -----
+    ----- stderr -----
+    error: `runs/valid` is left as it is: `notes.md` in it is of no run
+
+    hint: move it elsewhere, name another folder with -o, or add --force to lose it
+    "#);
+    assert_eq!(folder.read("runs/valid/notes.md"), "precious");
+    fs::remove_file(folder.path().join("runs/valid/notes.md")).expect("it can be removed");
+    // Whoever names the folder is asked, as before.
+    let named = folder.haggle(&["run", "valid.toml", "-o", "runs/valid"]);
+    assert!(named.contains("exists already and is left as it is"), "{named}");
+}
+
+#[test]
+fn a_folder_of_another_file_is_not_replaced() {
+    let name = "[scenario]\nname = \"same\"\n";
+    let (a, b) = (format!("{name}{VALID}"), format!("{name}{VALID}"));
+    let folder = Folder::with(&[("a.toml", &a), ("b.toml", &b)]);
+    assert!(folder.haggle(&["run", "a.toml"]).starts_with("exit code: 0\n"));
+    let before = folder.tree("runs/same");
+    let refused = "`runs/same` exists already and is left as it is: name another folder";
+    for arguments in [&["run", "b.toml"][..], &["run", "a.toml", "-o", "runs/same"]] {
+        let shown = folder.haggle(arguments);
+        assert!(shown.starts_with("exit code: 4\n") && shown.contains(refused), "{shown}");
+    }
+    assert_eq!(folder.tree("runs/same"), before);
+    // What another command made, such as `replay`, has no note.
+    fs::remove_file(folder.path().join("runs/same/.made-from")).expect("it is there");
+    let shown = folder.haggle(&["run", "a.toml"]);
+    assert!(shown.starts_with("exit code: 4\n") && shown.contains(refused), "{shown}");
+}
+
+/// Who reads the table comes to the numbers of the summary, also where a horizon cuts jobs off.
+#[test]
+fn jobs_that_count_have_the_means_of_the_summary() {
+    let model = VALID.replace(
+        "jobs = [{ submit = \"0s\", processors = 4, requested = \"100s\", run = \"80s\" }]",
+        "model = \"lublin-feitelson\"\nlublin = { jobs = 600, processors = 8, load = 0.9 }",
+    );
+    let results = "[results]\nformat = \"both\"\nwarm-up = \"10%\"\ncool-down = \"5%\"\n";
+    let horizon = format!("[scenario]\nhorizon = \"5d\"\n{model}{results}");
+    let folder =
+        Folder::with(&[("all.toml", &format!("{model}{results}")), ("horizon.toml", &horizon)]);
+    for name in ["all", "horizon"] {
+        let shown = folder.haggle(&["run", &format!("{name}.toml"), "-o", name, "--check"]);
+        assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+        let run = RunReader::open(&folder.path().join(name)).expect("a run");
+        let columns = ["counted", "outcome", "waiting_time", "bounded_slowdown"];
+        let jobs = run.columns(Table::Jobs, &columns).expect("columns");
+        let counted = jobs.integer("counted").expect("integers");
+        let outcome = jobs.text("outcome").expect("texts");
+        let mean = |column: &str| {
+            let values = jobs.real(column).expect("numbers").iter().enumerate();
+            let counts =
+                |row: usize| counted[row] == Some(1) && outcome.at(row) != Some("unfinished");
+            let values: Vec<f64> =
+                values.filter(|&(row, _)| counts(row)).filter_map(|it| *it.1).collect();
+            values.iter().sum::<f64>() / values.len() as f64
+        };
+        let summary = run.summary().expect("a summary");
+        let near = |a: f64, b: Option<f64>| (a / b.expect("a mean") - 1.0).abs() < 1e-9;
+        assert!(near(mean("waiting_time"), summary.mean_waiting_time), "{name}");
+        assert!(near(mean("bounded_slowdown"), summary.mean_bounded_slowdown), "{name}");
+        let left_out = counted.iter().filter(|it| **it == Some(0)).count();
+        assert_eq!(left_out as u64, summary.jobs_cut, "{name}");
+        assert!(summary.jobs_cut > 0 && summary.cut_off == (name == "horizon"), "{name}");
+    }
 }
 
 #[test]

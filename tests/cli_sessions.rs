@@ -73,12 +73,13 @@ fn a_session_has_its_share_to_itself_or_is_rejected() {
     slowdown                          1.00        0.00        1.00        1.00        1.00
     bounded slowdown (10 s)           1.00        0.00        1.00        1.00        1.00
 
-    workload               jobs     done rejected     used   mean wait   95 % wait  mean b.sld
-    light                     2        2        0        -        0.00        0.00        1.00
-    heavy                     4        3        1        -        0.00        0.00        1.00
+                                                                        waiting time, s  mean bounded
+    workload               jobs  completed  rejected  utilisation       mean       95 %      slowdown
+    light                     2          2         0            -       0.00       0.00          1.00
+    heavy                     4          3         1            -       0.00       0.00          1.00
 
     results  out
-    digest   68b9ff33b02ab460e1086ffb3573cb90b23b5085aac6fe68d30aa5ab4d26a4ea
+    digest   dbd3f5d0357e82000ab7ec4dca22c478b63940c61a825ed6cf7251cb2eb76baa
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/tries.csv"), @"

@@ -62,14 +62,14 @@ fn a_sweep_lists_its_runs() {
     exit code: 0
     ----- stdout -----
     run	seed	folder	policy	speed
-    0	1	scenario=policy-fcfs_speed-1/seed=1	fcfs	1
-    1	2	scenario=policy-fcfs_speed-1/seed=2	fcfs	1
-    2	1	scenario=policy-fcfs_speed-2.5/seed=1	fcfs	2.5
-    3	2	scenario=policy-fcfs_speed-2.5/seed=2	fcfs	2.5
-    4	1	scenario=policy-easy_speed-1/seed=1	easy	1
-    5	2	scenario=policy-easy_speed-1/seed=2	easy	1
-    6	1	scenario=policy-easy_speed-2.5/seed=1	easy	2.5
-    7	2	scenario=policy-easy_speed-2.5/seed=2	easy	2.5
+    0	1	policy=fcfs/speed=1/seed=1	fcfs	1
+    1	2	policy=fcfs/speed=1/seed=2	fcfs	1
+    2	1	policy=fcfs/speed=2.5/seed=1	fcfs	2.5
+    3	2	policy=fcfs/speed=2.5/seed=2	fcfs	2.5
+    4	1	policy=easy/speed=1/seed=1	easy	1
+    5	2	policy=easy/speed=1/seed=2	easy	1
+    6	1	policy=easy/speed=2.5/seed=1	easy	2.5
+    7	2	policy=easy/speed=2.5/seed=2	easy	2.5
     ----- stderr -----
     "#);
     let run = folder.haggle(&["show", "--run", "7", "sweep.toml"]);

@@ -34,7 +34,7 @@ values = ["fcfs", "easy", "conservative"]
     )
 }
 
-pub(crate) const FIRST_RUN: &str = "out/scenario=policy-fcfs/seed=1";
+pub(crate) const FIRST_RUN: &str = "out/policy=fcfs/seed=1";
 
 /// All files but those that say how long it took.
 pub(crate) fn results(folder: &Folder, name: &str) -> BTreeMap<String, Vec<u8>> {
@@ -91,11 +91,11 @@ fn a_sweep_is_summed_up() {
     "#);
     insta::assert_snapshot!(folder.names_in("out").join("\n"), @r#"
     aggregate.csv
+    policy=conservative
+    policy=easy
+    policy=fcfs
     runs.csv
     scenario.toml
-    scenario=policy-conservative
-    scenario=policy-easy
-    scenario=policy-fcfs
     "#);
     let runs = folder.read("out/runs.csv");
     assert!(runs.starts_with("run,seed,policy,makespan,"), "{runs}");
@@ -204,7 +204,7 @@ fn stopped(end: impl FnOnce(std::process::Child) -> Option<String>) {
     let sweep = ["sweep", "sweep.toml", "--jobs", "2", "-o", "out"];
     let child = folder.start(&sweep);
     // All runs of a variant share a folder, which is there before its first run is done.
-    let variant = folder.path().join("out/scenario=policy-fcfs");
+    let variant = folder.path().join("out/policy=fcfs");
     wait_for(|| (1..=3).any(|seed| variant.join(format!("seed={seed}")).is_dir()));
     let said = end(child);
     let done = finished(&folder);
@@ -260,9 +260,9 @@ fn results_of_something_else_are_kept() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    error: `out/scenario=policy-fcfs/seed=1` holds results of another scenario, seed or version
+    error: `out/policy=fcfs/seed=1` holds results of another scenario, seed or version
 
-    hint: name another folder with -o, or remove this one
+    hint: name another folder with -o, or remove this one; `haggle sweep` does such runs again with --force
     "#);
     assert_eq!(differing(&before, &folder.tree("out")), [""; 0]);
     let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--force"]);
@@ -272,7 +272,7 @@ fn results_of_something_else_are_kept() {
     assert_eq!(folder.read("out/runs.csv"), folder.read("fresh/runs.csv"));
     let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--force"]);
     assert!(shown.contains("9 of 9 runs are done already"), "{shown}");
-    fs::remove_file(folder.path().join("out/scenario=policy-fcfs/seed=1/provenance.json"))
+    fs::remove_file(folder.path().join("out/policy=fcfs/seed=1/provenance.json"))
         .expect("it can be removed");
     let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--force"]);
     assert!(shown.contains("is in the way: it does not hold a run"), "{shown}");
@@ -290,7 +290,7 @@ fn a_run_with_a_damaged_table_does_not_count_as_done() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-    error: `out/scenario=policy-fcfs/seed=1/jobs.parquet` is damaged: it is missing, or its size is another one than the run wrote
+    error: `out/policy=fcfs/seed=1/jobs.parquet` is damaged: it is missing, or its size is another one than the run wrote
 
     hint: remove its folder, and the same command makes that run again
     "#);
@@ -311,7 +311,7 @@ fn a_folder_that_holds_no_run_is_in_the_way() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    error: `out/scenario=policy-fcfs/seed=1` is in the way: it does not hold a run (no provenance.json in it)
+    error: `out/policy=fcfs/seed=1` is in the way: it does not hold a run (no provenance.json in it)
 
     hint: name another folder with -o, or remove this one
     "#);
@@ -326,8 +326,7 @@ fn a_folder_that_cannot_be_made_is_named() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    in run 0 (scenario=policy-fcfs/seed=1):
-    error: cannot write `file/scenario=policy-fcfs/.seed=1.partial`: Not a directory (os error 20)
+    error: cannot write `file`: File exists (os error 17)
     "#);
     assert_eq!(folder.names(), ["file", "sweep.toml"]);
 }
@@ -347,7 +346,7 @@ fn a_run_that_fails_is_named() {
     ----- stderr -----
 
     1 of 1 run failed:
-      run 0 (scenario=sweep/seed=1): log.swf:1: expected 18 fields, found 3
+      run 0 (seed=1): log.swf:1: expected 18 fields, found 3
 
     hint: the tables are of the others; the same command tries these again
     "#);
@@ -417,7 +416,39 @@ fn figures_of_single_runs_are_drawn_when_asked_for() {
     "#);
     let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "drawn", "--figures"]);
     assert!(!stderr_of(&shown).contains("left out"), "{shown}");
-    assert!(folder.path().join("drawn/scenario=sweep/seed=1/gantt.png").exists(), "{shown}");
+    assert!(folder.path().join("drawn/seed=1/gantt.png").exists(), "{shown}");
+}
+
+#[test]
+fn status_says_what_is_there_of_a_sweep_that_nobody_submitted() {
+    let folder = Folder::with(&[("sweep.toml", &scenario(10))]);
+    folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--part", "1/3"]);
+    fs::create_dir_all(folder.path().join("out/policy=easy/.seed=2.partial")).expect("made");
+    let status = ["sweep", "status", "out"];
+    insta::assert_snapshot!(folder.haggle(&status), @r#"
+    exit code: 0
+    ----- stdout -----
+    9 runs, not submitted to Slurm
+      done            3
+      failed          0
+      begun           1  somebody carries them out, or was stopped while doing so
+      missing         5
+    `haggle sweep SCENARIO -o DIR` carries out the others and sums up, with `--part K/N` a part of them
+    ----- stderr -----
+    "#);
+    folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--pack", "4"]);
+    insta::assert_snapshot!(stdout_of(&folder.haggle(&status)), @r#"
+    9 runs, not submitted to Slurm
+      done            9  in 3 packs
+      failed          0
+      begun           0
+      missing         0
+    summed up in runs.csv and aggregate.csv
+    "#);
+    let json = folder.haggle(&["sweep", "status", "out", "--json"]);
+    assert!(json.contains("\"missing\": 0") && json.contains("\"summed_up\": true"), "{json}");
+    let none = folder.haggle(&["sweep", "status", "sweep.toml"]);
+    assert!(stderr_of(&none).contains("`sweep.toml` is not the folder of a sweep"), "{none}");
 }
 
 /// An axis may be called as what the jobs of one run are grouped by.
@@ -480,8 +511,8 @@ fn a_run_that_fails_keeps_no_other_from_its_end() {
     warning: the replications are copies of one run at 1 of 1 points: the seed changes nothing there, so no confidence interval is given; the workload steps `random-window`, `resample` and `shake` make others of a log
 
     2 of 4 runs failed:
-      run 0 (scenario=log-damaged.swf/seed=1): damaged.swf:1: expected 18 fields, found 3
-      run 1 (scenario=log-damaged.swf/seed=2): damaged.swf:1: expected 18 fields, found 3
+      run 0 (log=damaged.swf/seed=1): damaged.swf:1: expected 18 fields, found 3
+      run 1 (log=damaged.swf/seed=2): damaged.swf:1: expected 18 fields, found 3
 
     hint: the tables are of the others; the same command tries these again
     "#);

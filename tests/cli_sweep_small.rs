@@ -12,7 +12,7 @@ fn summaries_alone_give_the_same_sums() {
     let small = ["sweep", "sweep.toml", "-o", "out", "--summaries-only"];
     let shown = folder.haggle(&small);
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
-    for table in ["runs.csv", "aggregate.csv", "scenario=policy-fcfs/seed=1/summary.json"] {
+    for table in ["runs.csv", "aggregate.csv", "policy=fcfs/seed=1/summary.json"] {
         assert_eq!(folder.read(&format!("out/{table}")), folder.read(&format!("whole/{table}")));
     }
     insta::assert_snapshot!(folder.names_in(FIRST_RUN).join("\n"), @r#"
@@ -30,15 +30,15 @@ fn summaries_alone_give_the_same_sums() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    error: `out/scenario=policy-fcfs/seed=1` has no tables: only its summary was kept
+    error: `out/policy=fcfs/seed=1` has no tables: only its summary was kept
 
-    hint: name another folder with -o, or remove this one
+    hint: name another folder with -o, or remove this one; `haggle sweep` does such runs again with --force
     "#);
     insta::assert_snapshot!(folder.haggle(&["verify", FIRST_RUN]), @r#"
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: `out/scenario=policy-fcfs/seed=1` has no tables: only its summary was kept
+    error: `out/policy=fcfs/seed=1` has no tables: only its summary was kept
 
     hint: verify its scenario
     "#);
@@ -46,7 +46,7 @@ fn summaries_alone_give_the_same_sums() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-    error: `out/scenario=policy-fcfs/seed=1` has neither resources.parquet nor resources.csv
+    error: `out/policy=fcfs/seed=1` has neither resources.parquet nor resources.csv
     "#);
     let shown = folder.haggle(&[&small[..4], &["--force"]].concat());
     assert!(stderr_of(&shown).contains("9 runs that were there are done again"), "{shown}");
@@ -97,7 +97,7 @@ fn packs_are_read_as_folders_are() {
     let within = |place: &str| folder.haggle(&["compare", place, "--against", "policy=fcfs"]);
     assert_eq!(within("packed").replace("packed", "whole"), within("whole"));
     // A run is named as if it had a folder.
-    let run = "scenario=policy-easy/seed=3";
+    let run = "policy=easy/seed=3";
     for command in ["show RUN", "explain RUN 7", "verify RUN", "compare RUN RUN", "show --json RUN"]
     {
         let of = |place: &str| {
@@ -149,7 +149,10 @@ fn packs_are_whole_or_made_again() {
     hint: remove its folder, and the same command makes that run again
     "#);
     let again = ["sweep", "sweep.toml", "-o", "out", "--pack", "4", "--force"];
-    assert!(folder.haggle(&again).starts_with("exit code: 0\n"));
+    let forced = folder.haggle(&again);
+    assert!(forced.starts_with("exit code: 0\n"), "{forced}");
+    // All four of the pack, and not the one pack.
+    assert!(stderr_of(&forced).contains("4 runs that were there are done again"), "{forced}");
     assert_eq!(differing(&of_packs("out"), &of_packs("whole")), [""; 0]);
     let other = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--pack", "3"]);
     assert!(stderr_of(&other).contains("has packs of another size (pack=4)"), "{other}");
@@ -165,7 +168,7 @@ fn packs_are_whole_or_made_again() {
     assert!(whole("logs").starts_with("exit code: 0\n"));
     assert_eq!(folder.read("logs/runs.csv").lines().count(), 5);
     // The path of its log starts from where its folder would be.
-    let run = |place: &str| format!("{place}/scenario=log-whole.swf/seed=2");
+    let run = |place: &str| format!("{place}/log=whole.swf/seed=2");
     folder.haggle(&["sweep", "sweep.toml", "-o", "plain/below"]);
     let shown = folder.haggle(&["compare", &run("logs"), &run("plain/below")]);
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");

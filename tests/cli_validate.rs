@@ -1,6 +1,52 @@
 //! `haggle validate`: every problem at once, each with its line and the way out.
 
-use crate::command::{Folder, VALID};
+use crate::command::{Folder, VALID, unwrapped};
+
+#[test]
+fn axes_of_figures_fit_what_is_on_them() {
+    let sweep = "[sweep]\n[[sweep.axis]]\npath = \"provider.north.policy\"\nvalues = [\"fcfs\", \"easy\"]\n\
+                 [[sweep.axis]]\npath = \"provider.north.processors\"\nvalues = [8, 16]\n";
+    let said = |figure: &str| {
+        let text = format!("{VALID}\n{sweep}\n[[figure]]\n{figure}\n");
+        let folder = Folder::with(&[("it.toml", &text)]);
+        folder.haggle(&["validate", "it.toml"])
+    };
+    let measure = "metric = \"mean-waiting-time\"\n";
+    for (figure, wanted) in [
+        (
+            format!("kind = \"lines\"\n{measure}x = \"policy\"\nx-scale = \"log\""),
+            "have no logarithms",
+        ),
+        (format!("kind = \"bars\"\n{measure}x-scale = \"log\""), "\"bars\" does not use `x-scale`"),
+        (format!("kind = \"bars\"\n{measure}complement = true"), "does not use `complement`"),
+        (
+            format!("kind = \"bars\"\n{measure}x = \"policies\""),
+            "no sweep axis is called \"policies\"",
+        ),
+        (format!("kind = \"box\"\n{measure}y-scale = \"log\""), "\"box\" does not use `y-scale`"),
+        (
+            format!("kind = \"lines\"\n{measure}x = \"policy\"\ny-range = \"1..2\""),
+            "another unit than the axis",
+        ),
+        ("kind = \"gantt\"\ny-range = \"1..2\"".to_owned(), "\"gantt\" does not use `y-range`"),
+        ("kind = \"waiting-ecdf\"\nx-range = \"1..2\"".to_owned(), "another unit than the axis"),
+        ("kind = \"waiting-ecdf\"\ny-range = \"2..1\"".to_owned(), "is not the range of an axis"),
+    ] {
+        let shown = said(&figure);
+        assert!(shown.starts_with("exit code: 3\n"), "{figure}: {shown}");
+        assert!(unwrapped(&shown).contains(wanted), "{figure}: {shown}");
+    }
+    for figure in [
+        format!("kind = \"bars\"\n{measure}x = \"policy\"\ny-scale = \"log\""),
+        format!(
+            "kind = \"lines\"\n{measure}x = \"processors\"\nx-scale = \"log\"\ny-range = \"..1h\""
+        ),
+        "kind = \"waiting-ecdf\"\ncomplement = true\nx-range = \"1min..\"".to_owned(),
+    ] {
+        let shown = said(&figure);
+        assert!(shown.starts_with("exit code: 0\n"), "{figure}: {shown}");
+    }
+}
 
 #[test]
 fn valid_scenarios_are_counted() {

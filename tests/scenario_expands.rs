@@ -15,7 +15,7 @@ fn a_scenario_without_a_sweep_is_one_run() {
     let experiment = read(VALID).expect("valid");
     let folders: Vec<String> =
         experiment.runs().map(|run| run.folder().display().to_string()).collect();
-    assert_eq!(folders, ["scenario=s/seed=1"]);
+    assert_eq!(folders, ["seed=1"]);
 }
 
 #[test]
@@ -26,12 +26,12 @@ fn axes_multiply_and_the_last_varies_fastest() {
     assert_eq!(
         labels,
         [
-            "load-0.5_placement-least-loaded",
-            "load-0.5_placement-random",
-            "load-0.7_placement-least-loaded",
-            "load-0.7_placement-random",
-            "load-0.9_placement-least-loaded",
-            "load-0.9_placement-random",
+            "load=0.5/placement=least-loaded",
+            "load=0.5/placement=random",
+            "load=0.7/placement=least-loaded",
+            "load=0.7/placement=random",
+            "load=0.9/placement=least-loaded",
+            "load=0.9/placement=random",
         ]
     );
     let second = &experiment.variants[1].scenario;
@@ -70,6 +70,15 @@ fn a_wrong_value_of_an_axis_is_shown_where_it_is_written() {
     assert_eq!(
         read(&text).expect_err("6 has no unit"),
         "s.toml:17:17: `6` is neither a length of time nor a share"
+    );
+}
+
+#[test]
+fn a_value_that_stands_twice_on_an_axis_is_refused() {
+    let axis = "path = \"provider.*.policy\"\nvalues = [\"fcfs\", \"easy\", \"fcfs\"]";
+    assert_eq!(
+        read(&format!("{VALID}\n[[sweep.axis]]\n{axis}\n")).expect_err("fcfs is there already"),
+        "s.toml:17:27: axis \"policy\" has fcfs twice"
     );
 }
 

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 
 use haggle_plots::load::{self, By, Part, Tables, World};
 use haggle_plots::{
-    BarChart, BarSeries, BoxChart, BoxSeries, BoxStyle, Figure, Format, PlotError, Quantity, Shows,
-    Size, Timeline,
+    BarChart, BarSeries, BoxChart, BoxSeries, BoxStyle, DistributionFigure, Figure, Format,
+    PlotError, Quantity, Shows, Size, Timeline,
 };
 use haggle_results::metrics::Group;
 use haggle_results::metrics::named::{of_group, of_run};
@@ -77,7 +77,7 @@ pub fn draw(
     path: &Path,
 ) -> Result<(), ExperimentError> {
     prepare(figure, scenario, run)
-        .and_then(|drawing| drawing.draw(path, size(figure)))
+        .and_then(|drawing| drawing.draw(path, size(figure, &drawing)))
         .map_err(|error| failed(figure, error))
 }
 
@@ -113,16 +113,17 @@ pub fn draw_compared(
     let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
     let title = figure.title.clone().unwrap_or_else(|| format!("{}: {what}", names.join(", ")));
     load::compare(&named, &title, &part(figure), quantity)
-        .and_then(|drawing| Figure::Distribution(drawing).draw(path, size(figure)))
+        .map(|drawing| curves(drawing, figure))
+        .and_then(|drawing| drawing.draw(path, size(figure, &drawing)))
         .map_err(|error| failed(figure, error))
 }
 
 /// How large a figure is.
-fn size(figure: &file::Figure) -> Size {
+fn size(figure: &file::Figure, drawing: &Figure) -> Size {
     match figure.size {
         Some(PictureSize::Millimetres(width, height)) => Size::on_paper(width, height),
         Some(PictureSize::Pixels(width, height)) => Size { width, height },
-        None => Size::default(),
+        None => drawing.size(),
     }
 }
 
@@ -182,7 +183,7 @@ fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<F
             distribution(figure, scenario, run, Quantity::BoundedSlowdown, "bounded slowdowns")?
         }
         FigureKind::AgreementEcdf => {
-            Figure::Distribution(load::agreements(run, &title("times to agreement"), &part)?)
+            curves(load::agreements(run, &title("times to agreement"), &part)?, figure)
         }
         FigureKind::Bars => Figure::Bars(bars(figure, scenario, run.run())?),
         FigureKind::Box | FigureKind::LetterValues => Figure::Boxes(boxes(figure, scenario, run)?),
@@ -357,7 +358,17 @@ fn distribution(
     for sample in &mut drawing.samples {
         sample.name = grouping.label(&sample.name, scenario);
     }
-    Ok(Figure::Distribution(drawing))
+    Ok(curves(drawing, figure))
+}
+
+/// Distribution functions on the axes that a figure asks for.
+fn curves(drawing: DistributionFigure, figure: &file::Figure) -> Figure {
+    Figure::Distribution(DistributionFigure {
+        complement: figure.complement,
+        x_limits: metric::limits(figure.x_range, 1.0),
+        y_limits: metric::limits(figure.y_range, 1.0),
+        ..drawing
+    })
 }
 
 /// How boxes show values.
@@ -404,6 +415,7 @@ fn boxes(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<Box
         categories: samples.iter().map(|it| grouping.label(&it.name, scenario)).collect(),
         style: style(figure),
         reference: None,
+        y_limits: metric::limits(figure.y_range, scale.factor),
         series: vec![BoxSeries {
             name: what.to_owned(),
             values: samples.iter().map(values).collect(),
@@ -450,6 +462,7 @@ fn bars(
         (what, groups.map(bar).collect())
     };
     let scale = metric::Scale::of(&metric, bars.iter().filter_map(|(_, value)| *value));
+    let (scale, y_scale) = scale.on_axis(figure, &metric);
     for (_, value) in &mut bars {
         *value = value.map(|value| value * scale.factor);
     }
@@ -459,13 +472,15 @@ fn bars(
             .group_by
             .as_ref()
             .map_or(if whole { String::new() } else { "provider".to_owned() }, ToString::to_string),
-        y_label: scale.label,
+        y_label: scale.label.clone(),
         legend_label: String::new(),
         series: vec![BarSeries {
             name: metric::title(&metric),
             values: bars.iter().map(|(_, value)| value.map(|value| (value, None))).collect(),
         }],
         differences: false,
+        y_scale,
+        y_limits: metric::limits(figure.y_range, scale.factor),
         categories: bars.into_iter().map(|(name, _)| name).collect(),
     })
 }

@@ -193,8 +193,11 @@ pub fn run(
     let fails = world.outages.is_some();
     let writer = destination
         .map(|destination| {
-            let options =
-                WriteOptions { failures: fails, ..write_options(&scenario.results, destination) };
+            let options = WriteOptions {
+                failures: fails,
+                cut: metrics.cut != Cut::default(),
+                ..write_options(&scenario.results, destination)
+            };
             RunWriter::create(&destination.folder, cast.clone(), options)
         })
         .transpose()?;
@@ -210,11 +213,13 @@ pub fn run(
     let mut summary = metrics.summarise();
     let closes = !scenario.maintenance.is_empty();
     warnings.extend(in_vain(&steps, &reports, &summary, fails, closes));
+    summary.cut_off = stats.cut_off;
     summary.warnings = conduct.warnings.iter().chain(&warnings).cloned().collect();
     let (written, timing) = match (writer, destination) {
         (Some(mut writer), Some(destination)) => {
             writer.transactions(&metrics.transactions())?;
             writer.workflows(&metrics.workflows())?;
+            writer.counted(&metrics.counted())?;
             let finished = writer.finish()?;
             let rest = Rest {
                 scenario,
@@ -416,6 +421,6 @@ fn write_options(results: &file::Results, destination: &Destination) -> WriteOpt
         },
         existing: destination.existing,
         bounded_slowdown_threshold: results.bounded_slowdown_threshold.0,
-        failures: false,
+        ..WriteOptions::default()
     }
 }

@@ -258,13 +258,21 @@ pub fn clear_stale(
                 if own.exists() {
                     let removed = fs::remove_dir_all(&own);
                     removed.map_err(|error| ResultsError::write(&own, error))?;
-                } else if let Some(pack) =
-                    Pack::all_in(output)?.range(..=run.number).next_back().map(|it| it.1)
+                } else if let Some((first, pack)) =
+                    Pack::all_in(output)?.range(..=run.number).next_back()
                 {
+                    // All of its runs are gone, and are not to be found any more.
+                    let next = Pack::all_in(output)?.range(first + 1..).next().map(|it| *it.0);
+                    let mine = |run: &Run<'_>| {
+                        run.number >= *first && next.is_none_or(|next| run.number < next)
+                    };
+                    // One that is damaged does not say how many it had.
+                    let all = || experiment.runs().filter(mine).count();
+                    cleared += Pack::open(pack).map_or_else(|_| all(), |pack| pack.count());
                     let removed = fs::remove_dir_all(pack);
                     removed.map_err(|error| ResultsError::write(pack, error))?;
-                    // All of its runs are gone, and are not to be found any more.
                     past = Past::new(folder, output, wanted)?;
+                    continue;
                 }
                 cleared += 1;
             }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use haggle_plots::load::{self, By, Part, Tables, World};
 use haggle_plots::{
-    BarChart, BarSeries, Figure, Histogram, LineAxis, LineChart, LineSeries, PanelCharts, Panels,
-    PlotError, Quantity, ScatterChart, ScatterPoint, Shows, Size, SweepPoint, YScale,
+    BarChart, BarSeries, Figure, Histogram, Limits, LineAxis, LineChart, LineSeries, PanelCharts,
+    Panels, PlotError, Quantity, ScatterChart, ScatterPoint, Shows, SweepPoint, YScale,
 };
 use haggle_results::RunReader;
 
@@ -19,10 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, figure) in figures(&Tables::new(&run))? {
         for ending in ["png", "svg"] {
             let path = Path::new(output).join(format!("{name}.{ending}"));
-            let size = match &figure {
-                Figure::Panels(panels) => panels.size(),
-                _ => Size::default(),
-            };
+            let size = figure.size();
             figure.draw(&path, size)?;
         }
     }
@@ -71,7 +68,9 @@ fn lines() -> LineChart {
         x_axis: LineAxis::Numbers,
         x_log: false,
         y_scale: YScale::Linear,
+        y_limits: Limits::NONE,
         differences: false,
+        joins_names: false,
         band: false,
         y_label: "mean waiting time, s".to_owned(),
         legend_label: String::new(),
@@ -94,6 +93,8 @@ fn bars() -> BarChart {
         y_label: "mean response time, h".to_owned(),
         legend_label: String::new(),
         differences: false,
+        y_scale: YScale::Linear,
+        y_limits: Limits::NONE,
         categories: ["offers only", "computing power", "rough load", "free time slots"]
             .map(str::to_owned)
             .to_vec(),
@@ -128,6 +129,7 @@ fn curves() -> LineChart {
         x_label: "rank".to_owned(),
         y_label: "length".to_owned(),
         y_scale: YScale::LogTime,
+        y_limits: Limits::NONE,
         series: vec![curve("requests", 30.0), curve("fragments", 4.0)],
         ..lines()
     }
@@ -160,6 +162,8 @@ fn panels() -> Panels {
         y_label: "delayed jobs, % (mean and standard deviation of 30 runs)".to_owned(),
         legend_label: String::new(),
         differences: false,
+        y_scale: YScale::Linear,
+        y_limits: Limits::NONE,
         categories: ["relaxed", "tight"].map(str::to_owned).to_vec(),
         series: ["offers only", "computing power", "rough load", "free time slots"]
             .iter()

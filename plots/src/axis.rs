@@ -11,16 +11,42 @@ pub(crate) struct Axis {
     pub(crate) label: String,
     low: f64,
     high: f64,
-    scale: Scale,
+    log: bool,
     pub(crate) ticks: Vec<(f64, String)>,
     /// Whether ticks go on as lines through the panel; between names they would mean nothing.
     pub(crate) grid: bool,
+    /// Whether its ends were chosen, so that there may be values beyond, which are not drawn.
+    cut: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Scale {
+/// How values lie on an axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum YScale {
+    /// Evenly.
+    #[default]
     Linear,
+    /// By their logarithms; what is not above 0 lies at the end.
     Log,
+    /// By their logarithms, as times in seconds.
+    LogTime,
+}
+
+/// Ends of an axis that were chosen, in its unit; those that were not follow from the data.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// The low one.
+    pub low: Option<f64>,
+    /// The high one.
+    pub high: Option<f64>,
+}
+
+impl Limits {
+    /// Nothing was chosen.
+    pub const NONE: Limits = Limits { low: None, high: None };
+
+    fn are_none(self) -> bool {
+        self == Limits::NONE
+    }
 }
 
 /// What people say of durations, a few a decade.
@@ -85,9 +111,10 @@ impl Axis {
             label: label.to_owned(),
             low,
             high,
-            scale: Scale::Linear,
+            log: false,
             ticks: linear_ticks(low, high, most),
             grid: true,
+            cut: false,
         }
     }
 
@@ -126,40 +153,51 @@ impl Axis {
         axis
     }
 
+    /// The same axis with the ends that were chosen.
+    pub(crate) fn limited(self, scale: YScale, limits: Limits) -> Axis {
+        if limits.are_none() {
+            return self;
+        }
+        let (low, high) = (limits.low.unwrap_or(self.low), limits.high.unwrap_or(self.high));
+        let (low, high) = opened(low, high);
+        let axis = match scale {
+            YScale::Linear => Axis::linear(&self.label, low, high, 6),
+            YScale::Log => Axis { low, high, ticks: log_ticks(low, high), ..self },
+            YScale::LogTime => Axis { low, high, ticks: log_time_ticks(low, high), ..self },
+        };
+        Axis { cut: true, ..axis }
+    }
+
+    /// Whether a value is to be seen: it lies between ends that were chosen, or none were.
+    pub(crate) fn shows(&self, value: f64) -> bool {
+        !self.cut || (self.low..=self.high).contains(&value)
+    }
+
+    /// Whether its ends were chosen.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut
+    }
+
     /// A logarithmic axis of durations in seconds: ticks at what people say, such as 10 min.
     pub(crate) fn log_time(label: &str, low: f64, high: f64) -> Axis {
-        let mut axis = Axis::log(label, low, high);
-        let within = |(value, _): &(f64, String)| (axis.low..=axis.high).contains(value);
-        let ticks = |named: &[(f64, &str)]| {
-            let named = named.iter().map(|&(value, text)| (value, text.to_owned()));
-            named.filter(within).collect::<Vec<_>>()
-        };
-        let mut some = ticks(&DURATIONS);
-        // One tick says nothing of the scale.
-        if some.len() < 3 {
-            some.extend(ticks(&DURATIONS_BETWEEN));
-            some.sort_by(|a, b| a.0.total_cmp(&b.0));
-        }
-        axis.ticks = some;
+        // What people say of durations lies further apart than numbers do.
+        let mut axis = Axis::log(label, low, high.max(low.max(1e-9) * 10.0));
+        axis.ticks = log_time_ticks(axis.low, axis.high);
         axis
     }
 
-    /// A logarithmic axis with ticks at powers of ten; both ends must be above 0.
+    /// A logarithmic axis with ticks at powers of ten, and between them where these are few; both ends must be above 0.
     pub(crate) fn log(label: &str, low: f64, high: f64) -> Axis {
         let low = low.max(1e-9);
-        let high = high.max(low * 10.0);
-        let powers = (low.log10().ceil() as i32)..=(high.log10().floor() as i32);
-        let text = |power: i32| match power {
-            -3..=4 => format!("{}", 10_f64.powi(power)),
-            _ => format!("10{}", superscript(power)),
-        };
+        let high = high.max(low * 4.0);
         Axis {
             label: label.to_owned(),
             low,
             high,
-            scale: Scale::Log,
-            ticks: powers.map(|power| (10_f64.powi(power), text(power))).collect(),
+            log: true,
+            ticks: log_ticks(low, high),
             grid: true,
+            cut: false,
         }
     }
 
@@ -195,26 +233,32 @@ impl Axis {
     /// An axis with so many places side by side.
     fn places(label: &str, count: usize, ticks: Vec<(f64, String)>) -> Axis {
         let (low, high) = (0.0, count as f64);
-        Axis { label: label.to_owned(), low, high, scale: Scale::Linear, ticks, grid: false }
+        Axis { label: label.to_owned(), low, high, log: false, ticks, grid: false, cut: false }
     }
 
     /// Where a value lies: 0 at the low end, 1 at the high one; values beyond lie at the end.
     pub(crate) fn share(&self, value: f64) -> f64 {
-        let share = match self.scale {
-            Scale::Linear => (value - self.low) / (self.high - self.low),
-            Scale::Log => {
-                let least = value.max(self.low);
-                (least / self.low).ln() / (self.high / self.low).ln()
-            }
+        self.open_share(value).clamp(0.0, 1.0)
+    }
+
+    /// The same without an end.
+    pub(crate) fn open_share(&self, value: f64) -> f64 {
+        let share = if self.log {
+            // What has no logarithm lies far away.
+            let least = value.max(self.low * 1e-12);
+            (least / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
         };
-        if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
+        if share.is_nan() { 0.0 } else { share }
     }
 
     /// The value at a share.
     pub(crate) fn value(&self, share: f64) -> f64 {
-        match self.scale {
-            Scale::Linear => self.low + (self.high - self.low) * share,
-            Scale::Log => self.low * (self.high / self.low).powf(share),
+        if self.log {
+            self.low * (self.high / self.low).powf(share)
+        } else {
+            self.low + (self.high - self.low) * share
         }
     }
 }
@@ -237,6 +281,44 @@ pub(crate) fn from_zero(first: f64, last: f64) -> f64 {
 /// A range that is not empty.
 fn opened(low: f64, high: f64) -> (f64, f64) {
     if high > low { (low, high) } else { (low, low + 1.0) }
+}
+
+/// Ticks at powers of ten, and where these are few, between them.
+fn log_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let within = |value: f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(&value);
+    // Numbers are written out if all of them are short enough: `10000` beside `10⁵` is hard to compare.
+    let (short, small) = (-3..=4, -2..=2);
+    // Read from its text, a power is as round as can be.
+    let at =
+        |factor: u8, power: i32| -> f64 { format!("{factor}e{power}").parse().unwrap_or(f64::NAN) };
+    let whole: Vec<i32> = (first..=last).filter(|&power| within(at(1, power))).collect();
+    let all_short = whole.iter().all(|power| short.contains(power));
+    let text = |value: f64, power: i32| match all_short || small.contains(&power) {
+        true => format!("{value}"),
+        false => format!("10{}", superscript(power)),
+    };
+    // One tick says nothing of the scale.
+    let between = whole.len() < 3 && short.contains(&first) && short.contains(&last);
+    let factors: &[u8] = if between { &[1, 2, 5] } else { &[1] };
+    let ticks = (first..=last).flat_map(|power| factors.iter().map(move |&it| (it, power)));
+    let ticks = ticks.map(|(factor, power)| (at(factor, power), power));
+    ticks.filter(|it| within(it.0)).map(|(value, power)| (value, text(value, power))).collect()
+}
+
+/// Ticks at what people say of durations.
+fn log_time_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
+    let ticks = |named: &[(f64, &str)]| {
+        let named = named.iter().map(|&(value, text)| (value, text.to_owned()));
+        named.filter(|(value, _)| (low..=high).contains(value)).collect::<Vec<_>>()
+    };
+    let mut some = ticks(&DURATIONS);
+    // One tick says nothing of the scale.
+    if some.len() < 3 {
+        some.extend(ticks(&DURATIONS_BETWEEN));
+        some.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    some
 }
 
 fn linear_ticks(low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
@@ -303,6 +385,18 @@ mod tests {
             assert!(ticks >= 2, "from {low} s on there are {ticks}");
             low *= 1.3;
         }
+    }
+
+    #[test]
+    fn powers_of_ten_are_written_in_one_way() {
+        let texts = |low, high| {
+            let ticks = log_ticks(low, high);
+            ticks.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(texts(1.0, 12_000.0), "1 10 100 1000 10000");
+        assert_eq!(texts(1.0, 200_000.0), "1 10 100 10³ 10⁴ 10⁵");
+        assert_eq!(texts(0.1, 0.55), "0.1 0.2 0.5");
+        assert_eq!(texts(1e-5, 0.02), "10⁻⁵ 10⁻⁴ 10⁻³ 0.01");
     }
 
     #[test]

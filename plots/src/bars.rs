@@ -1,6 +1,6 @@
 //! Bars: means with their spreads for categories, and counts of bins.
 
-use crate::axis::Axis;
+use crate::axis::{Axis, Limits, YScale};
 use crate::canvas::Size;
 use crate::chart::{Chart, amounts_or_range, around_zero, end, range, whisker, zero_line};
 use crate::error::PlotError;
@@ -25,6 +25,11 @@ pub struct BarChart {
     pub categories: Vec<String>,
     /// Whether values are differences: of both signs, around a line at 0.
     pub differences: bool,
+    /// How values lie on the y axis. By their logarithms, bars begin at the lower edge, and what is not above 0
+    /// has none.
+    pub y_scale: YScale,
+    /// Where the y axis ends, if that was chosen.
+    pub y_limits: Limits,
     /// A bar in each group for each.
     pub series: Vec<BarSeries>,
 }
@@ -79,6 +84,13 @@ impl Chart for BarChart {
     }
 
     fn y_range(&self) -> Result<(f64, f64), &'static str> {
+        if self.y_scale != YScale::Linear {
+            let positive = self.values().map(|(mean, _)| mean).filter(|&mean| mean > 0.0);
+            let low = positive.fold(f64::INFINITY, f64::min);
+            let tops = self.values().map(|(mean, half)| mean + half.unwrap_or(0.0));
+            let high = tops.fold(f64::NEG_INFINITY, f64::max);
+            return if low <= high { Ok((low, high)) } else { Err("no bar has a value above 0") };
+        }
         // Without an interval there is a number above the bar, which needs some room.
         let end = match self.differences {
             true => f64::INFINITY,
@@ -93,7 +105,14 @@ impl Chart for BarChart {
     }
 
     fn y_axis(&self, label: &str, range: (f64, f64)) -> Axis {
-        amounts_or_range(label, range)
+        // The shortest bar is to be seen, too, and begins at a power of ten.
+        let low = 10_f64.powf((range.0 / 1.3).log10().floor());
+        let axis = match self.y_scale {
+            YScale::Linear => amounts_or_range(label, range),
+            YScale::Log => Axis::log(label, low, range.1 * 1.5),
+            YScale::LogTime => Axis::log_time(label, low, range.1 * 1.5),
+        };
+        axis.limited(self.y_scale, self.y_limits)
     }
 
     fn x_axis(&self, room: f64) -> Axis {
@@ -120,14 +139,15 @@ impl Chart for BarChart {
                 };
                 let from = category as f64 + margin + wide * i as f64;
                 let (start, end) = (panel.x(from), panel.x(from + wide));
-                let (a, b) = (panel.y(mean), panel.y(0.0));
+                let base = if self.y_scale == YScale::Linear { panel.y(0.0) } else { panel.bottom };
+                let (a, b) = (panel.y(mean), base);
                 scene.rectangle([start, a.min(b), end - 2.0, a.max(b)], series(i));
                 if let Some(half) = half {
                     let (top, bottom) = (panel.y(mean + half), panel.y(mean - half));
                     let middle = (start + end) / 2.0 - 1.0;
                     // Of a dark bar, too.
                     scene.line(vec![(middle, top - 3.0), (middle, bottom + 3.0)], WHITE, 6);
-                    whisker(scene, middle, top, bottom, INK);
+                    whisker(scene, panel, middle, (mean - half, mean + half), INK);
                 } else {
                     write_value(scene, [start, end], a, mean);
                 }

@@ -12,7 +12,7 @@
 
 use haggle_results::metrics::percentile;
 
-use crate::axis::Axis;
+use crate::axis::{Axis, Limits, YScale};
 use crate::chart::Chart;
 use crate::frame::Panel;
 use crate::legend::Key;
@@ -36,6 +36,8 @@ pub struct BoxChart {
     pub style: BoxStyle,
     /// Where values mean something: a line across.
     pub reference: Option<f64>,
+    /// Where the y axis ends, if that was chosen.
+    pub y_limits: Limits,
     /// A box in each group for each.
     pub series: Vec<BoxSeries>,
 }
@@ -167,11 +169,13 @@ impl Chart for BoxChart {
 
     fn y_axis(&self, label: &str, (low, high): (f64, f64)) -> Axis {
         // Boxes are no amounts: 0 is on the axis where it is near, and not where it would flatten them.
-        if 0.0 <= low && low <= 0.4 * high {
-            return Axis::amounts(label, high, 6);
-        }
+        let near = 0.0 <= low && low <= 0.4 * high;
         let edge = (high - low).max(high.abs() * 1e-3) * 0.06;
-        Axis::linear(label, low - edge, high + edge, 6)
+        let axis = match near {
+            true => Axis::amounts(label, high, 6),
+            false => Axis::linear(label, low - edge, high + edge, 6),
+        };
+        axis.limited(YScale::Linear, self.y_limits)
     }
 
     fn x_axis(&self, room: f64) -> Axis {
@@ -217,10 +221,12 @@ fn draw_box(
     if let Some((low, high)) = spread.whiskers {
         let inner = spread.boxes.first().copied().unwrap_or((low, high));
         for (from, to) in [(inner.0, low), (inner.1, high)] {
-            let (from, to) = (panel.y(from), panel.y(to));
+            let (y, end_y) = (panel.y(from), panel.y(to));
             let half = (end - start) / 4.0;
-            scene.line(vec![(middle, from), (middle, to)], colour, 2);
-            scene.line(vec![(middle - half, to), (middle + half, to)], colour, 2);
+            scene.line(vec![(middle, y), (middle, end_y)], colour, 2);
+            if panel.y.shows(to) {
+                scene.line(vec![(middle - half, end_y), (middle + half, end_y)], colour, 2);
+            }
         }
     }
     // The widest last: it is the smallest, and lies on the others.
@@ -229,15 +235,22 @@ fn draw_box(
         let narrower = (end - start) / 2.0 * level as f64 / (count as f64 + 0.5);
         let edges = [start + narrower, panel.y(high), end - narrower, panel.y(low)];
         let share = if count == 1 { 0.4 } else { 0.75 - 0.55 * level as f64 / (count - 1) as f64 };
+        if edges[1] == edges[3] && !panel.y.shows(low) {
+            continue;
+        }
         scene.rectangle(edges, tint(colour, share));
         outline(scene, edges, colour);
     }
-    let y = panel.y(spread.median);
-    scene.line(vec![(start, y), (end, y)], INK, 4);
+    if panel.y.shows(spread.median) {
+        let y = panel.y(spread.median);
+        scene.line(vec![(start, y), (end, y)], INK, 4);
+    }
     // Where all values are close, it is all that shows which series the box is of.
-    scene.dot((middle, panel.y(spread.mean)), 6.5, INK);
-    scene.dot((middle, panel.y(spread.mean)), 4.5, colour);
-    for &value in &spread.beyond {
+    if panel.y.shows(spread.mean) {
+        scene.dot((middle, panel.y(spread.mean)), 6.5, INK);
+        scene.dot((middle, panel.y(spread.mean)), 4.5, colour);
+    }
+    for &value in spread.beyond.iter().filter(|&&value| panel.y.shows(value)) {
         scene.dot((middle, panel.y(value)), 4.0, colour);
     }
 }

@@ -92,10 +92,20 @@ pub(crate) fn amounts_or_range(label: &str, (low, high): (f64, f64)) -> Axis {
     Axis::linear(label, low - edge, high.max(0.0) + edge, 6)
 }
 
-/// The spread of a value, upright.
-pub(crate) fn whisker(scene: &mut Scene, x: f64, top: f64, bottom: f64, colour: Colour) {
-    scene.line(vec![(x, top), (x, bottom)], colour, 2);
-    for y in [top, bottom] {
+/// The spread of a value, upright, from a low value to a high one. It has no cap where the axis ends before it.
+pub(crate) fn whisker(
+    scene: &mut Scene,
+    panel: &Panel,
+    x: f64,
+    (low, high): (f64, f64),
+    colour: Colour,
+) {
+    if panel.y(low) == panel.y(high) && !panel.y.shows(low) {
+        return;
+    }
+    scene.line(vec![(x, panel.y(high)), (x, panel.y(low))], colour, 2);
+    for value in [high, low].into_iter().filter(|&it| panel.y.shows(it)) {
+        let y = panel.y(value);
         scene.line(vec![(x - 8.0, y), (x + 8.0, y)], colour, 2);
     }
 }

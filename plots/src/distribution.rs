@@ -1,6 +1,6 @@
 //! Empirical distribution functions: the share of jobs that waited (or were slowed down) at most so much.
 
-use crate::axis::Axis;
+use crate::axis::{Axis, Limits, YScale};
 use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Plan};
@@ -27,6 +27,12 @@ pub struct DistributionFigure {
     pub title: String,
     /// What is distributed.
     pub quantity: Quantity,
+    /// Whether curves show how many lie above a value, 1 - F, by their logarithms: tails can be read then.
+    pub complement: bool,
+    /// Where the x axis ends, if that was chosen, in seconds or slowdowns.
+    pub x_limits: Limits,
+    /// Where the y axis ends, if that was chosen, in percent.
+    pub y_limits: Limits,
     /// A curve for each.
     pub samples: Vec<Sample>,
 }
@@ -41,6 +47,18 @@ pub struct Sample {
 }
 
 impl DistributionFigure {
+    /// Distribution functions over all values.
+    pub fn new(title: &str, quantity: Quantity, samples: Vec<Sample>) -> DistributionFigure {
+        DistributionFigure {
+            title: title.to_owned(),
+            quantity,
+            complement: false,
+            x_limits: Limits::NONE,
+            y_limits: Limits::NONE,
+            samples,
+        }
+    }
+
     pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
         let samples: Vec<(&str, Vec<f64>)> = self.samples.iter().map(sorted).collect();
         let highest = samples.iter().filter_map(|(_, values)| values.last());
@@ -59,15 +77,23 @@ impl DistributionFigure {
                 |(_, values): &(&str, Vec<f64>)| values.iter().copied().find(|&it| it > 0.0);
             samples.iter().filter_map(above).reduce(f64::min).unwrap_or(1.0) / 1.2
         };
-        let x = match self.quantity {
+        let (axis, scale) = match self.quantity {
             Quantity::WaitingTime => {
-                Axis::log_time("waiting time (left edge: 1 s or less)", 1.0, highest.max(60.0))
+                let label = match self.x_limits.low {
+                    None => "waiting time (left edge: 1 s or less)",
+                    Some(_) => "waiting time",
+                };
+                (Axis::log_time(label, 1.0, highest.max(60.0)), YScale::LogTime)
             }
-            Quantity::BoundedSlowdown => Axis::log("bounded slowdown", 1.0, highest.max(10.0)),
+            Quantity::BoundedSlowdown => {
+                (Axis::log("bounded slowdown", 1.0, highest.max(10.0)), YScale::Log)
+            }
             Quantity::TimeToAgreement => {
-                Axis::log_time("time from the first try to the agreement", lowest(), highest)
+                let label = "time from the first try to the agreement";
+                (Axis::log_time(label, lowest(), highest), YScale::LogTime)
             }
         };
+        let x = axis.limited(scale, self.x_limits);
         let legend = samples
             .iter()
             .enumerate()
@@ -76,7 +102,7 @@ impl DistributionFigure {
             title: self.title.clone(),
             legend_label: String::new(),
             legend: if samples.len() > 1 { legend.collect() } else { Vec::new() },
-            panels: vec![(Axis::amounts("share of jobs, %", 100.0, 5), 1.0)],
+            panels: vec![(self.y_axis(&samples), 1.0)],
         };
         let (mut scene, panels) = frame::draw(plan, x, size)?;
         let panel = &panels[0];
@@ -86,21 +112,48 @@ impl DistributionFigure {
             let mut x = panel.left;
             while x <= panel.right {
                 // The last pixel stands for all there is: rounding must not cost the largest value.
-                let at_most = if x + 1.0 > panel.right { f64::INFINITY } else { panel.value_at(x) };
+                let is_last = x + 1.0 > panel.right && self.x_limits.high.is_none();
+                let at_most = if is_last { f64::INFINITY } else { panel.value_at(x) };
                 let count = values.partition_point(|&value| value <= at_most);
-                let y = panel.y(100.0 * count as f64 / values.len() as f64);
+                let count = if self.complement { values.len() - count } else { count };
+                let y = panel.open_y(100.0 * count as f64 / values.len() as f64);
                 if let Some(&(_, before)) = line.last()
                     && before != y
                 {
                     line.push((x, before));
                 }
                 line.push((x, y));
+                // Nothing has no logarithm: the curve ends where nobody is left.
+                if self.complement && count == 0 {
+                    break;
+                }
                 x += 1.0;
             }
-            strokes::line(&mut scene, i, line, series(i));
+            for piece in panel.within(line) {
+                strokes::line(&mut scene, i, piece, series(i));
+            }
         }
         frame::close(&mut scene, &panels);
         Ok(scene)
+    }
+}
+
+impl DistributionFigure {
+    /// The axis of shares.
+    fn y_axis(&self, samples: &[(&str, Vec<f64>)]) -> Axis {
+        if !self.complement {
+            let axis = Axis::amounts("share of jobs, %", 100.0, 5);
+            return axis.limited(YScale::Linear, self.y_limits);
+        }
+        let label = match self.quantity {
+            Quantity::WaitingTime => "share of jobs that waited longer, %",
+            Quantity::BoundedSlowdown => "share of jobs that were slowed down more, %",
+            Quantity::TimeToAgreement => "share of jobs that were agreed on later, %",
+        };
+        // The last job of the largest sample is to be seen.
+        let most = samples.iter().map(|(_, values)| values.len()).max().unwrap_or(1);
+        let axis = Axis::log(label, (100.0 / most as f64 / 1.3).min(10.0), 100.0);
+        axis.limited(YScale::Log, self.y_limits)
     }
 }
 

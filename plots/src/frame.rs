@@ -54,6 +54,49 @@ impl Panel {
         self.bottom - self.y.share(value) * (self.bottom - self.top)
     }
 
+    /// The same, also of what lies beyond the panel.
+    pub(crate) fn open_y(&self, value: f64) -> f64 {
+        let share = if self.y.is_cut() { self.y.open_share(value) } else { self.y.share(value) };
+        self.bottom - share * (self.bottom - self.top)
+    }
+
+    /// The pieces of a line that lie between its top and its bottom.
+    pub(crate) fn within(&self, points: Vec<(f64, f64)>) -> Vec<Vec<(f64, f64)>> {
+        let inside = |y: f64| (self.top..=self.bottom).contains(&y);
+        if points.iter().all(|&(_, y)| inside(y)) {
+            return vec![points];
+        }
+        let mut pieces: Vec<Vec<(f64, f64)>> = vec![Vec::new()];
+        for pair in points.windows(2) {
+            let (a, b) = (pair[0], pair[1]);
+            // Where the line comes in and goes out, as shares of the way from a to b.
+            let way = |y: f64| (y - a.1) / (b.1 - a.1);
+            let (mut from, mut until) = (0.0, 1.0);
+            if a.1 != b.1 {
+                let (one, other) = (way(self.top), way(self.bottom));
+                from = f64::max(from, one.min(other));
+                until = f64::min(until, one.max(other));
+            } else if !inside(a.1) {
+                from = 2.0;
+            }
+            if from > until {
+                pieces.push(Vec::new());
+                continue;
+            }
+            let at = |share: f64| (a.0 + (b.0 - a.0) * share, a.1 + (b.1 - a.1) * share);
+            let piece = pieces.last_mut().expect("there is one from the start");
+            if piece.is_empty() {
+                piece.push(at(from));
+            }
+            piece.push(at(until));
+            if until < 1.0 {
+                pieces.push(Vec::new());
+            }
+        }
+        pieces.retain(|piece| piece.len() > 1);
+        pieces
+    }
+
     /// Whether a value of the x axis lies in it.
     pub(crate) fn shows(&self, value: f64) -> bool {
         (self.x.value(0.0)..=self.x.value(1.0)).contains(&value)

@@ -37,6 +37,8 @@ pub(crate) enum Mark {
     Line(usize),
     /// A piece of the line of the series with this number.
     Dash(usize),
+    /// The mark of the series with this number.
+    Point(usize),
 }
 
 impl Key {
@@ -68,6 +70,7 @@ impl Key {
                     strokes::mark(scene, number, (left + 11.0, y), colour);
                 }
             }
+            Mark::Point(number) => strokes::mark(scene, number, (left + 11.0, y), colour),
             Mark::Arrow => arrow(scene, &[(left, y), (right, y)], colour),
         }
     }

@@ -42,7 +42,7 @@ mod type_face;
 use std::fs;
 use std::path::Path;
 
-pub use axis::time_unit;
+pub use axis::{Limits, YScale, time_unit};
 pub use bars::{BarChart, BarSeries, Histogram};
 pub use boxes::{BoxChart, BoxSeries, BoxStyle};
 pub use canvas::Size;
@@ -52,7 +52,7 @@ pub use format::Format;
 pub use gantt::{Gantt, GanttBar, GanttOutage, GanttProvider};
 pub use graph::{GraphTask, TaskGraph};
 pub use job_timeline::{JobTimeline, JobTry};
-pub use lines::{LineAxis, LineChart, LineSeries, SweepPoint, YScale};
+pub use lines::{LineAxis, LineChart, LineSeries, SweepPoint};
 pub use panels::{PanelCharts, Panels};
 pub use resource_timeline::{ResourceLanes, ResourceTimeline};
 pub use scatter::{ScatterChart, ScatterPoint};
@@ -116,6 +116,15 @@ impl Figure {
             Figure::Panels(figure) => figure.scene(size),
             Figure::Histogram(figure) => figure.scene(size),
             Figure::TaskGraph(figure) => figure.scene(size),
+        }
+    }
+
+    /// The size that suits it where none is asked for.
+    pub fn size(&self) -> Size {
+        match self {
+            Figure::ResourceTimeline(figure) => figure.size(),
+            Figure::Panels(figure) => figure.size(),
+            _ => Size::default(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Means with their spreads over an axis: the usual figure of a sweep.
 
-use crate::axis::Axis;
+use crate::axis::{Axis, Limits, YScale};
 use crate::chart::{Chart, amounts_or_range, around_zero, end, range, whisker, zero_line};
 use crate::frame::Panel;
 use crate::legend::{Key, Mark};
@@ -25,24 +25,17 @@ pub struct LineChart {
     pub x_log: bool,
     /// How values lie on the y axis.
     pub y_scale: YScale,
+    /// Where the y axis ends, if that was chosen.
+    pub y_limits: Limits,
     /// Whether values are differences: of both signs, around a line at 0.
     pub differences: bool,
+    /// Whether points over names are joined, which have an order then and lie evenly apart. Between names as such
+    /// there is nothing.
+    pub joins_names: bool,
     /// Whether spreads are pale strips along the lines instead of whiskers at the points.
     pub band: bool,
     /// A line for each.
     pub series: Vec<LineSeries>,
-}
-
-/// How values lie on an axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum YScale {
-    /// Evenly.
-    #[default]
-    Linear,
-    /// By their logarithms; what is not above 0 lies at the end.
-    Log,
-    /// By their logarithms, as times in seconds.
-    LogTime,
 }
 
 /// What the x of points are.
@@ -83,6 +76,15 @@ const DODGE: f64 = 5.0;
 const DOTTED: usize = 40;
 
 impl LineChart {
+    fn has_names(&self) -> bool {
+        matches!(self.x_axis, LineAxis::Names(_))
+    }
+
+    /// Whether no line joins the points.
+    fn has_points_alone(&self) -> bool {
+        self.has_names() && !self.joins_names
+    }
+
     fn points(&self) -> impl Iterator<Item = &SweepPoint> + Clone {
         self.series.iter().flat_map(|it| &it.points).filter(|it| finite(it))
     }
@@ -116,18 +118,19 @@ impl Chart for LineChart {
         }
         let positive = || self.points().map(|it| it.mean).filter(|&mean| mean > 0.0);
         let low = positive().fold(f64::INFINITY, f64::min);
-        let high = positive().fold(f64::NEG_INFINITY, f64::max);
+        let high = self.points().map(|it| reach(it).2).fold(f64::NEG_INFINITY, f64::max);
         if low <= high { Ok((low, high)) } else { Err("no point has a value above 0") }
     }
 
     fn y_axis(&self, label: &str, range: (f64, f64)) -> Axis {
         // A little room on both sides, so that no curve lies on an edge.
         let (low, high) = (range.0 / 1.3, range.1 * 1.3);
-        match self.y_scale {
+        let axis = match self.y_scale {
             YScale::Linear => amounts_or_range(label, range),
             YScale::Log => Axis::log(label, low, high),
             YScale::LogTime => Axis::log_time(label, low, high),
-        }
+        };
+        axis.limited(self.y_scale, self.y_limits)
     }
 
     fn x_axis(&self, room: f64) -> Axis {
@@ -152,19 +155,21 @@ impl Chart for LineChart {
     }
 
     fn legend(&self) -> Vec<Key> {
-        let key = |(i, it): (usize, &LineSeries)| Key::new(&it.name, Mark::Line(i), series(i));
+        let mark = if self.has_points_alone() { Mark::Point } else { Mark::Line };
+        let key = |(i, it): (usize, &LineSeries)| Key::new(&it.name, mark(i), series(i));
         let names = self.series.iter().enumerate().map(key);
         if self.series.len() > 1 { names.collect() } else { Vec::new() }
     }
 
     fn draw(&self, scene: &mut Scene, panel: &Panel) {
-        let shift = if matches!(self.x_axis, LineAxis::Names(_)) { 0.5 } else { 0.0 };
+        let (names, alone) = (self.has_names(), self.has_points_alone());
+        let shift = if names { 0.5 } else { 0.0 };
         if self.differences {
             zero_line(scene, panel);
         }
-        let whiskers = !self.band && self.points().any(|it| it.half_width.is_some());
+        let whiskers = (!self.band || alone) && self.points().any(|it| it.half_width.is_some());
         let lines: Vec<Vec<&SweepPoint>> = self.series.iter().map(sorted).collect();
-        if self.band {
+        if self.band && !alone {
             // Below all lines, so that none is veiled.
             for (i, points) in lines.iter().enumerate() {
                 draw_band(scene, panel, shift, points, series(i));
@@ -174,18 +179,21 @@ impl Chart for LineChart {
             // Side by side, so that intervals of several lines do not hide each other; over a number
             // a point beside it would be that of another number.
             let middle = (self.series.len() as f64 - 1.0) / 2.0;
-            let names = matches!(self.x_axis, LineAxis::Names(_));
             let aside = if whiskers && names { DODGE * (i as f64 - middle) } else { 0.0 };
             let place =
-                |point: &&SweepPoint| (panel.x(point.x + shift) + aside, panel.y(point.mean));
-            strokes::line(scene, i, points.iter().map(place).collect(), series(i));
+                |point: &&SweepPoint| (panel.x(point.x + shift) + aside, panel.open_y(point.mean));
+            if !alone {
+                for piece in panel.within(points.iter().map(place).collect()) {
+                    strokes::line(scene, i, piece, series(i));
+                }
+            }
             for point in points {
                 let at = place(point);
                 if let Some(half) = point.half_width.filter(|_| whiskers) {
-                    let (top, bottom) = (panel.y(point.mean + half), panel.y(point.mean - half));
-                    whisker(scene, at.0, top, bottom, series(i));
+                    let ends = (point.mean - half, point.mean + half);
+                    whisker(scene, panel, at.0, ends, series(i));
                 }
-                if points.len() <= DOTTED {
+                if (alone || points.len() <= DOTTED) && panel.y.shows(point.mean) {
                     strokes::mark(scene, i, at, series(i));
                 }
             }

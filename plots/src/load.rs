@@ -180,7 +180,7 @@ pub fn distribution(
     by: By,
 ) -> Result<DistributionFigure, PlotError> {
     let samples = samples(run, part, by, |job| value(job, quantity))?;
-    Ok(DistributionFigure { title: title.to_owned(), quantity, samples })
+    Ok(DistributionFigure::new(title, quantity, samples))
 }
 
 /// A value of each job that has one, told apart by `by`, over the jobs that were submitted in the part
@@ -234,8 +234,7 @@ pub fn agreements(run: &Tables, title: &str, part: &Part) -> Result<Distribution
         }
     }
     let samples = samples.into_iter().map(|(name, values)| Sample { name, values }).collect();
-    let title = title.to_owned();
-    Ok(DistributionFigure { title, quantity: Quantity::TimeToAgreement, samples })
+    Ok(DistributionFigure::new(title, Quantity::TimeToAgreement, samples))
 }
 
 /// Distribution functions of several runs, each under its name.
@@ -261,11 +260,8 @@ pub fn compare(
         };
         Ok(Sample { name: name.clone(), values })
     };
-    Ok(DistributionFigure {
-        title: title.to_owned(),
-        quantity,
-        samples: runs.iter().map(sample).collect::<Result<_, PlotError>>()?,
-    })
+    let samples = runs.iter().map(sample).collect::<Result<_, PlotError>>()?;
+    Ok(DistributionFigure::new(title, quantity, samples))
 }
 
 /// When a provider was down, of the part that is drawn.

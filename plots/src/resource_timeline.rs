@@ -32,6 +32,17 @@ pub struct ResourceLanes {
 }
 
 impl ResourceTimeline {
+    /// A size in which lanes are hardly higher than the bars in them.
+    pub(crate) fn size(&self) -> Size {
+        const LANE: usize = 150;
+        // Title, labels of panels and the axis of time.
+        let around = 160 + 60 * self.resources.len();
+        let lanes: usize = self.resources.iter().map(|resource| resource.slots.len()).sum();
+        let least = 400_u32;
+        let height = u32::try_from(around + LANE * lanes).unwrap_or(u32::MAX);
+        Size { height: height.clamp(least, Size::default().height), ..Size::default() }
+    }
+
     pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
         let bars = || self.resources.iter().flat_map(|resource| resource.slots.iter().flatten());
         if bars().next().is_none() {

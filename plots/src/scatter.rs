@@ -97,7 +97,7 @@ impl Chart for ScatterChart {
             let (x, y) = at(point);
             if point.y.1.is_some() {
                 let (_, bottom, top) = reach(point.y);
-                whisker(scene, x, panel.y(top), panel.y(bottom), series(i));
+                whisker(scene, panel, x, (bottom, top), series(i));
                 taken.push([x - 8.0, panel.y(top), x + 8.0, panel.y(bottom)]);
             }
             if point.x.1.is_some() {

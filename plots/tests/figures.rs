@@ -10,9 +10,9 @@ use haggle_model::{
 use haggle_plots::load::{self, By, Part, Tables, World};
 use haggle_plots::scene::{Colour, Shape};
 use haggle_plots::{
-    BarChart, BarSeries, Figure, Gantt, GanttOutage, Histogram, LineAxis, LineChart, LineSeries,
-    Outage, PanelCharts, Panels, PlotError, Quantity, ScatterChart, ScatterPoint, Shows, Size,
-    SweepPoint, YScale,
+    BarChart, BarSeries, Figure, Gantt, GanttOutage, Histogram, Limits, LineAxis, LineChart,
+    LineSeries, Outage, PanelCharts, Panels, PlotError, Quantity, ScatterChart, ScatterPoint,
+    Shows, Size, SweepPoint, YScale,
 };
 use haggle_results::{RunReader, RunWriter, WriteOptions};
 
@@ -101,7 +101,9 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         x_axis: LineAxis::Numbers,
         x_log: false,
         y_scale: YScale::Linear,
+        y_limits: Limits::NONE,
         differences: false,
+        joins_names: false,
         band: false,
         y_label: "gain, s".to_owned(),
         legend_label: String::new(),
@@ -118,6 +120,8 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         y_label: "wait, s".to_owned(),
         legend_label: String::new(),
         differences: false,
+        y_scale: YScale::Linear,
+        y_limits: Limits::NONE,
         categories: (0..30).map(|i| format!("policy number {i}")).collect(),
         series: vec![BarSeries {
             name: "one".to_owned(),
@@ -130,6 +134,8 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         y_label: y_label.to_owned(),
         legend_label: String::new(),
         differences: false,
+        y_scale: YScale::Linear,
+        y_limits: Limits::NONE,
         categories: ["relaxed", "tight"].map(str::to_owned).to_vec(),
         series: ["offers only", "computing power", "free time slots"]
             .map(|name| BarSeries {
@@ -166,7 +172,9 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         x_axis: LineAxis::Names(vec!["one".to_owned(), "two".to_owned(), "three".to_owned()]),
         x_log: false,
         y_scale: YScale::LogTime,
+        y_limits: Limits::NONE,
         differences: false,
+        joins_names: false,
         band: true,
         series: vec![LineSeries {
             name: "sorted".to_owned(),

@@ -1,7 +1,8 @@
 //! Panels beside each other: what they share and what stands at each.
 
 use haggle_plots::{
-    BarChart, BarSeries, Figure, PanelCharts, Panels, PlotError, ScatterChart, ScatterPoint, Scene,
+    BarChart, BarSeries, Figure, Limits, PanelCharts, Panels, PlotError, ScatterChart,
+    ScatterPoint, Scene, YScale,
 };
 
 fn chart(title: &str, y_label: &str, values: [Option<f64>; 2]) -> BarChart {
@@ -15,6 +16,8 @@ fn chart(title: &str, y_label: &str, values: [Option<f64>; 2]) -> BarChart {
         y_label: y_label.to_owned(),
         legend_label: String::new(),
         differences: false,
+        y_scale: YScale::Linear,
+        y_limits: Limits::NONE,
         categories: ["relaxed", "tight"].map(str::to_owned).to_vec(),
         series: vec![bars("offers", 1.0), bars("slots", 1.5)],
     }

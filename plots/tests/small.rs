@@ -1,6 +1,8 @@
 //! Figures of the size of a paper's column: all that is written can be read.
 
-use haggle_plots::{BarChart, BarSeries, Figure, Held, Shows, Size, Timeline, TimelinePart};
+use haggle_plots::{
+    BarChart, BarSeries, Figure, Held, Limits, Shows, Size, Timeline, TimelinePart, YScale,
+};
 
 /// In a column of a paper a label has several lines, instead of no end.
 #[test]
@@ -15,6 +17,8 @@ fn labels_of_small_figures_are_whole() {
         legend_label: String::new(),
         categories: vec!["easy".to_owned()],
         differences: true,
+        y_scale: YScale::Linear,
+        y_limits: Limits::NONE,
         series: vec![BarSeries { name: "one".to_owned(), values: vec![Some((-3.0, Some(1.0)))] }],
     };
     let scene = Figure::Bars(chart).scene(size).expect("there is data");

@@ -378,6 +378,7 @@ const JOBS: &[Column] = &[
     column("workflow", Integer, "", "the workflow that it is a task of: its number in its workload, from 0, as in `workflows`", Empty("no task")).if_used(),
     column("task", Integer, "", "which task of that, from 0, in the order of its description", Empty("no task")).if_used(),
     column("alternative_time", Seconds, "s", "of a reservation that was refused, the earliest start at which there would have been room for it, beside its window, as far as its user was told", Empty("none was told, or not refused")).if_used(),
+    column("counted", Integer, "", "1 if metrics of the summary count it, 0 in warm-up or cool-down; means of times are over those that are not `unfinished` either", Never),
 ];
 
 #[rustfmt::skip]

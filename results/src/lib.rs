@@ -40,5 +40,5 @@ pub use metrics::{
 pub use pack::PackWriter;
 pub use provenance::{Input, Provenance, Timing};
 pub use reader::{JobRow, PlacementRow, ResourceRow, RunReader};
-pub use sweep_folder::SweepFolder;
+pub use sweep_folder::{SweepFolder, folder_of_run};
 pub use writer::{Availability, FinishedRun, Format, Loss, Messages, RunWriter, WriteOptions};

@@ -19,8 +19,9 @@ Beside them are `scenario.toml` (with every default), `provenance.json` (version
 digest of the tables, size of their files, what the clock of a log showed at time zero), `summary.json` (metrics) and `timing.json` (what the run cost: the only file that differs
 when the same run is made again).
 
-In a pack of a sweep ([cluster.md](cluster.md#large-sweeps)) the tables of many runs are one file each, with `scenario` and `seed` before
-these columns.
+[readers.md](readers.md) has them read in pandas, Polars and DuckDB, of one run and of a sweep. In a pack of a sweep ([cluster.md](cluster.md#large-sweeps)) the
+tables of many runs are one file each, with the axes of the sweep, as texts, and `seed` before these columns; an axis that is called as one of these
+is `axis.NAME` there.
 ";
 
 const TAIL: &str = "
@@ -116,7 +117,9 @@ Run time is end - start, of the last try and with what tries before it saved; of
 their number, where Batsim divides by all jobs. Percentiles are exact, linear between the two nearest values (as in NumPy
 and pandas); std is that of a sample. A missing value is `null`.
 
-Warm-up and cool-down leave out jobs by their submission time, from all counts and distributions. `makespan`, `utilisation`,
+`cut_off` is true if the run stopped at its horizon before all jobs had come: those that come later are in no table and no count.
+
+Warm-up and cool-down leave out jobs by their submission time, from all counts and distributions; column `counted` of `jobs` is 0 for them. `makespan`, `utilisation`,
 `time_computing`, `time_idle`, `failures` and `grid` are always those of the whole run; `utilisation_in_window` is the utilisation between
 the ends of the cut, or over the scenario's `window`.
 

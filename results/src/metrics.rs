@@ -499,6 +499,11 @@ impl Metrics {
         self.jobs.push(Sample::of(record));
     }
 
+    /// Of each job, in the order in which they were over, whether warm-up and cool-down leave it.
+    pub fn counted(&self) -> Vec<bool> {
+        summary::counted(self)
+    }
+
     /// Sums up.
     pub fn summarise(&self) -> Summary {
         summary::summarise(self)

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! DIR/pack=0/      the runs from number 0 on
-//!   runs.parquet     a row a run: run, scenario, seed, and its summary, provenance and scenario as texts
+//!   runs.parquet     a row a run: run, scenario (the folder of its variant), seed, and its summary,
+//!                    provenance and scenario as texts
 //!   timing.json      how long each run took, by its number
-//!   jobs.parquet …   the rows of all runs, one run after the other, with `scenario` and `seed` before
-//!                    the columns of the table
+//!   jobs.parquet …   the rows of all runs, one run after the other, with the axes of the sweep, as texts,
+//!                    and `seed` before the columns of the table
 //!   pack.json        the sizes of the tables
 //! ```
 //!
-//! `scenario` and `seed` are what the names of folders say of runs that have some, so that whoever reads all
+//! The axes and `seed` are what the names of folders say of runs that have some, so that whoever reads all
 //! tables of a sweep at once finds the same columns. A pack is made as a run's folder is: under another name,
 //! by one at a time, and it is whole when it has its own.
 
@@ -42,24 +43,29 @@ struct Contents {
 /// A pack that is being made.
 pub struct PackWriter {
     folder: PartialFolder,
+    axes: Vec<String>,
     tables: BTreeMap<&'static str, PackedFile>,
     runs: Vec<PackedRun>,
 }
 
 impl PackWriter {
-    /// Begins the pack of the runs from number `first` on, in the folder of a sweep; one that is there is
-    /// replaced.
+    /// Begins the pack of the runs from number `first` on, in the folder of a sweep with these axes; one that
+    /// is there is replaced.
     ///
     /// # Errors
     /// If somebody else is making it, or it cannot be written.
-    pub fn create(sweep: &Path, first: usize) -> Result<PackWriter, ResultsError> {
+    pub fn create(
+        sweep: &Path,
+        first: usize,
+        axes: Vec<String>,
+    ) -> Result<PackWriter, ResultsError> {
         let end = sweep.join(format!("{PREFIX}{first}"));
         let folder = PartialFolder::create(&end, Existing::Replace)?;
-        Ok(PackWriter { folder, tables: BTreeMap::new(), runs: Vec::new() })
+        Ok(PackWriter { folder, axes, tables: BTreeMap::new(), runs: Vec::new() })
     }
 
-    /// Takes the run whose folder is at `place` and is gone then, with its number, the name of its
-    /// scenario and its seed.
+    /// Takes the run whose folder is at `place` and is gone then, with its number, its point on each axis,
+    /// the folder of its variant and its seed.
     ///
     /// # Errors
     /// If it cannot be read or packed.
@@ -67,7 +73,7 @@ impl PackWriter {
         &mut self,
         place: &Path,
         number: usize,
-        scenario: &str,
+        (point, scenario): (&[String], &str),
         seed: u64,
     ) -> Result<(), ResultsError> {
         let text = |name: &str| {
@@ -91,11 +97,11 @@ impl PackWriter {
             }
             let file = match self.tables.remove(table.name()) {
                 Some(file) => file,
-                None => PackedFile::create(self.folder.path(), table)?,
+                None => PackedFile::create(self.folder.path(), table, &self.axes)?,
             };
             let file = self.tables.entry(table.name()).or_insert(file);
             let first = file.rows();
-            file.append(scenario, seed, &path)?;
+            file.append(point, seed, &path)?;
             run.rows.insert(table.name().to_owned(), (first, file.rows() - first));
         }
         self.runs.push(run);
@@ -178,6 +184,11 @@ impl Pack {
             }
         }
         Ok(packs)
+    }
+
+    /// How many runs it has.
+    pub fn count(&self) -> usize {
+        self.runs.len()
     }
 
     /// Its runs.

@@ -225,20 +225,21 @@ impl RunReader {
     }
 }
 
-/// The pack in which the run is that would have this folder: `SWEEP/scenario=…/seed=…`.
+/// The pack in which the run is that would have this folder: `SWEEP/AXIS=…/…/seed=…`.
 fn in_pack(folder: &Path) -> Result<Option<(Arc<Pack>, usize)>, ResultsError> {
-    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let of = |path: &Path, key: &str| name(path)?.strip_prefix(key).map(str::to_owned);
-    let Some((seed, above)) = of(folder, "seed=").zip(folder.parent()) else { return Ok(None) };
-    let (Some(scenario), Some(sweep)) = (of(above, "scenario="), above.parent()) else {
-        return Ok(None);
-    };
-    let sweep = if sweep.as_os_str().is_empty() { Path::new(".") } else { sweep };
-    for path in Pack::all_in(sweep)?.into_values() {
-        let pack = Pack::open(&path)?;
-        let is_it = |run: &PackedRun| run.scenario == scenario && run.seed.to_string() == seed;
-        if let Some(at) = pack.runs().iter().position(is_it) {
-            return Ok(Some((Arc::new(pack), at)));
+    let is_partition =
+        |path: &Path| path.file_name().is_some_and(|it| it.to_string_lossy().contains('='));
+    // The sweep's own folder may be called so as well: every one above is tried.
+    let mut sweep = folder;
+    while let (true, Some(above)) = (is_partition(sweep), sweep.parent()) {
+        sweep = above;
+        let name = folder.strip_prefix(sweep).unwrap_or(folder).to_string_lossy();
+        let place = if sweep.as_os_str().is_empty() { Path::new(".") } else { sweep };
+        for path in Pack::all_in(place)?.into_values() {
+            let pack = Pack::open(&path)?;
+            if let Some(at) = pack.runs().iter().position(|run| run.folder() == name) {
+                return Ok(Some((Arc::new(pack), at)));
+            }
         }
     }
     Ok(None)

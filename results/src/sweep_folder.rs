@@ -8,6 +8,12 @@ use std::sync::Arc;
 use crate::pack::Pack;
 use crate::{ResultsError, RunReader};
 
+/// The folder of a run inside its sweep's: that of its seed, in that of its variant if there are some.
+pub fn folder_of_run(variant: &str, seed: u64) -> String {
+    let slash = if variant.is_empty() { "" } else { "/" };
+    format!("{variant}{slash}seed={seed}")
+}
+
 /// The folder of a sweep.
 #[derive(Debug)]
 pub struct SweepFolder {

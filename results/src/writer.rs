@@ -13,6 +13,7 @@
 mod bookings;
 mod crashes;
 mod grid;
+mod held;
 mod inputs;
 mod intervals;
 mod maintenance;
@@ -37,9 +38,10 @@ use serde::Serialize;
 
 use crashes::Crashes;
 use grid::{GridTables, places};
+use held::Held;
 use outages::Outages;
 
-use crate::buffer::{Buffer, NO_INTEGER, NO_WORD};
+use crate::buffer::{Buffer, NO_INTEGER, NO_WORD, Values};
 use crate::columns::Table;
 use crate::csv_file::CsvFile;
 use crate::digest::{RunDigest, TableDigest};
@@ -93,6 +95,9 @@ pub struct WriteOptions {
     pub bounded_slowdown_threshold: Span,
     /// Whether processors may fail: then there is a table of outages.
     pub failures: bool,
+    /// Whether warm-up or cool-down leave jobs out of the metrics: then [`RunWriter::counted`] says
+    /// which, and all count without.
+    pub cut: bool,
 }
 
 impl Default for WriteOptions {
@@ -103,6 +108,7 @@ impl Default for WriteOptions {
             existing: Existing::default(),
             bounded_slowdown_threshold: crate::metrics::DEFAULT_THRESHOLD,
             failures: false,
+            cut: false,
         }
     }
 }
@@ -134,6 +140,8 @@ pub struct RunWriter {
     cast: Cast,
     options: WriteOptions,
     jobs: TableFile,
+    /// Rows of jobs of which nobody knows yet whether they count.
+    held: Option<Held>,
     attempts: TableFile,
     placements: TableFile,
     messages: Option<TableFile>,
@@ -184,9 +192,12 @@ impl RunWriter {
         options: WriteOptions,
     ) -> Result<RunWriter, ResultsError> {
         let folder = PartialFolder::create(folder, options.existing)?;
+        let held = options.cut.then(|| Held::new(folder.path())).transpose();
+        let held = held.map_err(|error| ResultsError::write(folder.path(), error))?;
         let open = |table| TableFile::create(folder.path(), table, &cast, options.format);
         Ok(RunWriter {
             jobs: open(Table::Jobs)?,
+            held,
             attempts: open(Table::Attempts)?,
             placements: open(Table::Placements)?,
             messages: match options.messages {
@@ -435,11 +446,33 @@ impl RunWriter {
         self.kinds.iter().copied().zip(counts).collect()
     }
 
+    /// Says of each job, in the order in which they were over, whether metrics count it.
+    ///
+    /// # Errors
+    /// If something cannot be written.
+    pub fn counted(&mut self, counted: &[bool]) -> Result<(), ResultsError> {
+        let Some(mut held) = self.held.take() else { return Ok(()) };
+        let trouble = |error| ResultsError::write(self.folder.path(), error);
+        held.push(&self.jobs.buffer).map_err(trouble)?;
+        self.jobs.buffer.clear();
+        let mut batches = held.into_batches().map_err(trouble)?;
+        let mut counted = counted.iter();
+        while batches.next_into(&mut self.jobs.buffer).map_err(trouble)? {
+            if let Some(Values::Integer(values)) = self.jobs.buffer.columns.last_mut() {
+                values.iter_mut().zip(&mut counted).for_each(|(it, &counts)| *it = counts.into());
+            }
+            self.jobs.flush()?;
+        }
+        Ok(())
+    }
+
     /// Writes what is left and closes the tables.
     ///
     /// # Errors
     /// If something cannot be written.
-    pub fn finish(self) -> Result<FinishedRun, ResultsError> {
+    pub fn finish(mut self) -> Result<FinishedRun, ResultsError> {
+        // Who left out which jobs do not count leaves none out.
+        self.counted(&[])?;
         let open =
             |table| TableFile::create(self.folder.path(), table, &self.cast, self.options.format);
         let mut resources = open(Table::Resources)?;
@@ -557,8 +590,16 @@ impl RunWriter {
         let task = job.task.as_ref();
         row.integer(task.map_or(NO_INTEGER, |it| i64::from(it.workflow)));
         row.integer(task.map_or(NO_INTEGER, |it| i64::from(it.task)));
-        row.micros(micros(record.alternative)).done();
-        self.jobs.flush_if_full()
+        row.micros(micros(record.alternative)).integer(1).done();
+        match &mut self.held {
+            Some(held) if self.jobs.buffer.rows >= ROWS_PER_BATCH => {
+                let pushed = held.push(&self.jobs.buffer);
+                self.jobs.buffer.clear();
+                pushed.map_err(|error| ResultsError::write(self.folder.path(), error))
+            }
+            Some(_) => Ok(()),
+            None => self.jobs.flush_if_full(),
+        }
     }
 
     /// The attempt of a rigid job that was not lost, or that still waits.

@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""Checks that the tables of a run's folder can be read by the tools people use.
+"""Checks that the tables of a run's folder, or of a sweep's, can be read by the tools people use.
 
     pip install pandas polars duckdb pyarrow evalys "matplotlib<4"
     check_readers.py FOLDER
 
 pandas, Polars, DuckDB and pyarrow must find the same number of rows and the same
 columns in every Parquet file; where a CSV file lies beside it, the same in that.
-evalys must load jobs.csv and draw it. Exits with 1 and says what differs.
+evalys must load jobs.csv and draw it. The mean waiting time of the jobs that count must be that of
+summary.json. In the folder of a sweep each reader must find the axes, and seed, as columns with the values that
+the names of folders have. Exits with 1 and says what differs.
 """
 
+import json
+import math
 import sys
 import tempfile
 from pathlib import Path
+from urllib.parse import unquote
 
 import duckdb
 import pandas
@@ -71,6 +76,48 @@ def check_csv_beside(path, shape):
         require(not wrong, f"{csv}: column {name} differs from {path.name} in rows {wrong[:5]}")
 
 
+def check_summary(folder):
+    """Jobs that count, less those that the horizon left unfinished, are those of the summary's means."""
+    jobs = pandas.read_parquet(folder / "jobs.parquet")
+    summary = json.loads((folder / "summary.json").read_text())
+    counted = jobs[jobs["counted"] == 1]
+    require(len(counted) == summary["nb_jobs"], f"{folder}: {len(counted)} jobs count of {summary['nb_jobs']}")
+    require(len(jobs) - len(counted) == summary["jobs_cut"], f"{folder}: {summary['jobs_cut']} jobs are cut")
+    found = counted[counted["outcome"] != "unfinished"]["waiting_time"].mean()
+    told = summary["mean_waiting_time"]
+    same = math.isnan(found) if told is None else math.isclose(found, told, rel_tol=1e-12)
+    require(same, f"{folder}: mean waiting time {found} of jobs that count, {told} in summary.json")
+
+
+def check_sweep(folder):
+    files = sorted(str(path) for path in folder.glob("**/jobs.parquet") if "pack=" not in str(path))
+    require(files, f"{folder} has no jobs.parquet")
+    points = []
+    for file in files:
+        parts = [part.split("=", 1) for part in Path(file).relative_to(folder).parts[:-1]]
+        points.append({unquote(key): unquote(value) for key, value in parts})
+    rows = sum(pyarrow.parquet.read_metadata(file).num_rows for file in files)
+    paths = "', '".join(file.replace("'", "''") for file in files)
+    frames = {
+        "pandas": pandas.read_parquet(files),
+        "polars": polars.read_parquet(files, hive_partitioning=True).to_pandas(),
+        "duckdb": duckdb.sql(f"SELECT * FROM read_parquet(['{paths}'], hive_partitioning = true)").df(),
+    }
+    for reader, frame in frames.items():
+        require(len(frame) == rows, f"{folder}: {reader} reads {len(frame)} rows of {rows}")
+        for axis in points[0]:
+            require(axis in frame.columns, f"{folder}: {reader} has no column {axis}")
+            written = {point[axis] for point in points}
+            # Polars reads numbers as numbers.
+            numbers = all(value.replace(".", "", 1).isdigit() for value in written)
+            same = float if numbers else str
+            found = {same(value) for value in frame[axis].unique()}
+            require(found == {same(value) for value in written}, f"{folder}: {reader} reads {axis} as {found}")
+    for file in files:
+        check_summary(Path(file).parent)
+    print(f"{folder}: {len(files)} runs, {rows} jobs, columns {', '.join(points[0])} in {', '.join(frames)}")
+
+
 def check_evalys(csv):
     import matplotlib
 
@@ -96,13 +143,16 @@ def main():
     require(len(sys.argv) == 2, "usage: check_readers.py FOLDER")
     folder = Path(sys.argv[1])
     files = sorted(folder.glob("*.parquet"))
-    require(files, f"{folder} has no Parquet file")
+    if not files:
+        return check_sweep(folder)
     for path in files:
         shape = check_parquet(path)
         check_csv_beside(path, shape)
         if path.stem == "jobs":
             require(shape[1][:17] == BATSIM, f"{path} does not start with Batsim's columns")
         print(f"{path.name}: {shape[0]} rows, {len(shape[1])} columns")
+    if (folder / "summary.json").exists():
+        check_summary(folder)
     if (folder / "jobs.csv").exists():
         check_evalys(folder / "jobs.csv")
         print("jobs.csv: loaded and drawn by evalys")

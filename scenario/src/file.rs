@@ -40,7 +40,7 @@ pub use crate::quantity::Name;
 pub use applications::{ApplicationKind, ApplicationPhase, Applications, MeasuredTimes};
 pub use coallocation::{Coallocation, CoallocationPolicy, FillRule, RemapRule};
 pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
-pub use figure::{Figure, FigureKind, ImageFormat, Metric, Shown, Whiskers};
+pub use figure::{AxisScale, Figure, FigureKey, FigureKind, ImageFormat, Metric, Shown, Whiskers};
 pub use grid::{
     Balance, CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Estimate, Grid,
     GridPolicy, Information, InformationMode, LinkSharing, Load, LoadUnit, MeanFailure,

@@ -69,3 +69,4 @@ pub use problem::{InvalidScenario, Warning, Warnings};
 pub use schema::SCHEMA_TEXT;
 pub use sweep::{Experiment, References, Run, Setting, Variant};
 pub use workload::{RunBy, WorkflowModel, WorkflowsError};
+pub use write::relative;

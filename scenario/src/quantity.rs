@@ -24,6 +24,7 @@ pub fn check_format(format: &str, text: &str) -> Result<(), FormatError> {
         Bandwidth::FORMAT => text.parse::<Bandwidth>().map(drop),
         TimeOrShare::FORMAT => text.parse::<TimeOrShare>().map(drop),
         PictureSize::FORMAT => text.parse::<PictureSize>().map(drop),
+        AxisRange::FORMAT => text.parse::<AxisRange>().map(drop),
         EstimateRule::FORMAT => text.parse::<EstimateRule>().map(drop),
         Metric::FORMAT => text.parse::<Metric>().map(drop),
         _ => Ok(()),
@@ -313,6 +314,113 @@ impl fmt::Display for PictureSize {
         match self {
             PictureSize::Millimetres(width, height) => write!(f, "{width}x{height}mm"),
             PictureSize::Pixels(width, height) => write!(f, "{width}x{height}px"),
+        }
+    }
+}
+
+/// From where to where an axis goes: `"88%..100%"`, `"1min..1d"`, `"0..5"`; an end that is left out
+/// follows from the data.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct AxisRange {
+    /// The low end.
+    pub low: Option<AxisEnd>,
+    /// The high end.
+    pub high: Option<AxisEnd>,
+}
+
+written_as_string!(AxisRange, "axis-range", "88%..100%", "from where to where an axis goes");
+
+/// An end of an axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AxisEnd {
+    /// A number without a unit.
+    Number(f64),
+    /// Percent.
+    Percent(f64),
+    /// Seconds; also below zero, for differences.
+    Seconds(f64),
+}
+
+impl AxisEnd {
+    /// What it is in the unit that it is written in.
+    pub const fn value(self) -> f64 {
+        match self {
+            AxisEnd::Number(value) | AxisEnd::Percent(value) | AxisEnd::Seconds(value) => value,
+        }
+    }
+
+    /// Reads an end with its unit.
+    pub fn read(text: &str) -> Option<AxisEnd> {
+        let text = text.trim();
+        let finite = |text: &str| text.trim().parse().ok().filter(|it: &f64| it.is_finite());
+        if let Some(number) = finite(text) {
+            return Some(AxisEnd::Number(number));
+        }
+        if let Some(percent) = text.strip_suffix('%') {
+            return finite(percent).map(AxisEnd::Percent);
+        }
+        let (sign, time) = text.strip_prefix('-').map_or((1.0, text), |time| (-1.0, time));
+        let time: TimeSpan = time.parse().ok()?;
+        Some(AxisEnd::Seconds(sign * time.0.as_secs_f64()))
+    }
+
+    /// Whether both are written in the same unit.
+    pub fn is_like(self, other: AxisEnd) -> bool {
+        std::mem::discriminant(&self) == std::mem::discriminant(&other)
+    }
+}
+
+impl AxisRange {
+    /// The ends that were chosen.
+    pub fn ends(self) -> impl Iterator<Item = AxisEnd> {
+        self.low.into_iter().chain(self.high)
+    }
+}
+
+impl FromStr for AxisRange {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<AxisRange, FormatError> {
+        let end = |text: &str| match text.trim() {
+            "" => Some(None),
+            text => AxisEnd::read(text).map(Some),
+        };
+        let range = text.split_once("..").and_then(|(low, high)| {
+            let range = AxisRange { low: end(low)?, high: end(high)? };
+            let fits = match (range.low, range.high) {
+                (Some(low), Some(high)) => low.is_like(high) && low.value() < high.value(),
+                (low, high) => low.or(high).is_some(),
+            };
+            fits.then_some(range)
+        });
+        range.ok_or_else(|| {
+            FormatError::new(
+                format!("`{text}` is not the range of an axis"),
+                "write a low end, `..` and a higher one in the same unit, such as \"88%..100%\", \"1min..1d\", \
+                 \"0..5\" or, with one end, \"88%..\"",
+            )
+        })
+    }
+}
+
+impl fmt::Display for AxisRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |end: Option<AxisEnd>| end.map_or_else(String::new, |end| end.to_string());
+        write!(f, "{}..{}", text(self.low), text(self.high))
+    }
+}
+
+impl fmt::Display for AxisEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AxisEnd::Number(value) => write!(f, "{value}"),
+            AxisEnd::Percent(value) => write!(f, "{value}%"),
+            AxisEnd::Seconds(seconds) => {
+                let sign = if *seconds < 0.0 { "-" } else { "" };
+                let time = Span::from_secs_f64(seconds.abs());
+                write!(f, "{sign}{}", TimeSpan(time))
+            }
         }
     }
 }

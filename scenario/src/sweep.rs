@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use haggle_results::folder_of_run;
 use serde::Deserialize;
 
 use super::check::{Check, Uses};
@@ -17,6 +18,7 @@ use haggle_config::Findings;
 use haggle_config::document::{self, Node, Path};
 
 mod axis;
+mod folder;
 mod reference;
 
 use axis::{Place, text_of};
@@ -41,7 +43,7 @@ pub struct Experiment {
 /// A resolved scenario without a sweep, and what makes it different from the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// Unique name that can be part of a path.
+    /// Unique name: its folder inside the sweep's, or without axes what the scenario is called.
     pub label: String,
     /// The value on each axis, in the order of the axes.
     pub settings: Vec<Setting>,
@@ -65,6 +67,18 @@ impl Setting {
     pub fn text(&self) -> String {
         text_of(&self.value)
     }
+
+    /// What a column beside those of a table, or the name of a folder, calls the axis.
+    pub fn column(&self) -> String {
+        folder::name(&self.axis)
+    }
+}
+
+impl Variant {
+    /// Its folder inside the sweep's, `policy=easy/load=0.6`; empty without axes.
+    pub fn folder(&self) -> &str {
+        if self.settings.is_empty() { "" } else { &self.label }
+    }
 }
 
 /// One run: a variant with a seed.
@@ -79,10 +93,10 @@ pub struct Run<'e> {
 }
 
 impl Run<'_> {
-    /// Folder of the run inside the experiment's: `scenario=…/seed=…`, which
+    /// Folder of the run inside the experiment's: `policy=easy/load=0.6/seed=1`, which
     /// pandas, Polars and DuckDB read as columns.
     pub fn folder(&self) -> PathBuf {
-        folder(&self.variant.label, self.seed)
+        folder_of_run(self.variant.folder(), self.seed).into()
     }
 
     /// The scenario of exactly this run, its seed included.
@@ -161,10 +175,6 @@ impl Experiment {
     }
 }
 
-fn folder(label: &str, seed: u64) -> PathBuf {
-    PathBuf::from(format!("scenario={label}")).join(format!("seed={seed}"))
-}
-
 impl Axis {
     /// The axis's name, or the last key of its path.
     pub fn title(&self) -> String {
@@ -224,7 +234,6 @@ impl Reading<'_> {
         combinations: &[Vec<usize>],
         findings: &mut Findings,
     ) -> (Vec<Variant>, Vec<Warning>) {
-        let mut labels = BTreeSet::new();
         let mut variants = Vec::new();
         let mut problems = Vec::new();
         let mut read = BTreeSet::new();
@@ -264,7 +273,7 @@ impl Reading<'_> {
             // Variants share most of their mistakes.
             problems.sort_by(|a, b| (a.span.start, &a.message).cmp(&(b.span.start, &b.message)));
             problems.dedup();
-            variants.push(self.variant(resolve(scenario, source), combination, &mut labels));
+            variants.push(self.variant(resolve(scenario, source), combination));
         }
         findings.problems.extend(problems);
         let mut warnings = Vec::new();
@@ -277,12 +286,7 @@ impl Reading<'_> {
         (variants, warnings)
     }
 
-    fn variant(
-        &self,
-        mut scenario: Scenario,
-        combination: &[usize],
-        labels: &mut BTreeSet<String>,
-    ) -> Variant {
+    fn variant(&self, mut scenario: Scenario, combination: &[usize]) -> Variant {
         let names = axis_names(&scenario);
         scenario.sweep = None;
         fill_rules(&mut scenario);
@@ -296,7 +300,13 @@ impl Reading<'_> {
                 value: place.values[index].to_toml(),
             })
             .collect();
-        let label = label(&scenario, &settings, labels);
+        let folders: Vec<String> = settings
+            .iter()
+            .zip(combination)
+            .map(|(setting, &place)| folder::of_value(&setting.axis, &setting.text(), place))
+            .collect();
+        let name = scenario.scenario.name.as_ref().map_or("scenario", |name| name.as_str());
+        let label = if folders.is_empty() { name.to_owned() } else { folders.join("/") };
         Variant { label, settings, scenario, warnings: Vec::new() }
     }
 }
@@ -321,26 +331,6 @@ fn split_figures(figures: Vec<Figure>, axes: &[String]) -> (Vec<Figure>, Vec<Fig
         let over_axis = used.into_iter().flatten().any(names_axis);
         figure.kind.spans_runs() && (over_axis || figure.against.is_some())
     })
-}
-
-/// A name for a variant that can be part of a path and that no other has.
-fn label(scenario: &Scenario, settings: &[Setting], labels: &mut BTreeSet<String>) -> String {
-    /// Longer names of files are refused by some systems.
-    const LONGEST: usize = 120;
-    let safe = |c: char| {
-        if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' }
-    };
-    let parts: Vec<String> = settings
-        .iter()
-        .map(|setting| format!("{}-{}", setting.axis, setting.text()).chars().map(safe).collect())
-        .collect();
-    let name = scenario.scenario.name.as_ref().map_or("scenario", |name| name.as_str());
-    let mut label = if parts.is_empty() { name.to_owned() } else { parts.join("_") };
-    if label.len() > LONGEST || labels.contains(&label) {
-        label = format!("variant-{}", labels.len() + 1);
-    }
-    labels.insert(label.clone());
-    label
 }
 
 /// Serde refused what the schema let pass: our mistake, not the author's.

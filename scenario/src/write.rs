@@ -41,7 +41,7 @@ impl Scenario {
 }
 
 /// The way from the folder `base` to `target`, both absolute.
-fn relative(target: &Path, base: &Path) -> PathBuf {
+pub fn relative(target: &Path, base: &Path) -> PathBuf {
     let (target, base) = (normal(target), normal(base));
     let shared = target.iter().zip(&base).take_while(|(a, b)| a == b).count();
     let up = base[shared..].iter().map(|_| Component::ParentDir);

@@ -1,7 +1,7 @@
 //! Scenarios that are part of the program, so that a first run needs no file: those of `scenarios/`
 //! that read neither logs nor other files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
 use haggle::scenario::vocabulary::Word;
@@ -67,6 +67,14 @@ impl Given {
 }
 
 impl Given {
+    /// The file, or the name of the example.
+    pub(crate) fn origin(&self) -> Result<&Path, &str> {
+        match (&self.origin.scenario, &self.origin.example) {
+            (Some(path), _) => Ok(path),
+            (None, name) => Err(name.as_deref().unwrap_or_default()),
+        }
+    }
+
     /// The same as it is typed.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let path = self.origin.scenario.iter().map(|path| path.display().to_string());

@@ -7,8 +7,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use haggle::experiment::figures::{
     SweepData, draw, draw_compared, draw_sweep, file_name, scenario_of,
 };
-use haggle::scenario::file::{Figure, FigureKind, ImageFormat, Metric};
-use haggle::scenario::quantity::{Name, PictureSize, TimeSpan};
+use haggle::scenario::file::{AxisScale, Figure, FigureKind, ImageFormat, Metric};
+use haggle::scenario::quantity::{AxisRange, Name, PictureSize, TimeSpan};
 use haggle::scenario::{Experiment, Logs, Source, nearest};
 use haggle_plots::load::Tables;
 use haggle_results::RunReader;
@@ -28,6 +28,8 @@ use crate::exit::Exit;
   haggle plot runs/quickstart --kind sequence --job 3
   haggle plot runs/first runs/second --kind waiting-ecdf -o compared.pdf
   haggle plot sweeps/monday --kind lines --against policy=easy -o paired.svg
+  haggle plot runs/first --kind waiting-ecdf --y-range 80%..100% -o tail.png
+  haggle plot runs/first --kind waiting-ecdf --complement -o tail-log.png
   haggle plot runs/first --kind gantt --size 88x60mm --title '' -o column.pdf")]
 pub(crate) struct Args {
     /// Folders of results: one run, one sweep, or several runs
@@ -62,6 +64,23 @@ pub(crate) struct Args {
     /// The sweep axis along which lines go and bars stand; without it, the first
     #[arg(long, value_name = "AXIS")]
     x: Option<Name>,
+    /// How values of lines lie on the x axis
+    #[arg(long, value_name = "SCALE")]
+    x_scale: Option<Scale>,
+    /// How values of lines and bars lie on the y axis
+    #[arg(long, value_name = "SCALE")]
+    y_scale: Option<Scale>,
+    /// From where to where the x axis of an ECDF goes, such as 1min..1d
+    #[arg(long, value_name = "LOW..HIGH", allow_hyphen_values = true)]
+    x_range: Option<AxisRange>,
+    /// From where to where the y axis of ECDFs, bars, lines and boxes goes, such as 88%..100%, 1h..8h or 0..5;
+    /// what lies beyond is not drawn
+    #[arg(long, value_name = "LOW..HIGH", allow_hyphen_values = true)]
+    y_range: Option<AxisRange>,
+    /// Show which share of jobs lies above each value, 1 - F, on a logarithmic axis: tails of an ECDF can be
+    /// read then
+    #[arg(long)]
+    complement: bool,
     /// Of a sweep, draw differences to the runs with this value of an axis, seed by seed, such as
     /// policy=easy; can be given for several axes
     #[arg(long, value_name = "AXIS=VALUE", value_parser = axis_value)]
@@ -91,6 +110,24 @@ enum Format {
     Svg,
     /// The same, for papers
     Pdf,
+}
+
+/// How values lie on an axis.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Scale {
+    /// Evenly
+    Linear,
+    /// By their logarithms
+    Log,
+}
+
+impl Scale {
+    fn of_axis(self) -> AxisScale {
+        match self {
+            Scale::Linear => AxisScale::Linear,
+            Scale::Log => AxisScale::Log,
+        }
+    }
 }
 
 fn kinds() -> impl TypedValueParser<Value = FigureKind> {
@@ -133,6 +170,12 @@ fn of_run(args: &Args, folder: &Path) -> Result<(), Error> {
     let what = if scenario.shown().processors { "provider" } else { "resource" };
     check_providers(args, &known, what)?;
     refuse_against(args)?;
+    if args.x.is_some() {
+        return Err(Error::Unfit {
+            message: "--x names an axis of a sweep, and this is one run".to_owned(),
+            hint: "remove it, or name the folder of a sweep".to_owned(),
+        });
+    }
     let figures = figures(args, &scenario.figures)?;
     let paths = paths(args, &figures, folder)?;
     let tables = Tables::new(&run);
@@ -235,7 +278,7 @@ fn check_providers(args: &Args, known: &[&str], what: &str) -> Result<(), Error>
 
 /// The figures to draw: those declared or those asked for, with what was typed on top.
 fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
-    let mut figures: Vec<Figure> = args.kinds.iter().map(|&kind| figure(kind)).collect();
+    let mut figures: Vec<Figure> = args.kinds.iter().map(|&kind| Figure::of_kind(kind)).collect();
     if figures.is_empty() {
         figures = declared.to_vec();
     }
@@ -257,6 +300,11 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         figure.metric = args.metric.clone().or(figure.metric.take());
         figure.group_by = args.group_by.clone().or(figure.group_by.take());
         figure.x = args.x.clone().or(figure.x.take());
+        figure.x_scale = args.x_scale.map(Scale::of_axis).or(figure.x_scale);
+        figure.y_scale = args.y_scale.map(Scale::of_axis).or(figure.y_scale);
+        figure.x_range = args.x_range.or(figure.x_range);
+        figure.y_range = args.y_range.or(figure.y_range);
+        figure.complement |= args.complement;
         if !args.against.is_empty() {
             let value = |(axis, value): &(String, String)| (axis.clone(), value.clone().into());
             figure.against = Some(args.against.iter().map(value).collect());
@@ -278,27 +326,46 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
             });
         }
     }
+    check_used(args, &figures)?;
     Ok(figures)
 }
 
-/// A figure with nothing but its kind.
-fn figure(kind: FigureKind) -> Figure {
-    Figure {
-        kind,
-        name: None,
-        format: ImageFormat::default(),
-        size: None,
-        title: None,
-        providers: Vec::new(),
-        job: None,
-        from: None,
-        until: None,
-        dates: false,
-        metric: None,
-        x: None,
-        whiskers: None,
-        group_by: None,
-        against: None,
+/// What was typed has an effect on one of the figures at least, and fits all of those.
+fn check_used(args: &Args, figures: &[Figure]) -> Result<(), Error> {
+    let given = [
+        ("metric", args.metric.is_some()),
+        ("x", args.x.is_some()),
+        ("x-scale", args.x_scale.is_some()),
+        ("y-scale", args.y_scale.is_some()),
+        ("x-range", args.x_range.is_some()),
+        ("y-range", args.y_range.is_some()),
+        ("complement", args.complement),
+        ("job", args.job.is_some()),
+        ("group-by", args.group_by.is_some()),
+        ("providers", !args.providers.is_empty()),
+        ("dates", args.dates),
+        ("against", !args.against.is_empty()),
+        ("from", args.from.is_some()),
+        ("until", args.until.is_some()),
+    ];
+    for (key, _) in given.into_iter().filter(|(_, given)| *given) {
+        let uses = |figure: &Figure| figure.keys().iter().any(|it| it.name == key && it.used);
+        if !figures.iter().any(uses) {
+            let mut kinds: Vec<String> =
+                figures.iter().map(|figure| format!("\"{}\"", figure.kind.name())).collect();
+            kinds.dedup();
+            let option = if key == "providers" { "provider" } else { key };
+            let fitting = FigureKind::ALL.into_iter().filter(|&kind| uses(&Figure::of_kind(kind)));
+            let fitting: Vec<&str> = fitting.map(FigureKind::name).collect();
+            return Err(Error::Unfit {
+                message: format!("{} does not use --{option}", kinds.join(", ")),
+                hint: format!("remove it, or draw another --kind: {}", fitting.join(", ")),
+            });
+        }
+    }
+    match figures.iter().find_map(Figure::wrong_axes) {
+        Some((_, message, hint)) => Err(Error::Unfit { message, hint }),
+        None => Ok(()),
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) struct Args {
     /// What conservative backfilling does with reservations when a job ends early
     #[arg(long, value_name = "RULE", default_value = "by-start")]
     compression: Compression,
-    /// What users ask for: trace, exact, factor:2, over:50%, uniform:5, precision:+20
+    /// What users ask for: trace, exact, no-limit, factor:2, over:50%, uniform:5, precision:+20
     #[arg(long, value_name = "RULE", default_value = "trace")]
     estimates: EstimateRule,
     /// Read only the first N job lines of the log

@@ -1,5 +1,7 @@
 //! `haggle run`: one scenario, one run.
 
+mod own;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +18,8 @@ use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
 use crate::report::{say, warn, warn_of};
 
+use own::OwnFolder;
+
 /// Run a scenario, print a summary, and write its tables and figures
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -27,10 +31,11 @@ use crate::report::{say, warn, warn_of};
 pub(crate) struct Args {
     #[command(flatten)]
     given: Given,
-    /// Folder of the results; without it, runs/NAME, after the scenario's name
+    /// Folder of the results; without it, runs/NAME, after the scenario's name, in which those of the last
+    /// run of the same file are replaced
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Replace results that are there already
+    /// Replace results that are there already, whatever they are of
     #[arg(long)]
     force: bool,
     /// Master seed, instead of the scenario's
@@ -115,11 +120,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         scenario.results.format = format.in_file();
     }
     let name = scenario.scenario.name.as_ref().map_or("run", |name| name.as_str());
+    let own = OwnFolder::new(name, args.given.origin());
+    let existing = match (args.force, &args.output) {
+        (true, _) => Existing::Replace,
+        (false, Some(_)) => Existing::Keep,
+        (false, None) => own.existing()?,
+    };
     let destination = Destination {
-        folder: args.output.clone().unwrap_or_else(|| Path::new("runs").join(name)),
+        folder: args.output.clone().unwrap_or_else(|| own.path().to_owned()),
         end: None,
         keep: Keep::Tables,
-        existing: if args.force { Existing::Replace } else { Existing::Keep },
+        existing,
         figures: if args.no_figures { Figures::Skip } else { Figures::Draw },
     };
     let watch = OneRun::new(Show::unless(args.quiet || args.json));
@@ -131,6 +142,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         warnings: &vain,
     };
     let outcome = experiment::run(&scenario, &folder, Some(&destination), &conduct)?;
+    if destination.folder == own.path() {
+        own.note()?;
+    }
     // The bar goes before anything is printed.
     drop(watch);
     if !args.quiet {
@@ -214,11 +228,6 @@ pub(crate) fn say_cleared(outcome: &Outcome) {
 
 fn as_text(scenario: &Scenario, outcome: &Outcome) -> String {
     let mut text = outcome.summary.to_string();
-    if let (Some(horizon), true) = (scenario.scenario.horizon, outcome.stats.cut_off) {
-        text.push_str(&format!(
-            "\nstopped at its horizon of {horizon}: jobs that come later are not counted\n"
-        ));
-    }
     for (at, (workload, rules)) in scenario.log_rules().enumerate() {
         let gap = if at == 0 { "\n" } else { "" };
         text.push_str(&format!("{gap}rules    {workload}: {rules}\n"));
@@ -241,7 +250,6 @@ pub(crate) struct Told<'a> {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     rules: BTreeMap<String, String>,
     jobs: u64,
-    cut_off: bool,
     messages: u64,
     #[serde(flatten)]
     written: Option<Place<'a>>,
@@ -266,7 +274,6 @@ pub(crate) fn told<'a>(scenario: &Scenario, outcome: &'a Outcome) -> Told<'a> {
         summary: &outcome.summary,
         rules: scenario.log_rules().collect(),
         jobs: outcome.stats.jobs,
-        cut_off: outcome.stats.cut_off,
         messages: outcome.stats.messages,
         written: outcome.written.as_ref().map(Place::of),
     }

@@ -51,7 +51,7 @@ pub(crate) struct Args {
     sweep: Sweep,
 }
 
-/// What is asked about a sweep that was submitted.
+/// What is asked about a sweep.
 #[derive(Debug, clap::Subcommand)]
 enum About {
     Status(status::Args),
@@ -147,7 +147,9 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
     if args.force {
         let cleared = clear_stale(&experiment, &folder, &output, wanted)?;
         if cleared > 0 && !args.quiet {
-            say(&format!("{cleared} runs that were there are done again\n"));
+            let (runs, are) = (count(cleared, "run"), if cleared == 1 { "is" } else { "are" });
+            let were = if cleared == 1 { "was" } else { "were" };
+            say(&format!("{runs} that {were} there {are} done again\n"));
         }
     }
     if args.cluster.slurm {
@@ -186,12 +188,12 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
         stop: &STOP,
         on_run: &|| bar.inc(1),
     };
+    announce(&experiment, &output)?;
     let Some(part) = args.part else {
         let swept = sweep(&experiment, &folder, &conduct);
         bar.finish_and_clear();
         return tell(args, progress.runs, &output, &swept?);
     };
-    announce(&experiment, &output)?;
     let failed = carry_out(&experiment, &folder, &conduct, &|number| part.has(number / size));
     bar.finish_and_clear();
     print(&format!("part {part}: {} of {}\n", count(runs, "run"), progress.runs))?;

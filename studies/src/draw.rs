@@ -11,7 +11,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use haggle_plots::{Figure as Drawing, PlotError, Size};
+use haggle_plots::PlotError;
 use haggle_results::ResultsError;
 use haggle_results::stats::Estimate;
 
@@ -115,11 +115,7 @@ pub fn draw(
     }
     let image = folder.join(format!("{stem}.png"));
     let drawing = chart::drawing(&shown);
-    let size = match &drawing {
-        Drawing::Panels(panels) => panels.size(),
-        _ => Size::default(),
-    };
-    drawing.draw(&image, size)?;
+    drawing.draw(&image, drawing.size())?;
     Ok(Drawn { image: Some(image), numbers: csv, table: Vec::new() })
 }
 

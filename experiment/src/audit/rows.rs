@@ -35,6 +35,7 @@ pub(super) struct Job {
     pub(super) workflow: Option<i64>,
     /// Its number in that.
     pub(super) task: Option<i64>,
+    pub(super) counted: bool,
 }
 
 impl Job {
@@ -275,6 +276,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
         "promised_finish_time",
         "workflow",
         "task",
+        "counted",
     ];
     read(run, Table::Jobs, &names, |row| {
         Ok(Job {
@@ -300,6 +302,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
             promised: row.maybe_time("promised_finish_time")?,
             workflow: row.maybe_integer("workflow")?,
             task: row.maybe_integer("task")?,
+            counted: row.integer("counted")? != 0,
         })
     })
 }

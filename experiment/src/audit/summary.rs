@@ -37,6 +37,11 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         cut,
         summary.jobs_cut,
     );
+    let told = jobs.iter().filter(|it| it.counted).count();
+    let right = told == kept.len() && kept.iter().all(|it| it.counted);
+    findings.expect(right, "`counted` says which jobs the cut leaves", || {
+        format!("{told} counted, {} left", kept.len())
+    });
     group(&summary.all, &kept, findings);
     for class in &summary.classes {
         let mine: Vec<&Job> = kept.iter().copied().filter(|it| it.class == class.name).collect();

@@ -1,13 +1,23 @@
 //! The unit in which a metric is drawn.
 
-use haggle_plots::time_unit;
+use haggle_plots::{Limits, YScale, time_unit};
 use haggle_results::metrics::named::{Unit, title_and_unit};
 
-use haggle_scenario::file::Metric;
+use haggle_scenario::file::{AxisScale, Figure, FigureKind, Metric};
+use haggle_scenario::quantity::{AxisEnd, AxisRange};
 
 /// A metric in words.
 pub(super) fn title(metric: &Metric) -> String {
     title_and_unit(metric.name()).0
+}
+
+/// The ends of an axis, whose times are multiplied by `factor`.
+pub(super) fn limits(range: Option<AxisRange>, factor: f64) -> Limits {
+    let end = |end: AxisEnd| match end {
+        AxisEnd::Seconds(seconds) => seconds * factor,
+        end => end.value(),
+    };
+    range.map_or(Limits::NONE, |it| Limits { low: it.low.map(end), high: it.high.map(end) })
 }
 
 /// The unit in which values are drawn.
@@ -19,6 +29,20 @@ pub(super) struct Scale {
 }
 
 impl Scale {
+    /// How the values of a figure lie on its y axis, and their unit. Lines of times have ticks as people say them
+    /// on an axis of logarithms, and no unit then.
+    pub(super) fn on_axis(self, figure: &Figure, metric: &Metric) -> (Scale, YScale) {
+        if figure.y_scale != Some(AxisScale::Log) {
+            return (self, YScale::Linear);
+        }
+        match title_and_unit(metric.name()) {
+            (label, Unit::Seconds) if figure.kind == FigureKind::Lines => {
+                (Scale { factor: 1.0, label }, YScale::LogTime)
+            }
+            _ => (self, YScale::Log),
+        }
+    }
+
     /// The unit that suits these values.
     pub(super) fn of(metric: &Metric, values: impl Iterator<Item = f64>) -> Scale {
         let (title, unit) = title_and_unit(metric.name());

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use haggle_plots::{
     BarChart, BarSeries, BoxChart, BoxSeries, Figure, LineAxis, LineChart, LineSeries, PlotError,
-    SweepPoint, YScale,
+    SweepPoint,
 };
 use haggle_results::metrics::named::of_run;
 use haggle_results::stats::Estimate;
@@ -21,7 +21,7 @@ use haggle_results::{ResultsError, RunReader, Summary, SweepFolder};
 use super::{MESSAGES, failed, measured, messages, metric, of_groups, size, style};
 use crate::ExperimentError;
 use differences::{base, differences, of_difference};
-use file::{FigureKind, Metric};
+use file::{AxisScale, FigureKind, Metric};
 use haggle_scenario::quantity::TimeSpan;
 use haggle_scenario::{Experiment, Run, file, nearest};
 
@@ -158,7 +158,7 @@ pub fn draw_sweep(
     path: &Path,
 ) -> Result<(), ExperimentError> {
     prepare(figure, sweep)
-        .and_then(|drawing| drawing.draw(path, size(figure)))
+        .and_then(|drawing| drawing.draw(path, size(figure, &drawing)))
         .map_err(|error| failed(figure, error))
 }
 
@@ -204,6 +204,8 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
             (what.clone(), metric::Scale::of_differences(metric, what, means))
         }
     };
+    let (scale, y_scale) = scale.on_axis(figure, metric);
+    let y_limits = metric::limits(figure.y_range, scale.factor);
     let title = figure
         .title
         .clone()
@@ -219,6 +221,7 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
             categories: Vec::new(),
             style: style(figure),
             reference: base.is_some().then_some(0.0),
+            y_limits,
             series: Vec::new(),
         };
         return Ok(Figure::Boxes(boxes(&values, scale.factor, empty)));
@@ -237,10 +240,12 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
                 x_label,
                 y_label,
                 legend_label: String::new(),
+                x_log: is_log(figure, &x_axis)?,
                 x_axis,
-                x_log: false,
-                y_scale: YScale::Linear,
+                y_scale,
+                y_limits,
                 differences: base.is_some(),
+                joins_names: false,
                 band: false,
                 series: lines(&values, scale.factor, place.as_ref()),
             })
@@ -255,10 +260,23 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
                 legend_label: String::new(),
                 categories: Vec::new(),
                 differences: base.is_some(),
+                y_scale,
+                y_limits,
                 series: Vec::new(),
             },
         )),
     })
+}
+
+/// Whether the x axis is one of logarithms; names have none.
+fn is_log(figure: &file::Figure, x_axis: &LineAxis) -> Result<bool, PlotError> {
+    let log = figure.x_scale == Some(AxisScale::Log);
+    if log && matches!(x_axis, LineAxis::Names(_)) {
+        let x = figure.x.as_ref().map_or("", |name| name.as_str());
+        let reason = format!("values of axis \"{x}\" have no logarithms: remove `x-scale`");
+        return Err(PlotError::Unsuitable(reason));
+    }
+    Ok(log)
 }
 
 /// A value on an axis in words: a quantity says nothing without what it is of.

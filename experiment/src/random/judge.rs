@@ -443,21 +443,9 @@ fn messages(invalid: &InvalidScenario) -> String {
 fn plain_figure(kind: FigureKind) -> Figure {
     let measures = kind.shows_spread() || matches!(kind, FigureKind::Bars | FigureKind::Lines);
     Figure {
-        kind,
-        name: None,
         format: ImageFormat::Svg,
-        size: None,
-        title: None,
-        providers: Vec::new(),
-        job: None,
-        from: None,
-        until: None,
-        dates: false,
         metric: measures.then(|| "mean_waiting_time".parse().expect("a metric")),
-        x: None,
-        whiskers: None,
-        group_by: None,
-        against: None,
+        ..Figure::of_kind(kind)
     }
 }
 

@@ -6,7 +6,7 @@ use haggle_results::{PackWriter, ResultsError};
 
 use super::carry::{Ended, one};
 use super::{Failed, SweepConduct, SweepError};
-use haggle_scenario::Run;
+use haggle_scenario::{Run, Setting};
 
 /// Makes the pack of the runs from number `first` on. A pack that is there is replaced, once the new one is
 /// whole. Gives those that failed.
@@ -16,7 +16,9 @@ pub(super) fn carry_out(
     folder: &Path,
     conduct: &SweepConduct<'_>,
 ) -> Result<Vec<Failed>, SweepError> {
-    let mut pack = match PackWriter::create(conduct.output, first) {
+    let axes = runs.first().map_or(&[][..], |run| &run.variant.settings);
+    let axes = axes.iter().map(Setting::column).collect();
+    let mut pack = match PackWriter::create(conduct.output, first, axes) {
         Ok(pack) => pack,
         // They leave what we would.
         Err(ResultsError::InUse { .. }) => return Ok(Vec::new()),
@@ -29,7 +31,10 @@ pub(super) fn carry_out(
     let mut all = Vec::new();
     for run in runs {
         match one(run, folder, &place, conduct)? {
-            Ended::Done => pack.add(&place, run.number, &run.variant.label, run.seed)?,
+            Ended::Done => {
+                let point: Vec<String> = run.variant.settings.iter().map(Setting::text).collect();
+                pack.add(&place, run.number, (&point, run.variant.folder()), run.seed)?;
+            }
             Ended::Failed(failed) => all.push(failed),
             Ended::Elsewhere => {}
         }

@@ -57,7 +57,7 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
     let axes: Vec<String> = experiment
         .variants
         .first()
-        .map(|variant| variant.settings.iter().map(|it| it.axis.clone()).collect())
+        .map(|variant| variant.settings.iter().map(|it| it.column()).collect())
         .unwrap_or_default();
     let mut swept = Swept {
         runs_csv: output.join("runs.csv"),

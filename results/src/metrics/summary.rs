@@ -67,6 +67,9 @@ pub struct Summary {
     pub cut: Cut,
     /// How many jobs were left out.
     pub jobs_cut: u64,
+    /// Whether it stopped at its horizon before all jobs had come: those that come later count nowhere.
+    #[serde(default)]
+    pub cut_off: bool,
     /// All jobs.
     pub all: Group,
     /// By who placed them.
@@ -407,6 +410,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         moves: metrics.moves.moves,
         workflows: metrics.flows.sum_up(metrics.fastest[0]),
         warnings: Vec::new(),
+        cut_off: false,
         all: all.clone(),
     }
 }
@@ -574,6 +578,13 @@ fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
     }
     let kept = order.get(from..to).unwrap_or(&[]).to_vec();
     Window { submissions: (begin, end.max(begin)), kept }
+}
+
+/// Which jobs are left.
+pub(super) fn counted(metrics: &Metrics) -> Vec<bool> {
+    let mut counted = vec![false; metrics.jobs.len()];
+    window(metrics, run_span(&metrics.jobs)).kept.into_iter().for_each(|it| counted[it] = true);
+    counted
 }
 
 /// Processor-seconds used between two instants.

@@ -36,8 +36,10 @@ impl fmt::Display for Summary {
                 extent(self.cut.cool_down)
             )?;
         }
-        write!(f, "  {}", outcomes(counts))?;
-        writeln!(f)?;
+        writeln!(f, "  {}", outcomes(counts))?;
+        if self.cut_off {
+            writeln!(f, "  stopped at its horizon: jobs that come later are not counted")?;
+        }
         if counts.promises > 0 {
             writeln!(
                 f,
@@ -428,7 +430,7 @@ fn on_several(f: &mut fmt::Formatter<'_>, summary: &Summary) -> fmt::Result {
     let wait = bags.waiting_time;
     writeln!(
         f,
-        "{:<NAME_WIDTH$}{:>9}{:>9}{:>9}{:>9}{:>12}{:>12}{:>12}",
+        "{:<NAME_WIDTH$}{:>9}{:>11}{:>10}{:>13}{:>11}{:>11}{:>14}",
         "(on several)",
         bags.outcomes.jobs,
         bags.outcomes.completed,
@@ -441,16 +443,17 @@ fn on_several(f: &mut fmt::Formatter<'_>, summary: &Summary) -> fmt::Result {
 }
 
 fn breakdown(f: &mut fmt::Formatter<'_>, title: &str, groups: &[Group]) -> fmt::Result {
+    writeln!(f, "{:>83}{:>14}", "waiting time, s", "mean bounded")?;
     writeln!(
         f,
-        "{title:<NAME_WIDTH$}{:>9}{:>9}{:>9}{:>9}{:>12}{:>12}{:>12}",
-        "jobs", "done", "rejected", "used", "mean wait", "95 % wait", "mean b.sld"
+        "{:<NAME_WIDTH$}{:>9}{:>11}{:>10}{:>13}{:>11}{:>11}{:>14}",
+        title, "jobs", "completed", "rejected", "utilisation", "mean", "95 %", "slowdown"
     )?;
     for group in groups {
         let wait = group.waiting_time;
         writeln!(
             f,
-            "{:<NAME_WIDTH$}{:>9}{:>9}{:>9}{:>9}{:>12}{:>12}{:>12}",
+            "{:<NAME_WIDTH$}{:>9}{:>11}{:>10}{:>13}{:>11}{:>11}{:>14}",
             shortened(&group.name),
             group.outcomes.jobs,
             group.outcomes.completed,

@@ -18,9 +18,6 @@ use crate::columns::Table;
 use crate::parquet_file::{Group, fields, properties};
 use crate::writer::ROWS_PER_GROUP;
 
-/// Columns before those of the table.
-const BEFORE: usize = 2;
-
 /// Values that are copied at once.
 const ROWS_AT_ONCE: usize = 16_384;
 
@@ -30,17 +27,25 @@ pub(super) struct PackedFile {
     writer: SerializedFileWriter<File>,
     group: Option<Group>,
     rows: usize,
+    /// Columns before those of the table: a text for each axis, and the seed.
+    before: usize,
 }
 
 impl PackedFile {
-    pub(super) fn create(folder: &Path, table: Table) -> Result<PackedFile, ResultsError> {
+    pub(super) fn create(
+        folder: &Path,
+        table: Table,
+        axes: &[String],
+    ) -> Result<PackedFile, ResultsError> {
         let path = folder.join(format!("{}.parquet", table.name()));
         let file = File::create(&path).map_err(|error| ResultsError::write(&path, error))?;
-        let writer = schema(table).and_then(|schema| {
+        let writer = schema(table, axes).and_then(|schema| {
             SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties(table)))
         });
         match writer {
-            Ok(writer) => Ok(PackedFile { path, writer, group: None, rows: 0 }),
+            Ok(writer) => {
+                Ok(PackedFile { path, writer, group: None, rows: 0, before: axes.len() + 1 })
+            }
             Err(error) => Err(ResultsError::write_parquet(&path, error)),
         }
     }
@@ -50,10 +55,10 @@ impl PackedFile {
         self.rows
     }
 
-    /// Adds the rows of the table at `source`.
+    /// Adds the rows of the table at `source`, which are of this point of the axes.
     pub(super) fn append(
         &mut self,
-        scenario: &str,
+        point: &[String],
         seed: u64,
         source: &Path,
     ) -> Result<(), ResultsError> {
@@ -61,7 +66,7 @@ impl PackedFile {
         let file = SerializedFileReader::new(file);
         let file = file.map_err(|error| ResultsError::damaged(source, error))?;
         for at in 0..file.num_row_groups() {
-            let added = file.get_row_group(at).and_then(|rows| self.add(scenario, seed, &*rows));
+            let added = file.get_row_group(at).and_then(|rows| self.add(point, seed, &*rows));
             added.map_err(|error| ResultsError::write_parquet(&self.path, error))?;
         }
         Ok(())
@@ -74,24 +79,23 @@ impl PackedFile {
 
     fn add(
         &mut self,
-        scenario: &str,
+        point: &[String],
         seed: u64,
         source: &dyn RowGroupReader,
     ) -> Result<(), ParquetError> {
         let rows = source.metadata().num_rows() as usize;
         let group = self.group.get_or_insert_with(|| Group::new(&self.writer));
         for (at, writer) in group.writers(rows).enumerate() {
-            match (at.checked_sub(BEFORE), writer) {
+            match (at.checked_sub(self.before), writer) {
                 (Some(column), writer) => copy(source.get_column_reader(column)?, writer, rows)?,
                 (None, ColumnWriter::ByteArrayColumnWriter(writer)) => {
-                    let scenario = ByteArray::from(scenario);
-                    repeat(writer, &scenario, rows)?;
+                    repeat(writer, &ByteArray::from(point[at].as_str()), rows)?;
                 }
                 (None, ColumnWriter::Int64ColumnWriter(writer)) => {
                     // As tables have numbers; a seed beyond them keeps its bits.
                     repeat(writer, &(seed as i64), rows)?;
                 }
-                (None, _) => unreachable!("these are the two columns that stand before the others"),
+                (None, _) => unreachable!("only texts and the seed stand before the others"),
             }
         }
         self.rows += rows;
@@ -103,15 +107,22 @@ impl PackedFile {
     }
 }
 
-fn schema(table: Table) -> Result<Type, ParquetError> {
-    let scenario = Type::primitive_type_builder("scenario", Physical::BYTE_ARRAY)
-        .with_logical_type(Some(LogicalType::String))
-        .with_repetition(Repetition::REQUIRED)
-        .build()?;
+fn schema(table: Table, axes: &[String]) -> Result<Type, ParquetError> {
+    let mut all = Vec::new();
+    for axis in axes {
+        // No table has a column twice.
+        let taken = table.columns().iter().any(|column| column.name == axis);
+        let name = if taken { format!("axis.{axis}") } else { axis.clone() };
+        let axis = Type::primitive_type_builder(&name, Physical::BYTE_ARRAY)
+            .with_logical_type(Some(LogicalType::String))
+            .with_repetition(Repetition::REQUIRED)
+            .build()?;
+        all.push(Arc::new(axis));
+    }
     let seed = Type::primitive_type_builder("seed", Physical::INT64)
         .with_repetition(Repetition::REQUIRED)
         .build()?;
-    let mut all = vec![Arc::new(scenario), Arc::new(seed)];
+    all.push(Arc::new(seed));
     all.extend(fields(table)?);
     Type::group_type_builder("schema").with_fields(all).build()
 }
@@ -202,28 +213,38 @@ mod tests {
         let (own, pack) = (tempfile::tempdir(), tempfile::tempdir());
         let (own, pack) = (own.expect("a folder"), pack.expect("a folder"));
         let sizes = [100_000, 100_000, 5, 0, ROWS_PER_GROUP, 2 * ROWS_PER_GROUP + 1, 7];
-        let mut file = PackedFile::create(pack.path(), TABLE).expect("a file");
+        let mut file =
+            PackedFile::create(pack.path(), TABLE, &["policy".to_owned(), "job".to_owned()])
+                .expect("a file");
         let mut parts = Vec::new();
         for (run, rows) in sizes.into_iter().enumerate() {
             let first = file.rows();
             let source = table(own.path(), rows, first);
-            file.append(&format!("run-{run}"), run as u64, &source).expect("it can be packed");
+            let point = [format!("run-{run}"), "taken".to_owned()];
+            file.append(&point, run as u64, &source).expect("it can be packed");
             assert_eq!(file.rows() - first, rows);
             parts.push((first, rows));
         }
         file.close().expect("it can be closed");
         let path = pack.path().join("messages.parquet");
-        let wanted = [("scenario", Kind::Text), ("seed", Kind::Integer), ("job", Kind::Integer)];
+        let wanted = [
+            ("policy", Kind::Text),
+            ("axis.job", Kind::Text),
+            ("seed", Kind::Integer),
+            ("job", Kind::Integer),
+        ];
         for (run, part) in parts.into_iter().enumerate() {
             let columns = read_parquet(&path, &wanted, Some(part)).expect("it can be read");
-            let ColumnData::Text(scenario) = &columns[0] else { panic!("texts") };
-            assert_eq!(scenario.codes.len(), part.1, "run {run}");
+            let ColumnData::Text(policy) = &columns[0] else { panic!("texts") };
+            assert_eq!(policy.codes.len(), part.1, "run {run}");
             let is_its = |text: &String| *text == format!("run-{run}");
-            assert!(scenario.texts.iter().all(is_its), "run {run}: {:?}", scenario.texts);
-            assert_eq!(columns[1], ColumnData::Integer(vec![Some(run as i64); part.1]));
+            assert!(policy.texts.iter().all(is_its), "run {run}: {:?}", policy.texts);
+            let ColumnData::Text(taken) = &columns[1] else { panic!("texts") };
+            assert!(taken.texts.iter().all(|text| text == "taken"), "run {run}: {taken:?}");
+            assert_eq!(columns[2], ColumnData::Integer(vec![Some(run as i64); part.1]));
             let job = |row: usize| (!row.is_multiple_of(3)).then_some(row as i64);
             let jobs = (part.0..part.0 + part.1).map(job).collect();
-            assert_eq!(columns[2], ColumnData::Integer(jobs), "run {run}");
+            assert_eq!(columns[3], ColumnData::Integer(jobs), "run {run}");
         }
     }
 }

@@ -15,13 +15,14 @@ use parquet::schema::types::Type;
 use crate::ResultsError;
 use crate::columns::Kind;
 use crate::reader::{ColumnData, read_parquet};
+use crate::sweep_folder::folder_of_run;
 
 /// A run of a pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PackedRun {
     /// Its number.
     pub(crate) run: usize,
-    /// The name of its scenario.
+    /// The folder of its variant, if the sweep has axes.
     pub(crate) scenario: String,
     /// Its seed.
     pub(crate) seed: u64,
@@ -35,6 +36,13 @@ pub(crate) struct PackedRun {
     pub(crate) toml: String,
     /// Of each table the first row and how many there are.
     pub(crate) rows: BTreeMap<String, (usize, usize)>,
+}
+
+impl PackedRun {
+    /// The folder that it would have inside the sweep's.
+    pub(crate) fn folder(&self) -> String {
+        folder_of_run(&self.scenario, self.seed)
+    }
 }
 
 /// Names and kinds of the columns.

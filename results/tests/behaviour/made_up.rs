@@ -8,7 +8,8 @@ use haggle_model::{
     ProviderId, ProviderInfo, Refusal, Span, Time,
 };
 use haggle_results::{
-    Metrics, MetricsOptions, Provenance, ResultsError, RunWriter, Summary, WriteOptions, sha256,
+    Cut, Extent, Metrics, MetricsOptions, Provenance, ResultsError, RunWriter, Summary,
+    WriteOptions, sha256,
 };
 
 /// Two providers of 64 and 256 processors, the second with a name that CSV must quote.
@@ -62,7 +63,9 @@ pub(crate) fn write(
     messages: usize,
 ) -> Result<(Summary, String), ResultsError> {
     let cast = cast();
-    let mut metrics = Metrics::new(&cast, MetricsOptions::default());
+    let share = if options.cut { Extent::Share(0.1) } else { Extent::Nothing };
+    let cut = Cut { warm_up: share, cool_down: share };
+    let mut metrics = Metrics::new(&cast, MetricsOptions { cut, ..MetricsOptions::default() });
     let mut writer = RunWriter::create(folder, cast, options)?;
     let kinds = ["job_submitted", "estimate_asked", "estimate", "job_started", "job_ended"];
     for record in records {
@@ -76,6 +79,7 @@ pub(crate) fn write(
         let (from, to) = (ActorId(i as u32 % 4), ActorId((i as u32 + 1) % 4));
         writer.message(record.end, from, to, kinds[i % 5], Some(record.job.id))?;
     }
+    writer.counted(&metrics.counted())?;
     let run = writer.finish()?;
     let summary = metrics.summarise();
     run.write_summary(&summary)?;

@@ -2,8 +2,8 @@
 
 use super::Check;
 use super::names::Names;
-use crate::file::{Figure, FigureKind, Messages};
-use crate::quantity::Name;
+use crate::file::{AxisScale, Figure, FigureKey, FigureKind, Messages};
+use crate::quantity::{AxisEnd, Name};
 use crate::resolve::figure_names;
 use haggle_config::document::Path;
 
@@ -33,6 +33,7 @@ impl Check<'_> {
             self.check_world_of_figure(&path, figure);
             self.check_figure_keys(&path, figure);
             self.check_figure_axes(&path, figure, &axes);
+            self.check_x_scale(&path, figure);
             let messages = self.scenario.results.messages;
             if figure.kind == FigureKind::Sequence && messages != Messages::All {
                 self.report(
@@ -125,47 +126,8 @@ impl Check<'_> {
     }
 
     fn check_figure_keys(&mut self, path: &Path, figure: &Figure) {
-        let spread = figure.kind.shows_spread();
-        let measures = spread || matches!(figure.kind, FigureKind::Bars | FigureKind::Lines);
-        let curves =
-            matches!(figure.kind, FigureKind::WaitingEcdf | FigureKind::BoundedSlowdownEcdf);
-        // Its curves are those of metaschedulers.
-        let agrees = figure.kind == FigureKind::AgreementEcdf;
-        let of_one_job = matches!(figure.kind, FigureKind::JobTimeline | FigureKind::Sequence);
-        let of_one = of_one_job || figure.kind == FigureKind::WorkflowTimeline;
-        let keys = [
-            ("metric", figure.metric.is_some(), measures, measures),
-            (
-                "x",
-                figure.x.is_some(),
-                figure.kind == FigureKind::Lines,
-                figure.kind == FigureKind::Lines || spread,
-            ),
-            ("whiskers", figure.whiskers.is_some(), false, figure.kind == FigureKind::Box),
-            ("job", figure.job.is_some(), false, of_one),
-            (
-                "group-by",
-                figure.group_by.is_some(),
-                false,
-                measures || curves || figure.kind == FigureKind::Gantt,
-            ),
-            ("providers", !figure.providers.is_empty(), false, !of_one_job && !agrees),
-            (
-                "dates",
-                figure.dates,
-                false,
-                matches!(
-                    figure.kind,
-                    FigureKind::Gantt | FigureKind::Utilisation | FigureKind::QueueLength
-                ),
-            ),
-            ("against", figure.against.is_some(), false, measures),
-            // Bars and lines are drawn from summaries, which are those of whole runs.
-            ("from", figure.from.is_some(), false, !measures),
-            ("until", figure.until.is_some(), false, !measures),
-        ];
         let kind = figure.kind.name();
-        for (key, given, needed, allowed) in keys {
+        for FigureKey { name: key, given, needed, used } in figure.keys() {
             if needed && !given {
                 let help = match key {
                     "x" => "add `x`: a sweep axis by its name",
@@ -178,23 +140,56 @@ impl Check<'_> {
                     &format!("`{key}` is missing here"),
                     help.to_owned(),
                 );
-            } else if given && !allowed {
+            } else if given && !used {
                 self.report(
                     &path.key(key),
                     format!("figure \"{kind}\" does not use `{key}`"),
                     "not used",
                     match key {
-                        "from" | "until" | "providers" | "dates" => format!("remove `{key}`"),
+                        "from" | "until" | "providers" | "dates" | "y-range" => {
+                            format!("remove `{key}`")
+                        }
                         "whiskers" => "remove `whiskers`, or choose the kind \"box\"".to_owned(),
                         "job" => {
                             "remove `job`, or choose the kind \"job-timeline\", \"workflow-timeline\" or \
                              \"sequence\""
                                 .to_owned()
                         }
+                        "x-scale" => "remove `x-scale`, or choose the kind \"lines\"".to_owned(),
+                        "complement" | "x-range" => {
+                            format!("remove `{key}`, or choose the kind \"waiting-ecdf\"")
+                        }
                         _ => format!("remove `{key}`, or choose the kind \"bars\" or \"lines\""),
                     },
                 );
             }
+        }
+        if let Some((key, why, help)) = figure.wrong_axes() {
+            self.report(&path.key(key), why, "does not fit", help);
+        }
+    }
+
+    /// Logarithms are those of numbers or times above 0.
+    fn check_x_scale(&mut self, path: &Path, figure: &Figure) {
+        let Some(x) = figure.x.as_ref().filter(|_| figure.x_scale == Some(AxisScale::Log)) else {
+            return;
+        };
+        let mut axes = self.scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
+        let Some(axis) = axes.find(|axis| axis.title() == x.as_str()) else { return };
+        let is_above = |value: &toml::Value| {
+            let end = match value {
+                toml::Value::String(text) => AxisEnd::read(text).map(AxisEnd::value),
+                value => value.as_float().or(value.as_integer().map(|it| it as f64)),
+            };
+            end.is_some_and(|it| it > 0.0)
+        };
+        if !axis.variants.is_empty() || !axis.values.iter().all(is_above) {
+            self.report(
+                &path.key("x-scale"),
+                format!("values of axis \"{x}\" have no logarithms"),
+                "needs numbers or times above 0",
+                "remove `x-scale`".to_owned(),
+            );
         }
     }
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use haggle_results::metrics::named::{Unit, title_and_unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::quantity::Metric;
-use crate::quantity::{Name, PictureSize, TimeSpan};
+use crate::quantity::{AxisEnd, AxisRange, Name, PictureSize, TimeSpan};
 
 /// A figure drawn when the results are there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,10 +49,27 @@ pub struct Figure {
     /// What "bars" and "lines" measure, and "box" and "letter-values" show the spread of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<Metric>,
-    /// What "lines" has on its x axis: a sweep axis by its name; also "box" and "letter-values", which show the
-    /// jobs of one run without it.
+    /// What "lines" has on its x axis: a sweep axis by its name; also "bars", "box" and "letter-values", which show
+    /// one run without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<Name>,
+    /// How the values of "lines" lie on the x axis, if they are numbers or times above 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x_scale: Option<AxisScale>,
+    /// How the values of "lines" and "bars" lie on the y axis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub y_scale: Option<AxisScale>,
+    /// From where to where the x axis of an ECDF goes, such as "1min..1d"; without it, all values are shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x_range: Option<AxisRange>,
+    /// From where to where the y axis of an ECDF, of "bars", "lines", "box" and "letter-values" goes, such as
+    /// "88%..100%"; what lies beyond is not drawn. "88%.." chooses one end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub y_range: Option<AxisRange>,
+    /// Whether an ECDF shows which share of jobs lies above each value, 1 - F, on a logarithmic axis: tails
+    /// can be read then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub complement: bool,
     /// How far the whiskers of "box" reach.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whiskers: Option<Whiskers>,
@@ -66,6 +84,130 @@ pub struct Figure {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     pub against: Option<BTreeMap<String, toml::Value>>,
+}
+
+/// A key of a figure that not every kind uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FigureKey {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether the figure has it.
+    pub given: bool,
+    /// Whether its kind needs it.
+    pub needed: bool,
+    /// Whether its kind uses it.
+    pub used: bool,
+}
+
+impl Figure {
+    /// A figure with nothing but its kind.
+    pub fn of_kind(kind: FigureKind) -> Figure {
+        Figure {
+            kind,
+            name: None,
+            format: ImageFormat::default(),
+            size: None,
+            title: None,
+            providers: Vec::new(),
+            job: None,
+            from: None,
+            until: None,
+            dates: false,
+            metric: None,
+            x: None,
+            x_scale: None,
+            y_scale: None,
+            x_range: None,
+            y_range: None,
+            complement: false,
+            whiskers: None,
+            group_by: None,
+            against: None,
+        }
+    }
+
+    /// The keys that not every kind uses.
+    pub fn keys(&self) -> [FigureKey; 15] {
+        let kind = self.kind;
+        let spread = kind.shows_spread();
+        let measures = spread || matches!(kind, FigureKind::Bars | FigureKind::Lines);
+        let is_lines = kind == FigureKind::Lines;
+        // Curves of agreements are those of metaschedulers.
+        let agrees = kind == FigureKind::AgreementEcdf;
+        let of_one_job = matches!(kind, FigureKind::JobTimeline | FigureKind::Sequence);
+        let has_clock =
+            matches!(kind, FigureKind::Gantt | FigureKind::Utilisation | FigureKind::QueueLength);
+        let groups = measures || kind == FigureKind::Gantt || kind.is_ecdf() && !agrees;
+        let key = |name, given, used| FigureKey { name, given, needed: false, used };
+        let needed = |name, given, needed, used| FigureKey { needed, ..key(name, given, used) };
+        [
+            needed("metric", self.metric.is_some(), measures, measures),
+            needed("x", self.x.is_some(), is_lines, measures),
+            key("x-scale", self.x_scale.is_some(), is_lines),
+            key("y-scale", self.y_scale.is_some(), measures && !spread),
+            key("x-range", self.x_range.is_some(), kind.is_ecdf()),
+            key("y-range", self.y_range.is_some(), measures || kind.is_ecdf()),
+            key("complement", self.complement, kind.is_ecdf()),
+            key("whiskers", self.whiskers.is_some(), kind == FigureKind::Box),
+            key("job", self.job.is_some(), of_one_job || kind == FigureKind::WorkflowTimeline),
+            key("group-by", self.group_by.is_some(), groups),
+            key("providers", !self.providers.is_empty(), !of_one_job && !agrees),
+            key("dates", self.dates, has_clock),
+            key("against", self.against.is_some(), measures),
+            // Bars and lines are drawn from summaries, which are those of whole runs.
+            key("from", self.from.is_some(), !measures),
+            key("until", self.until.is_some(), !measures),
+        ]
+    }
+
+    /// In which unit an end of one of its axes is written, as an example: of what it measures, its y axis has
+    /// the unit of the metric.
+    pub fn unit_of(&self, key: &str) -> AxisEnd {
+        let of_metric = self.metric.as_ref().map(|it| title_and_unit(it.name()).1);
+        match (self.kind, key) {
+            (FigureKind::BoundedSlowdownEcdf, "x-range") => AxisEnd::Number(10.0),
+            (_, "x-range") => AxisEnd::Seconds(3600.0),
+            _ if self.kind.is_ecdf() => AxisEnd::Percent(90.0),
+            _ => match of_metric.unwrap_or(Unit::Number) {
+                Unit::Seconds => AxisEnd::Seconds(3600.0),
+                Unit::Share | Unit::Percent => AxisEnd::Percent(90.0),
+                Unit::Number => AxisEnd::Number(10.0),
+            },
+        }
+    }
+
+    /// What is wrong with the ends and scales of its axes: the key, why, and what to write.
+    pub fn wrong_axes(&self) -> Option<(&'static str, String, String)> {
+        for (key, range) in [("x-range", self.x_range), ("y-range", self.y_range)] {
+            let Some(range) = range else { continue };
+            let unit = self.unit_of(key);
+            if !range.ends().all(|end| end.is_like(unit)) {
+                let why = format!("`{key}` \"{range}\" has another unit than the axis");
+                return Some((key, why, format!("write its ends as in \"..{unit}\"")));
+            }
+            let log = match key {
+                "x-range" => true,
+                _ => self.complement || self.y_scale == Some(AxisScale::Log),
+            };
+            if log && range.ends().any(|end| end.value() <= 0.0) {
+                let why =
+                    format!("`{key}` \"{range}\" is not above 0, and the axis is logarithmic");
+                return Some((key, why, "choose ends above 0".to_owned()));
+            }
+            let cuts = range.low.is_some_and(|low| low.value() > 0.0)
+                || range.high.is_some_and(|high| high.value() <= 0.0);
+            if self.kind == FigureKind::Bars && !log && cuts {
+                let why = "bars begin at 0, and would not show how values compare without it";
+                let help = "leave 0 on the axis, or choose the kind \"lines\" or \"box\"";
+                return Some((key, why.to_owned(), help.to_owned()));
+            }
+        }
+        if self.against.is_some() && self.y_scale == Some(AxisScale::Log) {
+            let why = "differences may be below 0, where a logarithmic axis has nothing";
+            return Some(("y-scale", why.to_owned(), "remove `y-scale`".to_owned()));
+        }
+        None
+    }
 }
 
 /// What is drawn.
@@ -147,6 +289,14 @@ impl FigureKind {
         matches!(self, FigureKind::Box | FigureKind::LetterValues)
     }
 
+    /// Whether it shows distribution functions.
+    pub const fn is_ecdf(self) -> bool {
+        matches!(
+            self,
+            FigureKind::WaitingEcdf | FigureKind::BoundedSlowdownEcdf | FigureKind::AgreementEcdf
+        )
+    }
+
     /// Whether it can show the runs of a sweep side by side.
     pub const fn spans_runs(self) -> bool {
         matches!(self, FigureKind::Lines | FigureKind::Bars) || self.shows_spread()
@@ -178,6 +328,17 @@ pub struct Shown {
     pub processors: bool,
     /// Whether jobs share resources of a grid.
     pub resources: bool,
+}
+
+/// How values lie on an axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AxisScale {
+    /// Evenly.
+    #[default]
+    Linear,
+    /// By their logarithms.
+    Log,
 }
 
 /// How far the whiskers of a box reach.

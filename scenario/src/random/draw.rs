@@ -232,6 +232,7 @@ pub(super) fn quantities(format: &str) -> Option<&'static [&'static str]> {
         "time-or-share" => &["0s", "1%", "10%", "50%", "100%", "1min", "10min", "1h", "2h"],
         "bytes" => &["0 B", "1 B", "1 kB", "1 MB", "10 MB", "250 MB", "1 GB"],
         "bandwidth" => &["56 kbit/s", "1 Mbit/s", "10 Mbit/s", "100 Mbit/s", "1 Gbit/s"],
+        "axis-range" => &["88%..100%", "1min..", "0.5..40"],
         "picture-size" => &["88x60mm", "400x300px", "1600x900px"],
         "estimates" => &[
             "trace",

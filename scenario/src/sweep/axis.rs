@@ -78,6 +78,7 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
         let (values, puts) = match &axis.path {
             Some(path) => {
                 let values = nodes(root, &at.key("values"));
+                findings.problems.extend(twice(&title, &values));
                 let Some(paths) = find(root, path, &span, findings) else { continue };
                 let put = |value: &Node| -> Vec<(Path, Node)> {
                     paths.iter().map(|path| (path.clone(), value.clone())).collect()
@@ -198,6 +199,20 @@ fn find(
         })),
     });
     None
+}
+
+/// A value that an axis has already would be the same point again.
+fn twice<'a>(axis: &'a str, values: &'a [Node]) -> impl Iterator<Item = Problem> + 'a {
+    let text = |value: &Node| text_of(&value.to_toml());
+    let again = values.iter().enumerate().filter(move |&(place, value)| {
+        values[..place].iter().any(|other| text(other) == text(value))
+    });
+    again.map(move |(_, value)| Problem {
+        message: format!("axis \"{axis}\" has {} twice", text(value)),
+        span: value.span.clone(),
+        label: "again".into(),
+        help: Some("remove it; runs are repeated with other seeds by `replications`".into()),
+    })
 }
 
 /// An axis has either a path with values or a name with variants.

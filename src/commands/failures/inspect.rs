@@ -8,7 +8,7 @@ use haggle::scenario::file::RecordFormat;
 use haggle_model::Time;
 use haggle_model::failures::recorded::Recording;
 use haggle_model::workload::swf::Malformed;
-use haggle_plots::{Figure, LineAxis, LineChart, LineSeries, Size, SweepPoint, YScale};
+use haggle_plots::{Figure, Limits, LineAxis, LineChart, LineSeries, Size, SweepPoint, YScale};
 use serde_json::json;
 
 use super::weeks::{Week, weeks};
@@ -237,7 +237,9 @@ impl<'r> Inspected<'r> {
             x_axis: LineAxis::Numbers,
             x_log: false,
             y_scale: YScale::Linear,
+            y_limits: Limits::NONE,
             differences: false,
+            joins_names: false,
             band: false,
             series: vec![
                 line("up, of those observed", &Week::availability),

@@ -1,23 +1,24 @@
-//! How far a sweep is that was submitted.
+//! How far a sweep is: what its folder has, and, if it was submitted, what its tasks do.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::slurm::{Costs, Jobs, Round, State};
+use crate::slurm::{Costs, Jobs, Round, Rounds, State};
 use haggle::experiment::sweep::{Failed, failed_of, took};
 use haggle::scenario::{Experiment, Logs, Source};
 use haggle_results::SweepFolder;
+use haggle_results::pack::Pack;
 use serde_json::json;
 
 use super::tell_failed;
-use crate::commands::cluster::submitted;
 use crate::commands::table::{count, duration};
 use crate::commands::{Error, print};
 use crate::exit::Exit;
 
-/// Say how far a sweep is that was submitted
+/// Say how far a sweep is
 ///
-/// Reads the folder and asks squeue and, where there is accounting, sacct.
+/// Reads the folder; of a sweep that was submitted, it also asks squeue and, where there is accounting,
+/// sacct.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Folder of the sweep
@@ -47,11 +48,20 @@ struct Status {
 
 /// Says it.
 pub(super) fn run(args: &Args) -> Result<Exit, Error> {
-    let rounds = submitted(&args.folder)?;
-    let source = Source::read(&args.folder.join("scenario.toml"))?;
-    let experiment = Experiment::read(source, Logs::Ignore)?;
+    let scenario = args.folder.join("scenario.toml");
+    if !scenario.exists() || args.folder.join("provenance.json").exists() {
+        return Err(Error::Unfit {
+            message: format!("`{}` is not the folder of a sweep", args.folder.display()),
+            hint: "name the folder that `haggle sweep` was given with -o, such as runs/NAME"
+                .to_owned(),
+        });
+    }
+    let experiment = Experiment::read(Source::read(&scenario)?, Logs::Ignore)?;
+    let rounds = Rounds::read(&args.folder)?;
+    let Some(last) = rounds.all.values().next_back() else {
+        return of_folder(args, &experiment);
+    };
     let jobs = Jobs::read(&rounds)?;
-    let last = rounds.all.values().next_back().expect("something was submitted");
     let status = status(args, &experiment, last, &jobs)?;
     if args.json {
         print(&format!("{:#}\n", as_json(&status)))?;
@@ -62,6 +72,94 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
         tell_failed(status.runs, &status.failed);
     }
     Ok(Exit::Success)
+}
+
+/// What is there of a sweep that nobody submitted.
+#[derive(Debug, Default)]
+struct Folder {
+    runs: usize,
+    done: usize,
+    failed: Vec<Failed>,
+    /// Runs whose folders are not whole: somebody makes them, or was killed.
+    begun: usize,
+    missing: usize,
+    packs: usize,
+    summed_up: bool,
+}
+
+fn of_folder(args: &Args, experiment: &Experiment) -> Result<Exit, Error> {
+    let there = SweepFolder::open(&args.folder)?;
+    let mut it = Folder {
+        packs: Pack::all_in(&args.folder)?.len(),
+        summed_up: args.folder.join("aggregate.csv").exists(),
+        ..Folder::default()
+    };
+    for run in experiment.runs() {
+        it.runs += 1;
+        if there.run(run.number, &run.folder())?.is_some() {
+            it.done += 1;
+        } else if let Some(failed) = failed_of(&args.folder, &run)? {
+            it.failed.push(failed);
+        } else if partial(&args.folder.join(run.folder())).exists() {
+            it.begun += 1;
+        } else {
+            it.missing += 1;
+        }
+    }
+    if args.json {
+        let failed = it.failed.iter().map(|it| json!({ "run": it.run, "message": it.message }));
+        let object = json!({
+            "runs": it.runs,
+            "done": it.done,
+            "failed": failed.collect::<Vec<_>>(),
+            "begun": it.begun,
+            "missing": it.missing,
+            "packs": it.packs,
+            "summed_up": it.summed_up,
+        });
+        print(&format!("{object:#}\n"))?;
+        return Ok(Exit::Success);
+    }
+    print(&it.as_text())?;
+    if !it.failed.is_empty() {
+        tell_failed(it.runs, &it.failed);
+    }
+    Ok(Exit::Success)
+}
+
+/// The folder of a run as long as it has no final name.
+fn partial(folder: &Path) -> PathBuf {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    folder.with_file_name(format!(".{name}.partial"))
+}
+
+impl Folder {
+    fn as_text(&self) -> String {
+        let mut text = format!("{}, not submitted to Slurm\n", count(self.runs, "run"));
+        let packs = match self.packs {
+            0 => String::new(),
+            packs => format!("in {}", count(packs, "pack")),
+        };
+        let begun = "somebody carries them out, or was stopped while doing so";
+        for (what, runs, more) in [
+            ("done", self.done, packs.as_str()),
+            ("failed", self.failed.len(), ""),
+            ("begun", self.begun, if self.begun > 0 { begun } else { "" }),
+            ("missing", self.missing, ""),
+        ] {
+            text.push_str(format!("  {what:<9}{runs:>8}  {more}").trim_end());
+            text.push('\n');
+        }
+        text.push_str(match (self.begun + self.missing, self.summed_up) {
+            (0, true) => "summed up in runs.csv and aggregate.csv\n",
+            (0, false) => "not summed up yet: `haggle sweep SCENARIO -o DIR --merge` does that\n",
+            _ => {
+                "`haggle sweep SCENARIO -o DIR` carries out the others and sums up, with `--part K/N` a part \
+                 of them\n"
+            }
+        });
+        text
+    }
 }
 
 fn status(

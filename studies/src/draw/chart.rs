@@ -1,8 +1,8 @@
 //! Cells as bars, lines and points.
 
 use haggle_plots::{
-    BarChart, BarSeries, BoxChart, BoxSeries, BoxStyle, Figure as Drawing, LineAxis, LineChart,
-    LineSeries, PanelCharts, Panels, ScatterChart, ScatterPoint, SweepPoint, YScale,
+    BarChart, BarSeries, BoxChart, BoxSeries, BoxStyle, Figure as Drawing, Limits, LineAxis,
+    LineChart, LineSeries, PanelCharts, Panels, ScatterChart, ScatterPoint, SweepPoint, YScale,
 };
 
 use super::{Named, Shown, graph};
@@ -58,6 +58,8 @@ fn bars(shown: &Shown<'_>, (p, panel): (usize, &Named)) -> BarChart {
         y_label: shown.y_label(panel),
         legend_label: shown.legend_label(),
         differences: false,
+        y_scale: YScale::Linear,
+        y_limits: Limits::NONE,
         categories: shown.x.iter().map(|x| x.name.clone()).collect(),
         series: series.collect(),
     }
@@ -81,6 +83,7 @@ fn boxes(shown: &Shown<'_>, (p, panel): (usize, &Named)) -> BoxChart {
             (_, Whiskers::Range) => BoxStyle::Range,
         },
         reference: shown.draw.reference,
+        y_limits: Limits::NONE,
         series: series.collect(),
     }
 }
@@ -117,7 +120,9 @@ fn lines(shown: &Shown<'_>, (p, panel): (usize, &Named)) -> LineChart {
             catalogue::YScale::Log => YScale::Log,
             catalogue::YScale::LogTime => YScale::LogTime,
         },
+        y_limits: Limits::NONE,
         differences: false,
+        joins_names: true,
         band: shown.draw.band,
         series: series.collect(),
     }

@@ -1,0 +1,81 @@
+//! Folders of variants: `policy=easy/load=0.6`, one inside the other, an axis each. That is how Hive names
+//! partitions, so that pandas, Polars and DuckDB read axes as columns.
+
+use std::fmt::Write;
+
+/// Longer names of files are refused by some systems; this leaves room for the name of the axis.
+const LONGEST: usize = 120;
+
+/// The last folder is that of the seed, so no axis is called so.
+const SEED: &str = "seed";
+
+/// What an axis is called in the names of folders and in columns beside those of tables.
+pub(super) fn name(axis: &str) -> String {
+    if axis == SEED { format!("axis.{axis}") } else { axis.to_owned() }
+}
+
+/// The folder of the value at a place of an axis, counted from 0: no two values have the same.
+pub(super) fn of_value(axis: &str, value: &str, place: usize) -> String {
+    let name = encoded(&name(axis));
+    let whole = encoded(value);
+    if whole.len() <= LONGEST {
+        return format!("{name}={whole}");
+    }
+    let mut start = value.to_owned();
+    while encoded(&start).len() > LONGEST {
+        start.pop();
+    }
+    // A `~` that a value has itself is encoded.
+    format!("{name}={}~{}", encoded(&start), place + 1)
+}
+
+/// A text in which what folders, shells or readers of partitions may take for something else is
+/// percent-encoded, byte by byte.
+fn encoded(text: &str) -> String {
+    let mut encoded = String::new();
+    for c in text.chars() {
+        if c.is_alphanumeric() || "-_.".contains(c) {
+            encoded.push(c);
+            continue;
+        }
+        for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+            write!(encoded, "%{byte:02X}").expect("a text takes everything");
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folders(axis: &str, values: &[&str]) -> Vec<String> {
+        let values = values.iter().enumerate();
+        values.map(|(place, value)| of_value(axis, value, place)).collect()
+    }
+
+    #[test]
+    fn what_folders_do_not_allow_is_encoded_as_readers_expect() {
+        let values = ["easy", "0.6", "$LOGS/a b.swf", "50%", "Müller", "{ law = 1 }"];
+        assert_eq!(
+            folders("mean time", &values),
+            [
+                "mean%20time=easy",
+                "mean%20time=0.6",
+                "mean%20time=%24LOGS%2Fa%20b.swf",
+                "mean%20time=50%25",
+                "mean%20time=Müller",
+                "mean%20time=%7B%20law%20%3D%201%20%7D",
+            ]
+        );
+        assert_eq!(folders("seed", &["3"]), ["axis.seed=3"]);
+    }
+
+    #[test]
+    fn no_two_values_share_a_folder_however_long_they_are() {
+        let long = "é".repeat(400);
+        let folders = folders("log", &[&long, &format!("{long}."), "1~4"]);
+        let start = format!("log={}", "é".repeat(LONGEST / 2));
+        assert_eq!(folders, [format!("{start}~1"), format!("{start}~2"), "log=1%7E4".into()]);
+    }
+}
