@@ -253,7 +253,7 @@ fn a_folder_whose_tables_were_cut_is_not_what_was_written() {
 }
 
 #[test]
-fn grids_differ_in_tries_and_providers_in_attempts() {
+fn grids_and_providers_differ_in_attempts() {
     let folder = Folder::with(&[
         ("one.toml", crate::cli_explain::GRID),
         ("two.toml", &crate::cli_explain::GRID.replace("migration", "fjbcr").replace(SAVING, "")),
@@ -282,10 +282,10 @@ fn grids_differ_in_tries_and_providers_in_attempts() {
       largest differences  processors  start in A, s  start in B, s  B - A, s  provider
       jobs!3                        1           4860           4260      -600  alpha-1 -> beta-1
 
-             ended     A  B
-      tries  computed  3  2
-      tries  failed    1  1
-      tries  open      1  1
+      attempts    A  B
+      completed   3  2
+      failed      1  1
+      unfinished  1  1
     1 job had fewer of them in B
     ----- stderr -----
     "#);
@@ -296,9 +296,9 @@ fn grids_differ_in_tries_and_providers_in_attempts() {
       largest differences  processors  start in A, s  start in B, s  B - A, s  provider
       jobs!1                        8          10800          18000     +7200  north
 
-                ended      A  B
-      attempts  completed  1  1
-      attempts  failed     1  2
+      attempts   A  B
+      completed  1  1
+      failed     1  2
     1 job had more of them in B
     ----- stderr -----
     "#);

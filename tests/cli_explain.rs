@@ -549,12 +549,12 @@ fn a_job_of_a_grid_that_was_tried_twice() {
     job 0 of the run, jobs!1: external, 1 processor, at most 7200 s (2 h 0 min)
 
          0 s              submitted by users to grid
-         0 s              try 1 sent to alpha-1
-        60 s       1 min  try 1 began to compute at alpha-1, after 60 s for data
-      3600 s   1 h 0 min  try 1 at alpha-1 failed after computing 3480 s (58 min): resource down until 4800 s; a checkpoint holds 1800 MI
-      4200 s  1 h 10 min  try 2 sent to beta-1, from a checkpoint of try 1 with 1800 MI
-      4320 s  1 h 12 min  try 2 began to compute at beta-1, after 120 s (2 min) for data
-      9840 s  2 h 44 min  try 2 at beta-1 computed; its output is sent
+         0 s              attempt 1 sent to alpha-1
+        60 s       1 min  attempt 1 began to compute at alpha-1, after 60 s for data
+      3600 s   1 h 0 min  attempt 1 at alpha-1 failed after computing 3480 s (58 min): resource down until 4800 s; a checkpoint holds 1800 MI
+      4200 s  1 h 10 min  attempt 2 sent to beta-1, from a checkpoint of attempt 1 with 1800 MI
+      4320 s  1 h 12 min  attempt 2 began to compute at beta-1, after 120 s (2 min) for data
+      9840 s  2 h 44 min  attempt 2 at beta-1 computed; its output is sent
       9900 s  2 h 45 min  completed after running 9840 s (2 h 44 min)
 
       where its time went                          waiting, s         running, s
@@ -577,9 +577,9 @@ fn a_job_of_a_grid_that_waited_for_a_slot_and_for_repair() {
     job 2 of the run, jobs!3: external, 1 processor, at most 1800 s (30 min)
 
        120 s       2 min  submitted by users to grid
-      4800 s  1 h 20 min  try 1 sent to alpha-1
-      4860 s  1 h 21 min  try 1 began to compute at alpha-1, after 60 s for data
-      6660 s  1 h 51 min  try 1 at alpha-1 computed; its output is sent
+      4800 s  1 h 20 min  attempt 1 sent to alpha-1
+      4860 s  1 h 21 min  attempt 1 began to compute at alpha-1, after 60 s for data
+      6660 s  1 h 51 min  attempt 1 at alpha-1 computed; its output is sent
       6720 s  1 h 52 min  completed after running 1860 s (31 min)
 
       where its time went                          waiting, s              running, s
@@ -625,9 +625,9 @@ mips = 1
 
       63377.938117 s  17 h 36 min  submitted by users to grid
              65400 s  18 h 10 min  may start from now on: its parents are done
-             65400 s  18 h 10 min  try 1 sent to alpha-1
-             65400 s  18 h 10 min  try 1 began to compute at alpha-1
-             66000 s  18 h 20 min  try 1 at alpha-1 computed; its output is sent
+             65400 s  18 h 10 min  attempt 1 sent to alpha-1
+             65400 s  18 h 10 min  attempt 1 began to compute at alpha-1
+             66000 s  18 h 20 min  attempt 1 at alpha-1 computed; its output is sent
              66000 s  18 h 20 min  completed after running 600 s (10 min)
 
       where its time went            waiting, s          running, s
@@ -658,12 +658,12 @@ fn a_job_of_a_grid_that_was_copied() {
     job 1 of the run, jobs!2: external, 1 processor, at most 3600 s (1 h 0 min)
 
         60 s       1 min  submitted by users to grid
-      4800 s  1 h 20 min  try 1 sent to alpha-1
-      4860 s  1 h 21 min  try 1 began to compute at alpha-1, after 60 s for data
-      7500 s   2 h 5 min  try 2 sent to beta-1
-      7560 s   2 h 6 min  try 2 began to compute at beta-1, after 60 s for data
-      8460 s  2 h 21 min  try 1 at alpha-1 computed; its output is sent
-      8520 s  2 h 22 min  try 2 at beta-1 cancelled after computing 960 s (16 min): another try was enough
+      4800 s  1 h 20 min  attempt 1 sent to alpha-1
+      4860 s  1 h 21 min  attempt 1 began to compute at alpha-1, after 60 s for data
+      7500 s   2 h 5 min  attempt 2 sent to beta-1
+      7560 s   2 h 6 min  attempt 2 began to compute at beta-1, after 60 s for data
+      8460 s  2 h 21 min  attempt 1 at alpha-1 computed; its output is sent
+      8520 s  2 h 22 min  attempt 2 at beta-1 cancelled after computing 960 s (16 min): another attempt was enough
       8520 s  2 h 22 min  completed after running 3660 s (1 h 1 min)
 
       where its time went  waiting, s              running, s

@@ -91,7 +91,7 @@ fn jobs_share_a_resource_and_data_take_time() {
     3 jobs on 1 resource of a grid
       3 completed
       makespan 12 s (0.0 days)
-      0 failures, availability 100.00 %, busy 75.00 %; 3 tries, 0 jobs lost
+      0 failures, availability 100.00 %, busy 75.00 %; 3 attempts, 0 jobs lost
       of all work 100.00 % useful, 0.00 % lost, 0.00 % duplicate, 0.00 % in progress
 
                                       mean         std      median        95 %         max
@@ -104,7 +104,7 @@ fn jobs_share_a_resource_and_data_take_time() {
     digest   012cb8b32acaf3ffad25e39c03026719ebae0d2bffa6fd51882024592d465b61
     ----- stderr -----
     ");
-    insta::assert_snapshot!(folder.read("out/tries.csv"), @"
+    insta::assert_snapshot!(folder.read("out/attempts.csv"), @"
     job,attempt,provider,parent,dispatched_time,starting_time,slot_left_time,finish_time,outcome,work_at_start,work_at_end,computing_time,writing_time,data_time,checkpoints,checkpoints_omitted
     1,1,alpha-1,,0.0,1.0,5.0,7.0,computed,0.0,2.0,4.0,0.0,1.0,0,0
     0,1,alpha-1,,0.0,1.0,8.0,10.0,computed,0.0,4.0,7.0,0.0,1.0,0,0

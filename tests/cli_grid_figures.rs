@@ -35,7 +35,7 @@ fn a_resource_and_a_job_are_drawn() {
     ----- stderr -----
     "#);
     let svg = folder.read("seven.svg");
-    for word in ["job 7 of the run", "try 1, ", "submitted", "completed"] {
+    for word in ["job 7 of the run", "attempt 1, ", "submitted", "completed"] {
         assert!(svg.contains(word), "no `{word}`");
     }
     insta::assert_snapshot!(folder.haggle(&["plot", "run", "--kind", "job-timeline", "--job", "4711", "-o", "x.png"]), @r#"

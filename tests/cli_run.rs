@@ -223,8 +223,8 @@ fn tables_hold_every_job_in_both_formats() {
             read.push((table.name(), rows.len()));
         }
     }
-    // Only grids have tries and workflows, and move data; no message is lost here, and nobody crashes, reserves, spreads or moves a job, mends a machine, has phases or needs data.
-    let grids = [Table::Tries, Table::Checkpoints, Table::Transfers, Table::Workflows];
+    // Only grids have checkpoints and workflows, and move data; no message is lost here, and nobody crashes, reserves, spreads or moves a job, mends a machine, has phases or needs data.
+    let grids = [Table::Checkpoints, Table::Transfers, Table::Workflows];
     let not_here = |table: &Table| {
         let others = [
             Table::MessageFaults,

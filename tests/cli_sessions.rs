@@ -63,7 +63,7 @@ fn a_session_has_its_share_to_itself_or_is_rejected() {
     6 jobs on 3 resources of a grid
       5 completed, 1 rejected (1 no room)
       makespan 52 s (0.0 days)
-      0 failures, availability 100.00 %, busy 46.24 %; 5 tries, 0 jobs lost
+      0 failures, availability 100.00 %, busy 46.24 %; 5 attempts, 0 jobs lost
       of all work 100.00 % useful, 0.00 % lost, 0.00 % duplicate, 0.00 % in progress
       83.33 % of sessions accepted; 31.75 % of resources reserved, 0.66 sessions on each
 
@@ -82,7 +82,7 @@ fn a_session_has_its_share_to_itself_or_is_rejected() {
     digest   dbd3f5d0357e82000ab7ec4dca22c478b63940c61a825ed6cf7251cb2eb76baa
     ----- stderr -----
     ");
-    insta::assert_snapshot!(folder.read("out/tries.csv"), @"
+    insta::assert_snapshot!(folder.read("out/attempts.csv"), @"
     job,attempt,provider,parent,dispatched_time,starting_time,slot_left_time,finish_time,outcome,work_at_start,work_at_end,computing_time,writing_time,data_time,checkpoints,checkpoints_omitted
     1,1,hosts-2,,0.0,0.0,12.5,12.5,computed,0.0,100.0,12.5,0.0,0.0,0,0
     2,1,hosts-3,,1.0,1.0,13.5,13.5,computed,0.0,100.0,12.5,0.0,0.0,0,0

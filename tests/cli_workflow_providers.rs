@@ -118,7 +118,7 @@ fn tasks_run_when_their_data_have_come() {
         ["2", "1000000", "north", "south", "508", "510"],
     ];
     assert_eq!(inputs, expected);
-    let names = ["tasks_done", "starting_time", "finish_time", "critical_path", "data", "tries"];
+    let names = ["tasks_done", "starting_time", "finish_time", "critical_path", "data", "attempts"];
     let found = columns(&flows, &names, since);
     assert_eq!(found, [["4", "5", "561", "550.0", "5000000", "4"]]);
     let told = folder.haggle(&["explain", "out", "3"]);

@@ -97,7 +97,7 @@ fn tasks_of_files_move_their_data_and_take_their_recorded_times() {
     let text = world("count = 1\nfiles = [\"diamond.json\"]\nrecorded-mips = 4", "workflow");
     let folder = Folder::with(&[("world.toml", &text), ("diamond.json", DIAMOND)]);
     assert!(run(&folder).starts_with("exit code: 0\n"));
-    let names = ["tasks", "complete", "makespan", "work", "critical_path", "data", "tries"];
+    let names = ["tasks", "complete", "makespan", "work", "critical_path", "data", "attempts"];
     let found = columns(&folder.read("out/workflows.csv"), &names);
     // 206 + 803 + 111 s; the data are those that are read, 11 MB, and written, 14 MB.
     assert_eq!(found, [["4", "1", "1120.0", "3000.0", "2200.0", "25000000", "4"]]);

@@ -84,7 +84,7 @@ fn kinds(story: &Story) -> Vec<String> {
     let mut kinds = vec![format!("{} {}", story.shape, story.outcome)];
     kinds.extend(story.parts.iter().map(|it| format!("{:?}", it.part)));
     kinds.extend((story.attempts.len() > 1).then(|| "attempts".to_owned()));
-    kinds.extend((story.tries.len() > 1).then(|| "tries".to_owned()));
+    kinds.extend((story.is_on_grid() && story.attempts.len() > 1).then(|| "attempts".to_owned()));
     kinds.extend((story.shares.len() > 1).then(|| "shares".to_owned()));
     kinds.extend((!story.lost_tasks.is_empty()).then(|| "lost tasks".to_owned()));
     kinds
@@ -429,13 +429,13 @@ fn of_bags_in_random_runs() {
 
 #[test]
 fn of_jobs_of_grids_in_random_runs() {
-    let parts = ["Busy", "Round", "Transfers", "Lost", "Checkpoints", "Computing", "tries"];
+    let parts = ["Busy", "Round", "Transfers", "Lost", "Checkpoints", "Computing", "attempts"];
     random(grid, &[&parts[..], &["rigid completed", "rigid unfinished"]].concat());
 }
 
 #[test]
 fn of_tasks_in_random_runs() {
-    let parts = ["NotReady", "Busy", "Round", "Lost", "Computing", "tries", "way"];
+    let parts = ["NotReady", "Busy", "Round", "Lost", "Computing", "attempts", "way"];
     random(workflows, &[&parts[..], &["rigid completed", "rigid unfinished"]].concat());
 }
 

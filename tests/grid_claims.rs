@@ -75,7 +75,7 @@ fn rows(folder: &Folder, table: &str) -> Vec<BTreeMap<String, String>> {
     lines.map(|fields| columns.iter().cloned().zip(fields).collect()).collect()
 }
 
-/// Whoever is submitted is accepted or rejected, of each workload; one try is sent for each that is.
+/// Whoever is submitted is accepted or rejected, of each workload; one attempt is sent for each that is.
 #[test]
 fn gm_2_d_and_g_submitted_are_accepted_or_rejected() {
     let folder = Folder::with(&[("sessions.toml", SESSIONS)]);
@@ -84,7 +84,7 @@ fn gm_2_d_and_g_submitted_are_accepted_or_rejected() {
     let [accepted, rejected] = ["accepted", "rejected"].map(|key| count(&grid["sessions"][key]));
     assert!(accepted > 100 && rejected > 50, "{grid:#}");
     assert_eq!(accepted + rejected, count(&grid["jobs"]));
-    assert_eq!(rows(&folder, "out/tries.csv").len() as u64, accepted);
+    assert_eq!(rows(&folder, "out/attempts.csv").len() as u64, accepted);
     let jobs = rows(&folder, "out/jobs.csv");
     let refused = jobs.iter().filter(|job| job["outcome"] == "rejected").count();
     assert_eq!((jobs.len() as u64, refused as u64), (accepted + rejected, rejected));
@@ -107,10 +107,10 @@ fn gm_2_i_every_accepted_session_moves_its_data() {
     assert_eq!(count(&grid["data"]["total"]), 30_000 * accepted);
     let on_the_one_path = &grid["resources"][0];
     assert_eq!(on_the_one_path["data"]["total"], grid["data"]["total"]);
-    assert_eq!(count(&on_the_one_path["tries"]), accepted);
+    assert_eq!(count(&on_the_one_path["attempts"]), accepted);
     let transfers = grid["slot_time"]["transfers"].as_f64().expect("seconds");
     assert!((transfers - 0.03 * accepted as f64).abs() < 1e-6, "{transfers}");
-    assert!(rows(&folder, "out/tries.csv").iter().all(|it| it["data_time"] == "0.03"));
+    assert!(rows(&folder, "out/attempts.csv").iter().all(|it| it["data_time"] == "0.03"));
 }
 
 /// Four jobs on each of 1,000 resources at a time, for a day and to the end.
@@ -219,8 +219,8 @@ fn waited(scenario: &str, rounds: u32) -> (Value, Vec<bool>) {
     let summary = summary(&folder, "week.toml");
     let seconds = |text: &str| text.parse::<f64>().expect("a time");
     let mut sent: BTreeMap<String, f64> = BTreeMap::new();
-    for it in rows(&folder, "out/tries.csv") {
-        let dispatched = seconds(&it["dispatched_time"]);
+    for it in rows(&folder, "out/attempts.csv") {
+        let dispatched = seconds(&it["queued_time"]);
         let first = sent.entry(it["job"].clone()).or_insert(dispatched);
         *first = first.min(dispatched);
     }

@@ -96,7 +96,7 @@ submits-to = "desktops"
 of = ["campus"]
 law = { up = { law = "exponential", mean = "8h" }, down = { law = "exponential", mean = "1h" } }
 "#,
-    tables: &["jobs", "tries", "checkpoints", "transfers"],
+    tables: &["jobs", "attempts", "checkpoints", "transfers"],
 };
 
 const CLUSTERS: Part = Part {
@@ -293,7 +293,7 @@ submits-to = "desktops"
 of = ["campus"]
 law = { up = { law = "exponential", mean = "8h" }, down = { law = "exponential", mean = "1h" } }
 "#,
-    tables: &["jobs", "tries", "workflows"],
+    tables: &["jobs", "attempts", "workflows"],
 };
 
 /// Runs these parts side by side, with every check; the folder has `out`.
@@ -437,7 +437,7 @@ fn mergers_of_mergers_run_where_they_are_submitted() {
         serde_json::from_str(crate::command::stdout_of(&shown)).expect("a summary");
     assert_eq!(summary["grid"]["jobs"], 60);
     let (alone, _) = run(&[&GRID], "sequential");
-    assert_eq!(rows(&folder, "tries", "tasks"), rows(&alone, "tries", "tasks"));
+    assert_eq!(rows(&folder, "attempts", "tasks"), rows(&alone, "attempts", "tasks"));
 }
 
 /// What nobody submits to has no effect, and that is said.

@@ -196,14 +196,14 @@ fn what_is_wrong_with_workflows_is_found() {
     };
     let more = |cell: &str| (cell.parse::<i64>().expect("a number") + 1).to_string();
     let later = |cell: &str| (cell.parse::<f64>().expect("a time") + 1.0).to_string();
-    assert!(changed(2, more).contains("`workflows` counts tasks and their tries"));
+    assert!(changed(2, more).contains("`workflows` counts tasks and their attempts"));
     assert!(changed(5, later).contains("submitted together"));
-    assert!(changed(6, later).contains("starts with the first try"));
+    assert!(changed(6, later).contains("starts with the first attempt"));
     assert!(changed(7, later).contains("ends with its last task"));
     assert!(changed(8, later).contains("what its times say"));
     let bound = "no makespan is below the bound of its critical path";
     assert!(changed(12, |_| "0.9".to_owned()).contains(bound));
-    assert!(changed(15, more).contains("`workflows` counts tasks and their tries"));
+    assert!(changed(15, more).contains("`workflows` counts tasks and their attempts"));
     let missing = found_after(&out, "workflows.csv", without_last_line);
     assert!(missing.contains("each workflow has a row"), "{missing}");
 }

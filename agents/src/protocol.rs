@@ -13,7 +13,7 @@
 //! | [`planning`] | metascheduler, cluster, resource updates | plans for applications of phases, and loads |
 //! | [`share`] | metascheduler, provider | how a share of a bag fares |
 //! | [`resource`] | nature, owner | failures and repairs |
-//! | [`dispatch`] | dispatcher, resource | tries of jobs of a grid |
+//! | [`dispatch`] | dispatcher, resource | attempts of jobs of a grid |
 //! | [`information`] | resource, information service, dispatcher | the state of resources |
 //! | [`data`] | resource, network, storage, dispatcher | transfers and room |
 //! | [`checkpoint`] | resource, checkpoint server, dispatcher | checkpoints |
@@ -41,7 +41,7 @@
 //!
 //! A ticket is the number of a job. It needs no attempt: a job goes to each taker at most once, as
 //! its submitter keeps it and a provider starts again by itself what fails; rounds of agreements
-//! and tries of a grid have numbers of their own. Nobody can tell from an agreement's number how
+//! and attempts of a grid have numbers of their own. Nobody can tell from an agreement's number how
 //! many there were before, nor from an answer's how often a plan has changed. Numbers of jobs do
 //! count the jobs of a run; live, a user draws them.
 
@@ -153,7 +153,7 @@ messages! {
     Share(ShareMessage),
     /// Nature to the owners of resources.
     Resource(ResourceMessage),
-    /// About tries of jobs of a grid.
+    /// About attempts of jobs of a grid.
     Dispatch(DispatchMessage),
     /// About the state of resources of a grid.
     Information(InformationMessage),

@@ -5,7 +5,7 @@
 //!
 //! | file | what must hold |
 //! |---|---|
-//! | `jobs` | each job once, in order of `left_time` (bags where their end was known, jobs of grids where their last try was cancelled); submitted <= queued <= started <= left; `waiting_time` and the other spans are what the times say |
+//! | `jobs` | each job once, in order of `left_time` (bags where their end was known, jobs of grids where their last attempt was cancelled); submitted <= queued <= started <= left; `waiting_time` and the other spans are what the times say |
 //! | `attempts` | as many of a job as `jobs` says; those of a rigid job do not overlap; what failures ended, and the rest, is the job's time |
 //! | `placements` | an attempt's processors for its time; no processor twice at a time; their sum is `busy_time` and what was lost |
 //! | `told` | `disclosures` and `messages` agree on who told whom what; `offers` and what the summary makes of them |
@@ -14,9 +14,9 @@
 //! | `transactions` | tries of a job follow each other and end with the first that is agreed on, whose parts are what runs and add up to the job; costs are those of the summary |
 //! | `failures` | each outage has its failure and its return, and all that they lost is what the summary calls lost |
 //! | `maintenance` | nothing runs on processors that are closed, no processor is closed twice; counts are those of the summary |
-//! | `grid` | tries, checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
+//! | `grid` | attempts on a grid, their checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
 //! | `inputs` | at providers no task starts before its parents are done and all that it needs is there; bytes are those of `workflows` and of the summary |
-//! | `workflows` | they are the jobs and tries of their tasks, no makespan is below its bound, and the summary has their means |
+//! | `workflows` | they are the jobs and attempts of their tasks, no makespan is below its bound, and the summary has their means |
 //! | `figures` | the area under `utilisation` and `queue-length` is that of the tables, and no more is held than there is |
 //! | `summary` | counts, means and sums are those of the tables |
 //!

@@ -20,7 +20,7 @@ use super::figures::scenario_of_run;
 use haggle_results::metrics::named::of_run;
 use haggle_scenario::Scenario;
 
-pub use attempts::{AttemptDifferences, EndingPair};
+pub use attempts::{AttemptDifferences, OutcomePair};
 pub use impact::Impact;
 pub use jobs::{JobDifferences, JobPair, OutcomeChange, WorkloadPair};
 
@@ -49,7 +49,7 @@ pub struct Comparison {
     pub jobs: JobDifferences,
     /// What became in B of those that are the same and ended in both.
     pub impact: impact::Impact,
-    /// How attempts ended; of grids, tries.
+    /// How attempts ended.
     pub attempts: AttemptDifferences,
 }
 

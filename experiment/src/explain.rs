@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! attempts, placements, outages, crashes ──> provider ──┐
-//! tries, checkpoints, outages ─────────────> grid ──────┴─> Ledger ──> parts
+//! attempts, checkpoints, outages ──────────> grid ──────┴─> Ledger ──> parts
 //! ```
 
 mod grid;
@@ -22,7 +22,7 @@ mod workflow;
 
 use haggle_results::reader::{
     AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, InputRow,
-    IntervalRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow, TryRow,
+    IntervalRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow,
 };
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub use self::windows::{Displaced, Granted};
 use super::figures::scenario_of_run;
 use haggle_scenario::Scenario;
 
-pub use grid::Try;
+pub use grid::OnGrid;
 pub use phased::Interval;
 pub use provider::{Attempt, LostTasks, Share};
 pub use queue::{Holder, Overtaker, Wait};
@@ -84,7 +84,7 @@ pub struct Story {
     pub left: f64,
     /// All of its time in the system: what is waiting time and what is run time.
     pub parts: Vec<Spent>,
-    /// Its attempts at a provider.
+    /// Its attempts at a provider, or on resources of a grid.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<Attempt>,
     /// What providers offered for a bag, in order of time.
@@ -108,9 +108,6 @@ pub struct Story {
     /// Its place in its workflow, if it is a task of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow: Option<InWorkflow>,
-    /// Its tries on resources of a grid.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tries: Vec<Try>,
     /// The intervals of an application of phases, in the order in which they began.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub intervals: Vec<Interval>,
@@ -242,6 +239,11 @@ pub struct Move {
 }
 
 impl Story {
+    /// Whether it was on resources of a grid.
+    pub fn is_on_grid(&self) -> bool {
+        self.attempts.iter().any(|it| it.on_grid.is_some())
+    }
+
     /// Processors that it had last, or waited for: those that were granted, or that its provider
     /// chose for a moldable job.
     pub fn size(&self) -> i64 {
@@ -264,7 +266,6 @@ pub struct Chronicle {
     outages: Vec<OutageRow>,
     crashes: Vec<CrashRow>,
     maintenance: Vec<MaintenanceRow>,
-    tries: Vec<TryRow>,
     checkpoints: Vec<CheckpointRow>,
     /// Of providers and clusters.
     market: Market,
@@ -291,22 +292,22 @@ impl Chronicle {
         let maintenance = run.maintenance()?;
         let whole = scenario.shown().processors;
         let placements = if whole { run.placements()? } else { Vec::new() };
-        let (tries, checkpoints) = match scenario.grid {
-            Some(_) => (run.tries()?, run.checkpoints()?),
-            None => (Vec::new(), Vec::new()),
+        let attempts = run.attempts()?;
+        let checkpoints = match scenario.grid {
+            Some(_) => run.checkpoints()?,
+            None => Vec::new(),
         };
-        let of_grid = scenario.grid.as_ref().map(|it| grid::market(it, &tries, &outages));
+        let of_grid = scenario.grid.as_ref().map(|it| grid::market(it, &attempts, &outages));
         let market = provider::market(&resources, &placements, &outages, &crashes, &maintenance);
         Ok(Chronicle {
             scenario,
             jobs: run.jobs()?,
             resources,
-            attempts: run.attempts()?,
+            attempts,
             placements,
             outages,
             crashes,
             maintenance,
-            tries,
             checkpoints,
             market,
             grid_market: of_grid.unwrap_or_default(),
@@ -385,7 +386,6 @@ impl Chronicle {
             shares: Vec::new(),
             lost_tasks: Vec::new(),
             workflow: None,
-            tries: Vec::new(),
             intervals: Vec::new(),
             crashes: self.crashes_met(job),
             maintenance: Vec::new(),

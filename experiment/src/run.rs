@@ -8,6 +8,7 @@ use haggle_model::workload::CleaningReport;
 use haggle_model::{Cast, Time};
 use haggle_recording::check::{Check, Violation};
 use haggle_recording::{Books, Listener, TooWide};
+use haggle_results::provenance::FORMAT;
 use haggle_results::{
     Cut, Existing, Extent, FinishedRun, Format, Input, Messages, Metrics, MetricsOptions,
     Provenance, ResultsError, RunDigest, RunReader, RunWriter, Summary, Timing, WriteOptions,
@@ -311,6 +312,7 @@ impl Rest<'_> {
             .map_err(|error| ResultsError::write(&self.destination.folder, error))?;
         finished.write("scenario.toml", resolved.to_toml().as_bytes())?;
         finished.write_provenance(&Provenance {
+            format: FORMAT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             build: BUILD.to_owned(),
             scenario_sha256: sha256(self.scenario.to_toml().as_bytes()),

@@ -1,4 +1,4 @@
-//! What a grid of resources that fail leaves on record: tries of jobs, what
+//! What a grid of resources that fail leaves on record: attempts of jobs, what
 //! became of each job, and what each resource has done (Chtepen 2011, sections
 //! 2.2 and 4.4).
 
@@ -10,61 +10,20 @@ use std::ops::AddAssign;
 use std::sync::Arc;
 
 use crate::work::{Fraction, Work};
-use crate::{Job, JobClass, JobId, ProviderId, Span, Time};
+use crate::{AttemptOutcome, Job, JobClass, JobId, ProviderId, Span, Time};
 
-/// How a try of a job ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TryEnd {
-    /// It was computed to its end, and its output is where it belongs.
-    Computed,
-    /// Its resource failed.
-    Failed,
-    /// It was not needed any more.
-    Cancelled,
-    /// It went on elsewhere.
-    Moved,
-    /// What it needed came from a resource that failed.
-    Stranded,
-    /// The run ended before it did.
-    Open,
-}
-
-impl TryEnd {
-    /// All of them.
-    pub const ALL: [TryEnd; 6] = [
-        TryEnd::Computed,
-        TryEnd::Failed,
-        TryEnd::Cancelled,
-        TryEnd::Moved,
-        TryEnd::Stranded,
-        TryEnd::Open,
-    ];
-
-    /// The word used in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            TryEnd::Computed => "computed",
-            TryEnd::Failed => "failed",
-            TryEnd::Cancelled => "cancelled",
-            TryEnd::Moved => "moved",
-            TryEnd::Stranded => "stranded",
-            TryEnd::Open => "open",
-        }
-    }
-}
-
-/// One try of a job on one resource, observed when it is over.
+/// One attempt of a job on one resource, observed when it is over.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TryRecord {
+pub struct AttemptRecord {
     /// The job.
     pub job: JobId,
-    /// Which of its tries, counted from 1.
+    /// Which of its attempts, counted from 1.
     pub number: u32,
     /// Where.
     pub resource: ProviderId,
     /// What had been done when it began.
     pub from: Work,
-    /// The try that had done it; `None` for a try that starts from the beginning.
+    /// The attempt that had done it; `None` for an attempt that starts from the beginning.
     pub parent: Option<u32>,
     /// When it got its slot.
     pub dispatched: Time,
@@ -75,7 +34,7 @@ pub struct TryRecord {
     /// When it was over, output included.
     pub end: Time,
     /// How.
-    pub ending: TryEnd,
+    pub outcome: AttemptOutcome,
     /// What had been done of the job when it was over.
     pub done: Work,
     /// Time in which it computed.
@@ -86,7 +45,7 @@ pub struct TryRecord {
     pub written: u32,
     /// How many of them could be used.
     pub available: u32,
-    /// Its checkpoints, in order: all, or those that another try may have started from.
+    /// Its checkpoints, in order: all, or those that another attempt may have started from.
     pub checkpoints: Vec<CheckpointRecord>,
     /// Checkpoints that were due and omitted.
     pub omitted: u32,
@@ -96,7 +55,7 @@ pub struct TryRecord {
     pub data: DataMoved,
 }
 
-/// The room that a try's checkpoints take at the checkpoint server until its job is over: each
+/// The room that an attempt's checkpoints take at the checkpoint server until its job is over: each
 /// takes the place of the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeptCheckpoint {
@@ -106,7 +65,7 @@ pub struct KeptCheckpoint {
     pub bytes: u64,
 }
 
-impl TryRecord {
+impl AttemptRecord {
     /// What it has computed.
     pub fn computed(&self) -> Work {
         self.done - self.from
@@ -123,14 +82,14 @@ impl TryRecord {
     }
 }
 
-/// One checkpoint of a try.
+/// One checkpoint of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckpointRecord {
     /// When the job stopped to write it.
     pub requested: Time,
     /// What had been done then.
     pub done: Work,
-    /// Time in which the try had computed by then.
+    /// Time in which the attempt had computed by then.
     pub computing: Span,
     /// When it was written, and the job went on; `None` if it was cut off.
     pub written: Option<Time>,
@@ -156,14 +115,14 @@ pub struct GridJobRecord {
 pub enum GridOutcome {
     /// It is done.
     Done {
-        /// The try that did it.
+        /// The attempt that did it.
         winner: u32,
-        /// When that try was computed.
+        /// When that attempt was computed.
         computed: Time,
         /// When its output was where it belongs.
         end: Time,
     },
-    /// Its try was seen to have failed, and it gets no other.
+    /// Its attempt was seen to have failed, and it gets no other.
     Lost(Time),
     /// Its user withdrew it before it was sent anywhere.
     Withdrawn(Time),
@@ -171,9 +130,9 @@ pub enum GridOutcome {
     Open {
         /// The instant.
         end: Time,
-        /// Tries that its scheduler sends in all.
+        /// Attempts that its scheduler sends in all.
         wanted: u32,
-        /// Tries that its scheduler believes alive, and whether it may still notice if one is not.
+        /// Attempts that its scheduler believes alive, and whether it may still notice if one is not.
         believed: Vec<(u32, bool)>,
         /// Whether what is seen to have failed is started again.
         restarts: bool,
@@ -209,8 +168,8 @@ pub struct ResourceAccount {
     pub reserved: Option<u128>,
     /// Work done, for jobs that were lost as well.
     pub processed: Work,
-    /// Tries that got a slot.
-    pub tries: u64,
+    /// Attempts that got a slot.
+    pub attempts: u64,
     /// Data that arrived here, or from here where they go.
     pub data: DataMoved,
     /// The same by the ways they took, each of which has one entry at most.

@@ -40,8 +40,8 @@ pub use job::{Job, JobClass, JobShape};
 pub use job_stories::JobStories;
 pub use moldable::{Moldable, Sizing, Speedup};
 pub use observation::{
-    BagRecord, Booking, Coallocated, JobOutcome, JobRecord, LostRun, MaintenanceRecord,
-    MessageFault, Observation, OffersMade, Refusal, ShareRecord, TaskRun,
+    AttemptOutcome, BagRecord, Booking, Coallocated, JobOutcome, JobRecord, LostRun,
+    MaintenanceRecord, MessageFault, Observation, OffersMade, Refusal, ShareRecord, TaskRun,
 };
 pub use phased::Phased;
 pub use platform::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};

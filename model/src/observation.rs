@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use crate::agreement::{AgreementEvent, Waits};
-use crate::grid::{GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord};
+use crate::grid::{AttemptRecord, GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount};
 use crate::job::HiddenRunTime;
 use crate::phased::IntervalRecord;
 use crate::reservation::GrantedWindow;
@@ -44,6 +44,64 @@ impl JobOutcome {
             JobOutcome::Cancelled => "cancelled",
             JobOutcome::Failed => "failed",
             JobOutcome::Unfinished => "unfinished",
+        }
+    }
+}
+
+/// How an attempt ended: of a job, or of a share of a bag, at a provider, or of a job on a resource of a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AttemptOutcome {
+    /// It ran to its end; on a grid, and its output is where it belongs.
+    Completed,
+    /// It was stopped when the requested time was over.
+    WalltimeReached,
+    /// Its processors or its resource failed.
+    Failed,
+    /// It was withdrawn while it waited; on a grid, it was not needed any more.
+    Cancelled,
+    /// It went on elsewhere, on a grid.
+    Moved,
+    /// What it needed came from a resource of a grid that failed.
+    Stranded,
+    /// The run stopped before it was over.
+    Unfinished,
+}
+
+impl AttemptOutcome {
+    /// All of them.
+    pub const ALL: [AttemptOutcome; 7] = [
+        AttemptOutcome::Completed,
+        AttemptOutcome::WalltimeReached,
+        AttemptOutcome::Failed,
+        AttemptOutcome::Cancelled,
+        AttemptOutcome::Moved,
+        AttemptOutcome::Stranded,
+        AttemptOutcome::Unfinished,
+    ];
+
+    /// The word used in tables and summaries.
+    pub const fn name(self) -> &'static str {
+        match self {
+            AttemptOutcome::Completed => "completed",
+            AttemptOutcome::WalltimeReached => "walltime_reached",
+            AttemptOutcome::Failed => "failed",
+            AttemptOutcome::Cancelled => "cancelled",
+            AttemptOutcome::Moved => "moved",
+            AttemptOutcome::Stranded => "stranded",
+            AttemptOutcome::Unfinished => "unfinished",
+        }
+    }
+}
+
+impl From<JobOutcome> for AttemptOutcome {
+    /// What the end of a job is for its attempt; a job that is refused has none.
+    fn from(outcome: JobOutcome) -> AttemptOutcome {
+        match outcome {
+            JobOutcome::Completed => AttemptOutcome::Completed,
+            JobOutcome::WalltimeReached => AttemptOutcome::WalltimeReached,
+            JobOutcome::Cancelled | JobOutcome::Rejected(_) => AttemptOutcome::Cancelled,
+            JobOutcome::Failed => AttemptOutcome::Failed,
+            JobOutcome::Unfinished => AttemptOutcome::Unfinished,
         }
     }
 }
@@ -534,7 +592,7 @@ pub enum Observation {
     },
     /// A try of a job on a resource of a grid is over; one that failed, before
     /// [`Observation::ProcessorsFailed`] of its resource, as with [`Observation::RunLost`].
-    TryOver(Arc<TryRecord>),
+    AttemptOver(Arc<AttemptRecord>),
     /// The first task of a workflow has come to a grid, or to its user who submits it to providers.
     WorkflowCame(WorkflowCame),
     /// What a task of a workflow needs is at the provider to which it is submitted now.

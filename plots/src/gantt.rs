@@ -6,6 +6,7 @@
 //! can be told apart, the chart shows instead how busy each spot of (a round length
 //! of time) × (some processors) was, which stays fast and true for any number.
 
+use crate::attempts::{OUTAGE, Outage};
 use crate::axis::{Axis, from_zero};
 use crate::canvas::Size;
 use crate::error::PlotError;
@@ -14,7 +15,6 @@ use crate::legend::{Key, Mark};
 use crate::palette::{INK, WHITE, group, on, shade, tint};
 use crate::scene::{Anchor, Colour, Scene};
 use crate::timeline::{bin_length, in_words};
-use crate::tries::{OUTAGE, Outage};
 use crate::type_face::width;
 
 /// Above this many bars the chart shows how busy processors were instead.

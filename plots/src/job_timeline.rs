@@ -1,7 +1,8 @@
-//! A job of a grid across its tries: a lane for each, below one for the whole job.
+//! A job of a grid across its attempts: a lane for each, below one for the whole job.
 //!
-//! An arrow leads from the checkpoint that a try went on from to that try.
+//! An arrow leads from the checkpoint that an attempt went on from to that attempt.
 
+use crate::attempts::{self, AttemptBar, Lane, Outage};
 use crate::axis::Axis;
 use crate::canvas::Size;
 use crate::error::PlotError;
@@ -9,7 +10,6 @@ use crate::frame::{self, Panel, Plan};
 use crate::legend::{Key, Mark, arrow};
 use crate::palette::INK;
 use crate::scene::{Anchor, Colour, Scene};
-use crate::tries::{self, Lane, Outage, TryBar};
 use crate::type_face::width;
 
 const GUIDE: Colour = Colour(0x99, 0x99, 0x99);
@@ -28,22 +28,22 @@ pub struct JobTimeline {
     pub left: f64,
     /// What became of it.
     pub outcome: String,
-    /// Its tries, from top to bottom.
-    pub tries: Vec<JobTry>,
+    /// Its attempts, from top to bottom.
+    pub attempts: Vec<JobAttempt>,
     /// Start of the time axis; without it, shortly before the submission.
     pub from: Option<f64>,
     /// End of the time axis; without it, shortly after the job's end.
     pub until: Option<f64>,
 }
 
-/// A try of the job.
+/// An attempt of the job.
 #[derive(Clone, Debug, PartialEq)]
-pub struct JobTry {
+pub struct JobAttempt {
     /// The name of its lane.
     pub name: String,
     /// What it did.
-    pub bar: TryBar,
-    /// Where it went on from: the place of a try in [`JobTimeline::tries`] and of a checkpoint
+    pub bar: AttemptBar,
+    /// Where it went on from: the place of an attempt in [`JobTimeline::attempts`] and of a checkpoint
     /// among its own.
     pub origin: Option<(usize, usize)>,
     /// When its resource was down.
@@ -52,7 +52,7 @@ pub struct JobTry {
 
 impl JobTimeline {
     pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
-        let bars = || self.tries.iter().map(|it| &it.bar);
+        let bars = || self.attempts.iter().map(|it| &it.bar);
         let last = bars().map(|bar| bar.end).fold(self.left, f64::max);
         // A little room, so that the marks of both ends are whole.
         let edge = (last - self.submitted) * 0.02;
@@ -66,16 +66,17 @@ impl JobTimeline {
             return Err(PlotError::NoData { title: self.title.clone(), reason });
         }
         let whole = std::iter::once("whole job".to_owned());
-        let names: Vec<String> = whole.chain(self.tries.iter().map(|it| it.name.clone())).collect();
+        let names: Vec<String> =
+            whole.chain(self.attempts.iter().map(|it| it.name.clone())).collect();
         let room = f64::from(size.height) * 0.7;
         let seen =
             |outage: &Outage| outage.from < high && outage.until.is_none_or(|until| until > low);
-        let outages = self.tries.iter().any(|it| it.outages.iter().any(seen));
-        let mut legend = tries::legend(bars(), outages);
+        let outages = self.attempts.iter().any(|it| it.outages.iter().any(seen));
+        let mut legend = attempts::legend(bars(), outages);
         if bars().any(|bar| bar.checkpoints.iter().any(|it| it.available.is_some())) {
             legend.push(Key::new("checkpoint usable", Mark::Dot, INK));
         }
-        if self.tries.iter().any(|it| it.origin.is_some()) {
+        if self.attempts.iter().any(|it| it.origin.is_some()) {
             legend.push(Key::new("goes on from", Mark::Arrow, INK));
         }
         let plan = Plan {
@@ -89,17 +90,17 @@ impl JobTimeline {
         let (mut scene, panels) = frame::draw(plan, x, size)?;
         let panel = &panels[0];
         let lane = |place| Lane::of(panel, place, names.len());
-        for (place, it) in (1..).zip(&self.tries) {
+        for (place, it) in (1..).zip(&self.attempts) {
             lane(place).draw_outages(&mut scene, panel, &it.outages);
         }
         self.draw_whole(&mut scene, panel, lane(0));
-        for (place, it) in (1..).zip(&self.tries) {
-            lane(place).draw_try(&mut scene, panel, &it.bar);
+        for (place, it) in (1..).zip(&self.attempts) {
+            lane(place).draw_attempt(&mut scene, panel, &it.bar);
             lane(place).draw_available(&mut scene, panel, &it.bar);
         }
-        for (place, it) in (1..).zip(&self.tries) {
+        for (place, it) in (1..).zip(&self.attempts) {
             if let Some((parent, checkpoint)) = it.origin {
-                let available = self.tries[parent].bar.checkpoints[checkpoint].available;
+                let available = self.attempts[parent].bar.checkpoints[checkpoint].available;
                 let points =
                     available.map(|time| way(panel, lane(parent + 1), time, lane(place), &it.bar));
                 points.into_iter().for_each(|points| arrow(&mut scene, &points, INK));
@@ -132,9 +133,9 @@ impl JobTimeline {
     }
 }
 
-/// The way from a checkpoint that could be used at `time` to the try that went on from it: to
+/// The way from a checkpoint that could be used at `time` to the attempt that went on from it: to
 /// its beginning, or to where it was waiting for the checkpoint.
-fn way(panel: &Panel, from: Lane, time: f64, to: Lane, bar: &TryBar) -> Vec<(f64, f64)> {
+fn way(panel: &Panel, from: Lane, time: f64, to: Lane, bar: &AttemptBar) -> Vec<(f64, f64)> {
     let x = panel.x(time);
     let start = (x, from.available_y());
     let arrives = panel.x(bar.dispatched);

@@ -9,6 +9,7 @@
 //! at; only [`canvas`] knows the plotting library. Figures are the same pixels on
 //! every machine: the font is part of the program.
 
+pub mod attempts;
 pub mod bars;
 pub mod boxes;
 pub mod canvas;
@@ -25,7 +26,6 @@ pub mod scatter;
 pub mod scene;
 pub mod sequence;
 pub mod timeline;
-pub mod tries;
 pub mod workflow_timeline;
 
 mod axis;
@@ -42,6 +42,7 @@ mod type_face;
 use std::fs;
 use std::path::Path;
 
+pub use attempts::{AttemptBar, CheckpointMark, Outage};
 pub use axis::{Limits, YScale, time_unit};
 pub use bars::{BarChart, BarSeries, Histogram};
 pub use boxes::{BoxChart, BoxSeries, BoxStyle};
@@ -51,7 +52,7 @@ pub use error::PlotError;
 pub use format::Format;
 pub use gantt::{Gantt, GanttBar, GanttOutage, GanttProvider};
 pub use graph::{GraphTask, TaskGraph};
-pub use job_timeline::{JobTimeline, JobTry};
+pub use job_timeline::{JobAttempt, JobTimeline};
 pub use lines::{LineAxis, LineChart, LineSeries, SweepPoint};
 pub use panels::{PanelCharts, Panels};
 pub use resource_timeline::{ResourceLanes, ResourceTimeline};
@@ -59,8 +60,7 @@ pub use scatter::{ScatterChart, ScatterPoint};
 pub use scene::Scene;
 pub use sequence::{Sequence, SequenceMessage};
 pub use timeline::{Held, Shows, Timeline, TimelinePart};
-pub use tries::{CheckpointMark, Outage, TryBar};
-pub use workflow_timeline::{TaskInput, TaskTry, WorkflowPlace, WorkflowTimeline};
+pub use workflow_timeline::{TaskAttempt, TaskInput, WorkflowPlace, WorkflowTimeline};
 
 /// Something to draw.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +71,7 @@ pub enum Figure {
     Timeline(Timeline),
     /// The slots of resources of a grid over time.
     ResourceTimeline(ResourceTimeline),
-    /// A job of a grid across its tries.
+    /// A job of a grid across its attempts.
     JobTimeline(JobTimeline),
     /// A workflow over time, with lanes for each of those who ran its tasks.
     WorkflowTimeline(WorkflowTimeline),

@@ -9,7 +9,7 @@ mod workflow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use haggle_results::reader::{CheckpointRow, MaintenanceRow, OutageRow, TryRow};
+use haggle_results::reader::{AttemptRow, CheckpointRow, MaintenanceRow, OutageRow};
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader};
 
 use crate::distribution::{DistributionFigure, Quantity};
@@ -73,7 +73,7 @@ pub struct Tables<'r> {
     jobs: OnceCell<Vec<JobRow>>,
     placements: OnceCell<Vec<PlacementRow>>,
     resources: OnceCell<Vec<ResourceRow>>,
-    tries: OnceCell<Vec<TryRow>>,
+    attempts: OnceCell<Vec<AttemptRow>>,
     checkpoints: OnceCell<Vec<CheckpointRow>>,
     outages: OnceCell<Vec<OutageRow>>,
     maintenance: OnceCell<Vec<MaintenanceRow>>,
@@ -87,7 +87,7 @@ impl<'r> Tables<'r> {
             jobs: OnceCell::new(),
             placements: OnceCell::new(),
             resources: OnceCell::new(),
-            tries: OnceCell::new(),
+            attempts: OnceCell::new(),
             checkpoints: OnceCell::new(),
             outages: OnceCell::new(),
             maintenance: OnceCell::new(),
@@ -123,12 +123,12 @@ impl<'r> Tables<'r> {
         read_once(&self.resources, || self.run.resources())
     }
 
-    /// All tries of jobs of a grid.
+    /// All attempts.
     ///
     /// # Errors
     /// If the table is missing or damaged.
-    pub fn tries(&self) -> Result<&[TryRow], ResultsError> {
-        read_once(&self.tries, || self.run.tries())
+    pub fn attempts(&self) -> Result<&[AttemptRow], ResultsError> {
+        read_once(&self.attempts, || self.run.attempts())
     }
 
     /// All checkpoints of a grid.
@@ -221,7 +221,7 @@ pub fn samples(
     Ok(ordered.into_iter().map(|(name, values)| Sample { name, values }).collect())
 }
 
-/// How long jobs took from the first try until all of their parts were agreed on, by who tried, over
+/// How long jobs took from the first attempt until all of their parts were agreed on, by who tried, over
 /// the transactions that were opened in the part of the run.
 ///
 /// # Errors

@@ -1,11 +1,11 @@
 //! Resources of a grid over time: a panel for each, a lane for each of its slots.
 
+use crate::attempts::{self, AttemptBar, Lane, Outage};
 use crate::axis::Axis;
 use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Plan};
 use crate::scene::Scene;
-use crate::tries::{self, Lane, Outage, TryBar};
 
 /// What the slots of some resources did when.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub struct ResourceLanes {
     /// Its name.
     pub name: String,
     /// What held each of its slots, in order of time.
-    pub slots: Vec<Vec<TryBar>>,
+    pub slots: Vec<Vec<AttemptBar>>,
     /// When it was down.
     pub outages: Vec<Outage>,
 }
@@ -66,7 +66,7 @@ impl ResourceTimeline {
         let plan = Plan {
             title: self.title.clone(),
             legend_label: String::new(),
-            legend: tries::legend(bars(), outages().next().is_some()),
+            legend: attempts::legend(bars(), outages().next().is_some()),
             panels: self.resources.iter().map(panel).collect(),
         };
         let (left, right) = frame::room(&plan, size);
@@ -80,7 +80,7 @@ impl ResourceTimeline {
                 let lane = Lane::of(panel, place, resource.slots.len());
                 let next = slot.iter().skip(1).map(|bar| bar.dispatched);
                 for (bar, next) in slot.iter().zip(next.chain([f64::INFINITY])) {
-                    lane.draw_try(&mut scene, panel, bar);
+                    lane.draw_attempt(&mut scene, panel, bar);
                     lane.label_beside(&mut scene, panel, bar, next);
                 }
             }

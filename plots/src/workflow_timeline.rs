@@ -7,8 +7,9 @@
 //!  south                  └───────▶┌────── 1 ──────┐
 //! ```
 //! An arrow leads from where data were made to where they are needed; they are on their way in the pale
-//! bar before the task. Tries that failed are hatched.
+//! bar before the task. Attempts that failed are hatched.
 
+use crate::attempts::{self, AttemptBar, Lane, Outage};
 use crate::axis::Axis;
 use crate::canvas::Size;
 use crate::error::PlotError;
@@ -17,8 +18,7 @@ use crate::gantt::hatch;
 use crate::legend::{Key, Mark, arrow};
 use crate::palette::{INK, WHITE};
 use crate::scene::{Colour, Scene};
-use crate::tries::{self, Lane, Outage, TryBar};
-use haggle_model::grid::TryEnd;
+use haggle_model::AttemptOutcome;
 
 /// Data on their way.
 const DATA: Colour = Colour(0x9a, 0x9a, 0x9a);
@@ -41,17 +41,17 @@ pub struct WorkflowTimeline {
 pub struct WorkflowPlace {
     /// The provider, or the resource of a grid.
     pub name: String,
-    /// Tries of tasks, in lanes in which none overlap; one at least.
-    pub lanes: Vec<Vec<TaskTry>>,
+    /// Attempts of tasks, in lanes in which none overlap; one at least.
+    pub lanes: Vec<Vec<TaskAttempt>>,
     /// When it was down; of a provider, whose processors fail one by one, nothing.
     pub outages: Vec<Outage>,
 }
 
-/// A try of a task.
+/// An attempt of a task.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TaskTry {
+pub struct TaskAttempt {
     /// What it did; its label is the task's number.
-    pub bar: TryBar,
+    pub bar: AttemptBar,
     /// What it had to wait for from elsewhere.
     pub inputs: Vec<TaskInput>,
 }
@@ -68,12 +68,12 @@ pub struct TaskInput {
 }
 
 impl WorkflowTimeline {
-    fn tries(&self) -> impl Iterator<Item = &TaskTry> + Clone {
+    fn attempts(&self) -> impl Iterator<Item = &TaskAttempt> + Clone {
         self.places.iter().flat_map(|place| place.lanes.iter().flatten())
     }
 
     pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
-        let bars = || self.tries().map(|it| &it.bar);
+        let bars = || self.attempts().map(|it| &it.bar);
         let last = bars().map(|bar| bar.end).fold(f64::NEG_INFINITY, f64::max);
         let (low, high) = (self.from, self.until.unwrap_or(last));
         if self.places.iter().any(|place| place.lanes.is_empty())
@@ -108,13 +108,13 @@ impl WorkflowTimeline {
             }
         }
         let all = self.places.iter().enumerate().flat_map(|(number, place)| {
-            place.lanes.iter().enumerate().map(move |(lane, tries)| ((number, lane), tries))
+            place.lanes.iter().enumerate().map(move |(lane, attempts)| ((number, lane), attempts))
         });
-        for (at, tries) in all.clone() {
-            tries.iter().for_each(|it| draw_try(&mut scene, panel, lane_at(at), it));
+        for (at, attempts) in all.clone() {
+            attempts.iter().for_each(|it| draw_attempt(&mut scene, panel, lane_at(at), it));
         }
-        for (at, tries) in all {
-            let inputs = tries.iter().flat_map(|it| &it.inputs);
+        for (at, attempts) in all {
+            let inputs = attempts.iter().flat_map(|it| &it.inputs);
             for (from, input) in inputs.filter_map(|it| Some((it.from?, it))) {
                 draw_way(&mut scene, panel, (lane_at(from), lane_at(at)), input);
             }
@@ -138,8 +138,8 @@ impl WorkflowTimeline {
     fn legend(&self, low: f64, high: f64) -> Vec<Key> {
         let seen = |it: &Outage| it.from < high && it.until.is_none_or(|until| until > low);
         let outages = self.places.iter().any(|place| place.outages.iter().any(seen));
-        let mut legend = tries::legend(self.tries().map(|it| &it.bar), outages);
-        let inputs = || self.tries().flat_map(|it| &it.inputs);
+        let mut legend = attempts::legend(self.attempts().map(|it| &it.bar), outages);
+        let inputs = || self.attempts().flat_map(|it| &it.inputs);
         if inputs().any(|it| it.arrived > it.sent) {
             legend.push(Key::new("data on their way", Mark::Flat, DATA));
         }
@@ -150,8 +150,8 @@ impl WorkflowTimeline {
     }
 }
 
-/// Draws a try, with what it waited for before it.
-fn draw_try(scene: &mut Scene, panel: &Panel, lane: Lane, it: &TaskTry) {
+/// Draws an attempt, with what it waited for before it.
+fn draw_attempt(scene: &mut Scene, panel: &Panel, lane: Lane, it: &TaskAttempt) {
     let (top, bottom) = lane.bar();
     let middle = (top + bottom) / 2.0;
     let half = ((bottom - top) / 8.0).clamp(1.5, 5.0);
@@ -159,8 +159,8 @@ fn draw_try(scene: &mut Scene, panel: &Panel, lane: Lane, it: &TaskTry) {
         let (left, right) = (panel.x(input.sent), panel.x(input.arrived));
         scene.rectangle([left, middle - half, right.max(left + 1.0), middle + half], DATA);
     }
-    lane.draw_try(scene, panel, &it.bar);
-    if it.bar.ending == TryEnd::Failed {
+    lane.draw_attempt(scene, panel, &it.bar);
+    if it.bar.outcome == AttemptOutcome::Failed {
         let computes = it.bar.start.unwrap_or(it.bar.left);
         let edges = [panel.x(computes), top, panel.x(it.bar.left), bottom];
         hatch(scene, edges, WHITE);

@@ -1,21 +1,23 @@
 //! Timelines of a grid, from the tables of a run.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use haggle_model::grid::{CheckpointRecord, TryEnd, TryRecord};
+use haggle_model::AttemptOutcome;
+use haggle_model::grid::{AttemptRecord, CheckpointRecord};
 use haggle_model::work::Work;
 use haggle_model::{
-    ActorInfo, ActorKind, Cast, Job, JobClass, JobId, JobOutcome, JobRecord, ProcessorSet,
-    ProviderId, ProviderInfo, Span, Time,
+    ActorInfo, ActorKind, Cast, Job, JobClass, JobId, JobOutcome, JobRecord, ProviderId,
+    ProviderInfo, Span, Time,
 };
 use haggle_plots::load::{self, Part, Tables};
 use haggle_plots::{Figure, PlotError, Size};
-use haggle_results::{RunReader, RunWriter, WriteOptions};
+use haggle_results::{RunReader, RunWriter, SettledJob, WriteOptions};
 
 const RESOURCES: [&str; 2] = ["alpha-1", "alpha-2"];
 
 /// A grid of two resources: job 0 fails on the second one, whose only checkpoint it goes on from
-/// on the first one; job 1 is computed beside its first try.
+/// on the first one; job 1 is computed beside its first attempt.
 fn run(folder: &Path) -> RunReader {
     let actor = |name: &str| ActorInfo { name: name.to_owned(), kind: ActorKind::Provider };
     let provider = |(number, name): (u32, &str)| ProviderInfo {
@@ -41,7 +43,7 @@ fn run(folder: &Path) -> RunReader {
         written: Some(second(320)),
         available: Some(second(400)),
     };
-    let failed = TryRecord {
+    let failed = AttemptRecord {
         job: JobId(0),
         number: 1,
         resource: ProviderId(1),
@@ -51,7 +53,7 @@ fn run(folder: &Path) -> RunReader {
         started: Some(second(120)),
         left: second(600),
         end: second(600),
-        ending: TryEnd::Failed,
+        outcome: AttemptOutcome::Failed,
         done: Work::from_mi(460),
         computing: Span::from_secs(460),
         writing: Span::from_secs(20),
@@ -62,7 +64,7 @@ fn run(folder: &Path) -> RunReader {
         kept: None,
         data: haggle_model::grid::DataMoved::default(),
     };
-    let again = TryRecord {
+    let again = AttemptRecord {
         number: 2,
         resource: ProviderId(0),
         from: Work::from_mi(180),
@@ -71,7 +73,7 @@ fn run(folder: &Path) -> RunReader {
         started: Some(second(760)),
         left: second(1_000),
         end: second(1_040),
-        ending: TryEnd::Computed,
+        outcome: AttemptOutcome::Completed,
         done: Work::from_mi(420),
         computing: Span::from_secs(240),
         writing: Span::ZERO,
@@ -80,7 +82,7 @@ fn run(folder: &Path) -> RunReader {
         checkpoints: Vec::new(),
         ..failed.clone()
     };
-    let other = TryRecord {
+    let other = AttemptRecord {
         job: JobId(1),
         number: 1,
         resource: ProviderId(1),
@@ -88,32 +90,25 @@ fn run(folder: &Path) -> RunReader {
         started: Some(second(210)),
         left: second(500),
         end: second(510),
-        ending: TryEnd::Computed,
+        outcome: AttemptOutcome::Completed,
         checkpoints: Vec::new(),
         ..failed.clone()
     };
     for record in [&other, &failed, &again] {
-        writer.try_over(record).expect("there is room");
+        writer.attempt_over(record).expect("there is room");
     }
-    for (id, end) in [(1, 510), (0, 1_040)] {
+    for (id, end, attempts) in [(1, 510, vec![other]), (0, 1_040, vec![failed, again])] {
+        let job = Job::new(id, second(50), 1, Span::from_secs(400));
+        let class = JobClass::External;
         let record = JobRecord {
-            job: Job::new(id, second(50), 1, Span::from_secs(400)).into(),
-            class: JobClass::External,
-            outcome: JobOutcome::Completed,
             provider: Some(ProviderId(0)),
             queued: Some(second(100)),
             start: Some(second(120)),
-            end: second(end),
-            walltime: None,
-            promised_end: None,
-            processors: ProcessorSet::range(0, 0),
-            bag: None,
-            lost: Vec::new(),
-            checkpointing: Span::ZERO,
-            granted: None,
-            alternative: None,
+            ..JobRecord::never_queued(job, class, JobOutcome::Completed, second(end))
         };
-        writer.job_over(&record).expect("there is room");
+        let resources = attempts.len() as u32;
+        let attempts = attempts.into_iter().map(Arc::new).collect();
+        writer.grid_job_over(&SettledJob { record, attempts, resources }).expect("there is room");
     }
     let finished = writer.finish().expect("there is room");
     RunReader::open(&finished.publish().expect("the name is free")).expect("published")
@@ -124,7 +119,7 @@ fn two(_: &str) -> usize {
 }
 
 #[test]
-fn tries_that_overlap_have_lanes_of_their_own() {
+fn attempts_that_overlap_have_lanes_of_their_own() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let run = run(place.path());
     let part = Part { providers: vec!["alpha-2".to_owned()], ..Part::default() };
@@ -132,7 +127,7 @@ fn tries_that_overlap_have_lanes_of_their_own() {
         let figure = load::resource_timeline(&Tables::new(&run), "Slots", &part, |_| least);
         let resources = figure.expect("readable").resources;
         let labels = |lane: &Vec<_>| -> Vec<String> {
-            lane.iter().map(|bar: &haggle_plots::TryBar| bar.label.clone()).collect()
+            lane.iter().map(|bar: &haggle_plots::AttemptBar| bar.label.clone()).collect()
         };
         let lanes: Vec<_> = resources[0].slots.iter().map(labels).collect();
         assert_eq!(lanes[..2], [["0"], ["1"]], "at least {least}");
@@ -142,7 +137,7 @@ fn tries_that_overlap_have_lanes_of_their_own() {
 }
 
 #[test]
-fn without_a_name_the_first_resource_with_tries_is_drawn() {
+fn without_a_name_the_first_resource_with_attempts_is_drawn() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let run = run(place.path());
     let figure = load::resource_timeline(&Tables::new(&run), "Slots", &Part::default(), two);
@@ -159,9 +154,9 @@ fn a_try_goes_on_from_a_checkpoint_of_another() {
     let figure = job(None).expect("readable");
     assert_eq!(figure.job, "job 0 of the run, jobs!1");
     assert_eq!(figure.outcome, "completed");
-    let tries: Vec<_> = figure.tries.iter().map(|it| (it.name.as_str(), it.origin)).collect();
-    assert_eq!(tries, [("try 1, alpha-2", None), ("try 2, alpha-1", Some((0, 0)))]);
-    assert_eq!(job(Some(1)).expect("readable").tries.len(), 1);
+    let attempts: Vec<_> = figure.attempts.iter().map(|it| (it.name.as_str(), it.origin)).collect();
+    assert_eq!(attempts, [("attempt 1, alpha-2", None), ("attempt 2, alpha-1", Some((0, 0)))]);
+    assert_eq!(job(Some(1)).expect("readable").attempts.len(), 1);
     let error = job(Some(7)).expect_err("there is none");
     assert_eq!(error.to_string(), "the run has no job 7");
 }
@@ -177,9 +172,9 @@ fn timelines_are_drawn_with_whole_labels_apart() {
     let job = |part| load::job_timeline(tables, "Job", part, None).expect("readable");
     for (figure, words) in [
         (Figure::ResourceTimeline(resources(&both)), ["alpha-2: slot", "failed", "checkpoint"]),
-        (Figure::ResourceTimeline(resources(&late)), ["alpha-1: slot", "time, s", "computed"]),
+        (Figure::ResourceTimeline(resources(&late)), ["alpha-1: slot", "time, s", "completed"]),
         (Figure::JobTimeline(job(&both)), ["submitted", "completed", "goes on from"]),
-        (Figure::JobTimeline(job(&late)), ["try 2, alpha-1", "checkpoint usable", "time, s"]),
+        (Figure::JobTimeline(job(&late)), ["attempt 2, alpha-1", "checkpoint usable", "time, s"]),
     ] {
         let scene = figure.scene(Size::default()).expect("there is data");
         let texts = scene.texts();

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use haggle_model::grid::TryEnd;
+use haggle_model::AttemptOutcome;
 use haggle_model::workflow::{Input, Need, Staged, Transfer, WorkflowTask};
 use haggle_model::{
     ActorId, ActorInfo, ActorKind, Cast, Job, JobClass, JobId, JobOutcome, JobRecord, LostRun,
@@ -72,7 +72,7 @@ fn run(folder: &Path) -> RunReader {
 }
 
 #[test]
-fn tries_lie_where_they_ran_and_data_come_from_where_they_were_made() {
+fn attempts_lie_where_they_ran_and_data_come_from_where_they_were_made() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = run(folder.path());
     let tables = Tables::new(&run);
@@ -84,15 +84,15 @@ fn tries_lie_where_they_ran_and_data_come_from_where_they_were_made() {
         figure.places.iter().map(|it| (it.name.as_str(), it.lanes.len())).collect();
     assert_eq!(lanes, [("north", 1), ("south", 1)]);
     let south = &figure.places[1].lanes[0];
-    let endings: Vec<TryEnd> = south.iter().map(|it| it.bar.ending).collect();
-    assert_eq!(endings, [TryEnd::Failed, TryEnd::Computed]);
+    let outcomes: Vec<AttemptOutcome> = south.iter().map(|it| it.bar.outcome).collect();
+    assert_eq!(outcomes, [AttemptOutcome::Failed, AttemptOutcome::Completed]);
     assert_eq!(south[0].bar.label, "1");
     let [input] = south[0].inputs[..] else { panic!("{:?}", south[0].inputs) };
     assert_eq!((input.from, input.sent, input.arrived), (Some((0, 0)), 110.0, 150.0));
     assert!(south[1].inputs.is_empty() && figure.places[0].lanes[0][1].inputs.is_empty());
     let scene = Figure::WorkflowTimeline(figure).scene(Size::default()).expect("a scene");
     let texts = format!("{:?}", scene.shapes);
-    for legend in ["computed", "failed", "data on their way", "from where"] {
+    for legend in ["completed", "failed", "data on their way", "from where"] {
         assert!(texts.contains(&format!("{legend:?}")), "{legend}");
     }
 }

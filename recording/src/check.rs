@@ -97,8 +97,8 @@ pub enum Violation {
         /// Processors it ran on.
         got: u32,
     },
-    /// What a job computed, and earlier tries saved, is not what it is long.
-    #[error("job {job} computes for {asked} s, and its tries did for {computed} s")]
+    /// What a job computed, and earlier attempts saved, is not what it is long.
+    #[error("job {job} computes for {asked} s, and its attempts did for {computed} s")]
     WrongLength {
         /// The job's number in its workload.
         job: i64,
@@ -691,7 +691,7 @@ mod tests {
         resumed.lost = vec![LostRun { provider, start, end, processors, saved, checkpointing }];
         resumed.checkpointing = Span::from_secs(3);
         let violation = check.job_over(&resumed).expect_err("it has done 1 s too much");
-        assert_eq!(violation.to_string(), "job 1 computes for 10 s, and its tries did for 11 s");
+        assert_eq!(violation.to_string(), "job 1 computes for 10 s, and its attempts did for 11 s");
     }
 
     #[test]

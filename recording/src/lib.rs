@@ -17,7 +17,7 @@ use haggle_model::observation::DisclosedItem;
 use haggle_model::{
     ActorId, ActorKind, Cast, JobId, JobOutcome, JobRecord, MessageFault, Observation, Time,
 };
-use haggle_results::{GridLedger, GridViolation, SettledJob, TryLoss};
+use haggle_results::{AttemptLoss, GridLedger, GridViolation, SettledJob};
 use haggle_runtime::{OutsideError, RunStats, Sink};
 
 use check::Violation;
@@ -66,8 +66,8 @@ pub enum Fact<'a> {
     },
     /// A job of a grid was over before now, and all is known of it.
     Settled(&'a SettledJob),
-    /// What a try of a grid had cost that failed.
-    Lost(&'a TryLoss),
+    /// What an attempt of a grid had cost that failed.
+    Lost(&'a AttemptLoss),
     /// Nothing more happens.
     Over,
 }
@@ -157,8 +157,8 @@ impl<'a> Books<'a> {
     fn enter(&mut self, now: Time, observation: &Observation) {
         let books = &mut self.ledger;
         match observation {
-            Observation::TryOver(record) => {
-                books.get_or_insert_default().try_over(Arc::clone(record))
+            Observation::AttemptOver(record) => {
+                books.get_or_insert_default().attempt_over(Arc::clone(record))
             }
             Observation::WorkflowCame(came) if self.on_grid.contains(&came.workload) => {
                 books.get_or_insert_default().workflow_came(now, *came);
@@ -248,7 +248,7 @@ impl Sink for Books<'_> {
         }
         let is_story = matches!(
             observation,
-            Observation::TryOver(_) | Observation::GridJobOver(_) | Observation::JobOver(_)
+            Observation::AttemptOver(_) | Observation::GridJobOver(_) | Observation::JobOver(_)
         );
         if is_story {
             // Jobs of a grid that were over before stand before it.

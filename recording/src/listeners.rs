@@ -132,7 +132,7 @@ impl Listener for RunWriter {
                     self.attempt_lost(run.provider, *job, Some(Loss::from(run)));
                 }
                 Observation::Staged(staged) => self.staged(staged)?,
-                Observation::TryOver(record) => self.try_over(record)?,
+                Observation::AttemptOver(record) => self.attempt_over(record)?,
                 Observation::ResourceAccount(account) => self.resource_account(account)?,
                 Observation::JobOver(record) => self.job_over(record)?,
                 Observation::IntervalOver(record) => self.interval_over(record)?,

@@ -34,6 +34,63 @@ impl Values {
             Values::Text { bytes, .. } => !bytes.is_empty(),
         }
     }
+
+    pub(crate) fn push_integer(&mut self, value: i64) {
+        match self {
+            Values::Integer(values) => values.push(value),
+            other => mismatch("an integer", other),
+        }
+    }
+
+    pub(crate) fn push_micros(&mut self, value: i64) {
+        match self {
+            Values::Seconds(values) => values.push(value),
+            other => mismatch("seconds", other),
+        }
+    }
+
+    pub(crate) fn push_real(&mut self, value: f64) {
+        match self {
+            // One not-a-number stands for missing, so that digests agree.
+            Values::Real(values) => values.push(if value.is_nan() { f64::NAN } else { value }),
+            other => mismatch("a float", other),
+        }
+    }
+
+    pub(crate) fn push_code(&mut self, code: u32) {
+        match self {
+            Values::Word { codes, .. } => codes.push(code),
+            other => mismatch("a word", other),
+        }
+    }
+
+    pub(crate) fn push_word(&mut self, word: &str) {
+        match self {
+            Values::Word { codes, words } => codes.push(code_of(words, word)),
+            other => mismatch("a word", other),
+        }
+    }
+
+    pub(crate) fn push_text(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        match self {
+            Values::Text { bytes, ends } => {
+                write(bytes);
+                // A batch of a few thousand texts stays far below 2 GiB.
+                ends.push(i32::try_from(bytes.len()).unwrap_or(i32::MAX));
+            }
+            other => mismatch("a text", other),
+        }
+    }
+
+    /// Appends that there is no value.
+    pub(crate) fn push_missing(&mut self) {
+        match self {
+            Values::Seconds(values) | Values::Integer(values) => values.push(NO_INTEGER),
+            Values::Real(values) => values.push(f64::NAN),
+            Values::Word { codes, .. } => codes.push(NO_WORD),
+            Values::Text { .. } => self.push_text(|_| {}),
+        }
+    }
 }
 
 /// The rows of one table that are not written yet.
@@ -59,8 +116,13 @@ impl Buffer {
 
     /// Starts a row; the caller then gives every column's value in order.
     pub(crate) fn row(&mut self) -> Row<'_> {
+        Row { columns: self.next_row() }
+    }
+
+    /// Starts a row of which every column is given by itself, in order.
+    pub(crate) fn next_row(&mut self) -> std::slice::IterMut<'_, Values> {
         self.rows += 1;
-        Row { columns: self.columns.iter_mut() }
+        self.columns.iter_mut()
     }
 
     /// Forgets the rows, which are written now.
@@ -90,61 +152,36 @@ pub(crate) struct Row<'a> {
 
 impl Row<'_> {
     pub(crate) fn integer(&mut self, value: i64) -> &mut Self {
-        match self.columns.next() {
-            Some(Values::Integer(values)) => values.push(value),
-            other => mismatch("an integer", other),
-        }
+        self.next().push_integer(value);
         self
     }
 
     /// Seconds, given in microseconds.
     pub(crate) fn micros(&mut self, value: i64) -> &mut Self {
-        match self.columns.next() {
-            Some(Values::Seconds(values)) => values.push(value),
-            other => mismatch("seconds", other),
-        }
+        self.next().push_micros(value);
         self
     }
 
     pub(crate) fn real(&mut self, value: f64) -> &mut Self {
-        match self.columns.next() {
-            // One not-a-number stands for missing, so that digests agree.
-            Some(Values::Real(values)) => {
-                values.push(if value.is_nan() { f64::NAN } else { value })
-            }
-            other => mismatch("a float", other),
-        }
+        self.next().push_real(value);
         self
     }
 
     /// A word by its fixed code.
     pub(crate) fn code(&mut self, code: u32) -> &mut Self {
-        match self.columns.next() {
-            Some(Values::Word { codes, .. }) => codes.push(code),
-            other => mismatch("a word", other),
-        }
+        self.next().push_code(code);
         self
     }
 
     /// A word by itself, for columns with a handful of them.
     pub(crate) fn word(&mut self, word: &str) -> &mut Self {
-        match self.columns.next() {
-            Some(Values::Word { codes, words }) => codes.push(code_of(words, word)),
-            other => mismatch("a word", other),
-        }
+        self.next().push_word(word);
         self
     }
 
     /// A text, written by `write` at the end of the bytes it is given.
     pub(crate) fn text(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> &mut Self {
-        match self.columns.next() {
-            Some(Values::Text { bytes, ends }) => {
-                write(bytes);
-                // A batch of a few thousand texts stays far below 2 GiB.
-                ends.push(i32::try_from(bytes.len()).unwrap_or(i32::MAX));
-            }
-            other => mismatch("a text", other),
-        }
+        self.next().push_text(write);
         self
     }
 
@@ -152,10 +189,15 @@ impl Row<'_> {
     pub(crate) fn done(&mut self) {
         debug_assert!(self.columns.next().is_none(), "a row lacks columns");
     }
+
+    #[inline]
+    fn next(&mut self) -> &mut Values {
+        self.columns.next().unwrap_or_else(|| unreachable!("a row has too many values"))
+    }
 }
 
 #[cold]
-fn mismatch(given: &str, column: Option<&mut Values>) -> ! {
+fn mismatch(given: &str, column: &Values) -> ! {
     unreachable!("{given} was given for {column:?}: writer and columns.rs disagree")
 }
 

@@ -9,7 +9,7 @@
 pub enum Table {
     /// One row a job.
     Jobs,
-    /// One row a try to run a job.
+    /// One row an attempt to run a job.
     Attempts,
     /// One row a contiguous interval of processors held by an attempt.
     Placements,
@@ -45,9 +45,7 @@ pub enum Table {
     Crashes,
     /// One row an interval of processors in a window of maintenance, or a window that had none.
     Maintenance,
-    /// One row a try of a job on a time-shared resource.
-    Tries,
-    /// One row a checkpoint of a try.
+    /// One row a checkpoint of an attempt.
     Checkpoints,
     /// One row per route over which data of a grid arrived.
     Transfers,
@@ -102,7 +100,7 @@ pub struct Column {
 }
 
 impl Column {
-    const fn if_used(self) -> Column {
+    pub(crate) const fn if_used(self) -> Column {
         Column { if_used: true, ..self }
     }
 }
@@ -120,7 +118,7 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 24] = [
+    pub const ALL: [Table; 23] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
@@ -140,7 +138,6 @@ impl Table {
         Table::Outages,
         Table::Crashes,
         Table::Maintenance,
-        Table::Tries,
         Table::Checkpoints,
         Table::Transfers,
         Table::Inputs,
@@ -169,7 +166,6 @@ impl Table {
             Table::Outages => "outages",
             Table::Crashes => "crashes",
             Table::Maintenance => "maintenance",
-            Table::Tries => "tries",
             Table::Checkpoints => "checkpoints",
             Table::Transfers => "transfers",
             Table::Inputs => "inputs",
@@ -183,17 +179,21 @@ impl Table {
             Table::Jobs => {
                 "One row a job, in the order in which jobs left the system; a bag of tasks leaves it when the last of \
                  them ends, and stands where its metascheduler learned of that. A job of a grid stands where the \
-                 last of its tries was cancelled. The first 17 columns are Batsim's, so that evalys and \
+                 last of its attempts was cancelled. The first 17 columns are Batsim's, so that evalys and \
                  scripts for Batsim read the file; ours come after. evalys has nothing to draw of a grid, \
                  whose jobs hold no processors of their own."
             }
             Table::Attempts => {
-                "One row a try: a job, or a share of a bag, that was queued at a provider. What failures undid \
-                 has rows of its own: of a job before its last try, of a bag, tasks that had started \
-                 together, behind its shares. evalys draws it like `jobs`."
+                "One row an attempt: a job, or a share of a bag, that was queued at a provider, or a job that got a slot on a \
+                 resource of a grid. They stand in the order of `jobs`, those of one job by number. What failures undid has rows of its own: \
+                 at providers, of a job before its last attempt, of a bag, tasks that had started together, behind its shares. What means \
+                 nothing at providers, where a job has its processors to itself, or on a grid, where it shares them, is missing there. \
+                 evalys draws it like `jobs`; attempts that share a resource lie on one another."
             }
             Table::Placements => {
-                "One row a contiguous interval of processors an attempt held: what a Gantt chart draws."
+                "One row a contiguous interval of processors that an attempt held, for itself alone: what a Gantt chart draws. Attempts \
+                 on a grid have none, for they share the processor of their resource, and slots are all alike: nobody says in which one a job is. \
+                 `attempts` says from when to when it was in one (`queued_time`, `slot_left_time`), and figures lay them side by side."
             }
             Table::Messages => "One row a delivered message (`messages = \"all\"`).",
             Table::MessageCounts => {
@@ -239,7 +239,7 @@ impl Table {
             }
             Table::Outages => {
                 "One row an outage of processors that failed together, in the order in which they were back and \
-                 all that was lost with them was known: of a grid, when the jobs that lost tries are over. Only there \
+                 all that was lost with them was known: of a grid, when the jobs that lost attempts are over. Only there \
                  if a scenario has `[[failures]]`."
             }
             Table::Crashes => {
@@ -251,13 +251,9 @@ impl Table {
                  which windows began; a window that had none, or was refused when it was announced, has one row. Only \
                  there if a window was announced. No failure is in it, and no window in `failures` and `outages`."
             }
-            Table::Tries => {
-                "One row a try of a job on a resource of a grid, in the order in which they were over. Only runs of \
-                 grids have it; their `attempts` and `placements` are empty, since jobs share processors."
-            }
             Table::Checkpoints => {
-                "One row a checkpoint of a try, those included that were cut off or given up for a newer one; \
-                 with `checkpoints = false` under `[results]` only those from which another try could have started. Only runs of grids have it."
+                "One row a checkpoint of an attempt, those included that were cut off or given up for a newer one; \
+                 with `checkpoints = false` under `[results]` only those from which another attempt could have started. Only runs of grids have it."
             }
             Table::Transfers => {
                 "One row per route over which data of a grid arrived, from one site or service to another, or within a site; routes without \
@@ -301,7 +297,6 @@ impl Table {
             Table::Outages => OUTAGES,
             Table::Crashes => CRASHES,
             Table::Maintenance => MAINTENANCE,
-            Table::Tries => TRIES,
             Table::Checkpoints => CHECKPOINTS,
             Table::Transfers => TRANSFERS,
             Table::Inputs => INPUTS,
@@ -310,12 +305,13 @@ impl Table {
     }
 }
 
+use crate::tables::{ATTEMPTS, CHECKPOINTS, OUTAGES, PLACEMENTS, WORKFLOWS};
 use Kind::{Integer, Real, Seconds, Text, Word};
 use Missing::{Empty, Never, Number};
 
-const NOT_STARTED: Missing = Empty("never started");
+pub(crate) const NOT_STARTED: Missing = Empty("never started");
 const NOT_ENDED: Missing = Empty("never started, or unfinished");
-const NOT_COMPLETE: Missing = Empty("not complete");
+pub(crate) const NOT_COMPLETE: Missing = Empty("not complete");
 const NOT_QUEUED: Missing = Empty("never queued");
 const GONE: Missing = Empty("it was over before its metascheduler was told");
 const NO_DATA: Missing =
@@ -323,7 +319,7 @@ const NO_DATA: Missing =
 const NOT_MOVED: Missing = Empty("it was there already, or has no bytes");
 const LOG_UNKNOWN: Missing = Number("-1 = the log does not say");
 
-const fn column(
+pub(crate) const fn column(
     name: &'static str,
     kind: Kind,
     unit: &'static str,
@@ -343,10 +339,10 @@ const JOBS: &[Column] = &[
     column("requested_time", Seconds, "s", "the user's limit on a reference processor (speed 1)", Number("-1 = no limit")),
     column("success", Integer, "", "1 if final_state is COMPLETED_SUCCESSFULLY, else 0", Never),
     column("final_state", Word, "", "Batsim's word for `outcome`: COMPLETED_SUCCESSFULLY (`completed`), COMPLETED_WALLTIME_REACHED (`walltime_reached`), COMPLETED_KILLED (`cancelled`), COMPLETED_FAILED (`failed`), REJECTED (`rejected`); RUNNING or SUBMITTED (waiting), both `unfinished`", Never),
-    column("starting_time", Seconds, "s", "when its last try started; what failures undid is in `attempts`; of a job of a grid, when the first try began to compute that it was done by", Empty("never started, or COMPLETED_FAILED")),
-    column("execution_time", Seconds, "s", "finish_time - starting_time; of a job that went on from checkpoints, with the saved_time of its tries before", NOT_ENDED),
+    column("starting_time", Seconds, "s", "when its last attempt started; what failures undid is in `attempts`; of a job of a grid, when the first attempt began to compute that it was done by", Empty("never started, or COMPLETED_FAILED")),
+    column("execution_time", Seconds, "s", "finish_time - starting_time; of a job that went on from checkpoints, with the saved_time of its attempts before", NOT_ENDED),
     column("finish_time", Seconds, "s", "when it ended; of a cancelled one, when it was withdrawn", Empty("REJECTED, or unfinished")),
-    column("waiting_time", Seconds, "s", "starting_time - submission_time, less the saved_time of tries before", NOT_STARTED),
+    column("waiting_time", Seconds, "s", "starting_time - submission_time, less the saved_time of attempts before", NOT_STARTED),
     column("turnaround_time", Seconds, "s", "finish_time - submission_time", NOT_ENDED),
     column("stretch", Real, "", "turnaround_time / execution_time (the slowdown)", Empty("never started, unfinished, or execution_time is 0")),
     column("allocated_resources", Text, "", "its processors as closed intervals of run-wide numbers (`0-3 5`)", Empty("never started, or they are shared")),
@@ -357,7 +353,7 @@ const JOBS: &[Column] = &[
     column("outcome", Word, "", "`completed`; `walltime_reached`: stopped at its limit; `cancelled`: withdrawn by its user while it waited; `failed`: given up when its processors failed, or those that were reserved for it; `rejected`: no provider took it; `unfinished`: it ran or waited when the run stopped", Never),
     column("refusal", Word, "", "why it was rejected: `too_wide`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`, `no_window`, `no_agreement`, `parent_failed`", Empty("not rejected")),
     column("provider", Word, "", "the provider that ran it or queued it last", Empty("never queued, or a bag on several")),
-    column("attempts", Integer, "", "rows in `attempts`, or in `tries`", Never),
+    column("attempts", Integer, "", "rows in `attempts`", Never),
     column("queued_time", Seconds, "s", "when that provider queued it; of a bag, when it was placed; of a job of a grid, when it got its slot there", NOT_QUEUED),
     column("left_time", Seconds, "s", "when it left the system, in whatever way; for unfinished ones, when the run stopped", Never),
     column("provider_walltime", Seconds, "s", "its limit on that provider's processors: requested_time / speed, rounded up to a microsecond; of a moldable job that was given another number of them, by Amdahl's law", Empty("never queued, or no limit")),
@@ -379,36 +375,6 @@ const JOBS: &[Column] = &[
     column("task", Integer, "", "which task of that, from 0, in the order of its description", Empty("no task")).if_used(),
     column("alternative_time", Seconds, "s", "of a reservation that was refused, the earliest start at which there would have been room for it, beside its window, as far as its user was told", Empty("none was told, or not refused")).if_used(),
     column("counted", Integer, "", "1 if metrics of the summary count it, 0 in warm-up or cool-down; means of times are over those that are not `unfinished` either", Never),
-];
-
-#[rustfmt::skip]
-const ATTEMPTS: &[Column] = &[
-    column("job", Integer, "", "the job's number in this run", Never),
-    column("job_id", Integer, "", "the job's number in its workload", Never),
-    column("workload_name", Word, "", "name of the workload", Never),
-    column("attempt", Integer, "", "number of the try, from 1", Never),
-    column("provider", Word, "", "where", Never),
-    column("submission_time", Seconds, "s", "when the job's user submitted it", Never),
-    column("queued_time", Seconds, "s", "when the provider queued it", Empty("it was not told")),
-    column("starting_time", Seconds, "s", "when it started", NOT_STARTED),
-    column("finish_time", Seconds, "s", "when the try ended, or the run stopped", Empty("a share of which no task ran")),
-    column("requested_number_of_resources", Integer, "processors", "processors it needs at once, or was given if it is moldable", Never),
-    column("allocated_resources", Text, "", "its processors, as in `jobs`", NOT_STARTED),
-    column("outcome", Word, "", "`completed`, `walltime_reached`, `cancelled`, `failed` (its processors did) or `unfinished`", Never),
-    column("promised_finish_time", Seconds, "s", "completion promised for this try", Empty("nothing was promised")),
-    column("saved_time", Seconds, "s", "of what failed: computing that the next try need not do again", Never),
-    column("checkpointing_time", Seconds, "s", "time in which it did not compute, but was started up after a move, or read or wrote checkpoints", Never),
-];
-
-#[rustfmt::skip]
-const PLACEMENTS: &[Column] = &[
-    column("job", Integer, "", "the job's number in this run", Never),
-    column("attempt", Integer, "", "number of the try, from 1", Never),
-    column("provider", Word, "", "whose processors", Never),
-    column("first_resource", Integer, "", "first processor of the interval, run-wide number", Never),
-    column("last_resource", Integer, "", "last processor of the interval, included", Never),
-    column("starting_time", Seconds, "s", "from when", Never),
-    column("finish_time", Seconds, "s", "until when", Never),
 ];
 
 #[rustfmt::skip]
@@ -565,7 +531,7 @@ const RESOURCES: &[Column] = &[
     column("processors", Integer, "processors", "how many it has", Never),
     column("speed", Real, "", "speed of its processors; 1 = the reference processor", Never),
     column("scheduler", Word, "", "its local scheduler in words", Never),
-    column("jobs", Integer, "jobs", "jobs that started there; of a grid, tries", Never),
+    column("jobs", Integer, "jobs", "jobs that started there; of a resource of a grid, attempts that did", Never),
     column("busy_time", Real, "processor-seconds", "sum of execution_time x processors over those jobs, unfinished ones up to the end, and what jobs that wait again have saved; without what failures undid; of a time-shared one, the time in which it had anything to compute or to write", Never),
     column("utilisation", Real, "", "busy_time / (processors x makespan of the run); 0 to 1", Empty("no job ran anywhere, no processors, or time-shared")),
 ];
@@ -577,17 +543,6 @@ const FAILURES: &[Column] = &[
     column("first_resource", Integer, "", "first processor concerned, run-wide number", Never),
     column("last_resource", Integer, "", "last processor concerned, included", Never),
     column("event", Word, "", "`failed` or `restored`", Never),
-];
-
-#[rustfmt::skip]
-const OUTAGES: &[Column] = &[
-    column("provider", Word, "", "where", Never),
-    column("first_resource", Integer, "", "first processor that failed, run-wide number", Never),
-    column("last_resource", Integer, "", "last processor that failed, included", Never),
-    column("failure_time", Seconds, "s", "when they failed; 0 if they were down at the start", Never),
-    column("restoration_time", Seconds, "s", "when they were back", Empty("not in this run")),
-    column("jobs_lost", Integer, "jobs", "jobs that lost an attempt; of bags, that lost tasks; of a grid, a try", Never),
-    column("work_lost", Real, "processor-seconds; MI", "Σ (failure_time - starting_time - saved_time - checkpointing_time) x processors of these attempts; of a grid, what these tries computed and nothing that counts went on from, MI: all rows add up to `grid.work.lost_by_failure` of the summary", Never),
 ];
 
 #[rustfmt::skip]
@@ -613,39 +568,6 @@ const MAINTENANCE: &[Column] = &[
 ];
 
 #[rustfmt::skip]
-const TRIES: &[Column] = &[
-    column("job", Integer, "", "the job's number in this run", Never),
-    column("attempt", Integer, "", "number of the try, from 1; a number is missing where a resource refused", Never),
-    column("provider", Word, "", "where", Never),
-    column("parent", Integer, "", "the try whose checkpoint it started from", Empty("it started from the beginning")),
-    column("dispatched_time", Seconds, "s", "when it got its slot", Never),
-    column("starting_time", Seconds, "s", "when it began to compute", Empty("it never did")),
-    column("slot_left_time", Seconds, "s", "when it gave its slot back", Never),
-    column("finish_time", Seconds, "s", "when it was over, output included", Never),
-    column("outcome", Word, "", "`computed`, `failed` (its resource did), `cancelled` (it was not needed any more), `moved` (it went on elsewhere), `stranded` (what it needed came from a resource that failed) or `open` (the run ended)", Never),
-    column("work_at_start", Real, "MI", "what had been done of the job when it began; 1 MI is what 1 MIPS computes in 1 s", Never),
-    column("work_at_end", Real, "MI", "what had been done when it was over", Never),
-    column("computing_time", Seconds, "s", "slot time in which it computed", Never),
-    column("writing_time", Seconds, "s", "slot time for which checkpoints stopped it", Never),
-    column("data_time", Seconds, "s", "slot time in which it waited for data: slot_left_time - dispatched_time - computing_time - writing_time", Never),
-    column("checkpoints", Integer, "checkpoints", "how many were written", Never),
-    column("checkpoints_omitted", Integer, "checkpoints", "how many were due and omitted", Never),
-];
-
-#[rustfmt::skip]
-const CHECKPOINTS: &[Column] = &[
-    column("job", Integer, "", "the job's number in this run", Never),
-    column("attempt", Integer, "", "number of the try, from 1", Never),
-    column("checkpoint", Integer, "", "number of the checkpoint in the try, from 1", Never),
-    column("provider", Word, "", "where it was written", Never),
-    column("requested_time", Seconds, "s", "when the job stopped to write it", Never),
-    column("written_time", Seconds, "s", "when it was written, and the job went on", Empty("cut off")),
-    column("available_time", Seconds, "s", "when it could be used", Empty("it never could")),
-    column("work_saved", Real, "MI", "what had been done of the job", Never),
-    column("computing_time", Seconds, "s", "for how long the try had computed by then", Never),
-];
-
-#[rustfmt::skip]
 const TRANSFERS: &[Column] = &[
     column("from", Word, "", "name of the site from which they came, `(storage)` (input) or `(checkpoints)` (of jobs that went on)", Never),
     column("to", Word, "", "name of the site at which they arrived, `(storage)` (output) or `(checkpoints)` (of jobs that saved their progress)", Never),
@@ -662,27 +584,6 @@ const INPUTS: &[Column] = &[
     column("receiver", Word, "", "the provider to which the task was submitted, or was to be", Never),
     column("sent_time", Seconds, "s", "when its transfer began: its task had been placed", NOT_MOVED),
     column("arrival_time", Seconds, "s", "sent_time + latency + bytes / bandwidth", Empty("it was there already, or has no bytes; with `sent_time`: it was cut off, for its task was withdrawn or the run ended")),
-];
-
-#[rustfmt::skip]
-const WORKFLOWS: &[Column] = &[
-    column("workload_name", Word, "", "name of the workload", Never),
-    column("workflow", Integer, "", "its number in the workload, from 0, as in `jobs`", Never),
-    column("tasks", Integer, "tasks", "its tasks", Never),
-    column("tasks_done", Integer, "tasks", "those that are done", Never),
-    column("complete", Integer, "", "1 if all of them are, else 0", Never),
-    column("submission_time", Seconds, "s", "when its tasks were submitted", Never),
-    column("starting_time", Seconds, "s", "when the first of its tasks was sent to a resource, or started at a provider", Empty("none was")),
-    column("finish_time", Seconds, "s", "when the output of its last task had arrived; at providers, when that task ended", NOT_COMPLETE),
-    column("makespan", Seconds, "s", "finish_time - starting_time", NOT_COMPLETE),
-    column("turnaround_time", Seconds, "s", "finish_time - submission_time", NOT_COMPLETE),
-    column("work", Real, "MI", "the length of all of its tasks: 1 MI is 1 s on the reference processor; of tasks of providers, by their processors", Never),
-    column("critical_path", Seconds, "s", "the longest path through its tasks on the reference processor, if data take no time", Never),
-    column("schedule_length_ratio", Real, "", "makespan / (critical_path / speed of the fastest resource or provider), at least 1", Empty("not complete, or its tasks take no time")),
-    column("data", Integer, "bytes", "inputs, outputs and checkpoints that arrived for its tasks or from them, also of tries in vain; at providers, the inputs that arrived (`inputs`)", Never),
-    column("tries", Integer, "", "rows of its tasks in `tries`, or in `attempts`", Never),
-    column("moves", Integer, "", "those of them that went on elsewhere with what they had done", Never),
-    column("failures", Integer, "", "those of them whose resource or processors failed", Never),
 ];
 
 #[cfg(test)]

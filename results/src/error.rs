@@ -105,6 +105,20 @@ pub enum ResultsError {
         /// What it holds.
         found: String,
     },
+    /// A run is in a form that this program does not read.
+    #[error(
+        "`{folder}` was written by another version of haggle ({version}, build {build}), in a form that this one does \
+         not read: run its scenario.toml again",
+        folder = folder.display()
+    )]
+    OtherFormat {
+        /// The folder of the run.
+        folder: PathBuf,
+        /// The version that wrote it.
+        version: String,
+        /// Its build.
+        build: String,
+    },
     /// A file is not what its name says.
     #[error("`{path}` is damaged: {reason}", path = path.display())]
     Damaged {
@@ -131,6 +145,7 @@ impl ResultsError {
             | ResultsError::MissingTable { .. }
             | ResultsError::MissingColumn { .. }
             | ResultsError::WrongType { .. }
+            | ResultsError::OtherFormat { .. }
             | ResultsError::Damaged { .. } => true,
         }
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! JobRecord, message, disclosure ──> RunWriter ──> FinishedRun ──> DIR/*.parquet, DIR/*.csv
 //!        └──> Metrics ──> Summary ─────────────────────^          DIR/summary.json, provenance.json
-//! GridJobRecord, TryRecord ──> GridLedger ──> SettledJob ──> as a JobRecord
+//! GridJobRecord, AttemptRecord ──> GridLedger ──> SettledJob ──> as a JobRecord
 //! DIR ──> RunReader ──> figures, comparisons, explanations
 //! ```
 //!
@@ -28,14 +28,15 @@ mod digits;
 mod error;
 mod folder;
 mod parquet_file;
+mod tables;
 
 pub use columns::Table;
 pub use digest::{RunDigest, sha256};
 pub use error::ResultsError;
 pub use folder::Existing;
 pub use metrics::{
-    Cut, Extent, GridLedger, GridViolation, MessageFaults, Metrics, MetricsOptions, Moves, Plans,
-    SettledJob, Summary, TryLoss,
+    AttemptLoss, Cut, Extent, GridLedger, GridViolation, MessageFaults, Metrics, MetricsOptions,
+    Moves, Plans, SettledJob, Summary,
 };
 pub use pack::PackWriter;
 pub use provenance::{Input, Provenance, Timing};

@@ -15,7 +15,7 @@ types; a missing value is a null in Parquet and an empty field in CSV. Times are
 exact to a microsecond. Processors have one numbering across all providers, without gaps (`resources` has the map).
 `job` numbers the jobs of a run; `job_id` is the number in the workload's file.
 
-Beside them are `scenario.toml` (with every default), `provenance.json` (version, build, seed, SHA-256 of every input,
+Beside them are `scenario.toml` (with every default), `provenance.json` (version, build, `format` of the tables, seed, SHA-256 of every input,
 digest of the tables, size of their files, what the clock of a log showed at time zero), `summary.json` (metrics) and `timing.json` (what the run cost: the only file that differs
 when the same run is made again).
 
@@ -62,20 +62,20 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `workflows.makespan`, `turnaround_time`, `schedule_length_ratio` | last end - first start of a done workflow's tasks, last end - submission, and makespan / (critical path / speed of the fastest provider); means |
 | `workflows.done_of_submitted`, `data` | work of done workflows / work of all; bytes that were transferred to where tasks were to run (`inputs`) |
 | `grid.nb_resources` | resources of the grid; they are among `nb_computing_machines`, and stand last in `providers` |
-| `grid.done`, `lost`, `lost_pending`, `never_started`, `active`, `waiting_for_restart`, `rejected`, `withdrawn` | the fate of all `grid.jobs` that were submitted. Lost: all tries have died, and none will be replaced; lost pending: as yet, but more were to follow (Chtepen 2011, section 4.4.4) |
-| `grid.started`, `tries`, `tries_by_ending`, `migrations`, `replicas_cancelled` | jobs that began to compute; tries, all, by the outcomes of the table `tries`, `moved`, and `cancelled` |
+| `grid.done`, `lost`, `lost_pending`, `never_started`, `active`, `waiting_for_restart`, `rejected`, `withdrawn` | the fate of all `grid.jobs` that were submitted. Lost: all attempts have died, and none will be replaced; lost pending: as yet, but more were to follow (Chtepen 2011, section 4.4.4) |
+| `grid.started`, `attempts`, `attempts_by_outcome`, `migrations`, `replicas_cancelled` | jobs that began to compute; attempts, all, by the outcomes of the table `attempts`, `moved`, and `cancelled` |
 | `grid.rounds`, `rounds_with_queue` | rounds in which the scheduler decided, and those after which jobs went on waiting to be sent to a resource. After a round without a job none follows before the next one comes; with a period P, jobs waited for about `rounds_with_queue` × P |
 | `grid.checkpoints_written`, `checkpoints_available`, `checkpoints_omitted`, `…_per_started_job` | checkpoints that were written, could be used, or were due and omitted; the first two per job that began to compute |
-| `grid.mean_run_time_win`, `mean_run_time_first` | end of a done job's computing - first start of the tries it was done by, and - first start of any of its tries |
-| `grid.mean_waiting_time` | first start of any try - submission, over jobs that started |
+| `grid.mean_run_time_win`, `mean_run_time_first` | end of a done job's computing - first start of the attempts it was done by, and - first start of any of its attempts |
+| `grid.mean_waiting_time` | first start of any attempt - submission, over jobs that started |
 | `grid.mean_length`, `mean_length_lost`, `length_submitted` | length of done and of lost jobs, and of all, MI; 1 MI is what 1 MIPS computes in 1 s |
-| `grid.work` | MI computed, `total` = `useful` (length of done jobs) + `in_progress` (computed or saved of jobs that may still be done) + `lost` (else, by tries that failed, were stranded or moved; `lost_by_failure` is the part of those that failed, and the sum of `work_lost` in the table `outages`) + `duplicate` (else, by tries cancelled or second) |
+| `grid.work` | MI computed, `total` = `useful` (length of done jobs) + `in_progress` (computed or saved of jobs that may still be done) + `lost` (else, by attempts that failed, were stranded or moved; `lost_by_failure` is the part of those that failed, and the sum of `work_lost` in the table `outages`) + `duplicate` (else, by attempts cancelled or second) |
 | `grid.slot_time` | time in which jobs held slots: for each kind of work, in `checkpoints` (they were written) and in `transfers` (for data); adds up to what resources say, in every run, to the microsecond |
 | `grid.lost_percent_of_work`, `lost_percent_of_jobs` | 100 x lost / (useful + lost) work, and 100 x lost / (done + lost) jobs (Chtepen 2011, section 3.1) |
 | `grid.data` | data that have arrived, bytes: `total` = `input` + `output` + `checkpoints` (to the checkpoint server) + `recovery` (back from it); what moves from resource to resource is input and recovery, and what was cut off is not counted. The table `transfers` has them by where they went |
 | `grid.checkpoint_space` | bytes that the newest checkpoints of jobs take at the checkpoint server, mean over the run |
 | `grid.storage` | with limits only: `mean_space` bytes given to outputs, mean over the run; `waits` of outputs that found no room at first, and their `mean_wait`; `stuck` jobs whose outputs found none until the run was over, as the storage keeps all it has |
-| `grid.availability`, `busy`, `full` | time up, time with anything to compute or write, and time in which no further job was taken, / time from zero to the end of the run; mean over resources. `grid.resources` has them one by one if there are at most 1,000, with their `work`, `tries` and `data` |
+| `grid.availability`, `busy`, `full` | time up, time with anything to compute or write, and time in which no further job was taken, / time from zero to the end of the run; mean over resources. `grid.resources` has them one by one if there are at most 1,000, with their `work`, `attempts` and `data` |
 | `grid.sessions.accepted`, `rejected`, `accepted_percent` | where resources reserve shares: jobs that were placed, that were not since no resource had room, and 100 accepted / (accepted + rejected). Light and heavy ones are told apart by workload: `outcomes.jobs` and `outcomes.rejected` in `workloads`, which a cut makes those of the steady state |
 | `grid.sessions.mean_share`, `reserved`, `per_resource` | share that an accepted session asked for, mean; Σ share × time held / time, mean over resources, and for each in `grid.resources`; sessions on a resource, mean over time and resources |
 | `grid.workflows.workflows`, `done`, `tasks`, `tasks_done` | where jobs are tasks of workflows: workflows that came, those of which all tasks are done, all their tasks, and those done |
@@ -113,7 +113,7 @@ learns of that.
 
 `spans` groups bags, and jobs that could be spread, by whether they ran on one provider or several, `sizes` by quarters of tasks × run time.
 
-Run time is end - start, of the last try and with what tries before it saved; of a bag, that of a task on the reference processor. Distributions (mean, std, median, p95, max) are over the jobs that started and came to an end of their own; `mean_*` is divided by
+Run time is end - start, of the last attempt and with what attempts before it saved; of a bag, that of a task on the reference processor. Distributions (mean, std, median, p95, max) are over the jobs that started and came to an end of their own; `mean_*` is divided by
 their number, where Batsim divides by all jobs. Percentiles are exact, linear between the two nearest values (as in NumPy
 and pandas); std is that of a sample. A missing value is `null`.
 

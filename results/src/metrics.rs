@@ -77,8 +77,8 @@ pub use eavesdropper::Eavesdropping;
 pub use failures::{FailureMetrics, ProviderFailures};
 pub use given_back::GivenBack;
 pub use grid::{
-    GridData, GridLedger, GridResourceSummary, GridSessions, GridSlotTime, GridStorage,
-    GridSummary, GridViolation, GridWork, SettledJob, TryLoss,
+    AttemptLoss, GridData, GridLedger, GridResourceSummary, GridSessions, GridSlotTime,
+    GridStorage, GridSummary, GridViolation, GridWork, SettledJob,
 };
 pub use maintenance::Maintenance;
 pub use moves::Moves;

@@ -11,6 +11,10 @@ use sha2::{Digest as _, Sha256};
 use crate::digest::hex;
 use crate::{ResultsError, RunDigest};
 
+/// The form of tables and summary, counted up when programs of before cannot read what is written
+/// now, or the other way round.
+pub const FORMAT: u32 = 2;
+
 /// All that decides a run's results, and a digest of them. Holds no date and no
 /// name of a machine, so that the same run leaves the same file anywhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +24,9 @@ pub struct Provenance {
     /// Which build of that version: a hash of its sources.
     #[serde(default = "unknown")]
     pub build: String,
+    /// The form of the tables and of the summary, see [`FORMAT`]; runs of before it was counted have the first.
+    #[serde(default = "first")]
+    pub format: u32,
     /// SHA-256 of the resolved scenario, with paths as they start from its own folder.
     pub scenario_sha256: String,
     /// The master seed.
@@ -43,6 +50,11 @@ impl Provenance {
     pub fn has_summary_only(&self) -> bool {
         self.tables.is_empty() && !self.digest.tables.is_empty()
     }
+}
+
+/// Of a run that does not say in which form it is.
+fn first() -> u32 {
+    1
 }
 
 /// Of a build that did not say.

@@ -17,14 +17,16 @@ use serde::de::DeserializeOwned;
 
 use crate::columns::{Kind, Table};
 use crate::pack::{Pack, PackedRun};
+use crate::provenance::FORMAT;
 use crate::{Provenance, ResultsError, Summary, Timing};
 
 pub(crate) use parquet::read as read_parquet;
 pub use rows::{
     AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, InputRow,
     IntervalRow, JobRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow,
-    ReservationRow, ResourceRow, TransactionRow, TryRow, WorkflowRow,
+    ReservationRow, ResourceRow, TransactionRow, WorkflowRow,
 };
+pub(crate) use rows::{Place, Row};
 
 /// A run's folder, or a run in a pack.
 #[derive(Clone, Debug)]
@@ -123,6 +125,14 @@ impl RunReader {
     /// # Errors
     /// If the table or a column is missing or damaged.
     pub fn columns(&self, table: Table, names: &[&str]) -> Result<TableData, ResultsError> {
+        self.columns_of_this_format(table, names).map_err(|error| self.explained(error))
+    }
+
+    fn columns_of_this_format(
+        &self,
+        table: Table,
+        names: &[&str],
+    ) -> Result<TableData, ResultsError> {
         let (path, is_parquet) = self.file(table)?;
         let wanted = names
             .iter()
@@ -148,7 +158,7 @@ impl RunReader {
     /// # Errors
     /// If it is missing or damaged.
     pub fn summary(&self) -> Result<Summary, ResultsError> {
-        self.json("summary.json")
+        self.json("summary.json").map_err(|error| self.explained(error))
     }
 
     /// `summary.json` as it stands, for whoever asks for its values by name.
@@ -181,6 +191,16 @@ impl RunReader {
     /// If it is missing.
     pub fn scenario(&self) -> Result<String, ResultsError> {
         self.text("scenario.toml").map(Cow::into_owned)
+    }
+
+    /// Of a run in another form, that this is why.
+    fn explained(&self, error: ResultsError) -> ResultsError {
+        match self.provenance() {
+            Ok(Provenance { format, version, build, .. }) if format != FORMAT => {
+                ResultsError::OtherFormat { folder: self.folder.clone(), version, build }
+            }
+            _ => error,
+        }
     }
 
     fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, ResultsError> {
@@ -259,6 +279,14 @@ impl ColumnData {
             ColumnData::Real(values) => values.len(),
             ColumnData::Integer(values) => values.len(),
             ColumnData::Text(values) => values.codes.len(),
+        }
+    }
+
+    fn is_missing(&self, row: usize) -> bool {
+        match self {
+            ColumnData::Real(values) => values.get(row).is_none_or(Option::is_none),
+            ColumnData::Integer(values) => values.get(row).is_none_or(Option::is_none),
+            ColumnData::Text(texts) => texts.at(row).is_none(),
         }
     }
 

@@ -30,8 +30,8 @@ use std::path::{Path, PathBuf};
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, Cast, JobClass, JobId, JobOutcome, JobRecord, JobShape, MessageFault, OffersMade,
-    ProcessorSet, ProviderId, ShareRecord, Sizing, Span, StageIn, Time,
+    ActorId, AttemptOutcome, Cast, JobClass, JobId, JobOutcome, JobRecord, JobShape, MessageFault,
+    OffersMade, ProcessorSet, ProviderId, ShareRecord, Sizing, Span, StageIn, Time,
 };
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -45,10 +45,10 @@ use crate::buffer::{Buffer, NO_INTEGER, NO_WORD, Values};
 use crate::columns::Table;
 use crate::csv_file::CsvFile;
 use crate::digest::{RunDigest, TableDigest};
-use crate::digits::push_unsigned;
 use crate::folder::{Existing, PartialFolder};
 use crate::metrics::{Sizes, bounded_slowdown, came_to_nothing};
 use crate::parquet_file::ParquetFile;
+use crate::tables::{AttemptCells, PlacementCells, push_processors};
 use crate::{Provenance, ResultsError, Summary, Timing};
 
 /// Rows kept in memory per table: few enough to stay in the processor's cache.
@@ -267,10 +267,10 @@ impl RunWriter {
             return self.write_lost(record, bag.shares.len() as i64 + 1);
         }
         self.write_lost(record, 1)?;
-        if record.has_last_attempt() {
-            self.write_last_attempt(record, &story)?;
+        match record.provider.filter(|_| record.has_last_attempt()) {
+            Some(provider) => self.write_last_attempt(record, &story, provider),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Records the size that a provider has chosen for a job.
@@ -524,7 +524,7 @@ impl RunWriter {
         at as u32
     }
 
-    /// `attempts` are its tries, `used` the providers it ran on.
+    /// `attempts` is how many it had, `used` the providers it ran on.
     fn write_job(
         &mut self,
         record: &JobRecord,
@@ -550,10 +550,11 @@ impl RunWriter {
         row.real(story.stretch());
         match &record.bag {
             Some(bag) => row.text(|out| {
-                push_processors(out, Some(&used_by_all(&bag.shares, &self.cast)), 0);
+                push_processors(out, &used_by_all(&bag.shares, &self.cast), 0);
             }),
             None => row.text(|out| {
-                push_processors(out, story.processors(record), story.first_processor);
+                let processors = story.processors(record).into_iter();
+                processors.for_each(|it| push_processors(out, it, story.first_processor));
             }),
         };
         row.real(if rejected { f64::NAN } else { -1.0 }).code(NO_WORD);
@@ -607,56 +608,55 @@ impl RunWriter {
         &mut self,
         record: &JobRecord,
         story: &Story,
+        provider: ProviderId,
     ) -> Result<(), ResultsError> {
-        let job = &record.job;
         let attempt = record.lost.len() as i64 + 1;
-        let mut row = self.attempts.buffer.row();
-        row.integer(i64::from(job.id.0)).integer(job.number);
-        row.code(u32::from(job.workload)).integer(attempt).code(story.provider);
-        row.micros(story.submit).micros(micros(record.queued));
-        row.micros(story.start).micros(story.end);
-        row.integer(i64::from(record.width()));
-        row.text(|out| push_processors(out, story.processors(record), story.first_processor));
-        row.word(record.outcome.name()).micros(micros(record.promised_end));
-        row.micros(0).micros(record.checkpointing.as_micros()).done();
-        self.attempts.flush_if_full()?;
-        let (provider, span) = (story.provider, (story.start, story.end));
-        self.write_placements(record, attempt, provider, &record.processors, span)
+        let allocated = story.processors(record).map(|it| (it, story.first_processor));
+        self.write_attempt(AttemptCells {
+            queued: record.queued.map(Time::as_micros),
+            start: record.start.map(Time::as_micros),
+            end: Some(story.end),
+            processors: i64::from(record.width()),
+            allocated,
+            promised_end: record.promised_end.map(Time::as_micros),
+            saved: Some(0),
+            checkpointing: record.checkpointing.as_micros(),
+            ..AttemptCells::new(&record.job, attempt, provider, record.outcome.into())
+        })?;
+        let span = (story.start, story.end);
+        self.write_placements(record, attempt, provider.0, &record.processors, span)
     }
 
     /// What failures undid: each an attempt of its own, numbered from `first` on.
     fn write_lost(&mut self, record: &JobRecord, first: i64) -> Result<(), ResultsError> {
-        let job = &record.job;
         for (attempt, run) in (first..).zip(&record.lost) {
             let offset = self.cast.providers[run.provider.index()].first_processor;
             let (start, end) = (run.start.as_micros(), run.end.as_micros());
-            let mut row = self.attempts.buffer.row();
-            row.integer(i64::from(job.id.0)).integer(job.number);
-            row.code(u32::from(job.workload)).integer(attempt).code(run.provider.0);
-            row.micros(job.submit.as_micros()).micros(micros(record.queued));
-            row.micros(start).micros(end);
-            row.integer(i64::from(run.processors.count()));
-            row.text(|out| push_processors(out, Some(&run.processors), offset));
-            row.word(JobOutcome::Failed.name()).micros(micros(record.promised_end));
-            row.micros(run.saved.as_micros()).micros(run.checkpointing.as_micros()).done();
-            self.attempts.flush_if_full()?;
+            self.write_attempt(AttemptCells {
+                queued: record.queued.map(Time::as_micros),
+                start: Some(start),
+                end: Some(end),
+                processors: i64::from(run.processors.count()),
+                allocated: Some((&run.processors, offset)),
+                promised_end: record.promised_end.map(Time::as_micros),
+                saved: Some(run.saved.as_micros()),
+                checkpointing: run.checkpointing.as_micros(),
+                ..AttemptCells::new(&record.job, attempt, run.provider, AttemptOutcome::Failed)
+            })?;
             let provider = run.provider.0;
             self.write_placements(record, attempt, provider, &run.processors, (start, end))?;
         }
         Ok(())
     }
 
-    /// A share is a try of its own, with a placement for all tasks that ran together.
+    /// A share is an attempt of its own, with a placement for all tasks that ran together.
     fn write_share(
         &mut self,
         record: &JobRecord,
         attempt: i64,
         share: &ShareRecord,
     ) -> Result<(), ResultsError> {
-        let job = &record.job;
         let offset = self.cast.providers[share.provider.index()].first_processor;
-        let start = share.runs.iter().map(|run| run.start.as_micros()).min();
-        let end = share.runs.iter().map(|run| run.end.as_micros()).max();
         let over: u32 = share.runs.iter().map(|run| run.processors.count()).sum();
         let outcome = match share.runs.iter().find(|run| run.outcome != JobOutcome::Completed) {
             // Tasks that never came to their end have failed, or still wait.
@@ -664,21 +664,26 @@ impl RunWriter {
             Some(run) => run.outcome,
             None => JobOutcome::Completed,
         };
-        let mut row = self.attempts.buffer.row();
-        row.integer(i64::from(job.id.0)).integer(job.number);
-        row.code(u32::from(job.workload)).integer(attempt).code(share.provider.0);
-        row.micros(job.submit.as_micros()).micros(share.queued.as_micros());
-        row.micros(start.unwrap_or(NO_INTEGER)).micros(end.unwrap_or(NO_INTEGER));
-        row.integer(i64::from(share.tasks));
-        row.text(|out| push_processors(out, Some(&used(share)), offset));
-        row.word(outcome.name());
-        row.micros(micros(share.promised_end)).micros(0).micros(0).done();
-        self.attempts.flush_if_full()?;
+        self.write_attempt(AttemptCells {
+            queued: Some(share.queued.as_micros()),
+            start: share.runs.iter().map(|run| run.start.as_micros()).min(),
+            end: share.runs.iter().map(|run| run.end.as_micros()).max(),
+            processors: i64::from(share.tasks),
+            allocated: Some((&used(share), offset)),
+            promised_end: share.promised_end.map(Time::as_micros),
+            saved: Some(0),
+            ..AttemptCells::new(&record.job, attempt, share.provider, outcome.into())
+        })?;
         for run in &share.runs {
             let span = (run.start.as_micros(), run.end.as_micros());
             self.write_placements(record, attempt, share.provider.0, &run.processors, span)?;
         }
         Ok(())
+    }
+
+    fn write_attempt(&mut self, attempt: AttemptCells<'_>) -> Result<(), ResultsError> {
+        attempt.give(&mut self.attempts.buffer);
+        self.attempts.flush_if_full()
     }
 
     fn write_placements(
@@ -691,10 +696,16 @@ impl RunWriter {
     ) -> Result<(), ResultsError> {
         for &(first, last) in processors.intervals() {
             let offset = self.cast.providers[provider as usize].first_processor;
-            let mut row = self.placements.buffer.row();
-            row.integer(i64::from(record.job.id.0)).integer(attempt).code(provider);
-            row.integer(i64::from(first + offset)).integer(i64::from(last + offset));
-            row.micros(start).micros(end).done();
+            let cells = PlacementCells {
+                job: i64::from(record.job.id.0),
+                attempt,
+                provider,
+                first: i64::from(first + offset),
+                last: i64::from(last + offset),
+                start,
+                end,
+            };
+            cells.give(&mut self.placements.buffer);
             self.placements.flush_if_full()?;
         }
         Ok(())
@@ -890,21 +901,6 @@ fn used_by_all(shares: &[ShareRecord], cast: &Cast) -> ProcessorSet {
         all = all.union(&used(share).shifted(offset));
     }
     all
-}
-
-/// Appends intervals in the run's numbering, `0-3 5`; nothing for a job that never started.
-fn push_processors(out: &mut Vec<u8>, processors: Option<&ProcessorSet>, offset: u32) {
-    let intervals = processors.map_or(&[][..], ProcessorSet::intervals);
-    for (i, &(first, last)) in intervals.iter().enumerate() {
-        if i > 0 {
-            out.push(b' ');
-        }
-        push_unsigned(out, u64::from(first + offset));
-        if last > first {
-            out.push(b'-');
-            push_unsigned(out, u64::from(last + offset));
-        }
-    }
 }
 
 /// What the `resources` table sums up.

@@ -157,14 +157,14 @@ pub(crate) fn is_arrival(message: &Message) -> bool {
     matches!(message, Message::Run(RunMessage::JobDue(_)))
 }
 
-/// Whether a part of a job has ended, or a try of it.
+/// Whether a part of a job has ended, or an attempt of it.
 fn is_end(observation: &Observation) -> bool {
     matches!(
         observation,
         Observation::TasksOver { .. }
             | Observation::ShareOver(_)
             | Observation::RunLost { .. }
-            | Observation::TryOver(_)
+            | Observation::AttemptOver(_)
     )
 }
 
@@ -174,7 +174,7 @@ fn gets_on(observation: &Observation) -> bool {
     match observation {
         Observation::TasksOver { .. } => true,
         Observation::RunLost { run, .. } => run.saved > Span::ZERO,
-        Observation::TryOver(over) => over.available > 0,
+        Observation::AttemptOver(over) => over.available > 0,
         _ => false,
     }
 }

@@ -252,16 +252,19 @@ fn other_jobs(jobs: &JobDifferences, (a, b): (u64, u64)) -> String {
     text
 }
 
-/// How attempts, or tries of a grid, ended.
+/// How attempts ended.
 fn attempts(attempts: &AttemptDifferences) -> String {
-    if attempts.endings.iter().all(|it| it.a == it.b) && attempts.more + attempts.fewer == 0 {
+    if attempts.outcomes.iter().all(|it| it.a == it.b) && attempts.more + attempts.fewer == 0 {
         return String::new();
     }
-    let mut rows = vec![row(["", "ended", "A", "B"])];
-    rows.extend(attempts.endings.iter().map(|it| {
-        vec![it.table.to_owned(), it.ending.replace('_', " "), it.a.to_string(), it.b.to_string()]
-    }));
-    let mut text = format!("\n{}", lines(&rows, &[0, 1]));
+    let mut rows = vec![row(["attempts", "A", "B"])];
+    rows.extend(
+        attempts
+            .outcomes
+            .iter()
+            .map(|it| vec![it.outcome.replace('_', " "), it.a.to_string(), it.b.to_string()]),
+    );
+    let mut text = format!("\n{}", lines(&rows, &[0]));
     for (number, what) in [(attempts.more, "more"), (attempts.fewer, "fewer")] {
         if number > 0 {
             text.push_str(&format!("{} had {what} of them in B\n", count(number, "job")));

@@ -1,7 +1,7 @@
 //! The grid's scheduler: takes jobs from users and sends each to one or several resources.
 
+mod attempts;
 mod rounds;
-mod tries;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -93,8 +93,8 @@ pub struct Dispatcher {
     /// The resources' numbers, by address.
     by_actor: Vec<Option<ResourceId>>,
     /// Jobs that are not done.
-    desk: Desk<Tries>,
-    /// Jobs of which no try has been computed yet.
+    desk: Desk<Attempts>,
+    /// Jobs of which no attempt has been computed yet.
     open: usize,
     /// Tasks that are not over and whose parents are not done; and how many were said to be last.
     blocked: (u64, u64),
@@ -108,17 +108,17 @@ pub struct Dispatcher {
     answers: Answers,
 }
 
-/// The tries of a job.
+/// The attempts of a job.
 #[derive(Debug, Default)]
-struct Tries {
-    tries: u32,
-    /// Tries that are believed alive, and where.
+struct Attempts {
+    attempts: u32,
+    /// Attempts that are believed alive, and where.
     alive: Vec<(ResourceId, u32)>,
-    /// The try that wrote the newest checkpoint.
+    /// The attempt that wrote the newest checkpoint.
     saved_by: Option<u32>,
     /// What the job has reported of its progress, oldest first.
     reports: Vec<ProgressReport>,
-    /// The try that was computed first, and when.
+    /// The attempt that was computed first, and when.
     winner: Option<(u32, Time)>,
     /// When the last parent of a task was done, if that was after its submission.
     released: Option<Time>,
@@ -188,7 +188,7 @@ impl Dispatcher {
         let is_new = !self.view.jobs().has(job);
         let (submit, workload) = (submission.job.submit, submission.job.workload);
         let task = submission.job.task.clone();
-        if !is_new || self.desk.take_in(from, submission, Tries::default()).is_none() {
+        if !is_new || self.desk.take_in(from, submission, Attempts::default()).is_none() {
             return false;
         }
         if !fits {
@@ -244,7 +244,7 @@ impl Dispatcher {
         if self.desk.withdraw(from, job, out) != Withdrawal::Here {
             return;
         }
-        if self.desk.get(job).is_some_and(|entry| entry.stage.tries > 0) {
+        if self.desk.get(job).is_some_and(|entry| entry.stage.attempts > 0) {
             out.send(from, SubmissionMessage::NotWithdrawn { job });
             return;
         }
@@ -270,7 +270,7 @@ impl Dispatcher {
         }
     }
 
-    fn record(&self, entry: Entry<Tries>, outcome: GridOutcome) -> GridJobRecord {
+    fn record(&self, entry: Entry<Attempts>, outcome: GridOutcome) -> GridJobRecord {
         let Submission { mut job, class, .. } = entry.submission;
         // Its user cannot know when a task may start: the record tells it.
         let blocked = self.ledger.is_blocked(job.id).then(|| outcome.end());
@@ -286,7 +286,7 @@ impl Dispatcher {
         GridJobRecord { job, class, share, outcome }
     }
 
-    /// A job that has no try alive gets none any more.
+    /// A job that has no attempt alive gets none any more.
     fn give_up(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         self.open -= 1;
         if self.view.job(job).dispatches > 0 {
@@ -325,12 +325,12 @@ impl Dispatcher {
 
     fn on_checkpoint_available(&mut self, saved: &Saved, out: &mut Outbox) {
         let job = saved.job;
-        let Some(tries) = self.desk.get_mut(job).map(|entry| &mut entry.stage) else {
+        let Some(attempts) = self.desk.get_mut(job).map(|entry| &mut entry.stage) else {
             out.send(self.config.checkpoint_server, CheckpointMessage::Forget { job });
             return;
         };
         if saved.done >= self.view.job(saved.job).saved {
-            tries.saved_by = Some(saved.number);
+            attempts.saved_by = Some(saved.number);
             self.view.save(saved.job, saved.done);
         }
     }

@@ -64,7 +64,7 @@ pub struct GridPlan {
     pub link_sharing: LinkSharing,
     /// Limits of the storage, if it has any.
     pub storage: Option<StorageLimits>,
-    /// Whether every checkpoint is taken down, or only those that a try may start from.
+    /// Whether every checkpoint is taken down, or only those that an attempt may start from.
     pub records_all: bool,
     /// Whether resources that can do without the clock of all do so; for tests that compare.
     pub alone: bool,

@@ -122,7 +122,7 @@ pub struct ResourceRules {
     pub moves: bool,
     /// When the dispatcher decides.
     pub rounds: Rounds,
-    /// Whether every checkpoint is taken down, or only those that a try may start from.
+    /// Whether every checkpoint is taken down, or only those that an attempt may start from.
     pub records_all: bool,
 }
 
@@ -141,7 +141,7 @@ pub struct GridResource {
     dead: LiteMap<JobId, Work>,
     down_since: Option<Time>,
     down: Span,
-    tries: u64,
+    attempts: u64,
     deliveries: deliveries::Deliveries,
     load: Option<Box<load::Load>>,
     /// What it does by itself between messages; `None` = everything goes over the clock of all.
@@ -249,7 +249,7 @@ impl GridResource {
             dead: LiteMap::new(),
             down_since: (!up).then_some(Time::ZERO),
             down: Span::ZERO,
-            tries: 0,
+            attempts: 0,
             deliveries: deliveries::Deliveries::default(),
             load: None,
             alone: None,
@@ -283,7 +283,7 @@ impl GridResource {
             return;
         }
         self.dead.remove(&job);
-        self.tries += 1;
+        self.attempts += 1;
         let stage = if dispatch.moves { Stage::Expected } else { Stage::Waiting };
         let replica = Replica {
             number,

@@ -18,7 +18,7 @@ pub enum CancelMode {
 #[derive(Debug, Default)]
 pub(super) struct Superseded {
     pub(super) copies: Vec<(JobId, ResourceId)>,
-    /// Jobs that are done: of those with copies, the last tries are not known before the round.
+    /// Jobs that are done: of those with copies, the last attempts are not known before the round.
     pub(super) over: Vec<GridJobRecord>,
 }
 

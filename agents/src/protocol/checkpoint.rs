@@ -35,7 +35,7 @@ protocol! {
 pub struct Saved {
     /// The job.
     pub job: JobId,
-    /// Which try of it.
+    /// Which attempt of it.
     pub number: u32,
     /// What had been done of it.
     pub done: Work,

@@ -1,4 +1,4 @@
-//! Dispatch: a grid's scheduler sends tries of jobs to resources, moves and cancels them.
+//! Dispatch: a grid's scheduler sends attempts of jobs to resources, moves and cancels them.
 //!
 //! ```text
 //!   dispatcher                       resource
@@ -25,9 +25,9 @@ use serde::{Deserialize, Serialize};
 use super::said::{protocol, said};
 
 protocol! {
-    /// What is said about a job of a grid and its tries.
+    /// What is said about a job of a grid and its attempts.
     ///
-    /// Numbers of tries count from 1 for each job.
+    /// Numbers of attempts count from 1 for each job.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum DispatchMessage {
         /// Dispatcher to resource: run this job, a slot is meant for it.
@@ -38,7 +38,7 @@ protocol! {
         Refused {
             /// The job.
             job: JobId,
-            /// Which try of it.
+            /// Which attempt of it.
             number: u32,
         } => said("dispatch_refused").of(job).tells(DisclosedItem::Refusal),
         /// Dispatcher to resource: the job is not needed there any more.
@@ -89,7 +89,7 @@ protocol! {
         Computed {
             /// The job.
             job: JobId,
-            /// Which try of it.
+            /// Which attempt of it.
             number: u32,
             /// Whether there was no output to send.
             delivered: bool,
@@ -121,7 +121,7 @@ protocol! {
 pub struct Dispatch {
     /// The job.
     pub job: JobId,
-    /// Which try of it.
+    /// Which attempt of it.
     pub number: u32,
     /// Which workload it came from; its data depend on that.
     pub workload: u16,
@@ -131,7 +131,7 @@ pub struct Dispatch {
     pub run_time: HiddenRunTime,
     /// What the checkpoint holds from which it starts; zero = from the beginning.
     pub from: Work,
-    /// The try that wrote it.
+    /// The attempt that wrote it.
     pub parent: Option<u32>,
     /// What it says of its progress, if it does; the machine finds out.
     pub progress: Option<Box<Progress>>,
@@ -159,7 +159,7 @@ pub struct SoFar {
 pub struct Moved {
     /// The job.
     pub job: JobId,
-    /// Which try of it has left.
+    /// Which attempt of it has left.
     pub number: u32,
     /// What has been done of it.
     pub done: Work,

@@ -1,4 +1,4 @@
-//! `attempts` and `tries` against `jobs`.
+//! `attempts` against `jobs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,38 +12,38 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     for attempt in &books.rows.attempts {
         by_job.entry(attempt.job).or_default().push(attempt);
     }
-    let mut tries: BTreeMap<i64, i64> = BTreeMap::new();
-    for it in &books.rows.tries {
-        *tries.entry(it.job).or_default() += 1;
-    }
     let shrunk = books.rows.displacements.iter().filter(|it| it.answer == "shrunk");
     let shrunk: BTreeSet<i64> = shrunk.map(|it| it.job).collect();
     for job in &books.rows.jobs {
         let mine = by_job.remove(&job.job).unwrap_or_default();
-        let count = mine.len() as i64 + tries.remove(&job.job).unwrap_or(0);
+        let count = mine.len() as i64;
         findings.equal("`jobs` counts the rows in `attempts`", named(job), count, job.attempts);
         each(job, &mine, findings);
-        if !job.is_bag {
+        if !job.is_bag && !books.is_on_grid(job) {
             rigid(job, &mine, shrunk.contains(&job.job), findings);
         }
     }
-    let strangers = by_job.into_keys().chain(tries.into_keys());
-    for job in strangers {
+    for job in by_job.into_keys() {
         findings.expect(false, "what was tried is in `jobs`", || format!("job {job}"));
     }
 }
 
 fn each(job: &Job, attempts: &[&Attempt], findings: &mut Findings) {
-    for (number, it) in (1..).zip(attempts) {
-        let place = || format!("job {}, attempt {}", it.job, it.attempt);
-        findings.expect(it.attempt == number, "attempts are numbered from 1", place);
-        let over = it.finished.is_none_or(|finished| finished <= job.left);
+    let mut last = 0;
+    for it in attempts {
+        let place = || it.named();
+        // On a grid a number is missing where a resource refused, and the last attempt may be cancelled in
+        // the round after its job left.
+        let shared = it.slot.is_some();
+        let next = it.attempt == last + 1 || shared && it.attempt > last;
+        findings.expect(next, "attempts are numbered from 1", place);
+        last = it.attempt;
+        let over = shared || it.finished.is_none_or(|finished| finished <= job.left);
         findings.expect(over, "a job's attempts are over when it leaves", place);
         findings.expect(it.submitted == job.submitted, "an attempt is of its job", place);
-        let times: Vec<i64> = [Some(it.submitted), it.queued, it.started, it.finished]
-            .into_iter()
-            .flatten()
-            .collect();
+        let left = it.slot.as_ref().map(|slot| slot.left);
+        let times = [Some(it.submitted), it.queued, it.started, left, it.finished];
+        let times: Vec<i64> = times.into_iter().flatten().collect();
         findings.expect(times.is_sorted(), "an attempt is queued, started and over", || {
             format!("{}: {times:?}", place())
         });
@@ -54,7 +54,7 @@ fn each(job: &Job, attempts: &[&Attempt], findings: &mut Findings) {
     }
 }
 
-/// A rigid job is tried again after a try was over, and its last one is what `jobs` shows.
+/// A rigid job gets another attempt after one is over, and its last one is what `jobs` shows.
 fn rigid(job: &Job, attempts: &[&Attempt], has_shrunk: bool, findings: &mut Findings) {
     for pair in attempts.windows(2) {
         let apart = match (pair[0].finished, pair[1].started) {
@@ -69,7 +69,9 @@ fn rigid(job: &Job, attempts: &[&Attempt], has_shrunk: bool, findings: &mut Find
         "a job is where its last attempt is",
         || named(job),
     );
-    findings.expect(last.outcome == job.outcome, "a job ends as its last attempt", || named(job));
+    findings.expect(last.outcome.name() == job.outcome, "a job ends as its last attempt", || {
+        named(job)
+    });
     if job.outcome == "failed" {
         return;
     }

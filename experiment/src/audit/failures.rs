@@ -16,10 +16,10 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     if let Some(grid) = &books.summary.grid {
         let outages = || books.rows.outages.iter().filter(|it| books.is_shared(&it.provider));
         let lost: i64 = outages().map(|it| it.jobs_lost).sum();
-        let failed = grid.tries_by_ending.get("failed").copied().unwrap_or(0) as i64;
+        let failed = grid.attempts_by_outcome.get("failed").copied().unwrap_or(0) as i64;
         // Without failures there is no such table.
         if outages().next().is_some() || failed > 0 {
-            findings.equal("`outages` has all tries that failed", "jobs_lost", lost, failed);
+            findings.equal("`outages` has all attempts that failed", "jobs_lost", lost, failed);
             let work = outages().map(|it| it.work_lost).sum();
             let rule = "`outages` adds up to the work that a grid lost by failures";
             findings.close(rule, "work_lost", Some(work), Some(grid.work.lost_by_failure));
@@ -72,7 +72,7 @@ fn lost_work(books: &Books, findings: &mut Findings) {
             .is_some_and(|it| matches!(it.outcome.as_str(), "failed" | "cancelled" | "rejected"))
     };
     let given_up = |job: i64| jobs.get(&job).is_some_and(|it| it.is_bag && it.outcome == "failed");
-    let lost = books.rows.attempts.iter().filter(|it| it.outcome == "failed");
+    let lost = books.rows.at_providers().filter(|it| it.has_failed());
     let lost: Vec<_> = lost.filter(|it| !given_up(it.job)).collect();
     let exact = !jobs.values().any(|it| it.is_bag && it.outcome == "failed");
     let (mut undone, mut saved_in_vain) = (0_i128, 0_i128);

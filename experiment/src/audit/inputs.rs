@@ -4,13 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Books;
 use super::findings::Findings;
-use super::rows::{Job, Micros};
-
-const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
-
-fn micros(seconds: f64) -> Micros {
-    (seconds * SECOND).round() as Micros
-}
+use super::rows::{Job, micros};
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
     let rows = &books.rows;
@@ -47,7 +41,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         findings.expect(before, "no input is sent before it is made", what);
     }
     for row in &rows.workflows {
-        // Of a grid, `tries` have them.
+        // Of a grid, no table has them by task.
         if !books.on_grid.contains(&row.workload) {
             let key = (row.workload.as_str(), row.workflow);
             let bytes = moved.get(&key).copied().unwrap_or(0);

@@ -24,7 +24,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
 }
 
 /// A bag stands where its metascheduler learned of its end, and a job of a grid where the last of
-/// its tries was cancelled, which may be in the round after it left.
+/// its attempts was cancelled, which may be in the round after it left.
 fn order(books: &Books, findings: &mut Findings) {
     let mut next = i64::MAX;
     for job in books.rows.jobs.iter().rev() {
@@ -37,7 +37,7 @@ fn order(books: &Books, findings: &mut Findings) {
     }
 }
 
-/// Submitted, queued, started, left. A job of a grid may have started before its last try
+/// Submitted, queued, started, left. A job of a grid may have started before its last attempt
 /// was queued, and so may a bag of which a part was placed again.
 fn times(job: &Job, is_grid: bool, findings: &mut Findings) {
     let course: Vec<i64> = match is_grid || job.is_bag {

@@ -54,7 +54,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
 fn paid(books: &Books, last: &BTreeMap<i64, &Move>, findings: &mut Findings) {
     for it in &books.rows.attempts {
         let Some(moved) = last.get(&it.job) else { continue };
-        let place = || format!("job {}, attempt {}", it.job, it.attempt);
+        let place = || it.named();
         let &Attempt { started: Some(started), finished, checkpointing, .. } = it else { continue };
         let arrived = moved.ready.is_none_or(|ready| ready <= started);
         findings.expect(arrived, "what was moved starts when its data have come", place);

@@ -21,9 +21,9 @@ fn of_attempts(books: &Books, findings: &mut Findings) {
     for it in &books.rows.placements {
         by_attempt.entry((it.job, it.attempt)).or_default().push(it);
     }
-    for attempt in &books.rows.attempts {
+    for attempt in books.rows.at_providers() {
         let key = (attempt.job, attempt.attempt);
-        let place = || format!("job {}, attempt {}", key.0, key.1);
+        let place = || attempt.named();
         let mine = by_attempt.remove(&key).unwrap_or_default();
         let there = mine.iter().all(|it| it.provider == attempt.provider);
         findings.expect(there, "an attempt's processors are its provider's", place);
@@ -46,7 +46,7 @@ fn of_attempts(books: &Books, findings: &mut Findings) {
     }
     for (job, attempt) in by_attempt.into_keys() {
         let place = || format!("job {job}, attempt {attempt}");
-        findings.expect(false, "what held processors is in `attempts`", place);
+        findings.expect(false, "what held processors is in `attempts`, at a provider", place);
     }
 }
 
@@ -90,13 +90,13 @@ fn busy_time(books: &Books, findings: &mut Findings) {
     }
     // Shares of a bag that was given up are `failed` like what they lost, and count all the same.
     let mut unclear: BTreeSet<&str> = BTreeSet::new();
-    for it in books.rows.attempts.iter().filter(|it| it.outcome == "failed") {
+    for it in books.rows.at_providers().filter(|it| it.has_failed()) {
         let (Some(started), Some(finished)) = (it.started, it.finished) else { continue };
         let Some(job) = jobs.get(&it.job) else { continue };
         if job.is_bag && job.outcome == "failed" {
             unclear.insert(&it.provider);
         }
-        // What the next try does not have to do again counts, unless the job came to nothing.
+        // What the next attempt does not have to do again counts, unless the job came to nothing.
         let came_to_nothing =
             matches!(job.outcome.as_str(), "failed" | "cancelled" | "rejected") || job.is_bag;
         let saved = if came_to_nothing { 0 } else { it.saved };

@@ -1,7 +1,9 @@
 //! The tables of a folder as rows, with times and processor time as integers.
 
+use haggle_model::AttemptOutcome;
 use haggle_results::reader::{
-    BookingRow, InputRow, TableData, TextColumn, TransactionRow, WorkflowRow,
+    AttemptRow, BookingRow, InputRow, OutageRow, PlacementRow, TableData, TextColumn,
+    TransactionRow, WorkflowRow,
 };
 use haggle_results::{ResultsError, RunReader, Table};
 
@@ -50,7 +52,7 @@ pub(super) struct Attempt {
     pub(super) job: i64,
     pub(super) attempt: i64,
     pub(super) provider: String,
-    pub(super) outcome: String,
+    pub(super) outcome: AttemptOutcome,
     pub(super) width: i64,
     pub(super) submitted: Micros,
     pub(super) queued: Option<Micros>,
@@ -58,6 +60,27 @@ pub(super) struct Attempt {
     pub(super) finished: Option<Micros>,
     pub(super) saved: Micros,
     pub(super) checkpointing: Micros,
+    pub(super) slot: Option<Slot>,
+}
+
+impl Attempt {
+    pub(super) fn has_failed(&self) -> bool {
+        self.outcome == AttemptOutcome::Failed
+    }
+
+    pub(super) fn named(&self) -> String {
+        format!("job {}, attempt {}", self.job, self.attempt)
+    }
+}
+
+/// What an attempt on a grid has of its own.
+pub(super) struct Slot {
+    pub(super) got: Micros,
+    pub(super) left: Micros,
+    pub(super) computing: Micros,
+    pub(super) waiting: Micros,
+    pub(super) work: f64,
+    pub(super) checkpoints: i64,
 }
 
 /// A row of `placements`.
@@ -182,23 +205,6 @@ pub(super) struct Maintenance {
     pub(super) possible: Option<Micros>,
 }
 
-/// A row of `tries`.
-pub(super) struct Try {
-    pub(super) job: i64,
-    pub(super) attempt: i64,
-    pub(super) provider: String,
-    pub(super) outcome: String,
-    pub(super) dispatched: Micros,
-    pub(super) started: Option<Micros>,
-    pub(super) left: Micros,
-    pub(super) finished: Micros,
-    pub(super) work: f64,
-    pub(super) computing: Micros,
-    pub(super) writing: Micros,
-    pub(super) waiting: Micros,
-    pub(super) checkpoints: i64,
-}
-
 /// Every table that is looked at; those a run does not have are empty.
 pub(super) struct Rows {
     pub(super) jobs: Vec<Job>,
@@ -219,7 +225,6 @@ pub(super) struct Rows {
     pub(super) failures: Vec<Failure>,
     pub(super) outages: Vec<Outage>,
     pub(super) maintenance: Vec<Maintenance>,
-    pub(super) tries: Vec<Try>,
     /// Bytes of `transfers`.
     pub(super) bytes: Vec<i64>,
     pub(super) inputs: Vec<InputRow>,
@@ -227,6 +232,16 @@ pub(super) struct Rows {
 }
 
 impl Rows {
+    /// The attempts at providers.
+    pub(super) fn at_providers(&self) -> impl Iterator<Item = &Attempt> {
+        self.attempts.iter().filter(|it| it.slot.is_none())
+    }
+
+    /// Those on the resources of a grid, and what they have of their own.
+    pub(super) fn on_grid(&self) -> impl Iterator<Item = (&Attempt, &Slot)> {
+        self.attempts.iter().filter_map(|it| Some((it, it.slot.as_ref()?)))
+    }
+
     pub(super) fn read(run: &RunReader) -> Result<Rows, ResultsError> {
         Ok(Rows {
             jobs: jobs(run)?,
@@ -245,7 +260,6 @@ impl Rows {
             failures: failures(run)?,
             outages: outages(run)?,
             maintenance: maintenance(run)?,
-            tries: tries(run)?,
             bytes: read(run, Table::Transfers, &["bytes"], |row| row.integer("bytes"))?,
             inputs: run.inputs()?,
             workflows: run.workflows()?,
@@ -308,34 +322,28 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
 }
 
 fn attempts(run: &RunReader) -> Result<Vec<Attempt>, ResultsError> {
-    let names = [
-        "job",
-        "attempt",
-        "provider",
-        "outcome",
-        "requested_number_of_resources",
-        "submission_time",
-        "queued_time",
-        "starting_time",
-        "finish_time",
-        "saved_time",
-        "checkpointing_time",
-    ];
-    read(run, Table::Attempts, &names, |row| {
-        Ok(Attempt {
-            job: row.integer("job")?,
-            attempt: row.integer("attempt")?,
-            provider: row.text("provider")?,
-            outcome: row.text("outcome")?,
-            width: row.integer("requested_number_of_resources")?,
-            submitted: row.time("submission_time")?,
-            queued: row.maybe_time("queued_time")?,
-            started: row.maybe_time("starting_time")?,
-            finished: row.maybe_time("finish_time")?,
-            saved: row.time("saved_time")?,
-            checkpointing: row.time("checkpointing_time")?,
-        })
-    })
+    let attempt = |it: AttemptRow| Attempt {
+        slot: it.slot().map(|(got, left)| Slot {
+            got: micros(got),
+            left: micros(left),
+            computing: it.computing.map_or(0, micros),
+            waiting: it.data.map_or(0, micros),
+            work: it.work_at_end.unwrap_or_default() - it.work_at_start.unwrap_or_default(),
+            checkpoints: it.checkpoints.unwrap_or_default(),
+        }),
+        job: it.job,
+        attempt: it.attempt,
+        provider: it.provider,
+        outcome: it.outcome,
+        width: it.processors,
+        submitted: micros(it.submit),
+        queued: it.queued.map(micros),
+        started: it.start.map(micros),
+        finished: it.end.map(micros),
+        saved: it.saved.map_or(0, micros),
+        checkpointing: micros(it.checkpointing),
+    };
+    Ok(run.attempts()?.into_iter().map(attempt).collect())
 }
 
 fn reservations(run: &RunReader) -> Result<Vec<Reservation>, ResultsError> {
@@ -416,26 +424,16 @@ fn moves(run: &RunReader) -> Result<Vec<Move>, ResultsError> {
 }
 
 fn placements(run: &RunReader) -> Result<Vec<Placement>, ResultsError> {
-    let names = [
-        "job",
-        "attempt",
-        "provider",
-        "first_resource",
-        "last_resource",
-        "starting_time",
-        "finish_time",
-    ];
-    read(run, Table::Placements, &names, |row| {
-        Ok(Placement {
-            job: row.integer("job")?,
-            attempt: row.integer("attempt")?,
-            provider: row.text("provider")?,
-            first: row.integer("first_resource")?,
-            last: row.integer("last_resource")?,
-            started: row.time("starting_time")?,
-            finished: row.time("finish_time")?,
-        })
-    })
+    let placement = |it: PlacementRow| Placement {
+        job: it.job,
+        attempt: it.attempt,
+        provider: it.provider,
+        first: it.first,
+        last: it.last,
+        started: micros(it.start),
+        finished: micros(it.end),
+    };
+    Ok(run.placements()?.into_iter().map(placement).collect())
 }
 
 fn resources(run: &RunReader) -> Result<Vec<Resource>, ResultsError> {
@@ -493,26 +491,16 @@ fn failures(run: &RunReader) -> Result<Vec<Failure>, ResultsError> {
 }
 
 fn outages(run: &RunReader) -> Result<Vec<Outage>, ResultsError> {
-    let names = [
-        "provider",
-        "first_resource",
-        "last_resource",
-        "failure_time",
-        "restoration_time",
-        "jobs_lost",
-        "work_lost",
-    ];
-    read(run, Table::Outages, &names, |row| {
-        Ok(Outage {
-            provider: row.text("provider")?,
-            first: row.integer("first_resource")?,
-            last: row.integer("last_resource")?,
-            failed: row.time("failure_time")?,
-            restored: row.maybe_time("restoration_time")?,
-            jobs_lost: row.integer("jobs_lost")?,
-            work_lost: row.real("work_lost")?,
-        })
-    })
+    let outage = |it: OutageRow| Outage {
+        provider: it.provider,
+        first: it.first,
+        last: it.last,
+        failed: micros(it.failed),
+        restored: it.restored.map(micros),
+        jobs_lost: it.jobs_lost,
+        work_lost: it.work_lost,
+    };
+    Ok(run.outages()?.into_iter().map(outage).collect())
 }
 
 fn maintenance(run: &RunReader) -> Result<Vec<Maintenance>, ResultsError> {
@@ -533,40 +521,8 @@ fn maintenance(run: &RunReader) -> Result<Vec<Maintenance>, ResultsError> {
     })
 }
 
-fn tries(run: &RunReader) -> Result<Vec<Try>, ResultsError> {
-    let names = [
-        "job",
-        "attempt",
-        "provider",
-        "outcome",
-        "dispatched_time",
-        "starting_time",
-        "slot_left_time",
-        "finish_time",
-        "work_at_start",
-        "work_at_end",
-        "computing_time",
-        "writing_time",
-        "data_time",
-        "checkpoints",
-    ];
-    read(run, Table::Tries, &names, |row| {
-        Ok(Try {
-            job: row.integer("job")?,
-            attempt: row.integer("attempt")?,
-            provider: row.text("provider")?,
-            outcome: row.text("outcome")?,
-            dispatched: row.time("dispatched_time")?,
-            started: row.maybe_time("starting_time")?,
-            left: row.time("slot_left_time")?,
-            finished: row.time("finish_time")?,
-            work: row.real("work_at_end")? - row.real("work_at_start")?,
-            computing: row.time("computing_time")?,
-            writing: row.time("writing_time")?,
-            waiting: row.time("data_time")?,
-            checkpoints: row.integer("checkpoints")?,
-        })
-    })
+pub(super) fn micros(seconds: f64) -> Micros {
+    (seconds * SECOND).round() as Micros
 }
 
 /// The rows of a table; none if the run does not have it.
@@ -596,7 +552,7 @@ impl Row<'_> {
     }
 
     fn maybe_time(&self, name: &str) -> Result<Option<Micros>, ResultsError> {
-        Ok(self.maybe_real(name)?.map(|seconds| (seconds * SECOND).round() as Micros))
+        Ok(self.maybe_real(name)?.map(micros))
     }
 
     fn maybe_text(&self, name: &str) -> Result<Option<String>, ResultsError> {

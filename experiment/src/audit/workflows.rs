@@ -1,27 +1,19 @@
-//! `workflows` against the jobs and tries of their tasks, and the summary.
+//! `workflows` against the jobs and attempts of their tasks, and the summary.
 
 use std::collections::BTreeMap;
 
+use haggle_model::AttemptOutcome;
 use haggle_results::reader::WorkflowRow;
 
 use super::Books;
 use super::findings::Findings;
-use super::rows::{Job, Micros};
-
-const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
+use super::rows::{Attempt, Job, Micros, micros};
 
 /// What the other tables say of a workflow.
 #[derive(Default)]
 struct Tasks<'a> {
     jobs: Vec<&'a Job>,
-    tries: Vec<OneTry<'a>>,
-}
-
-/// A row of `tries`, or of `attempts`.
-struct OneTry<'a> {
-    outcome: &'a str,
-    /// When it was sent to its resource, or started at its provider.
-    began: Option<Micros>,
+    attempts: Vec<&'a Attempt>,
 }
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
@@ -34,12 +26,9 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         flows.entry(key).or_default().jobs.push(job);
         of_job.insert(job.job, key);
     }
-    let tries = rows.tries.iter();
-    let tries = tries.map(|it| (it.job, it.outcome.as_str(), Some(it.dispatched)));
-    let attempts = rows.attempts.iter().map(|it| (it.job, it.outcome.as_str(), it.started));
-    for (job, outcome, began) in tries.chain(attempts) {
-        if let Some(key) = of_job.get(&job) {
-            flows.entry(*key).or_default().tries.push(OneTry { outcome, began });
+    for attempt in &rows.attempts {
+        if let Some(key) = of_job.get(&attempt.job) {
+            flows.entry(*key).or_default().attempts.push(attempt);
         }
     }
     let found = flows.len();
@@ -57,22 +46,18 @@ fn place(row: &WorkflowRow) -> String {
     format!("workflow {} of {}", row.workflow, row.workload)
 }
 
-fn micros(seconds: f64) -> Micros {
-    (seconds * SECOND).round() as Micros
-}
-
 fn each(row: &WorkflowRow, tasks: &Tasks<'_>, findings: &mut Findings) {
-    let Tasks { jobs, tries } = tasks;
-    let ended = |outcome: &str| tries.iter().filter(|it| it.outcome == outcome).count() as i64;
+    let Tasks { jobs, attempts } = tasks;
+    let ended = |outcome| attempts.iter().filter(|it| it.outcome == outcome).count() as i64;
     let done = jobs.iter().filter(|job| job.outcome == "completed").count() as i64;
-    let rule = "`workflows` counts tasks and their tries";
+    let rule = "`workflows` counts tasks and their attempts";
     for (what, told, found) in [
         ("tasks", row.tasks, jobs.len() as i64),
         ("tasks_done", row.tasks_done, done),
         ("complete", i64::from(row.complete), i64::from(done == row.tasks)),
-        ("tries", row.tries, tries.len() as i64),
-        ("moves", row.moves, ended("moved")),
-        ("failures", row.failures, ended("failed")),
+        ("attempts", row.attempts, attempts.len() as i64),
+        ("moves", row.moves, ended(AttemptOutcome::Moved)),
+        ("failures", row.failures, ended(AttemptOutcome::Failed)),
     ] {
         findings.equal(rule, format_args!("{}: {what}", place(row)), told, found);
     }
@@ -80,8 +65,10 @@ fn each(row: &WorkflowRow, tasks: &Tasks<'_>, findings: &mut Findings) {
     let end = row.end.map(micros);
     let together = jobs.iter().all(|job| job.submitted == submit);
     findings.expect(together, "the tasks of a workflow are submitted together", || place(row));
-    let first = tries.iter().filter_map(|it| it.began).min();
-    findings.expect(start == first, "a workflow starts with the first try", || place(row));
+    // On a grid it is sent to a resource, at a provider it starts.
+    let began = |it: &&Attempt| it.slot.as_ref().map(|slot| slot.got).or(it.started);
+    let first = attempts.iter().filter_map(began).min();
+    findings.expect(start == first, "a workflow starts with the first attempt", || place(row));
     let last = jobs.iter().filter_map(|job| job.finished).max().filter(|_| row.complete);
     findings.expect(end == last, "a workflow ends with its last task", || place(row));
     let since = |from: Option<Micros>| Some(end? - from?);

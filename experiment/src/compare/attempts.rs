@@ -1,30 +1,29 @@
-//! How the attempts of two runs ended; of grids, the tries.
+//! How the attempts of two runs ended.
 
 use std::collections::BTreeMap;
 
-use haggle_results::{ResultsError, RunReader, Table};
+use haggle_model::AttemptOutcome;
+use haggle_results::{ResultsError, RunReader};
 use serde::Serialize;
 
 use super::same::Pairs;
 
-/// How attempts, or tries, ended in two runs.
+/// How attempts ended in two runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct AttemptDifferences {
-    /// How many ended how, in order of the words.
-    pub endings: Vec<EndingPair>,
+    /// How many ended how.
+    pub outcomes: Vec<OutcomePair>,
     /// Jobs that are the same in both runs and had more of them in B.
     pub more: usize,
     /// Jobs that had fewer of them in B.
     pub fewer: usize,
 }
 
-/// How many attempts, or tries, ended in one way.
+/// How many attempts ended in one way.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct EndingPair {
-    /// `attempts` or `tries`.
-    pub table: &'static str,
-    /// A word of the table.
-    pub ending: String,
+pub struct OutcomePair {
+    /// A word of the table `attempts`.
+    pub outcome: &'static str,
     /// In A.
     pub a: usize,
     /// In B.
@@ -36,15 +35,14 @@ pub(super) fn differences(
     b: &RunReader,
     pairs: &Pairs<'_>,
 ) -> Result<AttemptDifferences, ResultsError> {
-    let mut counts: BTreeMap<(&'static str, String), [usize; 2]> = BTreeMap::new();
+    let mut counts: BTreeMap<AttemptOutcome, [usize; 2]> = BTreeMap::new();
     for (side, run) in [a, b].into_iter().enumerate() {
-        for ending in endings(run)? {
-            counts.entry(ending).or_default()[side] += 1;
+        for attempt in run.attempts()? {
+            counts.entry(attempt.outcome).or_default()[side] += 1;
         }
     }
-    let pair = |((table, ending), [a, b]): ((&'static str, String), [usize; 2])| EndingPair {
-        table,
-        ending,
+    let pair = |(outcome, [a, b]): (AttemptOutcome, [usize; 2])| OutcomePair {
+        outcome: outcome.name(),
         a,
         b,
     };
@@ -52,18 +50,8 @@ pub(super) fn differences(
         pairs.same.iter().filter(|(a, b)| is(a.attempts, b.attempts)).count()
     };
     Ok(AttemptDifferences {
-        endings: counts.into_iter().map(pair).collect(),
+        outcomes: counts.into_iter().map(pair).collect(),
         more: number(|a, b| a < b),
         fewer: number(|a, b| a > b),
     })
-}
-
-/// The table and the ending of every attempt or try.
-fn endings(run: &RunReader) -> Result<Vec<(&'static str, String)>, ResultsError> {
-    if run.has(Table::Tries) {
-        let tries = run.tries()?.into_iter();
-        return Ok(tries.map(|it| (Table::Tries.name(), it.ending.name().to_owned())).collect());
-    }
-    let attempts = run.attempts()?.into_iter();
-    Ok(attempts.map(|it| (Table::Attempts.name(), it.outcome)).collect())
 }

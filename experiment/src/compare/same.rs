@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::grid::TryEnd;
+use haggle_model::AttemptOutcome;
 use haggle_results::{JobRow, ResultsError, RunReader};
 
 /// The jobs of two runs, side by side.
@@ -79,29 +79,29 @@ impl RunTimes {
 }
 
 /// The run times of rigid jobs that came to an end of their own: what they computed in all attempts, or
-/// what a try of a grid had done.
+/// what one on a grid had done.
 fn run_times(run: &RunReader, jobs: &[JobRow]) -> Result<RunTimes, ResultsError> {
     let resources = run.resources()?.into_iter();
     let speeds: BTreeMap<String, f64> = resources.map(|it| (it.provider, it.speed)).collect();
     let mut computed: BTreeMap<i64, f64> = BTreeMap::new();
+    let mut times: BTreeMap<i64, RunTime> = BTreeMap::new();
     for it in run.attempts()? {
-        if let (Some(start), Some(end)) = (it.start, it.end) {
-            let lost = it.outcome == "failed";
-            let seconds = if lost { it.saved } else { end - start - it.checkpointing };
+        let done = it.work_at_end.filter(|_| it.outcome == AttemptOutcome::Completed);
+        if let Some(done) = done {
+            times.insert(it.job, RunTime { low: done, high: done });
+        } else if let (None, Some(start), Some(end)) = (it.slot(), it.start, it.end) {
+            let seconds = match it.saved.filter(|_| it.has_failed()) {
+                Some(saved) => saved,
+                None => end - start - it.checkpointing,
+            };
             *computed.entry(it.job).or_default() += seconds;
         }
     }
-    let mut times: BTreeMap<i64, RunTime> = BTreeMap::new();
     for job in jobs.iter().filter(|it| it.outcome == "completed" && it.shape == "rigid") {
         let speed = job.provider.as_ref().and_then(|provider| speeds.get(provider));
         if let (Some(&seconds), Some(&speed)) = (computed.get(&job.job), speed) {
             times.insert(job.job, RunTime::rounded(seconds, speed, job.attempts));
         }
-    }
-    if run.has(haggle_results::Table::Tries) {
-        let done = run.tries()?.into_iter().filter(|it| it.ending == TryEnd::Computed);
-        times
-            .extend(done.map(|it| (it.job, RunTime { low: it.work_at_end, high: it.work_at_end })));
     }
     Ok(RunTimes(times))
 }

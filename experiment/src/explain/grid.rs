@@ -1,35 +1,23 @@
-//! Jobs of a grid: their tries on time-shared resources, and the checkpoints between these.
+//! Jobs of a grid: their attempts on time-shared resources, and the checkpoints between these.
 
-use haggle_model::grid::TryEnd;
+use haggle_model::AttemptOutcome;
 use haggle_results::JobRow;
-use haggle_results::reader::{CheckpointRow, OutageRow, TryRow};
+use haggle_results::reader::{AttemptRow, CheckpointRow, OutageRow};
 use serde::Serialize;
 
 use super::spent::{Column, Ledger, Part, Spent, micros};
 use super::supply::{Market, NO_LIMIT, Waiting};
-use super::{Chronicle, Story};
+use super::{Attempt, Chronicle, Story};
 use haggle_scenario::Scenario;
 use haggle_scenario::file::{self, GridPolicy};
 
-/// A try of a job on a resource.
+/// What only an attempt on a resource of a grid has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Try {
-    /// Its number, from 1.
-    pub attempt: i64,
-    /// Where.
-    pub resource: String,
-    /// The try whose checkpoint it started from.
+pub struct OnGrid {
+    /// The attempt whose checkpoint it started from.
     pub parent: Option<i64>,
-    /// When it got its slot.
-    pub dispatched: f64,
-    /// When it began to compute.
-    pub start: Option<f64>,
     /// When it gave its slot back.
     pub slot_left: f64,
-    /// When it was over, output included.
-    pub end: f64,
-    /// How it ended, a word of the table `tries`.
-    pub outcome: String,
     /// What had been done of the job when it began, MI.
     pub work_at_start: f64,
     /// What had been done when it was over, MI.
@@ -39,24 +27,22 @@ pub struct Try {
     /// Checkpoints that were written.
     pub checkpoints: i64,
     /// What its newest checkpoint that could be used holds of the job, MI.
-    pub saved: Option<f64>,
-    /// Whether the job was done, or may yet be, by this try or from a checkpoint of it.
+    pub work_saved: Option<f64>,
+    /// Whether the job was done, or may yet be, by this attempt or from a checkpoint of it.
     pub counts: bool,
-    /// When its resource was back; `None` = it did not fail, or not in this run.
-    pub restored: Option<f64>,
 }
 
-/// A try that counts, and the checkpoint from which the next one started; `None` for the last.
-type Link<'a> = (&'a TryRow, Option<&'a CheckpointRow>);
+/// An attempt that counts, and the checkpoint from which the next one started; `None` for the last.
+type Link<'a> = (&'a AttemptRow, Option<&'a CheckpointRow>);
 
 /// Completes the story of a job of a grid.
 pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     let (own, checkpoints) = rows(all, job);
     let chain = chain(job, &own, &checkpoints);
     story.parts = spent(all, job, &own, &chain);
-    let counts = |it: &TryRow| chain.iter().any(|(link, _)| link.attempt == it.attempt);
-    let told = |it: &&TryRow| one_try(it, counts(it), &checkpoints, &all.outages);
-    story.tries = own.iter().map(told).collect();
+    let counts = |it: &AttemptRow| chain.iter().any(|(link, _)| link.attempt == it.attempt);
+    let told = |it: &&AttemptRow| attempt(it, counts(it), &checkpoints, &all.outages);
+    story.attempts = own.iter().map(told).collect();
     story
 }
 
@@ -66,62 +52,63 @@ pub(super) fn parts(all: &Chronicle, job: &JobRow) -> Vec<Spent> {
     spent(all, job, &own, &chain(job, &own, &checkpoints))
 }
 
-/// Its tries, and their checkpoints.
-fn rows<'a>(all: &'a Chronicle, job: &JobRow) -> (Vec<&'a TryRow>, Vec<&'a CheckpointRow>) {
+/// Its attempts, and their checkpoints.
+fn rows<'a>(all: &'a Chronicle, job: &JobRow) -> (Vec<&'a AttemptRow>, Vec<&'a CheckpointRow>) {
     let checkpoints = all.checkpoints.iter().filter(|it| it.job == job.job);
-    let mut own: Vec<&TryRow> = all.tries.iter().filter(|it| it.job == job.job).collect();
+    let mut own: Vec<&AttemptRow> = all.attempts.iter().filter(|it| it.job == job.job).collect();
     own.sort_by_key(|it| it.attempt);
     (own, checkpoints.collect())
 }
 
-fn spent(all: &Chronicle, job: &JobRow, own: &[&TryRow], chain: &[Link<'_>]) -> Vec<Spent> {
+fn spent(all: &Chronicle, job: &JobRow, own: &[&AttemptRow], chain: &[Link<'_>]) -> Vec<Spent> {
     let mut ledger = Ledger::new(job);
     // In a schedule a task has its turn on a resource of its own, whatever is free elsewhere.
     let can_start = if is_static(&all.scenario) { Part::Order } else { Part::Round };
     let mut waiting = Waiting::new(all.grid_market.supply_anywhere(1), job.ready, can_start);
     for (at, &(it, checkpoint)) in chain.iter().enumerate() {
-        idle(&mut ledger, &mut waiting, own, micros(it.dispatched));
-        ledger.until(micros(it.start.unwrap_or(it.left)), Part::Transfers);
-        let next = chain.get(at + 1).map(|(next, _)| next.dispatched);
-        computed(&mut ledger, it, checkpoint, next);
+        let Some((dispatched, left)) = it.slot() else { continue };
+        idle(&mut ledger, &mut waiting, own, micros(dispatched));
+        ledger.until(micros(it.start.unwrap_or(left)), Part::Transfers);
+        let next = chain.get(at + 1).and_then(|(next, _)| next.queued);
+        computed(&mut ledger, (it, left), checkpoint, next);
     }
     idle(&mut ledger, &mut waiting, own, micros(job.left));
     ledger.spent()
 }
 
-/// A try that counts has begun to compute: up to its end, or to the checkpoint that counts, and
+/// An attempt that counts has begun to compute: up to its end, or to the checkpoint that counts, and
 /// in vain from there on.
 fn computed(
     ledger: &mut Ledger,
-    it: &TryRow,
+    (it, left): (&AttemptRow, f64),
     checkpoint: Option<&CheckpointRow>,
     next: Option<f64>,
 ) {
     let running = Column::Running;
     let Some(checkpoint) = checkpoint else {
         let known = [
-            (Part::Computing, running, micros(it.computing)),
-            (Part::Checkpoints, running, micros(it.writing)),
+            (Part::Computing, running, micros(it.computing.unwrap_or_default())),
+            (Part::Checkpoints, running, micros(it.checkpointing)),
         ];
-        ledger.mixed(micros(it.left), &known, (Part::Transfers, running));
-        return ledger.until(micros(it.end), Part::Transfers);
+        ledger.mixed(micros(left), &known, (Part::Transfers, running));
+        return ledger.until(micros(it.end.unwrap_or(left)), Part::Transfers);
     };
     let known = [(Part::Computing, running, micros(checkpoint.computing))];
     let saved = checkpoint.written.unwrap_or(checkpoint.requested);
     ledger.mixed(micros(saved), &known, (Part::Checkpoints, running));
-    let left = next.map_or(it.left, |next| next.min(it.left));
+    let left = next.map_or(left, |next| next.min(left));
     ledger.until(micros(left), Part::Lost);
 }
 
-/// No try that counts had a slot: in vain while another one computed, waiting for data while one
+/// No attempt that counts had a slot: in vain while another one computed, waiting for data while one
 /// had its slot, else at the scheduler.
-fn idle(ledger: &mut Ledger, waiting: &mut Waiting<'_>, tries: &[&TryRow], until: i64) {
-    let times = |it: &&TryRow| {
-        let start = it.start.unwrap_or(it.left);
-        [it.dispatched, start, it.left].map(micros)
+fn idle(ledger: &mut Ledger, waiting: &mut Waiting<'_>, attempts: &[&AttemptRow], until: i64) {
+    let times = |it: &&AttemptRow| {
+        let (dispatched, left) = it.slot()?;
+        Some([dispatched, it.start.unwrap_or(left), left].map(micros))
     };
-    let tries: Vec<[i64; 3]> = tries.iter().map(times).collect();
-    let mut times: Vec<i64> = tries.iter().flatten().copied().filter(|&it| it < until).collect();
+    let attempts: Vec<[i64; 3]> = attempts.iter().filter_map(times).collect();
+    let mut times: Vec<i64> = attempts.iter().flatten().copied().filter(|&it| it < until).collect();
     times.push(until);
     times.sort_unstable();
     for time in times {
@@ -129,9 +116,9 @@ fn idle(ledger: &mut Ledger, waiting: &mut Waiting<'_>, tries: &[&TryRow], until
         if time <= now {
             continue;
         }
-        if tries.iter().any(|&[_, start, left]| start <= now && now < left) {
+        if attempts.iter().any(|&[_, start, left]| start <= now && now < left) {
             ledger.until(time, Part::Lost);
-        } else if tries.iter().any(|&[dispatched, start, _]| dispatched <= now && now < start) {
+        } else if attempts.iter().any(|&[dispatched, start, _]| dispatched <= now && now < start) {
             ledger.until(time, Part::Transfers);
         } else {
             waiting.until(ledger, time);
@@ -144,8 +131,8 @@ fn is_static(scenario: &Scenario) -> bool {
     scenario.grid.as_ref().is_some_and(|grid| grid.policy == GridPolicy::StaticWorkflow)
 }
 
-/// The slots of all resources, what tries held of them, and what was down.
-pub(super) fn market(grid: &file::Grid, tries: &[TryRow], outages: &[OutageRow]) -> Market {
+/// The slots of all resources, what attempts held of them, and what was down.
+pub(super) fn market(grid: &file::Grid, attempts: &[AttemptRow], outages: &[OutageRow]) -> Market {
     let slots = |site: &file::Site| match grid.policy {
         GridPolicy::StaticWorkflow => 1,
         _ => site.slots().map_or(NO_LIMIT, i64::from),
@@ -154,25 +141,30 @@ pub(super) fn market(grid: &file::Grid, tries: &[TryRow], outages: &[OutageRow])
         .sites
         .iter()
         .flat_map(|site| site.resource_names().map(move |name| (name, slots(site), slots(site))));
-    let held = tries.iter().map(|it| (it.provider.as_str(), it.dispatched, it.left, 1));
+    let held = attempts.iter().filter_map(|it| {
+        let (from, until) = it.slot()?;
+        Some((it.provider.as_str(), from, until, 1))
+    });
     // Actors of grids do not crash.
     Market::new(places, held, outages, &[], &[])
 }
 
-/// The tries that the job was done by, or may yet be, in order: each started from a checkpoint
+/// The attempts that the job was done by, or may yet be, in order: each started from a checkpoint
 /// of the one before it.
 fn chain<'a>(
     job: &JobRow,
-    tries: &[&'a TryRow],
+    attempts: &[&'a AttemptRow],
     checkpoints: &[&'a CheckpointRow],
 ) -> Vec<Link<'a>> {
-    let alive = |it: &&&TryRow| match job.outcome.as_str() {
-        "completed" => it.ending == TryEnd::Computed,
-        "unfinished" => matches!(it.ending, TryEnd::Computed | TryEnd::Open),
+    let alive = |it: &&&AttemptRow| match job.outcome.as_str() {
+        "completed" => it.outcome == AttemptOutcome::Completed,
+        "unfinished" => {
+            matches!(it.outcome, AttemptOutcome::Completed | AttemptOutcome::Unfinished)
+        }
         _ => false,
     };
-    let tips = tries.iter().filter(alive);
-    let mut tips = tips.map(|tip| back_from((*tip, None), tries, checkpoints));
+    let tips = attempts.iter().filter(alive);
+    let mut tips = tips.map(|tip| back_from((*tip, None), attempts, checkpoints));
     let shown =
         |links: &Vec<Link<'_>>| links.first().and_then(|(first, _)| first.start) == job.start;
     if let Some(links) = tips.find(shown) {
@@ -185,21 +177,21 @@ fn chain<'a>(
     let usable = checkpoints.iter().filter(|it| it.available.is_some());
     let rank = |it: &CheckpointRow| [it.work_saved, it.available.unwrap_or_default()].map(micros);
     let Some(newest) = usable.max_by_key(|it| rank(it)) else { return Vec::new() };
-    let tip = tries.iter().find(|it| it.attempt == newest.attempt);
-    tip.map_or_else(Vec::new, |tip| back_from((*tip, Some(*newest)), tries, checkpoints))
+    let tip = attempts.iter().find(|it| it.attempt == newest.attempt);
+    tip.map_or_else(Vec::new, |tip| back_from((*tip, Some(*newest)), attempts, checkpoints))
 }
 
 fn back_from<'a>(
     tip: Link<'a>,
-    tries: &[&'a TryRow],
+    attempts: &[&'a AttemptRow],
     checkpoints: &[&'a CheckpointRow],
 ) -> Vec<Link<'a>> {
     let mut links = vec![tip];
     let mut child = tip.0;
     while let Some(parent) = child.parent {
-        let parent = tries.iter().find(|it| it.attempt == parent);
+        let parent = attempts.iter().find(|it| it.attempt == parent);
         let is_it = |it: &&&CheckpointRow| {
-            Some(it.attempt) == child.parent && it.work_saved == child.work_at_start
+            Some(it.attempt) == child.parent && Some(it.work_saved) == child.work_at_start
         };
         let (Some(parent), Some(checkpoint)) = (parent, checkpoints.iter().find(is_it)) else {
             break;
@@ -211,30 +203,28 @@ fn back_from<'a>(
     links
 }
 
-fn one_try(
-    it: &TryRow,
+fn attempt(
+    it: &AttemptRow,
     counts: bool,
     checkpoints: &[&CheckpointRow],
     outages: &[OutageRow],
-) -> Try {
+) -> Attempt {
     let usable = checkpoints.iter().filter(|c| c.attempt == it.attempt && c.available.is_some());
-    let failed = |outage: &&OutageRow| outage.provider == it.provider && outage.failed == it.end;
-    let outage = outages.iter().find(failed).filter(|_| it.ending == TryEnd::Failed);
-    Try {
-        attempt: it.attempt,
-        resource: it.provider.clone(),
+    let failed =
+        |outage: &&OutageRow| outage.provider == it.provider && Some(outage.failed) == it.end;
+    let outage = outages.iter().find(failed);
+    let on_grid = OnGrid {
         parent: it.parent,
-        dispatched: it.dispatched,
-        start: it.start,
-        slot_left: it.left,
-        end: it.end,
-        outcome: it.ending.name().to_owned(),
-        work_at_start: it.work_at_start,
-        work_at_end: it.work_at_end,
-        computing: it.computing,
-        checkpoints: it.checkpoints,
-        saved: usable.map(|c| c.work_saved).max_by(f64::total_cmp),
+        slot_left: it.left.unwrap_or_default(),
+        work_at_start: it.work_at_start.unwrap_or_default(),
+        work_at_end: it.work_at_end.unwrap_or_default(),
+        computing: it.computing.unwrap_or_default(),
+        checkpoints: it.checkpoints.unwrap_or_default(),
+        work_saved: usable.map(|c| c.work_saved).max_by(f64::total_cmp),
         counts,
-        restored: outage.and_then(|outage| outage.restored),
+    };
+    Attempt {
+        on_grid: Some(on_grid),
+        ..Attempt::new(it, outage.and_then(|outage| outage.restored))
     }
 }

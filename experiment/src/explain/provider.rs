@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::queue::Others;
 use super::spent::{Column, Ledger, Part, micros};
 use super::supply::{Market, Supply, Waiting};
-use super::{Chronicle, Crash, Maintained, Story, together, workflow};
+use super::{Chronicle, Crash, Maintained, OnGrid, Story, together, workflow};
 
-/// An attempt to run a rigid job.
+/// An attempt to run a rigid job, or a job of a grid.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Attempt {
     /// Its number, from 1.
@@ -18,18 +18,42 @@ pub struct Attempt {
     pub provider: String,
     /// Its processors, or those that it was to have.
     pub processors: i64,
+    /// When it was queued there; on a grid, when it got its slot.
+    pub queued: Option<f64>,
     /// When it started; `None` = it still waited.
     pub start: Option<f64>,
-    /// When it ended.
+    /// When it ended, output included.
     pub end: Option<f64>,
-    /// How.
+    /// How, a word of the table `attempts`.
     pub outcome: String,
-    /// Computing that a checkpoint saved when it was lost, s.
+    /// Computing that a checkpoint saved when it was lost at a provider, s.
     pub saved: f64,
     /// Time in which it read or wrote checkpoints, s.
     pub checkpointing: f64,
     /// When the processors that failed under it were back; `None` = not in this run, or none failed.
     pub restored: Option<f64>,
+    /// What it has only on a grid.
+    #[serde(flatten)]
+    pub on_grid: Option<OnGrid>,
+}
+
+impl Attempt {
+    /// An attempt; if processors failed under it, they were back at `restored`.
+    pub(super) fn new(row: &AttemptRow, restored: Option<f64>) -> Attempt {
+        Attempt {
+            attempt: row.attempt,
+            provider: row.provider.clone(),
+            processors: row.processors,
+            queued: row.queued,
+            start: row.start,
+            end: row.end,
+            outcome: row.outcome.name().to_owned(),
+            saved: row.saved.unwrap_or_default(),
+            checkpointing: row.checkpointing,
+            restored: restored.filter(|_| row.has_failed()),
+            on_grid: None,
+        }
+    }
 }
 
 /// A share of a bag.
@@ -105,7 +129,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         tell_placing(&mut ledger, micros(placed), &story.crashes);
         tell_bag(&mut ledger, job, supply, &held);
     } else {
-        story.attempts = own.iter().map(|it| attempt(it, restored(it))).collect();
+        story.attempts = own.iter().map(|it| Attempt::new(it, restored(it))).collect();
         // A moldable job waits for as many processors as its provider has chosen.
         let processors = story.size();
         let supply = all.market.supply(processors, job.provider.as_deref().into_iter());
@@ -213,10 +237,10 @@ fn tell_rigid<'a>(
         waiting.until(ledger, micros(start));
         let start_up = start_up.min(micros(attempt.checkpointing));
         let checkpoints = micros(attempt.checkpointing) - start_up;
-        if attempt.outcome == "failed" {
+        if attempt.has_failed() {
             let known = [
                 (Part::StartUp, Column::Waiting, start_up),
-                (Part::Computing, Column::Running, micros(attempt.saved)),
+                (Part::Computing, Column::Running, micros(attempt.saved.unwrap_or_default())),
                 (Part::Checkpoints, Column::Waiting, checkpoints),
             ];
             ledger.mixed(micros(end), &known, (Part::Lost, Column::Waiting));
@@ -267,20 +291,6 @@ fn others<'a>(all: &'a Chronicle, job: &JobRow) -> Option<Others<'a>> {
     })
 }
 
-fn attempt(row: &AttemptRow, restored: Option<f64>) -> Attempt {
-    Attempt {
-        attempt: row.attempt,
-        provider: row.provider.clone(),
-        processors: row.processors,
-        start: row.start,
-        end: row.end,
-        outcome: row.outcome.clone(),
-        saved: row.saved,
-        checkpointing: row.checkpointing,
-        restored: restored.filter(|_| row.outcome == "failed"),
-    }
-}
-
 fn share(row: &AttemptRow) -> Share {
     Share {
         provider: row.provider.clone(),
@@ -288,7 +298,7 @@ fn share(row: &AttemptRow) -> Share {
         queued: row.queued,
         start: row.start,
         end: row.end,
-        outcome: row.outcome.clone(),
+        outcome: row.outcome.name().to_owned(),
         promised_end: row.promised_end,
         short: None,
         short_until: None,

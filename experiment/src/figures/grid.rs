@@ -26,18 +26,18 @@ pub(super) fn resource_timeline(
     load::resource_timeline(run, &title, &part(figure), slots).map(Figure::ResourceTimeline)
 }
 
-/// One job across its tries.
+/// One job across its attempts.
 pub(super) fn job_timeline(
     figure: &file::Figure,
     scenario: &Scenario,
     run: &Tables,
 ) -> Result<Figure, PlotError> {
-    let title = title(figure, scenario, "a job and its tries");
+    let title = title(figure, scenario, "a job and its attempts");
     let job = figure.job.map(i64::from);
     load::job_timeline(run, &title, &part(figure), job).map(Figure::JobTimeline)
 }
 
-/// What tries held of the resources: slots, or the shares they reserve.
+/// What attempts held of the resources: slots, or the shares they reserve.
 pub(super) fn timeline(
     (grid, world): (&file::Grid, &World<'_>),
     scenario: &Scenario,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use haggle_results::provenance::FORMAT;
 use haggle_results::{Input, ResultsError, SweepFolder};
 
 use super::failed::sha256_of;
@@ -52,7 +53,8 @@ impl<'a> Past<'a> {
         if !mine {
             return Err(SweepError::Foreign { folder });
         }
-        if found.build != BUILD && !self.wanted.any_build {
+        let is_read = self.wanted.any_build && found.format == FORMAT;
+        if found.build != BUILD && !is_read {
             return Err(SweepError::OtherBuild { folder, build: found.build });
         }
         let summary_only = found.has_summary_only();

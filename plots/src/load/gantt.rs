@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_results::reader::MaintenanceRow;
-use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, Table};
+use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError};
 
 use super::{By, Part, Tables, World, outages_of};
+use crate::attempts::Outage;
 use crate::error::PlotError;
 use crate::gantt::{Gantt, GanttBar, GanttOutage, GanttProvider};
-use crate::tries::Outage;
 
 /// By what jobs of a run differ, as far as Gantt charts tell them apart: by their classes, by their
 /// workloads, or not at all.
@@ -104,15 +104,9 @@ pub fn gantt(
 
 /// When attempts failed: a bag may lose several tasks in one.
 fn failures(run: &Tables) -> Result<BTreeMap<(i64, i64), Vec<f64>>, ResultsError> {
-    let names = ["job", "attempt", "outcome", "finish_time"];
-    let table = run.run().columns(Table::Attempts, &names)?;
-    let (job, attempt) = (table.integer("job")?, table.integer("attempt")?);
-    let (outcome, end) = (table.text("outcome")?, table.real("finish_time")?);
     let mut failures: BTreeMap<(i64, i64), Vec<f64>> = BTreeMap::new();
-    for row in (0..table.rows()).filter(|&row| outcome.at(row) == Some("failed")) {
-        if let (Some(job), Some(attempt), Some(end)) = (job[row], attempt[row], end[row]) {
-            failures.entry((job, attempt)).or_default().push(end);
-        }
+    for row in run.attempts()?.iter().filter(|row| row.has_failed()) {
+        failures.entry((row.job, row.attempt)).or_default().extend(row.end);
     }
     Ok(failures)
 }

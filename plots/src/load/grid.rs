@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_results::ResourceRow;
-use haggle_results::reader::{OutageRow, TryRow};
+use haggle_results::reader::{AttemptRow, OutageRow};
 
 use super::{Part, Tables, outages_of};
+use crate::attempts::{AttemptBar, CheckpointMark, Outage};
 use crate::error::PlotError;
-use crate::job_timeline::{JobTimeline, JobTry};
+use crate::job_timeline::{JobAttempt, JobTimeline};
 use crate::resource_timeline::{ResourceLanes, ResourceTimeline};
-use crate::tries::{CheckpointMark, Outage, TryBar};
 
 /// The timeline of the resources of `part`; without any, of the first one that had jobs and
 /// failed, or else that had jobs. Each has `slots` of its name, or more if jobs held more.
@@ -22,9 +22,9 @@ pub fn resource_timeline(
     part: &Part,
     slots: impl Fn(&str) -> usize,
 ) -> Result<ResourceTimeline, PlotError> {
-    let tries = run.tries()?;
+    let attempts = || run.attempts().map(|rows| rows.iter().filter(|row| row.slot().is_some()));
     let failures = run.outages()?;
-    let used: BTreeSet<&str> = tries.iter().map(|row| row.provider.as_str()).collect();
+    let used: BTreeSet<&str> = attempts()?.map(|row| row.provider.as_str()).collect();
     let failed: BTreeSet<&str> = failures.iter().map(|row| row.provider.as_str()).collect();
     let resources = run.resources()?;
     let first = |wanted: &dyn Fn(&str) -> bool| {
@@ -37,14 +37,15 @@ pub fn resource_timeline(
         false => part.has_provider(name),
     };
     let mut checkpoints = checkpoints(run)?;
-    let mut held: BTreeMap<&str, Vec<TryBar>> = BTreeMap::new();
-    for row in tries.iter().filter(|row| is_drawn(&row.provider)) {
+    let mut held: BTreeMap<&str, Vec<AttemptBar>> = BTreeMap::new();
+    for row in attempts()?.filter(|row| is_drawn(&row.provider)) {
+        let marks = checkpoints.remove(&(row.job, row.attempt)).unwrap_or_default();
+        let marks = marks.into_iter().map(|(mark, _)| mark).collect();
+        let Some(bar) = AttemptBar::of(row, row.job.to_string(), marks) else { continue };
         // What was sent as the run ended has held its slot for no time at all.
-        if row.dispatched < row.left && part.clipped(row.dispatched, row.left).is_some() {
-            let marks = checkpoints.remove(&(row.job, row.attempt)).unwrap_or_default();
-            let marks = marks.into_iter().map(|(mark, _)| mark).collect();
+        if bar.dispatched < bar.left && part.clipped(bar.dispatched, bar.left).is_some() {
             // Its output holds no slot.
-            let bar = TryBar { end: row.left, ..bar(row, row.job.to_string(), marks) };
+            let bar = AttemptBar { end: bar.left, ..bar };
             held.entry(&row.provider).or_default().push(bar);
         }
     }
@@ -65,7 +66,7 @@ pub fn resource_timeline(
 }
 
 /// The timeline of the job with number `job` in the run; without it, of the first one with the
-/// most tries.
+/// most attempts.
 ///
 /// # Errors
 /// If the results cannot be read, or no such job was sent anywhere.
@@ -76,7 +77,7 @@ pub fn job_timeline(
     job: Option<i64>,
 ) -> Result<JobTimeline, PlotError> {
     let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
-    for row in run.tries()? {
+    for row in run.attempts()?.iter().filter(|row| row.slot().is_some()) {
         *counts.entry(row.job).or_default() += 1;
     }
     let most = counts.iter().rev().max_by_key(|(_, count)| **count).map(|(job, _)| *job);
@@ -89,26 +90,29 @@ pub fn job_timeline(
             Some(job) => PlotError::NoJob(job),
         });
     };
-    let mut tries: Vec<&TryRow> = run.tries()?.iter().filter(|it| it.job == row.job).collect();
-    tries.sort_by_key(|it| it.attempt);
+    let mut attempts: Vec<&AttemptRow> =
+        run.attempts()?.iter().filter(|it| it.job == row.job).collect();
+    attempts.sort_by_key(|it| it.attempt);
     let checkpoints = checkpoints(run)?;
     let none = Vec::new();
     let of = |attempt: i64| checkpoints.get(&(row.job, attempt)).unwrap_or(&none);
-    let origin = |it: &TryRow| {
+    let origin = |it: &AttemptRow| {
         let parent = it.parent?;
         // What had been done then is what had been saved.
         let is_it = |(mark, saved): &(CheckpointMark, f64)| {
-            mark.available.is_some() && *saved == it.work_at_start
+            mark.available.is_some() && Some(*saved) == it.work_at_start
         };
-        let place = tries.iter().position(|other| other.attempt == parent)?;
+        let place = attempts.iter().position(|other| other.attempt == parent)?;
         Some((place, of(parent).iter().position(is_it)?))
     };
-    let job_try = |it: &&TryRow| {
-        Ok(JobTry {
-            name: format!("try {}, {}", it.attempt, it.provider),
-            bar: bar(it, String::new(), of(it.attempt).iter().map(|(mark, _)| *mark).collect()),
+    let failures = run.outages()?;
+    let job_attempt = |it: &&AttemptRow| {
+        let marks = of(it.attempt).iter().map(|(mark, _)| *mark).collect();
+        Some(JobAttempt {
+            name: format!("attempt {}, {}", it.attempt, it.provider),
+            bar: AttemptBar::of(it, String::new(), marks)?,
             origin: origin(it),
-            outages: outages(run.outages()?, &it.provider, part),
+            outages: outages(failures, &it.provider, part),
         })
     };
     Ok(JobTimeline {
@@ -117,13 +121,13 @@ pub fn job_timeline(
         submitted: row.submit,
         left: row.left,
         outcome: row.outcome.replace('_', " "),
-        tries: tries.iter().map(job_try).collect::<Result<_, PlotError>>()?,
+        attempts: attempts.iter().filter_map(job_attempt).collect(),
         from: part.from,
         until: part.until,
     })
 }
 
-/// The checkpoints of each try, in order, each with the work it saved, MI.
+/// The checkpoints of each attempt, in order, each with the work it saved, MI.
 type Saved = BTreeMap<(i64, i64), Vec<(CheckpointMark, f64)>>;
 
 fn checkpoints(run: &Tables) -> Result<Saved, PlotError> {
@@ -139,32 +143,20 @@ fn checkpoints(run: &Tables) -> Result<Saved, PlotError> {
     Ok(saved)
 }
 
-fn bar(row: &TryRow, label: String, checkpoints: Vec<CheckpointMark>) -> TryBar {
-    TryBar {
-        label,
-        dispatched: row.dispatched,
-        start: row.start,
-        left: row.left,
-        end: row.end,
-        ending: row.ending,
-        checkpoints,
-    }
-}
-
 /// When a resource was down, of the part that is drawn.
 fn outages(rows: &[OutageRow], name: &str, part: &Part) -> Vec<Outage> {
     let outage = |row: &OutageRow| Outage { from: row.failed, until: row.restored };
     outages_of(rows, name, part).map(outage).collect()
 }
 
-/// Tries in at least `least` lanes, each in the first that is free: which slot it was is no
+/// Attempts in at least `least` lanes, each in the first that is free: which slot it was is no
 /// observation, since slots are all alike.
-fn lanes(mut bars: Vec<TryBar>, least: usize) -> Vec<Vec<TryBar>> {
+fn lanes(mut bars: Vec<AttemptBar>, least: usize) -> Vec<Vec<AttemptBar>> {
     bars.sort_by(|a, b| a.dispatched.total_cmp(&b.dispatched));
     let mut lanes = vec![Vec::new(); least.max(1)];
     for bar in bars {
         let is_free =
-            |lane: &Vec<TryBar>| lane.last().is_none_or(|last| last.left <= bar.dispatched);
+            |lane: &Vec<AttemptBar>| lane.last().is_none_or(|last| last.left <= bar.dispatched);
         match lanes.iter().position(is_free) {
             Some(place) => lanes[place].push(bar),
             None => lanes.push(vec![bar]),

@@ -2,11 +2,12 @@
 //!
 //! What processors were held for is in `placements`, for every attempt, whatever came of it: a bag
 //! holds as many processors as tasks run, and a job that failed held them too. When a job waited
-//! is in `attempts`: before each of them. Grids have `tries` for both.
+//! is in `attempts`: before each of them. Of grids, `attempts` tells both.
 
 use std::collections::BTreeMap;
 
-use haggle_results::{ResourceRow, ResultsError, Table};
+use haggle_results::reader::AttemptRow;
+use haggle_results::{ResourceRow, ResultsError};
 
 use super::{Part, Tables};
 use crate::error::PlotError;
@@ -57,7 +58,7 @@ pub fn timeline(
     Ok(panels.into_timeline(title, part, shows, "busy processors"))
 }
 
-/// What tries held of the resources of a grid, or the jobs that waited for its scheduler to
+/// What attempts held of the resources of a grid, or the jobs that waited for its scheduler to
 /// send them somewhere. `amount` says how much of a resource a job of a workload holds.
 ///
 /// # Errors
@@ -79,18 +80,18 @@ pub fn grid_timeline(
         panels = Panels::together(panels);
     }
     let mut live: BTreeMap<i64, Vec<(f64, f64)>> = BTreeMap::new();
-    for row in run.tries()? {
-        live.entry(row.job).or_default().push((row.dispatched, row.end));
+    for (row, (start, end)) in run.attempts()?.iter().filter_map(|row| Some((row, row.slot()?))) {
+        live.entry(row.job).or_default().push((start, row.end.unwrap_or(end)));
         let workload = workloads.get(&row.job).copied().unwrap_or_default();
         if let Some(panel) = panels.of(&row.provider) {
             let amount = amount(&row.provider, workload);
-            panel.held.push(Held { start: row.dispatched, end: row.left, amount });
+            panel.held.push(Held { start, end, amount });
         }
     }
     if let Some(all) = panels.parts.first_mut().filter(|_| shows == Shows::Queue) {
         for job in jobs.iter().filter(|job| (world.has_workload)(&job.workload)) {
-            let tries = live.remove(&job.job).unwrap_or_default();
-            all.waits.extend(gaps((job.submit, job.left), tries));
+            let attempts = live.remove(&job.job).unwrap_or_default();
+            all.waits.extend(gaps((job.submit, job.left), attempts));
         }
     }
     Ok(panels.into_timeline(title, part, shows, held))
@@ -152,15 +153,6 @@ impl Panels {
     }
 }
 
-/// An attempt: when it was queued, when it started, and when it was over.
-struct Attempt {
-    provider: String,
-    failed: bool,
-    queued: Option<f64>,
-    start: Option<f64>,
-    end: Option<f64>,
-}
-
 /// When jobs waited at providers: from queueing to the first start, and from what failed to the
 /// next start. Of a bag, each provider's share waits until one of its tasks starts.
 fn waits(run: &Tables) -> Result<Vec<(String, f64, f64)>, ResultsError> {
@@ -176,7 +168,7 @@ fn waits(run: &Tables) -> Result<Vec<(String, f64, f64)>, ResultsError> {
         for it in mine {
             let until = it.start.or(it.end).unwrap_or(job.left);
             if let Some(from) = from.or(it.queued) {
-                waits.push((it.provider, from, until));
+                waits.push((it.provider.clone(), from, until));
             }
             from = it.end;
         }
@@ -184,14 +176,14 @@ fn waits(run: &Tables) -> Result<Vec<(String, f64, f64)>, ResultsError> {
     Ok(waits)
 }
 
-fn shares(attempts: &[Attempt], left: f64, waits: &mut Vec<(String, f64, f64)>) {
-    let mut by_provider: BTreeMap<&str, Vec<&Attempt>> = BTreeMap::new();
+fn shares(attempts: &[&AttemptRow], left: f64, waits: &mut Vec<(String, f64, f64)>) {
+    let mut by_provider: BTreeMap<&str, Vec<&AttemptRow>> = BTreeMap::new();
     for it in attempts {
         by_provider.entry(&it.provider).or_default().push(it);
     }
     for (provider, mine) in by_provider {
         // Only shares say when they were queued, what failed says it of the bag.
-        let shares = mine.iter().filter(|it| !it.failed).filter_map(|it| it.queued);
+        let shares = mine.iter().filter(|it| !it.has_failed()).filter_map(|it| it.queued);
         let queued = shares.reduce(f64::min).or_else(|| mine.first()?.queued);
         let start = mine.iter().filter_map(|it| it.start).reduce(f64::min);
         if let Some(from) = queued {
@@ -200,23 +192,11 @@ fn shares(attempts: &[Attempt], left: f64, waits: &mut Vec<(String, f64, f64)>) 
     }
 }
 
-/// The attempts of each job, in order.
-fn attempts(run: &Tables) -> Result<BTreeMap<i64, Vec<Attempt>>, ResultsError> {
-    let names = ["job", "provider", "outcome", "queued_time", "starting_time", "finish_time"];
-    let table = run.run().columns(Table::Attempts, &names)?;
-    let (job, provider) = (table.integer("job")?, table.text("provider")?);
-    let (outcome, queued) = (table.text("outcome")?, table.real("queued_time")?);
-    let (start, end) = (table.real("starting_time")?, table.real("finish_time")?);
-    let mut attempts: BTreeMap<i64, Vec<Attempt>> = BTreeMap::new();
-    for row in 0..table.rows() {
-        let (Some(job), Some(provider)) = (job[row], provider.at(row)) else { continue };
-        attempts.entry(job).or_default().push(Attempt {
-            provider: provider.to_owned(),
-            failed: outcome.at(row) == Some("failed"),
-            queued: queued[row],
-            start: start[row],
-            end: end[row],
-        });
+/// The attempts of each job at providers, in order.
+fn attempts<'a>(run: &'a Tables) -> Result<BTreeMap<i64, Vec<&'a AttemptRow>>, ResultsError> {
+    let mut attempts: BTreeMap<i64, Vec<&AttemptRow>> = BTreeMap::new();
+    for row in run.attempts()?.iter().filter(|row| row.slot().is_none()) {
+        attempts.entry(row.job).or_default().push(row);
     }
     Ok(attempts)
 }
@@ -245,8 +225,8 @@ mod tests {
     #[test]
     fn a_job_waits_whenever_none_of_its_tries_is_alive() {
         assert_eq!(gaps((1.0, 9.0), Vec::new()), [(1.0, 9.0)]);
-        let tries = vec![(6.0, 9.0), (2.0, 4.0), (3.0, 5.0)];
-        assert_eq!(gaps((1.0, 9.0), tries), [(1.0, 2.0), (5.0, 6.0)]);
+        let attempts = vec![(6.0, 9.0), (2.0, 4.0), (3.0, 5.0)];
+        assert_eq!(gaps((1.0, 9.0), attempts), [(1.0, 2.0), (5.0, 6.0)]);
         assert_eq!(gaps((1.0, 9.0), vec![(1.0, 8.0)]), [(8.0, 9.0)]);
     }
 }

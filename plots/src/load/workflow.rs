@@ -2,32 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::grid::TryEnd;
-use haggle_results::reader::{AttemptRow, InputRow, OutageRow, TryRow};
-use haggle_results::{JobRow, Table};
+use haggle_results::JobRow;
+use haggle_results::reader::{AttemptRow, InputRow, OutageRow};
 
 use super::{Part, Tables, outages_of};
+use crate::attempts::{AttemptBar, Outage};
 use crate::error::PlotError;
-use crate::tries::{Outage, TryBar};
-use crate::workflow_timeline::{TaskInput, TaskTry, WorkflowPlace, WorkflowTimeline};
+use crate::workflow_timeline::{TaskAttempt, TaskInput, WorkflowPlace, WorkflowTimeline};
 
-/// The try that something came from, if any, when it left and when it arrived.
+/// The attempt that something came from, if any, when it left and when it arrived.
 type Came = (Option<(i64, i64)>, f64, f64);
 
-/// A try before it has a lane.
+/// An attempt before it has a lane.
 struct Tried<'a> {
     place: &'a str,
-    /// The job, and which of its tries.
+    /// The job, and which of its attempts.
     key: (i64, i64),
     /// From when on its lane is taken.
     from: f64,
-    bar: TryBar,
+    bar: AttemptBar,
     /// What it waited for.
     inputs: Vec<Came>,
 }
 
 /// The timeline of the workflow of which `job`, by its number in the run, is a task; without it, of the
-/// one with the most tries.
+/// one with the most attempts.
 ///
 /// # Errors
 /// If the results cannot be read, or there is no such workflow.
@@ -40,7 +39,7 @@ pub fn workflow_timeline(
     let jobs = run.jobs()?;
     let found = match job {
         Some(job) => Some(jobs.iter().find(|row| row.job == job).ok_or(PlotError::NoJob(job))?),
-        None => most_tried(jobs),
+        None => most_attempts(jobs),
     };
     let Some((row, workflow)) = found.and_then(|row| Some((row, row.task?.0))) else {
         let title = title("a workflow");
@@ -55,12 +54,8 @@ pub fn workflow_timeline(
     let tasks: BTreeMap<i64, &JobRow> =
         jobs.iter().filter(is_its_own).map(|it| (it.job, it)).collect();
     let title = title(&format!("workflow {workflow} of {}", row.workload));
-    let (attempts, inputs) = (run.run().attempts()?, run.run().inputs()?);
-    let on_grid = run.run().has(Table::Tries);
-    let mut tried = match on_grid {
-        true => on_resources(run.tries()?, &tasks),
-        false => on_providers(&attempts, &inputs, &tasks),
-    };
+    let inputs = run.run().inputs()?;
+    let mut tried = attempts_of(run.attempts()?, &inputs, &tasks);
     tried.retain(|it| part.has_provider(it.place) && part.clipped(it.from, it.bar.end).is_some());
     tried.sort_by(|a, b| a.from.total_cmp(&b.from).then(a.key.cmp(&b.key)));
     if tried.is_empty() {
@@ -70,6 +65,7 @@ pub fn workflow_timeline(
     let places: Vec<&str> = known.filter(|name| tried.iter().any(|it| it.place == *name)).collect();
     let outages = |name: &str| -> Result<Vec<Outage>, PlotError> {
         // A provider goes on with the rest of its processors.
+        let on_grid = run.attempts()?.iter().any(|it| it.provider == name && it.slot().is_some());
         let rows = if on_grid { run.outages()? } else { &[] };
         let outage = |row: &OutageRow| Outage { from: row.failed, until: row.restored };
         Ok(outages_of(rows, name, part).map(outage).collect())
@@ -83,54 +79,32 @@ pub fn workflow_timeline(
     Ok(WorkflowTimeline { title, places, from, until: part.until })
 }
 
-/// A task of the first workflow with the most tries of its tasks.
-fn most_tried(jobs: &[JobRow]) -> Option<&JobRow> {
+/// A task of the first workflow with the most attempts of its tasks.
+fn most_attempts(jobs: &[JobRow]) -> Option<&JobRow> {
     let mut counts: BTreeMap<(&str, i64), (i64, &JobRow)> = BTreeMap::new();
     for row in jobs {
         let Some((workflow, _)) = row.task else { continue };
         counts.entry((&row.workload, workflow)).or_insert((0, row)).0 += row.attempts;
     }
-    counts.into_values().rev().max_by_key(|(tries, _)| *tries).map(|(_, row)| row)
+    counts.into_values().rev().max_by_key(|(attempts, _)| *attempts).map(|(_, row)| row)
 }
 
-/// Tries of tasks on the resources of a grid. One that moved goes on from where it was.
-fn on_resources<'a>(rows: &'a [TryRow], tasks: &BTreeMap<i64, &JobRow>) -> Vec<Tried<'a>> {
-    let left: BTreeMap<(i64, i64), f64> =
-        rows.iter().map(|row| ((row.job, row.attempt), row.left)).collect();
-    let tried = |row: &'a TryRow| {
-        let task = tasks.get(&row.job)?;
-        let before = row.parent.map(|parent| (row.job, parent));
-        let came = before.and_then(|key| Some((Some(key), *left.get(&key)?, row.dispatched)));
-        Some(Tried {
-            place: row.provider.as_str(),
-            key: (row.job, row.attempt),
-            from: row.dispatched,
-            bar: TryBar {
-                label: label(task),
-                dispatched: row.dispatched,
-                start: row.start,
-                left: row.left,
-                end: row.end,
-                ending: row.ending,
-                checkpoints: Vec::new(),
-            },
-            inputs: came.into_iter().collect(),
-        })
-    };
-    rows.iter().filter_map(tried).collect()
-}
-
-/// Attempts of tasks at providers. The first has its inputs sent there.
-fn on_providers<'a>(
+/// Attempts of tasks. On a grid, one that moved goes on from where it was; at a provider, the first has
+/// its inputs sent there.
+fn attempts_of<'a>(
     rows: &'a [AttemptRow],
     inputs: &[InputRow],
     tasks: &BTreeMap<i64, &JobRow>,
 ) -> Vec<Tried<'a>> {
+    let left: BTreeMap<(i64, i64), f64> =
+        rows.iter().filter_map(|row| Some(((row.job, row.attempt), row.left?))).collect();
     let last: BTreeMap<i64, (i64, i64)> =
         tasks.values().filter_map(|it| Some((it.task?.1, (it.job, it.attempts)))).collect();
     let tried = |row: &'a AttemptRow| {
         let task = tasks.get(&row.job)?;
-        let (start, end) = row.start.zip(row.end)?;
+        let bar = AttemptBar::of(row, label(task), Vec::new())?;
+        let before = row.parent.map(|parent| (row.job, parent));
+        let came = before.and_then(|key| Some((Some(key), *left.get(&key)?, bar.dispatched)));
         let its_own = inputs
             .iter()
             .filter(|it| row.attempt == 1 && it.job == row.job && it.to == row.provider);
@@ -142,22 +116,9 @@ fn on_providers<'a>(
         Some(Tried {
             place: row.provider.as_str(),
             key: (row.job, row.attempt),
-            from: moved.iter().map(|(_, sent, _)| *sent).fold(start, f64::min),
-            bar: TryBar {
-                label: label(task),
-                dispatched: start,
-                start: Some(start),
-                left: end,
-                end,
-                ending: match row.outcome.as_str() {
-                    "failed" => TryEnd::Failed,
-                    "unfinished" => TryEnd::Open,
-                    "walltime_reached" => TryEnd::Cancelled,
-                    _ => TryEnd::Computed,
-                },
-                checkpoints: Vec::new(),
-            },
-            inputs: moved,
+            from: moved.iter().map(|(_, sent, _)| *sent).fold(bar.dispatched, f64::min),
+            bar,
+            inputs: came.into_iter().chain(moved).collect(),
         })
     };
     rows.iter().filter_map(tried).collect()
@@ -168,9 +129,9 @@ fn label(task: &JobRow) -> String {
 }
 
 /// A place, and its lanes.
-type Lanes<'a> = (&'a str, Vec<Vec<TaskTry>>);
+type Lanes<'a> = (&'a str, Vec<Vec<TaskAttempt>>);
 
-/// Gives each try the first lane of its place that is free, and says where what it waited for came from.
+/// Gives each attempt the first lane of its place that is free, and says where what it waited for came from.
 fn lanes<'a>(places: &[&'a str], tried: Vec<Tried<'_>>) -> Vec<Lanes<'a>> {
     let mut free_from: Vec<Vec<f64>> = vec![Vec::new(); places.len()];
     let mut lane_of: BTreeMap<(i64, i64), (usize, usize)> = BTreeMap::new();
@@ -195,7 +156,7 @@ fn lanes<'a>(places: &[&'a str], tried: Vec<Tried<'_>>) -> Vec<Lanes<'a>> {
             arrived,
         };
         let inputs = it.inputs.iter().map(input).collect();
-        all[place].1[lane].push(TaskTry { bar: it.bar, inputs });
+        all[place].1[lane].push(TaskAttempt { bar: it.bar, inputs });
     }
     all
 }

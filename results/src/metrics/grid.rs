@@ -7,15 +7,16 @@
 //! |---|---|
 //! | useful | what done jobs are made of: what their winners computed, and what these started from |
 //! | in progress | the same of jobs that may still be done: what has been computed, or saved |
-//! | lost | all else that tries computed that failed, were stranded or moved |
-//! | duplicate | all else that tries computed that were cancelled, or came second |
+//! | lost | all else that attempts computed that failed, were stranded or moved |
+//! | duplicate | all else that attempts computed that were cancelled, or came second |
 //! | checkpoints | time in which jobs wrote them; no work |
 //! | transfers | time in which jobs waited for data, or to be prepared; no work |
 //!
-//! Only the tries of jobs that are not over are kept, so memory does not grow with
+//! Only the attempts of jobs that are not over are kept, so memory does not grow with
 //! a run's length. All sums are integers.
 
 mod accounts;
+mod attempts;
 mod chain;
 mod fates;
 mod sessions;
@@ -23,22 +24,21 @@ mod settle;
 mod spent;
 mod summary;
 mod totals;
-mod tries;
 mod violation;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use haggle_model::grid::{
-    GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount, TryRecord,
+    AttemptRecord, GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount,
 };
 use haggle_model::workflow::WorkflowCame;
 use haggle_model::{JobId, Time};
 
 use super::workflows::WorkflowRecord;
 use accounts::Accounts;
+use attempts::Attempts;
 use totals::Totals;
-use tries::Tries;
 
 pub use sessions::GridSessions;
 pub use settle::SettledJob;
@@ -46,17 +46,17 @@ pub(super) use summary::Came;
 pub use summary::{
     GridData, GridResourceSummary, GridSlotTime, GridStorage, GridSummary, GridWork,
 };
-pub use totals::TryLoss;
+pub use totals::AttemptLoss;
 pub use violation::GridViolation;
 
-/// Takes in what a grid observes, and says of each job that is over what its tries were for.
+/// Takes in what a grid observes, and says of each job that is over what its attempts were for.
 ///
 /// Before anything is taken in, jobs that were over before are to be settled, see
 /// [`GridLedger::settle`].
 #[derive(Clone, Debug, Default)]
 pub struct GridLedger {
     /// Of jobs that are not settled.
-    tries: BTreeMap<JobId, Tries>,
+    attempts: BTreeMap<JobId, Attempts>,
     /// Jobs that are over since `over_since` and not settled.
     over: VecDeque<GridJobRecord>,
     over_since: Time,
@@ -65,11 +65,11 @@ pub struct GridLedger {
 }
 
 impl GridLedger {
-    /// Takes in that a try of a job is over.
-    pub fn try_over(&mut self, record: impl Into<Arc<TryRecord>>) {
+    /// Takes in that an attempt of a job is over.
+    pub fn attempt_over(&mut self, record: impl Into<Arc<AttemptRecord>>) {
         let record = record.into();
-        self.totals.try_over(&record);
-        self.tries.entry(record.job).or_default().insert(record);
+        self.totals.attempt_over(&record);
+        self.attempts.entry(record.job).or_default().insert(record);
     }
 
     /// Takes in that a job is over, or what becomes of it when the run is. Those that were
@@ -105,11 +105,11 @@ impl GridLedger {
     }
 
     /// Settles the jobs that were over before `now`, in the order in which they were. A job's
-    /// last tries are cancelled in the instant in which it is done, so that only after
+    /// last attempts are cancelled in the instant in which it is done, so that only after
     /// it all of them are known.
     ///
     /// # Errors
-    /// If the tries of a job do not add up to it.
+    /// If the attempts of a job do not add up to it.
     pub fn settle(&mut self, now: Time) -> Result<Vec<SettledJob>, GridViolation> {
         if self.over_since >= now { Ok(Vec::new()) } else { self.settle_some(usize::MAX) }
     }
@@ -118,14 +118,14 @@ impl GridLedger {
     /// them piece by piece.
     ///
     /// # Errors
-    /// If the tries of a job do not add up to it.
+    /// If the attempts of a job do not add up to it.
     pub fn settle_some(&mut self, most: usize) -> Result<Vec<SettledJob>, GridViolation> {
         let count = most.min(self.over.len());
-        let GridLedger { tries, over, totals, .. } = self;
+        let GridLedger { attempts, over, totals, .. } = self;
         over.drain(..count)
             .map(|record| {
-                let tries = tries.remove(&record.job.id).unwrap_or_default();
-                settle::settle(record, &tries, totals)
+                let attempts = attempts.remove(&record.job.id).unwrap_or_default();
+                settle::settle(record, attempts, totals)
             })
             .collect()
     }
@@ -137,7 +137,7 @@ impl GridLedger {
     /// If it is not, to the microsecond and to the last part of work.
     pub fn run_over(&mut self, now: Time) -> Result<Vec<SettledJob>, GridViolation> {
         let settled = self.settle_some(usize::MAX)?;
-        for record in std::mem::take(&mut self.tries).values().flat_map(Tries::values) {
+        for record in std::mem::take(&mut self.attempts).values().flat_map(Attempts::values) {
             self.totals.spent_by(record, None);
         }
         self.accounts.end = now;
@@ -156,7 +156,7 @@ impl GridLedger {
         }
         if self.totals.data != self.accounts.data {
             let summed = self.totals.data.total();
-            return Err(GridViolation::DataOfTries { arrived, summed });
+            return Err(GridViolation::DataOfAttempts { arrived, summed });
         }
         let summed = self.totals.sessions.reserved;
         match self.accounts.reserved {
@@ -167,8 +167,8 @@ impl GridLedger {
         }
     }
 
-    /// What tries that failed had cost, of those settled since it was asked last.
-    pub fn take_losses(&mut self) -> Vec<TryLoss> {
+    /// What attempts that failed had cost, of those settled since it was asked last.
+    pub fn take_losses(&mut self) -> Vec<AttemptLoss> {
         std::mem::take(&mut self.totals.losses)
     }
 

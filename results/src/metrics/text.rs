@@ -243,7 +243,7 @@ fn time_shared(f: &mut fmt::Formatter<'_>, whose: &str, grid: &GridSummary) -> f
         counted(grid.failures, "failure"),
         percent(grid.availability),
         percent(grid.busy),
-        if grid.tries == 1 { "1 try".to_owned() } else { format!("{} tries", grid.tries) },
+        counted(grid.attempts, "attempt"),
         grid.lost
     )?;
     writeln!(

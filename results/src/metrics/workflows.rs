@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::grid::{GridJobRecord, GridOutcome, TryEnd, TryRecord};
+use haggle_model::AttemptOutcome;
+use haggle_model::grid::{AttemptRecord, GridJobRecord, GridOutcome};
 use haggle_model::work::{Speed, Work};
 use haggle_model::workflow::{Staged, WorkflowCame};
 use haggle_model::{Job, JobId, JobOutcome, JobRecord, Refusal, Span, Time};
@@ -37,11 +38,11 @@ pub struct WorkflowRecord {
     pub first: Option<Time>,
     /// When the last output of those done was stored.
     last: Time,
-    /// Tries of its tasks.
-    pub tries: u32,
-    /// Tries that went on elsewhere with what they had done.
+    /// Attempts of its tasks.
+    pub attempts: u32,
+    /// Attempts that went on elsewhere with what they had done.
     pub moves: u32,
-    /// Tries whose resource failed.
+    /// Attempts whose resource failed.
     pub failures: u32,
     /// Checkpoints that were written.
     pub written: u64,
@@ -64,7 +65,7 @@ impl WorkflowRecord {
             length: Work::ZERO,
             first: None,
             last: submit,
-            tries: 0,
+            attempts: 0,
             moves: 0,
             failures: 0,
             written: 0,
@@ -115,7 +116,7 @@ impl WorkflowTotals {
         &mut self,
         record: &GridJobRecord,
         length: Work,
-        tries: impl Iterator<Item = &'a TryRecord>,
+        attempts: impl Iterator<Item = &'a AttemptRecord>,
     ) {
         let Job { workload, submit, ready, ref task, .. } = *record.job;
         let Some(task) = task else { return };
@@ -124,11 +125,11 @@ impl WorkflowTotals {
         flow.last = flow.last.max(submit);
         flow.length += length;
         let mut sent: Option<Time> = None;
-        for it in tries {
+        for it in attempts {
             sent = sent.into_iter().chain([it.dispatched]).min();
-            flow.tries += 1;
-            flow.moves += u32::from(it.ending == TryEnd::Moved);
-            flow.failures += u32::from(it.ending == TryEnd::Failed);
+            flow.attempts += 1;
+            flow.moves += u32::from(it.outcome == AttemptOutcome::Moved);
+            flow.failures += u32::from(it.outcome == AttemptOutcome::Failed);
             flow.written += u64::from(it.written);
             flow.data += it.data.total();
         }
@@ -166,7 +167,7 @@ impl WorkflowTotals {
             flow.last = flow.last.max(record.end);
         }
         flow.failures += record.lost.len() as u32;
-        flow.tries += record.lost.len() as u32 + u32::from(record.has_last_attempt());
+        flow.attempts += record.lost.len() as u32 + u32::from(record.has_last_attempt());
     }
 
     /// All of them, on a grid whose fastest resource is this fast, MIPS, or on providers.

@@ -1,6 +1,5 @@
 //! Rows as structs: what figures, comparisons and explanations ask for.
 
-mod grid;
 mod inputs;
 
 use haggle_model::ProcessorSet;
@@ -9,8 +8,9 @@ use super::RunReader;
 use crate::ResultsError;
 use crate::columns::Table;
 
-pub use grid::{CheckpointRow, OutageRow, TryRow, WorkflowRow};
 pub use inputs::InputRow;
+
+pub use crate::tables::{AttemptRow, CheckpointRow, OutageRow, PlacementRow, WorkflowRow};
 
 /// A row of `crashes`. Times in seconds since the start of the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,59 +130,13 @@ pub struct JobRow {
     pub deadline: Option<f64>,
     /// On how many providers it ran; of a bag that was placed, its shares.
     pub providers_used: i64,
-    /// Its attempts, or its tries.
+    /// How many attempts it had.
     pub attempts: i64,
     /// Of a task of a workflow: the number of that in its workload, and its own number in that.
     pub task: Option<(i64, i64)>,
     /// Of a reservation that was refused, the earliest start at which there would have been room for
     /// it.
     pub alternative: Option<f64>,
-}
-
-/// A row of `attempts`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AttemptRow {
-    /// Number of the job in this run.
-    pub job: i64,
-    /// Number of the try, from 1.
-    pub attempt: i64,
-    /// Where.
-    pub provider: String,
-    /// When the provider queued it, s.
-    pub queued: Option<f64>,
-    /// When it started, s.
-    pub start: Option<f64>,
-    /// How it ended.
-    pub outcome: String,
-    /// When it ended, s; `None` = a share of which no task ran.
-    pub end: Option<f64>,
-    /// Processors it needs; of a bag, tasks.
-    pub processors: i64,
-    /// Completion promised for it, s.
-    pub promised_end: Option<f64>,
-    /// What it computed that the next try need not do again, s.
-    pub saved: f64,
-    /// Time in which it read or wrote checkpoints, s.
-    pub checkpointing: f64,
-}
-
-/// A row of `placements`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlacementRow {
-    /// Number of the job in this run.
-    pub job: i64,
-    /// Number of the try, from 1.
-    pub attempt: i64,
-    /// Whose processors.
-    pub provider: String,
-    /// First processor, run-wide number.
-    pub first: i64,
-    /// Last processor, included.
-    pub last: i64,
-    /// From when, s.
-    pub start: f64,
-    /// Until when, s.
-    pub end: f64,
 }
 
 /// A row of `resources`.
@@ -626,26 +580,31 @@ impl RunReader {
     /// # Errors
     /// If the table is missing or damaged.
     pub fn placements(&self) -> Result<Vec<PlacementRow>, ResultsError> {
-        let names = [
-            "job",
-            "attempt",
-            "provider",
-            "first_resource",
-            "last_resource",
-            "starting_time",
-            "finish_time",
-        ];
-        self.rows(Table::Placements, &names)?.map(|row| {
-            Ok(PlacementRow {
-                job: row.integer("job")?,
-                attempt: row.integer("attempt")?,
-                provider: row.text("provider")?,
-                first: row.integer("first_resource")?,
-                last: row.integer("last_resource")?,
-                start: row.real("starting_time")?,
-                end: row.real("finish_time")?,
-            })
-        })
+        self.whole_rows(Table::Placements, PlacementRow::read)
+    }
+
+    /// All rows of `checkpoints`.
+    ///
+    /// # Errors
+    /// If the table is missing or damaged.
+    pub fn checkpoints(&self) -> Result<Vec<CheckpointRow>, ResultsError> {
+        self.whole_rows(Table::Checkpoints, CheckpointRow::read)
+    }
+
+    /// All rows of `outages`; none where nothing may fail.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn outages(&self) -> Result<Vec<OutageRow>, ResultsError> {
+        self.rows_if_any(Table::Outages, OutageRow::read)
+    }
+
+    /// All rows of `workflows`; none where no job was a task.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn workflows(&self) -> Result<Vec<WorkflowRow>, ResultsError> {
+        self.rows_if_any(Table::Workflows, WorkflowRow::read)
     }
 
     /// All rows of `attempts`.
@@ -653,34 +612,7 @@ impl RunReader {
     /// # Errors
     /// If the table is missing or damaged.
     pub fn attempts(&self) -> Result<Vec<AttemptRow>, ResultsError> {
-        let names = [
-            "job",
-            "attempt",
-            "provider",
-            "queued_time",
-            "starting_time",
-            "outcome",
-            "finish_time",
-            "requested_number_of_resources",
-            "promised_finish_time",
-            "saved_time",
-            "checkpointing_time",
-        ];
-        self.rows(Table::Attempts, &names)?.map(|row| {
-            Ok(AttemptRow {
-                job: row.integer("job")?,
-                attempt: row.integer("attempt")?,
-                provider: row.text("provider")?,
-                queued: row.optional_real("queued_time")?,
-                start: row.optional_real("starting_time")?,
-                outcome: row.text("outcome")?,
-                end: row.optional_real("finish_time")?,
-                processors: row.integer("requested_number_of_resources")?,
-                promised_end: row.optional_real("promised_finish_time")?,
-                saved: row.real("saved_time")?,
-                checkpointing: row.real("checkpointing_time")?,
-            })
-        })
+        self.whole_rows(Table::Attempts, AttemptRow::read)
     }
 
     /// All rows of `resources`.
@@ -813,6 +745,25 @@ impl RunReader {
     fn rows(&self, table: Table, names: &[&str]) -> Result<Rows, ResultsError> {
         self.columns(table, names).map(|data| Rows { data })
     }
+
+    /// Reads rows of all columns; none of a table that the run does not have.
+    fn rows_if_any<T>(
+        &self,
+        table: Table,
+        read: impl Fn(&Row<'_>) -> Result<T, ResultsError>,
+    ) -> Result<Vec<T>, ResultsError> {
+        if self.has(table) { self.whole_rows(table, read) } else { Ok(Vec::new()) }
+    }
+
+    /// Reads rows of all columns.
+    fn whole_rows<T>(
+        &self,
+        table: Table,
+        read: impl Fn(&Row<'_>) -> Result<T, ResultsError>,
+    ) -> Result<Vec<T>, ResultsError> {
+        let names = Vec::from_iter(table.columns().iter().map(|column| column.name));
+        self.rows(table, &names)?.map(|row| read(&row))
+    }
 }
 
 struct Rows {
@@ -828,9 +779,74 @@ impl Rows {
     }
 }
 
-struct Row<'a> {
+pub(crate) struct Row<'a> {
     data: &'a super::TableData,
     at: usize,
+}
+
+impl<'a> Row<'a> {
+    /// Its values, in the order of its columns.
+    pub(crate) fn places(&self) -> Places<'a> {
+        Places { data: self.data, at: self.at, next: 0 }
+    }
+}
+
+/// The values of a row, one after the other.
+pub(crate) struct Places<'a> {
+    data: &'a super::TableData,
+    at: usize,
+    next: usize,
+}
+
+impl<'a> Places<'a> {
+    /// The next one, which is of the column of this name.
+    pub(crate) fn next(&mut self, name: &'static str) -> Place<'a> {
+        let column = self.data.columns.get(self.next).map(|(_, column)| column);
+        self.next += 1;
+        Place { row: Row { data: self.data, at: self.at }, column, name }
+    }
+}
+
+/// One value of a row.
+pub(crate) struct Place<'a> {
+    row: Row<'a>,
+    column: Option<&'a super::ColumnData>,
+    name: &'static str,
+}
+
+impl<'a> Place<'a> {
+    /// Whether there is none.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.column.is_none_or(|column| column.is_missing(self.row.at))
+    }
+
+    pub(crate) fn real(&self) -> Result<f64, ResultsError> {
+        let value = match self.column {
+            Some(super::ColumnData::Real(values)) => values.get(self.row.at).copied().flatten(),
+            _ => None,
+        };
+        self.row.present(self.name, value)
+    }
+
+    pub(crate) fn integer(&self) -> Result<i64, ResultsError> {
+        let value = match self.column {
+            Some(super::ColumnData::Integer(values)) => values.get(self.row.at).copied().flatten(),
+            _ => None,
+        };
+        self.row.present(self.name, value)
+    }
+
+    pub(crate) fn text(&self) -> Result<&'a str, ResultsError> {
+        let value = match self.column {
+            Some(super::ColumnData::Text(texts)) => texts.at(self.row.at),
+            _ => None,
+        };
+        self.row.present(self.name, value)
+    }
+
+    pub(crate) fn damaged(&self, reason: impl ToString) -> ResultsError {
+        self.row.damaged(reason)
+    }
 }
 
 impl Row<'_> {

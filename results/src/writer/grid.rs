@@ -1,32 +1,31 @@
-//! The tables of a grid: `tries`, `checkpoints`, `transfers`, and its rows in `jobs` and `resources`.
+//! The tables of a grid: `checkpoints`, `transfers`, and its rows in `jobs`, `attempts` and `resources`.
 
 use std::collections::BTreeMap;
 
-use haggle_model::Cast;
-use haggle_model::grid::{Carried, DataFlow, Place, ResourceAccount, TryEnd, TryRecord};
+use haggle_model::grid::{AttemptRecord, Carried, DataFlow, Place, ResourceAccount};
+use haggle_model::{AttemptOutcome, Cast, ProcessorSet, Time};
 
-use super::{RunWriter, Story, TableFile, micros};
+use super::{RunWriter, Story, TableFile};
 use crate::ResultsError;
-use crate::buffer::NO_INTEGER;
 use crate::columns::Table;
 use crate::metrics::SettledJob;
+use crate::tables::{AttemptCells, CheckpointCells};
 
 /// Tables that only runs of a grid have.
 pub(super) struct GridTables {
-    tries: TableFile,
     checkpoints: TableFile,
     transfers: TableFile,
     ways: Ways,
 }
 
 impl GridTables {
-    pub(super) fn into_tables(mut self) -> [TableFile; 3] {
+    pub(super) fn into_tables(mut self) -> [TableFile; 2] {
         for ((from, to), carried) in self.ways.carried {
             let mut row = self.transfers.buffer.row();
             row.code(from).code(to).integer(carried.transfers as i64);
             row.integer(carried.bytes as i64).done();
         }
-        [self.tries, self.checkpoints, self.transfers]
+        [self.checkpoints, self.transfers]
     }
 }
 
@@ -75,7 +74,6 @@ impl RunWriter {
             let (folder, format) = (self.folder.path(), self.options.format);
             let open = |table| TableFile::create(folder, table, &self.cast, format);
             self.grid = Some(GridTables {
-                tries: open(Table::Tries)?,
                 checkpoints: open(Table::Checkpoints)?,
                 transfers: open(Table::Transfers)?,
                 ways: Ways::new(&self.cast),
@@ -84,46 +82,70 @@ impl RunWriter {
         Ok(self.grid.as_mut().expect("it has just been seen to"))
     }
 
-    /// Records that a try of a job on a time-shared resource is over: its rows in `tries`
-    /// and `checkpoints`.
+    /// Records that an attempt of a job on a time-shared resource is over: its rows in
+    /// `checkpoints`. It has one in `attempts` when its job is over.
     ///
     /// # Errors
     /// If a full row group cannot be written.
-    pub fn try_over(&mut self, record: &TryRecord) -> Result<(), ResultsError> {
+    pub fn attempt_over(&mut self, record: &AttemptRecord) -> Result<(), ResultsError> {
         self.usage.jobs[record.resource.index()] += i64::from(record.started.is_some());
-        if record.ending == TryEnd::Failed {
+        if record.outcome == AttemptOutcome::Failed {
             self.attempt_lost(record.resource, record.job, None);
         }
-        let (job, number) = (i64::from(record.job.0), i64::from(record.number));
-        let GridTables { tries, checkpoints, .. } = self.grid_tables()?;
-        let mut row = tries.buffer.row();
-        row.integer(job).integer(number).code(record.resource.0);
-        row.integer(record.parent.map_or(NO_INTEGER, i64::from));
-        row.micros(record.dispatched.as_micros()).micros(micros(record.started));
-        row.micros(record.left.as_micros()).micros(record.end.as_micros());
-        row.word(record.ending.name());
-        row.real(record.from.as_mi_f64()).real(record.done.as_mi_f64());
-        row.micros(record.computing.as_micros()).micros(record.writing.as_micros());
-        row.micros(record.waiting().as_micros());
-        row.integer(i64::from(record.written)).integer(i64::from(record.omitted)).done();
+        let GridTables { checkpoints, .. } = self.grid_tables()?;
         for (place, checkpoint) in (1..).zip(&record.checkpoints) {
-            let mut row = checkpoints.buffer.row();
-            row.integer(job).integer(number).integer(place).code(record.resource.0);
-            row.micros(checkpoint.requested.as_micros()).micros(micros(checkpoint.written));
-            row.micros(micros(checkpoint.available)).real(checkpoint.done.as_mi_f64());
-            row.micros(checkpoint.computing.as_micros()).done();
+            let cells = CheckpointCells {
+                job: i64::from(record.job.0),
+                attempt: i64::from(record.number),
+                checkpoint: place,
+                provider: record.resource.0,
+                requested: checkpoint.requested.as_micros(),
+                written: checkpoint.written.map(Time::as_micros),
+                available: checkpoint.available.map(Time::as_micros),
+                work_saved: checkpoint.done.as_mi_f64(),
+                computing: checkpoint.computing.as_micros(),
+            };
+            cells.give(&mut checkpoints.buffer);
             checkpoints.flush_if_full()?;
         }
-        tries.flush_if_full()
+        Ok(())
     }
 
-    /// Records that a job of a grid is over: its row in `jobs`.
+    /// Records that a job of a grid is over: its rows in `jobs` and `attempts`.
     ///
     /// # Errors
     /// If a full row group cannot be written.
     pub fn grid_job_over(&mut self, job: &SettledJob) -> Result<(), ResultsError> {
-        let story = Story::new(&job.record, &self.cast);
-        self.write_job(&job.record, &story, i64::from(job.tries), i64::from(job.resources))
+        let SettledJob { record, attempts, resources } = job;
+        let story = Story::new(record, &self.cast);
+        self.write_job(record, &story, attempts.len() as i64, i64::from(*resources))?;
+        for attempt in attempts {
+            let resource = &self.cast.providers[attempt.resource.index()];
+            let whole = ProcessorSet::range(0, resource.processors);
+            let shared = attempt.started.map(|_| (&whole, resource.first_processor));
+            self.write_attempt(AttemptCells {
+                queued: Some(attempt.dispatched.as_micros()),
+                start: attempt.started.map(Time::as_micros),
+                end: Some(attempt.end.as_micros()),
+                allocated: shared,
+                checkpointing: attempt.writing.as_micros(),
+                parent: attempt.parent.map(i64::from),
+                left: Some(attempt.left.as_micros()),
+                work_at_start: Some(attempt.from.as_mi_f64()),
+                work_at_end: Some(attempt.done.as_mi_f64()),
+                computing: Some(attempt.computing.as_micros()),
+                data: Some(attempt.waiting().as_micros()),
+                checkpoints: Some(i64::from(attempt.written)),
+                checkpoints_omitted: Some(i64::from(attempt.omitted)),
+                ..AttemptCells::new(
+                    &record.job,
+                    i64::from(attempt.number),
+                    attempt.resource,
+                    attempt.outcome,
+                )
+            })?;
+        }
+        Ok(())
     }
 
     /// Records what a time-shared resource has done in the whole run, and what data it got and

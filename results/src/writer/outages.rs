@@ -1,7 +1,7 @@
 //! The table of outages: what failed together, until when, and what was lost with it.
 //!
-//! Attempts at providers and tries on resources of a grid are lost by the same call. What
-//! a try cost is known only when its job is: another one may go on from what it saved. So an
+//! Attempts at providers and on resources of a grid are lost by the same call. What one of
+//! a grid cost is known only when its job is over: another one may go on from what it saved. So an
 //! outage waits here until it is over and all that it cost is known.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use haggle_model::{JobId, LostRun, ProcessorSet, ProviderId, Time};
 
 use super::{Availability, MICROS, TableFile};
 use crate::ResultsError;
-use crate::buffer::NO_INTEGER;
+use crate::tables::OutageCells;
 
 /// What was computed in vain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,11 +147,16 @@ impl Outages {
         let cost = lost.loss.time as f64 / MICROS as f64 + lost.loss.work.as_mi_f64();
         // A node's processors are next to each other, so that one interval is the rule.
         for &(first, last) in processors.intervals() {
-            let mut row = self.file.buffer.row();
-            row.code(provider.0).integer(i64::from(first)).integer(i64::from(last));
-            row.micros(failure.as_micros());
-            row.micros(restoration.map_or(NO_INTEGER, Time::as_micros));
-            row.integer(lost.jobs.len() as i64).real(cost).done();
+            let cells = OutageCells {
+                provider: provider.0,
+                first: i64::from(first),
+                last: i64::from(last),
+                failed: failure.as_micros(),
+                restored: restoration.map(Time::as_micros),
+                jobs_lost: lost.jobs.len() as i64,
+                work_lost: cost,
+            };
+            cells.give(&mut self.file.buffer);
         }
         self.file.flush_if_full()
     }

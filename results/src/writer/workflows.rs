@@ -1,12 +1,12 @@
 //! The table of workflows: what became of each as a whole.
 
-use haggle_model::Span;
+use haggle_model::{Span, Time};
 
-use super::{RunWriter, TableFile, micros};
+use super::{RunWriter, TableFile};
 use crate::ResultsError;
-use crate::buffer::NO_INTEGER;
 use crate::columns::Table;
 use crate::metrics::WorkflowRecord;
+use crate::tables::WorkflowCells;
 
 impl RunWriter {
     /// Records all workflows of a run that is over.
@@ -21,17 +21,26 @@ impl RunWriter {
         let file = TableFile::create(folder, Table::Workflows, &self.cast, format)?;
         let file = self.workflows.insert(file);
         for it in records {
-            let span = |time: Option<Span>| time.map_or(NO_INTEGER, Span::as_micros);
-            let mut row = file.buffer.row();
-            row.code(u32::from(it.came.workload)).integer(i64::from(it.came.number));
-            row.integer(i64::from(it.came.tasks)).integer(i64::from(it.done));
-            row.integer(i64::from(it.is_complete())).micros(it.submit.as_micros());
-            row.micros(micros(it.first)).micros(micros(it.end()));
-            row.micros(span(it.makespan())).micros(span(it.turnaround_time()));
-            row.real(it.length.as_mi_f64()).micros(it.came.critical_path.as_micros());
-            row.real(it.schedule_length_ratio().unwrap_or(f64::NAN)).integer(it.data as i64);
-            row.integer(i64::from(it.tries)).integer(i64::from(it.moves));
-            row.integer(i64::from(it.failures)).done();
+            let cells = WorkflowCells {
+                workload: u32::from(it.came.workload),
+                workflow: i64::from(it.came.number),
+                tasks: i64::from(it.came.tasks),
+                tasks_done: i64::from(it.done),
+                complete: it.is_complete(),
+                submit: it.submit.as_micros(),
+                start: it.first.map(Time::as_micros),
+                end: it.end().map(Time::as_micros),
+                makespan: it.makespan().map(Span::as_micros),
+                turnaround: it.turnaround_time().map(Span::as_micros),
+                work: it.length.as_mi_f64(),
+                critical_path: it.came.critical_path.as_micros(),
+                schedule_length_ratio: it.schedule_length_ratio(),
+                data: it.data as i64,
+                attempts: i64::from(it.attempts),
+                moves: i64::from(it.moves),
+                failures: i64::from(it.failures),
+            };
+            cells.give(&mut file.buffer);
             file.flush_if_full()?;
         }
         Ok(())

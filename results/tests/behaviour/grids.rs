@@ -1,11 +1,11 @@
 //! What a run of a grid leaves: its own tables, and rows in those of all runs.
 
 use haggle_model::grid::{
-    Carried, CheckpointRecord, DataFlow, DataMoved, GridJobRecord, GridOutcome, Place,
-    ResourceAccount, TryEnd, TryRecord,
+    AttemptRecord, Carried, CheckpointRecord, DataFlow, DataMoved, GridJobRecord, GridOutcome,
+    Place, ResourceAccount,
 };
 use haggle_model::work::Work;
-use haggle_model::{Job, JobClass, JobId, ProviderId, SiteInfo, Span, Time};
+use haggle_model::{AttemptOutcome, Job, JobClass, JobId, ProviderId, SiteInfo, Span, Time};
 use haggle_results::{
     Format, GridLedger, Metrics, MetricsOptions, Provenance, RunReader, RunWriter, Summary, Table,
     WriteOptions, sha256,
@@ -18,7 +18,7 @@ fn at(seconds: i64) -> Time {
 }
 
 /// A job of 100 MI that saves 60, fails, and is computed elsewhere (example M-1).
-fn tries() -> [TryRecord; 2] {
+fn attempts() -> [AttemptRecord; 2] {
     let saved = CheckpointRecord {
         requested: at(62),
         done: Work::from_mi(60),
@@ -33,7 +33,7 @@ fn tries() -> [TryRecord; 2] {
         written: None,
         available: None,
     };
-    let first = TryRecord {
+    let first = AttemptRecord {
         job: JobId(0),
         number: 1,
         resource: ProviderId(0),
@@ -43,7 +43,7 @@ fn tries() -> [TryRecord; 2] {
         started: Some(at(2)),
         left: at(75),
         end: at(75),
-        ending: TryEnd::Failed,
+        outcome: AttemptOutcome::Failed,
         done: Work::from_mi(70),
         computing: Span::from_secs(70),
         writing: Span::from_secs(3),
@@ -54,7 +54,7 @@ fn tries() -> [TryRecord; 2] {
         kept: None,
         data: DataMoved { input: 5, output: 7, checkpoints: 11, recovery: 13 },
     };
-    let second = TryRecord {
+    let second = AttemptRecord {
         number: 2,
         resource: ProviderId(1),
         from: Work::from_mi(60),
@@ -63,7 +63,7 @@ fn tries() -> [TryRecord; 2] {
         started: Some(at(85)),
         left: at(125),
         end: at(130),
-        ending: TryEnd::Computed,
+        outcome: AttemptOutcome::Completed,
         done: Work::from_mi(100),
         computing: Span::from_secs(40),
         writing: Span::ZERO,
@@ -110,9 +110,9 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
         Metrics::new(&cast, MetricsOptions { failures: true, ..MetricsOptions::default() });
     let mut writer = RunWriter::create(&folder, cast, options).expect("a new folder");
     let mut books = GridLedger::default();
-    for record in tries() {
-        writer.try_over(&record).expect("room");
-        books.try_over(record);
+    for record in attempts() {
+        writer.attempt_over(&record).expect("room");
+        books.attempt_over(record);
     }
     let outcome = GridOutcome::Done { winner: 2, computed: at(125), end: at(130) };
     let job = Job::new(0, Time::ZERO, 1, Span::from_secs(100));
@@ -120,7 +120,7 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
         at(130),
         GridJobRecord { job: job.into(), class: JobClass::External, share: None, outcome },
     );
-    let accounts = tries().map(|it| ResourceAccount {
+    let accounts = attempts().map(|it| ResourceAccount {
         resource: it.resource,
         down: Span::from_secs(50),
         failures: 1,
@@ -129,7 +129,7 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
         held: it.held(),
         reserved: None,
         processed: it.computed(),
-        tries: 1,
+        attempts: 1,
         data: DataMoved { input: 5, output: 7, checkpoints: 11, recovery: 13 },
         flows: flows(it.resource),
     });
@@ -147,6 +147,7 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
     let summary = metrics.summarise();
     run.write_summary(&summary).expect("room");
     run.write_provenance(&Provenance {
+        format: haggle_results::provenance::FORMAT,
         version: "0.1.0".to_owned(),
         build: "0".to_owned(),
         scenario_sha256: sha256(b"made up"),
@@ -163,21 +164,21 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
 }
 
 #[test]
-fn tries_checkpoints_and_transfers_have_tables_of_their_own() {
+fn attempts_checkpoints_and_transfers_are_told() {
     for format in [Format::Parquet, Format::Csv] {
         let (_place, run, _) = written(format);
-        let tries = run.columns(
-            Table::Tries,
+        let attempts = run.columns(
+            Table::Attempts,
             &["parent", "starting_time", "outcome", "work_at_start", "work_at_end", "data_time"],
         );
-        let tries = tries.expect("readable");
-        let real = |name: &str| tries.real(name).expect("a float").to_vec();
-        assert_eq!(tries.integer("parent").expect("an integer").to_vec(), [None, Some(1)]);
+        let attempts = attempts.expect("readable");
+        let real = |name: &str| attempts.real(name).expect("a float").to_vec();
+        assert_eq!(attempts.integer("parent").expect("an integer").to_vec(), [None, Some(1)]);
         assert_eq!(real("starting_time"), [Some(2.0), Some(85.0)]);
         assert_eq!(real("work_at_start"), [Some(0.0), Some(60.0)]);
         assert_eq!(real("work_at_end"), [Some(70.0), Some(100.0)]);
         assert_eq!(real("data_time"), [Some(2.0), Some(5.0)]);
-        assert_eq!(tries.text("outcome").expect("a text").at(0), Some("failed"));
+        assert_eq!(attempts.text("outcome").expect("a text").at(0), Some("failed"));
         let checkpoints = run.columns(Table::Checkpoints, &["checkpoint", "available_time"]);
         let available = checkpoints.expect("readable");
         let available = available.real("available_time").expect("a float").to_vec();
@@ -201,7 +202,12 @@ fn tries_checkpoints_and_transfers_have_tables_of_their_own() {
         assert_eq!(ways, expected);
         assert_eq!(number("transfers"), [2, 1, 3, 1, 3, 2, 1, 1].map(Some));
         assert_eq!(number("bytes"), [15, 7, 11, 7, 11, 15, 3, 3].map(Some));
-        assert!(run.attempts().expect("readable").is_empty());
+        let [first, second] = &run.attempts().expect("readable")[..] else { panic!("two") };
+        assert_eq!((first.slot(), first.start), (Some((0.0, 75.0)), Some(2.0)));
+        assert!(first.has_failed() && first.saved.is_none());
+        assert_eq!((first.checkpointing, first.checkpoints), (3.0, Some(1)));
+        assert_eq!((second.slot(), second.end), (Some((80.0, 125.0)), Some(130.0)));
+        assert_eq!(second.allocated.as_ref().map(ToString::to_string).as_deref(), Some("1"));
         assert!(run.placements().expect("readable").is_empty());
     }
 }
@@ -235,7 +241,7 @@ fn a_summary_of_a_grid_claims_nothing_of_processors() {
     let text = summary.to_string();
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     let grid = summary.grid.expect("a grid");
-    assert_eq!((grid.jobs, grid.done, grid.tries), (1, 1, 2));
+    assert_eq!((grid.jobs, grid.done, grid.attempts), (1, 1, 2));
     assert_eq!((grid.work.useful, grid.work.lost), (100.0, 10.0));
     assert_eq!((grid.availability, grid.busy), (Some(0.75), Some(0.3)));
     assert_eq!(grid.resources[1].name, "south, \"big\"");
@@ -249,7 +255,7 @@ fn runs_without_a_grid_have_no_tables_of_it() {
     let (summary, _) =
         made_up::write(&folder, WriteOptions::default(), &made_up::records(3), 0).expect("room");
     let run = RunReader::open(&folder).expect("the run was published");
-    let own = [Table::Tries, Table::Checkpoints, Table::Transfers];
+    let own = [Table::Checkpoints, Table::Transfers];
     assert!(own.into_iter().all(|table| !run.has(table)));
     assert!(summary.grid.is_none());
 }

@@ -84,6 +84,7 @@ pub(crate) fn write(
     let summary = metrics.summarise();
     run.write_summary(&summary)?;
     run.write_provenance(&Provenance {
+        format: haggle_results::provenance::FORMAT,
         version: "0.1.0".to_owned(),
         build: "0".to_owned(),
         scenario_sha256: sha256(b"made up"),

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use haggle_agents::grid::{CancelMode, Checkpoints, Delay, JobData, Routes, StorageLimits};
+use haggle_model::AttemptOutcome;
 use haggle_model::grid::{
-    Carried, CheckpointRecord, DataFlow, DataMoved, Place, RoundsAccount, StorageAccount, TryEnd,
+    Carried, CheckpointRecord, DataFlow, DataMoved, Place, RoundsAccount, StorageAccount,
 };
 use haggle_model::network::{Capacity, Star, StarParameters};
 use haggle_model::random::stream;
@@ -57,7 +58,7 @@ fn gm_m2_input_holds_a_slot_and_output_does_not() {
     let grid = Grid::new(FJBCR).resource(1, 2).job(0, 4).job(0, 2).job(0, 3);
     let ran = grid.change(|plan| plan.data = data(1_000_000, 2_000_000, 0)).run_on_both();
     let course = |job| {
-        let it = ran.tries_of(job)[0];
+        let it = ran.attempts_of(job)[0];
         let seconds = [it.dispatched, it.started.expect("it ran"), it.left, it.end];
         seconds.map(Time::as_secs_f64)
     };
@@ -83,7 +84,7 @@ fn gm_m12_ends_come_before_failures_and_rounds_after_submissions() {
     let grid = grid.job(0, 600).job(0, 600).job(600, 10).fails(0, &[(600.0, 900.0)]);
     let ran = grid.change(|plan| plan.period = secs(600.0)).run_on_both();
     assert_eq!(ran.all_done(), [Some(600.0), Some(600.0), Some(610.0)]);
-    assert_eq!(ran.tries_of(2)[0].resource.0, 1);
+    assert_eq!(ran.attempts_of(2)[0].resource.0, 1);
 }
 
 fn ft_m1(failure: f64) -> Grid {
@@ -100,14 +101,14 @@ fn ft_m1(failure: f64) -> Grid {
 #[test]
 fn ft_m1_a_job_goes_on_from_its_newest_checkpoint() {
     let ran = ft_m1(75.0).run_on_both();
-    let [first, second] = ran.tries_of(0)[..] else { panic!("two tries") };
+    let [first, second] = ran.attempts_of(0)[..] else { panic!("two attempts") };
     let times = |index: usize| {
         let it = first.checkpoints[index];
         (it.requested, it.written.expect("written"), it.available.expect("available"))
     };
     assert_eq!(times(0), (at(30.0), at(32.0), at(35.0)));
     assert_eq!(times(1), (at(62.0), at(64.0), at(67.0)));
-    assert_eq!((first.ending, first.left, first.done), (TryEnd::Failed, at(75.0), mi(71)));
+    assert_eq!((first.outcome, first.left, first.done), (AttemptOutcome::Failed, at(75.0), mi(71)));
     assert_eq!((second.dispatched, second.started), (at(80.0), Some(at(85.0))));
     assert_eq!((second.from, second.parent), (mi(60), Some(1)));
     assert_eq!(second.checkpoints[0].requested, at(115.0));
@@ -117,9 +118,10 @@ fn ft_m1_a_job_goes_on_from_its_newest_checkpoint() {
 
 #[test]
 fn resources_take_down_what_data_they_moved() {
-    let moved = |ran: &GridRan, index: usize| (ran.accounts[index].tries, ran.accounts[index].data);
+    let moved =
+        |ran: &GridRan, index: usize| (ran.accounts[index].attempts, ran.accounts[index].data);
     let ran = ft_m1(65.5).change(|plan| plan.data = data(1, 2, 3_000_000)).run_on_both();
-    // The first checkpoint arrives, the second is cut off; the output of the first try never goes.
+    // The first checkpoint arrives, the second is cut off; the output of the first attempt never goes.
     let first = DataMoved { input: 1, checkpoints: 3_000_000, ..DataMoved::default() };
     let second = DataMoved { input: 1, output: 2, checkpoints: 6_000_000, recovery: 3_000_000 };
     assert_eq!([moved(&ran, 0), moved(&ran, 1)], [(1, first), (1, second)]);
@@ -161,14 +163,14 @@ fn a_storage_takes_down_what_it_held_and_who_waited() {
 #[test]
 fn ft_m2_a_checkpoint_in_transit_is_lost() {
     let ran = ft_m1(65.5).run_on_both();
-    let [first, second] = ran.tries_of(0)[..] else { panic!("two tries") };
+    let [first, second] = ran.attempts_of(0)[..] else { panic!("two attempts") };
     assert_eq!(first.done.as_mi_f64(), 61.5);
     assert_eq!((first.checkpoints[1].available, second.from), (None, mi(30)));
     let requests: Vec<_> = second.checkpoints.iter().map(|it| (it.requested, it.done)).collect();
     assert_eq!(requests, [(at(115.0), mi(60)), (at(147.0), mi(90))]);
     assert_eq!(ran.done(0), Some(159.0));
     let ran = ft_m1(67.0).run_on_both();
-    assert_eq!(ran.tries_of(0)[1].from, mi(60));
+    assert_eq!(ran.attempts_of(0)[1].from, mi(60));
 }
 
 #[test]
@@ -179,10 +181,10 @@ fn ft_m3_a_checkpoint_is_omitted_where_nothing_fails() {
         grid.change(|plan| plan.checkpoints = checkpoints(rule, 10.0)).run_on_both()
     };
     let ran = run(None);
-    let it = ran.tries_of(0)[0];
+    let it = ran.attempts_of(0)[0];
     assert_eq!((it.checkpoints.len(), it.omitted, ran.done(0)), (1, 3, Some(5_010.0)));
     let ran = run(Some(2));
-    let it = ran.tries_of(0)[0];
+    let it = ran.attempts_of(0)[0];
     assert_eq!((it.checkpoints.len(), it.omitted, ran.done(0)), (2, 2, Some(5_020.0)));
 }
 
@@ -205,7 +207,7 @@ fn ft_m4_the_interval_grows_while_the_job_should_end_before_the_next_failure() {
             })
             .run_on_both();
         let progress = |it: &haggle_model::grid::CheckpointRecord| it.done.as_mi_f64();
-        let saved: Vec<f64> = ran.tries_of(0)[0].checkpoints.iter().map(progress).collect();
+        let saved: Vec<f64> = ran.attempts_of(0)[0].checkpoints.iter().map(progress).collect();
         (saved, ran.done(0))
     };
     let whole = run(Fraction::ONE);
@@ -224,7 +226,8 @@ fn ft_m5_copies_wait_while_there_is_no_room() {
     let grid = Grid::new(policy).resource_at(0, 1, 2).resource_at(1, 1, 2);
     let grid = grid.job(0, 10).job(0, 100).job(0, 100).job(0, 100);
     let ran = grid.change(|plan| plan.period = secs(50.0)).run_on_both();
-    let places = |job| ran.tries_of(job).iter().map(|it| (it.resource.0, it.dispatched)).collect();
+    let places =
+        |job| ran.attempts_of(job).iter().map(|it| (it.resource.0, it.dispatched)).collect();
     let expected: [Vec<(u32, Time)>; 4] = [
         vec![(0, at(0.0)), (1, at(0.0))],
         vec![(0, at(0.0)), (1, at(50.0))],
@@ -251,21 +254,21 @@ fn ft_m6_copies_under_light_load_and_checkpoints_under_heavy_load() {
         .until(40.0)
         .run_on_both();
     assert_eq!((ran.done(1), ran.done(2)), (Some(36.0), Some(39.0)));
-    let tries = |job| {
-        let course = |it: &&haggle_model::grid::TryRecord| {
+    let attempts = |job| {
+        let course = |it: &&haggle_model::grid::AttemptRecord| {
             let seconds = [it.dispatched, it.left].map(Time::as_secs_f64);
             (it.resource.0, seconds, it.done.as_mi_f64())
         };
-        ran.tries_of(job).iter().map(course).collect::<Vec<_>>()
+        ran.attempts_of(job).iter().map(course).collect::<Vec<_>>()
     };
     // It keeps the copy that is further; at 40 there is room for another one.
-    let first = tries(0);
+    let first = attempts(0);
     assert_eq!(first[0], (0, [0.0, 10.0], 5.0));
     assert_eq!(first[1], (1, [0.0, 40.0], 30.0));
     assert_eq!((first[2].0, first[2].1), (0, [40.0, 40.0]));
-    assert_eq!(tries(2), [(0, [10.0, 39.0], 16.0)]);
-    assert_eq!(tries(3), [(1, [20.0, 40.0], 10.0)]);
-    assert_eq!((tries(4)[0].0, tries(4)[0].1), (0, [40.0, 40.0]));
+    assert_eq!(attempts(2), [(0, [10.0, 39.0], 16.0)]);
+    assert_eq!(attempts(3), [(1, [20.0, 40.0], 10.0)]);
+    assert_eq!((attempts(4)[0].0, attempts(4)[0].1), (0, [40.0, 40.0]));
 }
 
 #[test]
@@ -279,7 +282,7 @@ fn ft_m7_an_outage_between_two_views_is_not_seen() {
             })
             .until(9_000.0)
             .run_on_both();
-        ran.tries_of(0).get(1).map(|it| it.dispatched.as_secs_f64())
+        ran.attempts_of(0).get(1).map(|it| it.dispatched.as_secs_f64())
     };
     assert_eq!(noticed((610.0, 1_190.0)), None);
     assert_eq!(noticed((1_150.0, 1_210.0)), Some(1_800.0));
@@ -304,7 +307,7 @@ fn outages_longer_than_both_periods_are_detected() {
             (plan.seed, plan.period) = (case, secs(600.0));
             plan.delay = Delay::Random(secs(300.0));
         });
-        let is_seen = grid.run().tries_of(0).len() > 1;
+        let is_seen = grid.run().attempts_of(0).len() > 1;
         assert!(is_seen || !is_long, "from {from} for {length}");
         missed += u32::from(!is_seen);
     }
@@ -317,7 +320,7 @@ fn ft_m9_a_job_survives_with_one_of_its_copies() {
     let one = grid.clone().fails(0, &[(50.0, 60.0)]).run_on_both();
     assert_eq!(one.done(0), Some(100.0));
     let both = grid.fails(0, &[(50.0, 60.0)]).fails(1, &[(70.0, 80.0)]).until(500.0).run_on_both();
-    assert_eq!((both.done(0), both.tries.len()), (None, 2));
+    assert_eq!((both.done(0), both.attempts.len()), (None, 2));
 }
 
 /// Two jobs for one slot; the other resource fails and comes back around a round that takes 3 s.
@@ -328,7 +331,7 @@ fn a_round_decides_on_what_was_known_when_it_was_answered() {
         (plan.period, plan.query, plan.schedule) = (secs(10.0), secs(1.0), secs(2.0));
     });
     let dispatched = |ran: &GridRan, job: u32| -> Vec<Time> {
-        ran.tries_of(job).iter().map(|it| it.dispatched).collect()
+        ran.attempts_of(job).iter().map(|it| it.dispatched).collect()
     };
     // Begun at 0, answered at 1, decided at 3.
     let ran = grid.clone().run_on_both();
@@ -340,7 +343,7 @@ fn a_round_decides_on_what_was_known_when_it_was_answered() {
     let ran = grid.clone().fails(0, &[(1.000_001, 3.0)]).run_on_both();
     assert_eq!(dispatched(&ran, 0), [at(3.0)]);
     let ran = grid.fails(0, &[(1.000_001, 3.000_001)]).run_on_both();
-    let [it] = ran.tries_of(0)[..] else { panic!("the first one was refused") };
+    let [it] = ran.attempts_of(0)[..] else { panic!("the first one was refused") };
     assert_eq!((it.number, it.dispatched), (2, at(13.0)));
 }
 
@@ -353,7 +356,7 @@ fn a_round_decides_on_the_jobs_that_are_there_when_it_does() {
     let ran = grid.run_on_both();
     // Rounds decide at 2, 12 and 22. The first job ends at 10, within the second round; the
     // last one comes in the instant of its decision, and finds no slot.
-    let sent = [0, 1, 2, 3].map(|job| ran.tries_of(job)[0].dispatched);
+    let sent = [0, 1, 2, 3].map(|job| ran.attempts_of(job)[0].dispatched);
     assert_eq!(sent, [at(2.0), at(2.0), at(12.0), at(22.0)]);
     assert_eq!(ran.all_done(), [Some(10.0), Some(32.0), Some(16.0), Some(26.0)]);
 }
@@ -368,11 +371,11 @@ fn who_is_done_during_a_round_is_sent_nowhere() {
     // Sent at 4.999999, and done within the round of 10; that of 5 sent its copy.
     let ran = grid.run_on_both();
     assert_eq!(ran.done(0), Some(13.999_999));
-    let copies: Vec<_> = ran.tries_of(0).iter().map(|it| (it.dispatched, it.ending)).collect();
-    let of_5 = (at(9.999_999), TryEnd::Cancelled);
-    assert_eq!(copies, [(at(4.999_999), TryEnd::Computed), of_5]);
+    let copies: Vec<_> = ran.attempts_of(0).iter().map(|it| (it.dispatched, it.outcome)).collect();
+    let of_5 = (at(9.999_999), AttemptOutcome::Cancelled);
+    assert_eq!(copies, [(at(4.999_999), AttemptOutcome::Completed), of_5]);
     let late = grid.fails(1, &[(0.0, 5.000_001)]).run_on_both();
-    assert_eq!((late.done(0), late.tries.len()), (Some(13.999_999), 1));
+    assert_eq!((late.done(0), late.attempts.len()), (Some(13.999_999), 1));
 }
 
 #[test]
@@ -383,7 +386,7 @@ fn a_round_that_takes_longer_than_the_period_ends_before_the_next_one_begins() {
         let ran = grid
             .change(|plan| (plan.period, plan.schedule) = (secs(period), secs(schedule)))
             .run_on_both();
-        [0, 1, 2, 3].map(|job| ran.tries_of(job)[0].dispatched.as_secs_f64())
+        [0, 1, 2, 3].map(|job| ran.attempts_of(job)[0].dispatched.as_secs_f64())
     };
     assert_eq!(run(2.0, 2.0), [2.0, 4.0, 6.0, 8.0]);
     assert_eq!(run(2.0, 2.000_001), [2.000_001, 6.000_001, 10.000_001, 14.000_001]);
@@ -402,10 +405,10 @@ fn copies_that_stop_in_the_next_round_stop_when_that_decides() {
     });
     // Sent at 10, and computed at 60, between rounds.
     let ran = grid.clone().run_on_both();
-    assert_eq!(ran.tries_of(0)[1].left, at(90.0));
+    assert_eq!(ran.attempts_of(0)[1].left, at(90.0));
     // Computed at 85, within the round begun at 80, which decides at 90.
     let ran = Grid { jobs: Vec::new(), ..grid }.job(0, 150).run_on_both();
-    assert_eq!((ran.done(0), ran.tries_of(0)[1].left), (Some(85.0), at(90.0)));
+    assert_eq!((ran.done(0), ran.attempts_of(0)[1].left), (Some(85.0), at(90.0)));
 }
 
 /// Of the rounds at 0, 10, 20, 30 and 40, those at 0 and 10 leave a job behind; that at 30 finds none.
@@ -428,12 +431,18 @@ fn copies_of_a_job_that_is_done_stop_at_once_or_in_the_next_round() {
             (plan.period, plan.cancel_mode) = (secs(40.0), cancel_mode);
         };
         let ran = grid.change(change).run_on_both();
-        let copy = ran.tries_of(0)[1].clone();
-        (copy.ending, copy.left, copy.done.as_mi_f64(), ran.done(0), ran.tries_of(1)[0].dispatched)
+        let copy = ran.attempts_of(0)[1].clone();
+        (
+            copy.outcome,
+            copy.left,
+            copy.done.as_mi_f64(),
+            ran.done(0),
+            ran.attempts_of(1)[0].dispatched,
+        )
     };
-    let (ending, next) = (TryEnd::Cancelled, at(80.0));
-    assert_eq!(run(CancelMode::Immediate), (ending, at(50.0), 50.0, Some(50.0), next));
-    assert_eq!(run(CancelMode::NextRound), (ending, next, 80.0, Some(50.0), next));
+    let (outcome, next) = (AttemptOutcome::Cancelled, at(80.0));
+    assert_eq!(run(CancelMode::Immediate), (outcome, at(50.0), 50.0, Some(50.0), next));
+    assert_eq!(run(CancelMode::NextRound), (outcome, next, 80.0, Some(50.0), next));
 }
 
 #[test]
@@ -442,7 +451,7 @@ fn ft_m10_copies_of_running_jobs_fill_what_is_free() {
     let ran = grid.job(0, 10).job(0, 20).run_on_both();
     assert_eq!(ran.all_done(), [Some(10.0), Some(20.0)]);
     // One copy ends with its original; nobody knew which would be first.
-    let computed: Work = ran.tries.iter().map(|it| it.computed()).sum();
+    let computed: Work = ran.attempts.iter().map(|it| it.computed()).sum();
     assert_eq!(computed - mi(10) - mi(20), mi(20));
 }
 
@@ -467,14 +476,17 @@ fn ft_m11_a_job_moves_to_where_it_ends_earlier() {
     };
     // At 400 the first job has 600 left here and, alone there, 150 s.
     let ran = run(20);
-    let [first, second] = ran.tries_of(0)[..] else { panic!("two tries") };
-    assert_eq!((first.ending, first.left, first.done), (TryEnd::Moved, at(402.0), mi(400)));
+    let [first, second] = ran.attempts_of(0)[..] else { panic!("two attempts") };
+    assert_eq!(
+        (first.outcome, first.left, first.done),
+        (AttemptOutcome::Moved, at(402.0), mi(400))
+    );
     assert_eq!(second.from, mi(400));
     assert_eq!(second.started, Some(at(402.0) + secs(1.605)));
     let [here, there] = [0, 1].map(|id| Place::Resource(ProviderId(id)));
     assert!(ran.accounts[1].flows.contains(&flow(here, there, 1, 20_000_000)));
     let ran = run(11_000);
-    assert_eq!(ran.tries_of(0).len(), 1, "moving would take longer than staying");
+    assert_eq!(ran.attempts_of(0).len(), 1, "moving would take longer than staying");
 }
 
 #[test]
@@ -515,7 +527,7 @@ fn checkpoints_that_come_faster_than_a_link_carries_them_are_given_up_for_newer_
     });
     for alone in [true, false] {
         let ran = grid.clone().change(|plan| plan.alone = alone).run_on_both();
-        let taken = &ran.tries_of(0)[0].checkpoints;
+        let taken = &ran.attempts_of(0)[0].checkpoints;
         let written = |it: &CheckpointRecord| it.written.map(Time::as_secs_f64);
         let all: Vec<_> = taken.iter().filter_map(written).collect();
         assert_eq!(all, [3.0, 6.0, 9.0, 12.0, 15.0, 18.0, 21.0, 24.0, 27.0]);
@@ -539,7 +551,7 @@ fn a_resource_that_saves_all_the_time_can_be_stopped_between() {
     let woken: Vec<&str> =
         ran.log.iter().filter_map(|it| it.strip_suffix(" 0>0 wake None")).collect();
     assert_eq!(woken, ["250", "500", "700"]);
-    assert_eq!(ran.tries_of(0)[0].written, 700_000 - 1);
+    assert_eq!(ran.attempts_of(0)[0].written, 700_000 - 1);
 }
 
 #[test]

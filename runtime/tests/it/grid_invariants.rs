@@ -6,8 +6,9 @@ use haggle_agents::grid::{
 };
 use haggle_agents::protocol::GridTimer;
 use haggle_agents::{Message, Timer};
+use haggle_model::AttemptOutcome;
 use haggle_model::failures::{Outage, OutageList};
-use haggle_model::grid::{GridOutcome, TryEnd, TryRecord};
+use haggle_model::grid::{AttemptRecord, GridOutcome};
 use haggle_model::network::{Capacity, Path, Sharing as LinkSharing, Star, StarParameters};
 use haggle_model::random::{Stream, stream};
 use haggle_model::work::Speed;
@@ -202,8 +203,8 @@ fn nothing_is_lost_silently_done_twice_or_counted_wrong() {
     let (mut done, mut open) = (0, 0);
     for seed in 0..cases() {
         let (grid, ran) = run(seed);
-        for it in &ran.tries {
-            *ends.entry(it.ending.name()).or_insert(0) += 1;
+        for it in &ran.attempts {
+            *ends.entry(it.outcome.name()).or_insert(0) += 1;
         }
         for record in &ran.jobs {
             match &record.outcome {
@@ -211,8 +212,8 @@ fn nothing_is_lost_silently_done_twice_or_counted_wrong() {
                 GridOutcome::Open { believed, .. } => {
                     open += 1;
                     // What a resource still holds its scheduler knows of.
-                    let held = ran.tries.iter().filter(|it| it.job == record.job.id);
-                    for it in held.filter(|it| it.ending == TryEnd::Open) {
+                    let held = ran.attempts.iter().filter(|it| it.job == record.job.id);
+                    for it in held.filter(|it| it.outcome == AttemptOutcome::Unfinished) {
                         // One that is about to leave counts where it goes.
                         let known = believed.iter().any(|&(number, _)| number >= it.number);
                         assert!(known, "grid {seed}: {it:?} unknown to {grid:#?}");
@@ -223,7 +224,13 @@ fn nothing_is_lost_silently_done_twice_or_counted_wrong() {
         }
     }
     // All of it has happened, often.
-    for end in [TryEnd::Computed, TryEnd::Failed, TryEnd::Cancelled, TryEnd::Moved, TryEnd::Open] {
+    for end in [
+        AttemptOutcome::Completed,
+        AttemptOutcome::Failed,
+        AttemptOutcome::Cancelled,
+        AttemptOutcome::Moved,
+        AttemptOutcome::Unfinished,
+    ] {
         assert!(ends.get(end.name()).is_some_and(|&count| count > 10), "{end:?} of {ends:?}");
     }
     assert!(done > 1_000 && open > 100, "{done} done, {open} open");
@@ -234,10 +241,10 @@ fn nothing_is_lost_silently_done_twice_or_counted_wrong() {
 fn has_ties(ran: &GridRan) -> bool {
     ran.jobs.iter().any(|record| {
         let GridOutcome::Done { winner, .. } = record.outcome else { return false };
-        let tries = ran.tries_of(record.job.id.0);
-        let Some(first) = tries.iter().find(|it| it.number == winner) else { return false };
-        let ties = |it: &&&TryRecord| it.left == first.left && it.done == first.done;
-        tries.iter().filter(ties).count() > 1
+        let attempts = ran.attempts_of(record.job.id.0);
+        let Some(first) = attempts.iter().find(|it| it.number == winner) else { return false };
+        let ties = |it: &&&AttemptRecord| it.left == first.left && it.done == first.done;
+        attempts.iter().filter(ties).count() > 1
     })
 }
 
@@ -298,7 +305,7 @@ fn alone_or_not(grid: fn(u64) -> Grid, cases: u64) {
             let mut grid = grid(seed);
             (grid.plan.alone, grid.plan.records_all) = (alone, records_all);
             let mut ran = grid.run_on_both();
-            ran.tries.sort_by_key(|it| (it.job, it.number));
+            ran.attempts.sort_by_key(|it| (it.job, it.number));
             ran.jobs.sort_by_key(|it| it.job.id);
             ran
         };
@@ -306,18 +313,18 @@ fn alone_or_not(grid: fn(u64) -> Grid, cases: u64) {
         if has_ties(&other) {
             continue;
         }
-        assert_eq!(one.tries, other.tries, "grid {seed}");
+        assert_eq!(one.attempts, other.attempts, "grid {seed}");
         for ran in [&other, &short] {
             let found = (&ran.jobs, &ran.accounts, &ran.storage);
             assert_eq!((&one.jobs, &one.accounts, &one.storage), found, "grid {seed}");
         }
         fewer += u64::from(one.log.len() < other.log.len());
-        // What is not on record is no start of another try, which `run_on_both` has checked.
-        for (it, whole) in short.tries.iter_mut().zip(&one.tries) {
+        // What is not on record is no start of another attempt, which `run_on_both` has checked.
+        for (it, whole) in short.attempts.iter_mut().zip(&one.attempts) {
             assert!(it.checkpoints.iter().all(|kept| whole.checkpoints.contains(kept)));
             it.checkpoints.clone_from(&whole.checkpoints);
         }
-        assert_eq!((one.tries, one.log), (short.tries, short.log), "grid {seed}");
+        assert_eq!((one.attempts, one.log), (short.attempts, short.log), "grid {seed}");
     }
     assert!(fewer > cases / 6, "only {fewer} grids had resources by themselves");
 }

@@ -4,7 +4,7 @@
 use haggle_agents::Message;
 use haggle_agents::grid::{BackgroundLoad, Checkpoints, Delay, JobData, StorageLimits};
 use haggle_agents::protocol::{GridTimer, Timer};
-use haggle_model::grid::{GridOutcome, TryRecord};
+use haggle_model::grid::{AttemptRecord, GridOutcome};
 use haggle_model::work::Speed;
 use haggle_model::{ActorId, Span};
 use haggle_scheduling::grid::checkpoint::MeanFailure;
@@ -92,7 +92,7 @@ fn who_restarts_from_a_checkpoint_may_keep_its_input() {
             plan.restart_needs_input = again;
         });
         let ran = ran.run_on_both();
-        let second = ran.tries_of(0)[1];
+        let second = ran.attempts_of(0)[1];
         (second.started, ran.accounts[1].data.input, ran.accounts[1].data.recovery)
     };
     assert_eq!(run(true), (Some(at(87.0)), 4_000_000, 3_000_000));
@@ -111,10 +111,10 @@ fn a_job_with_all_its_copies_writes_no_checkpoints() {
         (plan.period, plan.checkpoints) = (secs(10.0), every(6.0, 0.0));
     });
     let ran = ran.until(49.0).run_on_both();
-    let requests = |it: &TryRecord| {
+    let requests = |it: &AttemptRecord| {
         it.checkpoints.iter().map(|it| it.requested.as_secs_f64()).collect::<Vec<f64>>()
     };
-    let [first, kept, again] = ran.tries_of(0)[..] else { panic!("three tries") };
+    let [first, kept, again] = ran.attempts_of(0)[..] else { panic!("three attempts") };
     assert_eq!((first.left, again.dispatched), (at(10.0), at(40.0)));
     // What is due in the instant of the round comes before it.
     assert_eq!(requests(kept), [16.0, 22.0, 28.0, 34.0, 40.0]);

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use haggle_agents::grid::Delay;
+use haggle_model::AttemptOutcome;
 use haggle_model::failures::{Outage, OutageList};
-use haggle_model::grid::{GridOutcome, TryEnd};
+use haggle_model::grid::GridOutcome;
 use haggle_model::random::{Stream, stream};
 use haggle_model::{JobOutcome, Refusal, Span, Time};
 use haggle_scheduling::grid::{
@@ -22,7 +23,7 @@ fn grid(policy: SessionPolicy) -> Grid {
 /// Where sessions went, numbered from 1; 0 = rejected.
 fn placed(ran: &GridRan) -> Vec<u32> {
     let count = (ran.jobs.len() + ran.rejected.len()) as u32;
-    let place = |job| ran.tries_of(job).first().map_or(0, |it| it.resource.0 + 1);
+    let place = |job| ran.attempts_of(job).first().map_or(0, |it| it.resource.0 + 1);
     (0..count).map(place).collect()
 }
 
@@ -198,11 +199,13 @@ fn sessions_are_placed_at_once_or_rejected_for_ever() {
             assert_eq!(record.end, record.job.submit, "grid {seed}");
         }
         for record in &ran.jobs {
-            let [it] = ran.tries_of(record.job.id.0)[..] else { panic!("one try: {record:?}") };
+            let [it] = ran.attempts_of(record.job.id.0)[..] else {
+                panic!("one attempt: {record:?}")
+            };
             assert_eq!(it.dispatched, record.job.submit, "grid {seed}");
             match record.outcome {
                 GridOutcome::Lost(seen) => {
-                    assert!(it.ending == TryEnd::Failed && it.end <= seen);
+                    assert!(it.outcome == AttemptOutcome::Failed && it.end <= seen);
                     lost += 1;
                 }
                 GridOutcome::Done { .. } | GridOutcome::Open { .. } => {}

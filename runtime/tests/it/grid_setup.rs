@@ -6,10 +6,11 @@ use std::sync::atomic::AtomicBool;
 
 use haggle_agents::grid::{CancelMode, GridPlan, JobData, PlannedResource, Routes};
 use haggle_agents::{AnyActor, Message, Seats, User, UserConfig};
+use haggle_model::AttemptOutcome;
 use haggle_model::failures::{Cause, Failures, OutageList, Resource};
 use haggle_model::grid::{
-    DataFlow, GridJobRecord, GridOutcome, Place, ResourceAccount, RoundsAccount, StorageAccount,
-    TryEnd, TryRecord,
+    AttemptRecord, DataFlow, GridJobRecord, GridOutcome, Place, ResourceAccount, RoundsAccount,
+    StorageAccount,
 };
 use haggle_model::network::Path;
 use haggle_model::work::{Speed, Work};
@@ -38,7 +39,7 @@ pub(crate) struct Grid {
 /// What a run of a grid left behind.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct GridRan {
-    pub(crate) tries: Vec<TryRecord>,
+    pub(crate) attempts: Vec<AttemptRecord>,
     pub(crate) jobs: Vec<GridJobRecord>,
     /// Jobs that were not taken.
     pub(crate) rejected: Vec<JobRecord>,
@@ -221,9 +222,9 @@ impl Grid {
         let mut books = GridLedger::default();
         for (now, observation) in &ran.observed {
             match observation.clone() {
-                Observation::TryOver(record) => {
+                Observation::AttemptOver(record) => {
                     books.settle(*now).expect("the books balance");
-                    books.try_over(record);
+                    books.attempt_over(record);
                 }
                 Observation::GridJobOver(record) => {
                     books.settle(*now).expect("the books balance");
@@ -245,37 +246,39 @@ impl Grid {
     fn audit(&self, ran: &GridRan) {
         self.audit_rounds(ran);
         for account in &ran.accounts {
-            let here = || ran.tries.iter().filter(|it| it.resource == account.resource);
+            let here = || ran.attempts.iter().filter(|it| it.resource == account.resource);
             let held: i64 = here().map(|it| it.held().as_micros()).sum();
             assert_eq!(held, account.held.as_micros(), "slot time of {}", account.resource);
-            let computed: Work = here().map(TryRecord::computed).sum();
+            let computed: Work = here().map(AttemptRecord::computed).sum();
             assert_eq!(computed, account.processed, "work of {}", account.resource);
             self.audit_transfers(account, &here().collect::<Vec<_>>());
             self.audit_resource(ran, account.resource.index());
         }
         for record in &ran.jobs {
-            let tries: Vec<_> = ran.tries.iter().filter(|it| it.job == record.job.id).collect();
-            let mut numbers: Vec<_> = tries.iter().map(|it| it.number).collect();
+            let attempts: Vec<_> =
+                ran.attempts.iter().filter(|it| it.job == record.job.id).collect();
+            let mut numbers: Vec<_> = attempts.iter().map(|it| it.number).collect();
             numbers.sort_unstable();
             numbers.dedup();
-            assert_eq!(numbers.len(), tries.len(), "{:?}", record.job.id);
+            assert_eq!(numbers.len(), attempts.len(), "{:?}", record.job.id);
             if let GridOutcome::Done { winner, computed, end } = record.outcome {
-                let winner = tries.iter().find(|it| it.number == winner).expect("who won has run");
+                let winner =
+                    attempts.iter().find(|it| it.number == winner).expect("who won has run");
                 let length = Speed::from_mips(1).over(record.job.run_time.reveal_to_machine());
-                assert_eq!((winner.ending, winner.done), (TryEnd::Computed, length));
+                assert_eq!((winner.outcome, winner.done), (AttemptOutcome::Completed, length));
                 assert!(computed <= end && winner.left <= computed);
                 let cancelled = match self.plan.cancel_mode {
                     CancelMode::Immediate => computed,
                     CancelMode::NextRound => computed + self.plan.period + self.takes(),
                 };
-                for other in &tries {
+                for other in &attempts {
                     assert!(other.left <= cancelled, "{other:?} went on after {winner:?}");
                 }
             }
-            for it in &tries {
+            for it in &attempts {
                 assert!(it.waiting() >= Span::ZERO && it.done >= it.from, "{it:?}");
                 let parent =
-                    it.parent.and_then(|number| tries.iter().find(|it| it.number == number));
+                    it.parent.and_then(|number| attempts.iter().find(|it| it.number == number));
                 if let Some(parent) = parent {
                     let saved = |checkpoint: &haggle_model::grid::CheckpointRecord| {
                         checkpoint.done == it.from && checkpoint.available.is_some()
@@ -290,7 +293,7 @@ impl Grid {
 
     /// What is sent goes out when a round is over, and each begins after the one before it.
     fn audit_rounds(&self, ran: &GridRan) {
-        let mut sent: Vec<Time> = ran.tries.iter().map(|it| it.dispatched).collect();
+        let mut sent: Vec<Time> = ran.attempts.iter().map(|it| it.dispatched).collect();
         sent.sort_unstable();
         sent.dedup();
         for &at in &sent {
@@ -303,8 +306,8 @@ impl Grid {
         }
     }
 
-    /// As many transfers have arrived as tries of one workload say, all of whose jobs bring along the same.
-    fn audit_transfers(&self, account: &ResourceAccount, tries: &[&TryRecord]) {
+    /// As many transfers have arrived as attempts of one workload say, all of whose jobs bring along the same.
+    fn audit_transfers(&self, account: &ResourceAccount, attempts: &[&AttemptRecord]) {
         let [data] = self.plan.data[..] else { return };
         let brings_own = |job: &Job| job.task.as_ref().is_some_and(|task| task.data.is_some());
         if self.jobs.iter().any(brings_own) {
@@ -316,14 +319,17 @@ impl Grid {
         let carried = |from, to| account.flows.iter().find(is_between(from, to));
         let arrived = |from, to| carried(from, to).map_or(0, |flow| flow.carried.transfers);
         let sent = |bytes: u64, count: usize| if bytes > 0 { count as u64 } else { 0 };
-        let ended = |end: TryEnd| tries.iter().filter(|it| it.ending == end).count();
+        let ended = |end: AttemptOutcome| attempts.iter().filter(|it| it.outcome == end).count();
         // What a job that moves away saves stays here, and its next resource asks for it.
-        let saved = tries.iter().map(|it| it.available as usize).sum::<usize>();
-        let saved = sent(data.checkpoint, saved - ended(TryEnd::Moved));
-        assert_eq!(arrived(here, Place::Storage), sent(data.output, ended(TryEnd::Computed)));
+        let saved = attempts.iter().map(|it| it.available as usize).sum::<usize>();
+        let saved = sent(data.checkpoint, saved - ended(AttemptOutcome::Moved));
+        assert_eq!(
+            arrived(here, Place::Storage),
+            sent(data.output, ended(AttemptOutcome::Completed))
+        );
         assert_eq!(arrived(here, Place::Checkpoints), saved);
         for (from, bytes) in [(Place::Storage, data.input), (Place::Checkpoints, data.checkpoint)] {
-            assert!(arrived(from, here) <= tries.len() as u64);
+            assert!(arrived(from, here) <= attempts.len() as u64);
             assert_eq!(
                 carried(from, here).map_or(0, |it| it.carried.bytes),
                 arrived(from, here) * bytes
@@ -340,7 +346,8 @@ impl Grid {
 
     /// Slots are not given twice, and nothing holds one while its resource is down.
     fn audit_resource(&self, ran: &GridRan, resource: usize) {
-        let here: Vec<_> = ran.tries.iter().filter(|it| it.resource.index() == resource).collect();
+        let here: Vec<_> =
+            ran.attempts.iter().filter(|it| it.resource.index() == resource).collect();
         let slots = match self.plan.resources[resource].sharing {
             Sharing::Equal { slots } => slots as usize,
             Sharing::Reserved { slots } => slots.map_or(usize::MAX, |slots| slots as usize),
@@ -365,11 +372,11 @@ impl Grid {
 }
 
 impl GridRan {
-    /// The tries of a job, in order of their numbers.
-    pub(crate) fn tries_of(&self, job: u32) -> Vec<&TryRecord> {
-        let mut tries: Vec<_> = self.tries.iter().filter(|it| it.job.0 == job).collect();
-        tries.sort_by_key(|it| it.number);
-        tries
+    /// The attempts of a job, in order of their numbers.
+    pub(crate) fn attempts_of(&self, job: u32) -> Vec<&AttemptRecord> {
+        let mut attempts: Vec<_> = self.attempts.iter().filter(|it| it.job.0 == job).collect();
+        attempts.sort_by_key(|it| it.number);
+        attempts
     }
 
     /// When a job was done, in seconds; `None` if it was not.
@@ -408,7 +415,7 @@ impl Sink for GridRan {
     ) -> Result<(), OutsideError> {
         self.observed.push((now, observation.clone()));
         match observation.clone() {
-            Observation::TryOver(record) => self.tries.push(Arc::unwrap_or_clone(record)),
+            Observation::AttemptOver(record) => self.attempts.push(Arc::unwrap_or_clone(record)),
             Observation::GridJobOver(record) => self.jobs.push(*record),
             Observation::JobOver(record) => self.rejected.push(*record),
             Observation::ResourceAccount(account) => self.accounts.push(*account),

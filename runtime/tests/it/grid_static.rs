@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use haggle_agents::grid::Delay;
-use haggle_model::grid::{GridOutcome, TryEnd, TryRecord};
+use haggle_model::AttemptOutcome;
+use haggle_model::grid::{AttemptRecord, GridOutcome};
 use haggle_model::random::{Stream, stream};
 use haggle_model::workflow::{TaskData, WorkflowTask};
 use haggle_model::{Job, JobId, Span, Time};
@@ -64,14 +65,14 @@ pub(crate) fn with_flow(mut grid: Grid, submit: i64, tasks: &[Drawn]) -> Grid {
     grid
 }
 
-/// Where and when each job had its slot, s, by all its tries.
+/// Where and when each job had its slot, s, by all its attempts.
 fn slots(ran: &GridRan) -> Vec<(u32, usize, f64, f64)> {
-    let mut tries: Vec<&TryRecord> = ran.tries.iter().collect();
-    tries.sort_by_key(|it| (it.job, it.number));
-    let slot = |it: &TryRecord| {
+    let mut attempts: Vec<&AttemptRecord> = ran.attempts.iter().collect();
+    attempts.sort_by_key(|it| (it.job, it.number));
+    let slot = |it: &AttemptRecord| {
         (it.job.0, it.resource.index(), it.dispatched.as_secs_f64(), it.left.as_secs_f64())
     };
-    tries.into_iter().map(slot).collect()
+    attempts.into_iter().map(slot).collect()
 }
 
 /// A resource of 1 and one of 2 MIPS. Times on them, with input: 8, 7, 5 and 10 s, and 4, 4, 3 and 6 s; outputs but the last take
@@ -260,8 +261,9 @@ fn trouble_delays_tasks_and_mixes_nothing_up() {
         let ran = grid.run_on_both();
         let over: BTreeMap<JobId, &GridOutcome> =
             ran.jobs.iter().map(|it| (it.job.id, &it.outcome)).collect();
-        let first =
-            |job: JobId| ran.tries.iter().filter(|it| it.job == job).map(|it| it.dispatched).min();
+        let first = |job: JobId| {
+            ran.attempts.iter().filter(|it| it.job == job).map(|it| it.dispatched).min()
+        };
         for job in &grid.jobs {
             let task = job.task.as_ref().expect("all are tasks");
             let id = WorkflowId { workload: 0, number: task.workflow };
@@ -282,12 +284,12 @@ fn trouble_delays_tasks_and_mixes_nothing_up() {
         }
         let is_withdrawn = |it: &&&GridOutcome| matches!(**it, GridOutcome::Withdrawn(_));
         withdrawn += over.values().filter(is_withdrawn).count();
-        again += ran.tries.iter().filter(|it| it.number > 1).count();
-        for (number, one) in ran.tries.iter().enumerate() {
-            for other in &ran.tries[..number] {
+        again += ran.attempts.iter().filter(|it| it.number > 1).count();
+        for (number, one) in ran.attempts.iter().enumerate() {
+            for other in &ran.attempts[..number] {
                 let apart = one.left <= other.dispatched || other.left <= one.dispatched;
                 // Those that died unnoticed hold no slot as far as the scheduler knows.
-                let died = [one, other].iter().any(|it| it.ending == TryEnd::Failed);
+                let died = [one, other].iter().any(|it| it.outcome == AttemptOutcome::Failed);
                 assert!(apart || died || one.resource != other.resource, "case {case}");
             }
         }

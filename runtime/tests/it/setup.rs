@@ -587,7 +587,7 @@ impl Sink for Log {
                 }
                 self.inputs.insert(staged.job, (now, Staged::clone(staged)));
             }
-            Observation::TryOver(_)
+            Observation::AttemptOver(_)
             | Observation::GridJobOver(_)
             | Observation::ResourceAccount(_)
             | Observation::OutputsStuck { .. }

@@ -33,7 +33,7 @@ pub struct Figure {
     #[serde(default)]
     pub providers: Vec<Name>,
     /// The job that "job-timeline" and "sequence" draw, or a task of the workflow that "workflow-timeline"
-    /// does: its number in the run; without it, the one with the most tries, or messages.
+    /// does: its number in the run; without it, the one with the most attempts, or messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<u32>,
     /// Start of the time that is drawn; without it, the start of the run.
@@ -235,9 +235,9 @@ pub enum FigureKind {
     LetterValues,
     /// A metric over a sweep axis.
     Lines,
-    /// What the slots of a grid's resource did when: tries of jobs, checkpoints and outages.
+    /// What the slots of a grid's resource did when: attempts of jobs, checkpoints and outages.
     ResourceTimeline,
-    /// One job of a grid across its tries, and from which checkpoint each went on.
+    /// One job of a grid across its attempts, and from which checkpoint each went on.
     JobTimeline,
     /// One workflow: which of its tasks ran where when, and when their data moved.
     WorkflowTimeline,

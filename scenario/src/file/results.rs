@@ -23,7 +23,7 @@ pub struct Results {
     pub format: TableFormat,
     /// How much of the messages between actors is kept.
     pub messages: Messages,
-    /// Whether each checkpoint of a grid gets a row; without it, those from which another try
+    /// Whether each checkpoint of a grid gets a row; without it, those from which another attempt
     /// could have started do.
     #[serde(skip_serializing_if = "is_true")]
     pub checkpoints: bool,

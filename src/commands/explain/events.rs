@@ -1,7 +1,7 @@
 //! What happened to a job, in order of time.
 
 use haggle::experiment::explain::{
-    Attempt, Booked, Disclosed, Displaced, LostTasks, Move, Story, Try,
+    Attempt, Booked, Disclosed, Displaced, LostTasks, Move, OnGrid, Story,
 };
 
 use super::whole;
@@ -31,12 +31,12 @@ pub(super) fn told(story: &Story) -> String {
     reserved(story, &mut events);
     let many = story.attempts.len() > 1;
     for it in &story.attempts {
-        attempt(story, it, many, &mut events);
+        match &it.on_grid {
+            Some(here) => on_resource(it, here, &mut events),
+            None => attempt(story, it, many, &mut events),
+        }
     }
     bag(story, &mut events);
-    for it in &story.tries {
-        one_try(it, &mut events);
-    }
     events.push((story.left, ending(story)));
     // Stable: at one instant, things stay in the order in which they follow from each other.
     events.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -188,7 +188,7 @@ fn moved(it: &Move) -> String {
 }
 
 fn placed(story: &Story, events: &mut Vec<(f64, String)>) {
-    let Some(queued) = story.queued.filter(|_| story.tries.is_empty()) else { return };
+    let Some(queued) = story.queued.filter(|_| !story.is_on_grid()) else { return };
     let promise = story.promised_end.map_or_else(String::new, |promised| {
         format!(", with a promised completion at {} s", seconds(promised))
     });
@@ -290,39 +290,40 @@ fn bag(story: &Story, events: &mut Vec<(f64, String)>) {
     }
 }
 
-/// A try on a resource of a grid.
-fn one_try(it: &Try, events: &mut Vec<(f64, String)>) {
-    let Try { attempt, resource, .. } = it;
-    let from = it.parent.map_or_else(String::new, |parent| {
-        format!(", from a checkpoint of try {parent} with {} MI", number(it.work_at_start))
+/// An attempt on a resource of a grid.
+fn on_resource(it: &Attempt, here: &OnGrid, events: &mut Vec<(f64, String)>) {
+    let Attempt { attempt, provider, .. } = it;
+    let (Some(sent), Some(end)) = (it.queued, it.end) else { return };
+    let from = here.parent.map_or_else(String::new, |parent| {
+        format!(", from a checkpoint of attempt {parent} with {} MI", number(here.work_at_start))
     });
-    events.push((it.dispatched, format!("try {attempt} sent to {resource}{from}")));
+    events.push((sent, format!("attempt {attempt} sent to {provider}{from}")));
     if let Some(start) = it.start {
-        let data = start - it.dispatched;
+        let data = start - sent;
         let after = match data > 0.0 {
             true => format!(", after {} for data", duration(data)),
             false => String::new(),
         };
-        events.push((start, format!("try {attempt} began to compute at {resource}{after}")));
+        events.push((start, format!("attempt {attempt} began to compute at {provider}{after}")));
     }
-    let saved = match it.saved {
+    let saved = match here.work_saved {
         Some(saved) => format!("a checkpoint holds {} MI", number(saved)),
         None => "no checkpoint of it can be used".to_owned(),
     };
-    let ran = format!("after computing {}", duration(it.computing));
+    let ran = format!("after computing {}", duration(here.computing));
     let what = match it.outcome.as_str() {
-        "computed" => "computed; its output is sent",
+        "completed" => "computed; its output is sent",
         "failed" => {
             let why = down(it.restored, "resource");
             &format!("failed {ran}: {why}; {saved}")
         }
-        "cancelled" => &format!("cancelled {ran}: another try was enough"),
+        "cancelled" => &format!("cancelled {ran}: another attempt was enough"),
         "moved" => &format!("left {ran}, to go on elsewhere; {saved}"),
         "stranded" => "stopped: data that it needed were at a resource that failed",
         _ => return,
     };
-    let time = if it.outcome == "computed" { it.slot_left } else { it.end };
-    events.push((time, format!("try {attempt} at {resource} {what}")));
+    let time = if it.outcome == "completed" { here.slot_left } else { end };
+    events.push((time, format!("attempt {attempt} at {provider} {what}")));
 }
 
 fn ending(story: &Story) -> String {

@@ -25,7 +25,6 @@ pub(super) fn told(story: &Story) -> String {
         text.push_str("\nIt did not wait: it started as soon as it was submitted.\n");
     } else if story.start.is_none() && story.outcome != "rejected" {
         let tried = story.attempts.iter().any(|it| it.start.is_some());
-        let tried = tried || story.tries.iter().any(|it| it.start.is_some());
         let never = if tried { "no attempt came to its end" } else { "never started" };
         text.push_str(&format!("\nIt waited {} and {never}.\n", duration(waiting)));
     }
@@ -33,7 +32,7 @@ pub(super) fn told(story: &Story) -> String {
 }
 
 fn is_of_grid(story: &Story) -> bool {
-    !story.tries.is_empty() || story.sizes.is_empty()
+    story.is_on_grid() || story.sizes.is_empty()
 }
 
 /// A part in the field's words.

@@ -11,7 +11,7 @@ use haggle_scheduling::grid::{Action, Insight, ResourceId, Round, Session, User}
 use haggle_scheduling::workflows::Ledger;
 use rand::RngExt;
 
-use super::{Dispatcher, DispatcherConfig, Moving, Tries, length};
+use super::{Attempts, Dispatcher, DispatcherConfig, Moving, length};
 use crate::Outbox;
 use crate::desk::Desk;
 use crate::grid::Traffic;
@@ -61,7 +61,7 @@ struct Progressed {
 struct Insights<'a> {
     answers: &'a Answers,
     config: &'a DispatcherConfig,
-    desk: &'a Desk<Tries>,
+    desk: &'a Desk<Attempts>,
     ledger: &'a Ledger,
 }
 
@@ -231,8 +231,8 @@ impl Dispatcher {
             let SoFar { done, computes, computing, reports } = so_far;
             let progressed = Progressed { done, computes, computing };
             self.answers.progress.insert((job, resource), progressed);
-            if let Some(tries) = self.tries(job) {
-                tries.reports.extend(reports);
+            if let Some(attempts) = self.attempts(job) {
+                attempts.reports.extend(reports);
             }
             self.decide_if_answered(now, out);
         }
@@ -296,8 +296,8 @@ impl Dispatcher {
             }
             Action::GiveUp { job } => self.give_up(now, job, out),
             Action::Checkpointing { job, on } => {
-                let tries = self.desk.get(job).map(|entry| &entry.stage);
-                for &(resource, _) in tries.into_iter().flat_map(|tries| &tries.alive) {
+                let attempts = self.desk.get(job).map(|entry| &entry.stage);
+                for &(resource, _) in attempts.into_iter().flat_map(|attempts| &attempts.alive) {
                     self.tell(resource, DispatchMessage::Checkpointing { job, on }, out);
                 }
             }

@@ -1,6 +1,7 @@
 //! When jobs on a resource save their progress.
 
-use haggle_model::grid::{CheckpointRecord, TryEnd};
+use haggle_model::AttemptOutcome;
+use haggle_model::grid::CheckpointRecord;
 use haggle_model::{ActorId, JobId, Span, Time};
 use haggle_scheduling::grid::Expiry;
 use haggle_scheduling::grid::checkpoint::{Situation, execution};
@@ -103,7 +104,7 @@ impl GridResource {
         replica.available += 1;
         let (number, from) = (replica.number, self.provider());
         self.abort_transfers(now, job, out);
-        self.record_left(now, job, TryEnd::Moved, out);
+        self.record_left(now, job, AttemptOutcome::Moved, out);
         out.send(to, DispatchMessage::Moved(Box::new(Moved { job, number, done, from })));
         out.send(self.rules.home.dispatcher, DispatchMessage::Left { job });
     }
@@ -151,7 +152,7 @@ impl GridResource {
             let moved = Moved { job, number, done, from: self.provider() };
             self.machine.release(now, job);
             self.abort_transfers(now, job, out);
-            self.record(job, (now, now), TryEnd::Moved, done, out);
+            self.record(job, (now, now), AttemptOutcome::Moved, done, out);
             out.send(to, DispatchMessage::Moved(Box::new(moved)));
             out.send(self.rules.home.dispatcher, DispatchMessage::Left { job });
             return;
@@ -205,7 +206,7 @@ impl GridResource {
 
     /// A job waits elsewhere from now on: what it has done is where any resource may fetch it.
     fn suspended(&mut self, now: Time, job: JobId, out: &mut Outbox) {
-        self.record_left(now, job, TryEnd::Moved, out);
+        self.record_left(now, job, AttemptOutcome::Moved, out);
         out.send(self.rules.home.dispatcher, DispatchMessage::Suspended { job });
     }
 

@@ -1,8 +1,9 @@
-//! How tries end: for the record.
+//! How attempts end: for the record.
 
 use std::sync::Arc;
 
-use haggle_model::grid::{ResourceAccount, TryEnd, TryRecord};
+use haggle_model::AttemptOutcome;
+use haggle_model::grid::{AttemptRecord, ResourceAccount};
 use haggle_model::work::Work;
 use haggle_model::{JobId, Observation, Span, Time};
 use haggle_scheduling::grid::Sharing;
@@ -12,17 +13,17 @@ use crate::Outbox;
 use crate::protocol::{DataMessage, DispatchMessage, GridTimer};
 
 impl GridResource {
-    /// Takes down the end of a try that gave its slot back at `left` and was over at `end`.
+    /// Takes down the end of an attempt that gave its slot back at `left` and was over at `end`.
     pub(super) fn record(
         &mut self,
         job: JobId,
         (left, end): (Time, Time),
-        ending: TryEnd,
+        outcome: AttemptOutcome,
         done: Work,
         out: &mut Outbox,
     ) {
         // Of what has been computed, or is not to go on, nobody needs the checkpoints.
-        if !matches!(ending, TryEnd::Computed | TryEnd::Open) {
+        if !matches!(outcome, AttemptOutcome::Completed | AttemptOutcome::Unfinished) {
             self.tell(job, out);
         }
         let mut replica = self.replicas.remove(&job).expect("it is taken down once");
@@ -31,7 +32,7 @@ impl GridResource {
         }
         let Replica { number, parent, from, dispatched, started, computing, writing, .. } =
             *replica;
-        out.observe(Observation::TryOver(Arc::new(TryRecord {
+        out.observe(Observation::AttemptOver(Arc::new(AttemptRecord {
             job,
             number,
             resource: self.provider(),
@@ -41,7 +42,7 @@ impl GridResource {
             started,
             left,
             end,
-            ending,
+            outcome,
             done,
             computing,
             writing,
@@ -54,17 +55,30 @@ impl GridResource {
         })));
     }
 
-    /// Takes down the end of a try that gave its slot back before it was over.
-    pub(super) fn record_left(&mut self, now: Time, job: JobId, ending: TryEnd, out: &mut Outbox) {
+    /// Takes down the end of an attempt that gave its slot back before it was over.
+    pub(super) fn record_left(
+        &mut self,
+        now: Time,
+        job: JobId,
+        outcome: AttemptOutcome,
+        out: &mut Outbox,
+    ) {
         let replica = &self.replicas[&job];
         let left = replica.left.expect("it is leaving");
         let done = replica.leaving_with().expect("it is leaving");
-        self.record(job, (left, now), ending, done, out);
+        self.record(job, (left, now), outcome, done, out);
     }
 
-    /// Takes down the end of a try in whatever stage it is. `done` is what the
+    /// Takes down the end of an attempt in whatever stage it is. `done` is what the
     /// machine says of one that held a slot.
-    fn end(&mut self, now: Time, job: JobId, ending: TryEnd, done: Option<Work>, out: &mut Outbox) {
+    fn end(
+        &mut self,
+        now: Time,
+        job: JobId,
+        outcome: AttemptOutcome,
+        done: Option<Work>,
+        out: &mut Outbox,
+    ) {
         self.abort_transfers(now, job, out);
         self.stop_timers(job, out);
         let storage = self.rules.home.storage;
@@ -73,20 +87,20 @@ impl GridResource {
             Stage::Waiting | Stage::Expected => {}
             Stage::Computing => replica.computing += now - replica.since,
             Stage::Writing(_) => replica.writing += now - replica.since,
-            Stage::Leaving(_) => return self.record_left(now, job, ending, out),
+            Stage::Leaving(_) => return self.record_left(now, job, outcome, out),
             Stage::Output => {
                 let (left, length) = (replica.since, replica.length);
                 let bytes = replica.data.output;
                 if let Some(storage) = storage
-                    && ending != TryEnd::Open
+                    && outcome != AttemptOutcome::Unfinished
                 {
                     out.send(storage, DataMessage::RoomUnused { job, bytes });
                 }
-                return self.record(job, (left, now), ending, length, out);
+                return self.record(job, (left, now), outcome, length, out);
             }
         }
         let done = done.unwrap_or(replica.from);
-        self.record(job, (now, now), ending, done, out);
+        self.record(job, (now, now), outcome, done, out);
     }
 
     /// Nothing happens to a job by itself any more.
@@ -106,7 +120,7 @@ impl GridResource {
         self.dead.remove(&job);
         if self.replicas.contains_key(&job) {
             let done = self.machine.release(now, job);
-            self.end(now, job, TryEnd::Cancelled, done, out);
+            self.end(now, job, AttemptOutcome::Cancelled, done, out);
         }
     }
 
@@ -114,7 +128,7 @@ impl GridResource {
     pub(super) fn on_stranded(&mut self, now: Time, number: u32, out: &mut Outbox) {
         let Some((job, _)) = self.transfers.remove(&number) else { return };
         let done = self.machine.release(now, job);
-        self.end(now, job, TryEnd::Stranded, done, out);
+        self.end(now, job, AttemptOutcome::Stranded, done, out);
         out.send(self.rules.home.dispatcher, DispatchMessage::Stranded { job });
     }
 
@@ -124,18 +138,18 @@ impl GridResource {
         self.machine.fail(now, &mut lost);
         for (job, done) in lost {
             self.dead.insert(job, done);
-            self.end(now, job, TryEnd::Failed, Some(done), out);
+            self.end(now, job, AttemptOutcome::Failed, Some(done), out);
         }
         let replicas = self.replicas.iter();
         let leaving = replicas.filter_map(|(&job, replica)| Some((job, replica.leaving_with()?)));
         for (job, done) in leaving.collect::<Vec<_>>() {
             self.dead.insert(job, done);
-            self.end(now, job, TryEnd::Failed, None, out);
+            self.end(now, job, AttemptOutcome::Failed, None, out);
         }
         if !self.rules.output_survives {
             while let Some((&job, replica)) = self.replicas.first() {
                 self.dead.insert(job, replica.length);
-                self.end(now, job, TryEnd::Failed, None, out);
+                self.end(now, job, AttemptOutcome::Failed, None, out);
             }
         }
         if self.rules.moves {
@@ -147,7 +161,7 @@ impl GridResource {
     pub(super) fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
         while let Some((&job, _)) = self.replicas.first() {
             let done = self.machine.release(now, job);
-            self.end(now, job, TryEnd::Open, done, out);
+            self.end(now, job, AttemptOutcome::Unfinished, done, out);
         }
         let usage = self.machine.usage(now);
         let open = self.down_since.map_or(Span::ZERO, |since| now - since);
@@ -163,7 +177,7 @@ impl GridResource {
                 Sharing::Reserved { .. } => Some(usage.reserved),
             },
             processed: usage.processed,
-            tries: self.tries,
+            attempts: self.attempts,
             data: self.deliveries.data(),
             flows: self.deliveries.flows(self.provider()),
         })));

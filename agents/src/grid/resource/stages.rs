@@ -1,6 +1,7 @@
 //! A job on its way: its data, its computing, its output.
 
-use haggle_model::grid::{KeptCheckpoint, TryEnd};
+use haggle_model::AttemptOutcome;
+use haggle_model::grid::KeptCheckpoint;
 use haggle_model::network::Node;
 use haggle_model::work::Work;
 use haggle_model::{JobId, Span, Time};
@@ -106,7 +107,7 @@ impl GridResource {
         let delivered = bytes == 0;
         if delivered {
             let length = replica.length;
-            self.record(job, (now, now), TryEnd::Computed, length, out);
+            self.record(job, (now, now), AttemptOutcome::Completed, length, out);
         } else {
             replica.stage = Stage::Output;
             replica.since = now;
@@ -164,7 +165,7 @@ impl GridResource {
                 self.deliveries.output(data.output);
                 let replica = &self.replicas[&job];
                 let (left, length) = (replica.since, replica.length);
-                self.record(job, (left, now), TryEnd::Computed, length, out);
+                self.record(job, (left, now), AttemptOutcome::Completed, length, out);
                 out.send(self.rules.home.dispatcher, DispatchMessage::Delivered { job });
             }
         }
@@ -186,7 +187,7 @@ impl GridResource {
         replica.available += 1;
         replica.kept = replica.kept.or(Some(KeptCheckpoint { since: now, bytes }));
         let saved = Saved { job, number: replica.number, done: checkpoint.done, at: now, bytes };
-        // One that was overtaken before anybody heard of it is no start for another try.
+        // One that was overtaken before anybody heard of it is no start for another attempt.
         let newest = replica.untold.is_none_or(|(_, it)| it.done <= saved.done);
         let overtaken = match newest {
             true => replica.untold.replace((place, saved)).map(|(place, _)| place),

@@ -1,11 +1,12 @@
-//! What has become of a job when the run ends, from what is known of its tries.
+//! What has become of a job when the run ends, from what is known of its attempts.
 
-use haggle_model::grid::{GridOutcome, JobFate, ReplicaFate, TryEnd, TryRecord, fate};
+use haggle_model::AttemptOutcome;
+use haggle_model::grid::{AttemptRecord, GridOutcome, JobFate, ReplicaFate, fate};
 
-use super::Tries;
+use super::Attempts;
 
 /// What has become of a job; `None` if it was withdrawn.
-pub(super) fn fate_of(tries: &Tries, outcome: &GridOutcome) -> Option<JobFate> {
+pub(super) fn fate_of(attempts: &Attempts, outcome: &GridOutcome) -> Option<JobFate> {
     match outcome {
         GridOutcome::Done { .. } => Some(JobFate::Done),
         GridOutcome::Lost(_) => Some(JobFate::Lost),
@@ -15,19 +16,24 @@ pub(super) fn fate_of(tries: &Tries, outcome: &GridOutcome) -> Option<JobFate> {
             // alive than it wants; else that has been replaced already.
             let replaces = *restarts && (believed.len() as u64) < u64::from(*wanted);
             let fates: Vec<ReplicaFate> =
-                tries.values().filter_map(|it| replica(it, believed, replaces)).collect();
+                attempts.values().filter_map(|it| replica(it, believed, replaces)).collect();
             Some(fate(false, *wanted, &fates))
         }
     }
 }
 
-/// What has become of one try; `None` for one that was not needed any more.
-fn replica(record: &TryRecord, believed: &[(u32, bool)], replaces: bool) -> Option<ReplicaFate> {
-    match record.ending {
+/// What has become of one attempt; `None` for one that was not needed any more.
+fn replica(
+    record: &AttemptRecord,
+    believed: &[(u32, bool)],
+    replaces: bool,
+) -> Option<ReplicaFate> {
+    match record.outcome {
         // Of one that was computed in the last instant the news may still be on its way.
-        TryEnd::Open | TryEnd::Computed => Some(ReplicaFate::Alive),
-        TryEnd::Cancelled | TryEnd::Moved => None,
-        TryEnd::Failed | TryEnd::Stranded => {
+        AttemptOutcome::Unfinished | AttemptOutcome::Completed => Some(ReplicaFate::Alive),
+        // Nothing on a grid has a limit that it could reach.
+        AttemptOutcome::Cancelled | AttemptOutcome::Moved | AttemptOutcome::WalltimeReached => None,
+        AttemptOutcome::Failed | AttemptOutcome::Stranded => {
             let believed = believed.iter().find(|(number, _)| *number == record.number);
             let awaits = believed.map_or(replaces, |&(_, may_be_noticed)| may_be_noticed);
             Some(if awaits { ReplicaFate::AwaitsRestart } else { ReplicaFate::Dead })

@@ -1,6 +1,6 @@
 //! Sessions, which reserve a share of a resource: the key `grid.sessions` of `summary.json`.
 
-use haggle_model::grid::TryRecord;
+use haggle_model::grid::AttemptRecord;
 use haggle_model::work::Fraction;
 use serde::{Deserialize, Serialize};
 
@@ -25,11 +25,11 @@ impl SessionTotals {
     pub(super) fn accepted<'a>(
         &mut self,
         share: Fraction,
-        tries: impl Iterator<Item = &'a TryRecord>,
+        attempts: impl Iterator<Item = &'a AttemptRecord>,
     ) {
         self.accepted += 1;
         self.share += u64::from(share.as_ppm());
-        let held: i128 = tries.map(|it| i128::from(it.held().as_micros())).sum();
+        let held: i128 = attempts.map(|it| i128::from(it.held().as_micros())).sum();
         self.reserved += held.unsigned_abs() * u128::from(share.as_ppm());
     }
 

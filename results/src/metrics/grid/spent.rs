@@ -2,8 +2,9 @@
 
 use std::ops::AddAssign;
 
+use haggle_model::AttemptOutcome;
 use haggle_model::Span;
-use haggle_model::grid::{TryEnd, TryRecord};
+use haggle_model::grid::AttemptRecord;
 use haggle_model::work::Work;
 
 use super::chain::Reach;
@@ -17,7 +18,7 @@ pub(super) struct Computed {
 }
 
 impl Computed {
-    /// What lies between two points of a try.
+    /// What lies between two points of an attempt.
     fn between(from: Reach, to: Reach) -> Computed {
         Computed { work: to.done - from.done, time: micros(to.computing - from.computing) }
     }
@@ -30,7 +31,7 @@ impl AddAssign for Computed {
     }
 }
 
-/// What counts of a try.
+/// What counts of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counts {
     /// The job is done, and is built on it so far.
@@ -53,8 +54,8 @@ pub(super) struct Spent {
 }
 
 impl Spent {
-    /// What a try was for, of which so much counts.
-    pub(super) fn of(record: &TryRecord, counts: Option<Counts>) -> Spent {
+    /// What an attempt was for, of which so much counts.
+    pub(super) fn of(record: &AttemptRecord, counts: Option<Counts>) -> Spent {
         let (start, end) = (Reach::start(record), Reach::end(record));
         let mut spent = Spent {
             checkpoints: micros(record.writing),
@@ -72,9 +73,14 @@ impl Spent {
                 reach
             }
         };
-        *match record.ending {
-            TryEnd::Failed | TryEnd::Stranded | TryEnd::Moved => &mut spent.lost,
-            TryEnd::Computed | TryEnd::Cancelled | TryEnd::Open => &mut spent.duplicate,
+        *match record.outcome {
+            AttemptOutcome::Failed | AttemptOutcome::Stranded | AttemptOutcome::Moved => {
+                &mut spent.lost
+            }
+            AttemptOutcome::Completed
+            | AttemptOutcome::Cancelled
+            | AttemptOutcome::WalltimeReached
+            | AttemptOutcome::Unfinished => &mut spent.duplicate,
         } = Computed::between(reach, end);
         spent
     }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::grid::{DataMoved, JobFate, TryEnd};
+use haggle_model::AttemptOutcome;
+use haggle_model::grid::{DataMoved, JobFate};
 use haggle_model::work::Work;
 use serde::{Deserialize, Serialize};
 
@@ -28,13 +29,13 @@ pub struct GridSummary {
     pub jobs: u64,
     /// Jobs that were done.
     pub done: u64,
-    /// Jobs all of whose tries have died for good.
+    /// Jobs all of whose attempts have died for good.
     pub lost: u64,
-    /// Jobs all of whose tries so far have died for good, though more were to follow.
+    /// Jobs all of whose attempts so far have died for good, though more were to follow.
     pub lost_pending: u64,
     /// Jobs that were never sent to a resource.
     pub never_started: u64,
-    /// Jobs of which a try was alive when the run ended.
+    /// Jobs of which an attempt was alive when the run ended.
     pub active: u64,
     /// Jobs of which none was, but would be again.
     pub waiting_for_restart: u64,
@@ -49,10 +50,10 @@ pub struct GridSummary {
     pub rounds: u64,
     /// Those after which jobs went on waiting to be sent to a resource.
     pub rounds_with_queue: u64,
-    /// Tries of jobs on resources.
-    pub tries: u64,
+    /// Attempts of jobs on resources.
+    pub attempts: u64,
     /// The same by how they ended.
-    pub tries_by_ending: BTreeMap<String, u64>,
+    pub attempts_by_outcome: BTreeMap<String, u64>,
     /// Checkpoints that were written.
     pub checkpoints_written: u64,
     /// Those of them that reached a place from which they could be used.
@@ -63,16 +64,16 @@ pub struct GridSummary {
     pub checkpoints_available_per_started_job: Option<f64>,
     /// Checkpoints that were due and omitted.
     pub checkpoints_omitted: u64,
-    /// Tries that went on elsewhere with what they had done.
+    /// Attempts that went on elsewhere with what they had done.
     pub migrations: u64,
-    /// Tries that were cancelled, since they were not needed any more.
+    /// Attempts that were cancelled, since they were not needed any more.
     pub replicas_cancelled: u64,
-    /// From the first start of the tries that a job was done by to the end of its computing,
+    /// From the first start of the attempts that a job was done by to the end of its computing,
     /// mean over done jobs, s.
     pub mean_run_time_win: Option<f64>,
-    /// From the first start of any try to the same end, mean over done jobs, s.
+    /// From the first start of any attempt to the same end, mean over done jobs, s.
     pub mean_run_time_first: Option<f64>,
-    /// From submission to the first start of any try, mean over jobs that started, s.
+    /// From submission to the first start of any attempt, mean over jobs that started, s.
     pub mean_waiting_time: Option<f64>,
     /// Mean length of done jobs, MI.
     pub mean_length: Option<f64>,
@@ -122,13 +123,13 @@ pub struct GridWork {
     pub total: f64,
     /// The length of done jobs.
     pub useful: f64,
-    /// Computed by tries that failed, were stranded or moved, and not saved for one that counts.
+    /// Computed by attempts that failed, were stranded or moved, and not saved for one that counts.
     pub lost: f64,
-    /// The part of `lost` that failed with the tries' own resources: the sum of `work_lost` in the
+    /// The part of `lost` that failed with the attempts' own resources: the sum of `work_lost` in the
     /// table `outages`.
     #[serde(default)]
     pub lost_by_failure: f64,
-    /// Computed by tries that were cancelled or came second, likewise.
+    /// Computed by attempts that were cancelled or came second, likewise.
     pub duplicate: f64,
     /// Computed or saved of jobs that were not done when the run ended.
     pub in_progress: f64,
@@ -200,8 +201,8 @@ pub struct GridResourceSummary {
     pub reserved: Option<f64>,
     /// What it computed, MI.
     pub work: f64,
-    /// Tries of jobs that were sent there.
-    pub tries: u64,
+    /// Attempts of jobs that were sent there.
+    pub attempts: u64,
     /// Data that arrived there, or from there where they go.
     pub data: GridData,
 }
@@ -239,7 +240,7 @@ impl GridLedger {
             full: ratio(it.full.as_micros() as f64, whole),
             reserved: it.reserved.and_then(|sum| ratio(sum as f64 / PPM, whole)),
             work: it.processed.as_mi_f64(),
-            tries: it.tries,
+            attempts: it.attempts,
             data: data(&it.data),
         });
         let is_listed = accounts.resources.len() <= RESOURCES_LISTED;
@@ -258,11 +259,11 @@ impl GridLedger {
             started: totals.started,
             rounds: accounts.rounds.rounds,
             rounds_with_queue: accounts.rounds.with_queue,
-            tries: totals.endings.values().sum(),
-            tries_by_ending: totals
-                .endings
+            attempts: totals.outcomes.values().sum(),
+            attempts_by_outcome: totals
+                .outcomes
                 .iter()
-                .map(|(ending, &count)| (ending.name().to_owned(), count))
+                .map(|(outcome, &count)| (outcome.name().to_owned(), count))
                 .collect(),
             checkpoints_written: totals.checkpoints_written,
             checkpoints_available: totals.checkpoints_available,
@@ -272,8 +273,8 @@ impl GridLedger {
                 totals.started,
             ),
             checkpoints_omitted: totals.checkpoints_omitted,
-            migrations: totals.tries(TryEnd::Moved),
-            replicas_cancelled: totals.tries(TryEnd::Cancelled),
+            migrations: totals.attempts(AttemptOutcome::Moved),
+            replicas_cancelled: totals.attempts(AttemptOutcome::Cancelled),
             mean_run_time_win: mean(totals.run_time_win, done),
             mean_run_time_first: mean(totals.run_time_first, done),
             mean_waiting_time: mean(totals.waiting, totals.started),

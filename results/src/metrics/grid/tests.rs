@@ -2,9 +2,10 @@
 
 mod published;
 
+use haggle_model::AttemptOutcome;
 use haggle_model::grid::{
-    CheckpointRecord, DataMoved, GridJobRecord, GridOutcome, KeptCheckpoint, ResourceAccount,
-    RoundsAccount, TryEnd, TryRecord,
+    AttemptRecord, CheckpointRecord, DataMoved, GridJobRecord, GridOutcome, KeptCheckpoint,
+    ResourceAccount, RoundsAccount,
 };
 use haggle_model::work::{Fraction, Work};
 use haggle_model::{Job, JobClass, JobId, JobOutcome, ProviderId, Span, Time};
@@ -15,9 +16,9 @@ fn at(seconds: i64) -> Time {
     Time::from_secs(seconds)
 }
 
-/// A try on a resource of 1 MIPS that computes from the instant it gets its slot.
-fn a_try(number: u32, (start, end): (i64, i64), ending: TryEnd) -> TryRecord {
-    TryRecord {
+/// An attempt on a resource of 1 MIPS that computes from the instant it gets its slot.
+fn an_attempt(number: u32, (start, end): (i64, i64), outcome: AttemptOutcome) -> AttemptRecord {
+    AttemptRecord {
         job: JobId(0),
         number,
         resource: ProviderId(number - 1),
@@ -27,7 +28,7 @@ fn a_try(number: u32, (start, end): (i64, i64), ending: TryEnd) -> TryRecord {
         started: Some(at(start)),
         left: at(end),
         end: at(end),
-        ending,
+        outcome,
         done: Work::from_mi((end - start) as u64),
         computing: Span::from_secs(end - start),
         writing: Span::ZERO,
@@ -69,11 +70,11 @@ fn open(end: i64, wanted: u32, believed: &[(u32, bool)], restarts: bool) -> Grid
     GridOutcome::Open { end: at(end), wanted, believed: believed.to_vec(), restarts }
 }
 
-/// The books of a grid with one job, whose resources did what its tries say.
-fn books(end: i64, tries: &[TryRecord], job: GridJobRecord) -> (GridSummary, SettledJob) {
+/// The books of a grid with one job, whose resources did what its attempts say.
+fn books(end: i64, attempts: &[AttemptRecord], job: GridJobRecord) -> (GridSummary, SettledJob) {
     let mut ledger = GridLedger::default();
-    for record in tries {
-        ledger.try_over(record.clone());
+    for record in attempts {
+        ledger.attempt_over(record.clone());
         ledger.account(account(record));
     }
     ledger.job_over(at(end), job);
@@ -82,17 +83,17 @@ fn books(end: i64, tries: &[TryRecord], job: GridJobRecord) -> (GridSummary, Set
     (ledger.sum_up(came, |resource| format!("r{resource}"), 1.0), settled[0].clone())
 }
 
-fn account(record: &TryRecord) -> ResourceAccount {
+fn account(record: &AttemptRecord) -> ResourceAccount {
     ResourceAccount {
         resource: record.resource,
         down: Span::ZERO,
-        failures: u32::from(record.ending == TryEnd::Failed),
+        failures: u32::from(record.outcome == AttemptOutcome::Failed),
         busy: record.held(),
         full: record.held(),
         held: record.held(),
         reserved: None,
         processed: record.computed(),
-        tries: 1,
+        attempts: 1,
         data: DataMoved::default(),
         flows: Box::default(),
     }
@@ -100,8 +101,8 @@ fn account(record: &TryRecord) -> ResourceAccount {
 
 /// Example M-1: a job of 100 MI, I = 30 s, C = 2 s, L = 3 s, R = 5 s; its resource fails
 /// at 75 s, which is noticed at 80 s.
-fn restarted() -> [TryRecord; 2] {
-    let first = TryRecord {
+fn restarted() -> [AttemptRecord; 2] {
+    let first = AttemptRecord {
         done: Work::from_mi(71),
         computing: Span::from_secs(71),
         writing: Span::from_secs(4),
@@ -112,9 +113,9 @@ fn restarted() -> [TryRecord; 2] {
             checkpoint(62, 60, Some(64), Some(67)),
         ],
         kept: Some(KeptCheckpoint { since: at(35), bytes: 10 }),
-        ..a_try(1, (0, 75), TryEnd::Failed)
+        ..an_attempt(1, (0, 75), AttemptOutcome::Failed)
     };
-    let second = TryRecord {
+    let second = AttemptRecord {
         from: Work::from_mi(60),
         parent: Some(1),
         started: Some(at(85)),
@@ -128,7 +129,7 @@ fn restarted() -> [TryRecord; 2] {
             ..checkpoint(115, 90, Some(117), Some(120))
         }],
         kept: Some(KeptCheckpoint { since: at(120), bytes: 10 }),
-        ..a_try(2, (80, 127), TryEnd::Computed)
+        ..an_attempt(2, (80, 127), AttemptOutcome::Completed)
     };
     [first, second]
 }
@@ -147,7 +148,7 @@ fn ft_m1_what_was_done_after_the_last_checkpoint_is_lost() {
     assert_eq!((grid.mean_run_time_win, grid.mean_run_time_first), (Some(127.0), Some(127.0)));
     assert_eq!((grid.checkpoints_written, grid.checkpoints_available), (3, 3));
     assert_eq!(grid.checkpoints_written_per_started_job, Some(3.0));
-    assert_eq!((job.tries, job.resources), (2, 2));
+    assert_eq!((job.attempts.len(), job.resources), (2, 2));
     assert_eq!(job.record.outcome, JobOutcome::Completed);
     assert_eq!((job.record.start, job.record.end), (Some(at(0)), at(127)));
     assert_eq!(job.record.provider, Some(ProviderId(1)));
@@ -173,8 +174,8 @@ fn a_job_that_waits_for_a_restart_keeps_its_newest_checkpoint() {
 fn what_is_computed_when_the_run_ends_is_in_progress_with_all_it_is_built_on() {
     let [first, second] = restarted();
     // 20 s before its end: 30 MI since it was restarted, of which a checkpoint is being written.
-    let second = TryRecord {
-        ending: TryEnd::Open,
+    let second = AttemptRecord {
+        outcome: AttemptOutcome::Unfinished,
         left: at(116),
         end: at(116),
         done: Work::from_mi(90),
@@ -193,32 +194,35 @@ fn what_is_computed_when_the_run_ends_is_in_progress_with_all_it_is_built_on() {
 fn copies_of_a_job_are_duplicates_unless_its_winner_started_from_them() {
     // The second copy starts from the checkpoint of the first, on a faster resource, and
     // the third from the beginning.
-    let first = TryRecord {
+    let first = AttemptRecord {
         written: 1,
         available: 1,
         checkpoints: vec![checkpoint(10, 10, Some(10), Some(12))],
-        ..a_try(1, (0, 25), TryEnd::Cancelled)
+        ..an_attempt(1, (0, 25), AttemptOutcome::Cancelled)
     };
-    let second = TryRecord {
+    let second = AttemptRecord {
         from: Work::from_mi(10),
         parent: Some(1),
         done: Work::from_mi(30),
         computing: Span::from_secs(5),
-        ..a_try(2, (20, 25), TryEnd::Computed)
+        ..an_attempt(2, (20, 25), AttemptOutcome::Completed)
     };
-    let third = a_try(3, (5, 25), TryEnd::Cancelled);
+    let third = an_attempt(3, (5, 25), AttemptOutcome::Cancelled);
     let (grid, job) = books(25, &[first, second, third], over(30, done(2, 25)));
     assert_eq!((grid.work.useful, grid.work.duplicate, grid.work.lost), (30.0, 35.0, 0.0));
     assert_eq!((grid.slot_time.useful, grid.slot_time.duplicate), (15.0, 35.0));
-    assert_eq!((grid.replicas_cancelled, grid.tries), (2, 3));
+    assert_eq!((grid.replicas_cancelled, grid.attempts), (2, 3));
     assert_eq!(grid.mean_length, Some(30.0));
     assert_eq!((job.record.start, job.record.queued), (Some(at(0)), Some(at(20))));
 }
 
 #[test]
 fn run_time_is_that_of_the_winner_or_since_any_try_started() {
-    let tries = [a_try(1, (0, 10), TryEnd::Failed), a_try(2, (30, 50), TryEnd::Computed)];
-    let (grid, _) = books(50, &tries, over(20, done(2, 50)));
+    let attempts = [
+        an_attempt(1, (0, 10), AttemptOutcome::Failed),
+        an_attempt(2, (30, 50), AttemptOutcome::Completed),
+    ];
+    let (grid, _) = books(50, &attempts, over(20, done(2, 50)));
     assert_eq!((grid.mean_run_time_win, grid.mean_run_time_first), (Some(20.0), Some(50.0)));
     assert_eq!((grid.failures, grid.availability), (1, Some(1.0)));
     assert_eq!((grid.busy, grid.started), (Some(30.0 / 100.0), 1));
@@ -226,23 +230,23 @@ fn run_time_is_that_of_the_winner_or_since_any_try_started() {
 
 #[test]
 fn a_migration_takes_along_what_was_done() {
-    let moved = TryRecord {
+    let moved = AttemptRecord {
         done: Work::from_mi(8),
         computing: Span::from_secs(8),
         writing: Span::from_secs(2),
         written: 1,
         available: 1,
         checkpoints: vec![checkpoint(8, 8, Some(10), Some(10))],
-        ..a_try(1, (0, 10), TryEnd::Moved)
+        ..an_attempt(1, (0, 10), AttemptOutcome::Moved)
     };
-    let second = TryRecord {
+    let second = AttemptRecord {
         from: Work::from_mi(8),
         parent: Some(1),
         dispatched: at(8),
         started: Some(at(13)),
         done: Work::from_mi(20),
         computing: Span::from_secs(12),
-        ..a_try(2, (8, 25), TryEnd::Computed)
+        ..an_attempt(2, (8, 25), AttemptOutcome::Completed)
     };
     let (grid, _) = books(25, &[moved, second], over(20, done(2, 25)));
     assert_eq!((grid.migrations, grid.work.useful, grid.work.lost), (1, 20.0, 0.0));
@@ -251,10 +255,13 @@ fn a_migration_takes_along_what_was_done() {
 
 #[test]
 fn ft_m9_a_job_is_lost_with_its_last_copy() {
-    let (one, two) = (a_try(1, (0, 10), TryEnd::Failed), a_try(2, (0, 20), TryEnd::Computed));
+    let (one, two) = (
+        an_attempt(1, (0, 10), AttemptOutcome::Failed),
+        an_attempt(2, (0, 20), AttemptOutcome::Completed),
+    );
     let (grid, _) = books(30, &[one.clone(), two.clone()], over(20, done(2, 20)));
     assert_eq!((grid.done, grid.lost), (1, 0));
-    let two = TryRecord { ending: TryEnd::Failed, ..two };
+    let two = AttemptRecord { outcome: AttemptOutcome::Failed, ..two };
     let never_noticed = [(1, false), (2, false)];
     let job = || over(30, open(30, 2, &never_noticed, false));
     let (grid, _) = books(30, &[one.clone(), two], job());
@@ -266,26 +273,29 @@ fn ft_m9_a_job_is_lost_with_its_last_copy() {
 
 #[test]
 fn what_was_seen_to_fail_is_replaced_once() {
-    let tries = [a_try(1, (0, 10), TryEnd::Failed), a_try(2, (20, 30), TryEnd::Failed)];
+    let attempts = [
+        an_attempt(1, (0, 10), AttemptOutcome::Failed),
+        an_attempt(2, (20, 30), AttemptOutcome::Failed),
+    ];
     // The first was noticed and replaced; that its replacement died will not be.
-    let (grid, _) = books(40, &tries, over(50, open(40, 1, &[(2, false)], true)));
+    let (grid, _) = books(40, &attempts, over(50, open(40, 1, &[(2, false)], true)));
     assert_eq!((grid.lost, grid.waiting_for_restart), (1, 0));
     // Both were noticed, and the next round sends a third.
-    let (grid, _) = books(40, &tries, over(50, open(40, 1, &[], true)));
+    let (grid, _) = books(40, &attempts, over(50, open(40, 1, &[], true)));
     assert_eq!((grid.lost, grid.waiting_for_restart), (0, 1));
 }
 
 #[test]
 fn jobs_are_settled_when_the_instant_is_over_in_which_they_were_done() {
     let mut ledger = GridLedger::default();
-    ledger.try_over(a_try(1, (0, 10), TryEnd::Computed));
+    ledger.attempt_over(an_attempt(1, (0, 10), AttemptOutcome::Completed));
     ledger.job_over(at(10), over(10, done(1, 10)));
     assert_eq!(ledger.settle(at(10)), Ok(Vec::new()));
     // Its copy is cancelled in this instant, after it was done.
-    ledger.try_over(a_try(2, (0, 10), TryEnd::Cancelled));
+    ledger.attempt_over(an_attempt(2, (0, 10), AttemptOutcome::Cancelled));
     let settled = ledger.settle(at(11)).expect("good books");
-    assert_eq!((settled.len(), settled[0].tries), (1, 2));
-    assert!(ledger.tries.is_empty() && ledger.over.is_empty());
+    assert_eq!((settled.len(), settled[0].attempts.len()), (1, 2));
+    assert!(ledger.attempts.is_empty() && ledger.over.is_empty());
 }
 
 /// One session of 40 % is done, one of 30 % is lost, two are rejected.
@@ -294,11 +304,14 @@ fn sessions_reserve_shares_while_they_run() {
     let mut ledger = GridLedger::default();
     ledger.rounds(RoundsAccount { rounds: 7, with_queue: 2, evaluations: 0 });
     let session = |percent| Some(Fraction::from_percent(percent));
-    let first = a_try(1, (0, 10), TryEnd::Computed);
-    let second =
-        TryRecord { job: JobId(1), resource: ProviderId(0), ..a_try(1, (2, 6), TryEnd::Failed) };
+    let first = an_attempt(1, (0, 10), AttemptOutcome::Completed);
+    let second = AttemptRecord {
+        job: JobId(1),
+        resource: ProviderId(0),
+        ..an_attempt(1, (2, 6), AttemptOutcome::Failed)
+    };
     for record in [&first, &second] {
-        ledger.try_over(record.clone());
+        ledger.attempt_over(record.clone());
     }
     let lost = GridJobRecord {
         job: Job::new(1, Time::ZERO, 1, Span::from_secs(9)).into(),
@@ -333,40 +346,43 @@ fn sessions_reserve_shares_while_they_run() {
     wrong.accounts.reserved = Some(reserved + 1);
     assert_eq!(
         wrong.run_over(at(20)).expect_err("too much").to_string(),
-        "resources reserved 5200000000001 us x ppm of shares, and the tries of all sessions have \
+        "resources reserved 5200000000001 us x ppm of shares, and the attempts of all sessions have \
          5200000000000"
     );
 }
 
 #[test]
 fn books_that_do_not_balance_are_found() {
-    let ledger = |record: &TryRecord, account: ResourceAccount, job| {
+    let ledger = |record: &AttemptRecord, account: ResourceAccount, job| {
         let mut ledger = GridLedger::default();
-        ledger.try_over(record.clone());
+        ledger.attempt_over(record.clone());
         ledger.account(account);
         ledger.job_over(at(10), job);
         ledger.run_over(at(10)).expect_err("something is wrong").to_string()
     };
-    let record = a_try(1, (0, 10), TryEnd::Computed);
+    let record = an_attempt(1, (0, 10), AttemptOutcome::Completed);
     let job = || over(10, done(1, 10));
     let longer = ResourceAccount { held: Span::from_micros(10_000_001), ..account(&record) };
     assert_eq!(
         ledger(&record, longer, job()),
-        "slots were held for 10000001 us, and the tries of all jobs have 10000000 us"
+        "slots were held for 10000001 us, and the attempts of all jobs have 10000000 us"
     );
     let more = ResourceAccount { processed: Work::from_parts(7), ..account(&record) };
     let message = ledger(&record, more, job());
-    assert!(message.starts_with("resources computed 7 parts of work, and the tries"), "{message}");
+    assert!(
+        message.starts_with("resources computed 7 parts of work, and the attempts"),
+        "{message}"
+    );
     let data = DataMoved { input: 7, ..DataMoved::default() };
     let message = ledger(&record, ResourceAccount { data, ..account(&record) }, job());
     assert_eq!(message, "7 bytes have arrived at resources and from them, and 0 on their ways");
     let message = ledger(&record, account(&record), over(11, done(1, 10)));
     assert!(message.starts_with("job 1 is "), "{message}");
     let message = ledger(&record, account(&record), over(10, done(2, 10)));
-    assert_eq!(message, "job 1 is done, and the try that did it is not on record");
-    let orphan = TryRecord { parent: Some(7), ..record };
+    assert_eq!(message, "job 1 is done, and the attempt that did it is not on record");
+    let orphan = AttemptRecord { parent: Some(7), ..record };
     assert_eq!(
         ledger(&orphan, account(&orphan), job()),
-        "a try of job 1 started from a checkpoint that nobody has written"
+        "an attempt of job 1 started from a checkpoint that nobody has written"
     );
 }

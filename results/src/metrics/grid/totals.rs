@@ -1,8 +1,9 @@
-//! Sums over tries and jobs.
+//! Sums over attempts and jobs.
 
 use std::collections::BTreeMap;
 
-use haggle_model::grid::{DataMoved, JobFate, TryEnd, TryRecord};
+use haggle_model::AttemptOutcome;
+use haggle_model::grid::{AttemptRecord, DataMoved, JobFate};
 use haggle_model::work::Work;
 use haggle_model::{ProviderId, Span, Time};
 
@@ -10,10 +11,10 @@ use super::sessions::SessionTotals;
 use super::spent::{Counts, Spent};
 use crate::metrics::workflows::WorkflowTotals;
 
-/// Sums over all jobs that are settled, and over all tries.
+/// Sums over all jobs that are settled, and over all attempts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
-    pub(super) endings: BTreeMap<TryEnd, u64>,
+    pub(super) outcomes: BTreeMap<AttemptOutcome, u64>,
     pub(super) checkpoints_written: u64,
     pub(super) checkpoints_available: u64,
     pub(super) checkpoints_omitted: u64,
@@ -35,18 +36,18 @@ pub(super) struct Totals {
     pub(super) checkpoint_space: i128,
     pub(super) sessions: SessionTotals,
     pub(super) workflows: WorkflowTotals,
-    /// What has arrived for tries, or from them.
+    /// What has arrived for attempts, or from them.
     pub(super) data: DataMoved,
-    /// What was lost by tries whose own resource failed.
+    /// What was lost by attempts whose own resource failed.
     pub(super) lost_by_failure: Work,
-    /// The same try by try, of those settled last.
-    pub(super) losses: Vec<TryLoss>,
+    /// The same attempt by attempt, of those settled last.
+    pub(super) losses: Vec<AttemptLoss>,
 }
 
-/// What it cost that a try failed with its resource: what it computed, and nothing that counts
+/// What it cost that an attempt failed with its resource: what it computed, and nothing that counts
 /// goes on from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TryLoss {
+pub struct AttemptLoss {
     /// The resource.
     pub resource: ProviderId,
     /// When it failed.
@@ -58,28 +59,28 @@ pub struct TryLoss {
 /// How long a done job took, until its winner was computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DoneTimes {
-    /// Since the first try started that it was done by.
+    /// Since the first attempt started that it was done by.
     pub(super) win: Span,
-    /// Since any of its tries started.
+    /// Since any of its attempts started.
     pub(super) first: Span,
 }
 
 impl Totals {
-    /// Adds what a try was for, of which so much counts.
-    pub(super) fn spent_by(&mut self, record: &TryRecord, counts: Option<Counts>) -> Spent {
+    /// Adds what an attempt was for, of which so much counts.
+    pub(super) fn spent_by(&mut self, record: &AttemptRecord, counts: Option<Counts>) -> Spent {
         let spent = Spent::of(record, counts);
-        if record.ending == TryEnd::Failed {
+        if record.outcome == AttemptOutcome::Failed {
             let work = spent.lost.work;
             self.lost_by_failure += work;
-            self.losses.push(TryLoss { resource: record.resource, failure: record.end, work });
+            self.losses.push(AttemptLoss { resource: record.resource, failure: record.end, work });
         }
         self.spent += spent;
         spent
     }
 
-    pub(super) fn try_over(&mut self, record: &TryRecord) {
+    pub(super) fn attempt_over(&mut self, record: &AttemptRecord) {
         self.data += record.data;
-        *self.endings.entry(record.ending).or_default() += 1;
+        *self.outcomes.entry(record.outcome).or_default() += 1;
         self.checkpoints_written += u64::from(record.written);
         self.checkpoints_available += u64::from(record.available);
         self.checkpoints_omitted += u64::from(record.omitted);
@@ -110,8 +111,8 @@ impl Totals {
         self.fates.get(&fate).copied().unwrap_or(0)
     }
 
-    /// Tries that ended like this.
-    pub(super) fn tries(&self, ending: TryEnd) -> u64 {
-        self.endings.get(&ending).copied().unwrap_or(0)
+    /// Attempts that ended like this.
+    pub(super) fn attempts(&self, outcome: AttemptOutcome) -> u64 {
+        self.outcomes.get(&outcome).copied().unwrap_or(0)
     }
 }

@@ -16,7 +16,7 @@ fn gm_2_h_time_that_is_not_idle() {
         busy,
         held: Span::ZERO,
         processed: Work::ZERO,
-        ..account(&a_try(1, (0, 0), TryEnd::Computed))
+        ..account(&an_attempt(1, (0, 0), AttemptOutcome::Completed))
     };
     let mut ledger = GridLedger::default();
     ledger.account(account(0, Span::from_micros(44_635_515_000)));
@@ -41,23 +41,23 @@ fn sample(done_length: i64, submitted: Span) -> GridSummary {
     let all = ResourceAccount {
         held: Span::from_secs(done_length),
         processed: Work::from_mi(done_length as u64),
-        ..account(&a_try(1, (0, 0), TryEnd::Computed))
+        ..account(&an_attempt(1, (0, 0), AttemptOutcome::Completed))
     };
     ledger.account(all);
-    let mut add = |number: i64, record: TryRecord, length, outcome| {
+    let mut add = |number: i64, record: AttemptRecord, length, outcome| {
         let id = JobId(number as u32);
-        ledger.try_over(TryRecord { job: id, ..record });
+        ledger.attempt_over(AttemptRecord { job: id, ..record });
         let job = Job::new(id.0, Time::ZERO, 1, length);
         ledger.job_over(at(end), GridJobRecord { job: job.into(), ..over(0, outcome) });
     };
     for number in 0..DONE {
         let length = done_length / DONE + i64::from(number < done_length % DONE);
-        let record = a_try(1, (0, length), TryEnd::Computed);
+        let record = an_attempt(1, (0, length), AttemptOutcome::Completed);
         add(number, record, Span::from_secs(length), done(1, length));
     }
     let begun = (submitted - Span::from_secs(done_length)).as_micros() / BEGUN;
     for number in DONE..DONE + BEGUN {
-        let record = a_try(1, (end, end), TryEnd::Open);
+        let record = an_attempt(1, (end, end), AttemptOutcome::Unfinished);
         add(number, record, Span::from_micros(begun), open(end, 1, &[(1, true)], false));
     }
     ledger.run_over(at(end)).expect("good books");

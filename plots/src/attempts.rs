@@ -1,4 +1,4 @@
-//! Tries of jobs on the resources of a grid, as bars of phases in a lane.
+//! Attempts of jobs, as bars of phases in a lane. At a provider, there is but the phase in the middle.
 //!
 //! ```text
 //!        dispatched   start             left     end
@@ -6,9 +6,10 @@
 //!            ░░░░░░░░░░████╷█████████╷██████░░░░░     ╷ checkpoints
 //!         waits for data    computes          output
 //! ```
-//! The colour of a try says how it ended.
+//! The colour of an attempt says how it ended.
 
-use haggle_model::grid::TryEnd;
+use haggle_model::AttemptOutcome;
+use haggle_results::reader::AttemptRow;
 
 use crate::frame::Panel;
 use crate::legend::{Key, Mark};
@@ -25,12 +26,12 @@ pub(crate) const OUTAGE: Colour = Colour(0xcc, 0xcc, 0xcc);
 /// Marks of checkpoints that are less than so many pixels apart would be one blot.
 const MARKS_APART: f64 = 4.0;
 
-/// A try of a job on one resource; times in seconds.
+/// An attempt of a job on one resource; times in seconds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TryBar {
+pub struct AttemptBar {
     /// Written on the bar where there is room.
     pub label: String,
-    /// When it got its slot.
+    /// When it got its slot, or started at a provider.
     pub dispatched: f64,
     /// When it began to compute, if it did.
     pub start: Option<f64>,
@@ -39,12 +40,32 @@ pub struct TryBar {
     /// Until when its output is drawn on its way.
     pub end: f64,
     /// How it ended.
-    pub ending: TryEnd,
+    pub outcome: AttemptOutcome,
     /// Its checkpoints, in order.
     pub checkpoints: Vec<CheckpointMark>,
 }
 
-/// A checkpoint of a try; times in seconds.
+impl AttemptBar {
+    /// The bar of an attempt; `None` = it never was anywhere.
+    pub(crate) fn of(
+        row: &AttemptRow,
+        label: String,
+        checkpoints: Vec<CheckpointMark>,
+    ) -> Option<AttemptBar> {
+        let (dispatched, left) = row.slot().or(row.start.zip(row.end))?;
+        Some(AttemptBar {
+            label,
+            dispatched,
+            start: row.start,
+            left,
+            end: row.end.unwrap_or(left),
+            outcome: row.outcome,
+            checkpoints,
+        })
+    }
+}
+
+/// A checkpoint of an attempt; times in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CheckpointMark {
     /// When the job stopped to write it.
@@ -104,11 +125,11 @@ impl Lane {
         }
     }
 
-    /// Draws a try in it.
-    pub(crate) fn draw_try(self, scene: &mut Scene, panel: &Panel, bar: &TryBar) {
+    /// Draws an attempt in it.
+    pub(crate) fn draw_attempt(self, scene: &mut Scene, panel: &Panel, bar: &AttemptBar) {
         let (top, bottom) = self.bar();
         let quarter = (bottom - top) / 4.0;
-        let colour = ending_colour(bar.ending);
+        let colour = outcome_colour(bar.outcome);
         let pale = tint(colour, PALE);
         let computes = bar.start.unwrap_or(bar.left);
         for (from, until) in [(bar.dispatched, computes), (bar.left, bar.end)] {
@@ -139,9 +160,15 @@ impl Lane {
         ((bottom - top) * 0.55).min(24.0)
     }
 
-    /// Writes the label of a try that is too short for it behind all that is drawn of the try, where there is room
+    /// Writes the label of an attempt that is too short for it behind all that is drawn of the attempt, where there is room
     /// until the next one begins.
-    pub(crate) fn label_beside(self, scene: &mut Scene, panel: &Panel, bar: &TryBar, next: f64) {
+    pub(crate) fn label_beside(
+        self,
+        scene: &mut Scene,
+        panel: &Panel,
+        bar: &AttemptBar,
+        next: f64,
+    ) {
         let (left, right) = span(panel, bar.start.unwrap_or(bar.left), bar.left);
         let (size, from) = (self.label_size(), right.max(panel.x(bar.end)) + 5.0);
         let long = width(&bar.label, size);
@@ -153,8 +180,8 @@ impl Lane {
         }
     }
 
-    /// Draws below a try's bar when its checkpoints could be used.
-    pub(crate) fn draw_available(self, scene: &mut Scene, panel: &Panel, bar: &TryBar) {
+    /// Draws below an attempt's bar when its checkpoints could be used.
+    pub(crate) fn draw_available(self, scene: &mut Scene, panel: &Panel, bar: &AttemptBar) {
         let y = self.available_y();
         for time in bar.checkpoints.iter().filter_map(|it| it.available) {
             if panel.shows(time) {
@@ -170,8 +197,8 @@ impl Lane {
 }
 
 /// Marks where checkpoints stopped the job.
-fn draw_checkpoints(scene: &mut Scene, panel: &Panel, bar: &TryBar, (top, bottom): (f64, f64)) {
-    let ink = on(ending_colour(bar.ending));
+fn draw_checkpoints(scene: &mut Scene, panel: &Panel, bar: &AttemptBar, (top, bottom): (f64, f64)) {
+    let ink = on(outcome_colour(bar.outcome));
     let mut free_from = f64::MIN;
     for checkpoint in &bar.checkpoints {
         let until = checkpoint.written.unwrap_or(bar.left);
@@ -190,32 +217,34 @@ fn span(panel: &Panel, from: f64, until: f64) -> (f64, f64) {
     (left, panel.x(until).max(left + 1.0))
 }
 
-fn ending_colour(ending: TryEnd) -> Colour {
-    series(match ending {
-        TryEnd::Computed => 0,
-        TryEnd::Failed => 1,
-        TryEnd::Moved => 2,
-        TryEnd::Cancelled => 3,
-        TryEnd::Open => 4,
-        TryEnd::Stranded => 5,
+fn outcome_colour(outcome: AttemptOutcome) -> Colour {
+    series(match outcome {
+        AttemptOutcome::Completed => 0,
+        AttemptOutcome::Failed => 1,
+        AttemptOutcome::Moved => 2,
+        AttemptOutcome::Cancelled | AttemptOutcome::WalltimeReached => 3,
+        AttemptOutcome::Unfinished => 4,
+        AttemptOutcome::Stranded => 5,
     })
 }
 
-/// The legend of some tries: how they ended, and what else is drawn of them.
+/// The legend of some attempts: how they ended, and what else is drawn of them.
 pub(crate) fn legend<'a>(
-    bars: impl Iterator<Item = &'a TryBar> + Clone,
+    bars: impl Iterator<Item = &'a AttemptBar> + Clone,
     outages: bool,
 ) -> Vec<Key> {
-    let found = |ending: TryEnd| bars.clone().any(|bar| bar.ending == ending);
-    let endings: Vec<TryEnd> = TryEnd::ALL.into_iter().filter(|&ending| found(ending)).collect();
-    let word = |ending: TryEnd| match ending {
-        TryEnd::Open => "still running",
-        ending => ending.name(),
+    let found = |outcome: AttemptOutcome| bars.clone().any(|bar| bar.outcome == outcome);
+    let outcomes: Vec<AttemptOutcome> =
+        AttemptOutcome::ALL.into_iter().filter(|&outcome| found(outcome)).collect();
+    let word = |outcome: AttemptOutcome| match outcome {
+        AttemptOutcome::Unfinished => "still running".to_owned(),
+        outcome => outcome.name().replace('_', " "),
     };
-    let key = |&ending: &TryEnd| Key::new(word(ending), Mark::Box, ending_colour(ending));
-    let mut legend: Vec<Key> = endings.iter().map(key).collect();
-    let first = endings.first().copied().map_or(INK, ending_colour);
-    let waits = |bar: &TryBar| bar.start != Some(bar.dispatched) || bar.end > bar.left;
+    let key =
+        |&outcome: &AttemptOutcome| Key::new(&word(outcome), Mark::Box, outcome_colour(outcome));
+    let mut legend: Vec<Key> = outcomes.iter().map(key).collect();
+    let first = outcomes.first().copied().map_or(INK, outcome_colour);
+    let waits = |bar: &AttemptBar| bar.start != Some(bar.dispatched) || bar.end > bar.left;
     if bars.clone().any(waits) {
         legend.push(Key::new("data under way", Mark::Flat, tint(first, PALE)));
     }

@@ -1,11 +1,11 @@
-//! Tries of a job at resources: how each fares, by what resources tell of it.
+//! Attempts of a job at resources: how each fares, by what resources tell of it.
 
 use haggle_model::grid::GridOutcome;
 use haggle_model::work::Work;
 use haggle_model::{JobId, JobOutcome, Observation, Time};
 use haggle_scheduling::grid::{Checkpointing, ResourceId};
 
-use super::{Dispatcher, Moving, Tries, length};
+use super::{Attempts, Dispatcher, Moving, length};
 use crate::Outbox;
 use crate::desk::Entry;
 use crate::grid::superseded::{CancelMode, Superseded};
@@ -25,22 +25,23 @@ impl Dispatcher {
             Checkpointing::Always => true,
             Checkpointing::Switched => self.view.job(job).checkpointing,
         };
-        let Some(Entry { submission, submitter, stage: tries, .. }) = self.desk.get_mut(job) else {
+        let Some(Entry { submission, submitter, stage: attempts, .. }) = self.desk.get_mut(job)
+        else {
             return;
         };
-        tries.tries += 1;
-        tries.alive.push((to, tries.tries));
+        attempts.attempts += 1;
+        attempts.alive.push((to, attempts.attempts));
         if !self.policy.queues() {
             out.send(*submitter, SubmissionMessage::Accepted { job });
         }
         let dispatch = Dispatch {
             job,
-            number: tries.tries,
+            number: attempts.attempts,
             workload: submission.job.workload,
             data: submission.job.task.as_ref().and_then(|task| task.data),
             run_time: submission.job.run_time,
             from,
-            parent: tries.saved_by.filter(|_| from > Work::ZERO),
+            parent: attempts.saved_by.filter(|_| from > Work::ZERO),
             progress: submission.job.task.as_ref().and_then(|task| task.progress).map(Box::new),
             checkpointing,
             moves,
@@ -48,17 +49,17 @@ impl Dispatcher {
         self.tell(to, DispatchMessage::Dispatch(Box::new(dispatch)), out);
     }
 
-    /// The tries of a job that is not done.
-    pub(super) fn tries(&mut self, job: JobId) -> Option<&mut Tries> {
+    /// The attempts of a job that is not done.
+    pub(super) fn attempts(&mut self, job: JobId) -> Option<&mut Attempts> {
         self.desk.get_mut(job).map(|entry| &mut entry.stage)
     }
 
-    /// Whether no try of the job has been computed yet.
+    /// Whether no attempt of the job has been computed yet.
     fn is_open(&self, job: JobId) -> bool {
         self.desk.get(job).is_some_and(|entry| entry.stage.winner.is_none())
     }
 
-    /// Whether this try of a job is believed alive there.
+    /// Whether this attempt of a job is believed alive there.
     fn is_alive(&self, job: JobId, at: ResourceId, number: impl Into<Option<u32>>) -> bool {
         let number = number.into();
         self.desk.get(job).is_some_and(|entry| {
@@ -70,8 +71,8 @@ impl Dispatcher {
     }
 
     pub(super) fn forget_try(&mut self, job: JobId, resource: ResourceId) {
-        if let Some(tries) = self.tries(job) {
-            tries.alive.retain(|&(at, _)| at != resource);
+        if let Some(attempts) = self.attempts(job) {
+            attempts.alive.retain(|&(at, _)| at != resource);
         }
     }
 
@@ -103,7 +104,7 @@ impl Dispatcher {
         out: &mut Outbox,
     ) -> bool {
         if !self.is_open(job) {
-            // Another try was faster, in this very instant.
+            // Another attempt was faster, in this very instant.
             if !delivered {
                 self.tell(resource, DispatchMessage::Cancel { job }, out);
             }
@@ -114,8 +115,8 @@ impl Dispatcher {
         }
         self.policy.computed(now, job);
         if delivered || self.config.output_survives {
-            if let Some(tries) = self.tries(job) {
-                tries.winner = Some((number, now));
+            if let Some(attempts) = self.attempts(job) {
+                attempts.winner = Some((number, now));
             }
             self.complete(now, job, resource, out);
             if delivered {
@@ -163,12 +164,12 @@ impl Dispatcher {
         resource: ResourceId,
         out: &mut Outbox,
     ) -> bool {
-        let Some(tries) = self.tries(job) else { return true };
-        if tries.winner.is_none() {
-            let number = tries.alive.iter().find(|&&(at, _)| at == resource);
+        let Some(attempts) = self.attempts(job) else { return true };
+        if attempts.winner.is_none() {
+            let number = attempts.alive.iter().find(|&&(at, _)| at == resource);
             let Some(&(_, number)) = number else { return false };
-            // It has been computed before; when exactly stands in the try's record.
-            tries.winner = Some((number, now));
+            // It has been computed before; when exactly stands in the attempt's record.
+            attempts.winner = Some((number, now));
             self.complete(now, job, resource, out);
             self.react(now, out);
         }

@@ -1,0 +1,87 @@
+//! The table `attempts`: of providers and grids alike.
+
+use haggle_model::{AttemptOutcome, Job, ProcessorSet, ProviderId};
+
+use super::{Code, Integer, Real, Seconds, Text, Word, table};
+use crate::columns::Missing::{Empty, Never};
+use crate::columns::{Missing, NOT_STARTED};
+
+/// What only attempts on resources of a grid have.
+const NO_GRID: Missing = Empty("not on a grid");
+
+table! {
+    /// A row of `attempts`. Times in seconds since the start of the run.
+    ATTEMPTS, AttemptRow, AttemptCells;
+
+    job: i64 = Integer, "job", "", "the job's number in this run", Never;
+    job_id: i64 = Integer, "job_id", "", "the job's number in its workload", Never;
+    workload: String = Code, "workload_name", "", "name of the workload", Never;
+    attempt: i64 = Integer, "attempt", "", "number of the attempt, from 1; on a grid, a number is missing where a resource refused", Never;
+    provider: String = Code, "provider", "", "where", Never;
+    submit: f64 = Seconds, "submission_time", "s", "when the job's user submitted it", Never;
+    queued: Option<f64> = Seconds, "queued_time", "s", "when the provider queued it; on a grid, when it got its slot", Empty("it was not told");
+    start: Option<f64> = Seconds, "starting_time", "s", "when it started; on a grid, when it began to compute", NOT_STARTED;
+    end: Option<f64> = Seconds, "finish_time", "s", "when it ended, output included, or the run stopped", Empty("a share of which no task ran");
+    processors: i64 = Integer, "requested_number_of_resources", "processors", "processors it needs at once, or was given if it is moldable; of a share, its tasks", Never;
+    allocated: Option<ProcessorSet> = Text, "allocated_resources", "", "its processors, as in `jobs`; on a grid, that of its resource, which others may share", NOT_STARTED;
+    outcome: AttemptOutcome = Word, "outcome", "", "`completed`, `walltime_reached`, `cancelled` (withdrawn; on a grid, not needed any more), `failed` (its processors or its resource did), `unfinished` (the run stopped); on a grid also `moved` (it went on elsewhere) and `stranded` (what it needed came from a resource that failed)", Never;
+    promised_end: Option<f64> = Seconds, "promised_finish_time", "s", "completion promised for this attempt", Empty("nothing was promised");
+    saved: Option<f64> = Seconds, "saved_time", "s", "of what failed: computing that the next attempt need not do again", Empty("on a grid: `checkpoints` tells it");
+    checkpointing: f64 = Seconds, "checkpointing_time", "s", "time in which it did not compute, but was started up after a move, or read or wrote checkpoints; on a grid, slot time for which writing them stopped it", Never;
+    parent: Option<i64> = Integer, "parent", "", "the attempt from whose checkpoint it started", Empty("it started from the beginning, or not on a grid"), if_used;
+    left: Option<f64> = Seconds, "slot_left_time", "s", "when it gave its slot back, which its output does not need", NO_GRID, if_used;
+    work_at_start: Option<f64> = Real, "work_at_start", "MI", "what had been done of the job when it began; 1 MI is what 1 MIPS computes in 1 s", NO_GRID, if_used;
+    work_at_end: Option<f64> = Real, "work_at_end", "MI", "what had been done when it was over", NO_GRID, if_used;
+    computing: Option<f64> = Seconds, "computing_time", "s", "slot time in which it computed", NO_GRID, if_used;
+    data: Option<f64> = Seconds, "data_time", "s", "slot time in which it waited for data: slot_left_time - queued_time - computing_time - checkpointing_time", NO_GRID, if_used;
+    checkpoints: Option<i64> = Integer, "checkpoints", "checkpoints", "how many were written", NO_GRID, if_used;
+    checkpoints_omitted: Option<i64> = Integer, "checkpoints_omitted", "checkpoints", "how many were due and omitted", NO_GRID, if_used;
+}
+
+impl AttemptCells<'_> {
+    /// An attempt at a provider that has ended like this, of which nothing else is known.
+    pub(crate) fn new(
+        job: &Job,
+        attempt: i64,
+        provider: ProviderId,
+        outcome: AttemptOutcome,
+    ) -> AttemptCells<'_> {
+        AttemptCells {
+            job: i64::from(job.id.0),
+            job_id: job.number,
+            workload: u32::from(job.workload),
+            attempt,
+            provider: provider.0,
+            submit: job.submit.as_micros(),
+            queued: None,
+            start: None,
+            end: None,
+            processors: i64::from(job.processors),
+            allocated: None,
+            outcome,
+            promised_end: None,
+            saved: None,
+            checkpointing: 0,
+            parent: None,
+            left: None,
+            work_at_start: None,
+            work_at_end: None,
+            computing: None,
+            data: None,
+            checkpoints: None,
+            checkpoints_omitted: None,
+        }
+    }
+}
+
+impl AttemptRow {
+    /// From when to when it held a slot of a resource of a grid; `None` = it was at a provider.
+    pub fn slot(&self) -> Option<(f64, f64)> {
+        self.queued.zip(self.left)
+    }
+
+    /// Whether its processors or its resource failed.
+    pub fn has_failed(&self) -> bool {
+        self.outcome == AttemptOutcome::Failed
+    }
+}

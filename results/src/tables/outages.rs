@@ -1,0 +1,17 @@
+//! The table `outages`.
+
+use super::{Code, Integer, Real, Seconds, table};
+use crate::columns::Missing::{Empty, Never};
+
+table! {
+    /// A row of `outages`. Times in seconds since the start of the run.
+    OUTAGES, OutageRow, OutageCells;
+
+    provider: String = Code, "provider", "", "where", Never;
+    first: i64 = Integer, "first_resource", "", "first processor that failed, run-wide number", Never;
+    last: i64 = Integer, "last_resource", "", "last processor that failed, included", Never;
+    failed: f64 = Seconds, "failure_time", "s", "when they failed; 0 if they were down at the start", Never;
+    restored: Option<f64> = Seconds, "restoration_time", "s", "when they were back", Empty("not in this run");
+    jobs_lost: i64 = Integer, "jobs_lost", "jobs", "jobs that lost an attempt; of bags, that lost tasks", Never;
+    work_lost: f64 = Real, "work_lost", "processor-seconds; MI", "Σ (failure_time - starting_time - saved_time - checkpointing_time) x processors of these attempts; of a grid, what these attempts computed and nothing that counts went on from, MI: all rows add up to `grid.work.lost_by_failure` of the summary", Never;
+}

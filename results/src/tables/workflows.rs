@@ -1,0 +1,28 @@
+//! The table `workflows`.
+
+use super::{Code, Integer, Real, Seconds, table};
+use crate::columns::Missing::{Empty, Never};
+use crate::columns::NOT_COMPLETE;
+
+table! {
+    /// A row of `workflows`. Times in seconds since the start of the run.
+    WORKFLOWS, WorkflowRow, WorkflowCells;
+
+    workload: String = Code, "workload_name", "", "name of the workload", Never;
+    workflow: i64 = Integer, "workflow", "", "its number in the workload, from 0, as in `jobs`", Never;
+    tasks: i64 = Integer, "tasks", "tasks", "its tasks", Never;
+    tasks_done: i64 = Integer, "tasks_done", "tasks", "those that are done", Never;
+    complete: bool = Integer, "complete", "", "1 if all of them are, else 0", Never;
+    submit: f64 = Seconds, "submission_time", "s", "when its tasks were submitted", Never;
+    start: Option<f64> = Seconds, "starting_time", "s", "when the first of its tasks was sent to a resource, or started at a provider", Empty("none was");
+    end: Option<f64> = Seconds, "finish_time", "s", "when the output of its last task had arrived; at providers, when that task ended", NOT_COMPLETE;
+    makespan: Option<f64> = Seconds, "makespan", "s", "finish_time - starting_time", NOT_COMPLETE;
+    turnaround: Option<f64> = Seconds, "turnaround_time", "s", "finish_time - submission_time", NOT_COMPLETE;
+    work: f64 = Real, "work", "MI", "the length of all of its tasks: 1 MI is 1 s on the reference processor; of tasks of providers, by their processors", Never;
+    critical_path: f64 = Seconds, "critical_path", "s", "the longest path through its tasks on the reference processor, if data take no time", Never;
+    schedule_length_ratio: Option<f64> = Real, "schedule_length_ratio", "", "makespan / (critical_path / speed of the fastest resource or provider), at least 1", Empty("not complete, or its tasks take no time");
+    data: i64 = Integer, "data", "bytes", "inputs, outputs and checkpoints that arrived for its tasks or from them, also of attempts in vain; at providers, the inputs that arrived (`inputs`)", Never;
+    attempts: i64 = Integer, "attempts", "", "rows of its tasks in `attempts`", Never;
+    moves: i64 = Integer, "moves", "", "those of them that went on elsewhere with what they had done", Never;
+    failures: i64 = Integer, "failures", "", "those of them whose resource or processors failed", Never;
+}
