@@ -6,7 +6,7 @@
 
 pandas, Polars, DuckDB and pyarrow must find the same number of rows and the same
 columns in every Parquet file; where a CSV file lies beside it, the same in that.
-evalys must load jobs.csv and draw it. Exits with 1 and says what differs.
+evalys must load jobs.csv and attempts.csv and draw them. Exits with 1 and says what differs.
 """
 
 import sys
@@ -103,9 +103,12 @@ def main():
         if path.stem == "jobs":
             require(shape[1][:17] == BATSIM, f"{path} does not start with Batsim's columns")
         print(f"{path.name}: {shape[0]} rows, {len(shape[1])} columns")
-    if (folder / "jobs.csv").exists():
-        check_evalys(folder / "jobs.csv")
-        print("jobs.csv: loaded and drawn by evalys")
+    # Jobs of a grid hold no processors of their own; their attempts have those of resources.
+    drawn = ["attempts.csv"] if (folder / "checkpoints.parquet").exists() else ["jobs.csv", "attempts.csv"]
+    for name in drawn:
+        if (folder / name).exists():
+            check_evalys(folder / name)
+            print(f"{name}: loaded and drawn by evalys")
 
 
 if __name__ == "__main__":
