@@ -101,14 +101,14 @@ fn jobs_share_a_resource_and_data_take_time() {
     bounded slowdown (10 s)           1.07        0.12        1.00        1.18        1.20
 
     results  out
-    digest   012cb8b32acaf3ffad25e39c03026719ebae0d2bffa6fd51882024592d465b61
+    digest   3e78810b267bc17ac0b67ff8f08a60a600edc65abb397449a6124997fc6f3677
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/attempts.csv"), @"
-    job,attempt,provider,parent,dispatched_time,starting_time,slot_left_time,finish_time,outcome,work_at_start,work_at_end,computing_time,writing_time,data_time,checkpoints,checkpoints_omitted
-    1,1,alpha-1,,0.0,1.0,5.0,7.0,computed,0.0,2.0,4.0,0.0,1.0,0,0
-    0,1,alpha-1,,0.0,1.0,8.0,10.0,computed,0.0,4.0,7.0,0.0,1.0,0,0
-    2,1,alpha-1,,5.0,6.0,10.0,12.0,computed,0.0,3.0,4.0,0.0,1.0,0,0
+    job,job_id,workload_name,attempt,provider,submission_time,queued_time,starting_time,finish_time,requested_number_of_resources,allocated_resources,outcome,promised_finish_time,saved_time,checkpointing_time,parent,slot_left_time,work_at_start,work_at_end,computing_time,data_time,checkpoints,checkpoints_omitted
+    1,2,jobs,1,alpha-1,0.0,0.0,1.0,7.0,1,0,completed,,,0.0,,5.0,0.0,2.0,4.0,1.0,0,0
+    0,1,jobs,1,alpha-1,0.0,0.0,1.0,10.0,1,0,completed,,,0.0,,8.0,0.0,4.0,7.0,1.0,0,0
+    2,3,jobs,1,alpha-1,0.0,5.0,6.0,12.0,1,0,completed,,,0.0,,10.0,0.0,3.0,4.0,1.0,0,0
     ");
     insta::assert_snapshot!(folder.read("out/transfers.csv"), @"
     from,to,transfers,bytes

@@ -79,16 +79,16 @@ fn a_session_has_its_share_to_itself_or_is_rejected() {
     heavy                     4          3         1            -       0.00       0.00          1.00
 
     results  out
-    digest   dbd3f5d0357e82000ab7ec4dca22c478b63940c61a825ed6cf7251cb2eb76baa
+    digest   451b960a1f3c45380c95e845568471ee63b06a1baca7426fae770f07264c2978
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/attempts.csv"), @"
-    job,attempt,provider,parent,dispatched_time,starting_time,slot_left_time,finish_time,outcome,work_at_start,work_at_end,computing_time,writing_time,data_time,checkpoints,checkpoints_omitted
-    1,1,hosts-2,,0.0,0.0,12.5,12.5,computed,0.0,100.0,12.5,0.0,0.0,0,0
-    2,1,hosts-3,,1.0,1.0,13.5,13.5,computed,0.0,100.0,12.5,0.0,0.0,0,0
-    0,1,hosts-1,,0.0,0.0,33.333334,33.333334,computed,0.0,100.0,33.333334,0.0,0.0,0,0
-    3,1,hosts-1,,2.0,2.0,35.333334,35.333334,computed,0.0,100.0,33.333334,0.0,0.0,0,0
-    5,1,hosts-1,,40.0,40.0,52.5,52.5,computed,0.0,100.0,12.5,0.0,0.0,0,0
+    job,job_id,workload_name,attempt,provider,submission_time,queued_time,starting_time,finish_time,requested_number_of_resources,allocated_resources,outcome,promised_finish_time,saved_time,checkpointing_time,parent,slot_left_time,work_at_start,work_at_end,computing_time,data_time,checkpoints,checkpoints_omitted
+    1,1,heavy,1,hosts-2,0.0,0.0,0.0,12.5,1,1,completed,,,0.0,,12.5,0.0,100.0,12.5,0.0,0,0
+    2,2,heavy,1,hosts-3,1.0,1.0,1.0,13.5,1,2,completed,,,0.0,,13.5,0.0,100.0,12.5,0.0,0,0
+    0,1,light,1,hosts-1,0.0,0.0,0.0,33.333334,1,0,completed,,,0.0,,33.333334,0.0,100.0,33.333334,0.0,0,0
+    3,2,light,1,hosts-1,2.0,2.0,2.0,35.333334,1,0,completed,,,0.0,,35.333334,0.0,100.0,33.333334,0.0,0,0
+    5,4,heavy,1,hosts-1,40.0,40.0,40.0,52.5,1,0,completed,,,0.0,,52.5,0.0,100.0,12.5,0.0,0,0
     ");
     let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
     insta::assert_snapshot!(format!("{:#}", summary["grid"]["sessions"]), @r#"

@@ -6,7 +6,7 @@
 
 pandas, Polars, DuckDB and pyarrow must find the same number of rows and the same
 columns in every Parquet file; where a CSV file lies beside it, the same in that.
-evalys must load jobs.csv and draw it. The mean waiting time of the jobs that count must be that of
+evalys must load jobs.csv and attempts.csv and draw them. The mean waiting time of the jobs that count must be that of
 summary.json. In the folder of a sweep each reader must find the axes, and seed, as columns with the values that
 the names of folders have. Exits with 1 and says what differs.
 """
@@ -153,9 +153,12 @@ def main():
         print(f"{path.name}: {shape[0]} rows, {len(shape[1])} columns")
     if (folder / "summary.json").exists():
         check_summary(folder)
-    if (folder / "jobs.csv").exists():
-        check_evalys(folder / "jobs.csv")
-        print("jobs.csv: loaded and drawn by evalys")
+    # Jobs of a grid hold no processors of their own; their attempts have those of resources.
+    drawn = ["attempts.csv"] if (folder / "checkpoints.parquet").exists() else ["jobs.csv", "attempts.csv"]
+    for name in drawn:
+        if (folder / name).exists():
+            check_evalys(folder / name)
+            print(f"{name}: loaded and drawn by evalys")
 
 
 if __name__ == "__main__":
