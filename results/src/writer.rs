@@ -13,6 +13,7 @@
 mod bookings;
 mod crashes;
 mod grid;
+mod holds;
 mod inputs;
 mod intervals;
 mod maintenance;
@@ -37,6 +38,7 @@ use serde::Serialize;
 
 use crashes::Crashes;
 use grid::{GridTables, places};
+use holds::Holds;
 use outages::Outages;
 
 use crate::buffer::{Buffer, NO_INTEGER, NO_WORD};
@@ -152,6 +154,7 @@ pub struct RunWriter {
     bookings: Option<TableFile>,
     /// Written at the end, if there were any.
     transactions: Option<TableFile>,
+    holds: Holds,
     /// Open as soon as what a task needs is at a provider.
     inputs: Option<TableFile>,
     /// Written at the end, if there were any.
@@ -202,6 +205,7 @@ impl RunWriter {
             moves: None,
             bookings: None,
             transactions: None,
+            holds: Holds::default(),
             inputs: None,
             workflows: None,
             intervals: None,
@@ -439,7 +443,8 @@ impl RunWriter {
     ///
     /// # Errors
     /// If something cannot be written.
-    pub fn finish(self) -> Result<FinishedRun, ResultsError> {
+    pub fn finish(mut self) -> Result<FinishedRun, ResultsError> {
+        self.holds_left()?;
         let open =
             |table| TableFile::create(self.folder.path(), table, &self.cast, self.options.format);
         let mut resources = open(Table::Resources)?;
@@ -464,6 +469,7 @@ impl RunWriter {
         tables.extend(self.moves);
         tables.extend(self.bookings);
         tables.extend(self.transactions);
+        tables.extend(self.holds.into_table());
         tables.extend(self.intervals);
         tables.extend([resources, self.failures]);
         if let Some(outages) = self.outages {

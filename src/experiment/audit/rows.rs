@@ -1,7 +1,7 @@
 //! The tables of a folder as rows, with times and processor time as integers.
 
 use haggle_results::reader::{
-    BookingRow, InputRow, TableData, TextColumn, TransactionRow, WorkflowRow,
+    BookingRow, HoldRow, InputRow, TableData, TextColumn, TransactionRow, WorkflowRow,
 };
 use haggle_results::{ResultsError, RunReader, Table};
 
@@ -132,6 +132,7 @@ pub(super) struct Displacement {
 /// A row of `crashes`.
 pub(super) struct Crash {
     pub(super) actor: String,
+    pub(super) crashed: Micros,
     pub(super) restarted: Option<Micros>,
 }
 
@@ -215,6 +216,7 @@ pub(super) struct Rows {
     pub(super) moves: Vec<Move>,
     pub(super) bookings: Vec<BookingRow>,
     pub(super) transactions: Vec<TransactionRow>,
+    pub(super) holds: Vec<HoldRow>,
     pub(super) failures: Vec<Failure>,
     pub(super) outages: Vec<Outage>,
     pub(super) maintenance: Vec<Maintenance>,
@@ -241,6 +243,7 @@ impl Rows {
             moves: moves(run)?,
             bookings: run.bookings()?,
             transactions: run.transactions()?,
+            holds: run.holds()?,
             failures: failures(run)?,
             outages: outages(run)?,
             maintenance: maintenance(run)?,
@@ -382,8 +385,12 @@ fn displacements(run: &RunReader) -> Result<Vec<Displacement>, ResultsError> {
 }
 
 fn crashes(run: &RunReader) -> Result<Vec<Crash>, ResultsError> {
-    read(run, Table::Crashes, &["actor", "restart_time"], |row| {
-        Ok(Crash { actor: row.text("actor")?, restarted: row.maybe_time("restart_time")? })
+    read(run, Table::Crashes, &["actor", "crash_time", "restart_time"], |row| {
+        Ok(Crash {
+            actor: row.text("actor")?,
+            crashed: row.time("crash_time")?,
+            restarted: row.maybe_time("restart_time")?,
+        })
     })
 }
 
