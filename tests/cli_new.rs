@@ -240,7 +240,8 @@ fn help_explains_commands_keys_and_words() {
         length      The stretch of time, from zero; later jobs are dropped.
         load        Run time x processors of the jobs over processors x length.
         processors  Processors that the load is relative to.
-        tolerance   How far off the load may be.
+        overshoot   What becomes of a job that takes the load too far.
+        tolerance   How far off the load may be; how far above, if the job that takes it too far is taken.
     ----- stderr -----
     "#);
     insta::assert_snapshot!(folder.haggle(&["help", "easy"]), @r#"

@@ -235,6 +235,7 @@ fn tables_hold_every_job_in_both_formats() {
             Table::Intervals,
             Table::Maintenance,
             Table::Transactions,
+            Table::Holds,
             Table::Inputs,
             Table::Bookings,
         ];

@@ -10,8 +10,9 @@
 //! | `placements` | an attempt's processors for its time; no processor twice at a time; their sum is `busy_time` and what was lost |
 //! | `told` | `disclosures` and `messages` agree on who told whom what; `offers` and what the summary makes of them |
 //! | `reservations` | whoever started did so in the window that was granted, and whoever did not was answered in `displacements` with a cause that is in the tables; sums are those of the summary |
-//! | `bookings` | parts of a place add up to the job and are booked for one time, no move is to a later start, and what several providers hold runs as booked last |
+//! | `bookings` | parts of a place add up to the job and are booked for one time, no move is to a later start, what several providers hold runs as booked last, and what is booked at a time has room |
 //! | `transactions` | tries of a job follow each other and end with the first that is agreed on, whose parts are what runs and add up to the job; costs are those of the summary |
+//! | `holds` | parts of a try are held for one start and leases end when they say; what is not agreed on is given back, and costs what `transactions` says; what ran was held, and with it no more than there is |
 //! | `failures` | each outage has its failure and its return, and all that they lost is what the summary calls lost |
 //! | `maintenance` | nothing runs on processors that are closed, no processor is closed twice; counts are those of the summary |
 //! | `grid` | attempts on a grid, their checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
@@ -28,6 +29,7 @@ mod failures;
 mod figures;
 mod findings;
 mod grid;
+mod holds;
 mod inputs;
 mod jobs;
 mod maintenance;
@@ -40,17 +42,17 @@ mod told;
 mod transactions;
 mod workflows;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use haggle_results::{ResultsError, RunReader, Summary};
 
 use super::figures::scenario_of;
-use haggle_scenario::file::Network;
+use haggle_scenario::file::{Metascheduler, Network, Protocol};
 
 pub use findings::Disagreement;
 use findings::Findings;
-use rows::{Job, Rows};
+use rows::{Job, Micros, Rows};
 
 /// All of a run's folder that is looked at.
 struct Books {
@@ -61,6 +63,10 @@ struct Books {
     on_grid: BTreeSet<String>,
     /// Whether messages take no time and the run ends by itself, so that none is on its way then.
     instant: bool,
+    /// Whether the run goes on until all is settled that can be.
+    settles: bool,
+    /// By how much starts of a group may differ, of metaschedulers that negotiate.
+    tolerances: BTreeMap<String, Micros>,
 }
 
 impl Books {
@@ -91,6 +97,7 @@ pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
     moves::check(&books, &mut findings);
     bookings::check(&books, &mut findings);
     transactions::check(&books, &mut findings);
+    holds::check(&books, &mut findings);
     failures::check(&books, &mut findings);
     maintenance::check(&books, &mut findings);
     grid::check(&books, &mut findings);
@@ -104,7 +111,8 @@ pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
 fn read(folder: &Path) -> Result<Books, ResultsError> {
     let run = RunReader::open(folder)?;
     let scenario = scenario_of(folder)?;
-    let instant = scenario.network == Network::default() && scenario.scenario.horizon.is_none();
+    let settles = scenario.scenario.horizon.is_none();
+    let instant = scenario.network == Network::default() && settles;
     let sites = scenario.grid.iter().flat_map(|grid| &grid.sites);
     let on_grid = scenario.workloads.iter().filter(|it| scenario.runs_on_grid(it));
     Ok(Books {
@@ -113,5 +121,14 @@ fn read(folder: &Path) -> Result<Books, ResultsError> {
         resources: sites.flat_map(|site| site.resource_names()).collect(),
         on_grid: on_grid.map(|it| it.name.to_string()).collect(),
         instant,
+        settles,
+        tolerances: scenario.metaschedulers.iter().filter_map(tolerance).collect(),
     })
+}
+
+/// By how much starts of parts may differ for whoever negotiates about them.
+fn tolerance(it: &Metascheduler) -> Option<(String, Micros)> {
+    let (protocol, rules) = it.transaction()?;
+    (protocol == Protocol::Negotiation)
+        .then(|| (it.name.to_string(), rules.tolerance.0.as_micros()))
 }

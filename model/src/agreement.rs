@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ActorId, JobId};
+use crate::{ActorId, JobId, Time};
 
 /// Names an agreement for ever: its coordinator uses no number twice, also after a crash.
 #[derive(
@@ -36,8 +36,17 @@ pub enum AgreementEvent {
     Broken,
     /// By anybody: it has sent a message of this kind.
     Sent(&'static str),
-    /// By a participant: it holds so many processors.
-    Held(u32),
+    /// By a participant: it holds a part.
+    Held {
+        /// So many processors.
+        processors: u32,
+        /// From when on it has them.
+        start: Time,
+        /// When it gives them back unless more is said; `None` = never.
+        lease_end: Option<Time>,
+    },
+    /// By a participant: the start of its part has come, and it has its processors from now on.
+    Occupied,
     /// By a participant: it carries out its part.
     CarriedOut,
     /// By a participant: it gives its part up, whether or not it had begun.

@@ -143,6 +143,9 @@ impl Listener for RunWriter {
                 Observation::JobMoved { job, from, to } => {
                     self.moved(now, actor, *job, (*from, *to))?;
                 }
+                Observation::Agreement { id, job, event } => {
+                    self.agreement(now, actor, *id, *job, event)?;
+                }
                 Observation::ProcessorsFailed { provider, processors } => {
                     self.processors_changed(now, *provider, processors, Availability::Failed)?;
                 }

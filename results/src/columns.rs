@@ -33,6 +33,8 @@ pub enum Table {
     Bookings,
     /// One row a try to get the parts of a job from several providers by a protocol.
     Transactions,
+    /// What providers held for them.
+    Holds,
     /// One row an interval of an application of phases.
     Intervals,
     /// One row a provider.
@@ -118,7 +120,7 @@ pub enum Missing {
 
 impl Table {
     /// All tables, in the order of the manual.
-    pub const ALL: [Table; 23] = [
+    pub const ALL: [Table; 24] = [
         Table::Jobs,
         Table::Attempts,
         Table::Placements,
@@ -132,6 +134,7 @@ impl Table {
         Table::Moves,
         Table::Bookings,
         Table::Transactions,
+        Table::Holds,
         Table::Intervals,
         Table::Resources,
         Table::Failures,
@@ -160,6 +163,7 @@ impl Table {
             Table::Moves => "moves",
             Table::Bookings => "bookings",
             Table::Transactions => "transactions",
+            Table::Holds => "holds",
             Table::Intervals => "intervals",
             Table::Resources => "resources",
             Table::Failures => "failures",
@@ -228,6 +232,10 @@ impl Table {
                 "One row a transaction: a try of a metascheduler with a `protocol` to get all parts of a job, in the order in \
                  which they were opened. Its columns add up to the sums of the summary. Only there if one was opened."
             }
+            Table::Holds => {
+                "One row a part that a provider held for a transaction, in the order in which they were over or given up, then those that \
+                 were not when the run stopped. What was asked for and refused has none. Only there if something was held."
+            }
             Table::Intervals => {
                 "One row an interval of an application of phases, in the order in which they were over. Only there with `[plans]`."
             }
@@ -291,6 +299,7 @@ impl Table {
             Table::Moves => MOVES,
             Table::Bookings => BOOKINGS,
             Table::Transactions => TRANSACTIONS,
+            Table::Holds => HOLDS,
             Table::Intervals => INTERVALS,
             Table::Resources => RESOURCES,
             Table::Failures => FAILURES,
@@ -503,6 +512,22 @@ const TRANSACTIONS: &[Column] = &[
     column("orphans", Integer, "", "its parts that ran to their end although it was not agreed on", Never),
     column("orphan_work", Real, "processor-seconds", "Σ processors x time of these", Never),
     column("partial", Integer, "", "1 if some of its parts ran, if only for a while, and others did not; else 0", Never),
+];
+
+#[rustfmt::skip]
+const HOLDS: &[Column] = &[
+    column("job", Integer, "", "the job's number in this run", Never),
+    column("actor", Word, "", "the metascheduler whose transaction it is", Never),
+    column("agreement", Integer, "", "the number by which it and the providers know it, as in `transactions`", Never),
+    column("holder", Word, "", "the provider of the part", Never),
+    column("processors", Integer, "processors", "the part's processors", Never),
+    column("holding_time", Seconds, "s", "when the provider began to hold it", Never),
+    column("planned_starting_time", Seconds, "s", "from when on it was to have its processors", Never),
+    column("lease_end_time", Seconds, "s", "when it was to be given back unless more was said", Empty("held until more is said")),
+    column("carrying_out_time", Seconds, "s", "when the provider heard that the part may begin", Empty("it did not")),
+    column("starting_time", Seconds, "s", "when it had its processors: planned_starting_time, or later where the provider was down then", Empty("it was given up before, or waited when the run stopped")),
+    column("end_time", Seconds, "s", "when it was over, or was given back", Empty("neither, when the run stopped")),
+    column("outcome", Word, "", "`over`: it ran to its end or limit; `given_up`, whether or not it had begun; `open` when the run stopped", Never),
 ];
 
 #[rustfmt::skip]

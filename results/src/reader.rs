@@ -22,9 +22,9 @@ use crate::{Provenance, ResultsError, Summary, Timing};
 
 pub(crate) use parquet::read as read_parquet;
 pub use rows::{
-    AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, InputRow,
-    IntervalRow, JobRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow,
-    ReservationRow, ResourceRow, TransactionRow, WorkflowRow,
+    AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, HoldRow,
+    InputRow, IntervalRow, JobRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow,
+    PlacementRow, ReservationRow, ResourceRow, TransactionRow, WorkflowRow,
 };
 pub(crate) use rows::{Place, Row};
 

@@ -14,6 +14,7 @@ mod bookings;
 mod crashes;
 mod grid;
 mod held;
+mod holds;
 mod inputs;
 mod intervals;
 mod maintenance;
@@ -39,6 +40,7 @@ use serde::Serialize;
 use crashes::Crashes;
 use grid::{GridTables, places};
 use held::Held;
+use holds::Holds;
 use outages::Outages;
 
 use crate::buffer::{Buffer, NO_INTEGER, NO_WORD, Values};
@@ -160,6 +162,7 @@ pub struct RunWriter {
     bookings: Option<TableFile>,
     /// Written at the end, if there were any.
     transactions: Option<TableFile>,
+    holds: Holds,
     /// Open as soon as what a task needs is at a provider.
     inputs: Option<TableFile>,
     /// Written at the end, if there were any.
@@ -213,6 +216,7 @@ impl RunWriter {
             moves: None,
             bookings: None,
             transactions: None,
+            holds: Holds::default(),
             inputs: None,
             workflows: None,
             intervals: None,
@@ -473,6 +477,7 @@ impl RunWriter {
     pub fn finish(mut self) -> Result<FinishedRun, ResultsError> {
         // Who left out which jobs do not count leaves none out.
         self.counted(&[])?;
+        self.holds_left()?;
         let open =
             |table| TableFile::create(self.folder.path(), table, &self.cast, self.options.format);
         let mut resources = open(Table::Resources)?;
@@ -497,6 +502,7 @@ impl RunWriter {
         tables.extend(self.moves);
         tables.extend(self.bookings);
         tables.extend(self.transactions);
+        tables.extend(self.holds.into_table());
         tables.extend(self.intervals);
         tables.extend([resources, self.failures]);
         if let Some(outages) = self.outages {

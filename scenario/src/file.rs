@@ -71,7 +71,7 @@ pub use rules::{
     PartialExecution, Preset, ProcessorsFrom, Rules, SubmitOrder, TooWide, ZeroRunTime,
 };
 pub use sessions::SessionLimits;
-pub use step::{KeyField, KeyOrder, Remedy, SplitBy, Step, TimeOf, WindowStart};
+pub use step::{KeyField, KeyOrder, Overshoot, Remedy, SplitBy, Step, TimeOf, WindowStart};
 pub use sweep::{Axis, AxisVariant, Sweep};
 pub use synthetic_month::{MonthSite, SyntheticMonth};
 pub use transaction::{BackOffRule, InDoubtRule, OrderRule, Protocol, Transaction};

@@ -305,7 +305,10 @@ impl Provider {
                 match found {
                     Ok(start) => {
                         seat.ready(now, id, start, lease, acts);
-                        let event = AgreementEvent::Held(request.processors);
+                        let lease_end =
+                            Some(now + lease).filter(|_| lease < Span::FOREVER && !may_block);
+                        let processors = request.processors;
+                        let event = AgreementEvent::Held { processors, start, lease_end };
                         self.observe_agreement(id, request.job, event, out);
                         self.plan_changed(now, out);
                     }
@@ -449,6 +452,8 @@ impl Provider {
         booking.end = now + (booking.end - booking.start);
         booking.start = now;
         let (may_begin, end) = (booking.may_begin, booking.end);
+        let (id, job) = (booking.id, booking.ask.job);
+        self.observe_agreement(id, job, AgreementEvent::Occupied, out);
         self.load.waiting -= work(count, Some(span));
         self.load.started(count, end);
         if may_begin {

@@ -2,7 +2,7 @@
 
 use haggle_model::AttemptOutcome;
 use haggle_results::reader::{
-    AttemptRow, BookingRow, InputRow, OutageRow, PlacementRow, TableData, TextColumn,
+    AttemptRow, BookingRow, HoldRow, InputRow, OutageRow, PlacementRow, TableData, TextColumn,
     TransactionRow, WorkflowRow,
 };
 use haggle_results::{ResultsError, RunReader, Table};
@@ -156,6 +156,7 @@ pub(super) struct Displacement {
 /// A row of `crashes`.
 pub(super) struct Crash {
     pub(super) actor: String,
+    pub(super) crashed: Micros,
     pub(super) restarted: Option<Micros>,
 }
 
@@ -222,6 +223,7 @@ pub(super) struct Rows {
     pub(super) moves: Vec<Move>,
     pub(super) bookings: Vec<BookingRow>,
     pub(super) transactions: Vec<TransactionRow>,
+    pub(super) holds: Vec<HoldRow>,
     pub(super) failures: Vec<Failure>,
     pub(super) outages: Vec<Outage>,
     pub(super) maintenance: Vec<Maintenance>,
@@ -257,6 +259,7 @@ impl Rows {
             moves: moves(run)?,
             bookings: run.bookings()?,
             transactions: run.transactions()?,
+            holds: run.holds()?,
             failures: failures(run)?,
             outages: outages(run)?,
             maintenance: maintenance(run)?,
@@ -393,8 +396,12 @@ fn displacements(run: &RunReader) -> Result<Vec<Displacement>, ResultsError> {
 }
 
 fn crashes(run: &RunReader) -> Result<Vec<Crash>, ResultsError> {
-    read(run, Table::Crashes, &["actor", "restart_time"], |row| {
-        Ok(Crash { actor: row.text("actor")?, restarted: row.maybe_time("restart_time")? })
+    read(run, Table::Crashes, &["actor", "crash_time", "restart_time"], |row| {
+        Ok(Crash {
+            actor: row.text("actor")?,
+            crashed: row.time("crash_time")?,
+            restarted: row.maybe_time("restart_time")?,
+        })
     })
 }
 

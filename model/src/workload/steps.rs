@@ -32,7 +32,7 @@ pub use draws::{Draws, JobDraws};
 pub use effect::Effect;
 pub use estimates::{EstimateBase, Estimates};
 pub use filter::{Bounds, Filter};
-pub use fit_load::FitLoad;
+pub use fit_load::{FitLoad, Overshoot};
 pub use key::{Key, KeyField, KeyOrder};
 pub use load::{FillWindow, ScaleGaps};
 pub use merge::{merge, number_jobs};

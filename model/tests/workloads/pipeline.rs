@@ -3,8 +3,8 @@
 use haggle_model::workload::law::Law;
 use haggle_model::workload::lublin::LublinParameters;
 use haggle_model::workload::steps::{
-    Deadlines, EstimateBase, Estimates, FillWindow, FitLoad, ReadyTimes, Resample, RunTimes,
-    ScaleGaps, Shake, Slice, Split, SplitBy, Spread, TimingBase, Window, WindowStart,
+    Deadlines, EstimateBase, Estimates, FillWindow, FitLoad, Overshoot, ReadyTimes, Resample,
+    RunTimes, ScaleGaps, Shake, Slice, Split, SplitBy, Spread, TimingBase, Window, WindowStart,
 };
 use haggle_model::workload::{JobStream, Source, Step, Workload, merge};
 use haggle_model::{Job, Span, Time};
@@ -127,7 +127,8 @@ proptest! {
 #[test]
 fn a_model_is_squeezed_until_it_offers_a_load() {
     let length = Span::from_secs(15 * 86_400);
-    let fit = FitLoad { length, processors: 1_200, load: 0.7, tolerance: 0.005 };
+    let overshoot = Overshoot::LeaveOut;
+    let fit = FitLoad { length, processors: 1_200, load: 0.7, tolerance: 0.005, overshoot };
     for seed in 1..=15 {
         let parameters = LublinParameters { jobs: 3_000, ..LublinParameters::default() };
         let source = Source::Lublin(Box::new(parameters.sized(1_200)));

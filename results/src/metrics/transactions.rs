@@ -201,10 +201,10 @@ impl TransactionLog {
                 self.look_at(id);
             }
             AgreementEvent::Sent(kind) => self.account.sent(id, kind),
-            AgreementEvent::Held(processors) => {
-                self.account.held(now, actor, id, *processors);
+            &AgreementEvent::Held { processors, .. } => {
+                self.account.held(now, actor, id, processors);
                 let group = self.groups.entry(id).or_default();
-                let new = group.parts.insert(actor, (*processors, None)).is_none();
+                let new = group.parts.insert(actor, (processors, None)).is_none();
                 if new && group.agreed {
                     *self.working.entry(actor).or_default() += 1;
                 }
@@ -217,6 +217,7 @@ impl TransactionLog {
                     *since = Some(now);
                 }
             }
+            AgreementEvent::Occupied => {}
             AgreementEvent::GivenUp => {
                 self.account.given_up(now, actor, id);
                 self.leaves(id, actor);

@@ -57,6 +57,8 @@ pub struct TransactionRow {
     pub number: i64,
     /// The metascheduler.
     pub actor: String,
+    /// Its number there.
+    pub agreement: i64,
     /// Providers that were asked.
     pub parts: i64,
     /// When it began.
@@ -81,6 +83,35 @@ pub struct TransactionRow {
     pub orphan_work: f64,
     /// Whether some parts ran and others did not.
     pub partial: bool,
+}
+
+/// A row of `holds`. Times in seconds since the start of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HoldRow {
+    /// The job's number in this run.
+    pub job: i64,
+    /// The metascheduler.
+    pub actor: String,
+    /// The number of the transaction there.
+    pub agreement: i64,
+    /// The provider.
+    pub holder: String,
+    /// The part's processors.
+    pub processors: i64,
+    /// When it began to hold them.
+    pub since: f64,
+    /// From when on it was to have them.
+    pub planned: f64,
+    /// When it was to give them back unless more was said.
+    pub lease_end: Option<f64>,
+    /// When it heard that the part may begin.
+    pub carried_out: Option<f64>,
+    /// When it had the processors.
+    pub started: Option<f64>,
+    /// When it was over, or given back.
+    pub end: Option<f64>,
+    /// `over`, `given_up` or `open`.
+    pub outcome: String,
 }
 
 /// A row of `jobs`. Times in seconds since the start of the run.
@@ -396,6 +427,7 @@ impl RunReader {
                 job: row.integer("job")?,
                 number: row.integer("number")?,
                 actor: row.text("actor")?,
+                agreement: row.integer("agreement")?,
                 parts: row.integer("parts")?,
                 opened: row.real("opening_time")?,
                 decided: row.optional_real("decision_time")?,
@@ -408,6 +440,33 @@ impl RunReader {
                 orphans: row.integer("orphans")?,
                 orphan_work: row.real("orphan_work")?,
                 partial: row.integer("partial")? != 0,
+            })
+        })
+    }
+
+    /// All rows of `holds`; none where no provider held a part for a transaction.
+    ///
+    /// # Errors
+    /// If the table is damaged.
+    pub fn holds(&self) -> Result<Vec<HoldRow>, ResultsError> {
+        if !self.has(Table::Holds) {
+            return Ok(Vec::new());
+        }
+        let names = Vec::from_iter(Table::Holds.columns().iter().map(|column| column.name));
+        self.rows(Table::Holds, &names)?.map(|row| {
+            Ok(HoldRow {
+                job: row.integer("job")?,
+                actor: row.text("actor")?,
+                agreement: row.integer("agreement")?,
+                holder: row.text("holder")?,
+                processors: row.integer("processors")?,
+                since: row.real("holding_time")?,
+                planned: row.real("planned_starting_time")?,
+                lease_end: row.optional_real("lease_end_time")?,
+                carried_out: row.optional_real("carrying_out_time")?,
+                started: row.optional_real("starting_time")?,
+                end: row.optional_real("end_time")?,
+                outcome: row.text("outcome")?,
             })
         })
     }

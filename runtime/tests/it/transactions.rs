@@ -282,7 +282,7 @@ impl Watcher {
             AgreementEvent::Failed | AgreementEvent::Broken => {
                 self.failed.insert(id);
             }
-            AgreementEvent::Held(_) => {
+            AgreementEvent::Held { .. } => {
                 self.parts.insert((actor, id), Part::Held);
             }
             AgreementEvent::CarriedOut => {
@@ -300,7 +300,7 @@ impl Watcher {
             AgreementEvent::PartOver => {
                 self.parts.insert((actor, id), Part::Over);
             }
-            AgreementEvent::Decided | AgreementEvent::Sent(_) => {}
+            AgreementEvent::Decided | AgreementEvent::Occupied | AgreementEvent::Sent(_) => {}
         }
     }
 

@@ -229,10 +229,13 @@ pub enum Step {
         /// Run time x processors of the jobs over processors x length.
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1000))]
         load: f64,
-        /// How far off the load may be.
+        /// How far off the load may be; how far above, if the job that takes it too far is taken.
         #[serde(default = "two_thousandths")]
         #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
         tolerance: f64,
+        /// What becomes of a job that takes the load too far.
+        #[serde(default)]
+        overshoot: Overshoot,
     },
     /// Moves every submission by a drawn time, so that runs of several seeds tell how much a result depends on the
     /// instants of a log (Tsafrir, Ouaknine and Feitelson 2007).
@@ -413,6 +416,18 @@ pub enum KeyOrder {
     SmallFirst,
     /// Large ones: the field times -1 is the key.
     LargeFirst,
+}
+
+/// What becomes of a job that takes a load too far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Overshoot {
+    /// It is left out, and smaller ones behind it are taken; gaps shrink until the last one is submitted before the end.
+    #[default]
+    LeaveOut,
+    /// It is the last one, so that no job is left out between others; the gap to the next one belongs to the stretch,
+    /// which begins with the first.
+    Take,
 }
 
 /// What stays together when jobs are dealt out into parts.

@@ -8,7 +8,7 @@ use haggle_model::workload::steps::{
 use haggle_model::workload::{WorkloadError, law};
 
 use super::instant;
-use crate::file::{KeyField, KeyOrder, Remedy, SplitBy, Step, TimeOf, WindowStart};
+use crate::file::{KeyField, KeyOrder, Overshoot, Remedy, SplitBy, Step, TimeOf, WindowStart};
 use crate::quantity::EstimateRule;
 
 impl Step {
@@ -163,12 +163,16 @@ impl Step {
                 steps::Step::Slice(steps::Slice { skip: *skip, jobs: *jobs })
             }
             Step::Spread { length } => steps::Step::Spread(steps::Spread { length: length.0 }),
-            Step::FitLoad { length, processors, load, tolerance } => {
+            Step::FitLoad { length, processors, load, tolerance, overshoot } => {
                 steps::Step::FitLoad(steps::FitLoad {
                     length: length.0,
                     processors: *processors,
                     load: *load,
                     tolerance: *tolerance,
+                    overshoot: match overshoot {
+                        Overshoot::LeaveOut => steps::Overshoot::LeaveOut,
+                        Overshoot::Take => steps::Overshoot::Take,
+                    },
                 })
             }
             Step::RunTimesAsRequested {} => steps::Step::RunTimes(steps::RunTimes::Requested),

@@ -12,12 +12,10 @@ use crate::{Job, Span, Time};
 /// that the work kept, processors x run time, is `load` of what `processors` can
 /// do in `length`.
 ///
-/// Jobs are taken in order until the load is reached; one that would take it too
-/// far is left out, as there often is a single job worth more than the tolerance.
-/// The factor is the largest under which the last job taken is submitted before
-/// the end. Submissions become whole seconds, rounded down; deadlines and ready
-/// times move along. All jobs that come are held in memory: cut what is endless
-/// before.
+/// Jobs are taken in order until the load is reached; [`Overshoot`] says what becomes of one
+/// that takes it too far, and with it how the rest is squeezed. Submissions become whole
+/// seconds, rounded down; deadlines and ready times move along. All jobs that come are held in
+/// memory: cut what is endless before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FitLoad {
     /// How long the workload takes afterwards.
@@ -28,6 +26,20 @@ pub struct FitLoad {
     pub load: f64,
     /// How far from it the load may be; 0.002 = 0.2 percentage points.
     pub tolerance: f64,
+    /// What becomes of a job that takes the load too far.
+    pub overshoot: Overshoot,
+}
+
+/// What becomes of a job that takes the load too far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overshoot {
+    /// It is left out, as there often is a single job worth more than the tolerance, and smaller
+    /// ones behind it are taken. Submissions are squeezed as little as brings the last job taken
+    /// before the end; the beginning stays.
+    LeaveOut,
+    /// It is the last one taken, so that the jobs are as many as follow each other in the
+    /// workload. The stretch from the first job to the one behind the last becomes the length.
+    Take,
 }
 
 impl FitLoad {
@@ -43,35 +55,30 @@ impl FitLoad {
         if self.processors == 0 {
             return Err(step_error("fit_load", "processors is 0"));
         }
-        Ok(of_all(jobs, move |jobs| self.fit(jobs)))
+        Ok(of_all(jobs, move |jobs| match self.overshoot {
+            Overshoot::LeaveOut => self.leave_out(jobs),
+            Overshoot::Take => self.take(jobs),
+        }))
     }
 
-    fn fit(self, mut jobs: Vec<Job>) -> Result<Vec<Job>, WorkloadError> {
-        let capacity = self.processors as f64 * self.length.as_micros() as f64;
+    /// The jobs with which the load is right, without those that take it too far.
+    fn leave_out(self, mut jobs: Vec<Job>) -> Result<Vec<Job>, WorkloadError> {
         let (least, most) = (self.load - self.tolerance, self.load + self.tolerance);
         let mut work = 0_i128;
         let come = jobs.len();
         jobs.retain(|job| {
-            if work as f64 / capacity >= least {
+            if self.part(work) >= least {
                 return false;
             }
-            let run_time = job.run_time.reveal_to_machine();
-            let more = work + i128::from(job.processors) * i128::from(run_time.as_micros());
-            let fits = more as f64 / capacity <= most;
+            let more = work + work_of(job);
+            let fits = self.part(more) <= most;
             if fits {
                 work = more;
             }
             fits
         });
-        let load = work as f64 / capacity;
-        if load < least {
-            let problem = format!(
-                "too few jobs: {} of {come} make a load of {load:.4}, expected {}; lower `load` \
-                 or `length`, raise `tolerance`, or take more jobs",
-                jobs.len(),
-                self.load
-            );
-            return Err(step_error("fit_load", problem));
+        if self.part(work) < least {
+            return Err(self.too_few(jobs.len(), come, work));
         }
         let factor = self.factor(&jobs);
         for job in &mut jobs {
@@ -79,6 +86,65 @@ impl FitLoad {
             move_to(job, submit);
         }
         Ok(jobs)
+    }
+
+    /// The first jobs that reach the load, spread by when the next one was submitted.
+    fn take(self, mut jobs: Vec<Job>) -> Result<Vec<Job>, WorkloadError> {
+        let (mut work, mut taken) = (0_i128, 0);
+        while taken < jobs.len() && self.part(work) < self.load {
+            work += work_of(&jobs[taken]);
+            taken += 1;
+        }
+        if self.part(work) < self.load {
+            return Err(self.too_few(taken, jobs.len(), work));
+        }
+        // 0.3 + 0.03 is less than 0.33 in floats.
+        if self.part(work) > self.load + self.tolerance + 1e-12 {
+            let problem = format!(
+                "the first {taken} jobs make a load of {:.4}, which is more than `load` {} and `tolerance` {}: job \
+                 {} takes it there; raise `tolerance`, begin elsewhere, or leave such jobs out (`overshoot`)",
+                self.part(work),
+                self.load,
+                self.tolerance,
+                jobs[taken - 1].number
+            );
+            return Err(step_error("fit_load", problem));
+        }
+        let Some(next) = jobs.get(taken) else {
+            let problem = format!(
+                "all {taken} jobs are taken, so no next job says how long they took to come; take more jobs"
+            );
+            return Err(step_error("fit_load", problem));
+        };
+        let (first, next) = (jobs[0].submit, next.submit);
+        if next <= first {
+            let problem = format!(
+                "the first {taken} jobs and the next are submitted at one instant, which no factor spreads"
+            );
+            return Err(step_error("fit_load", problem));
+        }
+        jobs.truncate(taken);
+        let micros = |span: Span| i128::from(span.as_micros());
+        for job in &mut jobs {
+            let moved = micros(job.submit - first) * micros(self.length) / micros(next - first);
+            move_to(job, Time::from_secs(moved as i64 / MICROS_PER_SECOND));
+        }
+        Ok(jobs)
+    }
+
+    /// The load that `work` makes, in processors x microseconds.
+    fn part(self, work: i128) -> f64 {
+        work as f64 / (self.processors as f64 * self.length.as_micros() as f64)
+    }
+
+    fn too_few(self, taken: usize, come: usize, work: i128) -> WorkloadError {
+        let problem = format!(
+            "too few jobs: {taken} of {come} make a load of {:.4}, expected {}; lower `load` \
+             or `length`, raise `tolerance`, or take more jobs",
+            self.part(work),
+            self.load
+        );
+        step_error("fit_load", problem)
     }
 
     /// The largest factor under which the last of `jobs` is submitted before the end.
@@ -96,6 +162,12 @@ impl FitLoad {
         }
         low
     }
+}
+
+/// Processors x run time in microseconds.
+fn work_of(job: &Job) -> i128 {
+    let run_time = job.run_time.reveal_to_machine();
+    i128::from(job.processors) * i128::from(run_time.as_micros())
 }
 
 /// A factor in parts of 2^32: exact, and the same on every machine.
@@ -125,7 +197,8 @@ mod tests {
     }
 
     fn fit(load: f64, tolerance: f64) -> FitLoad {
-        FitLoad { length: Span::from_secs(6_000), processors: 2, load, tolerance }
+        let length = Span::from_secs(6_000);
+        FitLoad { length, processors: 2, load, tolerance, overshoot: Overshoot::LeaveOut }
     }
 
     #[test]
@@ -183,5 +256,67 @@ mod tests {
         assert_eq!(refusal(Step::FitLoad(step)), "step fit-load: processors is 0");
         let step = FitLoad { length: Span::TICK, ..fit(0.7, 0.1) };
         assert_eq!(refusal(Step::FitLoad(step)), "step fit-load: length is below 1 s");
+    }
+
+    /// 10 processors for 100 s, by the jobs that reach the load.
+    fn taking(load: f64, tolerance: f64) -> FitLoad {
+        let length = Span::from_secs(100);
+        FitLoad { length, processors: 10, load, tolerance, overshoot: Overshoot::Take }
+    }
+
+    /// Jobs of (submission, processors, run time).
+    fn worth(jobs: &[(i64, u32, i64)]) -> Vec<Job> {
+        let mut made = submitted_at(&jobs.iter().map(|job| job.0).collect::<Vec<i64>>());
+        for (made, &(_, processors, run_time)) in made.iter_mut().zip(jobs) {
+            made.processors = processors;
+            made.run_time = crate::job::HiddenRunTime::new(Span::from_secs(run_time));
+        }
+        made
+    }
+
+    /// Works of 80, 100, 90, 60 and one more job.
+    const FIVE: [(i64, u32, i64); 5] =
+        [(1_000, 4, 20), (1_010, 2, 50), (1_040, 5, 18), (1_060, 3, 20), (1_120, 1, 1)];
+
+    #[test]
+    fn the_job_that_reaches_the_load_is_the_last_and_the_next_one_says_how_far_they_spread() {
+        // 80, 180, 270, 330 of 1,000: the fourth takes it over 30 %. 120 s become 100 s.
+        let jobs = after(&[Step::FitLoad(taking(0.3, 0.03))], worth(&FIVE));
+        assert_eq!(numbers(&jobs), [1, 2, 3, 4]);
+        assert_eq!(submissions(&jobs), [0, 8, 33, 50]);
+        // What reaches it exactly is the last one, too.
+        let jobs = after(&[Step::FitLoad(taking(0.27, 0.002))], worth(&FIVE));
+        assert_eq!(submissions(&jobs), [0, 16, 66]);
+    }
+
+    #[test]
+    fn deadlines_move_along_when_the_last_one_is_taken() {
+        let mut jobs = worth(&FIVE);
+        jobs[2].deadline = Some(Time::from_secs(1_140));
+        let jobs = after(&[Step::FitLoad(taking(0.3, 0.03))], jobs);
+        assert_eq!(jobs[2].deadline, Some(Time::from_secs(133)));
+    }
+
+    #[test]
+    fn where_the_load_cannot_be_reached_or_is_passed_by_far_it_is_said_why() {
+        assert_eq!(
+            error(taking(0.3, 0.02), worth(&FIVE)),
+            "step fit-load: the first 4 jobs make a load of 0.3300, which is more than `load` 0.3 and `tolerance` 0.02: \
+             job 4 takes it there; raise `tolerance`, begin elsewhere, or leave such jobs out (`overshoot`)"
+        );
+        assert_eq!(
+            error(taking(0.4, 0.1), worth(&FIVE)),
+            "step fit-load: too few jobs: 5 of 5 make a load of 0.3310, expected 0.4; lower `load` or `length`, \
+             raise `tolerance`, or take more jobs"
+        );
+        assert_eq!(
+            error(taking(0.3, 0.03), worth(&FIVE[..4])),
+            "step fit-load: all 4 jobs are taken, so no next job says how long they took to come; take more jobs"
+        );
+        let at_once = [(7, 4, 100), (7, 1, 1)];
+        assert_eq!(
+            error(taking(0.3, 0.2), worth(&at_once)),
+            "step fit-load: the first 1 jobs and the next are submitted at one instant, which no factor spreads"
+        );
     }
 }

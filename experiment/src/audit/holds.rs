@@ -1,0 +1,224 @@
+//! `holds` against `transactions`, `attempts` and what providers have.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use haggle_results::reader::{HoldRow, TransactionRow};
+
+use super::Books;
+use super::findings::Findings;
+use super::rows::{Attempt, Crash, Micros};
+
+/// A transaction by its metascheduler and its number there.
+type Named<'a> = (&'a str, i64);
+
+pub(super) fn check(books: &Books, findings: &mut Findings) {
+    let tries = books.rows.transactions.iter();
+    let tries: BTreeMap<Named<'_>, &TransactionRow> =
+        tries.map(|it| ((it.actor.as_str(), it.agreement), it)).collect();
+    let mut holds: BTreeMap<Named<'_>, Vec<&HoldRow>> = BTreeMap::new();
+    for it in &books.rows.holds {
+        holds.entry((&it.actor, it.agreement)).or_default().push(it);
+    }
+    let latest = books.rows.holds.iter().map(|it| micros(it.end.unwrap_or(it.since))).max();
+    for (named, rows) in &holds {
+        let place = || format!("transaction {} of {}", named.1, named.0);
+        let Some(opened) = tries.get(named).filter(|it| rows.iter().all(|row| row.job == it.job))
+        else {
+            findings.expect(false, "what is held is held for a try in `transactions`", place);
+            continue;
+        };
+        for row in rows {
+            times(opened, row, &books.rows.crashes, findings);
+            lease(row, latest.unwrap_or(0), &books.rows.crashes, findings);
+        }
+        once_each(rows, findings);
+        one_start(books.tolerances.get(named.0).copied(), rows, findings);
+        given_back(books, opened, rows, findings);
+    }
+    let nothing = |it: &TransactionRow| !holds.contains_key(&(it.actor.as_str(), it.agreement));
+    for it in tries.values().filter(|it| nothing(it)) {
+        let place = || format!("try {} of job {}", it.number, it.job);
+        let none = it.held_in_vain == 0.0 && it.orphans == 0 && it.outcome != "agreed";
+        findings.expect(none, "what was held in vain, or agreed on, is in `holds`", place);
+    }
+    ran_as_held(books, &tries, findings);
+    no_more_than_there_is(books, findings);
+}
+
+fn micros(seconds: f64) -> Micros {
+    (seconds * 1e6).round() as Micros
+}
+
+/// From one time to another, s; nothing if one of them is missing.
+fn since(from: Option<f64>, until: Option<f64>) -> f64 {
+    from.zip(until).map_or(0.0, |(from, until)| (micros(until) - micros(from)) as f64 / 1e6)
+}
+
+fn named(row: &HoldRow) -> String {
+    format!("job {}, held by {} at {} s", row.job, row.holder, row.since)
+}
+
+/// What happens to a part happens in order.
+fn times(opened: &TransactionRow, row: &HoldRow, crashes: &[Crash], findings: &mut Findings) {
+    let place = || named(row);
+    let before = opened.opened <= row.since && row.since <= row.planned;
+    findings.expect(before, "a part is held after its try begins, for a start after that", place);
+    // A start that is missed while its provider is down is made up for at the next place.
+    let starts = row.started.is_none_or(|started| {
+        let before = |it: &Crash| it.actor == row.holder && it.crashed <= micros(started);
+        started == row.planned || (row.planned < started && crashes.iter().any(before))
+    });
+    findings.expect(starts, "a part has its processors from its planned start on", place);
+    let ends = [row.carried_out, row.started, row.end].into_iter().flatten();
+    findings.expect(ends.clone().all(|it| row.since <= it), "a hold ends after it begins", place);
+    let end = row.end.unwrap_or(f64::INFINITY);
+    let until = ends.clone().all(|it| it <= end);
+    findings.expect(until, "nothing happens to a part after its end", place);
+    let ended = row.end.is_none() == (row.outcome == "open");
+    findings.expect(ended, "a hold that is not open has an end", place);
+    let began = row.outcome != "over" || (row.carried_out.is_some() && row.started.is_some());
+    findings.expect(began, "what is over has begun", place);
+}
+
+/// A lease ends when it was said to, unless the provider has heard more, or is down then.
+fn lease(row: &HoldRow, latest: Micros, crashes: &[Crash], findings: &mut Findings) {
+    let Some(lease_end) = row.lease_end.map(micros) else { return };
+    if row.carried_out.is_some_and(|it| micros(it) <= lease_end) {
+        return;
+    }
+    let mine = crashes.iter().filter(|it| it.actor == row.holder && it.crashed <= lease_end);
+    let down = mine.filter(|it| it.restarted.is_none_or(|back| lease_end <= back));
+    let due = down.map(|it| it.restarted).fold(Some(lease_end), |due, back| due.max(back));
+    let is_down = crashes.iter().any(|it| it.actor == row.holder && it.restarted.is_none());
+    let holds = match row.end.map(micros) {
+        Some(end) => row.carried_out.is_none() && due.is_some_and(|due| end <= due),
+        None => latest <= lease_end || is_down,
+    };
+    findings.expect(holds, "a lease ends when it was said to", || named(row));
+}
+
+/// A provider holds one part of a transaction, and another one only after that.
+fn once_each(rows: &[&HoldRow], findings: &mut Findings) {
+    let mut rows: Vec<&&HoldRow> = rows.iter().collect();
+    rows.sort_by(|a, b| (&a.holder, a.since).partial_cmp(&(&b.holder, b.since)).expect("numbers"));
+    for pair in rows.windows(2).filter(|pair| pair[0].holder == pair[1].holder) {
+        let after = pair[0].end.is_some_and(|end| end <= pair[1].since);
+        let rule = "a provider holds one part of a transaction at a time";
+        findings.expect(after, rule, || named(pair[1]));
+    }
+}
+
+/// Parts begin at one instant: the one that was asked for, unless it had passed when the provider was asked; by
+/// negotiation, what is carried out in the end does so as far as starts may differ.
+fn one_start(tolerance: Option<Micros>, rows: &[&HoldRow], findings: &mut Findings) {
+    let kept = |row: &&&HoldRow| row.outcome != "given_up" && row.carried_out.is_some();
+    let rule = "parts of a transaction are held for one start";
+    let planned = |row: &HoldRow| micros(row.planned);
+    match tolerance {
+        Some(tolerance) => {
+            let starts = rows.iter().filter(kept).map(|row| planned(row));
+            let (first, last) = (starts.clone().min(), starts.max());
+            let near = first.zip(last).is_none_or(|(first, last)| last - first <= tolerance);
+            findings.expect(near, rule, || named(rows[0]));
+        }
+        None => {
+            let first = rows.iter().map(|row| planned(row)).min();
+            for row in rows {
+                let asked = Some(planned(row)) == first || row.planned == row.since;
+                findings.expect(asked, rule, || named(row));
+            }
+        }
+    }
+}
+
+/// Nothing is kept of what was not agreed on, and what that cost is what `transactions` says.
+fn given_back(books: &Books, opened: &TransactionRow, rows: &[&HoldRow], findings: &mut Findings) {
+    let place = || format!("try {} of job {}", opened.number, opened.job);
+    let is = |outcome: &str| rows.iter().filter(|row| row.outcome == outcome).count() as i64;
+    if ["failed", "broken"].contains(&opened.outcome.as_str()) {
+        let rule = "what was held and not agreed on is given back";
+        findings.expect(is("open") == 0 || !books.settles, rule, place);
+        let rule = "parts that ran to their end without an agreement are orphans";
+        findings.equal(rule, place(), is("over"), opened.orphans);
+        let orphans = rows.iter().filter(|row| row.outcome == "over");
+        let work = orphans.map(|row| row.processors as f64 * since(row.carried_out, row.end));
+        let rule = "what orphans took is what they were carried out for";
+        findings.close(rule, place(), Some(work.sum()), Some(opened.orphan_work));
+    }
+    let given_up = rows.iter().filter(|row| row.outcome == "given_up");
+    let vain = given_up.map(|row| row.processors as f64 * since(Some(row.since), row.end));
+    let rule = "what was held in vain is what was given up";
+    findings.close(rule, place(), Some(vain.sum()), Some(opened.held_in_vain));
+}
+
+/// Each part that ran was held by its provider, and ran from when it might begin until its end.
+fn ran_as_held(
+    books: &Books,
+    tries: &BTreeMap<Named<'_>, &TransactionRow>,
+    findings: &mut Findings,
+) {
+    let mut held: BTreeMap<(i64, &str), Vec<&HoldRow>> = BTreeMap::new();
+    let agreed = |row: &&HoldRow| {
+        let opened = tries.get(&(row.actor.as_str(), row.agreement));
+        row.outcome != "given_up" && opened.is_some_and(|it| it.outcome == "agreed")
+    };
+    for row in books.rows.holds.iter().filter(agreed) {
+        held.entry((row.job, &row.holder)).or_default().push(row);
+    }
+    let jobs: BTreeSet<i64> = books.rows.transactions.iter().map(|it| it.job).collect();
+    let ran = |it: &&Attempt| it.started.is_some() && jobs.contains(&it.job);
+    for it in books.rows.attempts.iter().filter(ran) {
+        let place = || format!("job {} at {}", it.job, it.provider);
+        let mine = held.get(&(it.job, it.provider.as_str()));
+        let as_held = mine.is_some_and(|rows| rows.iter().any(|row| is_run_of(row, it)));
+        findings.expect(as_held, "each part that ran was held, from its begin to its end", place);
+    }
+}
+
+fn is_run_of(row: &HoldRow, ran: &Attempt) -> bool {
+    // A part has its processors while its program waits until all may begin.
+    let begun = row.started.map(|it| micros(it.max(row.carried_out.unwrap_or(it))));
+    let until_its_end = row.end.is_none_or(|end| ran.finished == Some(micros(end)));
+    ran.started == begun && ran.width == row.processors && until_its_end
+}
+
+/// Of a provider no more is held and used at a time than it has.
+fn no_more_than_there_is(books: &Books, findings: &mut Findings) {
+    let rows = &books.rows;
+    if rows.holds.is_empty() {
+        return;
+    }
+    let held: BTreeSet<i64> = rows.holds.iter().map(|it| it.job).collect();
+    // Times, what is given back before what is taken, and processors.
+    let mut changes: BTreeMap<&str, Vec<(Micros, i64)>> = BTreeMap::new();
+    let mut uses = |provider, from: Micros, until: Option<Micros>, processors: i64| {
+        let changes: &mut Vec<(Micros, i64)> = changes.entry(provider).or_default();
+        if until != Some(from) {
+            changes.push((from, processors));
+            changes.extend(until.map(|until| (until, -processors)));
+        }
+    };
+    for it in &rows.holds {
+        if let Some(started) = it.started {
+            uses(&it.holder, micros(started), it.end.map(micros), it.processors);
+        }
+    }
+    for it in rows.attempts.iter().filter(|it| !held.contains(&it.job)) {
+        if let Some(started) = it.started {
+            uses(&it.provider, started, it.finished, it.width);
+        }
+    }
+    let sizes: BTreeMap<&str, i64> =
+        rows.resources.iter().map(|it| (it.provider.as_str(), it.processors)).collect();
+    for (provider, mut changes) in changes {
+        changes.sort_unstable();
+        let size = sizes.get(provider).copied().unwrap_or(0);
+        let mut used = 0;
+        for (at, change) in changes {
+            used += change;
+            let rule = "no processor is held for two parts at a time";
+            findings
+                .expect(used <= size, rule, || format!("{provider} at {at} us: {used} of {size}"));
+        }
+    }
+}
