@@ -156,7 +156,7 @@ set = { "metascheduler.grid.composition" = "free-time-slots", "provider.*.disclo
 "#;
     let folder = Folder::with(&[("sweep.toml", &format!("{GRID}{sweep}"))]);
     let shown = folder.haggle(&["show", "--runs", "sweep.toml"]);
-    assert!(shown.contains("knowledge-little") && shown.contains("knowledge-much"), "{shown}");
+    assert!(shown.contains("knowledge=little/") && shown.contains("knowledge=much/"), "{shown}");
     let typo =
         sweep.replace("provider.*.disclosure\" = \"slots", "provider.*.disclosed\" = \"slots");
     let folder = Folder::with(&[("sweep.toml", &format!("{GRID}{typo}"))]);
