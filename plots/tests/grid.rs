@@ -7,7 +7,8 @@ use haggle_model::AttemptOutcome;
 use haggle_model::grid::{AttemptRecord, CheckpointRecord};
 use haggle_model::work::Work;
 use haggle_model::{
-    ActorInfo, ActorKind, Cast, Job, JobClass, JobId, JobOutcome, JobRecord, ProviderId, ProviderInfo, Span, Time,
+    ActorInfo, ActorKind, Cast, Job, JobClass, JobId, JobOutcome, JobRecord, ProviderId,
+    ProviderInfo, Span, Time,
 };
 use haggle_plots::load::{self, Part, Tables};
 use haggle_plots::{Figure, PlotError, Size};
