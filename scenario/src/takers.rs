@@ -18,15 +18,16 @@ impl Scenario {
     /// Whether jobs of a workload run on the grid, also through a merger; of what nobody submits, whether
     /// they could run nowhere else.
     pub fn runs_on_grid(&self, workload: &Workload) -> bool {
-        let brings = |user: &&User| {
+        // Most scenarios have none, some have a thousand users, and this is asked for each workload.
+        if self.grid.is_none() {
+            return false;
+        }
+        let brings = |user: &User| {
             let mut sources = self.sources(user.workload.as_str()).into_iter();
             sources.any(|place| self.workloads[place].name == workload.name)
         };
-        let mut users = self.users.iter().filter(brings).peekable();
-        match users.peek() {
-            None => self.grid.is_some() && self.providers.is_empty() && self.plans.is_none(),
-            Some(_) => users.any(|user| self.submits_to_grid(user)),
-        }
+        self.users.iter().any(|user| self.submits_to_grid(user) && brings(user))
+            || (self.providers.is_empty() && self.plans.is_none() && !self.users.iter().any(brings))
     }
 
     /// The places in the file of a workload and of all that is merged into it, at whatever depth.

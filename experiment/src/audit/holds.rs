@@ -87,11 +87,11 @@ fn lease(row: &HoldRow, latest: Micros, crashes: &[Crash], findings: &mut Findin
         return;
     }
     let mine = crashes.iter().filter(|it| it.actor == row.holder && it.crashed <= lease_end);
-    let down = mine.filter(|it| it.restarted.is_none_or(|back| lease_end <= back));
-    let due = down.map(|it| it.restarted).fold(Some(lease_end), |due, back| due.max(back));
+    let back = mine.filter_map(|it| it.restarted).filter(|&back| lease_end <= back).max();
+    let due = back.unwrap_or(lease_end);
     let is_down = crashes.iter().any(|it| it.actor == row.holder && it.restarted.is_none());
     let holds = match row.end.map(micros) {
-        Some(end) => row.carried_out.is_none() && due.is_some_and(|due| end <= due),
+        Some(end) => row.carried_out.is_none() && end <= due,
         None => latest <= lease_end || is_down,
     };
     findings.expect(holds, "a lease ends when it was said to", || named(row));
@@ -100,7 +100,7 @@ fn lease(row: &HoldRow, latest: Micros, crashes: &[Crash], findings: &mut Findin
 /// A provider holds one part of a transaction, and another one only after that.
 fn once_each(rows: &[&HoldRow], findings: &mut Findings) {
     let mut rows: Vec<&&HoldRow> = rows.iter().collect();
-    rows.sort_by(|a, b| (&a.holder, a.since).partial_cmp(&(&b.holder, b.since)).expect("numbers"));
+    rows.sort_by(|a, b| a.holder.cmp(&b.holder).then(a.since.total_cmp(&b.since)));
     for pair in rows.windows(2).filter(|pair| pair[0].holder == pair[1].holder) {
         let after = pair[0].end.is_some_and(|end| end <= pair[1].since);
         let rule = "a provider holds one part of a transaction at a time";
