@@ -25,7 +25,7 @@ fn a_resource_and_a_job_are_drawn() {
     ----- stderr -----
     "#);
     let svg = folder.read("beta.svg");
-    for word in ["beta-1: slot", "beta-2: slot", "computed", "checkpoint", "time, h"] {
+    for word in ["beta-1: slot", "beta-2: slot", "completed", "checkpoint", "time, h"] {
         assert!(svg.contains(word), "no `{word}`");
     }
     insta::assert_snapshot!(folder.haggle(&["plot", "run", "--kind", "job-timeline", "--job", "7", "-o", "seven.svg"]), @r#"

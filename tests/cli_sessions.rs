@@ -79,7 +79,7 @@ fn a_session_has_its_share_to_itself_or_is_rejected() {
     heavy                     4          3         1            -       0.00       0.00          1.00
 
     results  out
-    digest   451b960a1f3c45380c95e845568471ee63b06a1baca7426fae770f07264c2978
+    digest   03e7fc9a0f58b8445a19b4a2f45d5a71b3c58ce4c4bca04d382bd2ca9604d30e
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/attempts.csv"), @"

@@ -172,7 +172,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_at_the_end() {
         let error = one_site().user("users", "jobs", "south", |_| {}).build().unwrap_err();
-        assert!(error.to_string().contains("there is no provider"), "{error}");
+        assert!(
+            error.to_string().contains("no provider or metascheduler is called \"south\""),
+            "{error}"
+        );
         let error = one_site().user("us ers", "jobs", "north", |_| {}).build().unwrap_err();
         assert!(error.to_string().starts_with("`us ers` cannot be a name"), "{error}");
     }

@@ -167,7 +167,7 @@ fn ran_as_held(
     }
     let jobs: BTreeSet<i64> = books.rows.transactions.iter().map(|it| it.job).collect();
     let ran = |it: &&Attempt| it.started.is_some() && jobs.contains(&it.job);
-    for it in books.rows.attempts.iter().filter(ran) {
+    for it in books.rows.at_providers().filter(ran) {
         let place = || format!("job {} at {}", it.job, it.provider);
         let mine = held.get(&(it.job, it.provider.as_str()));
         let as_held = mine.is_some_and(|rows| rows.iter().any(|row| is_run_of(row, it)));
@@ -203,7 +203,7 @@ fn no_more_than_there_is(books: &Books, findings: &mut Findings) {
             uses(&it.holder, micros(started), it.end.map(micros), it.processors);
         }
     }
-    for it in rows.attempts.iter().filter(|it| !held.contains(&it.job)) {
+    for it in rows.at_providers().filter(|it| !held.contains(&it.job)) {
         if let Some(started) = it.started {
             uses(&it.provider, started, it.finished, it.width);
         }
