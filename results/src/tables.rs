@@ -1,6 +1,6 @@
 //! Tables whose columns are each stated once, as the field of a row.
 //!
-//! From a `table!` come the table's columns ([`Column`]), the row that its readers get and the cells
+//! From a `table!` come the table's columns ([`Column`](crate::columns::Column)), the row that its readers get and the cells
 //! that its writer gives. A new column is one line there, and a value where the row is written:
 //!
 //! ```text
