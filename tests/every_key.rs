@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 30] = [
+const BASES: [&str; 31] = [
     "queue",
     "bags",
     "reservations",
@@ -36,6 +36,7 @@ const BASES: [&str; 30] = [
     "protocols",
     "moldable",
     "grid",
+    "both",
     "outputs",
     "moving",
     "young",

@@ -47,6 +47,7 @@ mod examples;
 mod explain_adds_up;
 mod grid_claims;
 mod independence;
+mod one_world;
 mod protocols_page;
 mod random_scenarios;
 mod reference_results;

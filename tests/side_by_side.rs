@@ -454,13 +454,19 @@ fn worlds_that_nobody_submits_to_are_named() {
     }
 }
 
+/// A workload may go to both; its workflows may not, for one of the two keeps their graphs.
 #[test]
-fn a_workload_runs_on_a_grid_or_nowhere_on_one() {
+fn users_of_a_grid_and_of_providers_may_share_a_workload() {
     let texts = [HEADER, PROVIDERS.text, GRID.text].concat();
-    let twice = texts.replacen("workload = \"rigid\"", "workload = \"tasks\"", 1);
-    let folder = Folder::with(&[("world.toml", &twice)]);
+    let shared = texts.replacen("workload = \"rigid\"", "workload = \"tasks\"", 1);
+    let folder = Folder::with(&[("world.toml", &shared)]);
+    let shown = folder.haggle(&["run", "world.toml", "--output", "out", "--check"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    assert_eq!(rows(&folder, "jobs", "tasks").len(), 120);
+    let texts = [HEADER, FLOWS.text, GRID_FLOWS.text].concat();
+    let shared = texts.replacen("workload = \"genomes\"", "workload = \"montages\"", 1);
+    let folder = Folder::with(&[("world.toml", &shared)]);
     let shown = folder.haggle(&["validate", "world.toml"]);
     assert!(shown.starts_with("exit code: 3"), "{shown}");
-    let problem = "workload \"tasks\" goes to a grid and elsewhere, by users \"scientists\" and \"volunteers\"";
-    assert!(shown.contains(problem), "{shown}");
+    assert!(shown.contains("the workflows of \"montages\" are submitted twice"), "{shown}");
 }

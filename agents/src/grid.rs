@@ -23,7 +23,7 @@ pub mod superseded;
 
 pub use checkpoints::CheckpointServer;
 pub use data_network::{DataNetwork, Routes, Traffic};
-pub use dispatcher::{Dispatcher, DispatcherConfig, Known};
+pub use dispatcher::{Dispatcher, DispatcherConfig, Known, Overflow};
 pub use information::{Delay, InformationService};
 pub use plan::{GridActors, GridPlan, PlannedResource};
 pub use resource::{BackgroundLoad, Checkpoints, GridResource, Home, JobData, ResourceRules};

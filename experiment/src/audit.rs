@@ -58,9 +58,13 @@ use rows::{Job, Micros, Rows};
 struct Books {
     rows: Rows,
     summary: Summary,
-    /// The resources of a grid, and the workloads whose jobs run there.
+    /// The resources of a grid.
     resources: BTreeSet<String>,
+    /// The workloads whose jobs run there and nowhere else, and those whose jobs may.
     on_grid: BTreeSet<String>,
+    maybe_on_grid: BTreeSet<String>,
+    /// Jobs that had an attempt there.
+    had_slots: BTreeSet<i64>,
     /// Whether messages take no time and the run ends by itself, so that none is on its way then.
     instant: bool,
     /// Whether the run goes on until all is settled that can be.
@@ -75,9 +79,15 @@ impl Books {
         self.resources.contains(place)
     }
 
-    /// Whether a job runs on a grid.
+    /// Whether a grid had a job for sure.
     fn is_on_grid(&self, job: &Job) -> bool {
-        self.on_grid.contains(&job.workload)
+        self.had_slots.contains(&job.job) || self.on_grid.contains(&job.workload)
+    }
+
+    /// Whether a job may have waited in the queue of a grid, or have gone nowhere: no table tells.
+    fn may_wait_on_grid(&self, job: &Job) -> bool {
+        let nowhere = job.provider.is_none() && job.outcome != "rejected";
+        nowhere && !self.is_on_grid(job) && self.maybe_on_grid.contains(&job.workload)
     }
 }
 
@@ -114,12 +124,17 @@ fn read(folder: &Path) -> Result<Books, ResultsError> {
     let settles = scenario.scenario.horizon.is_none();
     let instant = scenario.network == Network::default() && settles;
     let sites = scenario.grid.iter().flat_map(|grid| &grid.sites);
-    let on_grid = scenario.workloads.iter().filter(|it| scenario.runs_on_grid(it));
+    let workloads = || scenario.workloads.iter();
+    let on_grid = workloads().filter(|it| scenario.runs_on_grid(it));
+    let maybe = workloads().filter(|it| scenario.may_run_on_grid(it));
+    let rows = Rows::read(&run)?;
     Ok(Books {
-        rows: Rows::read(&run)?,
+        had_slots: rows.on_grid().map(|(it, _)| it.job).collect(),
+        rows,
         summary: run.summary()?,
         resources: sites.flat_map(|site| site.resource_names()).collect(),
         on_grid: on_grid.map(|it| it.name.to_string()).collect(),
+        maybe_on_grid: maybe.map(|it| it.name.to_string()).collect(),
         instant,
         settles,
         tolerances: scenario.metaschedulers.iter().filter_map(tolerance).collect(),

@@ -20,6 +20,8 @@ mod together;
 mod windows;
 mod workflow;
 
+use std::collections::BTreeSet;
+
 use haggle_results::reader::{
     AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, InputRow,
     IntervalRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow,
@@ -262,6 +264,8 @@ pub struct Chronicle {
     jobs: Vec<JobRow>,
     resources: Vec<ResourceRow>,
     attempts: Vec<AttemptRow>,
+    /// Jobs that had an attempt on a grid.
+    on_grid: BTreeSet<i64>,
     placements: Vec<PlacementRow>,
     outages: Vec<OutageRow>,
     crashes: Vec<CrashRow>,
@@ -293,6 +297,7 @@ impl Chronicle {
         let whole = scenario.shown().processors;
         let placements = if whole { run.placements()? } else { Vec::new() };
         let attempts = run.attempts()?;
+        let on_grid = attempts.iter().filter(|it| it.slot().is_some()).map(|it| it.job).collect();
         let checkpoints = match scenario.grid {
             Some(_) => run.checkpoints()?,
             None => Vec::new(),
@@ -304,6 +309,7 @@ impl Chronicle {
             jobs: run.jobs()?,
             resources,
             attempts,
+            on_grid,
             placements,
             outages,
             crashes,
@@ -406,11 +412,11 @@ impl Chronicle {
         }
     }
 
-    /// Whether a job runs on a grid.
+    /// Whether a grid had a job: it could run nowhere else, or has had an attempt there.
     fn is_on_grid(&self, job: &JobRow) -> bool {
         let mut workloads = self.scenario.workloads.iter();
         let workload = workloads.find(|it| it.name.as_str() == job.workload);
-        workload.is_some_and(|it| self.scenario.runs_on_grid(it))
+        self.on_grid.contains(&job.job) || workload.is_some_and(|it| self.scenario.runs_on_grid(it))
     }
 }
 

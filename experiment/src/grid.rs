@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use haggle_agents::grid::{
-    BackgroundLoad, CancelMode, Checkpoints, Delay, GridPlan, JobData, PlannedResource, Routes,
-    StorageLimits,
+    BackgroundLoad, CancelMode, Checkpoints, Delay, GridPlan, JobData, Overflow, PlannedResource,
+    Routes, StorageLimits,
 };
 use haggle_agents::protocol::GridTimer;
 use haggle_agents::{Message, Seats, Timer};
@@ -72,6 +72,8 @@ pub(super) fn plan(
             file::CancelMode::NextRound => CancelMode::NextRound,
         },
         restart_needs_input: grid.restart_needs_input,
+        disclosure: grid.disclosure().level(),
+        overflow: grid.overflow.as_ref().map(|it| overflow(scenario, it)),
         routes: routes(&grid.network, &grid.sites, seed)?,
         link_sharing: match grid.network.sharing {
             file::LinkSharing::Literal => LinkSharing::Literal,
@@ -296,6 +298,16 @@ fn routes(
             Ok(Routes::Star(Arc::new(Star::new(&parameters, seed)?)))
         }
     }
+}
+
+/// Providers stand first among all actors, and metaschedulers behind all places.
+fn overflow(scenario: &Scenario, overflow: &file::Overflow) -> Overflow {
+    let provider = (0..).zip(&scenario.providers).find(|(_, it)| it.name == overflow.to);
+    let metaschedulers = (scenario.places()..).zip(&scenario.metaschedulers);
+    let metascheduler = metaschedulers.into_iter().find(|(_, it)| it.name == overflow.to);
+    let number = provider.map(|it| it.0).or(metascheduler.map(|it| it.0));
+    let to = ActorId(number.expect("whom jobs are passed on to has been checked"));
+    Overflow { to, after: overflow.after.0 }
 }
 
 /// The whole capacity of a site's resources, for tables.

@@ -132,6 +132,7 @@ impl Stage {
         let (resources, outages) = stage.resources(scenario, &seating, folder, &flows)?;
         let places = clusters.places.into_iter().chain(resources.places);
         places.for_each(|it| stage.world.actors.push(it));
+        addresses.extend(clusters.takes_jobs.into_iter().chain(resources.takes_jobs));
         for (metascheduler, protocol) in scenario.metaschedulers.iter().zip(&protocols) {
             let protocol = protocol.clone();
             let id = stage.add_metascheduler(metascheduler, protocol, scenario, &addresses);
@@ -141,7 +142,6 @@ impl Stage {
             let id = stage.add_acceptor(protocols[it.metascheduler].clone());
             addresses.insert(it.name, id);
         }
-        addresses.extend(clusters.takes_jobs.into_iter().chain(resources.takes_jobs));
         let services = clusters.services.into_iter().chain(resources.services);
         services.for_each(|it| stage.world.actors.push(it));
         stage.world.initial.extend(clusters.initial.into_iter().chain(resources.initial));
@@ -488,7 +488,7 @@ pub fn notable(reports: &[(String, SharedReport)]) -> Vec<(String, CleaningRepor
     snapshots.filter(|(_, report)| !report.counts.is_empty()).collect()
 }
 
-/// Users are at the site of whom they submit to, and so is all of a grid, and all clusters; every other
+/// Users are at the site of whom they submit to; all of a grid is at one site, and so are all clusters; every other
 /// actor has a site of its own.
 fn network(
     scenario: &Scenario,

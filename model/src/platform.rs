@@ -76,7 +76,7 @@ pub struct Cast {
     pub workloads: Vec<String>,
     /// The sites of a grid, which have all of its resources; else none.
     pub sites: Vec<SiteInfo>,
-    /// Workloads whose jobs run on a grid, by [`crate::Job::workload`]; they run nowhere else.
+    /// Workloads whose jobs run on a grid and nowhere else, by [`crate::Job::workload`].
     pub on_grid: BTreeSet<u16>,
 }
 

@@ -111,7 +111,7 @@ pub struct Books<'a> {
     /// Open as soon as a grid has been heard of.
     ledger: Option<GridLedger>,
     in_grid: bool,
-    /// Workloads whose jobs run on a grid.
+    /// Workloads whose jobs run on a grid and nowhere else.
     on_grid: BTreeSet<u16>,
     /// By actor.
     kinds: Vec<ActorKind>,

@@ -161,7 +161,7 @@ pub struct Metrics {
     whole: usize,
     /// Speed of the fastest of those, and of the fastest resource.
     fastest: [f64; 2],
-    /// Workloads whose jobs run on a grid.
+    /// Workloads whose jobs run on a grid and nowhere else.
     on_grid: BTreeSet<u16>,
     workloads: Vec<String>,
     actors: Vec<String>,
@@ -217,6 +217,8 @@ struct Sample {
     workload: u16,
     class: JobClass,
     outcome: JobOutcome,
+    /// Whether a grid had it.
+    on_grid: bool,
     /// Attempts that were lost with their processors.
     lost: u32,
     bag: Option<Box<BagSample>>,
@@ -262,6 +264,7 @@ impl Sample {
             workload: record.job.workload,
             class: record.class,
             outcome: record.outcome,
+            on_grid: false,
             lost: record.lost.len() as u32,
         }
     }
@@ -468,7 +471,7 @@ impl Metrics {
 
     /// Takes in a job of a grid that is settled.
     pub fn job_settled(&mut self, job: &SettledJob) {
-        self.jobs.push(Sample { processors: 0, ..Sample::of(&job.record) });
+        self.jobs.push(Sample { processors: 0, on_grid: true, ..Sample::of(&job.record) });
     }
 
     /// Takes in the books of a grid, when the run is over.

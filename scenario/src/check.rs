@@ -30,6 +30,7 @@ mod maintenance;
 mod mapping;
 mod models;
 mod names;
+mod overflow;
 mod plans;
 mod reservations;
 mod sessions;

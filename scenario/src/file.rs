@@ -44,7 +44,7 @@ pub use figure::{AxisScale, Figure, FigureKey, FigureKind, ImageFormat, Metric, 
 pub use grid::{
     Balance, CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Estimate, Grid,
     GridPolicy, Information, InformationMode, LinkSharing, Load, LoadUnit, MeanFailure,
-    NetworkModel, Outages, OutputFate, Prediction, Preference, Replicas, Sharing, Site,
+    NetworkModel, Outages, OutputFate, Overflow, Prediction, Preference, Replicas, Sharing, Site,
     StaticAlgorithm, Storage,
 };
 pub use header::{EventsOrder, Header};

@@ -32,7 +32,7 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     for maintenance in &mut scenario.maintenance {
         maintenance.of = meant(&maintenance.of, &written);
     }
-    let on_grid = |it: &file::Workload| scenario.runs_on_grid(it);
+    let on_grid = |it: &file::Workload| scenario.may_run_on_grid(it);
     let on_grid = Vec::from_iter(scenario.workloads.iter().map(on_grid));
     for (workload, _) in scenario.workloads.iter_mut().zip(on_grid).filter(|(_, on_grid)| *on_grid)
     {
@@ -64,7 +64,10 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         if metascheduler.transaction().is_some() {
             metascheduler.transaction.get_or_insert_default();
         }
+        let grid = scenario.grid.as_ref().map(|grid| grid.name.clone());
+        let grid = grid.filter(|name| metascheduler.providers.contains(name));
         metascheduler.providers = meant(&metascheduler.providers, &written);
+        metascheduler.providers.extend(grid);
     }
     // Written out, the rules would hide the sets of rules that a sweep tries.
     let mut axes = scenario.sweep.iter().flat_map(|sweep| &sweep.axes);

@@ -2,7 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::file::{Scenario, Shown, User, Workload};
+use super::file::{Metascheduler, Overflow, Scenario, Shown, User, Workload};
+
+/// Where jobs may run.
+#[derive(Clone, Copy, Debug)]
+struct Reach {
+    /// On the grid.
+    grid: bool,
+    /// At providers or clusters.
+    elsewhere: bool,
+}
 
 impl Scenario {
     /// Whether a user submits to the grid.
@@ -15,19 +24,65 @@ impl Scenario {
         self.plans.as_ref().is_some_and(|plans| plans.name == user.submits_to)
     }
 
-    /// Whether jobs of a workload run on the grid, also through a merger; of what nobody submits, whether
-    /// they could run nowhere else.
-    pub fn runs_on_grid(&self, workload: &Workload) -> bool {
-        // Most scenarios have none, some have a thousand users, and this is asked for each workload.
-        if self.grid.is_none() {
-            return false;
+    /// Whether a metascheduler may use the grid beside providers.
+    pub fn uses_grid(&self, metascheduler: &Metascheduler) -> bool {
+        let name = self.grid.as_ref().map(|grid| &grid.name);
+        name.is_some_and(|name| metascheduler.providers.contains(name))
+    }
+
+    /// Where jobs of the grid go that have waited too long, if they do.
+    pub(crate) fn overflow(&self) -> Option<&Overflow> {
+        self.grid.as_ref()?.overflow.as_ref()
+    }
+
+    /// Whether `one` is the grid, and passes jobs on to `other`.
+    pub(crate) fn overflows(&self, one: &str, other: &str) -> bool {
+        let grid = self.grid.as_ref().filter(|grid| grid.name.as_str() == one);
+        grid.and_then(|grid| grid.overflow.as_ref()).is_some_and(|it| it.to.as_str() == other)
+    }
+
+    /// Where jobs of a user may run that are tasks of workflows, or are not.
+    fn reach(&self, user: &User, are_tasks: bool) -> Reach {
+        if self.submits_to_grid(user) {
+            return Reach { grid: true, elsewhere: !are_tasks && self.overflow().is_some() };
         }
-        let brings = |user: &User| {
+        let target = self.metaschedulers.iter().find(|it| it.name == user.submits_to);
+        Reach { grid: target.is_some_and(|it| self.uses_grid(it)), elsewhere: true }
+    }
+
+    /// Where jobs of a workload may run, also through a merger; of what nobody submits, on the grid if they could
+    /// run nowhere else.
+    fn reached_by(&self, workload: &Workload) -> Reach {
+        // Most scenarios have no grid, some have a thousand users, and this is asked for each workload.
+        if self.grid.is_none() {
+            return Reach { grid: false, elsewhere: true };
+        }
+        let brings = |user: &&User| {
             let mut sources = self.sources(user.workload.as_str()).into_iter();
             sources.any(|place| self.workloads[place].name == workload.name)
         };
-        self.users.iter().any(|user| self.submits_to_grid(user) && brings(user))
-            || (self.providers.is_empty() && self.plans.is_none() && !self.users.iter().any(brings))
+        let are_tasks = workload.workflows.is_some();
+        let reach = |user| self.reach(user, are_tasks);
+        let mut submitted = self.users.iter().filter(brings).map(reach);
+        let Some(first) = submitted.next() else {
+            let only_grid = self.providers.is_empty() && self.plans.is_none();
+            return Reach { grid: only_grid, elsewhere: !only_grid };
+        };
+        submitted.fold(first, |all, it| Reach {
+            grid: all.grid || it.grid,
+            elsewhere: all.elsewhere || it.elsewhere,
+        })
+    }
+
+    /// Whether jobs of a workload run on the grid and nowhere else.
+    pub fn runs_on_grid(&self, workload: &Workload) -> bool {
+        let reach = self.reached_by(workload);
+        reach.grid && !reach.elsewhere
+    }
+
+    /// Whether jobs of a workload may run on the grid.
+    pub fn may_run_on_grid(&self, workload: &Workload) -> bool {
+        self.reached_by(workload).grid
     }
 
     /// The places in the file of a workload and of all that is merged into it, at whatever depth.

@@ -15,7 +15,7 @@ macro_rules! examples {
 }
 
 /// All examples, easiest first.
-const EXAMPLES: [(&str, &str); 13] = examples![
+const EXAMPLES: [(&str, &str); 14] = examples![
     "quickstart",
     "sweep",
     "bargaining",
@@ -29,6 +29,7 @@ const EXAMPLES: [(&str, &str); 13] = examples![
     "iterative",
     "plans",
     "side-by-side",
+    "one-world",
 ];
 
 /// A scenario, and what is other in it this time.

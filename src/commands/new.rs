@@ -18,6 +18,7 @@ const FAILURES: &str = include_str!("new/failures.toml");
 const SWEEP: &str = include_str!("new/sweep.toml");
 const GRID: &str = include_str!("new/grid.toml");
 const SIDE_BY_SIDE: &str = include_str!("../../scenarios/side-by-side.toml");
+const ONE_WORLD: &str = include_str!("../../scenarios/one-world.toml");
 
 /// Write a commented scenario to start from
 #[derive(Debug, clap::Args)]
@@ -63,6 +64,9 @@ struct Template {
     /// Providers, a grid, and clusters that plan, side by side
     #[arg(long)]
     side_by_side: bool,
+    /// Providers and a grid, and a metascheduler that places jobs on both
+    #[arg(long)]
+    one_world: bool,
     /// An example as it is: `haggle list examples`
     #[arg(long, value_name = "NAME", value_parser = example::names(), hide_possible_values = true)]
     example: Option<String>,
@@ -78,6 +82,7 @@ fn text(args: &Args) -> Result<Cow<'static, str>, Error> {
         Template { sweep: true, .. } => SWEEP,
         Template { grid: true, .. } => GRID,
         Template { side_by_side: true, .. } => SIDE_BY_SIDE,
+        Template { one_world: true, .. } => ONE_WORLD,
         _ => PROVIDERS,
     };
     // Its first comment says how it is carried out.

@@ -1,6 +1,7 @@
-//! The grid's scheduler: takes jobs from users and sends each to one or several resources.
+//! The grid's scheduler: takes jobs from users and metaschedulers and sends each to one or several resources.
 
 mod attempts;
+mod overflow;
 mod rounds;
 
 use std::collections::BTreeMap;
@@ -11,7 +12,9 @@ use haggle_model::progress::ProgressReport;
 use haggle_model::random::Stream;
 use haggle_model::work::{Speed, Work};
 use haggle_model::workflow::WorkflowCame;
-use haggle_model::{ActorId, Job, JobId, JobOutcome, JobShape, Observation, Refusal, Span, Time};
+use haggle_model::{
+    ActorId, Disclosure, Job, JobId, JobOutcome, JobShape, Observation, Refusal, Span, Time,
+};
 use haggle_scheduling::grid::{
     Detection, GridPolicy, GridScheduler, Preference, ResourceId, Rounds, SiteId, View,
 };
@@ -19,13 +22,14 @@ use haggle_scheduling::workflows::{Ledger, Member, WorkflowId};
 
 use haggle_workflows::{TaskId, Workflow};
 
+pub use self::overflow::Overflow;
 use self::rounds::{Answers, NextRound};
 use super::resource::{Checkpoints, JobData};
 use super::superseded::{CancelMode, Superseded};
 use crate::desk::{Desk, Entry, Withdrawal};
 use crate::protocol::{
     CheckpointMessage, DataMessage, DispatchMessage, GridTimer, InformationMessage, Message,
-    RunMessage, Saved, Status, Submission, SubmissionMessage, Timer,
+    QueryMessage, RunMessage, Saved, Status, Submission, SubmissionMessage, Timer,
 };
 use crate::{Actor, Outbox};
 
@@ -74,6 +78,10 @@ pub struct DispatcherConfig {
     pub output_survives: bool,
     /// When copies of a job that is done are cancelled.
     pub cancel_mode: CancelMode,
+    /// What the grid tells metaschedulers about itself.
+    pub disclosure: Disclosure,
+    /// Where jobs go that have waited too long, if they do.
+    pub overflow: Option<Overflow>,
 }
 
 impl DispatcherConfig {
@@ -188,6 +196,9 @@ impl Dispatcher {
         let is_new = !self.view.jobs().has(job);
         let (submit, workload) = (submission.job.submit, submission.job.workload);
         let task = submission.job.task.clone();
+        if is_new && fits {
+            self.limit_wait(now, &submission, out);
+        }
         if !is_new || self.desk.take_in(from, submission, Attempts::default()).is_none() {
             return false;
         }
@@ -286,6 +297,24 @@ impl Dispatcher {
         GridJobRecord { job, class, share, outcome }
     }
 
+    /// What a metascheduler asks before it places a job. When a job would start here nobody can tell.
+    fn on_query(&self, from: ActorId, message: &QueryMessage, out: &mut Outbox) -> bool {
+        let (QueryMessage::EstimateRequest { job, .. } | QueryMessage::LoadRequest { job }) =
+            *message
+        else {
+            return false;
+        };
+        let load = matches!(message, QueryMessage::LoadRequest { .. });
+        out.send(
+            from,
+            match load && self.config.disclosure >= Disclosure::Load {
+                true => QueryMessage::Load { job, drain_time: self.view.drain_time() },
+                false => QueryMessage::NoAnswer { job, reason: Refusal::NotDisclosed },
+            },
+        );
+        true
+    }
+
     /// A job that has no attempt alive gets none any more.
     fn give_up(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         self.open -= 1;
@@ -343,7 +372,8 @@ impl Dispatcher {
         let restarts = self.policy.detection() != Detection::None && self.policy.queues();
         let wanted = self.config.policy.replicas();
         for id in self.desk.jobs() {
-            let Some(entry) = self.desk.close(id) else { continue };
+            // Who was given a job tells what has become of it.
+            let Some(entry) = self.desk.close(id).filter(|it| it.at.is_none()) else { continue };
             let notices = |&(resource, number): &(ResourceId, u32)| {
                 (number, restarts && self.view.may_notice(id, resource))
             };
@@ -393,6 +423,7 @@ impl Dispatcher {
             Timer::Grid(GridTimer::Round) => self.on_round(now, out),
             Timer::Grid(GridTimer::Answered) => self.on_answered(now, out),
             Timer::Grid(GridTimer::Decided) => self.on_decided(now, out),
+            Timer::Grid(GridTimer::Overdue { job }) => self.on_overdue(now, job, out),
             _ => return false,
         }
         true
@@ -411,6 +442,8 @@ impl Actor for Dispatcher {
                 self.on_withdraw(now, from, job, out);
                 true
             }
+            Message::Submission(message) => self.on_news(from, message, out),
+            Message::Query(message) => self.on_query(from, &message, out),
             Message::Dispatch(message) => self.on_dispatch(now, from, message, out),
             Message::Wake(timer) => self.on_timer(now, timer, out),
             Message::Information(InformationMessage::Report(status)) => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use haggle_model::network::{Flows, Node, Sharing as LinkSharing};
 use haggle_model::random::stream;
 use haggle_model::work::Speed;
-use haggle_model::{ActorId, ProcessorSet, Span};
+use haggle_model::{ActorId, Disclosure, ProcessorSet, Span};
 use haggle_scheduling::grid::{GridPolicy, Preference, ResourceId, Rounds, Sharing, SiteId};
 use haggle_scheduling::workflows::WorkflowId;
 
@@ -14,8 +14,8 @@ use haggle_workflows::Workflow;
 
 use super::{
     BackgroundLoad, CancelMode, CheckpointServer, Checkpoints, DataNetwork, Delay, Dispatcher,
-    DispatcherConfig, GridResource, Home, InformationService, JobData, Known, ResourceRules,
-    Routes, Storage, StorageLimits,
+    DispatcherConfig, GridResource, Home, InformationService, JobData, Known, Overflow,
+    ResourceRules, Routes, Storage, StorageLimits,
 };
 use crate::{AnyActor, Nature, Seats};
 
@@ -58,6 +58,10 @@ pub struct GridPlan {
     pub cancel_mode: CancelMode,
     /// Whether a job that starts from a checkpoint needs its input again.
     pub restart_needs_input: bool,
+    /// What the grid tells metaschedulers about itself.
+    pub disclosure: Disclosure,
+    /// Where jobs go that have waited too long, if they do.
+    pub overflow: Option<Overflow>,
     /// The ways of data.
     pub routes: Routes,
     /// How data share links.
@@ -117,6 +121,8 @@ impl GridPlan {
             output_survives: false,
             cancel_mode: CancelMode::Immediate,
             restart_needs_input: true,
+            disclosure: Disclosure::Offers,
+            overflow: None,
             routes,
             link_sharing: LinkSharing::Literal,
             storage: None,
@@ -197,6 +203,8 @@ impl GridPlan {
             restart_needs_input: self.restart_needs_input,
             output_survives: self.output_survives,
             cancel_mode: self.cancel_mode,
+            disclosure: self.disclosure,
+            overflow: self.overflow,
         };
         let draws = |purpose| stream(self.seed, "grid", purpose);
         let scheduler = Dispatcher::new(config, draws("placement"));

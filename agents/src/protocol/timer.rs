@@ -181,6 +181,11 @@ protocol! {
         Answered => wake(Phase::Decision),
         /// Dispatcher: the round has come to its decisions.
         Decided => wake(Phase::Decision),
+        /// Dispatcher: the job has waited as long as it may.
+        Overdue {
+            /// The job.
+            job: JobId,
+        } => wake(Phase::Decision).of(job),
     }
 }
 

@@ -20,7 +20,7 @@ const PANELS_MAX: usize = 5;
 pub struct World<'a> {
     /// Whether a row of `resources` belongs to it.
     pub has_place: &'a dyn Fn(&str) -> bool,
-    /// Whether jobs of a workload belong to it.
+    /// Whether all jobs of a workload belong to it, also those without an attempt.
     pub has_workload: &'a dyn Fn(&str) -> bool,
 }
 
@@ -89,8 +89,12 @@ pub fn grid_timeline(
         }
     }
     if let Some(all) = panels.parts.first_mut().filter(|_| shows == Shows::Queue) {
-        for job in jobs.iter().filter(|job| (world.has_workload)(&job.workload)) {
-            let attempts = live.remove(&job.job).unwrap_or_default();
+        for job in jobs {
+            let attempts = live.remove(&job.job);
+            if attempts.is_none() && !(world.has_workload)(&job.workload) {
+                continue;
+            }
+            let attempts = attempts.unwrap_or_default();
             all.waits.extend(gaps((job.submit, job.left), attempts));
         }
     }

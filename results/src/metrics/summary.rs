@@ -416,7 +416,9 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
 }
 
 fn grid(metrics: &Metrics) -> Option<GridSummary> {
-    let mine = || metrics.jobs.iter().filter(|job| metrics.on_grid.contains(&job.workload));
+    // Those that it refused are known by their workload; a metascheduler tries other places for its own.
+    let mine =
+        || metrics.jobs.iter().filter(|job| job.on_grid || metrics.on_grid.contains(&job.workload));
     let count =
         |is: &dyn Fn(JobOutcome) -> bool| mine().filter(|job| is(job.outcome)).count() as u64;
     let came = Came {

@@ -1,9 +1,8 @@
 //! Actors: who submits to whom, who may use whom, who is linked to whom.
 
-use super::effect::parts;
 use super::names::Names;
 use super::{Check, list};
-use crate::file::{Metascheduler, Policy, Role, Step, User};
+use crate::file::{Metascheduler, Policy, Role, Step};
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
 
@@ -16,6 +15,7 @@ impl Check<'_> {
         self.check_users(names);
         self.check_metaschedulers(names);
         self.check_links(names);
+        self.check_overflow(names);
     }
 
     /// Without providers, users and workloads nothing would happen.
@@ -93,7 +93,6 @@ impl Check<'_> {
                     &workloads,
                 );
             }
-            self.check_one_world(index);
             let target = user.submits_to.as_str();
             if targets.contains(&target) {
                 self.check_shape(index);
@@ -116,33 +115,6 @@ impl Check<'_> {
                 self.unknown_name(&path, "provider or metascheduler", target, &targets);
             }
         }
-    }
-
-    /// Jobs of a workload run on a grid, or nowhere on one: tables tell by their workload which.
-    fn check_one_world(&mut self, index: usize) {
-        let scenario = self.scenario;
-        let user = &scenario.users[index];
-        if scenario.grid.is_none() {
-            return;
-        }
-        let grid = scenario.submits_to_grid(user);
-        let mine = Vec::from_iter(parts(scenario, user.workload.as_str()));
-        let elsewhere = |other: &&User| {
-            let mut shared = parts(scenario, other.workload.as_str()).zip(&mine);
-            scenario.submits_to_grid(other) != grid && shared.any(|(theirs, &mine)| theirs && mine)
-        };
-        let Some(other) = scenario.users[..index].iter().find(elsewhere) else { return };
-        let path = Path::root().key("user").index(index).key("workload");
-        self.report(
-            &path,
-            format!(
-                "workload \"{}\" goes to a grid and elsewhere, by users \"{}\" and \"{}\"",
-                user.workload, other.name, user.name
-            ),
-            "again, and elsewhere",
-            "give this user a workload of its own, with another name: a log may be read twice"
-                .to_owned(),
-        );
     }
 
     /// Bags go to metaschedulers that compose offers, and only bags do.
@@ -174,7 +146,8 @@ impl Check<'_> {
     }
 
     fn check_metaschedulers(&mut self, names: &Names) {
-        let known = names.provider_list();
+        let mut known = names.provider_list();
+        known.extend(self.scenario.grid.as_ref().map(|grid| grid.name.as_str()));
         // Of a scenario without any place at all it has been said already.
         let none = self.scenario.providers.is_empty();
         let elsewhere = self.scenario.grid.is_some() || self.scenario.plans.is_some();
@@ -198,16 +171,11 @@ impl Check<'_> {
                 &known,
                 "provider",
             );
+            self.check_grid_use(&path, metascheduler);
             self.check_role(&path, metascheduler);
             self.check_reallocation(&path, metascheduler);
             // What it is called, and what it needs.
-            let (key, word) = match metascheduler.role() {
-                Role::Composes(composition) => ("composition", composition.name()),
-                Role::Spreads(coallocation) => ("coallocation", coallocation.policy.name()),
-                Role::Moves(reallocation) => ("reallocation", reallocation.algorithm.name()),
-                Role::Maps(mapping) => ("mapping", mapping.asks_for.name()),
-                Role::Places(placement) => ("placement", placement.name()),
-            };
+            let (key, word) = metascheduler.role().named();
             self.check_coallocation(&path, metascheduler, names);
             for place in names.providers_meant(&metascheduler.providers) {
                 let provider = &self.scenario.providers[place];
@@ -264,6 +232,66 @@ impl Check<'_> {
                     ),
                 );
             }
+        }
+    }
+
+    /// A grid takes jobs as a provider does, but it makes no offers and cannot say when a job would start.
+    fn check_grid_use(&mut self, path: &Path, metascheduler: &Metascheduler) {
+        let scenario = self.scenario;
+        let Some(grid) = scenario.grid.as_ref().filter(|_| scenario.uses_grid(metascheduler))
+        else {
+            return;
+        };
+        let (name, at) = (&grid.name, Path::root().key("grid"));
+        let listed = "names the grid";
+        if grid.policy.takes_sessions() && !self.is_replaced(&at.key("policy")) {
+            self.report(
+                &path.key("providers"),
+                format!("grid \"{name}\" takes sessions, which ask for shares of its resources"),
+                listed,
+                format!(
+                    "let users of sessions submit to \"{name}\", or choose a policy for jobs \
+                     (`haggle list grid-policies`)"
+                ),
+            );
+        }
+        let needs = match metascheduler.role() {
+            Role::Places(placement) => placement.needs_of_grid(),
+            _ => None,
+        };
+        let Some(needs) = needs else {
+            let (key, word) = metascheduler.role().named();
+            self.report(
+                &path.key(key),
+                match metascheduler.role() {
+                    Role::Places(_) => format!(
+                        "placement \"{word}\" asks when a job would start, and grid \"{name}\" cannot tell"
+                    ),
+                    _ => format!(
+                        "{key} \"{word}\" needs processors that are promised, and grid \"{name}\" \
+                         promises none"
+                    ),
+                },
+                "asks the grid, too",
+                format!(
+                    "leave \"{name}\" out of `providers`, or place jobs by `placement` \"least-loaded\", \
+                     \"round-robin\" or \"random\""
+                ),
+            );
+            return;
+        };
+        if grid.disclosure().level() < needs && !self.is_replaced(&at.key("disclosure")) {
+            let (key, word) = metascheduler.role().named();
+            let (needs, told) = (needs.name(), grid.disclosure().name());
+            self.report(
+                &path.key(key),
+                format!(
+                    "{key} \"{word}\" needs disclosure \"{needs}\", grid \"{name}\" discloses only \
+                     \"{told}\""
+                ),
+                &format!("needs \"{needs}\""),
+                format!("set `disclosure = \"{needs}\"` in [grid], or choose another {key}"),
+            );
         }
     }
 

@@ -146,6 +146,7 @@ impl Check<'_> {
                 self.report_fault(&Path::root().key("network").key(fault.key()), fault, who);
             }
         }
+        self.check_overflow_channel(&asked);
         self.check_transport();
         for (index, partition) in self.scenario.network.partitions.iter().enumerate() {
             let path = Path::root().key("network").key("partition").index(index);
@@ -200,6 +201,42 @@ impl Check<'_> {
                 order.to_owned(),
                 "not used",
                 "remove it; only providers can have either order".to_owned(),
+            );
+        }
+    }
+
+    /// What a grid passes on, and what it hears of that, is said once.
+    fn check_overflow_channel(&mut self, asked: &[(Fault, bool)]) {
+        let scenario = self.scenario;
+        let Some(overflow) = scenario.overflow() else { return };
+        let network = Path::root().key("network");
+        let datagram = scenario.network.transport == Transport::Datagram;
+        let asked = asked.iter().filter(|(fault, asked)| *asked && *fault != Fault::Reordering);
+        let mut hurt = Vec::from_iter(asked.map(|&(fault, _)| (network.key(fault.key()), fault)));
+        for (index, partition) in scenario.network.partitions.iter().enumerate() {
+            if parts_overflow(scenario, partition) {
+                let path = network.key("partition").index(index);
+                if partition.until.is_none() && !datagram {
+                    self.report(
+                        &path,
+                        format!("the grid is parted from \"{}\" for ever", overflow.to),
+                        "what it passes on never arrives",
+                        "add `until`, or part actors that have nothing to say to each other"
+                            .to_owned(),
+                    );
+                }
+                hurt.push((path, Fault::Partition));
+            }
+        }
+        for (path, fault) in hurt.into_iter().filter(|_| datagram) {
+            self.report(
+                &path,
+                format!(
+                    "the grid passes jobs on, and messages that {} would cost jobs",
+                    fault.does()
+                ),
+                "not survived",
+                format!("{}, or remove `overflow` of [grid]", fault.remedy(Protocol::Placement)),
             );
         }
     }
@@ -314,6 +351,18 @@ fn is_used(scenario: &Scenario, metascheduler: &Metascheduler) -> bool {
 pub(super) fn site<'s>(scenario: &'s Scenario, name: &'s str) -> &'s str {
     let user = scenario.users.iter().find(|user| user.name.as_str() == name);
     user.map_or(name, |user| user.submits_to.as_str())
+}
+
+/// Whether a partition parts the grid from whom it passes jobs on to.
+pub(super) fn parts_overflow(scenario: &Scenario, partition: &Partition) -> bool {
+    let Some((grid, overflow)) = scenario.grid.as_ref().zip(scenario.overflow()) else {
+        return false;
+    };
+    let group = |name: &Name| {
+        let is_there = |member: &Name| site(scenario, member.as_str()) == name.as_str();
+        partition.between.iter().position(|members| members.iter().any(is_there))
+    };
+    group(&grid.name).zip(group(&overflow.to)).is_some_and(|(one, other)| one != other)
 }
 
 /// The metaschedulers that talk to providers from which a partition parts them.

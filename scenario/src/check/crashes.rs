@@ -60,7 +60,10 @@ impl Check<'_> {
             );
         }
         let lost = self.scenario.network.transport == Transport::Datagram;
-        if lost && (!self.is_said_again(actors, names) || self.keeps_tasks_waiting(actors)) {
+        let overflow = self.scenario.overflow().is_some_and(|it| actors.contains(&it.to));
+        if lost
+            && (!self.is_said_again(actors, names) || self.keeps_tasks_waiting(actors) || overflow)
+        {
             self.report(
                 &at,
                 "what is said to an actor that is down is lost, and would cost jobs".to_owned(),

@@ -22,7 +22,6 @@ use crate::file::{
     OnFailure, Order, Policy, Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule,
     Resizes, Role, Step,
 };
-pub(super) use flow::parts;
 use flow::{Flow, Serves};
 use haggle_config::document::Path;
 use reservations::leaves_sizes;
@@ -344,7 +343,7 @@ impl Check<'_> {
             "only jobs of a grid bring data along"
         };
         let grid = self.scenario.grid.as_ref();
-        let on_grid = self.scenario.runs_on_grid(workload);
+        let on_grid = self.scenario.may_run_on_grid(workload);
         self.uses(&path.key("data"), on_grid && !merges, &owner, why, "remove it");
         if let Some(grid) = grid.filter(|_| on_grid) {
             let saves = grid.saves();
@@ -418,7 +417,10 @@ impl Check<'_> {
     fn unused_actors(&mut self, flow: &Flow) {
         let scenario = self.scenario;
         let mut users = scenario.users.iter();
-        let grid = scenario.grid.is_none() || users.any(|user| scenario.submits_to_grid(user));
+        let mut metaschedulers = scenario.metaschedulers.iter().zip(&flow.metaschedulers);
+        let grid = scenario.grid.is_none()
+            || users.any(|user| scenario.submits_to_grid(user))
+            || metaschedulers.any(|(it, &used)| used && scenario.uses_grid(it));
         let mut users = scenario.users.iter();
         let plans = scenario.plans.is_none() || users.any(|user| scenario.submits_to_plans(user));
         for (key, used) in [("grid", grid), ("plans", plans)] {

@@ -150,7 +150,7 @@ impl Check<'_> {
         }
         let scenario = self.scenario;
         let own = scenario.workloads.iter().enumerate();
-        let own = own.filter(|(_, workload)| scenario.runs_on_grid(workload));
+        let own = own.filter(|(_, workload)| scenario.may_run_on_grid(workload));
         let (mut jobs, mut flows) = (false, false);
         for (index, workload) in own {
             jobs = true;

@@ -18,6 +18,8 @@ pub(crate) struct Names {
     pub(super) sites: Vec<String>,
     /// Whom users of the grid, or of the clusters, submit to.
     pub(super) takers: Vec<String>,
+    /// The grid, if a metascheduler may use it or it passes jobs on: then it talks over the network.
+    pub(super) used_grid: Option<String>,
     pub(super) users: Vec<String>,
     /// Those of them that submit to a provider or its metascheduler.
     talkers: Vec<String>,
@@ -35,6 +37,7 @@ impl Names {
             metaschedulers: Vec::new(),
             sites: Vec::new(),
             takers: Vec::new(),
+            used_grid: None,
             users: Vec::new(),
             talkers: Vec::new(),
             workloads: Vec::new(),
@@ -59,6 +62,9 @@ impl Names {
             let path = Path::root().key("grid");
             check.take(&mut taken, grid.name.as_str(), "grid", &path.key("name"));
             names.takers.push(grid.name.to_string());
+            let used = grid.overflow.is_some()
+                || scenario.metaschedulers.iter().any(|it| scenario.uses_grid(it));
+            names.used_grid = used.then(|| grid.name.to_string());
             for (index, site) in grid.sites.iter().enumerate() {
                 let path = path.key("site").index(index).key("name");
                 check.take(&mut taken, site.name.as_str(), "site", &path);
@@ -105,7 +111,7 @@ impl Names {
 
     /// Those who talk over the network, or submit to who does.
     pub(super) fn actors(&self) -> Vec<&str> {
-        let others = self.metaschedulers.iter().chain(&self.talkers);
+        let others = self.metaschedulers.iter().chain(&self.talkers).chain(&self.used_grid);
         self.providers.keys().chain(others).map(String::as_str).collect()
     }
 

@@ -265,7 +265,11 @@ fn refuses_tasks(scenario: &Scenario, user: &User) -> Option<&'static str> {
     }
     let target = scenario.metaschedulers.iter().find(|it| it.name == user.submits_to);
     // One that composes has been reported: it takes no rigid jobs at all.
-    match target?.role() {
+    let target = target?;
+    match target.role() {
+        Role::Places(_) if scenario.uses_grid(target) => {
+            Some("submit to the grid itself, or to a metascheduler that uses providers only")
+        }
         Role::Places(_) | Role::Composes(_) => None,
         Role::Spreads(_) | Role::Moves(_) | Role::Maps(_) => {
             Some("submit to a provider, or to a metascheduler with `placement`")

@@ -4,7 +4,7 @@ use haggle_model::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{SessionLimits, TimeLaw};
+use super::{Disclosure, SessionLimits, TimeLaw};
 use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeOrShare, TimeSpan};
 
 /// A grid after Chtepen 2011: one scheduler, an information service, storage, a checkpoint
@@ -17,6 +17,15 @@ pub struct Grid {
     pub name: Name,
     /// How the scheduler sends jobs to resources.
     pub policy: GridPolicy,
+    /// What the scheduler tells metaschedulers that may use the grid, "offers" if not given: with "load" or
+    /// more, how long all resources would need for all its jobs. Read where `providers` of a
+    /// metascheduler names the grid only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disclosure: Option<Disclosure>,
+    /// Where jobs go that have waited too long for a resource; without it, they wait on. Tasks of workflows stay, and so
+    /// do jobs that were sent to a resource before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overflow: Option<Overflow>,
     /// How many replicas of a job policies with replicas send.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replicas: Option<Replicas>,
@@ -88,10 +97,26 @@ pub struct Grid {
 }
 
 impl Grid {
+    /// What the scheduler tells metaschedulers.
+    pub fn disclosure(&self) -> Disclosure {
+        self.disclosure.unwrap_or_default()
+    }
+
     /// Whether jobs save their progress, from time to time or when they move.
     pub fn saves(&self) -> bool {
         self.checkpoints.is_some() || self.policy == GridPolicy::BalancedWorkflow
     }
+}
+
+/// Where jobs of a grid go that have waited too long.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Overflow {
+    /// A provider, or a metascheduler with `placement` that does not use the grid: it gets the job as if a user
+    /// had submitted it there. If it refuses the job, the job is rejected.
+    pub to: Name,
+    /// How long a job waits before, from its arrival at the grid on; more than zero.
+    pub after: TimeSpan,
 }
 
 fn grid() -> Name {

@@ -18,7 +18,8 @@ pub struct Metascheduler {
     /// How it chooses the provider of a job.
     #[serde(default)]
     pub placement: Placement,
-    /// Providers it may use; without it, all of them.
+    /// Providers it may use, and the grid if it is to use that; all providers, but not the grid, if not given. A grid
+    /// takes rigid jobs of one processor, and "least-loaded" asks it for its load.
     #[serde(default)]
     pub providers: Vec<Name>,
     /// How it puts a bag of tasks together from offers, instead of placing rigid jobs.
@@ -102,6 +103,17 @@ pub enum Role<'a> {
 }
 
 impl Role<'_> {
+    /// The key by which it is chosen, and the word there.
+    pub const fn named(self) -> (&'static str, &'static str) {
+        match self {
+            Role::Composes(composition) => ("composition", composition.name()),
+            Role::Spreads(coallocation) => ("coallocation", coallocation.policy.name()),
+            Role::Moves(reallocation) => ("reallocation", reallocation.algorithm.name()),
+            Role::Maps(mapping) => ("mapping", mapping.asks_for.name()),
+            Role::Places(placement) => ("placement", placement.name()),
+        }
+    }
+
     /// The least that providers have to disclose for it.
     pub const fn needs(self) -> Disclosure {
         match self {
@@ -374,6 +386,16 @@ impl Placement {
             | Placement::RoundRobin
             | Placement::Random
             | Placement::NextFit => Disclosure::Offers,
+        }
+    }
+
+    /// The least that a grid has to disclose for it; `None` = it asks what a grid cannot tell.
+    pub const fn needs_of_grid(self) -> Option<Disclosure> {
+        match self {
+            Placement::LeastLoaded | Placement::RoundRobin | Placement::Random => {
+                Some(self.needs())
+            }
+            Placement::MinimumCompletionTime | Placement::NextFit => None,
         }
     }
 

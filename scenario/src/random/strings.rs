@@ -82,7 +82,8 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("User", "submits-to") => {
             Role::Names(&[Provider, Metascheduler, Metascheduler, Grid, Plans])
         }
-        ("Metascheduler", "providers") => Role::Names(&[Provider]),
+        ("Metascheduler", "providers") => Role::Names(&[Provider, Provider, Provider, Grid]),
+        ("Overflow", "to") => Role::Names(&[Provider, Metascheduler]),
         ("Maintenance", "of") => Role::Names(&[Provider]),
         ("Failures", "of") => Role::Names(&[Provider, Site, Cluster]),
         ("Failures", "actors") => Role::Names(&[Provider, Metascheduler, User]),

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use haggle_model::{JobId, Time};
+use haggle_model::{JobId, Span, Time};
 
 use super::on_demand::OnDemand;
 use super::rank_set::RankSet;
 use super::resources::ResourceId;
-use haggle_model::work::Work;
+use haggle_model::work::{Speed, Work};
 
 /// The order of every queue: by arrival, then by number.
 pub type Turn = (Time, JobId);
@@ -34,6 +34,15 @@ pub struct GridJob {
     pub done: bool,
 }
 
+impl GridJob {
+    /// Its work without what its newest checkpoint holds, microseconds on the reference resource: parts of
+    /// work are so small that the sum over a long queue could be too large for them.
+    fn left(&self) -> u128 {
+        self.length.saturating_sub(self.saved).as_parts()
+            / Speed::from_mips(1).over(Span::TICK).as_parts()
+    }
+}
+
 /// All jobs. A change costs O(log n), and so do the answers, but for the first of a kind.
 #[derive(Clone, Debug, Default)]
 pub struct Jobs {
@@ -48,6 +57,8 @@ pub struct Jobs {
     bare: OnDemand<BTreeSet<Turn>>,
     /// Jobs that have changed since somebody asked.
     changed: OnDemand<Vec<JobId>>,
+    /// Of all that are not done, microseconds on the reference resource for what is not saved.
+    left: OnDemand<u128>,
 }
 
 impl Jobs {
@@ -97,7 +108,12 @@ impl Jobs {
     /// A checkpoint with this progress is available; an older one does not count.
     pub fn save(&mut self, id: JobId, progress: Work) {
         let job = self.all[id.index()].as_mut().expect("what saves was submitted");
+        let before = job.left();
         job.saved = job.saved.max(progress);
+        if !job.done {
+            let gained = before - job.left();
+            self.left.keep(|left| *left -= gained);
+        }
         self.changed.keep(|jobs| jobs.push(id));
     }
 
@@ -181,6 +197,13 @@ impl Jobs {
         self.shelves.first().map_or(0, BTreeSet::len)
     }
 
+    /// Work of all jobs that are not done, as their users describe them, without what their checkpoints hold.
+    /// How far replicas have got beyond these is not known. Microseconds on the reference resource.
+    pub fn work_left(&self) -> u128 {
+        let open = self.all.iter().flatten().filter(|job| !job.done);
+        *self.left.get(|| open.map(GridJob::left).sum())
+    }
+
     /// Jobs that are not done and have so many replicas, in turn.
     pub fn shelf(&self, replicas: usize) -> impl Iterator<Item = Turn> {
         self.shelves.get(replicas).into_iter().flatten().copied()
@@ -203,6 +226,8 @@ impl Jobs {
             self.shelves.resize_with(replicas + 1, BTreeSet::new);
         }
         self.shelves[replicas].insert(turn);
+        let left = job.left();
+        self.left.keep(|all| *all += left);
         match replicas {
             0 => self.by_length.keep(|jobs| _ = jobs.insert((job.length, turn))),
             1 if job.checkpointing => {}
@@ -217,6 +242,8 @@ impl Jobs {
             return;
         }
         let (turn, replicas, length) = ((job.arrival, id), job.replicas.len(), job.length);
+        let left = job.left();
+        self.left.keep(|all| *all -= left);
         self.shelves[replicas].remove(&turn);
         match replicas {
             0 => self.by_length.keep(|jobs| _ = jobs.remove(&(length, turn))),

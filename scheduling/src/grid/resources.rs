@@ -77,6 +77,11 @@ impl Resource {
         self.up && self.held < self.slots
     }
 
+    /// What it can compute, micro-MIPS; nothing while it is down.
+    const fn power(&self) -> u64 {
+        if self.up { self.avail.as_micro_mips() } else { 0 }
+    }
+
     /// What one more job would get, avail/(n_res + 1).
     pub const fn effective_speed(&self) -> EffectiveSpeed {
         EffectiveSpeed::shared(self.avail, self.held as u64 + 1)
@@ -115,6 +120,8 @@ pub struct Resources {
     /// The same in the order of [`Preference::SpeedThenLoad`].
     speediest: OnDemand<BTreeSet<Rank>>,
     sites: OnDemand<Sites>,
+    /// Speed left on all that work, micro-MIPS.
+    power: OnDemand<u64>,
     free_slots: u64,
 }
 
@@ -195,6 +202,11 @@ impl Resources {
             LoadUnit::Resources => self.available.len() as u64,
             LoadUnit::Slots => self.free_slots,
         }
+    }
+
+    /// What all that work can compute together.
+    pub fn power(&self) -> Speed {
+        Speed::from_micro_mips(*self.power.get(|| self.all.iter().map(Resource::power).sum()))
     }
 
     /// Whether any resource is available.
@@ -288,6 +300,7 @@ impl Resources {
     fn file(&mut self, id: ResourceId) {
         let resource = &self.all[id.index()];
         self.sites.keep(|sites| sites.file(id, resource));
+        self.power.keep(|power| *power += resource.power());
         if resource.is_available() {
             self.free_slots += u64::from(resource.slots - resource.held);
             self.available.insert(id.0);
@@ -300,6 +313,7 @@ impl Resources {
     fn unfile(&mut self, id: ResourceId) {
         let resource = &self.all[id.index()];
         self.sites.keep(|sites| sites.unfile(id, resource));
+        self.power.keep(|power| *power -= resource.power());
         if resource.is_available() {
             self.free_slots -= u64::from(resource.slots - resource.held);
             self.available.remove(id.0);

@@ -10,11 +10,11 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::{JobId, Time};
+use haggle_model::{JobId, Span, Time};
 
 use super::jobs::{GridJob, Jobs};
 use super::resources::{Preference, Resource, ResourceId, Resources, SiteId};
-use haggle_model::work::{Speed, Work};
+use haggle_model::work::{Speed, Work, span_of};
 use serde::{Deserialize, Serialize};
 
 /// How a scheduler learns that replicas died with their resource.
@@ -115,6 +115,16 @@ impl View {
     /// The jobs.
     pub fn jobs(&self) -> &Jobs {
         &self.jobs
+    }
+
+    /// How long all resources that work would need for what is left of all jobs: their whole lengths, without
+    /// what is saved. Rounded up to the next microsecond.
+    pub fn drain_time(&self) -> Span {
+        match (self.jobs.work_left() * 1_000_000, self.resources.power().as_micro_mips()) {
+            (0, _) => Span::ZERO,
+            (_, 0) => Span::FOREVER,
+            (work, power) => span_of(work.div_ceil(u128::from(power))),
+        }
     }
 
     /// One job.

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use haggle_model::{JobId, Span, Time};
 use haggle_scheduling::grid::{
-    Action, Choice, CombinedFt, Detection, Fraction, GridScheduler, Insight, LoadUnit, Preference,
-    QueueOrder, QueueScheduler, Replicas, Replication, Report, Rescheduling, ResourceId, Round,
-    SiteId, Speed, View, Work, Wqr,
+    Action, Choice, CombinedFt, Detection, Fraction, GridJob, GridScheduler, Insight, LoadUnit,
+    Preference, QueueOrder, QueueScheduler, Replicas, Replication, Report, Rescheduling,
+    ResourceId, Round, SiteId, Speed, View, Work, Wqr,
 };
 use proptest::prelude::*;
 
@@ -145,6 +145,20 @@ impl Truth {
 fn replicas(truth: &[Truth]) -> Vec<(JobId, ResourceId)> {
     let resources = (0..).map(ResourceId).zip(truth);
     resources.flat_map(|(id, there)| there.all().map(move |job| (job, id))).collect()
+}
+
+/// How long all resources that work would need for all jobs, without what is saved: whole MI and MIPS.
+fn drain_time(plain: &Plain) -> Span {
+    let left =
+        |job: &GridJob| if job.done { 0.0 } else { job.length.as_mi_f64() - job.saved.as_mi_f64() };
+    let work: f64 = plain.jobs.iter().map(|job| left(job).max(0.0)).sum();
+    let up = plain.resources.iter().filter(|it| it.up);
+    let micro_mips: u64 = up.map(|it| it.avail.as_micro_mips()).sum();
+    match (work as u128 * 1_000_000, u128::from(micro_mips / 1_000_000)) {
+        (0, _) => Span::ZERO,
+        (_, 0) => Span::FOREVER,
+        (micros, mips) => Span::from_micros(micros.div_ceil(mips) as i64),
+    }
 }
 
 fn decided(actions: &[Action], view: &View) -> Decisions {
@@ -334,6 +348,7 @@ proptest! {
             }
             let waiting = plain.jobs.iter().filter(|job| !job.done && job.replicas.is_empty());
             prop_assert_eq!(view.jobs().waiting(), waiting.count());
+            prop_assert_eq!(view.drain_time(), drain_time(&plain));
         }
     }
 }

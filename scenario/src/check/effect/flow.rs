@@ -61,19 +61,24 @@ impl Flow {
                 }
             }
         }
-        for user in &scenario.users {
-            flow.submit(scenario, user, names);
+        for User { workload, submits_to, .. } in &scenario.users {
+            flow.submit(scenario, workload.as_str(), submits_to.as_str(), names);
+        }
+        if let Some(overflow) = scenario.overflow() {
+            let jobs = scenario.workloads.iter().filter(|it| it.workflows.is_none());
+            for workload in jobs.filter(|it| scenario.may_run_on_grid(it)) {
+                flow.submit(scenario, workload.name.as_str(), overflow.to.as_str(), names);
+            }
         }
         flow
     }
 
-    fn submit(&mut self, scenario: &Scenario, user: &User, names: &Names) {
-        take(&mut self.workloads, scenario, user.workload.as_str());
-        let target = user.submits_to.as_str();
+    fn submit(&mut self, scenario: &Scenario, workload: &str, target: &str, names: &Names) {
+        take(&mut self.workloads, scenario, workload);
         if let Some(&place) = names.providers.get(target) {
             self.serves[place].rigid = true;
-            self.serves[place].reserved |= reserves(scenario, user.workload.as_str());
-            for (part, reached) in parts(scenario, user.workload.as_str()).zip(&mut self.reached) {
+            self.serves[place].reserved |= reserves(scenario, workload);
+            for (part, reached) in parts(scenario, workload).zip(&mut self.reached) {
                 if part {
                     reached.insert(place);
                 }
@@ -83,7 +88,7 @@ impl Flow {
         for (index, metascheduler) in metaschedulers.filter(|(_, it)| it.name.as_str() == target) {
             self.metaschedulers[index] = true;
             if metascheduler.reallocation.is_some() {
-                take(&mut self.molded, scenario, user.workload.as_str());
+                take(&mut self.molded, scenario, workload);
             }
             for place in names.providers_meant(&metascheduler.providers) {
                 self.serves[place].asked_by(metascheduler);
@@ -93,7 +98,7 @@ impl Flow {
 }
 
 /// Whether each workload is the one of that name or merged into it.
-pub(in crate::check) fn parts(scenario: &Scenario, name: &str) -> impl Iterator<Item = bool> {
+pub(super) fn parts(scenario: &Scenario, name: &str) -> impl Iterator<Item = bool> {
     let mut taken = vec![false; scenario.workloads.len()];
     take(&mut taken, scenario, name);
     taken.into_iter()

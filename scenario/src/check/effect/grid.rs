@@ -13,6 +13,22 @@ impl Check<'_> {
         let Some(grid) = &self.scenario.grid else { return };
         let path = Path::root().key("grid");
         self.policy_effects(&path, grid);
+        let users = self.scenario.metaschedulers.iter().filter(|it| self.scenario.uses_grid(it));
+        let asked = users.map(|it| it.needs()).max();
+        let why = match asked {
+            None => "no metascheduler uses the grid".to_owned(),
+            Some(asked) => {
+                format!("its metaschedulers ask for no more than \"{}\"", asked.name())
+            }
+        };
+        let read = asked.is_some_and(|asked| grid.disclosure().level() <= asked);
+        let remedy =
+            "remove it, or let a metascheduler with `placement = \"least-loaded\"` use the grid";
+        self.uses(&path.key("disclosure"), read, "the grid", &why, remedy);
+        let mut own = self.scenario.workloads.iter().filter(|it| self.scenario.may_run_on_grid(it));
+        let jobs = own.any(|it| it.workflows.is_none());
+        let why = "all of its jobs are tasks of workflows, which stay";
+        self.uses(&path.key("overflow"), jobs, "the grid", why, "remove it");
         if let Some(checkpoints) = &grid.checkpoints {
             self.rule_effects(&path.key("checkpoints"), checkpoints);
         }
@@ -96,7 +112,7 @@ impl Check<'_> {
             "none of its resources fails",
             "remove it, or add [[failures]] `of` a site",
         );
-        let mut own = self.scenario.workloads.iter().filter(|it| self.scenario.runs_on_grid(it));
+        let mut own = self.scenario.workloads.iter().filter(|it| self.scenario.may_run_on_grid(it));
         let moves_tasks = own.clone().any(|it| it.workflows.is_some());
         let told = own.any(|it| progress(it).is_some());
         for key in ["gain", "balance", "prediction", "estimate"] {
@@ -124,7 +140,7 @@ impl Check<'_> {
     /// What tasks say of their progress, where nobody listens, and what moves cost, where they cost nothing.
     fn progress_effects(&mut self, path: &Path, grid: &Grid) {
         let balanced = grid.policy == GridPolicy::BalancedWorkflow;
-        let own = |workload: &&Workload| self.scenario.runs_on_grid(workload);
+        let own = |workload: &&Workload| self.scenario.may_run_on_grid(workload);
         let workflows = self.scenario.workloads.iter().filter(own).any(|it| it.workflows.is_some());
         let why =
             "the grid has no [grid.checkpoints]: neither a checkpoint nor a recovery takes time";

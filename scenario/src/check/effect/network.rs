@@ -2,7 +2,7 @@
 
 use super::flow::Flow;
 use crate::check::Check;
-use crate::check::channel::{at_once, crossing, site};
+use crate::check::channel::{at_once, crossing, parts_overflow, site};
 use crate::check::names::Names;
 use crate::check::workflows::sends_data;
 use crate::file::Transport;
@@ -62,7 +62,8 @@ impl Check<'_> {
         }
         for (index, partition) in scenario.network.partitions.iter().enumerate() {
             let at = network.key("partition").index(index);
-            let read = !crossing(scenario, names, partition).is_empty();
+            let read = !crossing(scenario, names, partition).is_empty()
+                || parts_overflow(scenario, partition);
             let what = "`partition` of the network";
             self.has_effect(&at, read, what, NO_WAY, "remove it, or name other actors");
         }
@@ -74,9 +75,9 @@ impl Check<'_> {
                     .metaschedulers
                     .iter()
                     .find(|metascheduler| metascheduler.name.as_str() == one);
-                let place = names.providers.get(other).copied();
-                talker.zip(place).is_some_and(|(talker, place)| {
-                    names.providers_meant(&talker.providers).contains(&place)
+                talker.is_some_and(|talker| match names.providers.get(other) {
+                    Some(place) => names.providers_meant(&talker.providers).contains(place),
+                    None => talker.providers.iter().any(|it| it.as_str() == other),
                 })
             };
             // Data of tasks also go from one provider to another.
@@ -88,7 +89,12 @@ impl Check<'_> {
                 };
                 site_a != site_b && is_end(site_a) && is_end(site_b)
             });
-            let read = sends || talk(site_a, site_b) || talk(site_b, site_a);
+            let overflows = |one, other| scenario.overflows(one, other);
+            let read = sends
+                || talk(site_a, site_b)
+                || talk(site_b, site_a)
+                || overflows(site_a, site_b)
+                || overflows(site_b, site_a);
             let at = network.key("link").index(index);
             let what = format!("the link between \"{a}\" and \"{b}\"");
             let remedy = "remove the link, or name other actors";

@@ -1,0 +1,83 @@
+//! Jobs that have waited too long for a resource: the grid's scheduler submits them to somebody else, of whom it is
+//! a user then.
+//!
+//! Only a job that was never sent to a resource goes, so that all that is computed of a job is computed on
+//! one side. It comes back no more: what becomes of it is passed on to who submitted it.
+
+use haggle_model::{ActorId, JobId, Span, Time};
+
+use super::Dispatcher;
+use crate::Outbox;
+use crate::protocol::{GridTimer, Submission, SubmissionMessage};
+
+/// Where jobs go that have waited too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overflow {
+    /// A provider, or a metascheduler that does not use the grid.
+    pub to: ActorId,
+    /// For how long they wait before, from their arrival on.
+    pub after: Span,
+}
+
+impl Dispatcher {
+    /// Sees to it that a job that has come waits no longer than it may. Tasks of workflows stay, for the others
+    /// need their data here.
+    pub(super) fn limit_wait(&self, now: Time, submission: &Submission, out: &mut Outbox) {
+        if let Some(Overflow { after, .. }) = self.config.overflow
+            && submission.job.task.is_none()
+        {
+            out.wake(now + after, GridTimer::Overdue { job: submission.job.id });
+        }
+    }
+
+    /// A job has waited as long as it may: it goes, unless it is done or has been sent to a resource.
+    pub(super) fn on_overdue(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+        let Some(Overflow { to, .. }) = self.config.overflow else { return };
+        let waits = self.view.jobs().waits(job);
+        let Some(entry) = self.desk.get_mut(job) else { return };
+        if !waits || entry.stage.attempts > 0 {
+            return;
+        }
+        entry.at = Some(to);
+        out.send(to, SubmissionMessage::Submit(entry.submission.clone()));
+        self.view.withdraw(job);
+        self.open -= 1;
+        if self.policy.withdrawn(job) {
+            self.react(now, out);
+        }
+    }
+
+    /// What becomes of a job that went; false if `from` has none of ours.
+    pub(super) fn on_news(
+        &mut self,
+        from: ActorId,
+        message: SubmissionMessage,
+        out: &mut Outbox,
+    ) -> bool {
+        if self.config.overflow.is_none_or(|it| it.to != from) {
+            return false;
+        }
+        match message {
+            SubmissionMessage::Started { job } | SubmissionMessage::NotWithdrawn { job } => {
+                if let Some(entry) = self.desk.at(job, from) {
+                    out.send(entry.submitter, message);
+                }
+            }
+            SubmissionMessage::Finished { job, outcome } => {
+                if self.desk.at(job, from).is_some() {
+                    self.desk.finish(job, outcome, out);
+                }
+            }
+            SubmissionMessage::Refused { job, reason } => {
+                if self.desk.at(job, from).is_some() {
+                    self.desk.refuse(job, reason, out);
+                }
+            }
+            SubmissionMessage::Accepted { .. } => {}
+            SubmissionMessage::Submit(_)
+            | SubmissionMessage::Withdraw { .. }
+            | SubmissionMessage::Promise { .. } => return false,
+        }
+        true
+    }
+}

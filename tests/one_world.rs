@@ -1,0 +1,238 @@
+//! Jobs that may run at providers and on a grid: a metascheduler that uses both, and a grid that passes jobs on.
+
+use std::collections::BTreeMap;
+
+use crate::command::Folder;
+
+/// Two providers of which one is busy until 100 s, and an idle grid of two machines.
+const BOTH: &str = r#"
+[results]
+format = "csv"
+messages = "all"
+
+[[workload]]
+name = "before"
+jobs = [{ submit = "0s", processors = 2, run = "100s", requested = "100s" }]
+
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "1s", processors = 1, run = "40s", requested = "60s" },
+    { submit = "2s", processors = 1, run = "40s", requested = "60s" },
+    { submit = "3s", processors = 2, run = "10s", requested = "10s" },
+    { submit = "4s", processors = 1, run = "10s", requested = "10s" },
+    { submit = "200s", processors = 1, run = "10s", requested = "10s" },
+]
+
+[[provider]]
+name = "north"
+processors = 2
+policy = "fcfs"
+disclosure = "load"
+
+[grid]
+name = "desktops"
+policy = "fjbcr"
+period = "0s"
+disclosure = "load"
+
+[[grid.site]]
+name = "campus"
+resources = 2
+mips = 1.0
+slots = 1
+
+[[metascheduler]]
+name = "broker"
+placement = "least-loaded"
+providers = ["desktops", "north"]
+
+[[user]]
+name = "early"
+workload = "before"
+submits-to = "north"
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "broker"
+"#;
+
+/// One machine, and a provider to which jobs go that have waited for 50 s.
+const OVERFLOW: &str = r#"
+[results]
+format = "csv"
+messages = "all"
+
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 1, run = "100s", requested = "100s" },
+    { submit = "1s", processors = 1, run = "100s", requested = "100s" },
+    { submit = "2s", processors = 1, run = "100s", requested = "100s" },
+    { submit = "90s", processors = 1, run = "10s", requested = "10s" },
+    { submit = "95s", processors = 2, run = "10s", requested = "10s" },
+]
+
+[[provider]]
+name = "north"
+processors = 1
+policy = "fcfs"
+
+[grid]
+name = "desktops"
+policy = "fjbcr"
+period = "0s"
+overflow = { to = "north", after = "50s" }
+
+[[grid.site]]
+name = "campus"
+resources = 1
+mips = 1.0
+slots = 1
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "desktops"
+"#;
+
+fn run(scenario: &str, driver: &str) -> Folder {
+    let folder = Folder::with(&[("world.toml", scenario)]);
+    let shown =
+        folder.haggle(&["run", "world.toml", "--output", "out", "--check", "--driver", driver]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    folder
+}
+
+/// Where each job of workload `jobs` ran, and when; how it ended if it did not run.
+fn stories(folder: &Folder) -> Vec<String> {
+    let text = folder.read("out/jobs.csv");
+    let mut lines = text.lines();
+    let header = Vec::from_iter(lines.next().expect("a header").split(','));
+    let mut stories = BTreeMap::new();
+    for line in lines {
+        let cells = Vec::from_iter(line.split(','));
+        let cell = |name: &str| cells[header.iter().position(|it| *it == name).expect("a column")];
+        if cell("workload_name") == "jobs" {
+            let story = match cell("starting_time") {
+                "" => cell("outcome").to_owned(),
+                start => format!("{} {start} {}", cell("provider"), cell("finish_time")),
+            };
+            stories.insert(cell("job_id").parse::<u32>().expect("a number"), story);
+        }
+    }
+    stories.into_values().collect()
+}
+
+/// Provider north has 200 processor-seconds on two processors. What is left of jobs on the grid counts whole: at 3 s
+/// 120 s for two machines. So job 3, which is two processors wide, goes to the grid first, as north needs 97 s,
+/// and comes back; job 4 sees 60 s there and 106 s at north. At 200 s both are idle, and providers stand first.
+#[test]
+fn the_least_loaded_may_be_a_grid() {
+    for driver in ["sequential", "actix"] {
+        let folder = run(BOTH, driver);
+        assert_eq!(
+            stories(&folder),
+            [
+                "campus-1 1.0 41.0",
+                "campus-2 2.0 42.0",
+                "north 100.0 110.0",
+                "campus-1 41.0 51.0",
+                "north 200.0 210.0",
+            ]
+        );
+        let summary = folder.read("out/summary.json");
+        let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
+        assert_eq!(summary["grid"]["jobs"], 3, "{summary}");
+        assert_eq!(summary["nb_jobs_success"], 6);
+        // What the grid tells is taken down as what a provider tells is.
+        let told = folder.read("out/disclosures.csv");
+        let loads =
+            |by: &str| told.lines().filter(|it| it.contains(by) && it.contains(",load,")).count();
+        assert_eq!((loads(",desktops,"), loads(",north,")), (5, 5), "{told}");
+    }
+}
+
+/// Jobs 2 and 3 find the machine taken at 51 and 52 s and go to north, one after the other; job 4 waits 10 s. A grid
+/// takes no wide job.
+#[test]
+fn jobs_that_wait_too_long_go_to_a_provider() {
+    for driver in ["sequential", "actix"] {
+        let folder = run(OVERFLOW, driver);
+        assert_eq!(
+            stories(&folder),
+            [
+                "campus-1 0.0 100.0",
+                "north 51.0 151.0",
+                "north 151.0 251.0",
+                "campus-1 100.0 110.0",
+                "rejected",
+            ]
+        );
+    }
+}
+
+/// A metascheduler gets them as a provider does, a user who is impatient is passed on, and at the horizon each
+/// job is in the table once.
+#[test]
+fn what_was_passed_on_is_followed_to_its_end() {
+    let broker =
+        "[[metascheduler]]\nname = \"broker\"\n\n[[provider]]\nname = \"south\"\nprocessors = 1\n";
+    let scenario = OVERFLOW.replace("to = \"north\"", "to = \"broker\"") + broker;
+    let folder = run(&scenario, "sequential");
+    let there = Vec::from_iter(stories(&folder).into_iter().skip(1).take(2));
+    assert_eq!(there, ["north 51.0 151.0", "south 52.0 152.0"]);
+    // Job 3 is queued at north at 52 s, and taken back there 90 s after it came.
+    let patient = OVERFLOW
+        .replace("submits-to = \"desktops\"", "submits-to = \"desktops\"\npatience = \"90s\"");
+    let folder = run(&patient, "sequential");
+    assert_eq!(stories(&folder)[2], "cancelled");
+    let stopped = format!("[scenario]\nhorizon = \"70s\"\n{OVERFLOW}");
+    let folder = run(&stopped, "sequential");
+    assert_eq!(stories(&folder).len(), 3);
+    assert_eq!(stories(&folder)[2], "unfinished");
+}
+
+/// What does not go together is refused, with a remedy.
+#[test]
+fn what_a_grid_cannot_do_for_a_metascheduler_is_refused() {
+    let cases = [
+        (BOTH, "placement = \"least-loaded\"", "placement = \"next-fit\"", "cannot tell"),
+        (
+            BOTH,
+            "period = \"0s\"\ndisclosure = \"load\"",
+            "period = \"0s\"",
+            "grid \"desktops\" discloses only \"offers\"",
+        ),
+        (
+            BOTH,
+            "placement = \"least-loaded\"",
+            "coallocation = { policy = \"rigid\" }",
+            "grid \"desktops\" promises none",
+        ),
+        (BOTH, "\"desktops\", \"north\"", "\"desktop\", \"north\"", "did you mean \"desktops\"?"),
+        (
+            BOTH,
+            "period = \"0s\"\n",
+            "period = \"0s\"\noverflow = { to = \"broker\", after = \"1h\" }\n",
+            "jobs would come back",
+        ),
+        (OVERFLOW, "to = \"north\"", "to = \"nort\"", "did you mean \"north\"?"),
+        (OVERFLOW, "after = \"50s\"", "after = \"0s\"", "a job waits for some time"),
+        (
+            OVERFLOW,
+            "[grid]\n",
+            "[network]\nloss = \"1%\"\n\n[grid]\n",
+            "the grid passes jobs on, and messages that are lost would cost jobs",
+        ),
+    ];
+    for (scenario, from, to, expected) in cases {
+        assert!(scenario.contains(from), "{from}");
+        let folder = Folder::with(&[("world.toml", &scenario.replace(from, to))]);
+        let shown = folder.haggle(&["validate", "world.toml"]);
+        assert!(shown.starts_with("exit code: 3"), "{expected}: {shown}");
+        let line = shown.split_whitespace().collect::<Vec<_>>().join(" ").replace("│ ", "");
+        assert!(line.contains(expected), "{expected}: {shown}");
+    }
+}
