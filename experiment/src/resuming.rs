@@ -3,7 +3,7 @@
 use haggle_agents::OnFailure;
 use haggle_model::Span;
 use haggle_scheduling::CheckpointRule;
-use haggle_scheduling::checkpoints::{Every, Nodes};
+use haggle_scheduling::checkpoints::{Every, Nodes, Volume};
 
 use haggle_scenario::Scenario;
 use haggle_scenario::file;
@@ -18,6 +18,10 @@ pub(super) fn on_failure(scenario: &Scenario, provider: &file::Provider) -> OnFa
                 every: every(scenario, provider, &it),
                 cost: it.cost.0,
                 recovery: it.recovery.0,
+                volume: it.size.zip(it.bandwidth).map(|(size, bandwidth)| Volume {
+                    bytes: size.0,
+                    bandwidth: (bandwidth.0.round() as u64).max(1),
+                }),
             })
         }
         file::OnFailure::Fail => OnFailure::Fail,

@@ -12,6 +12,7 @@
 pub(crate) mod optimum;
 
 use haggle_model::Span;
+use haggle_model::work::span_of;
 
 pub use self::optimum::SHORTEST;
 use self::optimum::{daly, young};
@@ -25,6 +26,25 @@ pub struct CheckpointRule {
     pub cost: Span,
     /// For how long it reads one before it goes on.
     pub recovery: Span,
+    /// What is written and read, if it takes time beside these: more for wide jobs.
+    pub volume: Option<Volume>,
+}
+
+/// The data of checkpoints, on their way to a storage that all processors of a job share; jobs do not slow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Volume {
+    /// What each processor has, bytes.
+    pub bytes: u64,
+    /// How fast the storage takes them from a job, bit/s; above zero.
+    pub bandwidth: u64,
+}
+
+impl Volume {
+    /// How long the data of so many processors take, rounded up to the next microsecond.
+    fn transfer(self, processors: u32) -> Span {
+        let bits = u128::from(self.bytes) * 8 * u128::from(processors);
+        span_of((bits * 1_000_000).div_ceil(u128::from(self.bandwidth)))
+    }
 }
 
 /// For how long a job computes before each checkpoint.
@@ -54,11 +74,14 @@ impl CheckpointRule {
         every: Every::Interval(Span::FOREVER),
         cost: Span::ZERO,
         recovery: Span::ZERO,
+        volume: None,
     };
 
     /// The checkpoints of a job on so many processors.
     pub fn of(&self, processors: u32) -> Checkpoints {
-        let CheckpointRule { every, cost, recovery } = *self;
+        let CheckpointRule { every, volume, .. } = *self;
+        let transfer = volume.map_or(Span::ZERO, |volume| volume.transfer(processors));
+        let (cost, recovery) = (self.cost + transfer, self.recovery + transfer);
         let interval = match every {
             Every::Interval(interval) => interval,
             Every::Young(nodes) => young(cost, nodes.mtbf_under(processors)),
@@ -80,7 +103,7 @@ impl Nodes {
 impl From<Checkpoints> for CheckpointRule {
     fn from(all: Checkpoints) -> CheckpointRule {
         let Checkpoints { interval, cost, recovery } = all;
-        CheckpointRule { every: Every::Interval(interval), cost, recovery }
+        CheckpointRule { every: Every::Interval(interval), cost, recovery, volume: None }
     }
 }
 

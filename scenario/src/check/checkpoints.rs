@@ -51,8 +51,25 @@ impl Check<'_> {
             ),
             _ => {}
         }
-        if computed {
+        let some = checkpoints.size.is_some_and(|size| size.0 > 0);
+        if computed && !some && !self.is_replaced(&at.key("size")) {
             self.check_optimum(at, Some(checkpoints.cost));
+        }
+        let (size, bandwidth) = (at.key("size"), at.key("bandwidth"));
+        match (checkpoints.size, checkpoints.bandwidth) {
+            (Some(_), None) if !self.is_replaced(&bandwidth) => self.report(
+                &size,
+                "nothing says how fast checkpoints are written".to_owned(),
+                "needs `bandwidth`",
+                "add the rate of the storage, such as `bandwidth = \"10 Gbit/s\"`".to_owned(),
+            ),
+            (None, Some(_)) if !self.is_replaced(&size) => self.report(
+                &bandwidth,
+                "nothing says how much is written".to_owned(),
+                "needs `size`",
+                "add what each processor has to save, such as `size = \"2 GB\"`".to_owned(),
+            ),
+            _ => {}
         }
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use haggle_model::Span;
 
 use super::Reservations;
-use crate::quantity::{Name, Share, TimeSpan};
+use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeSpan};
 
 /// An owner of processors with its own local scheduler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -338,7 +338,7 @@ pub enum OnFailure {
 
 /// When rigid jobs write checkpoints, in time of the provider's processors. Requested times are
 /// for computing: what checkpoints take is planned for on top.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct JobCheckpoints {
     /// The rule for the time between checkpoints.
@@ -357,6 +357,14 @@ pub struct JobCheckpoints {
     /// How long a job takes to read its checkpoint before it goes on.
     #[serde(default = "no_time")]
     pub recovery: TimeSpan,
+    /// What each processor of a job has in a checkpoint. Writing it takes size × processors / bandwidth beside `cost`, and reading
+    /// it as long beside `recovery`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Bytes>,
+    /// How fast a job writes to the storage of checkpoints and reads from it, with all of its processors together; jobs that do so at
+    /// one time do not slow each other. Needed with `size`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Bandwidth>,
 }
 
 fn no_time() -> TimeSpan {

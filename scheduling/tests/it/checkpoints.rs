@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use haggle_model::Span;
-use haggle_scheduling::checkpoints::{Every, Nodes, Progress};
+use haggle_scheduling::checkpoints::{Every, Nodes, Progress, Volume};
 use haggle_scheduling::{CheckpointRule, Checkpoints};
 
 fn secs(seconds: i64) -> Span {
@@ -16,7 +16,7 @@ fn secs(seconds: i64) -> Span {
 fn wide_jobs_save_more_often() {
     let nodes = Nodes { mtbf: secs(72_000), processors: 8 };
     let interval = |every, processors| {
-        let rule = CheckpointRule { every, cost: secs(120), recovery: secs(0) };
+        let rule = CheckpointRule { every, cost: secs(120), recovery: secs(0), volume: None };
         rule.of(processors).interval.as_secs_f64()
     };
     let close = |found: f64, expected: f64| assert!((found - expected).abs() < 0.01, "{found}");
@@ -27,6 +27,20 @@ fn wide_jobs_save_more_often() {
     close(interval(Every::Interval(secs(10)), 32), 10.0);
     // Where a checkpoint takes longer than twice the time to the next failure, that time is the interval.
     close(interval(Every::Daly(Nodes { mtbf: secs(480), processors: 1 }), 10), 48.0);
+}
+
+/// 2 GB of each processor at 4 Gbit/s take 4 s. So a checkpoint of 10 processors costs 40 s and 5 s, and Young's interval
+/// with it is √(2·45·8000) = 848.53 s; of one processor √(2·9·80000) = 1200 s.
+#[test]
+fn wide_jobs_have_more_to_save() {
+    let nodes = Nodes { mtbf: secs(80_000), processors: 1 };
+    let volume = Some(Volume { bytes: 2_000_000_000, bandwidth: 4_000_000_000 });
+    let rule =
+        CheckpointRule { every: Every::Young(nodes), cost: secs(5), recovery: secs(1), volume };
+    let (one, ten) = (rule.of(1), rule.of(10));
+    assert_eq!((one.cost, one.recovery, one.interval), (secs(9), secs(5), secs(1200)));
+    assert_eq!((ten.cost, ten.recovery), (secs(45), secs(41)));
+    assert!((ten.interval.as_secs_f64() - 848.53).abs() < 0.01, "{:?}", ten.interval);
 }
 
 /// 25 s of computing from a checkpoint: 3 s of recovery, 10 + 2, 10 + 2, 5.
