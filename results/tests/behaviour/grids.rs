@@ -220,7 +220,7 @@ fn a_job_of_a_grid_has_a_row_like_others() {
     assert_eq!((jobs[0].outcome.as_str(), jobs[0].start), ("completed", Some(2.0)));
     assert_eq!((jobs[0].left, jobs[0].queued), (130.0, Some(80.0)));
     assert_eq!(jobs[0].provider.as_deref(), Some("south, \"big\""));
-    assert!(jobs[0].allocated.is_empty());
+    assert!(jobs[0].allocated.is_none());
     let data = run.columns(Table::Jobs, &["attempts", "providers_used"]).expect("readable");
     assert_eq!(data.integer("attempts").expect("an integer").to_vec(), [Some(2)]);
     assert_eq!(data.integer("providers_used").expect("an integer").to_vec(), [Some(2)]);
