@@ -277,8 +277,6 @@ impl Record {
             let RunStats { jobs, jobs_over, .. } = stats;
             return Err(ExperimentError::JobsMissing { submitted: jobs, over: jobs_over });
         }
-        let ledger = books.into_ledger();
-        ledger.into_iter().for_each(|ledger| self.metrics.grid_over(ledger));
         let balance = self.check.iter().map(|check| check.run_over(self.metrics.work()));
         balance.collect::<Result<(), _>>().map_err(ExperimentError::Violation)?;
         Ok(stats)

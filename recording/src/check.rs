@@ -16,6 +16,7 @@ use haggle_model::{
 use haggle_results::{Availability, GridViolation, SettledJob};
 use haggle_scheduling::coallocation::with_overhead;
 
+use crate::GridError;
 use flows::Flows;
 use held::{Processor, Processors};
 
@@ -208,6 +209,9 @@ pub enum Violation {
     /// The books of a grid do not balance; looked at in every run.
     #[error(transparent)]
     Grid(#[from] GridViolation),
+    /// The attempts of a job of a grid do not add up to it.
+    #[error(transparent)]
+    GridJob(#[from] GridError),
 }
 
 /// The parts of a rigid job start and end together, and take as long as they should.

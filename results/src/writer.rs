@@ -253,26 +253,10 @@ impl RunWriter {
     }
 
     /// Records that a job loses an attempt with processors that fail now, as is about to be
-    /// recorded. What that cost may follow later, see [`RunWriter::loss_settled`].
+    /// recorded. What that cost may follow later, with [`RunWriter::grid_job_over`].
     pub fn attempt_lost(&mut self, provider: ProviderId, job: JobId, loss: Option<Loss>) {
         if let Some(outages) = &mut self.outages {
             outages.attempt_lost(provider, job, loss);
-        }
-    }
-
-    /// Records what it cost that an attempt was lost when `provider` failed.
-    ///
-    /// # Errors
-    /// If a full row group cannot be written.
-    pub fn loss_settled(
-        &mut self,
-        provider: ProviderId,
-        failure: Time,
-        loss: Loss,
-    ) -> Result<(), ResultsError> {
-        match &mut self.outages {
-            Some(outages) => outages.settled(provider, failure, loss, &mut self.files),
-            None => Ok(()),
         }
     }
 

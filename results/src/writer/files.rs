@@ -31,12 +31,18 @@ impl Files {
     /// A table, which is opened if it was not.
     #[inline]
     pub(super) fn open(&mut self, table: Table) -> Result<&mut TableFile, ResultsError> {
-        match &mut self.files[table as usize] {
-            Some(file) => Ok(file),
-            none => {
-                Ok(none.insert(TableFile::create(&self.folder, table, &self.cast, self.format)?))
-            }
+        let place = table as usize;
+        if self.files[place].is_none() {
+            self.create(table)?;
         }
+        Ok(self.files[place].as_mut().expect("it has just been seen to"))
+    }
+
+    #[cold]
+    fn create(&mut self, table: Table) -> Result<(), ResultsError> {
+        let file = TableFile::create(&self.folder, table, &self.cast, self.format)?;
+        self.files[table as usize] = Some(file);
+        Ok(())
     }
 
     /// Adds a row to its table.

@@ -8,7 +8,7 @@ use haggle_model::{AttemptOutcome, Cast, ProcessorSet, Time};
 use super::{RunWriter, Story, number};
 use crate::ResultsError;
 use crate::columns::Table;
-use crate::metrics::SettledJob;
+use crate::metrics::{AttemptLoss, SettledJob};
 use crate::tables::{AttemptCells, CheckpointCells, TransferCells};
 
 /// What data took which way: the rows of `transfers`. Ends of ways are numbered as their names in the
@@ -99,10 +99,10 @@ impl RunWriter {
     /// # Errors
     /// If a full row group cannot be written.
     pub fn grid_job_over(&mut self, job: &SettledJob) -> Result<(), ResultsError> {
-        let SettledJob { record, attempts, resources } = job;
+        let SettledJob { record, attempts, resources, .. } = job;
         let story = Story::new(record, &self.cast);
         self.write_job(record, &story, attempts.len() as i64, i64::from(*resources))?;
-        for attempt in attempts {
+        for attempt in attempts.iter().map(|it| &it.record) {
             let resource = &self.cast.providers[attempt.resource.index()];
             let whole = ProcessorSet::range(0, resource.processors);
             let shared = attempt.started.map(|_| (&whole, resource.first_processor));
@@ -128,7 +128,24 @@ impl RunWriter {
                 )
             })?;
         }
-        Ok(())
+        job.losses().try_for_each(|loss| self.loss_settled(loss))
+    }
+
+    /// Records an attempt on a grid that belongs to no job.
+    ///
+    /// # Errors
+    /// If a full row group cannot be written.
+    pub fn attempt_left(&mut self, record: &AttemptRecord) -> Result<(), ResultsError> {
+        AttemptLoss::of(record, None).map_or(Ok(()), |loss| self.loss_settled(loss))
+    }
+
+    /// Adds what it cost that an attempt was lost to the outage with which that was.
+    fn loss_settled(&mut self, loss: AttemptLoss) -> Result<(), ResultsError> {
+        let AttemptLoss { resource, failure, work } = loss;
+        match &mut self.outages {
+            Some(outages) => outages.settled(resource, failure, work.into(), &mut self.files),
+            None => Ok(()),
+        }
     }
 
     /// Records what a time-shared resource has done in the whole run, and what data it got and

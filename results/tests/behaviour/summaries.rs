@@ -216,7 +216,7 @@ fn work(outcome: JobOutcome) -> [f64; 5] {
     let options = MetricsOptions { failures: true, ..MetricsOptions::default() };
     let mut metrics = Metrics::new(&north(), options);
     metrics.job_over(&resumed(0, outcome));
-    metrics.run_over(Time::from_secs(50));
+    metrics.run_over(Time::from_secs(50)).expect("no grid");
     let all = metrics.work() as f64 / 1e6;
     let it = metrics.summarise().failures.expect("something may fail");
     [it.work_useful, it.work_lost, it.work_checkpoints, it.work_unfinished, all]
