@@ -26,6 +26,7 @@ fn run(folder: &Path) -> RunReader {
         first_processor: number,
         speed: 1.0,
         scheduler: "migration".to_owned(),
+        may_fail: false,
     };
     let cast = Cast {
         actors: RESOURCES.map(actor).to_vec(),

@@ -531,6 +531,7 @@ mod tests {
             first_processor: 0,
             speed: 1.0,
             scheduler: String::new(),
+            may_fail: false,
         };
         Check::new(&Cast { providers: vec![provider], ..Cast::default() })
     }

@@ -127,8 +127,6 @@ pub struct MetricsOptions {
     /// The stretch of time over which `utilisation_in_window` is taken; without
     /// it, what the cut leaves.
     pub window: Option<(Time, Time)>,
-    /// Whether processors may fail: then the summary says what came of it.
-    pub failures: bool,
     /// If parts of jobs are got by protocols: how often a job may be tried. Then the summary says what
     /// came of it.
     pub transactions: Option<u32>,
@@ -140,7 +138,6 @@ impl Default for MetricsOptions {
             bounded_slowdown_threshold: DEFAULT_THRESHOLD,
             cut: Cut::default(),
             window: None,
-            failures: false,
             transactions: None,
         }
     }
@@ -161,6 +158,8 @@ pub struct Metrics {
     providers: Vec<(String, u32)>,
     /// How many of them give whole processors; the others are resources of a grid.
     whole: usize,
+    /// Whether any of those may fail: then the summary says what came of it.
+    may_fail: bool,
     /// Speed of the fastest of those, and of the fastest resource.
     fastest: [f64; 2],
     /// Workloads whose jobs run on a grid.
@@ -315,15 +314,14 @@ impl Metrics {
     /// Nothing collected yet.
     pub fn new(cast: &Cast, options: MetricsOptions) -> Metrics {
         let providers = cast.providers.iter();
+        let (whole, shared) = cast.providers.split_at(cast.whole_places());
         Metrics {
             options,
             providers: providers.map(|it| (it.name.clone(), it.processors)).collect(),
-            whole: cast.whole_places(),
-            fastest: [
-                &cast.providers[..cast.whole_places()],
-                &cast.providers[cast.whole_places()..],
-            ]
-            .map(|places| places.iter().map(|it| it.speed).fold(0.0, f64::max)),
+            whole: whole.len(),
+            may_fail: whole.iter().any(|it| it.may_fail),
+            fastest: [whole, shared]
+                .map(|places| places.iter().map(|it| it.speed).fold(0.0, f64::max)),
             on_grid: cast.on_grid.clone(),
             workloads: cast.workloads.clone(),
             actors: cast.actors.iter().map(|it| it.name.clone()).collect(),

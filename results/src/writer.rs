@@ -50,7 +50,7 @@ use crate::buffer::Values;
 use crate::columns::Table;
 use crate::digest::RunDigest;
 use crate::folder::{Existing, PartialFolder};
-use crate::metrics::{Sizes, bounded_slowdown, came_to_nothing};
+use crate::metrics::{Cut, MetricsOptions, Sizes, bounded_slowdown, came_to_nothing};
 use crate::tables::{
     AttemptCells, Cells, DisclosureCells, FailureCells, JobCells, MessageCells, MessageCountCells,
     MessageFaultCells, OfferCells, PlacementCells, ResourceCells,
@@ -89,7 +89,7 @@ pub enum Messages {
 }
 
 /// What is written and how.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct WriteOptions {
     /// The files a table is written to.
     pub format: Format,
@@ -97,26 +97,8 @@ pub struct WriteOptions {
     pub messages: Messages,
     /// What to do about a folder that is there already.
     pub existing: Existing,
-    /// Run times below it count as this long in bounded slowdowns.
-    pub bounded_slowdown_threshold: Span,
-    /// Whether processors may fail: then there is a table of outages.
-    pub failures: bool,
-    /// Whether warm-up or cool-down leave jobs out of the metrics: then [`RunWriter::counted`] says
-    /// which, and all count without.
-    pub cut: bool,
-}
-
-impl Default for WriteOptions {
-    fn default() -> WriteOptions {
-        WriteOptions {
-            format: Format::default(),
-            messages: Messages::default(),
-            existing: Existing::default(),
-            bounded_slowdown_threshold: crate::metrics::DEFAULT_THRESHOLD,
-            failures: false,
-            cut: false,
-        }
-    }
+    /// How metrics are taken, which some columns show.
+    pub metrics: MetricsOptions,
 }
 
 /// What becomes of processors.
@@ -173,7 +155,9 @@ impl RunWriter {
         options: WriteOptions,
     ) -> Result<RunWriter, ResultsError> {
         let folder = PartialFolder::create(folder, options.existing)?;
-        let held = options.cut.then(|| Held::new(folder.path())).transpose();
+        // Which jobs the metrics leave out is said at the end, see [`RunWriter::counted`].
+        let cuts = options.metrics.cut != Cut::default();
+        let held = cuts.then(|| Held::new(folder.path())).transpose();
         let held = held.map_err(|error| ResultsError::write(folder.path(), error))?;
         let cast = Arc::new(cast);
         let mut files = Files::new(folder.path().to_owned(), options.format, Arc::clone(&cast));
@@ -187,7 +171,8 @@ impl RunWriter {
         for table in [Table::Disclosures, Table::Offers, Table::Failures] {
             files.open(table)?;
         }
-        if options.failures {
+        let may_fail = cast.providers.iter().any(|it| it.may_fail);
+        if may_fail {
             files.open(Table::Outages)?;
         }
         Ok(RunWriter {
@@ -196,7 +181,7 @@ impl RunWriter {
             crashes: Crashes::default(),
             holds: Holds::default(),
             sizes: Sizes::default(),
-            outages: options.failures.then(Outages::default),
+            outages: may_fail.then(Outages::default),
             grid: None,
             usage: Usage::new(cast.providers.len()),
             folder,
@@ -491,7 +476,7 @@ impl RunWriter {
         let success = record.outcome == JobOutcome::Completed;
         let rejected = matches!(record.outcome, JobOutcome::Rejected(_));
         let unfinished = record.outcome == JobOutcome::Unfinished;
-        let threshold = self.options.bounded_slowdown_threshold;
+        let threshold = self.options.metrics.bounded_slowdown_threshold;
         let bag = record.bag.as_ref();
         let all = bag.map(|bag| used_by_all(&bag.shares, &self.cast));
         let allocated = match &all {

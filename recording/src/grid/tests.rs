@@ -31,6 +31,7 @@ impl Books {
             first_processor: number,
             speed: 1.0,
             scheduler: "shared".to_owned(),
+            may_fail: false,
         };
         let cast = Cast {
             providers: (0..3).map(resource).collect(),

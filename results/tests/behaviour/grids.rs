@@ -103,13 +103,12 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
     let folder = place.path().join("run");
     let options = WriteOptions { format, ..WriteOptions::default() };
     let mut cast = made_up::cast();
-    cast.providers.iter_mut().for_each(|it| it.processors = 1);
+    cast.providers.iter_mut().for_each(|it| (it.processors, it.may_fail) = (1, true));
     cast.providers[1].first_processor = 1;
     let site = |name: &str| SiteInfo { name: name.to_owned(), resources: 1 };
     cast.sites = vec![site("alpha"), site("beta")];
     cast.on_grid = (0..).take(cast.workloads.len()).collect();
-    let mut metrics =
-        Metrics::new(&cast, MetricsOptions { failures: true, ..MetricsOptions::default() });
+    let mut metrics = Metrics::new(&cast, MetricsOptions::default());
     let mut writer = RunWriter::create(&folder, cast, options).expect("a new folder");
     for record in attempts() {
         writer.attempt_over(&record).expect("room");

@@ -1,6 +1,6 @@
 //! What is written is what is read, in either format.
 
-use haggle_results::{Format, JobRow, RunReader, Table, WriteOptions};
+use haggle_results::{Cut, Extent, Format, JobRow, MetricsOptions, RunReader, Table, WriteOptions};
 
 use crate::made_up;
 
@@ -44,7 +44,10 @@ fn jobs_that_warm_up_and_cool_down_leave_out_are_marked() {
     let records = made_up::records(10_000);
     let read = |name: &str, cut: bool| {
         let folder = place.path().join(name);
-        let options = WriteOptions { format: Format::Both, cut, ..WriteOptions::default() };
+        let share = if cut { Extent::Share(0.1) } else { Extent::Nothing };
+        let cut = Cut { warm_up: share, cool_down: share };
+        let metrics = MetricsOptions { cut, ..MetricsOptions::default() };
+        let options = WriteOptions { format: Format::Both, metrics, ..WriteOptions::default() };
         let (summary, _) = made_up::write(&folder, options, &records, 0).expect("it is written");
         let reader = RunReader::open(&folder).expect("the run was published");
         let counted = reader.columns(Table::Jobs, &["counted", "waiting_time"]).expect("columns");
