@@ -39,6 +39,6 @@ pub(crate) fn tell(out: &mut dyn Write, folder: &Path) -> Result<(), Box<dyn std
 fn mean_wait(results: &Results) -> Result<f64, ResultsError> {
     let jobs = results.jobs()?;
     let waits: Vec<f64> =
-        jobs.iter().filter(|job| job.is_bag).filter_map(|job| job.waiting_time).collect();
+        jobs.iter().filter(|job| job.is_bag()).filter_map(|job| job.waiting_time).collect();
     Ok(waits.iter().sum::<f64>() / waits.len().max(1) as f64)
 }

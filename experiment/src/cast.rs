@@ -29,13 +29,14 @@ pub fn cast(scenario: &Scenario) -> Cast {
     // Where jobs run comes first, so that the number of a place is that of its actor.
     scenario.providers.iter().for_each(|it| {
         let scheduler = scheduling(it).to_string();
-        add_place(&mut cast, it.name.to_string(), (it.processors, it.speed), scheduler);
+        let may_fail = may_fail(scenario, it.name.as_str());
+        add_place(&mut cast, it.name.to_string(), (it.processors, it.speed), scheduler, may_fail);
     });
     if let Some(plans) = &scenario.plans {
-        add_clusters(&mut cast, plans);
+        add_clusters(&mut cast, scenario, plans);
     }
     if let Some(grid) = &scenario.grid {
-        add_resources(&mut cast, scenario.scenario.seed, grid);
+        add_resources(&mut cast, scenario, grid);
     }
     let metaschedulers = scenario.metaschedulers.iter();
     cast.actors.extend(metaschedulers.map(|it| actor(it.name.as_str(), ActorKind::Metascheduler)));
@@ -62,26 +63,46 @@ fn actor(name: &str, kind: ActorKind) -> ActorInfo {
     ActorInfo { name: name.to_owned(), kind }
 }
 
-fn add_place(cast: &mut Cast, name: String, (processors, speed): (u32, f64), scheduler: String) {
+/// Whether processors of this provider or cluster, or resources of this site, may fail.
+fn may_fail(scenario: &Scenario, owner: &str) -> bool {
+    scenario.processor_failures().flat_map(|it| &it.of).any(|it| it.as_str() == owner)
+}
+
+fn add_place(
+    cast: &mut Cast,
+    name: String,
+    (processors, speed): (u32, f64),
+    scheduler: String,
+    may_fail: bool,
+) {
     let before = cast.providers.last();
     let first_processor = before.map_or(0, |it| it.first_processor + it.processors);
     cast.actors.push(actor(&name, ActorKind::Provider));
-    cast.providers.push(ProviderInfo { name, processors, first_processor, speed, scheduler });
+    cast.providers.push(ProviderInfo {
+        name,
+        processors,
+        first_processor,
+        speed,
+        scheduler,
+        may_fail,
+    });
 }
 
-fn add_clusters(cast: &mut Cast, plans: &file::Plans) {
+fn add_clusters(cast: &mut Cast, scenario: &Scenario, plans: &file::Plans) {
     for it in &plans.clusters {
         let scheduler = scheduler(plans.method).to_owned();
-        add_place(cast, it.name.to_string(), (it.machines, it.speed), scheduler);
+        let may_fail = may_fail(scenario, it.name.as_str());
+        add_place(cast, it.name.to_string(), (it.machines, it.speed), scheduler, may_fail);
     }
 }
 
-fn add_resources(cast: &mut Cast, seed: u64, grid: &file::Grid) {
+fn add_resources(cast: &mut Cast, scenario: &Scenario, grid: &file::Grid) {
     let policy = grid::policy(grid).to_string();
     for site in &grid.sites {
+        let may_fail = may_fail(scenario, site.name.as_str());
         for name in site.resource_names() {
-            let speed = grid::speed(grid::capacity(seed, site, &name));
-            add_place(cast, name, (1, speed), policy.clone());
+            let speed = grid::speed(grid::capacity(scenario.scenario.seed, site, &name));
+            add_place(cast, name, (1, speed), policy.clone(), may_fail);
         }
         let (name, resources) = (site.name.to_string(), site.resources);
         cast.sites.push(SiteInfo { name, resources });

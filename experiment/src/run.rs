@@ -186,19 +186,11 @@ pub fn run(
     let stopwatch = Stopwatch::start();
     let stage = Stage::set(scenario, folder)?;
     let Stage { world, cast, reports, inputs, steps, clocks, mut warnings } = stage;
-    let metrics = MetricsOptions {
-        failures: whole_places_fail(scenario),
-        transactions: trials(scenario),
-        ..metrics_options(&scenario.results)
-    };
-    let fails = world.outages.is_some();
+    let metrics = metrics_options(scenario);
+    let may_fail = world.outages.is_some();
     let writer = destination
         .map(|destination| {
-            let options = WriteOptions {
-                failures: fails,
-                cut: metrics.cut != Cut::default(),
-                ..write_options(&scenario.results, destination)
-            };
+            let options = write_options(&scenario.results, destination, metrics);
             RunWriter::create(&destination.folder, cast.clone(), options)
         })
         .transpose()?;
@@ -213,7 +205,7 @@ pub fn run(
     let Record { metrics, too_wide: TooWide(too_wide), writer, .. } = record;
     let mut summary = metrics.summarise();
     let closes = !scenario.maintenance.is_empty();
-    warnings.extend(in_vain(&steps, &reports, &summary, fails, closes));
+    warnings.extend(in_vain(&steps, &reports, &summary, may_fail, closes));
     summary.cut_off = stats.cut_off;
     summary.warnings = conduct.warnings.iter().chain(&warnings).cloned().collect();
     let (written, timing) = match (writer, destination) {
@@ -277,8 +269,6 @@ impl Record {
             let RunStats { jobs, jobs_over, .. } = stats;
             return Err(ExperimentError::JobsMissing { submitted: jobs, over: jobs_over });
         }
-        let ledger = books.into_ledger();
-        ledger.into_iter().for_each(|ledger| self.metrics.grid_over(ledger));
         let balance = self.check.iter().map(|check| check.run_over(self.metrics.work()));
         balance.collect::<Result<(), _>>().map_err(ExperimentError::Violation)?;
         Ok(stats)
@@ -375,27 +365,18 @@ fn recorded(error: OutsideError) -> ExperimentError {
     }
 }
 
-/// Whether what fails gives whole processors; what fails of a grid stands in its own summary.
-fn whole_places_fail(scenario: &Scenario) -> bool {
-    let whole =
-        scenario.providers.len() + scenario.plans.as_ref().map_or(0, |it| it.clusters.len());
-    let owners = scenario.owners();
-    let mut failing = scenario.processor_failures().flat_map(|it| &it.of);
-    failing.any(|name| owners[..whole].iter().any(|(owner, _)| *owner == name.as_str()))
-}
-
 /// How often a job may be tried where parts are got by a protocol; `None` if none are.
 fn trials(scenario: &Scenario) -> Option<u32> {
     let tried = scenario.metaschedulers.iter().filter(|it| it.transaction().is_some());
     tried.filter_map(|it| it.coallocation.as_ref()).map(|it| it.trials).max()
 }
 
-fn metrics_options(results: &file::Results) -> MetricsOptions {
+fn metrics_options(scenario: &Scenario) -> MetricsOptions {
+    let results = &scenario.results;
     MetricsOptions {
         bounded_slowdown_threshold: results.bounded_slowdown_threshold.0,
         window: results.window.map(|window| (Time::ZERO, Time::ZERO + window.0)),
-        failures: false,
-        transactions: None,
+        transactions: trials(scenario),
         cut: Cut { warm_up: extent(results.warm_up), cool_down: extent(results.cool_down) },
     }
 }
@@ -408,7 +389,11 @@ fn extent(part: TimeOrShare) -> Extent {
     }
 }
 
-fn write_options(results: &file::Results, destination: &Destination) -> WriteOptions {
+fn write_options(
+    results: &file::Results,
+    destination: &Destination,
+    metrics: MetricsOptions,
+) -> WriteOptions {
     WriteOptions {
         format: match (destination.keep, results.format) {
             (Keep::Summary, _) => Format::Neither,
@@ -422,7 +407,6 @@ fn write_options(results: &file::Results, destination: &Destination) -> WriteOpt
             file::Messages::None => Messages::None,
         },
         existing: destination.existing,
-        bounded_slowdown_threshold: results.bounded_slowdown_threshold.0,
-        ..WriteOptions::default()
+        metrics,
     }
 }

@@ -82,6 +82,34 @@ impl AttemptRecord {
     }
 }
 
+/// A point on the way of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reach {
+    /// What had been done of the job.
+    pub done: Work,
+    /// For how long the attempt had computed.
+    pub computing: Span,
+}
+
+impl Reach {
+    /// Where an attempt began.
+    pub fn start(record: &AttemptRecord) -> Reach {
+        Reach { done: record.from, computing: Span::ZERO }
+    }
+
+    /// Where an attempt ended.
+    pub fn end(record: &AttemptRecord) -> Reach {
+        Reach { done: record.done, computing: record.computing }
+    }
+
+    /// The checkpoint of an attempt that holds so much; `None` if none could ever be used.
+    pub fn saved(record: &AttemptRecord, done: Work) -> Option<Reach> {
+        let is_it = |it: &&CheckpointRecord| it.available.is_some() && it.done == done;
+        let checkpoint = record.checkpoints.iter().find(is_it)?;
+        Some(Reach { done, computing: checkpoint.computing })
+    }
+}
+
 /// One checkpoint of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckpointRecord {
@@ -132,10 +160,8 @@ pub enum GridOutcome {
         end: Time,
         /// Attempts that its scheduler sends in all.
         wanted: u32,
-        /// Attempts that its scheduler believes alive, and whether it may still notice if one is not.
-        believed: Vec<(u32, bool)>,
-        /// Whether what is seen to have failed is started again.
-        restarts: bool,
+        /// Attempts that its scheduler would start again if they have failed.
+        replaced: Vec<u32>,
     },
 }
 

@@ -53,6 +53,8 @@ pub struct ProviderInfo {
     pub speed: f64,
     /// Its local scheduler in words, such as `conservative, by-start compression`.
     pub scheduler: String,
+    /// Whether its processors may fail.
+    pub may_fail: bool,
 }
 
 /// A site of a grid as the tables name it.

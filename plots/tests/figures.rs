@@ -26,6 +26,7 @@ fn run(folder: &Path, jobs: u32, rejected: bool) -> RunReader {
             first_processor: 0,
             speed: 1.0,
             scheduler: "first come, first served".to_owned(),
+            may_fail: false,
         }],
         workloads: vec!["made up".to_owned()],
         ..Cast::default()
@@ -393,6 +394,7 @@ fn run_of_a_bag(folder: &Path) -> RunReader {
             first_processor: 0,
             speed: 1.0,
             scheduler: "bags".to_owned(),
+            may_fail: false,
         }],
         workloads: vec!["made up".to_owned()],
         ..Cast::default()

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use haggle_model::AttemptOutcome;
-use haggle_model::grid::{AttemptRecord, CheckpointRecord};
+use haggle_model::grid::{AttemptRecord, CheckpointRecord, JobFate, Reach};
 use haggle_model::work::Work;
 use haggle_model::{
     ActorInfo, ActorKind, Cast, Job, JobClass, JobId, JobOutcome, JobRecord, ProviderId,
@@ -12,7 +12,7 @@ use haggle_model::{
 };
 use haggle_plots::load::{self, Part, Tables};
 use haggle_plots::{Figure, PlotError, Size};
-use haggle_results::{RunReader, RunWriter, SettledJob, WriteOptions};
+use haggle_results::{RunReader, RunWriter, SettledAttempt, SettledJob, WriteOptions};
 
 const RESOURCES: [&str; 2] = ["alpha-1", "alpha-2"];
 
@@ -26,6 +26,7 @@ fn run(folder: &Path) -> RunReader {
         first_processor: number,
         speed: 1.0,
         scheduler: "migration".to_owned(),
+        may_fail: false,
     };
     let cast = Cast {
         actors: RESOURCES.map(actor).to_vec(),
@@ -107,8 +108,21 @@ fn run(folder: &Path) -> RunReader {
             ..JobRecord::never_queued(job, class, JobOutcome::Completed, second(end))
         };
         let resources = attempts.len() as u32;
-        let attempts = attempts.into_iter().map(Arc::new).collect();
-        writer.grid_job_over(&SettledJob { record, attempts, resources }).expect("there is room");
+        let whole = |it: AttemptRecord| SettledAttempt {
+            counts: Some(Reach::end(&it)),
+            record: Arc::new(it),
+        };
+        let settled = SettledJob {
+            winner: attempts.last().map(|it| it.number),
+            record,
+            attempts: attempts.into_iter().map(whole).collect(),
+            resources,
+            fate: Some(JobFate::Done),
+            length: Work::from_mi(400),
+            share: None,
+            space: None,
+        };
+        writer.grid_job_over(&settled).expect("there is room");
     }
     let finished = writer.finish().expect("there is room");
     RunReader::open(&finished.publish().expect("the name is free")).expect("published")

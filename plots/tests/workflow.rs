@@ -25,6 +25,7 @@ fn run(folder: &Path) -> RunReader {
         first_processor: 4 * number,
         speed: 1.0,
         scheduler: "fcfs".to_owned(),
+        may_fail: false,
     };
     let cast = Cast {
         actors: PROVIDERS.map(actor).to_vec(),

@@ -16,6 +16,7 @@ use haggle_model::{
 use haggle_results::{Availability, GridViolation, SettledJob};
 use haggle_scheduling::coallocation::with_overhead;
 
+use crate::GridError;
 use flows::Flows;
 use held::{Processor, Processors};
 
@@ -208,6 +209,9 @@ pub enum Violation {
     /// The books of a grid do not balance; looked at in every run.
     #[error(transparent)]
     Grid(#[from] GridViolation),
+    /// The attempts of a job of a grid do not add up to it.
+    #[error(transparent)]
+    GridJob(#[from] GridError),
 }
 
 /// The parts of a rigid job start and end together, and take as long as they should.
@@ -527,6 +531,7 @@ mod tests {
             first_processor: 0,
             speed: 1.0,
             scheduler: String::new(),
+            may_fail: false,
         };
         Check::new(&Cast { providers: vec![provider], ..Cast::default() })
     }

@@ -1,10 +1,11 @@
 //! Takes down a run: tables if there is a folder, metrics in any case.
 //!
 //! ```text
-//! Simulation ──> Books, which put jobs of a grid together ──> Metrics, TooWide, Check, RunWriter
+//! Simulation ──> Books: GridJobs, which puts jobs of a grid together ──> Metrics, TooWide, Check, RunWriter
 //! ```
 
 pub mod check;
+mod grid;
 mod listeners;
 
 use std::collections::BTreeSet;
@@ -12,16 +13,17 @@ use std::sync::Arc;
 
 use haggle_agents::protocol::Parties;
 use haggle_agents::{Message, RunMessage};
-use haggle_model::grid::{GridJobRecord, GridOutcome, ResourceAccount};
+use haggle_model::grid::{AttemptRecord, GridJobRecord, GridOutcome};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
     ActorId, ActorKind, Cast, JobId, JobOutcome, JobRecord, MessageFault, Observation, Time,
 };
-use haggle_results::{AttemptLoss, GridLedger, GridViolation, SettledJob};
+use haggle_results::SettledJob;
 use haggle_runtime::{OutsideError, RunStats, Sink};
 
 use check::Violation;
 
+pub use grid::{GridError, GridJobs};
 pub use listeners::TooWide;
 
 /// What a run says, once it is complete.
@@ -66,8 +68,8 @@ pub enum Fact<'a> {
     },
     /// A job of a grid was over before now, and all is known of it.
     Settled(&'a SettledJob),
-    /// What an attempt of a grid had cost that failed.
-    Lost(&'a AttemptLoss),
+    /// When the run is over: an attempt on a grid that belongs to no job.
+    Left(&'a AttemptRecord),
     /// Nothing more happens.
     Over,
 }
@@ -108,8 +110,7 @@ const SETTLED_AT_ONCE: usize = 4_096;
 
 /// Puts together what becomes of the jobs of a grid, in front of all listeners.
 pub struct Books<'a> {
-    /// Open as soon as a grid has been heard of.
-    ledger: Option<GridLedger>,
+    grid: GridJobs,
     in_grid: bool,
     /// Workloads whose jobs run on a grid and nowhere else.
     on_grid: BTreeSet<u16>,
@@ -131,12 +132,15 @@ impl<'a> Books<'a> {
             listener.hears_messages().then_some(place)
         };
         let hear_messages = listeners.iter().enumerate().filter_map(hears).collect();
-        Books { ledger: None, in_grid, on_grid, kinds, listeners, hear_messages, arrived: None }
-    }
-
-    /// The books of a grid, closed when the run was over.
-    pub fn into_ledger(self) -> Option<GridLedger> {
-        self.ledger
+        Books {
+            grid: GridJobs::default(),
+            in_grid,
+            on_grid,
+            kinds,
+            listeners,
+            hear_messages,
+            arrived: None,
+        }
     }
 
     fn tell(&mut self, now: Time, fact: Fact<'_>) -> Result<(), OutsideError> {
@@ -153,39 +157,14 @@ impl<'a> Books<'a> {
         self.tell(now, Fact::Fault(Faulty { from, to, kind, job, fault, resent: 0 }))
     }
 
-    /// Enters what concerns a grid.
-    fn enter(&mut self, now: Time, observation: &Observation) {
-        let books = &mut self.ledger;
-        match observation {
-            Observation::AttemptOver(record) => {
-                books.get_or_insert_default().attempt_over(Arc::clone(record))
-            }
-            Observation::WorkflowCame(came) if self.on_grid.contains(&came.workload) => {
-                books.get_or_insert_default().workflow_came(now, *came);
-            }
-            Observation::GridJobOver(record) => {
-                books.get_or_insert_default().job_over(now, GridJobRecord::clone(record));
-            }
-            Observation::ResourceAccount(account) => {
-                books.get_or_insert_default().account(ResourceAccount::clone(account));
-            }
-            Observation::RoundsAccount(account) => books.get_or_insert_default().rounds(*account),
-            Observation::StorageAccount(account) => books.get_or_insert_default().storage(*account),
-            _ => {}
-        }
-    }
-
     /// Lets `settle` settle jobs, and says what has come of them, and how many there were.
     fn settle(
         &mut self,
         now: Time,
-        settle: impl FnOnce(&mut GridLedger) -> Result<Vec<SettledJob>, GridViolation>,
+        settle: impl FnOnce(&mut GridJobs) -> Result<Vec<SettledJob>, GridError>,
     ) -> Result<usize, OutsideError> {
-        let Some(ledger) = &mut self.ledger else { return Ok(0) };
-        let settled = settle(ledger).map_err(Violation::Grid)?;
-        let losses = ledger.take_losses();
+        let settled = settle(&mut self.grid).map_err(Violation::GridJob)?;
         settled.iter().try_for_each(|job| self.tell(now, Fact::Settled(job)))?;
-        losses.iter().try_for_each(|loss| self.tell(now, Fact::Lost(loss)))?;
         Ok(settled.len())
     }
 }
@@ -252,20 +231,27 @@ impl Sink for Books<'_> {
         );
         if is_story {
             // Jobs of a grid that were over before stand before it.
-            self.settle(now, |ledger| ledger.settle(now))?;
+            self.settle(now, |grid| grid.settle(now))?;
         }
         let never_sent = never_sent(observation, &self.on_grid);
         let observation = never_sent.as_ref().unwrap_or(observation);
-        if self.in_grid {
-            self.enter(now, observation);
+        match observation {
+            Observation::AttemptOver(record) if self.in_grid => {
+                self.grid.attempt_over(Arc::clone(record));
+            }
+            Observation::GridJobOver(record) if self.in_grid => {
+                self.grid.job_over(now, GridJobRecord::clone(record));
+            }
+            _ => {}
         }
         self.tell(now, Fact::Observed { actor, observation })
     }
 
     fn over(&mut self, stats: &RunStats) -> Result<(), OutsideError> {
         // Where a run stops at its horizon, a million jobs may be left.
-        while self.settle(stats.end, |ledger| ledger.settle_some(SETTLED_AT_ONCE))? > 0 {}
-        self.settle(stats.end, |ledger| ledger.run_over(stats.end))?;
+        while self.settle(stats.end, |grid| grid.settle_some(SETTLED_AT_ONCE))? > 0 {}
+        let left = self.grid.take_left();
+        left.iter().try_for_each(|record| self.tell(stats.end, Fact::Left(record)))?;
         self.tell(stats.end, Fact::Over)
     }
 }
@@ -277,7 +263,7 @@ fn never_sent(observation: &Observation, on_grid: &BTreeSet<u16>) -> Option<Obse
         return None;
     }
     let JobRecord { job, class, end, .. } = JobRecord::clone(record);
-    let outcome = GridOutcome::Open { end, wanted: 1, believed: Vec::new(), restarts: false };
+    let outcome = GridOutcome::Open { end, wanted: 1, replaced: Vec::new() };
     Some(Observation::GridJobOver(Box::new(GridJobRecord { job, class, share: None, outcome })))
 }
 

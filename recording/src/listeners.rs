@@ -1,10 +1,11 @@
 //! Who takes down what: each names what it cares for.
 
+use haggle_model::grid::ResourceAccount;
 use haggle_model::{JobOutcome, Observation, Refusal, Time};
 use haggle_results::{Availability, Loss, Metrics, RunWriter};
 use haggle_runtime::OutsideError;
 
-use crate::check::Check;
+use crate::check::{Check, Violation};
 use crate::{Fact, Faulty, Listener};
 
 /// Counts jobs that no provider could ever run.
@@ -65,14 +66,21 @@ impl Listener for Metrics {
                     self.processors_restored(now, *provider, processors.count());
                 }
                 Observation::Maintenance(record) => self.maintenance(record),
+                Observation::AttemptOver(record) => self.attempt_over(record),
+                Observation::ResourceAccount(account) => {
+                    self.resource_account(ResourceAccount::clone(account));
+                }
+                Observation::RoundsAccount(account) => self.rounds_account(*account),
+                Observation::StorageAccount(account) => self.storage_account(*account),
                 _ => {}
             },
             Fact::Disclosed { from, to, item, count, .. } => self.disclosed(from, to, item, count),
             Fact::Settled(job) => self.job_settled(job),
+            Fact::Left(record) => self.attempt_left(record),
             Fact::Fault(it) => self.message_fault(it.fault, it.resent),
-            Fact::Over => self.run_over(now),
+            Fact::Over => self.run_over(now).map_err(Violation::Grid)?,
             Fact::Crashed(actor) => self.crashed(now, actor),
-            Fact::Message { .. } | Fact::Lost(_) | Fact::Restarted(_) => {}
+            Fact::Message { .. } | Fact::Restarted(_) => {}
         }
         Ok(())
     }
@@ -106,7 +114,7 @@ impl Listener for Check {
             | Fact::Fault(_)
             | Fact::Crashed(_)
             | Fact::Restarted(_)
-            | Fact::Lost(_)
+            | Fact::Left(_)
             | Fact::Over => {}
         }
         Ok(())
@@ -156,7 +164,7 @@ impl Listener for RunWriter {
                 _ => {}
             },
             Fact::Settled(job) => self.grid_job_over(job)?,
-            Fact::Lost(loss) => self.loss_settled(loss.resource, loss.failure, loss.work.into())?,
+            Fact::Left(record) => self.attempt_left(record)?,
             Fact::Crashed(actor) => self.crash(now, actor, false)?,
             Fact::Restarted(actor) => self.crash(now, actor, true)?,
             Fact::Over => {}

@@ -1,5 +1,7 @@
 //! Rows on their way to a file, kept column by column until there are enough to write.
 
+use haggle_model::Cast;
+
 use crate::columns::{Column, Kind, Table};
 
 /// Stands for "no value" in buffers of integers and microseconds.
@@ -102,24 +104,19 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// An empty buffer; `words` gives the codes of the columns that have fixed ones.
-    pub(crate) fn new(table: Table, words: impl Fn(&str) -> Vec<String>) -> Buffer {
+    /// An empty buffer for a run with these names.
+    pub(crate) fn new(table: Table, cast: &Cast) -> Buffer {
         let column = |column: &Column| match column.kind {
             Kind::Seconds => Values::Seconds(Vec::new()),
             Kind::Real => Values::Real(Vec::new()),
             Kind::Integer => Values::Integer(Vec::new()),
-            Kind::Word => Values::Word { codes: Vec::new(), words: words(column.name) },
+            Kind::Word => Values::Word { codes: Vec::new(), words: column.words.of(cast) },
             Kind::Text => Values::Text { bytes: Vec::new(), ends: vec![0] },
         };
         Buffer { table, columns: table.columns().iter().map(column).collect(), rows: 0 }
     }
 
-    /// Starts a row; the caller then gives every column's value in order.
-    pub(crate) fn row(&mut self) -> Row<'_> {
-        Row { columns: self.next_row() }
-    }
-
-    /// Starts a row of which every column is given by itself, in order.
+    /// Starts a row, of which every column is given a value, in order.
     pub(crate) fn next_row(&mut self) -> std::slice::IterMut<'_, Values> {
         self.rows += 1;
         self.columns.iter_mut()
@@ -142,63 +139,9 @@ impl Buffer {
     }
 }
 
-/// A row being filled, column after column.
-///
-/// The order and the kinds are those of [`Table::columns`]; the writer is tested
-/// on every table, so a mismatch is a bug and not a possible input.
-pub(crate) struct Row<'a> {
-    columns: std::slice::IterMut<'a, Values>,
-}
-
-impl Row<'_> {
-    pub(crate) fn integer(&mut self, value: i64) -> &mut Self {
-        self.next().push_integer(value);
-        self
-    }
-
-    /// Seconds, given in microseconds.
-    pub(crate) fn micros(&mut self, value: i64) -> &mut Self {
-        self.next().push_micros(value);
-        self
-    }
-
-    pub(crate) fn real(&mut self, value: f64) -> &mut Self {
-        self.next().push_real(value);
-        self
-    }
-
-    /// A word by its fixed code.
-    pub(crate) fn code(&mut self, code: u32) -> &mut Self {
-        self.next().push_code(code);
-        self
-    }
-
-    /// A word by itself, for columns with a handful of them.
-    pub(crate) fn word(&mut self, word: &str) -> &mut Self {
-        self.next().push_word(word);
-        self
-    }
-
-    /// A text, written by `write` at the end of the bytes it is given.
-    pub(crate) fn text(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> &mut Self {
-        self.next().push_text(write);
-        self
-    }
-
-    /// Ends the row.
-    pub(crate) fn done(&mut self) {
-        debug_assert!(self.columns.next().is_none(), "a row lacks columns");
-    }
-
-    #[inline]
-    fn next(&mut self) -> &mut Values {
-        self.columns.next().unwrap_or_else(|| unreachable!("a row has too many values"))
-    }
-}
-
 #[cold]
 fn mismatch(given: &str, column: &Values) -> ! {
-    unreachable!("{given} was given for {column:?}: writer and columns.rs disagree")
+    unreachable!("{given} was given for {column:?}: its table says otherwise")
 }
 
 fn code_of(words: &mut Vec<String>, word: &str) -> u32 {

@@ -11,7 +11,7 @@
 //! - texts: length in 4 bytes, then the bytes.
 //!
 //! A table's digest is XXH3-128 over (column name, column digest)…, without columns that count only
-//! if they are used, and are not (`if_used` in `columns.rs`); the run's is
+//! if they are used, and are not (`if_used` in `tables.rs`); the run's is
 //! SHA-256 over (table name, rows, table digest)…. XXH3 is not made against forgers; it
 //! is here to find accidents, at a few hundredths of the time that writing takes.
 

@@ -3,7 +3,7 @@
 //! ```text
 //! JobRecord, message, disclosure ──> RunWriter ──> FinishedRun ──> DIR/*.parquet, DIR/*.csv
 //!        └──> Metrics ──> Summary ─────────────────────^          DIR/summary.json, provenance.json
-//! GridJobRecord, AttemptRecord ──> GridLedger ──> SettledJob ──> as a JobRecord
+//! SettledJob, AttemptRecord ──> as JobRecords
 //! DIR ──> RunReader ──> figures, comparisons, explanations
 //! ```
 //!
@@ -35,8 +35,8 @@ pub use digest::{RunDigest, sha256};
 pub use error::ResultsError;
 pub use folder::Existing;
 pub use metrics::{
-    AttemptLoss, Cut, Extent, GridLedger, GridViolation, MessageFaults, Metrics, MetricsOptions,
-    Moves, Plans, SettledJob, Summary,
+    AttemptLoss, Cut, Extent, GridViolation, MessageFaults, Metrics, MetricsOptions, Moves, Plans,
+    SettledAttempt, SettledJob, Summary,
 };
 pub use pack::PackWriter;
 pub use provenance::{Input, Provenance, Timing};

@@ -8,7 +8,7 @@ use crate::metrics::named::{NAMED, Named, Unit};
 const HEAD: &str = "\
 # What a run leaves
 
-<!-- Made from results/src/columns.rs. To renew it: UPDATE_MANUAL=1 cargo test -p haggle-results manual -->
+<!-- Made from results/src/tables. To renew it: UPDATE_MANUAL=1 cargo test -p haggle-results manual -->
 
 A run's folder holds these tables as Parquet (`jobs.parquet`), CSV (`jobs.csv`) or both, with the same names and
 types; a missing value is a null in Parquet and an empty field in CSV. Times are seconds since the start of the run,

@@ -13,7 +13,7 @@
 //! | promise broken | a completed job ended later than its provider had promised |
 //! | delayed | promised (or had) its completion after its deadline |
 //!
-//! Jobs of grids, which share resources, have metrics of their own: see [`GridLedger`].
+//! Jobs of grids, which share resources, have metrics of their own: see [`GridSummary`].
 //!
 //! Run time is end - start on the provider's processors; of a bag, the time of a
 //! task on the reference processor. Distributions are over
@@ -48,6 +48,7 @@ mod text;
 mod transactions;
 mod workflows;
 
+use haggle_model::grid::{AttemptRecord, ResourceAccount, RoundsAccount, StorageAccount};
 use haggle_model::observation::{DisclosedItem, Review};
 use haggle_model::phased::IntervalRecord;
 use haggle_model::reservation::GrantedWindow;
@@ -76,9 +77,10 @@ pub use distribution::{Distribution, percentile};
 pub use eavesdropper::Eavesdropping;
 pub use failures::{FailureMetrics, ProviderFailures};
 pub use given_back::GivenBack;
+use grid::GridLedger;
 pub use grid::{
-    AttemptLoss, GridData, GridLedger, GridResourceSummary, GridSessions, GridSlotTime,
-    GridStorage, GridSummary, GridViolation, GridWork, SettledJob,
+    AttemptLoss, GridData, GridResourceSummary, GridSessions, GridSlotTime, GridStorage,
+    GridSummary, GridViolation, GridWork, SettledAttempt, SettledJob,
 };
 pub use maintenance::Maintenance;
 pub use moves::Moves;
@@ -125,8 +127,6 @@ pub struct MetricsOptions {
     /// The stretch of time over which `utilisation_in_window` is taken; without
     /// it, what the cut leaves.
     pub window: Option<(Time, Time)>,
-    /// Whether processors may fail: then the summary says what came of it.
-    pub failures: bool,
     /// If parts of jobs are got by protocols: how often a job may be tried. Then the summary says what
     /// came of it.
     pub transactions: Option<u32>,
@@ -138,7 +138,6 @@ impl Default for MetricsOptions {
             bounded_slowdown_threshold: DEFAULT_THRESHOLD,
             cut: Cut::default(),
             window: None,
-            failures: false,
             transactions: None,
         }
     }
@@ -159,6 +158,8 @@ pub struct Metrics {
     providers: Vec<(String, u32)>,
     /// How many of them give whole processors; the others are resources of a grid.
     whole: usize,
+    /// Whether any of those may fail: then the summary says what came of it.
+    may_fail: bool,
     /// Speed of the fastest of those, and of the fastest resource.
     fastest: [f64; 2],
     /// Workloads whose jobs run on a grid and nowhere else.
@@ -179,7 +180,7 @@ pub struct Metrics {
     transactions: Option<Box<TransactionLog>>,
     /// Processor-microseconds of parts that ran, and of those that are part of a job.
     parts: (i128, i128),
-    /// Present if the run was one of a grid, and is over.
+    /// Present as soon as a grid has been heard of.
     grid: Option<Box<GridLedger>>,
 }
 
@@ -316,15 +317,14 @@ impl Metrics {
     /// Nothing collected yet.
     pub fn new(cast: &Cast, options: MetricsOptions) -> Metrics {
         let providers = cast.providers.iter();
+        let (whole, shared) = cast.providers.split_at(cast.whole_places());
         Metrics {
             options,
             providers: providers.map(|it| (it.name.clone(), it.processors)).collect(),
-            whole: cast.whole_places(),
-            fastest: [
-                &cast.providers[..cast.whole_places()],
-                &cast.providers[cast.whole_places()..],
-            ]
-            .map(|places| places.iter().map(|it| it.speed).fold(0.0, f64::max)),
+            whole: whole.len(),
+            may_fail: whole.iter().any(|it| it.may_fail),
+            fastest: [whole, shared]
+                .map(|places| places.iter().map(|it| it.speed).fold(0.0, f64::max)),
             on_grid: cast.on_grid.clone(),
             workloads: cast.workloads.clone(),
             actors: cast.actors.iter().map(|it| it.name.clone()).collect(),
@@ -436,11 +436,15 @@ impl Metrics {
     }
 
     /// Takes in when the run ended.
-    pub fn run_over(&mut self, now: Time) {
+    ///
+    /// # Errors
+    /// If what resources of a grid did is not what their jobs were for.
+    pub fn run_over(&mut self, now: Time) -> Result<(), GridViolation> {
         self.failures.run_over(now);
         if let Some(log) = &mut self.transactions {
             log.run_over(now);
         }
+        self.grid.as_mut().map_or(Ok(()), |grid| grid.run_over(now))
     }
 
     /// Each transaction, in the order in which they were opened, when the run is over.
@@ -457,10 +461,11 @@ impl Metrics {
         all
     }
 
-    /// Takes in that a workflow has come; of one on a grid, its books tell.
+    /// Takes in that a workflow has come.
     pub fn workflow_came(&mut self, now: Time, came: WorkflowCame) {
-        if !self.on_grid.contains(&came.workload) {
-            self.flows.came(now, came);
+        match self.on_grid.contains(&came.workload) {
+            true => self.grid().workflow_came(now, came),
+            false => self.flows.came(now, came),
         }
     }
 
@@ -469,14 +474,39 @@ impl Metrics {
         self.flows.staged(staged);
     }
 
-    /// Takes in a job of a grid that is settled.
-    pub fn job_settled(&mut self, job: &SettledJob) {
-        self.jobs.push(Sample { processors: 0, on_grid: true, ..Sample::of(&job.record) });
+    fn grid(&mut self) -> &mut GridLedger {
+        self.grid.get_or_insert_default()
     }
 
-    /// Takes in the books of a grid, when the run is over.
-    pub fn grid_over(&mut self, books: GridLedger) {
-        self.grid = Some(Box::new(books));
+    /// Takes in that an attempt of a job of a grid is over.
+    pub fn attempt_over(&mut self, record: &AttemptRecord) {
+        self.grid().attempt_over(record);
+    }
+
+    /// Takes in a job of a grid of which all is known.
+    pub fn job_settled(&mut self, job: &SettledJob) {
+        self.jobs.push(Sample { processors: 0, on_grid: true, ..Sample::of(&job.record) });
+        self.grid().job_settled(job);
+    }
+
+    /// Takes in an attempt on a grid that belongs to no job.
+    pub fn attempt_left(&mut self, record: &AttemptRecord) {
+        self.grid().attempt_left(record);
+    }
+
+    /// Takes in what a resource of a grid has done in the whole run.
+    pub fn resource_account(&mut self, account: ResourceAccount) {
+        self.grid().account(account);
+    }
+
+    /// Takes in what a grid's scheduler has done in the whole run.
+    pub fn rounds_account(&mut self, account: RoundsAccount) {
+        self.grid().rounds(account);
+    }
+
+    /// Takes in what a grid's storage has held in the whole run.
+    pub fn storage_account(&mut self, account: StorageAccount) {
+        self.grid().storage(account);
     }
 
     /// Processor-microseconds of all that ran, whatever came of it.

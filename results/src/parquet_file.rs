@@ -117,21 +117,26 @@ pub(crate) fn properties(table: Table) -> WriterProperties {
 
 #[cfg(test)]
 mod tests {
+    use haggle_model::Cast;
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::schema::printer::print_schema;
 
     use super::*;
-    use crate::buffer::NO_INTEGER;
 
     /// A table of messages of two batches, the second of which fills a row group and one row more.
     fn messages(folder: &Path) -> SerializedFileReader<File> {
         let mut file = ParquetFile::create(folder, Table::Messages).expect("a file");
-        let mut buffer = Buffer::new(Table::Messages, |_| Vec::new());
+        let mut buffer = Buffer::new(Table::Messages, &Cast::default());
         for rows in [ROWS_PER_GROUP - 1, 2] {
             for i in 0..rows {
-                let job = if i % 2 == 0 { NO_INTEGER } else { i as i64 };
-                let mut row = buffer.row();
-                row.micros(i as i64).word("user").word("north").word("Submit").integer(job).done();
+                let mut row = buffer.next_row();
+                let mut next = || row.next().expect("a column");
+                next().push_micros(i as i64);
+                ["user", "north", "Submit"].into_iter().for_each(|word| next().push_word(word));
+                match i % 2 {
+                    0 => next().push_missing(),
+                    _ => next().push_integer(i as i64),
+                }
             }
             file.write(&buffer).expect("written");
             buffer.clear();
@@ -173,8 +178,12 @@ mod tests {
     fn a_value_that_must_not_be_missing_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut file = ParquetFile::create(folder.path(), Table::MessageCounts).expect("a file");
-        let mut buffer = Buffer::new(Table::MessageCounts, |_| Vec::new());
-        buffer.row().word("user").word("north").word("Submit").integer(NO_INTEGER).done();
+        let mut buffer = Buffer::new(Table::MessageCounts, &Cast::default());
+        let row = buffer.next_row().zip([Some("user"), Some("north"), Some("Submit"), None]);
+        row.for_each(|(column, word)| match word {
+            Some(word) => column.push_word(word),
+            None => column.push_missing(),
+        });
         assert!(file.write(&buffer).is_err());
     }
 }

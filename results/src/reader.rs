@@ -20,12 +20,13 @@ use crate::pack::{Pack, PackedRun};
 use crate::provenance::FORMAT;
 use crate::{Provenance, ResultsError, Summary, Timing};
 
-pub(crate) use parquet::read as read_parquet;
-pub use rows::{
-    AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, HoldRow,
-    InputRow, IntervalRow, JobRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow,
-    PlacementRow, ReservationRow, ResourceRow, TransactionRow, WorkflowRow,
+pub use crate::tables::{
+    AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, FailureRow,
+    HoldRow, InputRow, IntervalRow, JobRow, MaintenanceRow, MessageCountRow, MessageFaultRow,
+    MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow, ReservationRow, ResourceRow,
+    TransactionRow, TransferRow, WorkflowRow,
 };
+pub(crate) use parquet::read as read_parquet;
 pub(crate) use rows::{Place, Row};
 
 /// A run's folder, or a run in a pack.

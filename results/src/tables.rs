@@ -1,7 +1,8 @@
-//! Tables whose columns are each stated once, as the field of a row.
+//! What is in each table, a file a table. A column is stated once, as the field of a row.
 //!
-//! From a `table!` come the table's columns ([`Column`](crate::columns::Column)), the row that its readers get and the cells
-//! that its writer gives. A new column is one line there, and a value where the row is written:
+//! From a `table!` come the table's columns ([`Column`](crate::columns::Column)), the row that its readers get, how they get
+//! it ([`RunReader`](crate::RunReader)), and the cells that its writer gives. A new column is one line there, and a value where the
+//! row is written:
 //!
 //! ```text
 //! queued: Option<f64> = Seconds, "queued_time", "s", "when …", Empty("it was not told");
@@ -10,44 +11,117 @@
 //!    │        └ what readers get; an `Option` where a value may be missing
 //!    └ the field of row and cells
 //! ```
+//!
+//! A column that comes to a table that there was, and that few runs use, ends with `if_used`. A new table is a file
+//! here and a line in `columns.rs`.
 
 mod attempts;
+mod bookings;
 mod checkpoints;
+mod crashes;
+mod disclosures;
+mod displacements;
+mod failures;
+mod holds;
+mod inputs;
+mod intervals;
+mod jobs;
+mod maintenance;
+mod messages;
+mod moves;
+mod offers;
 mod outages;
 mod placements;
+mod reservations;
+mod resources;
+mod transactions;
+mod transfers;
 mod workflows;
 
-use haggle_model::{AttemptOutcome, ProcessorSet};
+use haggle_model::{ActorId, AttemptOutcome, JobClass, ProcessorSet, ProviderId};
 
 use crate::ResultsError;
-use crate::buffer::Values;
-use crate::columns::{Kind, Missing};
+use crate::buffer::{Buffer, Values};
+use crate::columns::{Definition, Kind, Missing, Table, Words};
 use crate::digits::push_unsigned;
-use crate::reader::Place;
+use crate::reader::{Place, Row};
 
+pub(crate) use attempts::AttemptCells;
 pub use attempts::AttemptRow;
-pub(crate) use attempts::{ATTEMPTS, AttemptCells};
+pub(crate) use bookings::BookingCells;
+pub use bookings::BookingRow;
+pub(crate) use checkpoints::CheckpointCells;
 pub use checkpoints::CheckpointRow;
-pub(crate) use checkpoints::{CHECKPOINTS, CheckpointCells};
+pub(crate) use crashes::CrashCells;
+pub use crashes::CrashRow;
+pub(crate) use disclosures::DisclosureCells;
+pub use disclosures::DisclosureRow;
+pub(crate) use displacements::DisplacementCells;
+pub use displacements::DisplacementRow;
+pub(crate) use failures::FailureCells;
+pub use failures::FailureRow;
+pub(crate) use holds::HoldCells;
+pub use holds::HoldRow;
+pub(crate) use inputs::InputCells;
+pub use inputs::InputRow;
+pub(crate) use intervals::IntervalCells;
+pub use intervals::IntervalRow;
+pub(crate) use jobs::JobCells;
+pub use jobs::JobRow;
+pub(crate) use maintenance::MaintenanceCells;
+pub use maintenance::MaintenanceRow;
+pub(crate) use messages::{MessageCells, MessageCountCells, MessageFaultCells};
+pub use messages::{MessageCountRow, MessageFaultRow, MessageRow};
+pub(crate) use moves::MoveCells;
+pub use moves::MoveRow;
+pub(crate) use offers::OfferCells;
+pub use offers::OfferRow;
+pub(crate) use outages::OutageCells;
 pub use outages::OutageRow;
-pub(crate) use outages::{OUTAGES, OutageCells};
+pub(crate) use placements::PlacementCells;
 pub use placements::PlacementRow;
-pub(crate) use placements::{PLACEMENTS, PlacementCells};
+pub(crate) use reservations::ReservationCells;
+pub use reservations::ReservationRow;
+pub(crate) use resources::ResourceCells;
+pub use resources::ResourceRow;
+pub(crate) use transactions::TransactionCells;
+pub use transactions::TransactionRow;
+pub(crate) use transfers::TransferCells;
+pub use transfers::TransferRow;
+pub(crate) use workflows::WorkflowCells;
 pub use workflows::WorkflowRow;
-pub(crate) use workflows::{WORKFLOWS, WorkflowCells};
+
+/// A row as its readers get it.
+pub(crate) trait TableRow: Sized {
+    const TABLE: Table;
+    const DEFINITION: Definition;
+
+    /// Reads a row of which all columns are there, in order.
+    fn read(row: &Row<'_>) -> Result<Self, ResultsError>;
+}
+
+/// A row as its writer gives it.
+pub(crate) trait Cells {
+    const TABLE: Table;
+
+    /// Appends the row.
+    fn give(self, buffer: &mut Buffer);
+}
 
 /// A kind of columns, as far as values are given and read in one way.
 pub(crate) trait OfKind {
     const KIND: Kind;
+    const WORDS: Words = Words::Found;
 }
 
 macro_rules! kinds {
-    ($($(#[$about:meta])* $name:ident = $kind:ident;)*) => {$(
+    ($($(#[$about:meta])* $name:ident = $kind:ident $($words:ident)?;)*) => {$(
         $(#[$about])*
         pub(crate) enum $name {}
 
         impl OfKind for $name {
             const KIND: Kind = Kind::$kind;
+            $(const WORDS: Words = Words::$words;)?
         }
     )*};
 }
@@ -59,10 +133,18 @@ kinds! {
     Real = Real;
     /// Integers.
     Integer = Integer;
-    /// One of few texts, given as it is.
+    /// One of few texts.
     Word = Word;
-    /// One of few texts, given by the code that the run has for it.
-    Code = Word;
+    /// The name of a workload, given by its number.
+    Workload = Word Workloads;
+    /// The name of a provider, given by its number.
+    Provider = Word Providers;
+    /// The name of an actor, given by its number.
+    Actor = Word Actors;
+    /// The name of a site or service between which data flow, given by its number among these.
+    Site = Word Sites;
+    /// A class of jobs.
+    Class = Word Classes;
     /// Texts that mostly differ.
     Text = Text;
 }
@@ -145,16 +227,29 @@ impl Cell<Integer> for bool {
     }
 }
 
-impl Cell<Code> for String {
-    type Given<'a> = u32;
+macro_rules! words {
+    ($($kind:ident: $given:ty, $it:ident => $push:ident($value:expr);)*) => {$(
+        impl Cell<$kind> for String {
+            type Given<'a> = $given;
 
-    fn give(code: u32, column: &mut Values) {
-        column.push_code(code);
-    }
+            fn give($it: <String as Cell<$kind>>::Given<'_>, column: &mut Values) {
+                column.$push($value);
+            }
 
-    fn read(place: &Place<'_>) -> Result<String, ResultsError> {
-        place.text().map(str::to_owned)
-    }
+            fn read(place: &Place<'_>) -> Result<String, ResultsError> {
+                place.text().map(str::to_owned)
+            }
+        }
+    )*};
+}
+
+words! {
+    Word: &'a str, it => push_word(it);
+    Workload: u16, it => push_code(u32::from(it));
+    Provider: ProviderId, it => push_code(it.0);
+    Actor: ActorId, it => push_code(it.0);
+    Site: u32, it => push_code(it);
+    Class: JobClass, it => push_word(it.name());
 }
 
 impl Cell<Word> for AttemptOutcome {
@@ -208,17 +303,14 @@ pub(crate) const fn is_empty(missing: Missing) -> bool {
 /// States a table, see the head of this file.
 macro_rules! table {
     (
-        $(#[$about:meta])*
-        $columns:ident, $row:ident, $cells:ident;
-        $($field:ident: $read:ty = $kind:ident, $name:literal, $unit:literal, $meaning:literal, $missing:expr $(, $flag:ident)?;)*
-    ) => {
-        pub(crate) const $columns: &[$crate::columns::Column] = &[$({
-            assert!($crate::tables::is_empty($missing) == <$read as $crate::tables::Cell<$kind>>::IS_OPTIONAL, $name);
-            $crate::columns::column($name, <$kind as $crate::tables::OfKind>::KIND, $unit, $meaning, $missing)
-                $(.$flag())?
-        }),*];
+        $table:ident, $name:ident, $presence:ident: $about:literal;
 
-        $(#[$about])*
+        $(#[$doc:meta])*
+        $row:ident, $cells:ident;
+
+        $($field:ident: $read:ty = $kind:ident, $column:literal, $unit:literal, $meaning:literal, $missing:expr $(, $flag:ident)?;)*
+    ) => {
+        $(#[$doc])*
         #[derive(Clone, Debug, PartialEq)]
         pub struct $row {
             $(#[doc = $meaning] pub $field: $read,)*
@@ -229,9 +321,31 @@ macro_rules! table {
             $(pub(crate) $field: <$read as $crate::tables::Cell<$kind>>::Given<'a>,)*
         }
 
-        impl $cells<'_> {
-            /// Appends the row.
-            pub(crate) fn give(self, buffer: &mut $crate::buffer::Buffer) {
+        impl $crate::tables::TableRow for $row {
+            const TABLE: $crate::Table = $crate::Table::$table;
+            const DEFINITION: $crate::columns::Definition = $crate::columns::Definition {
+                name: stringify!($name),
+                about: $about,
+                columns: &[$({
+                    let missing = $missing;
+                    assert!($crate::tables::is_empty(missing) == <$read as $crate::tables::Cell<$kind>>::IS_OPTIONAL, $column);
+                    $crate::columns::Column::of::<$kind>($column, $unit, $meaning, missing)
+                        $(.$flag())?
+                }),*],
+            };
+
+            fn read(row: &$crate::reader::Row<'_>) -> Result<$row, $crate::ResultsError> {
+                let mut places = row.places();
+                Ok($row {
+                    $($field: <$read as $crate::tables::Cell<$kind>>::read(&places.next($column))?,)*
+                })
+            }
+        }
+
+        impl $crate::tables::Cells for $cells<'_> {
+            const TABLE: $crate::Table = $crate::Table::$table;
+
+            fn give(self, buffer: &mut $crate::buffer::Buffer) {
                 let mut columns = buffer.next_row();
                 $(if let Some(column) = columns.next() {
                     <$read as $crate::tables::Cell<$kind>>::give(self.$field, column);
@@ -239,18 +353,35 @@ macro_rules! table {
             }
         }
 
-        impl $row {
-            /// Reads a row of which all columns are there, in order.
-            pub(crate) fn read(
-                row: &$crate::reader::Row<'_>,
-            ) -> Result<$row, $crate::ResultsError> {
-                let mut places = row.places();
-                Ok($row {
-                    $($field: <$read as $crate::tables::Cell<$kind>>::read(&places.next($name))?,)*
-                })
+        $crate::tables::reader!($name, $presence, $row);
+    };
+}
+
+/// How a table is read, which each run has (`required`) or not (`optional`).
+macro_rules! reader {
+    ($name:ident, required, $row:ident) => {
+        impl $crate::RunReader {
+            #[doc = concat!("All rows of `", stringify!($name), "`.")]
+            ///
+            /// # Errors
+            /// If the table is missing or damaged.
+            pub fn $name(&self) -> Result<Vec<$row>, $crate::ResultsError> {
+                self.rows()
+            }
+        }
+    };
+    ($name:ident, optional, $row:ident) => {
+        impl $crate::RunReader {
+            #[doc = concat!("All rows of `", stringify!($name), "`; none where the run does not have it.")]
+            ///
+            /// # Errors
+            /// If the table is damaged.
+            pub fn $name(&self) -> Result<Vec<$row>, $crate::ResultsError> {
+                self.rows_if_any()
             }
         }
     };
 }
 
+pub(crate) use reader;
 pub(crate) use table;

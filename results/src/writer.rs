@@ -12,6 +12,7 @@
 
 mod bookings;
 mod crashes;
+mod files;
 mod grid;
 mod held;
 mod holds;
@@ -28,29 +29,32 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
-    ActorId, AttemptOutcome, Cast, JobClass, JobId, JobOutcome, JobRecord, JobShape, MessageFault,
+    ActorId, AttemptOutcome, Cast, JobId, JobOutcome, JobRecord, JobShape, MessageFault,
     OffersMade, ProcessorSet, ProviderId, ShareRecord, Sizing, Span, StageIn, Time,
 };
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crashes::Crashes;
-use grid::{GridTables, places};
+use files::Files;
+use grid::Ways;
 use held::Held;
 use holds::Holds;
 use outages::Outages;
 
-use crate::buffer::{Buffer, NO_INTEGER, NO_WORD, Values};
+use crate::buffer::Values;
 use crate::columns::Table;
-use crate::csv_file::CsvFile;
-use crate::digest::{RunDigest, TableDigest};
+use crate::digest::RunDigest;
 use crate::folder::{Existing, PartialFolder};
-use crate::metrics::{Sizes, bounded_slowdown, came_to_nothing};
-use crate::parquet_file::ParquetFile;
-use crate::tables::{AttemptCells, PlacementCells, push_processors};
+use crate::metrics::{Cut, MetricsOptions, Sizes, bounded_slowdown, came_to_nothing};
+use crate::tables::{
+    AttemptCells, Cells, DisclosureCells, FailureCells, JobCells, MessageCells, MessageCountCells,
+    MessageFaultCells, OfferCells, PlacementCells, ResourceCells,
+};
 use crate::{Provenance, ResultsError, Summary, Timing};
 
 /// Rows kept in memory per table: few enough to stay in the processor's cache.
@@ -85,7 +89,7 @@ pub enum Messages {
 }
 
 /// What is written and how.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct WriteOptions {
     /// The files a table is written to.
     pub format: Format,
@@ -93,26 +97,8 @@ pub struct WriteOptions {
     pub messages: Messages,
     /// What to do about a folder that is there already.
     pub existing: Existing,
-    /// Run times below it count as this long in bounded slowdowns.
-    pub bounded_slowdown_threshold: Span,
-    /// Whether processors may fail: then there is a table of outages.
-    pub failures: bool,
-    /// Whether warm-up or cool-down leave jobs out of the metrics: then [`RunWriter::counted`] says
-    /// which, and all count without.
-    pub cut: bool,
-}
-
-impl Default for WriteOptions {
-    fn default() -> WriteOptions {
-        WriteOptions {
-            format: Format::default(),
-            messages: Messages::default(),
-            existing: Existing::default(),
-            bounded_slowdown_threshold: crate::metrics::DEFAULT_THRESHOLD,
-            failures: false,
-            cut: false,
-        }
-    }
+    /// How metrics are taken, which some columns show.
+    pub metrics: MetricsOptions,
 }
 
 /// What becomes of processors.
@@ -139,43 +125,17 @@ pub use outages::Loss;
 /// Writes the tables of one run.
 pub struct RunWriter {
     folder: PartialFolder,
-    cast: Cast,
+    cast: Arc<Cast>,
     options: WriteOptions,
-    jobs: TableFile,
+    files: Files,
     /// Rows of jobs of which nobody knows yet whether they count.
     held: Option<Held>,
-    attempts: TableFile,
-    placements: TableFile,
-    messages: Option<TableFile>,
-    /// Open as soon as something has gone wrong with a message.
-    message_faults: Option<TableFile>,
     crashes: Crashes,
-    disclosures: TableFile,
-    offers: TableFile,
-    /// Open as soon as something has been granted.
-    reservations: Option<TableFile>,
-    /// Open as soon as a reservation has lost its place.
-    displacements: Option<TableFile>,
-    /// Open as soon as somebody has moved a job that waited.
-    moves: Option<TableFile>,
-    /// Open as soon as a job is over that was on several providers.
-    bookings: Option<TableFile>,
-    /// Written at the end, if there were any.
-    transactions: Option<TableFile>,
     holds: Holds,
-    /// Open as soon as what a task needs is at a provider.
-    inputs: Option<TableFile>,
-    /// Written at the end, if there were any.
-    workflows: Option<TableFile>,
-    /// Open as soon as an interval of an application is over.
-    intervals: Option<TableFile>,
     sizes: Sizes,
-    failures: TableFile,
     outages: Option<Outages>,
-    /// Open as soon as a window has been announced.
-    maintenance: Option<TableFile>,
-    /// Open as soon as a grid has been heard of.
-    grid: Option<GridTables>,
+    /// There as soon as a grid has been heard of.
+    grid: Option<Ways>,
     usage: Usage,
     kinds: Vec<&'static str>,
     kind_counts: Vec<u64>,
@@ -195,38 +155,33 @@ impl RunWriter {
         options: WriteOptions,
     ) -> Result<RunWriter, ResultsError> {
         let folder = PartialFolder::create(folder, options.existing)?;
-        let held = options.cut.then(|| Held::new(folder.path())).transpose();
+        // Which jobs the metrics leave out is said at the end, see [`RunWriter::counted`].
+        let cuts = options.metrics.cut != Cut::default();
+        let held = cuts.then(|| Held::new(folder.path())).transpose();
         let held = held.map_err(|error| ResultsError::write(folder.path(), error))?;
-        let open = |table| TableFile::create(folder.path(), table, &cast, options.format);
+        let cast = Arc::new(cast);
+        let mut files = Files::new(folder.path().to_owned(), options.format, Arc::clone(&cast));
+        // These are there without a row, too.
+        for table in [Table::Jobs, Table::Attempts, Table::Placements] {
+            files.open(table)?;
+        }
+        if options.messages == Messages::All {
+            files.open(Table::Messages)?;
+        }
+        for table in [Table::Disclosures, Table::Offers, Table::Failures] {
+            files.open(table)?;
+        }
+        let may_fail = cast.providers.iter().any(|it| it.may_fail);
+        if may_fail {
+            files.open(Table::Outages)?;
+        }
         Ok(RunWriter {
-            jobs: open(Table::Jobs)?,
+            files,
             held,
-            attempts: open(Table::Attempts)?,
-            placements: open(Table::Placements)?,
-            messages: match options.messages {
-                Messages::All => Some(open(Table::Messages)?),
-                Messages::Counts | Messages::None => None,
-            },
-            message_faults: None,
             crashes: Crashes::default(),
-            disclosures: open(Table::Disclosures)?,
-            offers: open(Table::Offers)?,
-            reservations: None,
-            displacements: None,
-            moves: None,
-            bookings: None,
-            transactions: None,
             holds: Holds::default(),
-            inputs: None,
-            workflows: None,
-            intervals: None,
             sizes: Sizes::default(),
-            failures: open(Table::Failures)?,
-            outages: match options.failures {
-                true => Some(Outages::new(open(Table::Outages)?)),
-                false => None,
-            },
-            maintenance: None,
+            outages: may_fail.then(Outages::default),
             grid: None,
             usage: Usage::new(cast.providers.len()),
             folder,
@@ -283,26 +238,10 @@ impl RunWriter {
     }
 
     /// Records that a job loses an attempt with processors that fail now, as is about to be
-    /// recorded. What that cost may follow later, see [`RunWriter::loss_settled`].
+    /// recorded. What that cost may follow later, with [`RunWriter::grid_job_over`].
     pub fn attempt_lost(&mut self, provider: ProviderId, job: JobId, loss: Option<Loss>) {
         if let Some(outages) = &mut self.outages {
             outages.attempt_lost(provider, job, loss);
-        }
-    }
-
-    /// Records what it cost that an attempt was lost when `provider` failed.
-    ///
-    /// # Errors
-    /// If a full row group cannot be written.
-    pub fn loss_settled(
-        &mut self,
-        provider: ProviderId,
-        failure: Time,
-        loss: Loss,
-    ) -> Result<(), ResultsError> {
-        match &mut self.outages {
-            Some(outages) => outages.settled(provider, failure, loss),
-            None => Ok(()),
         }
     }
 
@@ -318,16 +257,21 @@ impl RunWriter {
         change: Availability,
     ) -> Result<(), ResultsError> {
         let offset = self.cast.providers[provider.index()].first_processor;
-        for &(first, last) in processors.intervals() {
-            let mut row = self.failures.buffer.row();
-            row.micros(time.as_micros()).code(provider.0);
-            row.integer(i64::from(first + offset)).integer(i64::from(last + offset));
-            row.word(change.name()).done();
+        let intervals = processors.intervals().iter();
+        self.files.put_all(intervals.map(|&(first, last)| FailureCells {
+            time: time.as_micros(),
+            provider,
+            first: i64::from(first + offset),
+            last: i64::from(last + offset),
+            event: change.name(),
+        }))?;
+        match &mut self.outages {
+            Some(outages) => {
+                let processors = processors.shifted(offset);
+                outages.changed(time, provider, processors, change, &mut self.files)
+            }
+            None => Ok(()),
         }
-        if let Some(outages) = &mut self.outages {
-            outages.changed(time, provider, processors.shifted(offset), change)?;
-        }
-        self.failures.flush_if_full()
     }
 
     /// Records what a provider answered to a call for offers.
@@ -340,16 +284,19 @@ impl RunWriter {
         from: ActorId,
         answer: &OffersMade,
     ) -> Result<(), ResultsError> {
-        for &(tasks, completion) in &answer.offers {
-            let mut row = self.offers.buffer.row();
-            row.micros(time.as_micros()).code(from.0).code(answer.to.0);
-            row.integer(i64::from(answer.job.0)).integer(i64::from(tasks));
-            row.micros(completion.as_micros()).integer(i64::from(answer.tasks));
-            row.micros(answer.task_time.as_micros()).micros(micros(answer.deadline));
-            row.real(answer.power as f64 / 1e3);
-            row.real(answer.load as f64 / 1e3 / MICROS as f64).done();
-        }
-        self.offers.flush_if_full()
+        self.files.put_all(answer.offers.iter().map(|&(tasks, completion)| OfferCells {
+            time: time.as_micros(),
+            sender: from,
+            receiver: answer.to,
+            job: number(answer.job),
+            tasks: i64::from(tasks),
+            completion: completion.as_micros(),
+            bag_tasks: i64::from(answer.tasks),
+            task_time: answer.task_time.as_micros(),
+            deadline: answer.deadline.map(Time::as_micros),
+            true_power: answer.power as f64 / 1e3,
+            true_load: answer.load as f64 / 1e3 / MICROS as f64,
+        }))
     }
 
     /// Records a delivered message.
@@ -367,18 +314,19 @@ impl RunWriter {
     ) -> Result<(), ResultsError> {
         let code = self.kind_code(kind);
         self.kind_counts[code as usize] += 1;
-        match (&mut self.messages, self.options.messages) {
-            (Some(messages), _) => {
-                let mut row = messages.buffer.row();
-                row.micros(time.as_micros()).code(from.0).code(to.0);
-                row.word(kind).integer(number(job)).done();
-                messages.flush_if_full()
-            }
-            (None, Messages::Counts) => {
+        match self.options.messages {
+            Messages::All => self.files.put(MessageCells {
+                time: time.as_micros(),
+                sender: from,
+                receiver: to,
+                kind,
+                job: job.map(number),
+            }),
+            Messages::Counts => {
                 *self.message_counts.entry((from, to, code)).or_default() += 1;
                 Ok(())
             }
-            (None, _) => Ok(()),
+            Messages::None => Ok(()),
         }
     }
 
@@ -397,17 +345,15 @@ impl RunWriter {
         if self.options.messages != Messages::All {
             return Ok(());
         }
-        let file = match &mut self.message_faults {
-            Some(file) => file,
-            none => {
-                let (folder, format) = (self.folder.path(), self.options.format);
-                none.insert(TableFile::create(folder, Table::MessageFaults, &self.cast, format)?)
-            }
-        };
-        let mut row = file.buffer.row();
-        row.micros(time.as_micros()).code(from.0).code(to.0);
-        row.word(kind).integer(number(job)).word(fault.name()).integer(resent as i64).done();
-        file.flush_if_full()
+        self.files.put(MessageFaultCells {
+            time: time.as_micros(),
+            sender: from,
+            receiver: to,
+            kind,
+            job: job.map(number),
+            fault: fault.name(),
+            resent: resent as i64,
+        })
     }
 
     /// Records that an actor has crashed, or restarted.
@@ -419,8 +365,7 @@ impl RunWriter {
             self.crashes.crashed(time, actor);
             return Ok(());
         }
-        let place = (&self.folder, &self.cast, self.options.format);
-        self.crashes.restarted(Some(time), actor, place)
+        self.crashes.restarted(Some(time), actor, &mut self.files)
     }
 
     /// Records that `from` let `to` know something about itself.
@@ -437,11 +382,14 @@ impl RunWriter {
         count: u32,
         job: Option<JobId>,
     ) -> Result<(), ResultsError> {
-        let mut row = self.disclosures.buffer.row();
-        row.micros(time.as_micros()).code(from.0).code(to.0);
-        row.word(item.name()).integer(i64::from(count));
-        row.integer(number(job)).done();
-        self.disclosures.flush_if_full()
+        self.files.put(DisclosureCells {
+            time: time.as_micros(),
+            sender: from,
+            receiver: to,
+            item: item.name(),
+            count: i64::from(count),
+            job: job.map(number),
+        })
     }
 
     /// Messages of each kind so far, whatever is written of them, in alphabetical order.
@@ -457,15 +405,18 @@ impl RunWriter {
     pub fn counted(&mut self, counted: &[bool]) -> Result<(), ResultsError> {
         let Some(mut held) = self.held.take() else { return Ok(()) };
         let trouble = |error| ResultsError::write(self.folder.path(), error);
-        held.push(&self.jobs.buffer).map_err(trouble)?;
-        self.jobs.buffer.clear();
+        let jobs = self.files.open(Table::Jobs)?;
+        held.push(&jobs.buffer).map_err(trouble)?;
+        jobs.buffer.clear();
         let mut batches = held.into_batches().map_err(trouble)?;
         let mut counted = counted.iter();
-        while batches.next_into(&mut self.jobs.buffer).map_err(trouble)? {
-            if let Some(Values::Integer(values)) = self.jobs.buffer.columns.last_mut() {
+        let place = Table::Jobs.columns().iter().position(|column| column.name == "counted");
+        while batches.next_into(&mut jobs.buffer).map_err(trouble)? {
+            let column = place.and_then(|place| jobs.buffer.columns.get_mut(place));
+            if let Some(Values::Integer(values)) = column {
                 values.iter_mut().zip(&mut counted).for_each(|(it, &counts)| *it = counts.into());
             }
-            self.jobs.flush()?;
+            jobs.flush()?;
         }
         Ok(())
     }
@@ -477,44 +428,27 @@ impl RunWriter {
     pub fn finish(mut self) -> Result<FinishedRun, ResultsError> {
         // Who left out which jobs do not count leaves none out.
         self.counted(&[])?;
-        self.holds_left()?;
-        let open =
-            |table| TableFile::create(self.folder.path(), table, &self.cast, self.options.format);
-        let mut resources = open(Table::Resources)?;
-        self.usage.write(&self.cast, &mut resources.buffer);
-        let mut tables = vec![self.jobs, self.attempts, self.placements];
-        tables.extend(self.messages);
-        tables.extend(self.message_faults);
+        self.holds.left(&mut self.files)?;
+        self.files.open(Table::Resources)?;
+        self.files.put_all(self.usage.rows(&self.cast))?;
         if self.options.messages == Messages::Counts {
-            let mut counts = open(Table::MessageCounts)?;
+            self.files.open(Table::MessageCounts)?;
             let mut sorted: Vec<_> = self.message_counts.into_iter().collect();
             sorted.sort_unstable();
-            for ((from, to, kind), count) in sorted {
-                let mut row = counts.buffer.row();
-                row.code(from.0).code(to.0);
-                row.word(self.kinds[kind as usize]).integer(count as i64).done();
-            }
-            tables.push(counts);
+            let kinds = &self.kinds;
+            self.files.put_all(sorted.into_iter().map(|((from, to, kind), count)| {
+                let kind = kinds[kind as usize];
+                MessageCountCells { sender: from, receiver: to, kind, count: count as i64 }
+            }))?;
         }
-        tables.extend([self.disclosures, self.offers]);
-        tables.extend(self.reservations);
-        tables.extend(self.displacements);
-        tables.extend(self.moves);
-        tables.extend(self.bookings);
-        tables.extend(self.transactions);
-        tables.extend(self.holds.into_table());
-        tables.extend(self.intervals);
-        tables.extend([resources, self.failures]);
         if let Some(outages) = self.outages {
-            tables.push(outages.close()?);
+            outages.close(&mut self.files)?;
         }
-        tables.extend(self.crashes.close(&self.folder, &self.cast, self.options.format)?);
-        tables.extend(self.maintenance);
-        tables.extend(self.grid.map(GridTables::into_tables).into_iter().flatten());
-        tables.extend(self.inputs);
-        tables.extend(self.workflows);
-        let digests = tables.into_iter().map(TableFile::close).collect::<Result<Vec<_>, _>>()?;
-        Ok(FinishedRun { folder: self.folder, digest: RunDigest::new(&digests) })
+        self.crashes.close(&mut self.files)?;
+        if let Some(ways) = self.grid {
+            self.files.put_all(ways.rows())?;
+        }
+        Ok(FinishedRun { folder: self.folder, digest: self.files.close()? })
     }
 
     fn kind_code(&mut self, kind: &'static str) -> u32 {
@@ -542,71 +476,79 @@ impl RunWriter {
         let success = record.outcome == JobOutcome::Completed;
         let rejected = matches!(record.outcome, JobOutcome::Rejected(_));
         let unfinished = record.outcome == JobOutcome::Unfinished;
-        let finish = if rejected || unfinished { NO_INTEGER } else { story.end };
-        let threshold = self.options.bounded_slowdown_threshold;
-
-        let mut row = self.jobs.buffer.row();
-        row.integer(job.number).code(u32::from(job.workload));
-        row.word("delay").micros(story.submit);
-        row.integer(i64::from(job.processors));
-        row.micros(job.requested_time.map_or(-MICROS, Span::as_micros));
-        row.integer(i64::from(success)).word(final_state(record));
-        row.micros(story.start).micros(story.execution).micros(finish);
-        row.micros(story.waiting).micros(story.turnaround);
-        row.real(story.stretch());
-        match &record.bag {
-            Some(bag) => row.text(|out| {
-                push_processors(out, &used_by_all(&bag.shares, &self.cast), 0);
-            }),
-            None => row.text(|out| {
-                let processors = story.processors(record).into_iter();
-                processors.for_each(|it| push_processors(out, it, story.first_processor));
-            }),
-        };
-        row.real(if rejected { f64::NAN } else { -1.0 }).code(NO_WORD);
-
-        row.integer(i64::from(job.id.0)).word(record.class.name());
-        row.word(record.outcome.name());
-        match record.outcome {
-            JobOutcome::Rejected(refusal) => row.word(refusal.name()),
-            _ => row.code(NO_WORD),
-        };
-        row.code(story.provider).integer(attempts);
-        row.micros(micros(record.queued)).micros(story.end);
-        row.micros(record.walltime.map_or(NO_INTEGER, Span::as_micros));
-        row.micros(micros(record.promised_end));
-        row.real(story.bounded_slowdown(record, threshold));
-        row.micros(micros(job.ready)).micros(micros(job.deadline));
-        row.integer(job.key);
-        row.integer(i64::from(job.origin.user)).integer(i64::from(job.origin.group));
-        row.integer(i64::from(job.origin.executable)).integer(i64::from(job.origin.queue));
-        row.integer(i64::from(job.origin.partition));
+        let threshold = self.options.metrics.bounded_slowdown_threshold;
         let bag = record.bag.as_ref();
-        row.word(match job.shape {
-            JobShape::Rigid if job.phases.is_some() => "phased",
-            JobShape::Rigid if job.iterative.is_some() => "iterative",
-            JobShape::Rigid if bag.is_some() => "spread",
-            JobShape::Rigid => "rigid",
-            JobShape::Bag => "bag",
-            JobShape::Moldable(_) => "moldable",
-        });
-        row.integer(used);
-        row.integer(bag.map_or(0, |bag| i64::from(bag.recompositions)));
-        let balanced = bag.filter(|bag| bag.is_bag());
-        row.integer(balanced.map_or(NO_INTEGER, |bag| i64::from(bag.balanced)));
+        let all = bag.map(|bag| used_by_all(&bag.shares, &self.cast));
+        let allocated = match &all {
+            Some(all) => Some((all, 0)),
+            None => story.processors(record).map(|it| (it, story.first_processor)),
+        };
         let task = job.task.as_ref();
-        row.integer(task.map_or(NO_INTEGER, |it| i64::from(it.workflow)));
-        row.integer(task.map_or(NO_INTEGER, |it| i64::from(it.task)));
-        row.micros(micros(record.alternative)).integer(1).done();
-        match &mut self.held {
-            Some(held) if self.jobs.buffer.rows >= ROWS_PER_BATCH => {
-                let pushed = held.push(&self.jobs.buffer);
-                self.jobs.buffer.clear();
-                pushed.map_err(|error| ResultsError::write(self.folder.path(), error))
-            }
-            Some(_) => Ok(()),
-            None => self.jobs.flush_if_full(),
+        let cells = JobCells {
+            job_id: job.number,
+            workload: job.workload,
+            profile: "delay",
+            submit: story.submit,
+            processors: i64::from(job.processors),
+            requested_time: job.requested_time.map_or(-MICROS, Span::as_micros),
+            success,
+            final_state: final_state(record),
+            start: story.start,
+            execution_time: story.execution,
+            finish: (!rejected && !unfinished).then_some(story.end),
+            waiting_time: story.waiting,
+            turnaround_time: story.turnaround,
+            stretch: story.stretch(),
+            allocated,
+            consumed_energy: (!rejected).then_some(-1.0),
+            metadata: None,
+            job: number(job.id),
+            class: record.class,
+            outcome: record.outcome.name(),
+            refusal: match record.outcome {
+                JobOutcome::Rejected(refusal) => Some(refusal.name()),
+                _ => None,
+            },
+            provider: record.provider,
+            attempts,
+            queued: record.queued.map(Time::as_micros),
+            left: story.end,
+            walltime: record.walltime.map(Span::as_micros),
+            promised_end: record.promised_end.map(Time::as_micros),
+            bounded_slowdown: story.bounded_slowdown(record, threshold),
+            ready: job.ready.map(Time::as_micros),
+            deadline: job.deadline.map(Time::as_micros),
+            priority_key: job.key,
+            user: i64::from(job.origin.user),
+            group: i64::from(job.origin.group),
+            executable: i64::from(job.origin.executable),
+            queue: i64::from(job.origin.queue),
+            partition: i64::from(job.origin.partition),
+            shape: match job.shape {
+                JobShape::Rigid if job.phases.is_some() => "phased",
+                JobShape::Rigid if job.iterative.is_some() => "iterative",
+                JobShape::Rigid if bag.is_some() => "spread",
+                JobShape::Rigid => "rigid",
+                JobShape::Bag => "bag",
+                JobShape::Moldable(_) => "moldable",
+            },
+            providers_used: used,
+            recompositions: bag.map_or(0, |bag| i64::from(bag.recompositions)),
+            balanced: bag.filter(|bag| bag.is_bag()).map(|bag| bag.balanced),
+            workflow: task.map(|it| i64::from(it.workflow)),
+            task: task.map(|it| i64::from(it.task)),
+            alternative: record.alternative.map(Time::as_micros),
+            counted: true,
+        };
+        let Some(held) = &mut self.held else { return self.files.put(cells) };
+        let jobs = self.files.open(Table::Jobs)?;
+        cells.give(&mut jobs.buffer);
+        if jobs.buffer.rows < ROWS_PER_BATCH {
+            return Ok(());
         }
+        let pushed = held.push(&jobs.buffer);
+        jobs.buffer.clear();
+        pushed.map_err(|error| ResultsError::write(self.folder.path(), error))
     }
 
     /// The attempt of a rigid job that was not lost, or that still waits.
@@ -618,7 +560,7 @@ impl RunWriter {
     ) -> Result<(), ResultsError> {
         let attempt = record.lost.len() as i64 + 1;
         let allocated = story.processors(record).map(|it| (it, story.first_processor));
-        self.write_attempt(AttemptCells {
+        self.files.put(AttemptCells {
             queued: record.queued.map(Time::as_micros),
             start: record.start.map(Time::as_micros),
             end: Some(story.end),
@@ -629,8 +571,8 @@ impl RunWriter {
             checkpointing: record.checkpointing.as_micros(),
             ..AttemptCells::new(&record.job, attempt, provider, record.outcome.into())
         })?;
-        let span = (story.start, story.end);
-        self.write_placements(record, attempt, provider.0, &record.processors, span)
+        let Some(start) = story.start else { return Ok(()) };
+        self.write_placements(record, attempt, provider, &record.processors, (start, story.end))
     }
 
     /// What failures undid: each an attempt of its own, numbered from `first` on.
@@ -638,7 +580,7 @@ impl RunWriter {
         for (attempt, run) in (first..).zip(&record.lost) {
             let offset = self.cast.providers[run.provider.index()].first_processor;
             let (start, end) = (run.start.as_micros(), run.end.as_micros());
-            self.write_attempt(AttemptCells {
+            self.files.put(AttemptCells {
                 queued: record.queued.map(Time::as_micros),
                 start: Some(start),
                 end: Some(end),
@@ -649,7 +591,7 @@ impl RunWriter {
                 checkpointing: run.checkpointing.as_micros(),
                 ..AttemptCells::new(&record.job, attempt, run.provider, AttemptOutcome::Failed)
             })?;
-            let provider = run.provider.0;
+            let provider = run.provider;
             self.write_placements(record, attempt, provider, &run.processors, (start, end))?;
         }
         Ok(())
@@ -670,7 +612,7 @@ impl RunWriter {
             Some(run) => run.outcome,
             None => JobOutcome::Completed,
         };
-        self.write_attempt(AttemptCells {
+        self.files.put(AttemptCells {
             queued: Some(share.queued.as_micros()),
             start: share.runs.iter().map(|run| run.start.as_micros()).min(),
             end: share.runs.iter().map(|run| run.end.as_micros()).max(),
@@ -682,37 +624,30 @@ impl RunWriter {
         })?;
         for run in &share.runs {
             let span = (run.start.as_micros(), run.end.as_micros());
-            self.write_placements(record, attempt, share.provider.0, &run.processors, span)?;
+            self.write_placements(record, attempt, share.provider, &run.processors, span)?;
         }
         Ok(())
-    }
-
-    fn write_attempt(&mut self, attempt: AttemptCells<'_>) -> Result<(), ResultsError> {
-        attempt.give(&mut self.attempts.buffer);
-        self.attempts.flush_if_full()
     }
 
     fn write_placements(
         &mut self,
         record: &JobRecord,
         attempt: i64,
-        provider: u32,
+        provider: ProviderId,
         processors: &ProcessorSet,
         (start, end): (i64, i64),
     ) -> Result<(), ResultsError> {
+        let offset = self.cast.providers[provider.index()].first_processor;
         for &(first, last) in processors.intervals() {
-            let offset = self.cast.providers[provider as usize].first_processor;
-            let cells = PlacementCells {
-                job: i64::from(record.job.id.0),
+            self.files.put(PlacementCells {
+                job: number(record.job.id),
                 attempt,
                 provider,
                 first: i64::from(first + offset),
                 last: i64::from(last + offset),
                 start,
                 end,
-            };
-            cells.give(&mut self.placements.buffer);
-            self.placements.flush_if_full()?;
+            })?;
         }
         Ok(())
     }
@@ -813,12 +748,8 @@ impl FinishedRun {
 
 const MICROS: i64 = haggle_model::time::MICROS_PER_SECOND;
 
-fn number(job: Option<JobId>) -> i64 {
-    job.map_or(NO_INTEGER, |job| i64::from(job.0))
-}
-
-fn micros(time: Option<Time>) -> i64 {
-    time.map_or(NO_INTEGER, Time::as_micros)
+fn number(job: JobId) -> i64 {
+    i64::from(job.0)
 }
 
 /// The states of Batsim.
@@ -834,59 +765,48 @@ fn final_state(record: &JobRecord) -> &'static str {
     }
 }
 
-/// The times of a job in microseconds, [`NO_INTEGER`] where it never got so far.
+/// The times of a job in microseconds; `None` where it never got so far.
 struct Story {
     submit: i64,
-    start: i64,
+    start: Option<i64>,
     end: i64,
-    waiting: i64,
-    execution: i64,
-    turnaround: i64,
-    provider: u32,
+    waiting: Option<i64>,
+    execution: Option<i64>,
+    turnaround: Option<i64>,
     first_processor: u32,
 }
 
 impl Story {
     fn new(record: &JobRecord, cast: &Cast) -> Story {
-        let submit = record.job.submit.as_micros();
-        let end = record.end.as_micros();
-        let start = micros(record.start);
-        let span = |span: Option<Span>| span.map_or(NO_INTEGER, Span::as_micros);
         let ended = record.outcome != JobOutcome::Unfinished;
         let turnaround = record.start.map(|_| record.end - record.job.submit);
-        let provider = record.provider;
+        let first = |it: ProviderId| cast.providers[it.index()].first_processor;
         Story {
-            submit,
-            start,
-            end,
-            waiting: span(record.waiting_time()),
-            execution: span(record.run_time().filter(|_| ended)),
-            turnaround: span(turnaround.filter(|_| ended)),
-            provider: provider.map_or(NO_WORD, |provider| provider.0),
-            first_processor: provider.map_or(0, |it| cast.providers[it.index()].first_processor),
+            submit: record.job.submit.as_micros(),
+            start: record.start.map(Time::as_micros),
+            end: record.end.as_micros(),
+            waiting: record.waiting_time().map(Span::as_micros),
+            execution: record.run_time().filter(|_| ended).map(Span::as_micros),
+            turnaround: turnaround.filter(|_| ended).map(Span::as_micros),
+            first_processor: record.provider.map_or(0, first),
         }
     }
 
     fn processors<'a>(&self, record: &'a JobRecord) -> Option<&'a ProcessorSet> {
-        (self.start != NO_INTEGER).then_some(&record.processors)
+        self.start.map(|_| &record.processors)
     }
 
-    fn stretch(&self) -> f64 {
-        if self.turnaround == NO_INTEGER || self.execution == 0 {
-            return f64::NAN;
-        }
-        self.turnaround as f64 / self.execution as f64
+    fn stretch(&self) -> Option<f64> {
+        let execution = self.execution.filter(|&it| it != 0)?;
+        Some(self.turnaround? as f64 / execution as f64)
     }
 
-    fn bounded_slowdown(&self, record: &JobRecord, threshold: Span) -> f64 {
-        if self.turnaround == NO_INTEGER {
-            return f64::NAN;
-        }
+    fn bounded_slowdown(&self, record: &JobRecord, threshold: Span) -> Option<f64> {
         let run_time = match &record.bag {
             Some(bag) if bag.is_bag() => record.job.run_time.reveal_to_machine().as_micros(),
-            _ => self.execution,
+            _ => self.execution?,
         };
-        bounded_slowdown(self.turnaround, run_time, threshold.as_micros())
+        Some(bounded_slowdown(self.turnaround?, run_time, threshold.as_micros()))
     }
 }
 
@@ -945,7 +865,7 @@ impl Usage {
             return;
         }
         let Some(provider) = record.provider else { return };
-        if story.start != NO_INTEGER {
+        if story.start.is_some() {
             self.last_end = self.last_end.max(story.end);
             self.jobs[provider.index()] += 1;
         }
@@ -955,101 +875,26 @@ impl Usage {
         self.busy[provider.index()] += i128::from(ran) * i128::from(record.width());
     }
 
-    fn write(&self, cast: &Cast, buffer: &mut Buffer) {
+    fn rows<'a>(&'a self, cast: &'a Cast) -> impl Iterator<Item = ResourceCells<'a>> {
         let makespan = self.last_end.saturating_sub(self.first_submit) as f64;
-        for (i, provider) in cast.providers.iter().enumerate() {
+        (0..).zip(&cast.providers).map(move |(i, provider)| {
+            let at = i as usize;
             let first = i64::from(provider.first_processor);
             let processors = i64::from(provider.processors);
             let capacity = processors as f64 * makespan;
-            let busy = self.busy[i] as f64;
-            let has_one = capacity > 0.0 && !self.shared[i];
-            let utilisation = if has_one { busy / capacity } else { f64::NAN };
-            let mut row = buffer.row();
-            row.code(i as u32).integer(first).integer(first + processors - 1);
-            row.integer(processors).real(provider.speed).word(&provider.scheduler);
-            row.integer(self.jobs[i]).real(busy / MICROS as f64).real(utilisation).done();
-        }
-    }
-}
-
-/// One table on its way to its files.
-struct TableFile {
-    buffer: Buffer,
-    rows: u64,
-    digest: TableDigest,
-    parquet: Option<ParquetFile>,
-    csv: Option<CsvFile>,
-}
-
-impl TableFile {
-    fn create(
-        folder: &Path,
-        table: Table,
-        cast: &Cast,
-        format: Format,
-    ) -> Result<TableFile, ResultsError> {
-        let parquet = match format {
-            Format::Parquet | Format::Both => Some(ParquetFile::create(folder, table)?),
-            Format::Csv | Format::Neither => None,
-        };
-        let csv = match format {
-            Format::Csv | Format::Both => Some(CsvFile::create(folder, table)?),
-            Format::Parquet | Format::Neither => None,
-        };
-        Ok(TableFile {
-            buffer: Buffer::new(table, |column| fixed_words(column, cast)),
-            rows: 0,
-            digest: TableDigest::new(table),
-            parquet,
-            csv,
+            let busy = self.busy[at] as f64;
+            let has_one = capacity > 0.0 && !self.shared[at];
+            ResourceCells {
+                provider: ProviderId(i),
+                first,
+                last: first + processors - 1,
+                processors,
+                speed: provider.speed,
+                scheduler: &provider.scheduler,
+                jobs: self.jobs[at],
+                busy_time: busy / MICROS as f64,
+                utilisation: has_one.then(|| busy / capacity),
+            }
         })
-    }
-
-    fn flush_if_full(&mut self) -> Result<(), ResultsError> {
-        if self.buffer.rows < ROWS_PER_BATCH {
-            return Ok(());
-        }
-        self.flush()
-    }
-
-    fn flush(&mut self) -> Result<(), ResultsError> {
-        if self.buffer.rows == 0 {
-            return Ok(());
-        }
-        self.digest.update(&self.buffer);
-        if let Some(parquet) = &mut self.parquet {
-            parquet.write(&self.buffer)?;
-        }
-        if let Some(csv) = &mut self.csv {
-            csv.write(&self.buffer)?;
-        }
-        self.rows += self.buffer.rows as u64;
-        self.buffer.clear();
-        Ok(())
-    }
-
-    fn close(mut self) -> Result<(Table, u64, u128), ResultsError> {
-        self.flush()?;
-        if let Some(parquet) = self.parquet {
-            parquet.close()?;
-        }
-        let table = self.buffer.table;
-        Ok((table, self.rows, self.digest.finish(&self.buffer)))
-    }
-}
-
-/// The words whose codes are identifiers of the run.
-pub(crate) fn fixed_words(column: &str, cast: &Cast) -> Vec<String> {
-    match column {
-        "workload_name" => cast.workloads.clone(),
-        "provider" => cast.providers.iter().map(|it| it.name.clone()).collect(),
-        "sender" | "receiver" | "actor" | "holder" | "asked_by" => {
-            cast.actors.iter().map(|it| it.name.clone()).collect()
-        }
-        "from" | "to" => places(cast),
-        "class" => {
-            [JobClass::Local, JobClass::External].map(|class| class.name().to_owned()).to_vec()
-        }
-        _ => Vec::new(),
     }
 }

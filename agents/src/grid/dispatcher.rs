@@ -369,20 +369,31 @@ impl Dispatcher {
         for record in std::mem::take(&mut self.superseded).over {
             out.observe(Observation::GridJobOver(Box::new(record)));
         }
-        let restarts = self.policy.detection() != Detection::None && self.policy.queues();
         let wanted = self.config.policy.replicas();
         for id in self.desk.jobs() {
             // Who was given a job tells what has become of it.
             let Some(entry) = self.desk.close(id).filter(|it| it.at.is_none()) else { continue };
-            let notices = |&(resource, number): &(ResourceId, u32)| {
-                (number, restarts && self.view.may_notice(id, resource))
-            };
-            let believed = entry.stage.alive.iter().map(notices).collect();
-            let outcome = GridOutcome::Open { end: now, wanted, believed, restarts };
+            let replaced = self.replaced(id, &entry.stage, wanted);
+            let outcome = GridOutcome::Open { end: now, wanted, replaced };
             let record = self.record(entry, outcome);
             out.observe(Observation::GridJobOver(Box::new(record)));
         }
         out.observe(Observation::RoundsAccount(self.account));
+    }
+
+    /// Which of a job's attempts it would start again if they have failed.
+    fn replaced(&self, job: JobId, attempts: &Attempts, wanted: u32) -> Vec<u32> {
+        if self.policy.detection() == Detection::None || !self.policy.queues() {
+            return Vec::new();
+        }
+        // What was seen to fail is replaced as long as fewer are believed alive than wanted; else that
+        // has been done already.
+        let lacks = (attempts.alive.len() as u64) < u64::from(wanted);
+        let is_replaced = |number: &u32| {
+            let alive = attempts.alive.iter().find(|(_, alive)| alive == number);
+            alive.map_or(lacks, |&(resource, _)| self.view.may_notice(job, resource))
+        };
+        (1..=attempts.attempts).filter(is_replaced).collect()
     }
 }
 

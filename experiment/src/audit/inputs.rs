@@ -19,8 +19,8 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         findings.expect(job.is_some(), "each input is that of a task in `jobs`", what);
         let Some(job) = job else { continue };
         let (sent, arrived) =
-            row.moved.map(|(sent, arrived)| (micros(sent), micros(arrived))).unzip();
-        if row.moved.is_some() {
+            row.moved().map(|(sent, arrived)| (micros(sent), micros(arrived))).unzip();
+        if row.moved().is_some() {
             let key = (job.workload.as_str(), job.workflow.unwrap_or_default());
             *moved.entry(key).or_default() += row.bytes;
         }

@@ -184,7 +184,7 @@ pub(super) fn market(
 /// For how long its provider planned with it, s; `None` = without a limit.
 fn planned(all: &Chronicle, job: &JobRow) -> Option<f64> {
     let resource = all.resources.iter().find(|it| Some(&it.provider) == job.provider.as_ref());
-    Some(job.requested_time? / resource?.speed)
+    Some(job.limit()? / resource?.speed)
 }
 
 /// The windows of its provider that it met while it waited, or would have met if it had started.

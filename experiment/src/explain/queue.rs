@@ -179,7 +179,7 @@ impl Others<'_> {
                 workload: job.workload.clone(),
                 job_id: job.job_id,
                 processors: it.processors,
-                requested_time: job.requested_time,
+                requested_time: job.limit(),
                 queued,
                 start,
             });

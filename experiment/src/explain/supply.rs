@@ -68,7 +68,8 @@ impl Market {
             }
         }
         for window in maintenance {
-            let Some((&place, (first, last))) = by_name.get(&window.provider).zip(window.interval)
+            let Some((&place, (first, last))) =
+                by_name.get(&window.provider).zip(window.interval())
             else {
                 continue;
             };

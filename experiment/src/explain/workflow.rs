@@ -69,10 +69,8 @@ pub struct Last {
 
 /// The way to a task.
 pub(super) fn of(all: &Chronicle, job: &JobRow) -> Option<InWorkflow> {
-    let (workflow, task) = job.task?;
-    let is_of_it = |it: &&JobRow| {
-        it.workload == job.workload && it.task.is_some_and(|(other, _)| other == workflow)
-    };
+    let (workflow, task) = job.in_workflow()?;
+    let is_of_it = |it: &&JobRow| it.workload == job.workload && it.workflow == Some(workflow);
     let tasks: Vec<&JobRow> = all.jobs.iter().filter(is_of_it).collect();
     let blocked = job.ready.is_some_and(|ready| ready > job.submit && ready >= job.left);
     // What a task needed is known of those that were submitted to a provider.
@@ -122,7 +120,7 @@ fn failed(job: &JobRow, tasks: &[&JobRow]) -> Vec<Failed> {
 pub(super) fn transfers(all: &Chronicle, job: &JobRow) -> Vec<(i64, i64)> {
     let mut times: BTreeMap<i64, i64> = BTreeMap::new();
     for (sent, arrived) in
-        all.inputs.iter().filter(|it| it.job == job.job).filter_map(|it| it.moved)
+        all.inputs.iter().filter(|it| it.job == job.job).filter_map(InputRow::moved)
     {
         let last = times.entry(micros(sent)).or_insert(0);
         *last = micros(arrived).max(*last);
@@ -170,7 +168,7 @@ fn step(all: &Chronicle, job: &JobRow, parent: Option<&JobRow>) -> Step {
 }
 
 fn number(job: &JobRow) -> i64 {
-    job.task.map_or(0, |(_, task)| task)
+    job.task.unwrap_or(0)
 }
 
 impl Story {

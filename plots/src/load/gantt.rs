@@ -119,7 +119,7 @@ fn closed<'a>(
 ) -> impl Iterator<Item = GanttOutage> {
     let mine = rows.iter().filter(move |row| row.provider == provider);
     mine.filter_map(|row| {
-        let (first, last) = row.interval?;
+        let (first, last) = row.interval()?;
         let (from, until) = part.clipped(row.start, row.end)?;
         Some(GanttOutage {
             first: u32::try_from(first).unwrap_or(0),

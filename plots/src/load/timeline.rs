@@ -164,7 +164,7 @@ fn waits(run: &Tables) -> Result<Vec<(String, f64, f64)>, ResultsError> {
     let mut waits = Vec::new();
     for job in run.jobs()? {
         let mine = attempts.remove(&job.job).unwrap_or_default();
-        if job.is_bag {
+        if job.is_bag() {
             shares(&mine, job.left, &mut waits);
             continue;
         }

@@ -41,7 +41,7 @@ pub fn workflow_timeline(
         Some(job) => Some(jobs.iter().find(|row| row.job == job).ok_or(PlotError::NoJob(job))?),
         None => most_attempts(jobs),
     };
-    let Some((row, workflow)) = found.and_then(|row| Some((row, row.task?.0))) else {
+    let Some((row, workflow)) = found.and_then(|row| Some((row, row.in_workflow()?.0))) else {
         let title = title("a workflow");
         let reason = match job {
             Some(_) => "the job is no task of a workflow",
@@ -49,8 +49,7 @@ pub fn workflow_timeline(
         };
         return Err(PlotError::NoData { title, reason });
     };
-    let is_its_own =
-        |it: &&JobRow| it.workload == row.workload && it.task.is_some_and(|it| it.0 == workflow);
+    let is_its_own = |it: &&JobRow| it.workload == row.workload && it.workflow == Some(workflow);
     let tasks: BTreeMap<i64, &JobRow> =
         jobs.iter().filter(is_its_own).map(|it| (it.job, it)).collect();
     let title = title(&format!("workflow {workflow} of {}", row.workload));
@@ -83,7 +82,7 @@ pub fn workflow_timeline(
 fn most_attempts(jobs: &[JobRow]) -> Option<&JobRow> {
     let mut counts: BTreeMap<(&str, i64), (i64, &JobRow)> = BTreeMap::new();
     for row in jobs {
-        let Some((workflow, _)) = row.task else { continue };
+        let Some((workflow, _)) = row.in_workflow() else { continue };
         counts.entry((&row.workload, workflow)).or_insert((0, row)).0 += row.attempts;
     }
     counts.into_values().rev().max_by_key(|(attempts, _)| *attempts).map(|(_, row)| row)
@@ -99,7 +98,7 @@ fn attempts_of<'a>(
     let left: BTreeMap<(i64, i64), f64> =
         rows.iter().filter_map(|row| Some(((row.job, row.attempt), row.left?))).collect();
     let last: BTreeMap<i64, (i64, i64)> =
-        tasks.values().filter_map(|it| Some((it.task?.1, (it.job, it.attempts)))).collect();
+        tasks.values().filter_map(|it| Some((it.task?, (it.job, it.attempts)))).collect();
     let tried = |row: &'a AttemptRow| {
         let task = tasks.get(&row.job)?;
         let bar = AttemptBar::of(row, label(task), Vec::new())?;
@@ -109,7 +108,7 @@ fn attempts_of<'a>(
             .iter()
             .filter(|it| row.attempt == 1 && it.job == row.job && it.to == row.provider);
         let moved = its_own.filter_map(|it| {
-            let (sent, arrived) = it.moved?;
+            let (sent, arrived) = it.moved()?;
             Some((it.made_by.and_then(|made_by| last.get(&made_by).copied()), sent, arrived))
         });
         let moved: Vec<_> = moved.collect();
@@ -125,7 +124,7 @@ fn attempts_of<'a>(
 }
 
 fn label(task: &JobRow) -> String {
-    task.task.map_or_else(String::new, |(_, number)| number.to_string())
+    task.task.map_or_else(String::new, |number| number.to_string())
 }
 
 /// A place, and its lanes.

@@ -141,7 +141,7 @@ impl FailureLog {
 
 pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
     // What they did to a grid stands in its own summary.
-    if !metrics.options.failures || metrics.whole == 0 {
+    if !metrics.may_fail {
         return None;
     }
     let log = &metrics.failures;

@@ -12,75 +12,78 @@
 //! | checkpoints | time in which jobs wrote them; no work |
 //! | transfers | time in which jobs waited for data, or to be prepared; no work |
 //!
-//! Only the attempts of jobs that are not over are kept, so memory does not grow with
-//! a run's length. All sums are integers.
+//! What became of a job, and which of its attempts count, whoever settles it knows ([`SettledJob`]): here it is
+//! counted. All sums are integers.
 
 mod accounts;
-mod attempts;
-mod chain;
-mod fates;
 mod sessions;
-mod settle;
+mod settled;
 mod spent;
 mod summary;
 mod totals;
 mod violation;
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
-
-use haggle_model::grid::{
-    AttemptRecord, GridJobRecord, ResourceAccount, RoundsAccount, StorageAccount,
-};
+use haggle_model::Time;
+use haggle_model::grid::{AttemptRecord, JobFate, ResourceAccount, RoundsAccount, StorageAccount};
 use haggle_model::workflow::WorkflowCame;
-use haggle_model::{JobId, Time};
 
 use super::workflows::WorkflowRecord;
 use accounts::Accounts;
-use attempts::Attempts;
-use totals::Totals;
+use spent::Counts;
+use totals::{DoneTimes, Totals};
 
 pub use sessions::GridSessions;
-pub use settle::SettledJob;
+pub use settled::{AttemptLoss, SettledAttempt, SettledJob};
 pub(super) use summary::Came;
 pub use summary::{
     GridData, GridResourceSummary, GridSlotTime, GridStorage, GridSummary, GridWork,
 };
-pub use totals::AttemptLoss;
 pub use violation::GridViolation;
 
-/// Takes in what a grid observes, and says of each job that is over what its attempts were for.
-///
-/// Before anything is taken in, jobs that were over before are to be settled, see
-/// [`GridLedger::settle`].
+/// Counts what a grid observes, and what became of its jobs.
 #[derive(Clone, Debug, Default)]
-pub struct GridLedger {
-    /// Of jobs that are not settled.
-    attempts: BTreeMap<JobId, Attempts>,
-    /// Jobs that are over since `over_since` and not settled.
-    over: VecDeque<GridJobRecord>,
-    over_since: Time,
+pub(super) struct GridLedger {
     totals: Totals,
     accounts: Accounts,
 }
 
 impl GridLedger {
     /// Takes in that an attempt of a job is over.
-    pub fn attempt_over(&mut self, record: impl Into<Arc<AttemptRecord>>) {
-        let record = record.into();
-        self.totals.attempt_over(&record);
-        self.attempts.entry(record.job).or_default().insert(record);
+    pub(super) fn attempt_over(&mut self, record: &AttemptRecord) {
+        self.totals.attempt_over(record);
     }
 
-    /// Takes in that a job is over, or what becomes of it when the run is. Those that were
-    /// over before must have been settled.
-    pub fn job_over(&mut self, now: Time, record: GridJobRecord) {
-        self.over_since = now;
-        self.over.push_back(record);
+    /// Takes in a job of which all is known.
+    pub(super) fn job_settled(&mut self, job: &SettledJob) {
+        let &SettledJob { ref record, ref attempts, fate, length, share, .. } = job;
+        let totals = &mut self.totals;
+        let is_done = fate == Some(JobFate::Done);
+        let count = if is_done { Counts::Useful } else { Counts::InProgress };
+        attempts.iter().for_each(|it| totals.spent_by(&it.record, it.counts.map(count)));
+        let first_start = job.records().filter_map(|it| it.started).min();
+        if let Some(share) = share.filter(|_| !attempts.is_empty()) {
+            totals.sessions.accepted(share, job.records());
+        }
+        totals.workflows.job_over(record, length, job.records());
+        totals.job_over(fate, length, first_start.map(|start| start - record.job.submit));
+        if let Some(space) = job.space {
+            let time = record.end.max(space.since) - space.since;
+            totals.checkpoint_space += i128::from(space.bytes) * i128::from(time.as_micros());
+        }
+        let winner = job.records().find(|it| Some(it.number) == job.winner);
+        if let (Some(winner), Some(first)) = (winner, first_start) {
+            let win = winner.left - record.start.unwrap_or(winner.left);
+            totals.job_done(DoneTimes { win, first: winner.left - first });
+        }
+    }
+
+    /// Takes in an attempt that belongs to no job.
+    pub(super) fn attempt_left(&mut self, record: &AttemptRecord) {
+        self.totals.spent_by(record, None);
     }
 
     /// Takes in that a workflow has come.
-    pub fn workflow_came(&mut self, now: Time, came: WorkflowCame) {
+    pub(super) fn workflow_came(&mut self, now: Time, came: WorkflowCame) {
         self.totals.workflows.came(now, came);
     }
 
@@ -90,56 +93,25 @@ impl GridLedger {
     }
 
     /// Takes in what a resource has done in the whole run.
-    pub fn account(&mut self, account: ResourceAccount) {
+    pub(super) fn account(&mut self, account: ResourceAccount) {
         self.accounts.add(account);
     }
 
     /// Takes in what the scheduler has done in the whole run.
-    pub fn rounds(&mut self, account: RoundsAccount) {
+    pub(super) fn rounds(&mut self, account: RoundsAccount) {
         self.accounts.rounds = account;
     }
 
     /// Takes in what the storage has held in the whole run.
-    pub fn storage(&mut self, account: StorageAccount) {
+    pub(super) fn storage(&mut self, account: StorageAccount) {
         self.accounts.storage = Some(account);
     }
 
-    /// Settles the jobs that were over before `now`, in the order in which they were. A job's
-    /// last attempts are cancelled in the instant in which it is done, so that only after
-    /// it all of them are known.
-    ///
-    /// # Errors
-    /// If the attempts of a job do not add up to it.
-    pub fn settle(&mut self, now: Time) -> Result<Vec<SettledJob>, GridViolation> {
-        if self.over_since >= now { Ok(Vec::new()) } else { self.settle_some(usize::MAX) }
-    }
-
-    /// Settles so many jobs that are over, or all there are; none at the end of a run that was asked for
-    /// them piece by piece.
-    ///
-    /// # Errors
-    /// If the attempts of a job do not add up to it.
-    pub fn settle_some(&mut self, most: usize) -> Result<Vec<SettledJob>, GridViolation> {
-        let count = most.min(self.over.len());
-        let GridLedger { attempts, over, totals, .. } = self;
-        over.drain(..count)
-            .map(|record| {
-                let attempts = attempts.remove(&record.job.id).unwrap_or_default();
-                settle::settle(record, attempts, totals)
-            })
-            .collect()
-    }
-
-    /// The run is over: settles the rest, and looks whether all that resources did is in
-    /// one of the categories.
+    /// The run is over: looks whether all that resources did is in one of the categories.
     ///
     /// # Errors
     /// If it is not, to the microsecond and to the last part of work.
-    pub fn run_over(&mut self, now: Time) -> Result<Vec<SettledJob>, GridViolation> {
-        let settled = self.settle_some(usize::MAX)?;
-        for record in std::mem::take(&mut self.attempts).values().flat_map(Attempts::values) {
-            self.totals.spent_by(record, None);
-        }
+    pub(super) fn run_over(&mut self, now: Time) -> Result<(), GridViolation> {
         self.accounts.end = now;
         let (summed, held) = (self.totals.spent.slot_time(), self.accounts.held);
         if summed != held {
@@ -163,13 +135,8 @@ impl GridLedger {
             Some(reserved) if reserved != summed => {
                 Err(GridViolation::Reserved { summed, reserved })
             }
-            _ => Ok(settled),
+            _ => Ok(()),
         }
-    }
-
-    /// What attempts that failed had cost, of those settled since it was asked last.
-    pub fn take_losses(&mut self) -> Vec<AttemptLoss> {
-        std::mem::take(&mut self.totals.losses)
     }
 
     /// Σ time in which resources had at least one job that computed or wrote a checkpoint,
@@ -178,6 +145,3 @@ impl GridLedger {
         (self.accounts.busy, self.accounts.time())
     }
 }
-
-#[cfg(test)]
-mod tests;

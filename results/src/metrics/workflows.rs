@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use haggle_model::AttemptOutcome;
-use haggle_model::grid::{AttemptRecord, GridJobRecord, GridOutcome};
+use haggle_model::grid::AttemptRecord;
 use haggle_model::work::{Speed, Work};
 use haggle_model::workflow::{Staged, WorkflowCame};
 use haggle_model::{Job, JobId, JobOutcome, JobRecord, Refusal, Span, Time};
@@ -114,7 +114,7 @@ impl WorkflowTotals {
     /// counts for nothing here.
     pub(crate) fn job_over<'a>(
         &mut self,
-        record: &GridJobRecord,
+        record: &JobRecord,
         length: Work,
         attempts: impl Iterator<Item = &'a AttemptRecord>,
     ) {
@@ -134,7 +134,8 @@ impl WorkflowTotals {
             flow.data += it.data.total();
         }
         flow.first = flow.first.into_iter().chain(sent).min();
-        if let GridOutcome::Done { end, .. } = record.outcome {
+        if record.outcome == JobOutcome::Completed {
+            let end = record.end;
             let ready = ready.unwrap_or(submit);
             flow.done += 1;
             flow.last = flow.last.max(end);
@@ -332,17 +333,11 @@ mod tests {
                 needs: [].into(),
             }));
             let job = Job { task, id: JobId(number), ..Job::new(number, Time::ZERO, 1, run) };
-            let outcome = match done {
-                true => GridOutcome::Done { winner: 1, computed: second(50), end: second(90) },
-                false => GridOutcome::Open {
-                    end: second(99),
-                    wanted: 1,
-                    believed: Vec::new(),
-                    restarts: true,
-                },
+            let (outcome, end) = match done {
+                true => (JobOutcome::Completed, second(90)),
+                false => (JobOutcome::Unfinished, second(99)),
             };
-            let record =
-                GridJobRecord { job: Arc::new(job), class: JobClass::Local, share: None, outcome };
+            let record = JobRecord::never_queued(job, JobClass::Local, outcome, end);
             totals.job_over(&record, Speed::from_mips(1).over(run), [].into_iter());
         }
         let work = (Work::from_mi(1200), Work::from_mi(1400));

@@ -186,21 +186,32 @@ fn values<T: DataType>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::{Buffer, NO_INTEGER};
+    use haggle_model::{ActorId, ActorInfo, ActorKind, Cast};
+
+    use crate::buffer::Buffer;
     use crate::columns::Kind;
     use crate::parquet_file::ParquetFile;
     use crate::reader::{ColumnData, read_parquet};
+    use crate::tables::{Cells, MessageCells};
 
     const TABLE: Table = Table::Messages;
 
     /// The table of a run with so many rows, whose jobs are numbered from a first one on; some have none.
     fn table(folder: &Path, rows: usize, first: usize) -> PathBuf {
         let mut file = ParquetFile::create(folder, TABLE).expect("a file");
-        let mut buffer = Buffer::new(TABLE, |_| Vec::new());
+        let actors = ["user", "north"]
+            .map(|name| ActorInfo { name: name.to_owned(), kind: ActorKind::Provider });
+        let cast = Cast { actors: actors.into(), ..Cast::default() };
+        let mut buffer = Buffer::new(TABLE, &cast);
         for row in first..first + rows {
-            let job = if row.is_multiple_of(3) { NO_INTEGER } else { row as i64 };
-            let mut cells = buffer.row();
-            cells.micros(row as i64).word("user").word("north").word("Submit").integer(job).done();
+            let cells = MessageCells {
+                time: row as i64,
+                sender: ActorId(0),
+                receiver: ActorId(1),
+                kind: "Submit",
+                job: (!row.is_multiple_of(3)).then_some(row as i64),
+            };
+            cells.give(&mut buffer);
         }
         file.write(&buffer).expect("it can be written");
         file.close().expect("it can be closed");

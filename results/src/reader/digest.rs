@@ -9,7 +9,7 @@ use crate::ResultsError;
 use crate::buffer::{NO_INTEGER, NO_WORD, Values};
 use crate::columns::{Column, Kind, Table};
 use crate::digest::{RunDigest, column_digest, digest_of, read_back};
-use crate::writer::{ROWS_PER_BATCH, fixed_words};
+use crate::writer::ROWS_PER_BATCH;
 
 /// Columns that are read at once: a large table does not fit into memory as a whole.
 const AT_ONCE: usize = 8;
@@ -55,7 +55,7 @@ fn digest_of_column(column: &Column, data: ColumnData, cast: &Cast) -> Option<u1
             Values::Integer(values.into_iter().map(|value| value.unwrap_or(NO_INTEGER)).collect())
         }
         ColumnData::Text(texts) if column.kind == Kind::Word => {
-            words(&texts, fixed_words(column.name, cast))
+            words(&texts, column.words.of(cast))
         }
         ColumnData::Text(texts) => {
             return column_digest(

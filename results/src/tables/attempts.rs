@@ -2,22 +2,29 @@
 
 use haggle_model::{AttemptOutcome, Job, ProcessorSet, ProviderId};
 
-use super::{Code, Integer, Real, Seconds, Text, Word, table};
+use super::jobs::NOT_STARTED;
+use super::{Integer, Provider, Real, Seconds, Text, Word, Workload, table};
+use crate::columns::Missing;
 use crate::columns::Missing::{Empty, Never};
-use crate::columns::{Missing, NOT_STARTED};
 
 /// What only attempts on resources of a grid have.
 const NO_GRID: Missing = Empty("not on a grid");
 
 table! {
+    Attempts, attempts, required: "One row an attempt: a job, or a share of a bag, that was queued at a provider, or a job that got a slot on a \
+     resource of a grid. They stand in the order of `jobs`, those of one job by number. What failures undid has rows of its own: \
+     at providers, of a job before its last attempt, of a bag, tasks that had started together, behind its shares. What means \
+     nothing at providers, where a job has its processors to itself, or on a grid, where it shares them, is missing there. \
+     evalys draws it like `jobs`; attempts that share a resource lie on one another.";
+
     /// A row of `attempts`. Times in seconds since the start of the run.
-    ATTEMPTS, AttemptRow, AttemptCells;
+    AttemptRow, AttemptCells;
 
     job: i64 = Integer, "job", "", "the job's number in this run", Never;
     job_id: i64 = Integer, "job_id", "", "the job's number in its workload", Never;
-    workload: String = Code, "workload_name", "", "name of the workload", Never;
+    workload: String = Workload, "workload_name", "", "name of the workload", Never;
     attempt: i64 = Integer, "attempt", "", "number of the attempt, from 1; on a grid, a number is missing where a resource refused", Never;
-    provider: String = Code, "provider", "", "where", Never;
+    provider: String = Provider, "provider", "", "where", Never;
     submit: f64 = Seconds, "submission_time", "s", "when the job's user submitted it", Never;
     queued: Option<f64> = Seconds, "queued_time", "s", "when the provider queued it; on a grid, when it got its slot", Empty("it was not told");
     start: Option<f64> = Seconds, "starting_time", "s", "when it started; on a grid, when it began to compute", NOT_STARTED;
@@ -49,9 +56,9 @@ impl AttemptCells<'_> {
         AttemptCells {
             job: i64::from(job.id.0),
             job_id: job.number,
-            workload: u32::from(job.workload),
+            workload: job.workload,
             attempt,
-            provider: provider.0,
+            provider,
             submit: job.submit.as_micros(),
             queued: None,
             start: None,

@@ -1,16 +1,19 @@
 //! The table `checkpoints`.
 
-use super::{Code, Integer, Real, Seconds, table};
+use super::{Integer, Provider, Real, Seconds, table};
 use crate::columns::Missing::{Empty, Never};
 
 table! {
+    Checkpoints, checkpoints, required: "One row a checkpoint of an attempt, those included that were cut off or given up for a newer one; \
+     with `checkpoints = false` under `[results]` only those from which another attempt could have started. Only runs of grids have it.";
+
     /// A row of `checkpoints`. Times in seconds since the start of the run.
-    CHECKPOINTS, CheckpointRow, CheckpointCells;
+    CheckpointRow, CheckpointCells;
 
     job: i64 = Integer, "job", "", "the job's number in this run", Never;
     attempt: i64 = Integer, "attempt", "", "number of the attempt, from 1", Never;
     checkpoint: i64 = Integer, "checkpoint", "", "number of the checkpoint in the attempt, from 1", Never;
-    provider: String = Code, "provider", "", "where it was written", Never;
+    provider: String = Provider, "provider", "", "where it was written", Never;
     requested: f64 = Seconds, "requested_time", "s", "when the job stopped to write it", Never;
     written: Option<f64> = Seconds, "written_time", "s", "when it was written, and the job went on", Empty("cut off");
     available: Option<f64> = Seconds, "available_time", "s", "when it could be used", Empty("it never could");

@@ -1,13 +1,17 @@
 //! The table `outages`.
 
-use super::{Code, Integer, Real, Seconds, table};
+use super::{Integer, Provider, Real, Seconds, table};
 use crate::columns::Missing::{Empty, Never};
 
 table! {
-    /// A row of `outages`. Times in seconds since the start of the run.
-    OUTAGES, OutageRow, OutageCells;
+    Outages, outages, optional: "One row an outage of processors that failed together, in the order in which they were back and \
+     all that was lost with them was known: of a grid, when the jobs that lost attempts are over. Only there \
+     if a scenario has `[[failures]]`.";
 
-    provider: String = Code, "provider", "", "where", Never;
+    /// A row of `outages`. Times in seconds since the start of the run.
+    OutageRow, OutageCells;
+
+    provider: String = Provider, "provider", "", "where", Never;
     first: i64 = Integer, "first_resource", "", "first processor that failed, run-wide number", Never;
     last: i64 = Integer, "last_resource", "", "last processor that failed, included", Never;
     failed: f64 = Seconds, "failure_time", "s", "when they failed; 0 if they were down at the start", Never;

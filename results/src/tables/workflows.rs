@@ -1,14 +1,21 @@
 //! The table `workflows`.
 
-use super::{Code, Integer, Real, Seconds, table};
+use super::{Integer, Real, Seconds, Workload, table};
+use crate::columns::Missing;
 use crate::columns::Missing::{Empty, Never};
-use crate::columns::NOT_COMPLETE;
+
+const NOT_COMPLETE: Missing = Empty("not complete");
 
 table! {
-    /// A row of `workflows`. Times in seconds since the start of the run.
-    WORKFLOWS, WorkflowRow, WorkflowCells;
+    Workflows, workflows, optional: "One row a workflow, by workload and number; its tasks are the jobs with its `workflow` in `jobs`. Only there if a job was a task. \
+     `critical_path` divided by the speed of the fastest resource or provider is a lower bound of the makespan, so \
+     `schedule_length_ratio` is at least 1 (SLR; H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE TPDS 13(3), 2002, section 5.1: the critical \
+     path where each task takes its least time, without data).";
 
-    workload: String = Code, "workload_name", "", "name of the workload", Never;
+    /// A row of `workflows`. Times in seconds since the start of the run.
+    WorkflowRow, WorkflowCells;
+
+    workload: String = Workload, "workload_name", "", "name of the workload", Never;
     workflow: i64 = Integer, "workflow", "", "its number in the workload, from 0, as in `jobs`", Never;
     tasks: i64 = Integer, "tasks", "tasks", "its tasks", Never;
     tasks_done: i64 = Integer, "tasks_done", "tasks", "those that are done", Never;

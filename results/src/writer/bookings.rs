@@ -1,11 +1,10 @@
 //! The table of bookings: where a job on several providers was booked, one place after the other.
 
-use haggle_model::{Booking, JobId, Time};
+use haggle_model::{ActorId, Booking, JobId, Time};
 
-use super::{RunWriter, TableFile, micros};
+use super::{RunWriter, number};
 use crate::ResultsError;
-use crate::buffer::NO_WORD;
-use crate::columns::Table;
+use crate::tables::BookingCells;
 
 impl RunWriter {
     /// The rows of a job that is over, if it was on several providers at any time.
@@ -17,23 +16,20 @@ impl RunWriter {
         if bookings.iter().all(|booking| booking.parts.len() < 2) {
             return Ok(());
         }
-        let file = match &mut self.bookings {
-            Some(file) => file,
-            none => {
-                let (folder, format) = (self.folder.path(), self.options.format);
-                none.insert(TableFile::create(folder, Table::Bookings, &self.cast, format)?)
-            }
-        };
-        for (number, it) in (1..).zip(bookings) {
+        let rows = (1..).zip(bookings).flat_map(|(place, it)| {
             let completion = Some(it.completion).filter(|&it| it < Time::FOREVER);
-            for &(provider, processors) in &it.parts {
-                let mut row = file.buffer.row();
-                row.integer(i64::from(job.0)).integer(number).micros(it.at.as_micros());
-                row.code(it.asked_by.map_or(NO_WORD, |actor| actor.0)).code(provider.0);
-                row.integer(i64::from(processors)).micros(it.start.as_micros());
-                row.micros(micros(completion)).done();
-            }
-        }
-        file.flush_if_full()
+            it.parts.iter().map(move |&(provider, processors)| BookingCells {
+                job: number(job),
+                number: place,
+                time: it.at.as_micros(),
+                asked_by: it.asked_by,
+                // Where jobs run comes first among the actors.
+                holder: ActorId(provider.0),
+                processors: i64::from(processors),
+                start: it.start.as_micros(),
+                finish: completion.map(Time::as_micros),
+            })
+        });
+        self.files.put_all(rows)
     }
 }

@@ -2,18 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::{ActorId, Cast, Time};
+use haggle_model::{ActorId, Time};
 
-use super::{Format, TableFile};
+use super::Files;
 use crate::ResultsError;
-use crate::buffer::NO_INTEGER;
-use crate::columns::Table;
-use crate::folder::PartialFolder;
+use crate::tables::CrashCells;
 
-/// The table, once somebody has crashed, and who is down.
+/// Who is down.
 #[derive(Default)]
 pub(super) struct Crashes {
-    file: Option<TableFile>,
     down: BTreeMap<ActorId, Time>,
 }
 
@@ -28,29 +25,15 @@ impl Crashes {
         &mut self,
         now: Option<Time>,
         actor: ActorId,
-        (folder, cast, format): (&PartialFolder, &Cast, Format),
+        files: &mut Files,
     ) -> Result<(), ResultsError> {
         let Some(crash) = self.down.remove(&actor) else { return Ok(()) };
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(TableFile::create(folder.path(), Table::Crashes, cast, format)?),
-        };
-        let mut row = file.buffer.row();
-        row.code(actor.0).micros(crash.as_micros());
-        row.micros(now.map_or(NO_INTEGER, Time::as_micros)).done();
-        file.flush_if_full()
+        files.put(CrashCells { actor, crash: crash.as_micros(), restart: now.map(Time::as_micros) })
     }
 
-    /// The table, with those who are still down, if anybody has crashed.
-    pub(super) fn close(
-        mut self,
-        folder: &PartialFolder,
-        cast: &Cast,
-        format: Format,
-    ) -> Result<Option<TableFile>, ResultsError> {
-        for actor in Vec::from_iter(self.down.keys().copied()) {
-            self.restarted(None, actor, (folder, cast, format))?;
-        }
-        Ok(self.file)
+    /// Adds those who are still down.
+    pub(super) fn close(mut self, files: &mut Files) -> Result<(), ResultsError> {
+        let down = Vec::from_iter(self.down.keys().copied());
+        down.into_iter().try_for_each(|actor| self.restarted(None, actor, files))
     }
 }

@@ -5,32 +5,15 @@ use std::collections::BTreeMap;
 use haggle_model::grid::{AttemptRecord, Carried, DataFlow, Place, ResourceAccount};
 use haggle_model::{AttemptOutcome, Cast, ProcessorSet, Time};
 
-use super::{RunWriter, Story, TableFile};
+use super::{RunWriter, Story, number};
 use crate::ResultsError;
 use crate::columns::Table;
-use crate::metrics::SettledJob;
-use crate::tables::{AttemptCells, CheckpointCells};
+use crate::metrics::{AttemptLoss, SettledJob};
+use crate::tables::{AttemptCells, CheckpointCells, TransferCells};
 
-/// Tables that only runs of a grid have.
-pub(super) struct GridTables {
-    checkpoints: TableFile,
-    transfers: TableFile,
-    ways: Ways,
-}
-
-impl GridTables {
-    pub(super) fn into_tables(mut self) -> [TableFile; 2] {
-        for ((from, to), carried) in self.ways.carried {
-            let mut row = self.transfers.buffer.row();
-            row.code(from).code(to).integer(carried.transfers as i64);
-            row.integer(carried.bytes as i64).done();
-        }
-        [self.checkpoints, self.transfers]
-    }
-}
-
-/// What data took which way. Ends of ways are counted as in [`places`].
-struct Ways {
+/// What data took which way: the rows of `transfers`. Ends of ways are numbered as their names in the
+/// table.
+pub(super) struct Ways {
     /// The first resource that is not of a site or of those before it, by site.
     ends: Vec<u32>,
     carried: BTreeMap<(u32, u32), Carried>,
@@ -45,6 +28,15 @@ impl Ways {
             Some(*end)
         });
         Ways { ends: ends.collect(), carried: BTreeMap::new() }
+    }
+
+    pub(super) fn rows(self) -> impl Iterator<Item = TransferCells<'static>> {
+        self.carried.into_iter().map(|((from, to), carried)| TransferCells {
+            from,
+            to,
+            transfers: carried.transfers as i64,
+            bytes: carried.bytes as i64,
+        })
     }
 
     fn add(&mut self, flow: &DataFlow) {
@@ -62,24 +54,17 @@ impl Ways {
     }
 }
 
-/// The sites, then the services: between these data flow.
-pub(super) fn places(cast: &Cast) -> Vec<String> {
-    let sites = cast.sites.iter().map(|site| site.name.as_str());
-    sites.chain(["(storage)", "(checkpoints)"]).map(str::to_owned).collect()
-}
-
 impl RunWriter {
-    fn grid_tables(&mut self) -> Result<&mut GridTables, ResultsError> {
-        if self.grid.is_none() {
-            let (folder, format) = (self.folder.path(), self.options.format);
-            let open = |table| TableFile::create(folder, table, &self.cast, format);
-            self.grid = Some(GridTables {
-                checkpoints: open(Table::Checkpoints)?,
-                transfers: open(Table::Transfers)?,
-                ways: Ways::new(&self.cast),
-            });
+    /// Opens the tables that only runs of a grid have.
+    fn ways(&mut self) -> Result<&mut Ways, ResultsError> {
+        match &mut self.grid {
+            Some(ways) => Ok(ways),
+            none => {
+                self.files.open(Table::Checkpoints)?;
+                self.files.open(Table::Transfers)?;
+                Ok(none.insert(Ways::new(&self.cast)))
+            }
         }
-        Ok(self.grid.as_mut().expect("it has just been seen to"))
     }
 
     /// Records that an attempt of a job on a time-shared resource is over: its rows in
@@ -92,21 +77,19 @@ impl RunWriter {
         if record.outcome == AttemptOutcome::Failed {
             self.attempt_lost(record.resource, record.job, None);
         }
-        let GridTables { checkpoints, .. } = self.grid_tables()?;
+        self.ways()?;
         for (place, checkpoint) in (1..).zip(&record.checkpoints) {
-            let cells = CheckpointCells {
-                job: i64::from(record.job.0),
+            self.files.put(CheckpointCells {
+                job: number(record.job),
                 attempt: i64::from(record.number),
                 checkpoint: place,
-                provider: record.resource.0,
+                provider: record.resource,
                 requested: checkpoint.requested.as_micros(),
                 written: checkpoint.written.map(Time::as_micros),
                 available: checkpoint.available.map(Time::as_micros),
                 work_saved: checkpoint.done.as_mi_f64(),
                 computing: checkpoint.computing.as_micros(),
-            };
-            cells.give(&mut checkpoints.buffer);
-            checkpoints.flush_if_full()?;
+            })?;
         }
         Ok(())
     }
@@ -116,14 +99,14 @@ impl RunWriter {
     /// # Errors
     /// If a full row group cannot be written.
     pub fn grid_job_over(&mut self, job: &SettledJob) -> Result<(), ResultsError> {
-        let SettledJob { record, attempts, resources } = job;
+        let SettledJob { record, attempts, resources, .. } = job;
         let story = Story::new(record, &self.cast);
         self.write_job(record, &story, attempts.len() as i64, i64::from(*resources))?;
-        for attempt in attempts {
+        for attempt in attempts.iter().map(|it| &it.record) {
             let resource = &self.cast.providers[attempt.resource.index()];
             let whole = ProcessorSet::range(0, resource.processors);
             let shared = attempt.started.map(|_| (&whole, resource.first_processor));
-            self.write_attempt(AttemptCells {
+            self.files.put(AttemptCells {
                 queued: Some(attempt.dispatched.as_micros()),
                 start: attempt.started.map(Time::as_micros),
                 end: Some(attempt.end.as_micros()),
@@ -145,7 +128,24 @@ impl RunWriter {
                 )
             })?;
         }
-        Ok(())
+        job.losses().try_for_each(|loss| self.loss_settled(loss))
+    }
+
+    /// Records an attempt on a grid that belongs to no job.
+    ///
+    /// # Errors
+    /// If a full row group cannot be written.
+    pub fn attempt_left(&mut self, record: &AttemptRecord) -> Result<(), ResultsError> {
+        AttemptLoss::of(record, None).map_or(Ok(()), |loss| self.loss_settled(loss))
+    }
+
+    /// Adds what it cost that an attempt was lost to the outage with which that was.
+    fn loss_settled(&mut self, loss: AttemptLoss) -> Result<(), ResultsError> {
+        let AttemptLoss { resource, failure, work } = loss;
+        match &mut self.outages {
+            Some(outages) => outages.settled(resource, failure, work.into(), &mut self.files),
+            None => Ok(()),
+        }
     }
 
     /// Records what a time-shared resource has done in the whole run, and what data it got and
@@ -158,7 +158,7 @@ impl RunWriter {
         self.usage.busy[at] = i128::from(account.busy.as_micros());
         self.usage.shared[at] = true;
         // A grid in which nothing happened has its tables as well.
-        let ways = &mut self.grid_tables()?.ways;
+        let ways = self.ways()?;
         account.flows.iter().for_each(|flow| ways.add(flow));
         Ok(())
     }

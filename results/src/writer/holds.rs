@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use haggle_model::{ActorId, AgreementEvent, AgreementId, JobId, Time};
 
-use super::{RunWriter, TableFile, micros};
+use super::{Files, RunWriter, number};
 use crate::ResultsError;
-use crate::columns::Table;
+use crate::tables::HoldCells;
 
-/// The table, once something was held, and what is held.
+/// What is held.
 #[derive(Default)]
 pub(super) struct Holds {
-    file: Option<TableFile>,
     /// By agreement and holder.
     open: BTreeMap<(AgreementId, ActorId), Hold>,
 }
@@ -59,8 +58,12 @@ impl RunWriter {
                 open.entry((id, actor)).and_modify(|it| it.occupied = Some(now));
                 Ok(())
             }
-            AgreementEvent::GivenUp => self.hold_ends((id, actor), Some(now), "given_up"),
-            AgreementEvent::PartOver => self.hold_ends((id, actor), Some(now), "over"),
+            AgreementEvent::GivenUp => {
+                self.holds.end((id, actor), Some(now), "given_up", &mut self.files)
+            }
+            AgreementEvent::PartOver => {
+                self.holds.end((id, actor), Some(now), "over", &mut self.files)
+            }
             AgreementEvent::Opened { .. }
             | AgreementEvent::Decided
             | AgreementEvent::Agreed { .. }
@@ -69,40 +72,36 @@ impl RunWriter {
             | AgreementEvent::Sent(_) => Ok(()),
         }
     }
+}
 
-    /// Records what is held when the run is over.
-    pub(super) fn holds_left(&mut self) -> Result<(), ResultsError> {
-        let left: Vec<(AgreementId, ActorId)> = self.holds.open.keys().copied().collect();
-        left.into_iter().try_for_each(|key| self.hold_ends(key, None, "open"))
+impl Holds {
+    /// Adds what is held when the run is over.
+    pub(super) fn left(&mut self, files: &mut Files) -> Result<(), ResultsError> {
+        let left: Vec<(AgreementId, ActorId)> = self.open.keys().copied().collect();
+        left.into_iter().try_for_each(|key| self.end(key, None, "open", files))
     }
 
-    fn hold_ends(
+    fn end(
         &mut self,
         (id, holder): (AgreementId, ActorId),
         end: Option<Time>,
         outcome: &'static str,
+        files: &mut Files,
     ) -> Result<(), ResultsError> {
-        let Some(hold) = self.holds.open.remove(&(id, holder)) else { return Ok(()) };
-        let file = match &mut self.holds.file {
-            Some(file) => file,
-            none => {
-                let (folder, format) = (self.folder.path(), self.options.format);
-                none.insert(TableFile::create(folder, Table::Holds, &self.cast, format)?)
-            }
-        };
-        let mut row = file.buffer.row();
-        row.integer(i64::from(hold.job.0)).code(id.coordinator.0).integer(id.number as i64);
-        row.code(holder.0).integer(i64::from(hold.processors));
-        row.micros(hold.since.as_micros()).micros(hold.start.as_micros());
-        row.micros(micros(hold.lease_end)).micros(micros(hold.carried_out));
-        row.micros(micros(hold.occupied)).micros(micros(end)).word(outcome).done();
-        file.flush_if_full()
-    }
-}
-
-impl Holds {
-    /// The table, if something was held.
-    pub(super) fn into_table(self) -> Option<TableFile> {
-        self.file
+        let Some(hold) = self.open.remove(&(id, holder)) else { return Ok(()) };
+        files.put(HoldCells {
+            job: number(hold.job),
+            actor: id.coordinator,
+            agreement: id.number as i64,
+            holder,
+            processors: i64::from(hold.processors),
+            since: hold.since.as_micros(),
+            planned: hold.start.as_micros(),
+            lease_end: hold.lease_end.map(Time::as_micros),
+            carried_out: hold.carried_out.map(Time::as_micros),
+            started: hold.occupied.map(Time::as_micros),
+            end: end.map(Time::as_micros),
+            outcome,
+        })
     }
 }

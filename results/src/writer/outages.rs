@@ -10,7 +10,7 @@ use std::ops::AddAssign;
 use haggle_model::work::Work;
 use haggle_model::{JobId, LostRun, ProcessorSet, ProviderId, Time};
 
-use super::{Availability, MICROS, TableFile};
+use super::{Availability, Files, MICROS};
 use crate::ResultsError;
 use crate::tables::OutageCells;
 
@@ -43,9 +43,9 @@ impl AddAssign for Loss {
     }
 }
 
-/// The table, and the outages that are not in it yet.
+/// The outages that are not in the table yet.
+#[derive(Default)]
 pub(super) struct Outages {
-    file: TableFile,
     /// What is lost with the processors of a provider that fail next.
     failing: BTreeMap<ProviderId, Lost>,
     /// By provider, failure and first processor.
@@ -69,10 +69,6 @@ struct Outage {
 }
 
 impl Outages {
-    pub(super) fn new(file: TableFile) -> Outages {
-        Outages { file, failing: BTreeMap::new(), open: BTreeMap::new(), down: BTreeMap::new() }
-    }
-
     pub(super) fn attempt_lost(&mut self, provider: ProviderId, job: JobId, loss: Option<Loss>) {
         let lost = self.failing.entry(provider).or_default();
         lost.jobs.insert(job);
@@ -87,13 +83,14 @@ impl Outages {
         provider: ProviderId,
         failure: Time,
         loss: Loss,
+        files: &mut Files,
     ) -> Result<(), ResultsError> {
         let outages = self.open.range_mut((provider, failure, 0)..=(provider, failure, u32::MAX));
         for (&key, outage) in outages {
             if outage.lost.unsettled > 0 {
                 outage.lost.unsettled -= 1;
                 outage.lost.loss += loss;
-                return self.write_if_whole(key);
+                return self.write_if_whole(key, files);
             }
         }
         Ok(())
@@ -106,6 +103,7 @@ impl Outages {
         provider: ProviderId,
         processors: ProcessorSet,
         change: Availability,
+        files: &mut Files,
     ) -> Result<(), ResultsError> {
         let Some(&(first, _)) = processors.intervals().first() else { return Ok(()) };
         match change {
@@ -122,50 +120,49 @@ impl Outages {
                 if let Some(outage) = self.open.get_mut(&key) {
                     outage.restoration = Some(time);
                 }
-                self.write_if_whole(key)
+                self.write_if_whole(key, files)
             }
         }
     }
 
-    fn write_if_whole(&mut self, key: (ProviderId, Time, u32)) -> Result<(), ResultsError> {
+    fn write_if_whole(
+        &mut self,
+        key: (ProviderId, Time, u32),
+        files: &mut Files,
+    ) -> Result<(), ResultsError> {
         let is_whole = |it: &Outage| it.restoration.is_some() && it.lost.unsettled == 0;
         if !self.open.get(&key).is_some_and(is_whole) {
             return Ok(());
         }
         match self.open.remove(&key) {
-            Some(outage) => self.write(key, &outage),
+            Some(outage) => outage.write(key, files),
             None => Ok(()),
         }
     }
 
+    /// Adds those that are not over.
+    pub(super) fn close(self, files: &mut Files) -> Result<(), ResultsError> {
+        self.open.into_iter().try_for_each(|(key, outage)| outage.write(key, files))
+    }
+}
+
+impl Outage {
     fn write(
-        &mut self,
+        &self,
         (provider, failure, _): (ProviderId, Time, u32),
-        outage: &Outage,
+        files: &mut Files,
     ) -> Result<(), ResultsError> {
-        let Outage { processors, restoration, lost } = outage;
+        let Outage { processors, restoration, lost } = self;
         let cost = lost.loss.time as f64 / MICROS as f64 + lost.loss.work.as_mi_f64();
         // A node's processors are next to each other, so that one interval is the rule.
-        for &(first, last) in processors.intervals() {
-            let cells = OutageCells {
-                provider: provider.0,
-                first: i64::from(first),
-                last: i64::from(last),
-                failed: failure.as_micros(),
-                restored: restoration.map(Time::as_micros),
-                jobs_lost: lost.jobs.len() as i64,
-                work_lost: cost,
-            };
-            cells.give(&mut self.file.buffer);
-        }
-        self.file.flush_if_full()
-    }
-
-    /// The file, when those that are not over are in it too.
-    pub(super) fn close(mut self) -> Result<TableFile, ResultsError> {
-        for (key, outage) in std::mem::take(&mut self.open) {
-            self.write(key, &outage)?;
-        }
-        Ok(self.file)
+        files.put_all(processors.intervals().iter().map(|&(first, last)| OutageCells {
+            provider,
+            first: i64::from(first),
+            last: i64::from(last),
+            failed: failure.as_micros(),
+            restored: restoration.map(Time::as_micros),
+            jobs_lost: lost.jobs.len() as i64,
+            work_lost: cost,
+        }))
     }
 }

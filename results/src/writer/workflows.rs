@@ -2,9 +2,8 @@
 
 use haggle_model::{Span, Time};
 
-use super::{RunWriter, TableFile};
+use super::RunWriter;
 use crate::ResultsError;
-use crate::columns::Table;
 use crate::metrics::WorkflowRecord;
 use crate::tables::WorkflowCells;
 
@@ -14,15 +13,9 @@ impl RunWriter {
     /// # Errors
     /// If a full row group cannot be written.
     pub fn workflows(&mut self, records: &[WorkflowRecord]) -> Result<(), ResultsError> {
-        if records.is_empty() {
-            return Ok(());
-        }
-        let (folder, format) = (self.folder.path(), self.options.format);
-        let file = TableFile::create(folder, Table::Workflows, &self.cast, format)?;
-        let file = self.workflows.insert(file);
         for it in records {
-            let cells = WorkflowCells {
-                workload: u32::from(it.came.workload),
+            self.files.put(WorkflowCells {
+                workload: it.came.workload,
                 workflow: i64::from(it.came.number),
                 tasks: i64::from(it.came.tasks),
                 tasks_done: i64::from(it.done),
@@ -39,9 +32,7 @@ impl RunWriter {
                 attempts: i64::from(it.attempts),
                 moves: i64::from(it.moves),
                 failures: i64::from(it.failures),
-            };
-            cells.give(&mut file.buffer);
-            file.flush_if_full()?;
+            })?;
         }
         Ok(())
     }

@@ -1,14 +1,16 @@
 //! What a run of a grid leaves: its own tables, and rows in those of all runs.
 
 use haggle_model::grid::{
-    AttemptRecord, Carried, CheckpointRecord, DataFlow, DataMoved, GridJobRecord, GridOutcome,
-    Place, ResourceAccount,
+    AttemptRecord, Carried, CheckpointRecord, DataFlow, DataMoved, JobFate, Place, Reach,
+    ResourceAccount,
 };
 use haggle_model::work::Work;
-use haggle_model::{AttemptOutcome, Job, JobClass, JobId, ProviderId, SiteInfo, Span, Time};
+use haggle_model::{
+    AttemptOutcome, Job, JobClass, JobId, JobOutcome, JobRecord, ProviderId, SiteInfo, Span, Time,
+};
 use haggle_results::{
-    Format, GridLedger, Metrics, MetricsOptions, Provenance, RunReader, RunWriter, Summary, Table,
-    WriteOptions, sha256,
+    Format, Metrics, MetricsOptions, Provenance, RunReader, RunWriter, SettledAttempt, SettledJob,
+    Summary, Table, WriteOptions, sha256,
 };
 
 use crate::made_up;
@@ -101,25 +103,39 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
     let folder = place.path().join("run");
     let options = WriteOptions { format, ..WriteOptions::default() };
     let mut cast = made_up::cast();
-    cast.providers.iter_mut().for_each(|it| it.processors = 1);
+    cast.providers.iter_mut().for_each(|it| (it.processors, it.may_fail) = (1, true));
     cast.providers[1].first_processor = 1;
     let site = |name: &str| SiteInfo { name: name.to_owned(), resources: 1 };
     cast.sites = vec![site("alpha"), site("beta")];
     cast.on_grid = (0..).take(cast.workloads.len()).collect();
-    let mut metrics =
-        Metrics::new(&cast, MetricsOptions { failures: true, ..MetricsOptions::default() });
+    let mut metrics = Metrics::new(&cast, MetricsOptions::default());
     let mut writer = RunWriter::create(&folder, cast, options).expect("a new folder");
-    let mut books = GridLedger::default();
     for record in attempts() {
         writer.attempt_over(&record).expect("room");
-        books.attempt_over(record);
+        metrics.attempt_over(&record);
     }
-    let outcome = GridOutcome::Done { winner: 2, computed: at(125), end: at(130) };
     let job = Job::new(0, Time::ZERO, 1, Span::from_secs(100));
-    books.job_over(
-        at(130),
-        GridJobRecord { job: job.into(), class: JobClass::External, share: None, outcome },
-    );
+    // What the first had saved counts, and all that the second did.
+    let reach = Reach { done: Work::from_mi(60), computing: Span::from_secs(60) };
+    let counts = |it: &AttemptRecord| if it.number == 1 { reach } else { Reach::end(it) };
+    let settled =
+        |it: AttemptRecord| SettledAttempt { counts: Some(counts(&it)), record: it.into() };
+    let class = JobClass::External;
+    let job = SettledJob {
+        record: JobRecord {
+            provider: Some(ProviderId(1)),
+            queued: Some(at(80)),
+            start: Some(at(2)),
+            ..JobRecord::never_queued(job, class, JobOutcome::Completed, at(130))
+        },
+        attempts: attempts().map(settled).into(),
+        resources: 2,
+        fate: Some(JobFate::Done),
+        winner: Some(2),
+        length: Work::from_mi(100),
+        share: None,
+        space: None,
+    };
     let accounts = attempts().map(|it| ResourceAccount {
         resource: it.resource,
         down: Span::from_secs(50),
@@ -135,14 +151,11 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
     });
     for account in accounts {
         writer.resource_account(&account).expect("room");
-        books.account(account);
+        metrics.resource_account(account);
     }
-    for job in books.run_over(at(200)).expect("good books") {
-        writer.grid_job_over(&job).expect("room");
-        metrics.job_settled(&job);
-    }
-    metrics.grid_over(books);
-    metrics.run_over(at(200));
+    writer.grid_job_over(&job).expect("room");
+    metrics.job_settled(&job);
+    metrics.run_over(at(200)).expect("good books");
     let run = writer.finish().expect("room");
     let summary = metrics.summarise();
     run.write_summary(&summary).expect("room");
@@ -220,7 +233,7 @@ fn a_job_of_a_grid_has_a_row_like_others() {
     assert_eq!((jobs[0].outcome.as_str(), jobs[0].start), ("completed", Some(2.0)));
     assert_eq!((jobs[0].left, jobs[0].queued), (130.0, Some(80.0)));
     assert_eq!(jobs[0].provider.as_deref(), Some("south, \"big\""));
-    assert!(jobs[0].allocated.is_empty());
+    assert!(jobs[0].allocated.is_none());
     let data = run.columns(Table::Jobs, &["attempts", "providers_used"]).expect("readable");
     assert_eq!(data.integer("attempts").expect("an integer").to_vec(), [Some(2)]);
     assert_eq!(data.integer("providers_used").expect("an integer").to_vec(), [Some(2)]);

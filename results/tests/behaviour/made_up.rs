@@ -7,10 +7,7 @@ use haggle_model::{
     ActorId, ActorInfo, ActorKind, Cast, Job, JobClass, JobOutcome, JobRecord, ProcessorSet,
     ProviderId, ProviderInfo, Refusal, Span, Time,
 };
-use haggle_results::{
-    Cut, Extent, Metrics, MetricsOptions, Provenance, ResultsError, RunWriter, Summary,
-    WriteOptions, sha256,
-};
+use haggle_results::{Metrics, Provenance, ResultsError, RunWriter, Summary, WriteOptions, sha256};
 
 /// Two providers of 64 and 256 processors, the second with a name that CSV must quote.
 pub(crate) fn cast() -> Cast {
@@ -21,6 +18,7 @@ pub(crate) fn cast() -> Cast {
         first_processor,
         speed,
         scheduler: "first come, first served".to_owned(),
+        may_fail: false,
     };
     Cast {
         actors: vec![
@@ -63,9 +61,7 @@ pub(crate) fn write(
     messages: usize,
 ) -> Result<(Summary, String), ResultsError> {
     let cast = cast();
-    let share = if options.cut { Extent::Share(0.1) } else { Extent::Nothing };
-    let cut = Cut { warm_up: share, cool_down: share };
-    let mut metrics = Metrics::new(&cast, MetricsOptions { cut, ..MetricsOptions::default() });
+    let mut metrics = Metrics::new(&cast, options.metrics);
     let mut writer = RunWriter::create(folder, cast, options)?;
     let kinds = ["job_submitted", "estimate_asked", "estimate", "job_started", "job_ended"];
     for record in records {

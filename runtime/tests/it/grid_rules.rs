@@ -147,6 +147,26 @@ fn an_output_without_hope_lets_others_pass() {
     assert!(matches!(open.outcome, GridOutcome::Open { .. }), "{open:?}");
 }
 
+/// Its resource fails at 10 s and is back at 20 s, which is when that is noticed; rounds are at 0 s, 40 s and
+/// 80 s. What failed before is not started again beside what has replaced it.
+#[test]
+fn a_scheduler_says_what_it_would_start_again() {
+    let replaced = |policy, until| {
+        let grid = Grid::new(policy).resource(1, 1).job(0, 100).fails(0, &[(10.0, 20.0)]);
+        let ran = grid.until(until).change(|plan| plan.period = secs(40.0)).run_on_both();
+        match &ran.jobs[0].outcome {
+            GridOutcome::Open { replaced, .. } => replaced.clone(),
+            other => panic!("it is not over: {other:?}"),
+        }
+    };
+    let restarts = || GridPolicy::Migration { checkpointing: true };
+    assert_eq!(replaced(restarts(), 5.0), [1]);
+    assert_eq!(replaced(restarts(), 15.0), [1]);
+    assert_eq!(replaced(restarts(), 30.0), [1]);
+    assert_eq!(replaced(restarts(), 50.0), [2]);
+    assert_eq!(replaced(GridPolicy::Fjbcr, 15.0), [0; 0]);
+}
+
 /// At 600 s 900 MI are left. To move takes 2 s, 500 s for the input, and 225 s on 4 MIPS.
 #[test]
 fn to_move_takes_the_input_along() {

@@ -14,8 +14,9 @@ use haggle_model::grid::{
 };
 use haggle_model::network::Path;
 use haggle_model::work::{Speed, Work};
-use haggle_model::{ActorId, Job, JobClass, JobId, JobRecord, Observation, Span, Time};
-use haggle_results::GridLedger;
+use haggle_model::{ActorId, Cast, Job, JobClass, JobId, JobRecord, Observation, Span, Time};
+use haggle_recording::{GridError, GridJobs};
+use haggle_results::{Metrics, MetricsOptions, SettledJob};
 use haggle_runtime::{
     Driver, EXAMINED_MAX, IN_VAIN_MAX, Network, Outages, OutsideError, RunError, Sink, World, run,
 };
@@ -219,22 +220,29 @@ impl Grid {
 
     /// What all work was for adds up to what was done.
     fn audit_books(&self, ran: &GridRan, end: Time) {
-        let mut books = GridLedger::default();
+        let (mut jobs, mut metrics) =
+            (GridJobs::default(), Metrics::new(&Cast::default(), MetricsOptions::default()));
+        let settle = |settled: Result<Vec<SettledJob>, GridError>, metrics: &mut Metrics| {
+            settled.expect("attempts add up to jobs").iter().for_each(|it| metrics.job_settled(it));
+        };
         for (now, observation) in &ran.observed {
             match observation.clone() {
                 Observation::AttemptOver(record) => {
-                    books.settle(*now).expect("the books balance");
-                    books.attempt_over(record);
+                    settle(jobs.settle(*now), &mut metrics);
+                    metrics.attempt_over(&record);
+                    jobs.attempt_over(record);
                 }
                 Observation::GridJobOver(record) => {
-                    books.settle(*now).expect("the books balance");
-                    books.job_over(*now, *record);
+                    settle(jobs.settle(*now), &mut metrics);
+                    jobs.job_over(*now, *record);
                 }
-                Observation::ResourceAccount(account) => books.account(*account),
+                Observation::ResourceAccount(account) => metrics.resource_account(*account),
                 _ => {}
             }
         }
-        books.run_over(end).expect("the books balance");
+        settle(jobs.settle_some(usize::MAX), &mut metrics);
+        jobs.take_left().iter().for_each(|it| metrics.attempt_left(it));
+        metrics.run_over(end).expect("the books balance");
     }
 
     /// How long a round takes.

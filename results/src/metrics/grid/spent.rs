@@ -4,10 +4,8 @@ use std::ops::AddAssign;
 
 use haggle_model::AttemptOutcome;
 use haggle_model::Span;
-use haggle_model::grid::AttemptRecord;
+use haggle_model::grid::{AttemptRecord, Reach};
 use haggle_model::work::Work;
-
-use super::chain::Reach;
 
 /// Work, and the time in which it was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

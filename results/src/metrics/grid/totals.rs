@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::AttemptOutcome;
 use haggle_model::grid::{AttemptRecord, DataMoved, JobFate};
 use haggle_model::work::Work;
-use haggle_model::{ProviderId, Span, Time};
+use haggle_model::{AttemptOutcome, Span};
 
 use super::sessions::SessionTotals;
 use super::spent::{Counts, Spent};
@@ -40,20 +39,6 @@ pub(super) struct Totals {
     pub(super) data: DataMoved,
     /// What was lost by attempts whose own resource failed.
     pub(super) lost_by_failure: Work,
-    /// The same attempt by attempt, of those settled last.
-    pub(super) losses: Vec<AttemptLoss>,
-}
-
-/// What it cost that an attempt failed with its resource: what it computed, and nothing that counts
-/// goes on from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AttemptLoss {
-    /// The resource.
-    pub resource: ProviderId,
-    /// When it failed.
-    pub failure: Time,
-    /// What was lost.
-    pub work: Work,
 }
 
 /// How long a done job took, until its winner was computed.
@@ -67,15 +52,12 @@ pub(super) struct DoneTimes {
 
 impl Totals {
     /// Adds what an attempt was for, of which so much counts.
-    pub(super) fn spent_by(&mut self, record: &AttemptRecord, counts: Option<Counts>) -> Spent {
+    pub(super) fn spent_by(&mut self, record: &AttemptRecord, counts: Option<Counts>) {
         let spent = Spent::of(record, counts);
         if record.outcome == AttemptOutcome::Failed {
-            let work = spent.lost.work;
-            self.lost_by_failure += work;
-            self.losses.push(AttemptLoss { resource: record.resource, failure: record.end, work });
+            self.lost_by_failure += spent.lost.work;
         }
         self.spent += spent;
-        spent
     }
 
     pub(super) fn attempt_over(&mut self, record: &AttemptRecord) {

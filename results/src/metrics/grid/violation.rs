@@ -1,6 +1,6 @@
 //! What must not be in the books of a grid.
 
-/// Attempts, jobs and resources of a grid tell different stories.
+/// Attempts and resources of a grid tell different stories.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GridViolation {
     /// Slots were held for another time than all categories have.
@@ -46,29 +46,5 @@ pub enum GridViolation {
         arrived: u64,
         /// What has arrived for attempts, bytes.
         summed: u64,
-    },
-    /// An attempt started from a checkpoint that is not on record.
-    #[error("an attempt of job {job} started from a checkpoint that nobody has written")]
-    NoCheckpoint {
-        /// The job's number in its workload.
-        job: i64,
-    },
-    /// A job is done by an attempt that is not on record.
-    #[error("job {job} is done, and the attempt that did it is not on record")]
-    NoWinner {
-        /// The job's number in its workload.
-        job: i64,
-    },
-    /// The attempts by which a job is done computed another length than it has.
-    #[error(
-        "job {job} is {length} parts of work long, and the attempts it was done by have {useful}"
-    )]
-    Length {
-        /// The job's number in its workload.
-        job: i64,
-        /// Its length, parts of [`haggle_model::work::Work`].
-        length: u128,
-        /// What they computed, parts.
-        useful: u128,
     },
 }

@@ -2,39 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::Span;
-use haggle_model::grid::{AttemptRecord, CheckpointRecord};
-use haggle_model::work::Work;
+use haggle_model::grid::{AttemptRecord, Reach};
 
 use super::Attempts;
-
-/// A point on the way of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Reach {
-    /// What had been done of the job.
-    pub(super) done: Work,
-    /// For how long the attempt had computed.
-    pub(super) computing: Span,
-}
-
-impl Reach {
-    /// Where an attempt began.
-    pub(super) fn start(record: &AttemptRecord) -> Reach {
-        Reach { done: record.from, computing: Span::ZERO }
-    }
-
-    /// Where an attempt ended.
-    pub(super) fn end(record: &AttemptRecord) -> Reach {
-        Reach { done: record.done, computing: record.computing }
-    }
-
-    /// The checkpoint of an attempt that holds so much; `None` if none could ever be used.
-    fn saved(record: &AttemptRecord, done: Work) -> Option<Reach> {
-        let is_it = |it: &&CheckpointRecord| it.available.is_some() && it.done == done;
-        let checkpoint = record.checkpoints.iter().find(is_it)?;
-        Some(Reach { done, computing: checkpoint.computing })
-    }
-}
 
 /// An attempt, and how much of it those after it are built on.
 pub(super) type Link<'a> = (&'a AttemptRecord, Reach);

@@ -31,11 +31,6 @@ impl Attempts {
         self.0.iter().map(Arc::as_ref)
     }
 
-    /// Whether there is none.
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Their records, by number.
     pub(super) fn into_records(self) -> Vec<Arc<AttemptRecord>> {
         self.0

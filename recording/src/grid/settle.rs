@@ -1,88 +1,60 @@
-//! Settles a job that is over: what its attempts were for, and its row in `jobs`.
+//! Settles a job that is over: what became of it, and what its attempts were for.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use haggle_model::AttemptOutcome;
-use haggle_model::grid::{AttemptRecord, GridJobRecord, GridOutcome, JobFate, KeptCheckpoint};
+use haggle_model::grid::{AttemptRecord, GridJobRecord, GridOutcome, JobFate, Reach};
 use haggle_model::work::{Speed, Work};
 use haggle_model::{Job, JobOutcome, JobRecord, Time};
+use haggle_results::{SettledAttempt, SettledJob};
 
-use super::chain::{Kept, Link, Reach, chain, newest_checkpoint};
+use super::chain::{Kept, Link, chain, newest_checkpoint};
 use super::fates::fate_of;
-use super::spent::{Counts, Spent};
-use super::totals::{DoneTimes, Totals};
-use super::{Attempts, GridViolation};
+use super::{Attempts, GridError};
 
-/// A job of a grid of which nothing more will be heard.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SettledJob {
-    /// Its story as the other tables tell it: it started when the first attempt did that it was
-    /// done by, and held no processor of its own.
-    pub record: JobRecord,
-    /// Its attempts, by number.
-    pub attempts: Vec<Arc<AttemptRecord>>,
-    /// Resources on which it computed.
-    pub resources: u32,
-}
-
-/// Adds a job to `totals`.
-pub(super) fn settle(
-    record: GridJobRecord,
-    attempts: Attempts,
-    totals: &mut Totals,
-) -> Result<SettledJob, GridViolation> {
+/// Says what became of a job with these attempts.
+pub(super) fn settle(record: GridJobRecord, attempts: Attempts) -> Result<SettledJob, GridError> {
     let fate = fate_of(&attempts, &record.outcome);
     let tips = tips(&record, &attempts, fate)?;
     let chains: Vec<Vec<Link<'_>>> = tips
         .into_iter()
         .map(|(tip, reach)| chain(&attempts, tip, reach))
         .collect::<Option<_>>()
-        .ok_or(GridViolation::NoCheckpoint { job: record.job.number })?;
+        .ok_or(GridError::NoCheckpoint { job: record.job.number })?;
     let mut kept = Kept::default();
     chains.iter().for_each(|links| kept.keep(links));
-    let is_done = fate == Some(JobFate::Done);
-    let mut spent = Spent::default();
-    for it in attempts.values() {
-        let count = if is_done { Counts::Useful } else { Counts::InProgress };
-        spent += totals.spent_by(it, kept.of(it).map(count));
-    }
     let length = length(&record.job);
-    if is_done && spent.useful.work != length {
-        let (length, useful) = (length.as_parts(), spent.useful.work.as_parts());
-        return Err(GridViolation::Length { job: record.job.number, length, useful });
+    if fate == Some(JobFate::Done) {
+        let counted = |it| kept.of(it).map(|reach: Reach| reach.done - it.from);
+        let useful: Work = attempts.values().filter_map(counted).sum();
+        if useful != length {
+            let (length, useful) = (length.as_parts(), useful.as_parts());
+            return Err(GridError::Length { job: record.job.number, length, useful });
+        }
     }
-    let first_start = attempts.values().filter_map(|it| it.started).min();
-    if let Some(share) = record.share.filter(|_| !attempts.is_empty()) {
-        totals.sessions.accepted(share, attempts.values());
-    }
-    totals.workflows.job_over(&record, length, attempts.values());
-    totals.job_over(fate, length, first_start.map(|start| start - record.job.submit));
-    totals.checkpoint_space += checkpoint_space(&record.outcome, &attempts);
+    let (winner, keeps) = match record.outcome {
+        GridOutcome::Done { winner, .. } => (Some(winner), true),
+        GridOutcome::Open { .. } => (None, true),
+        GridOutcome::Lost(_) | GridOutcome::Withdrawn(_) => (None, false),
+    };
+    let space = attempts.values().filter_map(|it| it.kept).min_by_key(|it| it.since);
     let shown = shown(&chains);
-    if let (true, Some((start, winner)), Some(first)) = (is_done, shown, first_start) {
-        let win = winner.left - start.unwrap_or(winner.left);
-        totals.job_done(DoneTimes { win, first: winner.left - first });
-    }
     let resources = attempts.values().filter(|it| it.started.is_some()).map(|it| it.resource);
+    let resources = resources.collect::<BTreeSet<_>>().len() as u32;
+    let share = record.share;
+    let record = job_record(record, fate, shown, &attempts);
+    let settled = |record: Arc<AttemptRecord>| SettledAttempt { counts: kept.of(&record), record };
     Ok(SettledJob {
-        resources: resources.collect::<BTreeSet<_>>().len() as u32,
-        record: job_record(record, fate, shown, &attempts),
-        attempts: attempts.into_records(),
+        record,
+        attempts: attempts.into_records().into_iter().map(settled).collect(),
+        resources,
+        fate,
+        winner,
+        length,
+        share,
+        space: space.filter(|_| keeps),
     })
-}
-
-/// The room that a job's newest checkpoint takes until the job is over × time, byte microseconds.
-fn checkpoint_space(outcome: &GridOutcome, attempts: &Attempts) -> i128 {
-    let (GridOutcome::Done { end, .. } | GridOutcome::Open { end, .. }) = *outcome else {
-        return 0;
-    };
-    let first = attempts.values().filter_map(|it| it.kept).min_by_key(|it| it.since);
-    let space = |kept: KeptCheckpoint| {
-        let time = end.max(kept.since) - kept.since;
-        i128::from(kept.bytes) * i128::from(time.as_micros())
-    };
-    first.map_or(0, space)
 }
 
 /// A job's length: 1 s on the reference processor is 1 MI.
@@ -95,11 +67,11 @@ fn tips<'a>(
     record: &GridJobRecord,
     attempts: &'a Attempts,
     fate: Option<JobFate>,
-) -> Result<Vec<Link<'a>>, GridViolation> {
+) -> Result<Vec<Link<'a>>, GridError> {
     match record.outcome {
         GridOutcome::Done { winner, .. } => {
             let winner = attempts.get(winner).filter(|it| it.outcome == AttemptOutcome::Completed);
-            let winner = winner.ok_or(GridViolation::NoWinner { job: record.job.number })?;
+            let winner = winner.ok_or(GridError::NoWinner { job: record.job.number })?;
             Ok(vec![(winner, Reach::end(winner))])
         }
         GridOutcome::Lost(_) | GridOutcome::Withdrawn(_) => Ok(Vec::new()),

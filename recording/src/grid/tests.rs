@@ -2,15 +2,80 @@
 
 mod published;
 
-use haggle_model::AttemptOutcome;
 use haggle_model::grid::{
     AttemptRecord, CheckpointRecord, DataMoved, GridJobRecord, GridOutcome, KeptCheckpoint,
     ResourceAccount, RoundsAccount,
 };
 use haggle_model::work::{Fraction, Work};
-use haggle_model::{Job, JobClass, JobId, JobOutcome, ProviderId, Span, Time};
+use haggle_model::{
+    AttemptOutcome, Cast, Job, JobClass, JobId, JobOutcome, JobRecord, ProviderId, ProviderInfo,
+    Refusal, SiteInfo, Span, Time,
+};
+use haggle_results::metrics::{GridSessions, GridSummary};
+use haggle_results::{Metrics, MetricsOptions, SettledJob};
 
 use super::*;
+
+/// The jobs of a grid of three resources of 1 MIPS, and what metrics make of them.
+#[derive(Clone)]
+struct Books {
+    jobs: GridJobs,
+    metrics: Metrics,
+}
+
+impl Books {
+    fn new() -> Books {
+        let resource = |number: u32| ProviderInfo {
+            name: format!("r{number}"),
+            processors: 1,
+            first_processor: number,
+            speed: 1.0,
+            scheduler: "shared".to_owned(),
+            may_fail: false,
+        };
+        let cast = Cast {
+            providers: (0..3).map(resource).collect(),
+            sites: vec![SiteInfo { name: "site".to_owned(), resources: 3 }],
+            workloads: vec!["jobs".to_owned()],
+            on_grid: [0].into(),
+            ..Cast::default()
+        };
+        let metrics = Metrics::new(&cast, MetricsOptions::default());
+        Books { jobs: GridJobs::default(), metrics }
+    }
+
+    fn attempt_over(&mut self, record: &AttemptRecord) {
+        self.metrics.attempt_over(record);
+        self.jobs.attempt_over(record.clone());
+    }
+
+    fn job_over(&mut self, end: i64, job: GridJobRecord) {
+        self.jobs.job_over(at(end), job);
+    }
+
+    fn rejected(&mut self) {
+        let (class, outcome) = (JobClass::External, JobOutcome::Rejected(Refusal::NoRoom));
+        let job = Job::new(9, Time::ZERO, 1, Span::ZERO);
+        self.metrics.job_over(&JobRecord::never_queued(job, class, outcome, Time::ZERO));
+    }
+
+    fn account(&mut self, account: ResourceAccount) {
+        self.metrics.resource_account(account);
+    }
+
+    /// Settles all jobs, and says what is wrong if books do not balance.
+    fn run_over(&mut self, end: i64) -> Result<Vec<SettledJob>, String> {
+        let settled = self.jobs.settle_some(usize::MAX).map_err(|error| error.to_string())?;
+        settled.iter().for_each(|job| self.metrics.job_settled(job));
+        self.jobs.take_left().iter().for_each(|it| self.metrics.attempt_left(it));
+        self.metrics.run_over(at(end)).map_err(|error| error.to_string())?;
+        Ok(settled)
+    }
+
+    fn sum_up(&self) -> GridSummary {
+        self.metrics.summarise().grid.expect("there is a grid")
+    }
+}
 
 fn at(seconds: i64) -> Time {
     Time::from_secs(seconds)
@@ -66,21 +131,21 @@ fn done(winner: u32, end: i64) -> GridOutcome {
     GridOutcome::Done { winner, computed: at(end), end: at(end) }
 }
 
-fn open(end: i64, wanted: u32, believed: &[(u32, bool)], restarts: bool) -> GridOutcome {
-    GridOutcome::Open { end: at(end), wanted, believed: believed.to_vec(), restarts }
+/// A job that is not done, of which these attempts would be started again if they have failed.
+fn open(end: i64, wanted: u32, replaced: &[u32]) -> GridOutcome {
+    GridOutcome::Open { end: at(end), wanted, replaced: replaced.to_vec() }
 }
 
 /// The books of a grid with one job, whose resources did what its attempts say.
 fn books(end: i64, attempts: &[AttemptRecord], job: GridJobRecord) -> (GridSummary, SettledJob) {
-    let mut ledger = GridLedger::default();
+    let mut books = Books::new();
     for record in attempts {
-        ledger.attempt_over(record.clone());
-        ledger.account(account(record));
+        books.attempt_over(record);
+        books.account(account(record));
     }
-    ledger.job_over(at(end), job);
-    let settled = ledger.run_over(at(end)).unwrap_or_else(|error| panic!("{error}"));
-    let came = Came { jobs: 1, rejected: 0, withdrawn: 0 };
-    (ledger.sum_up(came, |resource| format!("r{resource}"), 1.0), settled[0].clone())
+    books.job_over(end, job);
+    let settled = books.run_over(end).unwrap_or_else(|error| panic!("{error}"));
+    (books.sum_up(), settled[0].clone())
 }
 
 fn account(record: &AttemptRecord) -> ResourceAccount {
@@ -158,13 +223,13 @@ fn ft_m1_what_was_done_after_the_last_checkpoint_is_lost() {
 fn a_job_that_waits_for_a_restart_keeps_its_newest_checkpoint() {
     let [first, _] = restarted();
     let first = [first];
-    let (grid, job) = books(78, &first, over(100, open(78, 1, &[(1, true)], true)));
+    let (grid, job) = books(78, &first, over(100, open(78, 1, &[1])));
     assert_eq!((grid.waiting_for_restart, grid.jobs), (1, 1));
     assert_eq!((grid.work.in_progress, grid.work.lost), (60.0, 11.0));
     assert_eq!((grid.slot_time.in_progress, grid.slot_time.checkpoints), (60.0, 4.0));
     assert_eq!((job.record.outcome, job.record.start), (JobOutcome::Unfinished, None));
     // Without a restart nothing of it will be used.
-    let (grid, job) = books(78, &first, over(100, open(78, 1, &[(1, false)], false)));
+    let (grid, job) = books(78, &first, over(100, open(78, 1, &[])));
     assert_eq!((grid.lost, grid.work.in_progress, grid.work.lost), (1, 0.0, 71.0));
     assert_eq!(grid.mean_length_lost, Some(100.0));
     assert_eq!(job.record.outcome, JobOutcome::Failed);
@@ -184,7 +249,7 @@ fn what_is_computed_when_the_run_ends_is_in_progress_with_all_it_is_built_on() {
         checkpoints: Vec::new(),
         ..second
     };
-    let (grid, job) = books(116, &[first, second], over(100, open(116, 1, &[(2, true)], true)));
+    let (grid, job) = books(116, &[first, second], over(100, open(116, 1, &[2])));
     assert_eq!((grid.active, grid.work.in_progress, grid.work.lost), (1, 90.0, 11.0));
     assert_eq!((grid.slot_time.in_progress, grid.slot_time.checkpoints), (90.0, 5.0));
     assert_eq!((job.record.outcome, job.record.start), (JobOutcome::Unfinished, Some(at(0))));
@@ -262,47 +327,57 @@ fn ft_m9_a_job_is_lost_with_its_last_copy() {
     let (grid, _) = books(30, &[one.clone(), two.clone()], over(20, done(2, 20)));
     assert_eq!((grid.done, grid.lost), (1, 0));
     let two = AttemptRecord { outcome: AttemptOutcome::Failed, ..two };
-    let never_noticed = [(1, false), (2, false)];
-    let job = || over(30, open(30, 2, &never_noticed, false));
+    let job = || over(30, open(30, 2, &[]));
     let (grid, _) = books(30, &[one.clone(), two], job());
     assert_eq!((grid.done, grid.lost, grid.lost_percent_of_jobs), (0, 1, Some(100.0)));
-    let (grid, job) = books(30, &[one], over(30, open(30, 2, &never_noticed[..1], false)));
+    let (grid, job) = books(30, &[one], job());
     assert_eq!((grid.lost, grid.lost_pending), (0, 1));
     assert_eq!(job.record.outcome, JobOutcome::Unfinished);
 }
 
 #[test]
-fn what_was_seen_to_fail_is_replaced_once() {
+fn a_job_waits_for_a_restart_if_any_attempt_is_replaced() {
     let attempts = [
         an_attempt(1, (0, 10), AttemptOutcome::Failed),
         an_attempt(2, (20, 30), AttemptOutcome::Failed),
     ];
-    // The first was noticed and replaced; that its replacement died will not be.
-    let (grid, _) = books(40, &attempts, over(50, open(40, 1, &[(2, false)], true)));
+    // The first has been replaced; that its replacement died will never be noticed.
+    let (grid, _) = books(40, &attempts, over(50, open(40, 1, &[])));
     assert_eq!((grid.lost, grid.waiting_for_restart), (1, 0));
-    // Both were noticed, and the next round sends a third.
-    let (grid, _) = books(40, &attempts, over(50, open(40, 1, &[], true)));
+    // The next round sends a third.
+    let (grid, _) = books(40, &attempts, over(50, open(40, 1, &[1, 2])));
     assert_eq!((grid.lost, grid.waiting_for_restart), (0, 1));
 }
 
 #[test]
 fn jobs_are_settled_when_the_instant_is_over_in_which_they_were_done() {
-    let mut ledger = GridLedger::default();
-    ledger.attempt_over(an_attempt(1, (0, 10), AttemptOutcome::Completed));
-    ledger.job_over(at(10), over(10, done(1, 10)));
-    assert_eq!(ledger.settle(at(10)), Ok(Vec::new()));
+    let mut jobs = GridJobs::default();
+    jobs.attempt_over(an_attempt(1, (0, 10), AttemptOutcome::Completed));
+    jobs.job_over(at(10), over(10, done(1, 10)));
+    assert_eq!(jobs.settle(at(10)), Ok(Vec::new()));
     // Its copy is cancelled in this instant, after it was done.
-    ledger.attempt_over(an_attempt(2, (0, 10), AttemptOutcome::Cancelled));
-    let settled = ledger.settle(at(11)).expect("good books");
+    jobs.attempt_over(an_attempt(2, (0, 10), AttemptOutcome::Cancelled));
+    let settled = jobs.settle(at(11)).expect("good books");
     assert_eq!((settled.len(), settled[0].attempts.len()), (1, 2));
-    assert!(ledger.attempts.is_empty() && ledger.over.is_empty());
+    assert!(jobs.attempts.is_empty() && jobs.over.is_empty());
+}
+
+/// What failed counts for nothing if its job is not there, and is lost.
+#[test]
+fn attempts_that_belong_to_no_job_are_lost() {
+    let mut books = Books::new();
+    let record = an_attempt(1, (0, 10), AttemptOutcome::Failed);
+    books.attempt_over(&record);
+    books.account(account(&record));
+    assert_eq!(books.run_over(10), Ok(Vec::new()));
+    assert_eq!((books.sum_up().work.lost, books.sum_up().work.lost_by_failure), (10.0, 10.0));
 }
 
 /// One session of 40 % is done, one of 30 % is lost, two are rejected.
 #[test]
 fn sessions_reserve_shares_while_they_run() {
-    let mut ledger = GridLedger::default();
-    ledger.rounds(RoundsAccount { rounds: 7, with_queue: 2, evaluations: 0 });
+    let mut books = Books::new();
+    books.metrics.rounds_account(RoundsAccount { rounds: 7, with_queue: 2, evaluations: 0 });
     let session = |percent| Some(Fraction::from_percent(percent));
     let first = an_attempt(1, (0, 10), AttemptOutcome::Completed);
     let second = AttemptRecord {
@@ -311,27 +386,29 @@ fn sessions_reserve_shares_while_they_run() {
         ..an_attempt(1, (2, 6), AttemptOutcome::Failed)
     };
     for record in [&first, &second] {
-        ledger.attempt_over(record.clone());
+        books.attempt_over(record);
     }
     let lost = GridJobRecord {
         job: Job::new(1, Time::ZERO, 1, Span::from_secs(9)).into(),
         share: session(30),
         ..over(9, GridOutcome::Lost(at(6)))
     };
-    ledger.job_over(at(6), lost);
-    ledger.job_over(at(10), GridJobRecord { share: session(40), ..over(10, done(1, 10)) });
+    books.job_over(6, lost);
+    books.job_over(10, GridJobRecord { share: session(40), ..over(10, done(1, 10)) });
+    books.rejected();
+    books.rejected();
     let reserved = (10 * 400_000 + 4 * 300_000) * 1_000_000;
-    ledger.account(ResourceAccount {
+    let whole = |reserved| ResourceAccount {
         held: first.held() + second.held(),
         processed: first.computed() + second.computed(),
         reserved: Some(reserved),
         ..account(&first)
-    });
-    let mut wrong = ledger.clone();
-    let settled = ledger.run_over(at(20)).expect("good books");
+    };
+    let mut wrong = books.clone();
+    books.account(whole(reserved));
+    let settled = books.run_over(20).expect("good books");
     assert_eq!(settled[0].record.outcome, JobOutcome::Failed);
-    let came = Came { jobs: 4, rejected: 2, withdrawn: 0 };
-    let summary = ledger.sum_up(came, |_| "r".to_owned(), 1.0);
+    let summary = books.sum_up();
     assert_eq!((summary.done, summary.lost, summary.never_started), (1, 1, 0));
     assert_eq!((summary.rounds, summary.rounds_with_queue), (7, 2));
     let sessions = GridSessions {
@@ -343,9 +420,9 @@ fn sessions_reserve_shares_while_they_run() {
         per_resource: Some(0.7),
     };
     assert_eq!((summary.sessions, summary.resources[0].reserved), (Some(sessions), Some(0.26)));
-    wrong.accounts.reserved = Some(reserved + 1);
+    wrong.account(whole(reserved + 1));
     assert_eq!(
-        wrong.run_over(at(20)).expect_err("too much").to_string(),
+        wrong.run_over(20).expect_err("too much"),
         "resources reserved 5200000000001 us x ppm of shares, and the attempts of all sessions have \
          5200000000000"
     );
@@ -354,11 +431,11 @@ fn sessions_reserve_shares_while_they_run() {
 #[test]
 fn books_that_do_not_balance_are_found() {
     let ledger = |record: &AttemptRecord, account: ResourceAccount, job| {
-        let mut ledger = GridLedger::default();
-        ledger.attempt_over(record.clone());
-        ledger.account(account);
-        ledger.job_over(at(10), job);
-        ledger.run_over(at(10)).expect_err("something is wrong").to_string()
+        let mut books = Books::new();
+        books.attempt_over(record);
+        books.account(account);
+        books.job_over(10, job);
+        books.run_over(10).expect_err("something is wrong")
     };
     let record = an_attempt(1, (0, 10), AttemptOutcome::Completed);
     let job = || over(10, done(1, 10));

@@ -18,12 +18,11 @@ fn gm_2_h_time_that_is_not_idle() {
         processed: Work::ZERO,
         ..account(&an_attempt(1, (0, 0), AttemptOutcome::Completed))
     };
-    let mut ledger = GridLedger::default();
-    ledger.account(account(0, Span::from_micros(44_635_515_000)));
-    ledger.account(account(1, Span::ZERO));
-    ledger.run_over(at(86_400)).expect("good books");
-    let came = Came { jobs: 0, rejected: 0, withdrawn: 0 };
-    let grid = ledger.sum_up(came, |resource| format!("r{resource}"), 1.0);
+    let mut books = Books::new();
+    books.account(account(0, Span::from_micros(44_635_515_000)));
+    books.account(account(1, Span::ZERO));
+    books.run_over(86_400).expect("good books");
+    let grid = books.sum_up();
     let percent = |share: Option<f64>| cut(share.map(|it| 100.0 * it));
     assert_eq!(percent(grid.resources[0].busy), 51.661);
     assert_eq!(percent(grid.busy), 25.830);
@@ -37,18 +36,18 @@ const BEGUN: i64 = 5;
 /// and make up what is missing of all that was submitted.
 fn sample(done_length: i64, submitted: Span) -> GridSummary {
     let end = 2_000_000;
-    let mut ledger = GridLedger::default();
+    let mut books = Books::new();
     let all = ResourceAccount {
         held: Span::from_secs(done_length),
         processed: Work::from_mi(done_length as u64),
         ..account(&an_attempt(1, (0, 0), AttemptOutcome::Completed))
     };
-    ledger.account(all);
+    books.account(all);
     let mut add = |number: i64, record: AttemptRecord, length, outcome| {
         let id = JobId(number as u32);
-        ledger.attempt_over(AttemptRecord { job: id, ..record });
+        books.attempt_over(&AttemptRecord { job: id, ..record });
         let job = Job::new(id.0, Time::ZERO, 1, length);
-        ledger.job_over(at(end), GridJobRecord { job: job.into(), ..over(0, outcome) });
+        books.job_over(end, GridJobRecord { job: job.into(), ..over(0, outcome) });
     };
     for number in 0..DONE {
         let length = done_length / DONE + i64::from(number < done_length % DONE);
@@ -58,11 +57,11 @@ fn sample(done_length: i64, submitted: Span) -> GridSummary {
     let begun = (submitted - Span::from_secs(done_length)).as_micros() / BEGUN;
     for number in DONE..DONE + BEGUN {
         let record = an_attempt(1, (end, end), AttemptOutcome::Unfinished);
-        add(number, record, Span::from_micros(begun), open(end, 1, &[(1, true)], false));
+        add(number, record, Span::from_micros(begun), open(end, 1, &[]));
     }
-    ledger.run_over(at(end)).expect("good books");
-    let came = Came { jobs: 9_724, rejected: 2_733, withdrawn: 0 };
-    ledger.sum_up(came, |_| "r".to_owned(), 1.0)
+    books.run_over(end).expect("good books");
+    (0..2_733).for_each(|_| books.rejected());
+    books.sum_up()
 }
 
 const SUBMITTED: Span = Span::from_micros(4_323_751_862_239_000);
