@@ -28,14 +28,16 @@ pub fn cast(scenario: &Scenario) -> Cast {
     };
     // Where jobs run comes first, so that the number of a place is that of its actor.
     scenario.providers.iter().for_each(|it| {
-        let scheduler = scheduling(it).to_string();
+        // Who reads results may not have the rules by which they came.
+        let scheduler = scheduling(it, scenario);
+        let scheduler = scheduler.map_or_else(|it| it.to_string(), |it| it.to_string());
         add_place(&mut cast, it.name.to_string(), (it.processors, it.speed), scheduler);
     });
     if let Some(plans) = &scenario.plans {
         add_clusters(&mut cast, plans);
     }
     if let Some(grid) = &scenario.grid {
-        add_resources(&mut cast, scenario.scenario.seed, grid);
+        add_resources(&mut cast, scenario, grid);
     }
     let metaschedulers = scenario.metaschedulers.iter();
     cast.actors.extend(metaschedulers.map(|it| actor(it.name.as_str(), ActorKind::Metascheduler)));
@@ -76,11 +78,12 @@ fn add_clusters(cast: &mut Cast, plans: &file::Plans) {
     }
 }
 
-fn add_resources(cast: &mut Cast, seed: u64, grid: &file::Grid) {
-    let policy = grid::policy(grid).to_string();
+fn add_resources(cast: &mut Cast, scenario: &Scenario, grid: &file::Grid) {
+    let policy = grid::policy(grid, &scenario.own);
+    let policy = policy.map_or_else(|it| it.to_string(), |it| it.to_string());
     for site in &grid.sites {
         for name in site.resource_names() {
-            let speed = grid::speed(grid::capacity(seed, site, &name));
+            let speed = grid::speed(grid::capacity(scenario.scenario.seed, site, &name));
             add_place(cast, name, (1, speed), policy.clone());
         }
         let (name, resources) = (site.name.to_string(), site.resources);

@@ -45,8 +45,9 @@ impl Check<'_> {
             let path = Path::root().key("metascheduler").index(index);
             self.metascheduler_effects(&path, metascheduler);
         }
-        let sorts = scenario.providers.iter().any(|it| it.order == Order::Key)
-            || scenario.metaschedulers.iter().any(has_urgent_jobs);
+        let sorts =
+            scenario.providers.iter().any(|it| matches!(it.order, Order::Key | Order::Own(_)))
+                || scenario.metaschedulers.iter().any(has_urgent_jobs);
         for index in 0..scenario.workloads.len() {
             self.workload_effects(index, sorts, &flow, names);
         }

@@ -87,7 +87,7 @@ impl Check<'_> {
             }
             return;
         };
-        if !grid.policy.takes_checkpoints() {
+        if !grid.policy.takes_checkpoints(&self.scenario.own) {
             self.report(
                 &at,
                 "no job writes checkpoints under this policy".to_owned(),

@@ -2,6 +2,8 @@
 
 use haggle_model::{Disclosure, Span};
 use haggle_scheduling::composition::CompositionPolicy;
+use haggle_scheduling::own::Rules;
+use haggle_scheduling::placement::Question;
 use haggle_scheduling::reallocation::Heuristic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,7 +67,7 @@ impl Metascheduler {
             (None, Some(coallocation), ..) => Role::Spreads(coallocation),
             (None, None, Some(reallocation), _) => Role::Moves(reallocation),
             (None, None, None, Some(mapping)) => Role::Maps(mapping),
-            (None, None, None, None) => Role::Places(self.placement),
+            (None, None, None, None) => Role::Places(&self.placement),
         }
     }
 
@@ -80,9 +82,9 @@ impl Metascheduler {
         self.coallocation.is_some() || self.mapping.is_some()
     }
 
-    /// The least that providers have to disclose for it.
-    pub const fn needs(&self) -> Disclosure {
-        self.role().needs()
+    /// The least that providers have to disclose for it, if it may be one of these rules.
+    pub fn needs(&self, own: &Rules) -> Disclosure {
+        self.role().needs(own)
     }
 }
 
@@ -90,7 +92,7 @@ impl Metascheduler {
 #[derive(Clone, Copy, Debug)]
 pub enum Role<'a> {
     /// Each rigid job goes to one provider.
-    Places(Placement),
+    Places(&'a Placement),
     /// Bags are put together from offers.
     Composes(Composition),
     /// Rigid jobs are spread over providers.
@@ -102,8 +104,8 @@ pub enum Role<'a> {
 }
 
 impl Role<'_> {
-    /// The least that providers have to disclose for it.
-    pub const fn needs(self) -> Disclosure {
+    /// The least that providers have to disclose for it, if it may be one of these rules.
+    pub fn needs(self, own: &Rules) -> Disclosure {
         match self {
             Role::Composes(composition) => composition.needs(),
             Role::Spreads(Coallocation { protocol: Some(_), .. }) => Disclosure::Offers,
@@ -111,7 +113,7 @@ impl Role<'_> {
             Role::Moves(_) => Disclosure::Offers,
             Role::Maps(Mapping { asks_for: AsksFor::Machines, .. }) => Disclosure::Offers,
             Role::Maps(_) => Disclosure::Slots,
-            Role::Places(placement) => placement.needs(),
+            Role::Places(placement) => placement.needs(own),
         }
     }
 }
@@ -348,7 +350,7 @@ pub enum SpreadRule {
 }
 
 /// How a metascheduler chooses the provider of a job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
     /// The provider that offers the earliest completion.
@@ -363,13 +365,20 @@ pub enum Placement {
     /// The first provider that can start the job at once, beginning one further with every job;
     /// if none can, the one with the earliest start.
     NextFit,
+    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
+    Own(Name),
 }
 
 impl Placement {
-    /// The least that providers have to disclose for it.
-    pub const fn needs(self) -> Disclosure {
+    /// The least that providers have to disclose for it: for one of these rules, by what it asks.
+    pub fn needs(&self, own: &Rules) -> Disclosure {
         match self {
             Placement::LeastLoaded => Disclosure::Load,
+            Placement::Own(name) => match own.placements.get(name.as_str()) {
+                Ok(found) if found.rule.question == Question::LoadOfAll => Disclosure::Load,
+                // One that is not there is refused.
+                Ok(_) | Err(_) => Disclosure::Offers,
+            },
             Placement::MinimumCompletionTime
             | Placement::RoundRobin
             | Placement::Random
@@ -377,14 +386,15 @@ impl Placement {
         }
     }
 
-    /// The word in scenarios.
-    pub const fn name(self) -> &'static str {
+    /// The word in scenarios, or its name if it is one's own.
+    pub fn name(&self) -> &str {
         match self {
             Placement::MinimumCompletionTime => "minimum-completion-time",
             Placement::RoundRobin => "round-robin",
             Placement::Random => "random",
             Placement::LeastLoaded => "least-loaded",
             Placement::NextFit => "next-fit",
+            Placement::Own(name) => name.as_str(),
         }
     }
 }

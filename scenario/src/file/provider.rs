@@ -281,7 +281,7 @@ pub enum EstimatesFrom {
 }
 
 /// In which order waiting jobs are considered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// In the order of their arrival.
@@ -293,6 +293,8 @@ pub enum Order {
     Largest,
     /// Smallest key first; the step "key" of a workload sets it.
     Key,
+    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
+    Own(Name),
 }
 
 /// What conservative backfilling does with reservations when a job ends early.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use haggle_model::Disclosure;
+use haggle_scheduling::own::Rules;
 
 use crate::Scenario;
 use crate::check::names::Names;
@@ -86,7 +87,7 @@ impl Flow {
                 take(&mut self.molded, scenario, user.workload.as_str());
             }
             for place in names.providers_meant(&metascheduler.providers) {
-                self.serves[place].asked_by(metascheduler);
+                self.serves[place].asked_by(metascheduler, &scenario.own);
             }
         }
     }
@@ -115,8 +116,8 @@ impl Serves {
         self.rigid || self.bags
     }
 
-    fn asked_by(&mut self, metascheduler: &Metascheduler) {
-        self.asked = self.asked.max(Some(metascheduler.needs()));
+    fn asked_by(&mut self, metascheduler: &Metascheduler, own: &Rules) {
+        self.asked = self.asked.max(Some(metascheduler.needs(own)));
         match metascheduler.composition {
             None => {
                 self.rigid = true;

@@ -56,7 +56,8 @@ impl Check<'_> {
     }
 
     fn policy_effects(&mut self, path: &Path, grid: &Grid) {
-        let policy = grid.policy;
+        let policy = &grid.policy;
+        let own = matches!(policy, GridPolicy::Own(_));
         let saves = grid.saves();
         let bounded = matches!(
             policy,
@@ -69,10 +70,15 @@ impl Check<'_> {
                 | GridPolicy::MinMax
                 | GridPolicy::Migration
                 | GridPolicy::Rescheduling
+                | GridPolicy::Own(_)
         );
         let rows = [
             ("prefers", best, "this policy has an order of its own"),
-            ("cancel-mode", policy.replicates(), "this policy sends one replica of each job"),
+            (
+                "cancel-mode",
+                own || policy.replicates(),
+                "this policy sends one replica of each job",
+            ),
             ("restart-needs-input", saves, "no job starts from a checkpoint"),
         ];
         let remedy = "remove it, or choose another policy (`haggle list grid-policies`)";
@@ -83,7 +89,7 @@ impl Check<'_> {
             ("min", bounded),
             ("room", bounded),
             ("unit", bounded),
-            ("resume", policy == GridPolicy::CombinedFt),
+            ("resume", *policy == GridPolicy::CombinedFt),
         ];
         for (key, read) in rows {
             let why = "this policy does not read it";
@@ -91,7 +97,7 @@ impl Check<'_> {
         }
         self.uses(
             &path.key("outages"),
-            policy != GridPolicy::StaticWorkflow || self.fails(grid),
+            *policy != GridPolicy::StaticWorkflow || self.fails(grid),
             "the grid",
             "none of its resources fails",
             "remove it, or add [[failures]] `of` a site",
@@ -112,7 +118,7 @@ impl Check<'_> {
                     "remove it, or add a workload with `model = \"workflows\"`",
                 ),
             };
-            let read = read || policy != GridPolicy::BalancedWorkflow;
+            let read = read || *policy != GridPolicy::BalancedWorkflow;
             self.uses(&path.key(key), read, "the grid", why, remedy);
         }
         self.progress_effects(path, grid);
@@ -123,7 +129,7 @@ impl Check<'_> {
 
     /// What tasks say of their progress, where nobody listens, and what moves cost, where they cost nothing.
     fn progress_effects(&mut self, path: &Path, grid: &Grid) {
-        let balanced = grid.policy == GridPolicy::BalancedWorkflow;
+        let balanced = matches!(grid.policy, GridPolicy::BalancedWorkflow | GridPolicy::Own(_));
         let own = |workload: &&Workload| self.scenario.runs_on_grid(workload);
         let workflows = self.scenario.workloads.iter().filter(own).any(|it| it.workflows.is_some());
         let why =

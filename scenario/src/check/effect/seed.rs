@@ -41,7 +41,7 @@ fn draws(scenario: &Scenario) -> bool {
                 || remaps && 0.0 < part && part < 1.0
                 || it.transaction().is_some_and(waits)
         }
-        Role::Places(placement) => placement == Placement::Random,
+        Role::Places(placement) => *placement == Placement::Random,
     });
     provider
         || places
@@ -112,7 +112,8 @@ fn plans_draw(plans: &Plans) -> bool {
 }
 
 fn grid_draws(grid: &Grid) -> bool {
-    let random = matches!(grid.policy, GridPolicy::Fcfs | GridPolicy::Wqr);
+    // A rule of one's own may draw.
+    let random = matches!(grid.policy, GridPolicy::Fcfs | GridPolicy::Wqr | GridPolicy::Own(_));
     let stars = grid.network.model == NetworkModel::Stars && grid.sites.len() > 1;
     random
         || grid.information.mode == InformationMode::Delayed
