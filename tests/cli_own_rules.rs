@@ -8,9 +8,18 @@ use std::sync::atomic::AtomicBool;
 
 use haggle::experiment::sweep::{OnFailure, SweepConduct, SweepError, Wanted, sweep};
 use haggle::experiment::{Figures, Keep, summarise};
+use haggle::model::{Span, Time};
 use haggle::scenario::file::{Lublin, Model, Order, Policy};
 use haggle::scenario::{Experiment, Logs, Source};
-use haggle::{Builder, Rules};
+use haggle::scheduling::checkpoints::JobSituation;
+use haggle::scheduling::composition::{
+    BagCall, Composer, Composition, CompositionOptions, NoLb, Part, View, level,
+};
+use haggle::scheduling::grid::GridPolicy;
+use haggle::scheduling::grid::checkpoint::Situation;
+use haggle::scheduling::grid::workflows::prediction::Extrapolation;
+use haggle::scheduling::{Asked, Award, Offer};
+use haggle::{Builder, Rules, write};
 use haggle_results::Provenance;
 
 use crate::command::{Folder, shown, stderr_of, stdout_of};
@@ -235,4 +244,194 @@ fn scenarios_in_code_name_rules() {
     assert_ne!(wait(Order::Largest, Rules::new()), wait(Order::Arrival, Rules::new()));
     let error = build(named, Rules::new()).unwrap_err().to_string();
     assert!(error.contains("no order of one's own is called \"widest\""), "{error}");
+}
+
+/// As "offers-no-lb".
+#[derive(Default)]
+struct Earliest;
+
+impl Composer for Earliest {
+    type Needs = <NoLb as Composer>::Needs;
+
+    fn compose(
+        &self,
+        bag: &BagCall,
+        views: &[View<Self::Needs>],
+        turn: u64,
+    ) -> Option<Composition> {
+        NoLb { options: CompositionOptions::default() }.compose(bag, views, turn)
+    }
+}
+
+/// The whole bag to the provider with the least load for its power that offers to take it.
+#[derive(Default)]
+struct Lightest;
+
+impl Composer for Lightest {
+    type Needs = level::Load;
+
+    fn compose(&self, bag: &BagCall, views: &[View<level::Load>], _: u64) -> Option<Composition> {
+        let whole = views.iter().enumerate().filter_map(|(provider, view)| {
+            let offer = view.offers().iter().find(|offer| offer.tasks >= bag.tasks)?;
+            Some((view.load() / u128::from(view.power()), provider, *offer))
+        });
+        let (_, provider, offer) = whole.min()?;
+        let award = Award::Offered { tasks: bag.tasks, offer };
+        let part = Part { provider, award, offer: Some(offer) };
+        Some(Composition {
+            completion: offer.completion,
+            parts: vec![part],
+            balanced: false,
+            sizes: 1,
+        })
+    }
+}
+
+/// One task too few.
+#[derive(Default)]
+struct Forgetful;
+
+impl Composer for Forgetful {
+    type Needs = level::Offers;
+
+    fn compose(&self, bag: &BagCall, views: &[View<level::Offers>], _: u64) -> Option<Composition> {
+        let offer = *views.first()?.offers().last()?;
+        let award = Award::Offered { tasks: bag.tasks - 1, offer };
+        let parts = vec![Part { provider: 0, award, offer: Some(offer) }];
+        Some(Composition { completion: Time::ZERO, parts, balanced: false, sizes: 1 })
+    }
+}
+
+/// As `padding = "20%"`.
+fn padded(asked: &Asked, offer: &Offer) -> Option<Span> {
+    Some((offer.completion - asked.now).scaled(0.2 * asked.draw))
+}
+
+/// Tells of the whole bag only.
+fn whole(asked: &Asked, offer: &Offer) -> Option<Span> {
+    (offer.tasks == asked.bag.tasks).then_some(Span::ZERO)
+}
+
+fn ten_minutes(_: &Situation) -> Span {
+    Span::from_secs(600)
+}
+
+/// The wider a job, the shorter.
+fn by_width(job: &JobSituation) -> Span {
+    Span::from_secs(3_600 / i64::from(job.processors))
+}
+
+fn hour(_: &JobSituation) -> Span {
+    Span::from_secs(3_600)
+}
+
+const MIGRATION: GridPolicy = GridPolicy::Migration { checkpointing: true };
+
+fn more_rules() -> Rules {
+    Rules::new()
+        .composition::<Earliest>("earliest", 1)
+        .composition::<Lightest>("lightest", 1)
+        .composition::<Forgetful>("forgetful", 1)
+        .offers("padded-too", 1, padded)
+        .offers("whole", 1, whole)
+        .grid_policy("migration-too", 1, |resources| MIGRATION.build(resources))
+        .prediction("extrapolation-too", 1, || Box::new(Extrapolation))
+        .grid_checkpoints("ten-minutes", 1, ten_minutes)
+        .job_checkpoints("hour", 1, hour)
+        .job_checkpoints("by-width", 1, by_width)
+}
+
+/// The digest of the only run of a scenario with these values set, and its summary.
+fn digest(text: &str, settings: &[(&str, &str)]) -> (String, haggle::Summary) {
+    let owned = |&(path, value): &(&str, &str)| (path.to_owned(), value.to_owned());
+    let settings = Vec::from_iter(settings.iter().map(owned));
+    let source = Source::new("own.toml", text).with(&settings);
+    let experiment = Experiment::read_with(source, Logs::MustExist, &more_rules());
+    let experiment = experiment.unwrap_or_else(|error| panic!("{error}"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = experiment.runs().next().expect("a run");
+    let results = write(&run, &folder.path().join("run")).expect("it ends");
+    let found = haggle::experiment::audit::audit(&folder.path().join("run"));
+    assert!(found.is_ok(), "{found:?}");
+    let overall = results.provenance().expect("it is there").digest.overall;
+    (overall, results.summary().expect("it is there"))
+}
+
+#[test]
+fn compositions_of_ones_own_decide() {
+    let text = include_str!("../scenarios/bargaining.toml");
+    let composed = |value: &str| digest(text, &[("metascheduler.broker.composition", value)]);
+    let ours = composed("offers-no-lb");
+    assert_eq!(composed("{ own = \"earliest\" }").0, ours.0);
+    let (other, summary) = digest(
+        text,
+        &[
+            ("metascheduler.broker.composition", "{ own = \"lightest\" }"),
+            ("provider.*.disclosure", "load"),
+        ],
+    );
+    assert_ne!(other, ours.0);
+    assert!(summary.metric("completed_jobs") > Some(0.0));
+    let (_, summary) = composed("{ own = \"forgetful\" }");
+    let bags = |summary: &haggle::Summary| {
+        let bags = summary.classes.iter().find(|class| class.name == "external");
+        bags.expect("there are bags").outcomes.completed
+    };
+    assert_eq!(bags(&summary), 0, "what is not the whole bag is nothing");
+    assert!(bags(&ours.1) > 0);
+}
+
+#[test]
+fn a_composition_reads_no_more_than_providers_disclose() {
+    let text = include_str!("../scenarios/bargaining.toml");
+    let settings =
+        [("metascheduler.broker.composition".to_owned(), "{ own = \"lightest\" }".to_owned())];
+    let source = Source::new("own.toml", text).with(&settings);
+    let error = Experiment::read_with(source, Logs::MustExist, &more_rules()).unwrap_err();
+    let expected = "composition \"lightest\" needs disclosure \"load\", provider \"north\" discloses only \"offers\"";
+    assert!(error.to_string().contains(expected), "{error}");
+}
+
+#[test]
+fn providers_tell_of_offers_by_rules_of_ones_own() {
+    let text = include_str!("../scenarios/bargaining.toml");
+    let ours = digest(text, &[("provider.*.offers.padding", "20%")]).0;
+    assert_eq!(digest(text, &[("provider.*.offers.told", "{ own = \"padded-too\" }")]).0, ours);
+    assert_ne!(digest(text, &[]).0, ours);
+    let (whole, _) = digest(text, &[("provider.*.offers.told", "{ own = \"whole\" }")]);
+    assert_eq!(digest(text, &[("provider.*.offers.fractions", "[\"100%\"]")]).0, whole);
+}
+
+#[test]
+fn grids_have_schedulers_and_predictions_of_ones_own() {
+    let text = include_str!("every_key/young.toml");
+    let with = |policy: &str| {
+        let (_, summary) = digest(text, &[("grid.policy", policy)]);
+        ["makespan", "mean_turnaround_time", "lost_work"].map(|name| summary.metric(name))
+    };
+    assert_eq!(with("{ own = \"migration-too\" }"), with("migration"));
+    assert_ne!(with("rescheduling"), with("migration"));
+    let text = include_str!("every_key/workflows.toml");
+    let with = |prediction: &str| digest(text, &[("grid.prediction", prediction)]).0;
+    assert_eq!(with("{ own = \"extrapolation-too\" }"), with("extrapolation"));
+    assert_ne!(with("average"), with("extrapolation"));
+}
+
+#[test]
+fn checkpoints_are_written_by_rules_of_ones_own() {
+    let text = include_str!("every_key/young.toml");
+    let ours =
+        digest(text, &[("grid.checkpoints", "{ rule = \"periodic\", interval = \"10min\" }")]).0;
+    assert_eq!(
+        digest(text, &[("grid.checkpoints", "{ rule = { own = \"ten-minutes\" } }")]).0,
+        ours
+    );
+    let text = include_str!("../scenarios/failing-sites.toml");
+    let rule = |name: &str| {
+        let value =
+            format!("{{ rule = {{ own = \"{name}\" }}, cost = \"1min\", recovery = \"2min\" }}");
+        digest(text, &[("provider.1.checkpoints", &value)]).0
+    };
+    assert_eq!(rule("hour"), digest(text, &[]).0);
+    assert_ne!(rule("by-width"), rule("hour"));
 }

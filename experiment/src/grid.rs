@@ -66,7 +66,10 @@ pub(super) fn plan(
         },
         data: scenario.workloads.iter().map(data).collect(),
         workflows: workflows::of_grid(scenario, flows),
-        checkpoints: grid.checkpoints.map(|it| checkpoints(&it)),
+        checkpoints: match &grid.checkpoints {
+            Some(it) => Some(checkpoints(it, &scenario.own)?),
+            None => None,
+        },
         prepare: grid.prepare.0,
         output_survives: grid.output == file::OutputFate::Survives,
         cancel_mode: match grid.cancel_mode {
@@ -253,11 +256,11 @@ fn length(written: TimeOrShare) -> Length {
     }
 }
 
-fn checkpoints(written: &file::Checkpoints) -> Checkpoints {
+fn checkpoints(written: &file::Checkpoints, own: &Rules) -> Result<Checkpoints, NoSuchRule> {
     let interval = written.interval.map_or(Span::ZERO, |interval| interval.0);
     let mtbf = written.mtbf.map(|mtbf| mtbf.0);
-    Checkpoints {
-        rule: match written.rule {
+    Ok(Checkpoints {
+        rule: match &written.rule {
             file::CheckpointRule::Periodic => IntervalRule::Periodic { interval },
             file::CheckpointRule::LastFailure => {
                 IntervalRule::LastFailure { interval, max_omit: written.omit_max }
@@ -271,6 +274,9 @@ fn checkpoints(written: &file::Checkpoints) -> Checkpoints {
             },
             file::CheckpointRule::Young => IntervalRule::Young { mtbf },
             file::CheckpointRule::Daly => IntervalRule::Daly { mtbf },
+            file::CheckpointRule::Own(name) => {
+                IntervalRule::Own(own.grid_checkpoints.get(name.as_str())?)
+            }
         },
         cost: written.cost.map_or(CheckpointCost::BY_LENGTH, |it| CheckpointCost::Constant(it.0)),
         recovery: written.recovery.0,
@@ -278,7 +284,7 @@ fn checkpoints(written: &file::Checkpoints) -> Checkpoints {
             file::MeanFailure::Elapsed => MeanFailure::Elapsed,
             file::MeanFailure::Closed => MeanFailure::Closed,
         },
-    }
+    })
 }
 
 fn routes(

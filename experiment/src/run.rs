@@ -376,7 +376,7 @@ pub(super) fn own_rules(scenario: &Scenario) -> Result<Vec<OwnRule>, NoSuchRule>
 
 /// Whether a rule may let a job be rejected that a provider could run.
 fn chooses(rule: &OwnRule) -> bool {
-    rule.kind == Kind::Placement.name()
+    [Kind::Placement, Kind::Composition].iter().any(|kind| rule.kind == kind.name())
 }
 
 /// Errors of a run's surroundings, as what they are.

@@ -199,10 +199,10 @@ impl Stage {
                 (scheduling, _) => scheduling,
             },
             overrun: overrun(provider.overrun),
-            on_failure: resuming::on_failure(scenario, provider),
+            on_failure: resuming::on_failure(scenario, provider)?,
             max_attempts: provider.max_attempts.unwrap_or(MAX_ATTEMPTS),
             disclosure: provider.disclosure.level(),
-            bargaining: bargaining(provider, scenario),
+            bargaining: bargaining(provider, scenario)?,
             reserving: reservations::reserving(provider),
             publishes: provider.publishes.map_or(1_000_000, Share::millionths),
             machine: mapping::machine(provider),
@@ -367,9 +367,10 @@ impl Stage {
         addresses: &BTreeMap<String, ActorId>,
     ) -> Result<ActorId, NoSuchRule> {
         let providers = metascheduler.providers.iter().map(|it| addresses[it.as_str()]).collect();
-        if let Some(policy) = metascheduler.composition {
+        if let Some(policy) = &metascheduler.composition {
             let me = ActorId(self.world.actors.len() as u32);
-            let config = negotiator(me, metascheduler, policy.policy(), providers, scenario);
+            let policy = policy.policy(&scenario.own)?;
+            let config = negotiator(me, metascheduler, policy, providers, scenario);
             let new = move || AnyActor::Negotiator(Box::new(Negotiator::new(config.clone())));
             return Ok(self.add_anew(&metascheduler.name, scenario, new));
         }
@@ -640,10 +641,14 @@ fn rescheduling(rescheduling: file::Rescheduling) -> ReschedulingConfig {
     }
 }
 
-fn bargaining(provider: &file::Provider, scenario: &Scenario) -> Bargaining {
+fn bargaining(provider: &file::Provider, scenario: &Scenario) -> Result<Bargaining, NoSuchRule> {
     let estimates = provider.estimates.unwrap_or_default();
     let offers = provider.offers.clone().unwrap_or_default();
-    Bargaining {
+    let told = match &offers.told {
+        file::Told::Padded => None,
+        file::Told::Own(name) => Some(scenario.own.offers.get(name.as_str())?),
+    };
+    Ok(Bargaining {
         estimates: match estimates.from {
             file::EstimatesFrom::Users => Estimates::Users,
             file::EstimatesFrom::Profiled => Estimates::Profiled {
@@ -654,10 +659,11 @@ fn bargaining(provider: &file::Provider, scenario: &Scenario) -> Bargaining {
         },
         validity: offers.validity.map_or_else(|| agreement_time(scenario), |it| it.0),
         padding: offers.padding.fraction(),
+        told,
         delay: offers.delay.0,
         catches_up: provider.rescheduling.unwrap_or_default().catch_up,
         seed: scenario.scenario.seed,
-    }
+    })
 }
 
 /// It tells providers of whole bags if one of them reschedules by them.

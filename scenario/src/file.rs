@@ -63,7 +63,7 @@ pub use network::{Link, Network, Partition, Transport};
 pub use plans::{PlanCluster, PlanGenetic, PlanLinks, PlanMethod, PlanSearch, Plans};
 pub use provider::{
     Compression, Disclosure, Estimates, EstimatesFrom, JobCheckpointRule, JobCheckpoints, Late,
-    Offers, OnFailure, Order, Overrun, Policy, Provider, Rescheduling, ReschedulingRule,
+    Offers, OnFailure, Order, Overrun, Policy, Provider, Rescheduling, ReschedulingRule, Told,
 };
 pub use reservations::{AfterAnchor, Criterion, Reservations};
 pub use results::{Messages, Results, TableFormat};

@@ -4,7 +4,10 @@ use haggle_config::document::Path;
 use haggle_scheduling::own::{Kind, NoSuchRule};
 
 use super::Scenario;
-use super::file::{GridPolicy, Name, Order, Placement, Prediction};
+use super::file::{
+    CheckpointRule, Composition, GridPolicy, JobCheckpointRule, Name, Order, Placement, Prediction,
+    Told,
+};
 
 /// A rule of one's own that a scenario names: what it is for, its name and its version.
 pub type OwnRule = (Kind, &'static str, u32);
@@ -34,11 +37,22 @@ impl Scenario {
             if let Order::Own(name) = &provider.order {
                 named.push((Kind::Order, name, path.key("order")));
             }
+            if let Some(Told::Own(name)) = provider.offers.as_ref().map(|it| &it.told) {
+                named.push((Kind::Offers, name, path.key("offers").key("told")));
+            }
+            if let Some(JobCheckpointRule::Own(name)) =
+                provider.checkpoints.as_ref().map(|it| &it.rule)
+            {
+                named.push((Kind::JobCheckpoints, name, path.key("checkpoints").key("rule")));
+            }
         }
         for (index, metascheduler) in self.metaschedulers.iter().enumerate() {
             let path = Path::root().key("metascheduler").index(index);
             if let Placement::Own(name) = &metascheduler.placement {
                 named.push((Kind::Placement, name, path.key("placement")));
+            }
+            if let Some(Composition::Own(name)) = &metascheduler.composition {
+                named.push((Kind::Composition, name, path.key("composition")));
             }
         }
         if let Some(grid) = &self.grid {
@@ -49,6 +63,9 @@ impl Scenario {
             if let Some(Prediction::Own(name)) = &grid.prediction {
                 named.push((Kind::Prediction, name, path.key("prediction")));
             }
+            if let Some(CheckpointRule::Own(name)) = grid.checkpoints.as_ref().map(|it| &it.rule) {
+                named.push((Kind::GridCheckpoints, name, path.key("checkpoints").key("rule")));
+            }
         }
         named
     }
@@ -57,6 +74,7 @@ impl Scenario {
 #[cfg(test)]
 mod tests {
     use haggle_scheduling::Order;
+    use haggle_scheduling::composition::CompositionPolicy;
     use haggle_scheduling::grid::GridPolicy;
     use haggle_scheduling::placement::Placement;
 
@@ -70,5 +88,12 @@ mod tests {
         assert_eq!(of("Order"), Order::ALL.map(Order::name));
         assert_eq!(of("Placement"), Placement::ALL.map(Placement::name));
         assert_eq!(of("Prediction"), ["extrapolation", "average", "curve-fit"]);
+        assert_eq!(of("Composition"), CompositionPolicy::ALL.map(CompositionPolicy::name));
+        assert_eq!(of("Told"), ["padded"]);
+        assert_eq!(
+            of("CheckpointRule"),
+            ["periodic", "last-failure", "mean-failure", "young", "daly"]
+        );
+        assert_eq!(of("JobCheckpointRule"), ["periodic", "young", "daly"]);
     }
 }

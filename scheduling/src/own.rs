@@ -1,6 +1,7 @@
 //! Rules from outside: programs of one's own can give actors rules that are not ours.
 //!
-//! Orders of queues, placements, grid schedulers and predictions of lengths each have a variant `Own`. What a rule is
+//! Orders of queues, placements, compositions, grid schedulers, predictions of lengths and times between checkpoints each have a
+//! variant `Own`, and a provider can be told what to tell of its offers. What a rule is
 //! given and has to return is said there; it must depend on nothing else, or runs are not the same again. Who builds
 //! worlds in code puts a rule there; scenarios name it, and find it among the [`Rules`] of the program.
 
@@ -10,7 +11,10 @@ use std::hash::{Hash, Hasher};
 
 mod rules;
 
-pub use rules::{GridPolicyRule, Kind, List, NoSuchRule, OrderRule, PredictionRule, Rules};
+pub use rules::{
+    GridCheckpointRule, GridPolicyRule, JobCheckpointRule, Kind, List, NoSuchRule, OrderRule,
+    PredictionRule, Rules,
+};
 
 /// A rule of one's own, by its name and version. Two with the same are taken for the same.
 #[derive(Clone, Copy)]

@@ -127,6 +127,8 @@ impl What {
             What::Orders => Some(Kind::Order),
             What::Placements => Some(Kind::Placement),
             What::GridPolicies => Some(Kind::GridPolicy),
+            What::Compositions => Some(Kind::Composition),
+            What::Checkpoints => Some(Kind::GridCheckpoints),
             _ => None,
         }
     }
@@ -240,7 +242,7 @@ fn time(minutes: Option<Minutes>) -> String {
 fn disclosures(words: &[Word]) -> String {
     let own = own_rules();
     let placement = |word: &str| Some(read::<file::Placement>(word)?.needs(own));
-    let composition = |word: &str| Some(read::<file::Composition>(word)?.needs());
+    let composition = |word: &str| Some(read::<file::Composition>(word)?.needs(own));
     let mut rows = vec![row(["level", "what a provider tells", "asked for by"])];
     for level in words {
         let level_of = read::<file::Disclosure>(&level.word).map(file::Disclosure::level);

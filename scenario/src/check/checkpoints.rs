@@ -34,10 +34,12 @@ impl Check<'_> {
 
     fn check_job_rule(&mut self, at: &Path, checkpoints: &JobCheckpoints) {
         let computed = checkpoints.rule != JobCheckpointRule::Periodic;
+        let optimum =
+            matches!(checkpoints.rule, JobCheckpointRule::Young | JobCheckpointRule::Daly);
         self.check_interval(at, checkpoints.interval, computed);
         let mtbf = at.key("mtbf");
         match checkpoints.mtbf {
-            None if computed && !self.is_replaced(&mtbf) => self.report(
+            None if optimum && !self.is_replaced(&mtbf) => self.report(
                 at,
                 "this rule goes by the mean time between failures of a node".to_owned(),
                 "`mtbf` is missing here",
@@ -51,7 +53,7 @@ impl Check<'_> {
             ),
             _ => {}
         }
-        if computed {
+        if optimum {
             self.check_optimum(at, Some(checkpoints.cost));
         }
     }

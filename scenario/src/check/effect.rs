@@ -20,7 +20,7 @@ use super::names::Names;
 use crate::file::{
     CoallocationPolicy, Composition, EstimatesFrom, FigureKind, JobCheckpointRule, Metascheduler,
     OnFailure, Order, Policy, Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule,
-    Resizes, Role, Step,
+    Resizes, Role, Step, Told,
 };
 pub(super) use flow::parts;
 use flow::{Flow, Serves};
@@ -214,6 +214,11 @@ impl Check<'_> {
     fn offer_effects(&mut self, at: &Path, provider: &Provider, serves: Serves) {
         let edf = provider.policy == Policy::Edf;
         let answers = serves.bags;
+        let padded = provider.offers.as_ref().is_none_or(|it| it.told == Told::Padded);
+        let padding = match padded {
+            true => "nobody asks for offers of completions",
+            false => "a rule of one's own says how much later offers are told",
+        };
         let owner = format!("the offers of provider \"{}\"", provider.name);
         let only_edf = "only policy \"edf\" reads it";
         let rows = [
@@ -221,7 +226,8 @@ impl Check<'_> {
             ("resolution", edf && (serves.rigid || serves.sized), only_edf),
             ("pinned", edf && serves.slots, "only \"free-time-slots\" places tasks in slots"),
             ("fractions", serves.sized, "nobody asks for offers of several sizes"),
-            ("padding", serves.sized, "nobody asks for offers of completions"),
+            ("told", serves.sized, "nobody asks for offers of completions"),
+            ("padding", serves.sized && padded, padding),
             ("validity", answers, "nobody asks for offers"),
             ("delay", answers, "nobody asks for offers"),
         ];
@@ -232,7 +238,7 @@ impl Check<'_> {
 
     fn metascheduler_effects(&mut self, path: &Path, metascheduler: &Metascheduler) {
         let owner = format!("metascheduler \"{}\"", metascheduler.name);
-        let composes = metascheduler.composition;
+        let composes = &metascheduler.composition;
         let (why, remedy) = match metascheduler.role() {
             Role::Composes(_) => (
                 "it composes bags of tasks and places no rigid jobs",
@@ -281,13 +287,16 @@ impl Check<'_> {
             "remove it, or add `composition`",
         );
         let Some(composition) = composes else { return };
-        let offers = composition != Composition::FreeTimeSlots;
+        let ours = !matches!(composition, Composition::Own(_));
+        let offers = ours && *composition != Composition::FreeTimeSlots;
+        let why =
+            |ours_say| if ours { ours_say } else { "a composition of one's own does not read it" };
         let rows = [
-            ("relax", offers, "there are no offers to relax"),
-            ("spread", offers, "there are no offers to spread over"),
+            ("relax", offers, why("there are no offers to relax")),
+            ("spread", offers, why("there are no offers to spread over")),
             (
                 "weights",
-                composition == Composition::OffersDplbV2,
+                *composition == Composition::OffersDplbV2,
                 "only composition \"offers-dplb-v2\" reads it",
             ),
         ];

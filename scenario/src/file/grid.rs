@@ -389,12 +389,12 @@ pub enum CancelMode {
 }
 
 /// How jobs save their progress.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Checkpoints {
     /// The rule for the time between checkpoints.
     pub rule: CheckpointRule,
-    /// Interval I; for mean-failure the one from which it sets out. Not for young and daly.
+    /// Interval I; for mean-failure the one from which it sets out. Not for young, daly and rules of one's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<TimeSpan>,
     /// I_min of mean-failure: a time, or a share of the job's execution time.
@@ -440,7 +440,7 @@ fn two_minutes() -> TimeSpan {
 }
 
 /// The rule for the time between checkpoints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckpointRule {
     /// Always the same interval.
@@ -453,6 +453,8 @@ pub enum CheckpointRule {
     Young,
     /// Higher-order optimum (Daly 2006).
     Daly,
+    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
+    Own(Name),
 }
 
 /// How a resource estimates its mean time between failures.

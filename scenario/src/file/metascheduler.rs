@@ -2,7 +2,7 @@
 
 use haggle_model::{Disclosure, Span};
 use haggle_scheduling::composition::CompositionPolicy;
-use haggle_scheduling::own::Rules;
+use haggle_scheduling::own::{NoSuchRule, Rules};
 use haggle_scheduling::placement::Question;
 use haggle_scheduling::reallocation::Heuristic;
 use schemars::JsonSchema;
@@ -62,7 +62,7 @@ impl Metascheduler {
 
     /// What it does with jobs. Who is said to do two things is refused before.
     pub const fn role(&self) -> Role<'_> {
-        match (self.composition, &self.coallocation, self.reallocation, &self.mapping) {
+        match (&self.composition, &self.coallocation, self.reallocation, &self.mapping) {
             (Some(composition), ..) => Role::Composes(composition),
             (None, Some(coallocation), ..) => Role::Spreads(coallocation),
             (None, None, Some(reallocation), _) => Role::Moves(reallocation),
@@ -94,7 +94,7 @@ pub enum Role<'a> {
     /// Each rigid job goes to one provider.
     Places(&'a Placement),
     /// Bags are put together from offers.
-    Composes(Composition),
+    Composes(&'a Composition),
     /// Rigid jobs are spread over providers.
     Spreads(&'a Coallocation),
     /// Moldable jobs go to one provider, and move.
@@ -107,7 +107,7 @@ impl Role<'_> {
     /// The least that providers have to disclose for it, if it may be one of these rules.
     pub fn needs(self, own: &Rules) -> Disclosure {
         match self {
-            Role::Composes(composition) => composition.needs(),
+            Role::Composes(composition) => composition.needs(own),
             Role::Spreads(Coallocation { protocol: Some(_), .. }) => Disclosure::Offers,
             Role::Spreads(_) => Disclosure::Slots,
             Role::Moves(_) => Disclosure::Offers,
@@ -254,7 +254,7 @@ pub enum Tuning {
 }
 
 /// How a metascheduler puts a bag of tasks together from what providers answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Composition {
     /// The offers that have the bag done first, largest first.
@@ -267,33 +267,46 @@ pub enum Composition {
     OffersDplbV2,
     /// The earliest free time slots of all providers; needs disclosure "slots".
     FreeTimeSlots,
+    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
+    Own(Name),
 }
 
 impl Composition {
     /// The policy it names.
-    pub const fn policy(self) -> CompositionPolicy {
-        match self {
+    ///
+    /// # Errors
+    /// If that is none of ours, and none of these.
+    pub fn policy(&self, own: &Rules) -> Result<CompositionPolicy, NoSuchRule> {
+        Ok(match self {
             Composition::OffersNoLb => CompositionPolicy::OffersNoLb,
             Composition::OffersPlb => CompositionPolicy::OffersPlb,
             Composition::OffersDplb => CompositionPolicy::OffersDplb,
             Composition::OffersDplbV2 => CompositionPolicy::OffersDplbV2,
             Composition::FreeTimeSlots => CompositionPolicy::FreeTimeSlots,
-        }
+            Composition::Own(name) => CompositionPolicy::Own(own.compositions.get(name.as_str())?),
+        })
     }
 
     /// The least that providers have to disclose for it: what the policy's type can read.
-    pub const fn needs(self) -> Disclosure {
-        self.policy().needs()
+    pub fn needs(&self, own: &Rules) -> Disclosure {
+        // One that is not there is refused.
+        self.policy(own).map_or(Disclosure::Offers, CompositionPolicy::needs)
     }
 
-    /// The word in scenarios.
-    pub const fn name(self) -> &'static str {
+    /// Whether it asks for offers, or for free time slots only.
+    pub fn asks_for_offers(&self, own: &Rules) -> bool {
+        self.policy(own).map_or(true, CompositionPolicy::asks_for_offers)
+    }
+
+    /// The word in scenarios, or its name if it is one's own.
+    pub fn name(&self) -> &str {
         match self {
             Composition::OffersNoLb => "offers-no-lb",
             Composition::OffersPlb => "offers-plb",
             Composition::OffersDplb => "offers-dplb",
             Composition::OffersDplbV2 => "offers-dplb-v2",
             Composition::FreeTimeSlots => "free-time-slots",
+            Composition::Own(name) => name.as_str(),
         }
     }
 }

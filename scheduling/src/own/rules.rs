@@ -5,6 +5,10 @@ use std::fmt;
 use haggle_model::Span;
 
 use super::Own;
+use crate::bags::OfferRule;
+use crate::checkpoints::JobSituation;
+use crate::composition::{Composer, CompositionPolicy, OwnComposition};
+use crate::grid::checkpoint::Situation;
 use crate::grid::workflows::prediction::Predictor;
 use crate::grid::{GridPolicy, GridScheduler};
 use crate::placement::{OwnPlacement, Placement};
@@ -20,6 +24,12 @@ pub type GridPolicyRule = fn(u32) -> Box<dyn GridScheduler>;
 /// Makes what predicts lengths of tasks, see
 /// [`Prediction::Own`](crate::grid::workflows::Prediction::Own).
 pub type PredictionRule = fn() -> Box<dyn Predictor>;
+
+/// The time between checkpoints on a grid, see [`IntervalRule::Own`](crate::grid::IntervalRule::Own).
+pub type GridCheckpointRule = fn(&Situation) -> Span;
+
+/// The time between checkpoints of a rigid job, see [`Every::Own`](crate::checkpoints::Every::Own).
+pub type JobCheckpointRule = fn(&JobSituation) -> Span;
 
 /// The rules of a program, which its scenarios can name.
 ///
@@ -56,6 +66,14 @@ pub struct Rules {
     pub grid_policies: List<GridPolicyRule>,
     /// Predictions of the lengths of tasks.
     pub predictions: List<PredictionRule>,
+    /// Compositions of bags.
+    pub compositions: List<OwnComposition>,
+    /// What providers tell of their offers.
+    pub offers: List<OfferRule>,
+    /// Times between checkpoints on grids.
+    pub grid_checkpoints: List<GridCheckpointRule>,
+    /// Times between checkpoints of rigid jobs.
+    pub job_checkpoints: List<JobCheckpointRule>,
 }
 
 /// What a rule is for.
@@ -69,6 +87,14 @@ pub enum Kind {
     GridPolicy,
     /// A prediction of the lengths of tasks.
     Prediction,
+    /// A composition of bags.
+    Composition,
+    /// What a provider tells of its offers.
+    Offers,
+    /// The time between checkpoints on a grid.
+    GridCheckpoints,
+    /// The time between checkpoints of rigid jobs.
+    JobCheckpoints,
 }
 
 /// Rules of one kind.
@@ -124,6 +150,47 @@ impl Rules {
         self
     }
 
+    /// Adds a [`CompositionPolicy`]: the [`Composer`] of this type.
+    #[track_caller]
+    pub fn composition<C: Composer + Default>(mut self, name: &'static str, version: u32) -> Rules {
+        let ours = CompositionPolicy::ALL.map(CompositionPolicy::name);
+        let rule = OwnComposition::of::<C>();
+        self.compositions.add(Own { name, version, rule }, &ours);
+        self
+    }
+
+    /// Adds what a provider tells of the offers that it has planned, see [`OfferRule`].
+    #[track_caller]
+    pub fn offers(mut self, name: &'static str, version: u32, rule: OfferRule) -> Rules {
+        self.offers.add(Own { name, version, rule }, &["padded"]);
+        self
+    }
+
+    /// Adds an [`IntervalRule`](crate::grid::IntervalRule): the time until the next checkpoint of a job on a grid.
+    #[track_caller]
+    pub fn grid_checkpoints(
+        mut self,
+        name: &'static str,
+        version: u32,
+        rule: GridCheckpointRule,
+    ) -> Rules {
+        let ours = ["periodic", "last-failure", "mean-failure", "young", "daly"];
+        self.grid_checkpoints.add(Own { name, version, rule }, &ours);
+        self
+    }
+
+    /// Adds an [`Every`](crate::checkpoints::Every): for how long a rigid job computes before each checkpoint.
+    #[track_caller]
+    pub fn job_checkpoints(
+        mut self,
+        name: &'static str,
+        version: u32,
+        rule: JobCheckpointRule,
+    ) -> Rules {
+        self.job_checkpoints.add(Own { name, version, rule }, &["periodic", "young", "daly"]);
+        self
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.all().next().is_none()
@@ -131,9 +198,10 @@ impl Rules {
 
     /// All of them: what each is for, its name and its version.
     pub fn all(&self) -> impl Iterator<Item = (Kind, &'static str, u32)> {
-        let Rules { orders, placements, grid_policies, predictions } = self;
-        let lists = orders.all().chain(placements.all());
-        lists.chain(grid_policies.all()).chain(predictions.all())
+        let lists = self.orders.all().chain(self.placements.all());
+        let lists = lists.chain(self.grid_policies.all()).chain(self.predictions.all());
+        let lists = lists.chain(self.compositions.all()).chain(self.offers.all());
+        lists.chain(self.grid_checkpoints.all()).chain(self.job_checkpoints.all())
     }
 }
 
@@ -200,6 +268,10 @@ none_of! {
     OwnPlacement => Placement,
     GridPolicyRule => GridPolicy,
     PredictionRule => Prediction,
+    OwnComposition => Composition,
+    OfferRule => Offers,
+    GridCheckpointRule => GridCheckpoints,
+    JobCheckpointRule => JobCheckpoints,
 }
 
 impl Kind {
@@ -210,6 +282,10 @@ impl Kind {
             Kind::Placement => "placement",
             Kind::GridPolicy => "grid policy",
             Kind::Prediction => "prediction",
+            Kind::Composition => "composition",
+            Kind::Offers => "offer rule",
+            Kind::GridCheckpoints => "checkpoint rule of a grid",
+            Kind::JobCheckpoints => "checkpoint rule of a provider",
         }
     }
 }

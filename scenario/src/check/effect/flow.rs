@@ -8,7 +8,7 @@ use haggle_scheduling::own::Rules;
 use crate::Scenario;
 use crate::check::names::Names;
 use crate::check::reservations::reserves;
-use crate::file::{Composition, Metascheduler, User};
+use crate::file::{Metascheduler, User};
 
 /// What comes to one provider.
 #[derive(Clone, Copy, Debug, Default)]
@@ -118,14 +118,14 @@ impl Serves {
 
     fn asked_by(&mut self, metascheduler: &Metascheduler, own: &Rules) {
         self.asked = self.asked.max(Some(metascheduler.needs(own)));
-        match metascheduler.composition {
+        match &metascheduler.composition {
             None => {
                 self.rigid = true;
                 self.parts |= metascheduler.takes_parts();
             }
             Some(composition) => {
                 self.bags = true;
-                let slots = composition == Composition::FreeTimeSlots;
+                let slots = !composition.asks_for_offers(own);
                 self.slots |= slots;
                 self.sized |= !slots;
             }

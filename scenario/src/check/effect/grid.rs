@@ -168,16 +168,17 @@ impl Check<'_> {
     }
 
     fn rule_effects(&mut self, at: &Path, checkpoints: &Checkpoints) {
-        let rule = checkpoints.rule;
-        let mean = rule == CheckpointRule::MeanFailure;
+        let rule = &checkpoints.rule;
+        let mean = *rule == CheckpointRule::MeanFailure;
+        let own = matches!(rule, CheckpointRule::Own(_));
         let computed = matches!(rule, CheckpointRule::Young | CheckpointRule::Daly);
-        let learns = mean || computed && checkpoints.mtbf.is_none();
+        let learns = mean || own || computed && checkpoints.mtbf.is_none();
         let rows = [
             ("interval-min", mean),
             ("step", mean),
             ("limit", mean),
             ("first", mean),
-            ("omit-max", rule == CheckpointRule::LastFailure),
+            ("omit-max", *rule == CheckpointRule::LastFailure),
             ("mtbf", computed),
             ("mean-failure", learns),
         ];

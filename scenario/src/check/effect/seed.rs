@@ -27,7 +27,11 @@ fn draws(scenario: &Scenario) -> bool {
     let some = |share: Share| !share.is_zero();
     let provider = scenario.providers.iter().any(|it| {
         let pads = it.offers.as_ref().is_some_and(|offers| some(offers.padding));
-        pads || it.estimates.is_some_and(|estimates| estimates.from == EstimatesFrom::Profiled)
+        // A rule of one's own may draw.
+        let told =
+            it.offers.as_ref().is_some_and(|offers| matches!(offers.told, file::Told::Own(_)));
+        pads || told
+            || it.estimates.is_some_and(|estimates| estimates.from == EstimatesFrom::Profiled)
     });
     let places = scenario.metaschedulers.iter().any(|it| match it.role() {
         Role::Composes(_) | Role::Moves(_) | Role::Maps(_) => false,
