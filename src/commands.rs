@@ -5,10 +5,10 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use crate::experiment::ExperimentError;
+use crate::experiment::sweep::SweepError;
+use crate::scenario::{InvalidScenario, ReadError};
 use crate::slurm::SlurmError;
-use haggle::experiment::ExperimentError;
-use haggle::experiment::sweep::SweepError;
-use haggle::scenario::{InvalidScenario, ReadError};
 use haggle_model::failures::recorded::TraceError;
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;

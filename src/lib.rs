@@ -31,16 +31,41 @@
 //! | [`plots`] | `haggle-plots` | figures from results |
 //! | [`results`] | `haggle-results` | tables, metrics, statistics |
 //! | [`runtime`] | `haggle-runtime` | the clock, worlds put together from actors of one's own |
+//! | [`scheduling`] | `haggle-scheduling` | decisions: what rules of one's own are given, and what they return |
+//! | [`model`] | `haggle-model` | times, jobs, ids |
+//!
+//! Rules of one's own ([`Rules`]) are what scenarios in code and in files can name beside ours: a [`Builder`] takes them, and so
+//! does the whole command line as a function ([`command::main_with`]).
 //!
 //! Without its default feature `command`, nothing of the command line is built.
 
+#[cfg(feature = "command")]
+pub mod command;
+
+#[cfg(feature = "command")]
+mod cli;
+#[cfg(feature = "command")]
+mod commands;
+#[cfg(feature = "command")]
+mod exit;
+#[cfg(feature = "command")]
+mod interrupt;
+#[cfg(feature = "command")]
+mod progress;
+#[cfg(feature = "command")]
+mod report;
+#[cfg(feature = "command")]
+mod slurm;
+
 pub use haggle_experiment as experiment;
+pub use haggle_model as model;
 pub use haggle_plots as plots;
 pub use haggle_results as results;
 pub use haggle_runtime as runtime;
 pub use haggle_scenario as scenario;
+pub use haggle_scheduling as scheduling;
 pub use haggle_studies as studies;
 
 pub use haggle_experiment::{ExperimentError, summarise, write};
 pub use haggle_results::{RunReader as Results, Summary};
-pub use haggle_scenario::{Builder, Experiment, Run};
+pub use haggle_scenario::{Builder, Experiment, Rules, Run};

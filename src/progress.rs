@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haggle::experiment::Watch;
+use crate::experiment::Watch;
 use haggle_model::Time;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 

@@ -5,12 +5,12 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::{env, fmt};
 
+use crate::experiment::ExperimentError;
+use crate::experiment::sweep::SweepError;
+use crate::experiment::workload::WorkloadError as OpenError;
+use crate::experiment::world::StageError;
+use crate::scenario::{InvalidScenario, Problem, Source, Warnings};
 use crate::slurm::SlurmError;
-use haggle::experiment::ExperimentError;
-use haggle::experiment::sweep::SweepError;
-use haggle::experiment::workload::WorkloadError as OpenError;
-use haggle::experiment::world::StageError;
-use haggle::scenario::{InvalidScenario, Problem, Source, Warnings};
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
 use haggle_results::ResultsError;
@@ -81,6 +81,7 @@ pub(crate) fn report(error: &Error) -> Exit {
         }
         Error::Sweep(
             SweepError::Foreign { .. }
+            | SweepError::OtherRule { .. }
             | SweepError::InputChanged { .. }
             | SweepError::NoTables { .. },
         ) => {
@@ -103,6 +104,9 @@ pub(crate) fn report(error: &Error) -> Exit {
                  them out and sums up; what another command is carrying out it leaves alone\n"
             ));
             Exit::InvalidInput
+        }
+        Error::Sweep(SweepError::NoRule(inner)) => {
+            experiment(&ExperimentError::Stage(StageError::Rule(inner.clone())))
         }
         Error::Sweep(SweepError::Results(inner)) => results(inner),
         Error::Sweep(SweepError::Figure(inner)) => experiment(inner),

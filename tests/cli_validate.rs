@@ -541,7 +541,8 @@ fn all_mistakes_are_reported_together() {
         ·         ────┬────
         ·             ╰── no such word
         ╰────
-      help: did you mean "shortest"? `order` is one of "arrival", "shortest", "largest" or "key"
+      help: did you mean "shortest"? `order` is one of "arrival", "shortest", "largest" or "key"; or a
+            table, `{ own = "…" }`
 
       × `processors` must be an integer, not a string
         ╭─[wrong.toml:51:14]

@@ -142,7 +142,7 @@ pub(crate) fn stderr_of(shown: &str) -> &str {
     shown.split("----- stderr -----\n").nth(1).unwrap_or_default()
 }
 
-fn shown(output: &Output) -> String {
+pub(crate) fn shown(output: &Output) -> String {
     format!(
         "exit code: {}\n----- stdout -----\n{}----- stderr -----\n{}",
         output.status.code().map_or_else(|| "none".into(), |code| code.to_string()),

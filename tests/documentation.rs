@@ -4,7 +4,7 @@
 //! A block ```` ```console ```` holds commands and nothing else, so no output can be shown that is not
 //! real; a comment behind one may say `exit code N`. Of a block of Python the files that it reads must be there. A block ```` ```toml ```` is a whole scenario, or
 //! begins with the name of the file that it is: those of docs/studies.md are tried in
-//! `reproduce_studies`.
+//! `reproduce_studies`, those of docs/own-rules.md are run by the commands after them. A block of Rust is part of `examples/own_rules.rs`.
 #![cfg(unix)]
 
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use std::{env, fs, thread};
 
 use serde_json::Value;
 
+use crate::cli_own_rules::PROGRAM;
 use crate::command::{Folder, interrupt, stdout_of};
 
 /// Commands that take long: begun, and interrupted after a moment.
@@ -142,7 +143,10 @@ fn page(folder: &Folder, name: &str) -> (usize, usize) {
                     commands += 1;
                 }
             }
-            "toml" if is_file(block) => {}
+            "toml" if is_file(block) => {
+                let file = block.lines().next().unwrap_or_default().trim_start_matches("# ");
+                fs::write(folder.path().join(file), block).expect("it can be written");
+            }
             "toml" => {
                 let file = format!("shown-{scenarios}.toml");
                 fs::write(folder.path().join(&file), block).expect("it can be written");
@@ -150,6 +154,10 @@ fn page(folder: &Folder, name: &str) -> (usize, usize) {
                 scenarios += 1;
             }
             "python" => reads(folder, block),
+            "rust" => assert!(
+                include_str!("../examples/own_rules.rs").contains(block),
+                "{name}: examples/own_rules.rs does not have\n{block}"
+            ),
             "text" => {}
             other => panic!("{name}: what is a block of {other}?"),
         }
@@ -252,6 +260,10 @@ fn shell(folder: &Folder, command: &str) -> Command {
     let haggle = PathBuf::from(assert_cmd::cargo::cargo_bin!("haggle"));
     let mut path = haggle.parent().expect("it lies in a folder").as_os_str().to_owned();
     path.push(":");
+    if command.starts_with("own_rules ") {
+        path.push(PROGRAM.parent().expect("it lies in a folder"));
+        path.push(":");
+    }
     path.push(env::var_os("PATH").unwrap_or_default());
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).current_dir(folder.path());

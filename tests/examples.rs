@@ -4,6 +4,9 @@
 #[path = "../examples/offers.rs"]
 mod offers;
 #[expect(dead_code, reason = "only the command runs its `main`")]
+#[path = "../examples/own_rules.rs"]
+pub(crate) mod own_rules;
+#[expect(dead_code, reason = "only the command runs its `main`")]
 #[path = "../examples/policies.rs"]
 mod policies;
 

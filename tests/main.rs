@@ -18,6 +18,7 @@ mod cli_mapping;
 mod cli_moving;
 mod cli_network;
 mod cli_new;
+mod cli_own_rules;
 mod cli_plans;
 mod cli_plot;
 mod cli_replay;

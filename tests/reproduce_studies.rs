@@ -6,10 +6,11 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
+use haggle::Rules;
 use haggle::studies::catalogue::Origin;
 use haggle::studies::draw::draw;
 use haggle::studies::language::Language;
-use haggle::studies::obtain::Task;
+use haggle::studies::obtain::{Stock, Task};
 use haggle::studies::study::{Compute, Effort};
 use haggle::studies::{Catalogue, Data, Judgement, Library, judge};
 
@@ -72,7 +73,8 @@ fn reproduced(folder: &Folder, quick: bool) -> Vec<String> {
         let output = folder.path().join("out");
         fs::create_dir_all(&output).expect("it can be made");
         let data = |origin: &Origin| {
-            let task = Task::new(&library, STUDIES, study, origin, &output, quick, false);
+            let stock = Stock { library: &library, studies: STUDIES, own: &Rules::new() };
+            let task = Task::new(stock, study, origin, &output, quick, false);
             let task = task.expect("it can be had");
             Rc::new(task.carry_out(2, &AtomicBool::new(false), &|| ()).expect("it ends well"))
         };

@@ -69,7 +69,12 @@ enum Fit {
 impl Pass {
     fn value(&mut self, node: &mut Node, schema: &Json, path: &Path) -> Fit {
         if let Some(words) = self.rules.schema.words(schema) {
-            return self.word(node, &words, path);
+            return match self.rules.schema.table_beside_words(schema) {
+                Some(table) if matches!(node.value, Value::Table(_)) => {
+                    self.table(node, table, path)
+                }
+                beside => self.word(node, &words, beside, path),
+            };
         }
         if let Some((tag, variants)) = self.rules.schema.variants(schema) {
             return self.tagged(node, tag, &variants, path);
@@ -95,19 +100,24 @@ impl Pass {
         }
     }
 
-    fn word(&mut self, node: &Node, words: &[&str], path: &Path) -> Fit {
+    /// A word, or else a table of the form `beside`.
+    fn word(&mut self, node: &Node, words: &[&str], beside: Option<&Json>, path: &Path) -> Fit {
+        let mut known = list(words);
+        for key in beside.into_iter().flat_map(|table| self.rules.schema.required(table)) {
+            known.push_str(&format!("; or a table, `{{ {key} = \"…\" }}`"));
+        }
         let Some(text) = node.text() else {
             return self.unfit(
                 node,
                 format!("`{}` must be a word, not {}", path.name(), node.kind()),
                 node.kind().into(),
-                Some(format!("write one of {}", list(words))),
+                Some(format!("write one of {known}")),
             );
         };
         if words.contains(&text) {
             return Fit::Fits;
         }
-        let known = format!("`{}` is one of {}", path.name(), list(words));
+        let known = format!("`{}` is one of {known}", path.name());
         let help = match nearest(text, words.iter().copied()) {
             Some(word) => format!("did you mean \"{word}\"? {known}"),
             None => known,
@@ -140,7 +150,7 @@ impl Pass {
                 Some(format!("`{tag}` is one of {}", list(&names))),
             );
         };
-        if self.word(written, &names, &path.key(tag)) == Fit::Unfit {
+        if self.word(written, &names, None, &path.key(tag)) == Fit::Unfit {
             return Fit::Unfit;
         }
         let chosen = variants.iter().find(|(name, _)| written.text() == Some(name));

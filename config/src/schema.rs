@@ -72,7 +72,8 @@ impl Schema {
         }
     }
 
-    /// The words that a string may be, if the schema lists them.
+    /// The words that a string may be, if the schema lists them. A table may be taken instead, see
+    /// [`Schema::table_beside_words`].
     pub fn words<'s>(&'static self, schema: &'s Json) -> Option<Vec<&'s str>> {
         let schema = self.plain(schema);
         if let Some(word) = schema["const"].as_str() {
@@ -81,7 +82,17 @@ impl Schema {
         if let Some(words) = schema["enum"].as_array() {
             return words.iter().map(Json::as_str).collect();
         }
-        schema["oneOf"].as_array()?.iter().map(|choice| choice["const"].as_str()).collect()
+        let choices = schema["oneOf"].as_array()?;
+        let words =
+            choices.iter().filter_map(|choice| choice["const"].as_str()).collect::<Vec<_>>();
+        (!words.is_empty()).then_some(words)
+    }
+
+    /// The table that may stand where otherwise one of some words does.
+    pub fn table_beside_words<'s>(&'static self, schema: &'s Json) -> Option<&'s Json> {
+        self.words(schema)?;
+        let choices = self.plain(schema)["oneOf"].as_array()?;
+        choices.iter().find(|choice| choice["type"] == "object")
     }
 
     /// The tables a tagged table may be, each with its tag's value: (key of the tag, variants).

@@ -28,7 +28,9 @@ pub fn cast(scenario: &Scenario) -> Cast {
     };
     // Where jobs run comes first, so that the number of a place is that of its actor.
     scenario.providers.iter().for_each(|it| {
-        let scheduler = scheduling(it).to_string();
+        // Who reads results may not have the rules by which they came.
+        let scheduler = scheduling(it, scenario);
+        let scheduler = scheduler.map_or_else(|it| it.to_string(), |it| it.to_string());
         let may_fail = may_fail(scenario, it.name.as_str());
         add_place(&mut cast, it.name.to_string(), (it.processors, it.speed), scheduler, may_fail);
     });
@@ -97,7 +99,8 @@ fn add_clusters(cast: &mut Cast, scenario: &Scenario, plans: &file::Plans) {
 }
 
 fn add_resources(cast: &mut Cast, scenario: &Scenario, grid: &file::Grid) {
-    let policy = grid::policy(grid).to_string();
+    let policy = grid::policy(grid, &scenario.own);
+    let policy = policy.map_or_else(|it| it.to_string(), |it| it.to_string());
     for site in &grid.sites {
         let may_fail = may_fail(scenario, site.name.as_str());
         for name in site.resource_names() {

@@ -12,7 +12,7 @@ mod same;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use haggle_results::{Input, ResultsError, RunReader, Summary};
+use haggle_results::{Input, OwnRule, Provenance, ResultsError, RunReader, Summary};
 use serde::Serialize;
 
 use super::cast::cast;
@@ -121,10 +121,7 @@ pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, 
         tables,
         tables_of_one: names.into_iter().filter(alone).cloned().collect(),
         inputs: inputs.map(|input| input.path.clone()).collect(),
-        scenario: scenario_differences(
-            (a.folder(), &side_a.scenario),
-            (b.folder(), &side_b.scenario),
-        )?,
+        scenario: differences(&keys(a, &side_a)?, &keys(b, &side_b)?),
         metrics: metric_pairs(of_run(&summaries.0), of_run(&summaries.1)),
         jobs: jobs::differences(&pairs, most),
         impact: impact::of_pairs(&pairs),
@@ -147,6 +144,7 @@ struct Side {
     scenario: Scenario,
     seed: u64,
     inputs: Vec<Input>,
+    own_rules: Vec<OwnRule>,
     /// The digests of its tables as they are now.
     tables: BTreeMap<String, String>,
     changed: Vec<String>,
@@ -163,7 +161,8 @@ impl Side {
             (tables.get(name) != Some(digest)).then(|| name.clone())
         };
         let changed = written.iter().filter_map(is_not).collect();
-        Ok(Side { scenario, seed: provenance.seed, inputs: provenance.inputs, tables, changed })
+        let Provenance { seed, inputs, own_rules, .. } = provenance;
+        Ok(Side { scenario, seed, inputs, own_rules, tables, changed })
     }
 }
 
@@ -182,28 +181,27 @@ fn metric_pairs(a: Vec<(String, f64)>, b: Vec<(String, f64)>) -> Vec<MetricPair>
         .collect()
 }
 
-fn scenario_differences(
-    a: (&Path, &Scenario),
-    b: (&Path, &Scenario),
-) -> Result<Vec<KeyDifference>, ResultsError> {
-    let (a, b) = (keys(a)?, keys(b)?);
+fn differences(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<KeyDifference> {
     let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     let difference = |key: &String| {
         let (a, b) = (a.get(key).cloned(), b.get(key).cloned());
         (a != b).then(|| KeyDifference { key: key.clone(), a, b })
     };
-    Ok(names.into_iter().filter_map(difference).collect())
+    names.into_iter().filter_map(difference).collect()
 }
 
-/// Every key of the scenario of a folder with its value as TOML.
-fn keys((folder, scenario): (&Path, &Scenario)) -> Result<BTreeMap<String, String>, ResultsError> {
-    let mut scenario = scenario.clone();
+/// Every key of the scenario of a run with its value as TOML, and the versions of rules of one's own.
+fn keys(run: &RunReader, side: &Side) -> Result<BTreeMap<String, String>, ResultsError> {
+    let (mut scenario, folder) = (side.scenario.clone(), run.folder());
     // Paths start from the results' folders; seen from one place, the same file has one name.
     let relocated = scenario.relocate(folder, Path::new("."));
     relocated.map_err(|error| ResultsError::read(folder, error))?;
     let mut keys = BTreeMap::new();
     if let Ok(table) = scenario.to_toml().parse() {
         flatten(String::new(), &toml::Value::Table(table), &mut keys);
+    }
+    for OwnRule { kind, name, version } in &side.own_rules {
+        keys.insert(format!("version of the {kind} \"{name}\" of one's own"), version.to_string());
     }
     Ok(keys)
 }

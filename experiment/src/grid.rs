@@ -23,10 +23,12 @@ use haggle_scheduling::grid::{
     Replicas, SessionPolicy, Share as Part, Sharing, SiteId,
 };
 
+use haggle_scheduling::own::{NoSuchRule, Rules};
 use haggle_workflows::schedule::Policy as Algorithm;
 use rand::RngExt;
 
 use super::workflows::{self, Workflows};
+use super::world::StageError;
 use haggle_scenario::quantity::{Share, TimeOrShare, TimeSpan};
 use haggle_scenario::{Scenario, file};
 
@@ -34,12 +36,12 @@ use haggle_scenario::{Scenario, file};
 /// zero.
 ///
 /// # Errors
-/// If its network cannot be.
+/// If its network cannot be, or it names a rule that is not there.
 pub(super) fn plan(
     scenario: &Scenario,
     grid: &file::Grid,
     flows: &Workflows,
-) -> Result<GridPlan, NetworkError> {
+) -> Result<GridPlan, StageError> {
     let seed = scenario.scenario.seed;
     let resources: Vec<PlannedResource> = (0..)
         .map(SiteId)
@@ -49,7 +51,7 @@ pub(super) fn plan(
     Ok(GridPlan {
         seed,
         resources,
-        policy: policy(grid),
+        policy: policy(grid, &scenario.own)?,
         preference: match grid.prefers {
             file::Preference::EffectiveSpeed => Preference::EffectiveSpeed,
             file::Preference::SpeedThenLoad => Preference::SpeedThenLoad,
@@ -64,7 +66,10 @@ pub(super) fn plan(
         },
         data: scenario.workloads.iter().map(data).collect(),
         workflows: workflows::of_grid(scenario, flows),
-        checkpoints: grid.checkpoints.map(|it| checkpoints(&it)),
+        checkpoints: match &grid.checkpoints {
+            Some(it) => Some(checkpoints(it, &scenario.own)?),
+            None => None,
+        },
         prepare: grid.prepare.0,
         output_survives: grid.output == file::OutputFate::Survives,
         cancel_mode: match grid.cancel_mode {
@@ -154,7 +159,11 @@ fn sessions(grid: &file::Grid) -> SessionPolicy {
     }
 }
 
-pub(super) fn policy(grid: &file::Grid) -> GridPolicy {
+/// The policy of a grid, which may be one of these rules.
+///
+/// # Errors
+/// If it names another one.
+pub(super) fn policy(grid: &file::Grid, own: &Rules) -> Result<GridPolicy, NoSuchRule> {
     let written = grid.replicas.unwrap_or_default();
     let room = u64::from(written.room);
     let unit = match written.unit {
@@ -163,7 +172,7 @@ pub(super) fn policy(grid: &file::Grid) -> GridPolicy {
     };
     let replicas = Replicas { min: written.min, max: written.max, room, unit };
     let checkpointing = grid.checkpoints.is_some();
-    match grid.policy {
+    Ok(match &grid.policy {
         file::GridPolicy::Fcfs => GridPolicy::Fcfs,
         file::GridPolicy::Fjbcr => GridPolicy::Fjbcr,
         file::GridPolicy::MaxMax => GridPolicy::MaxMax,
@@ -199,10 +208,13 @@ pub(super) fn policy(grid: &file::Grid) -> GridPolicy {
                 evicts: written.evict,
                 counts_checkpoint: written.counts_checkpoint,
             });
-            let prediction = match grid.prediction.unwrap_or_default() {
-                file::Prediction::Extrapolation => Prediction::Extrapolation,
-                file::Prediction::Average => Prediction::Average,
-                file::Prediction::CurveFit => Prediction::CurveFit,
+            let prediction = match &grid.prediction {
+                None | Some(file::Prediction::Extrapolation) => Prediction::Extrapolation,
+                Some(file::Prediction::Average) => Prediction::Average,
+                Some(file::Prediction::CurveFit) => Prediction::CurveFit,
+                Some(file::Prediction::Own(name)) => {
+                    Prediction::Own(own.predictions.get(name.as_str())?)
+                }
             };
             let estimate = match grid.estimate.unwrap_or_default() {
                 file::Estimate::Integrated => Estimate::Integrated,
@@ -231,7 +243,8 @@ pub(super) fn policy(grid: &file::Grid) -> GridPolicy {
         | file::GridPolicy::FullFillRoundRobin
         | file::GridPolicy::WithLimit
         | file::GridPolicy::WithDynamicLimit => GridPolicy::Sessions(sessions(grid)),
-    }
+        file::GridPolicy::Own(name) => GridPolicy::Own(own.grid_policies.get(name.as_str())?),
+    })
 }
 
 fn part(share: Share) -> Fraction {
@@ -245,11 +258,11 @@ fn length(written: TimeOrShare) -> Length {
     }
 }
 
-fn checkpoints(written: &file::Checkpoints) -> Checkpoints {
+fn checkpoints(written: &file::Checkpoints, own: &Rules) -> Result<Checkpoints, NoSuchRule> {
     let interval = written.interval.map_or(Span::ZERO, |interval| interval.0);
     let mtbf = written.mtbf.map(|mtbf| mtbf.0);
-    Checkpoints {
-        rule: match written.rule {
+    Ok(Checkpoints {
+        rule: match &written.rule {
             file::CheckpointRule::Periodic => IntervalRule::Periodic { interval },
             file::CheckpointRule::LastFailure => {
                 IntervalRule::LastFailure { interval, max_omit: written.omit_max }
@@ -263,6 +276,9 @@ fn checkpoints(written: &file::Checkpoints) -> Checkpoints {
             },
             file::CheckpointRule::Young => IntervalRule::Young { mtbf },
             file::CheckpointRule::Daly => IntervalRule::Daly { mtbf },
+            file::CheckpointRule::Own(name) => {
+                IntervalRule::Own(own.grid_checkpoints.get(name.as_str())?)
+            }
         },
         cost: written.cost.map_or(CheckpointCost::BY_LENGTH, |it| CheckpointCost::Constant(it.0)),
         recovery: written.recovery.0,
@@ -270,7 +286,7 @@ fn checkpoints(written: &file::Checkpoints) -> Checkpoints {
             file::MeanFailure::Elapsed => MeanFailure::Elapsed,
             file::MeanFailure::Closed => MeanFailure::Closed,
         },
-    }
+    })
 }
 
 fn routes(

@@ -10,11 +10,12 @@ use haggle_recording::check::{Check, Violation};
 use haggle_recording::{Books, Listener, TooWide};
 use haggle_results::provenance::FORMAT;
 use haggle_results::{
-    Cut, Existing, Extent, FinishedRun, Format, Input, Messages, Metrics, MetricsOptions,
+    Cut, Existing, Extent, FinishedRun, Format, Input, Messages, Metrics, MetricsOptions, OwnRule,
     Provenance, ResultsError, RunDigest, RunReader, RunWriter, Summary, Timing, WriteOptions,
     sha256,
 };
 use haggle_runtime::{Driver, OutsideError, RunError, RunStats, Simulation, World};
+use haggle_scheduling::own::{Kind, NoSuchRule};
 
 use super::audit::{Disagreement, audit};
 use super::cost::Stopwatch;
@@ -184,6 +185,7 @@ pub fn run(
     conduct: &Conduct<'_>,
 ) -> Result<Outcome, ExperimentError> {
     let stopwatch = Stopwatch::start();
+    let own_rules = own_rules(scenario).map_err(StageError::from)?;
     let stage = Stage::set(scenario, folder)?;
     let Stage { world, cast, reports, inputs, steps, clocks, mut warnings } = stage;
     let metrics = metrics_options(scenario);
@@ -197,12 +199,12 @@ pub fn run(
     let cleared = writer.as_ref().and_then(RunWriter::cleared).map(Path::to_owned);
     let mut record = Record {
         metrics: Metrics::new(&cast, metrics),
-        too_wide: TooWide::default(),
+        too_wide: TooWide::new(own_rules.iter().any(chooses)),
         check: conduct.check.then(|| Check::new(&cast)),
         writer,
     };
     let stats = record.take_down(world, &cast, conduct)?;
-    let Record { metrics, too_wide: TooWide(too_wide), writer, .. } = record;
+    let Record { metrics, too_wide, writer, .. } = record;
     let mut summary = metrics.summarise();
     let closes = !scenario.maintenance.is_empty();
     warnings.extend(in_vain(&steps, &reports, &summary, may_fail, closes));
@@ -220,6 +222,7 @@ pub fn run(
                 destination,
                 summary: &summary,
                 inputs: &inputs,
+                own_rules: &own_rules,
                 clock: model::local_clock(&clocks),
                 messages: stats.messages,
                 stopwatch: &stopwatch,
@@ -231,7 +234,15 @@ pub fn run(
         }
         _ => (None, stopwatch.timing(stats.messages)),
     };
-    Ok(Outcome { summary, stats, too_wide, reports: notable(&reports), warnings, written, timing })
+    Ok(Outcome {
+        summary,
+        stats,
+        too_wide: too_wide.jobs,
+        reports: notable(&reports),
+        warnings,
+        written,
+        timing,
+    })
 }
 
 /// What a run leaves in memory and, if asked for, on disk.
@@ -282,6 +293,7 @@ struct Rest<'a> {
     destination: &'a Destination,
     summary: &'a Summary,
     inputs: &'a [(String, PathBuf)],
+    own_rules: &'a [OwnRule],
     clock: Option<i64>,
     messages: u64,
     stopwatch: &'a Stopwatch,
@@ -314,6 +326,7 @@ impl Rest<'_> {
                 .filter(|(written, path)| written != "-" && path.is_file())
                 .map(|(written, path)| Input::of_file(path, written))
                 .collect::<Result<_, _>>()?,
+            own_rules: self.own_rules.to_vec(),
             local_time_at_zero: self.clock,
             digest: digest.clone(),
             tables: finished.table_sizes()?,
@@ -335,6 +348,25 @@ impl Rest<'_> {
             cleared: self.cleared,
         })
     }
+}
+
+/// The rules of one's own that a scenario names, as provenance has them.
+///
+/// # Errors
+/// If one of them is not there.
+pub(super) fn own_rules(scenario: &Scenario) -> Result<Vec<OwnRule>, NoSuchRule> {
+    let named = scenario.own_rules()?.into_iter();
+    let named = named.map(|(kind, name, version)| OwnRule {
+        kind: kind.name().to_owned(),
+        name: name.to_owned(),
+        version,
+    });
+    Ok(named.collect())
+}
+
+/// Whether a rule may let a job be rejected that a provider could run.
+fn chooses(rule: &OwnRule) -> bool {
+    [Kind::Placement, Kind::Composition].iter().any(|kind| rule.kind == kind.name())
 }
 
 /// Errors of a run's surroundings, as what they are.

@@ -20,6 +20,7 @@ use std::sync::atomic::AtomicBool;
 
 use haggle_results::pack::Pack;
 use haggle_results::{ResultsError, SweepFolder, sha256};
+use haggle_scheduling::own::NoSuchRule;
 
 use super::figures::file_name;
 use super::run::{BUILD, ExperimentError, Figures, Keep};
@@ -120,6 +121,19 @@ pub enum SweepError {
         /// That build.
         build: String,
     },
+    /// A rule of one's own has another version now.
+    #[error("`{}` holds results of another version of the {kind} \"{rule}\" of one's own", folder.display())]
+    OtherRule {
+        /// The folder.
+        folder: PathBuf,
+        /// What the rule is for.
+        kind: String,
+        /// Its name.
+        rule: String,
+    },
+    /// The scenario names a rule of one's own that is not among those it came with.
+    #[error(transparent)]
+    NoRule(#[from] NoSuchRule),
     /// A file that a run read is another one now.
     #[error("`{}` holds results of another `{input}`: that file has changed since", folder.display())]
     InputChanged {
@@ -250,6 +264,7 @@ pub fn clear_stale(
             Err(
                 SweepError::Foreign { .. }
                 | SweepError::OtherBuild { .. }
+                | SweepError::OtherRule { .. }
                 | SweepError::InputChanged { .. }
                 | SweepError::NoTables { .. }
                 | SweepError::Damaged { .. },

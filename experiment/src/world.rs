@@ -18,6 +18,7 @@ use haggle_model::{ActorId, ActorKind, Cast, JobClass, ProcessorSet, ProviderId,
 use haggle_runtime::network::{Crashes, Partition};
 use haggle_runtime::{Arrivals, EventOrder, Network, Outages, World};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, LoadWeights};
+use haggle_scheduling::own::NoSuchRule;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::reallocation::{Algorithm, MoveCost, Rule, Tuning};
 use haggle_scheduling::{
@@ -96,6 +97,9 @@ pub enum StageError {
     /// The network of a grid cannot be.
     #[error("grid: {0}")]
     Grid(#[from] NetworkError),
+    /// The scenario names a rule of one's own that is not among those it came with.
+    #[error(transparent)]
+    Rule(#[from] NoSuchRule),
 }
 
 impl Stage {
@@ -124,7 +128,7 @@ impl Stage {
         let mut addresses: BTreeMap<String, ActorId> = BTreeMap::new();
         let protocols = transactions(scenario, latency_max(scenario));
         for (id, provider) in (0..).map(ProviderId).zip(&scenario.providers) {
-            let id = stage.add_provider(id, provider, scenario, &protocols);
+            let id = stage.add_provider(id, provider, scenario, &protocols)?;
             addresses.insert(provider.name.to_string(), id);
         }
         let clusters = stage.clusters(scenario, &seating, folder)?;
@@ -135,7 +139,7 @@ impl Stage {
         addresses.extend(clusters.takes_jobs.into_iter().chain(resources.takes_jobs));
         for (metascheduler, protocol) in scenario.metaschedulers.iter().zip(&protocols) {
             let protocol = protocol.clone();
-            let id = stage.add_metascheduler(metascheduler, protocol, scenario, &addresses);
+            let id = stage.add_metascheduler(metascheduler, protocol, scenario, &addresses)?;
             addresses.insert(metascheduler.name.to_string(), id);
         }
         for it in acceptors(scenario) {
@@ -184,21 +188,21 @@ impl Stage {
         provider: &file::Provider,
         scenario: &Scenario,
         protocols: &[Option<Transaction>],
-    ) -> ActorId {
+    ) -> Result<ActorId, NoSuchRule> {
         let seed = scenario.scenario.seed;
         let config = ProviderConfig {
             id,
             processors: provider.processors,
             speed: provider.speed,
-            scheduler: match (scheduling(provider), takes_parts(provider, scenario)) {
+            scheduler: match (scheduling(provider, scenario)?, takes_parts(provider, scenario)) {
                 (Scheduling::Queue(config), true) => Scheduling::Coallocation(config),
                 (scheduling, _) => scheduling,
             },
             overrun: overrun(provider.overrun),
-            on_failure: resuming::on_failure(scenario, provider),
+            on_failure: resuming::on_failure(scenario, provider)?,
             max_attempts: provider.max_attempts.unwrap_or(MAX_ATTEMPTS),
             disclosure: provider.disclosure.level(),
-            bargaining: bargaining(provider, scenario),
+            bargaining: bargaining(provider, scenario)?,
             reserving: reservations::reserving(provider),
             publishes: provider.publishes.map_or(1_000_000, Share::millionths),
             machine: mapping::machine(provider),
@@ -208,7 +212,7 @@ impl Stage {
         self.announce(&config.maintenance);
         let stream = stream(seed, provider.name.as_str(), "offers");
         let new = move || Provider::new(config.clone(), stream.clone());
-        self.add_anew(&provider.name, scenario, move || AnyActor::Provider(Box::new(new())))
+        Ok(self.add_anew(&provider.name, scenario, move || AnyActor::Provider(Box::new(new()))))
     }
 
     /// Lets the next actor, a provider, hear of its maintenance.
@@ -361,17 +365,18 @@ impl Stage {
         protocol: Option<Transaction>,
         scenario: &Scenario,
         addresses: &BTreeMap<String, ActorId>,
-    ) -> ActorId {
+    ) -> Result<ActorId, NoSuchRule> {
         let providers = metascheduler.providers.iter().map(|it| addresses[it.as_str()]).collect();
-        if let Some(policy) = metascheduler.composition {
+        if let Some(policy) = &metascheduler.composition {
             let me = ActorId(self.world.actors.len() as u32);
-            let config = negotiator(me, metascheduler, policy.policy(), providers, scenario);
+            let policy = policy.policy(&scenario.own)?;
+            let config = negotiator(me, metascheduler, policy, providers, scenario);
             let new = move || AnyActor::Negotiator(Box::new(Negotiator::new(config.clone())));
-            return self.add_anew(&metascheduler.name, scenario, new);
+            return Ok(self.add_anew(&metascheduler.name, scenario, new));
         }
         if let Some((coallocation, protocol)) = metascheduler.coallocation.as_ref().zip(protocol) {
             let how = (coallocation, protocol);
-            return self.add_transactor(metascheduler, how, providers, scenario);
+            return Ok(self.add_transactor(metascheduler, how, providers, scenario));
         }
         if let Some(coallocation) = &metascheduler.coallocation {
             let me = ActorId(self.world.actors.len() as u32);
@@ -390,7 +395,7 @@ impl Stage {
                 seed: scenario.scenario.seed,
                 mapping: None,
             };
-            return self.add(AnyActor::Coallocator(Box::new(Coallocator::new(config))));
+            return Ok(self.add(AnyActor::Coallocator(Box::new(Coallocator::new(config)))));
         }
         if let Some(mapping) = &metascheduler.mapping {
             let me = ActorId(self.world.actors.len() as u32);
@@ -398,17 +403,17 @@ impl Stage {
             let latency_max = latency_max(scenario);
             let seed = scenario.scenario.seed;
             let config = mapping::mapper(me, (mapping, mapped), providers, latency_max, seed);
-            return self.add(AnyActor::Coallocator(Box::new(Coallocator::new(config))));
+            return Ok(self.add(AnyActor::Coallocator(Box::new(Coallocator::new(config)))));
         }
         if let Some(reallocation) = metascheduler.reallocation {
             let config = reallocator(reallocation, providers);
             let new = move || AnyActor::Reallocator(Box::new(Reallocator::new(config.clone())));
-            return self.add_anew(&metascheduler.name, scenario, new);
+            return Ok(self.add_anew(&metascheduler.name, scenario, new));
         }
         let me = ActorId(self.world.actors.len() as u32);
         let config = MetaschedulerConfig {
             me,
-            placement: placement(metascheduler.placement),
+            placement: placement(&metascheduler.placement, scenario)?,
             providers,
             paths: workflows::paths(scenario, addresses, (metascheduler.name.as_str(), me)),
         };
@@ -416,7 +421,7 @@ impl Stage {
         let stream = stream(seed, metascheduler.name.as_str(), "placement");
         let new = move || Metascheduler::new(config.clone(), stream.clone());
         let new = move || AnyActor::Metascheduler(Box::new(new()));
-        self.add_anew(&metascheduler.name, scenario, new)
+        Ok(self.add_anew(&metascheduler.name, scenario, new))
     }
 
     /// A metascheduler that gets parts of jobs by a protocol.
@@ -545,14 +550,17 @@ fn event_order(order: file::EventsOrder) -> EventOrder {
     }
 }
 
-pub(super) fn scheduling(provider: &file::Provider) -> Scheduling {
+pub(super) fn scheduling(
+    provider: &file::Provider,
+    scenario: &Scenario,
+) -> Result<Scheduling, NoSuchRule> {
     let offers = provider.offers.clone().unwrap_or_default();
     let policy = match provider.policy {
         file::Policy::Fcfs => Policy::Fcfs,
         file::Policy::Easy => Policy::Easy,
         file::Policy::Conservative => Policy::Conservative,
         file::Policy::Edf => {
-            return Scheduling::Edf(EdfConfig {
+            return Ok(Scheduling::Edf(EdfConfig {
                 mode: match offers.late {
                     file::Late::Repair => EdfMode::Repair,
                     file::Late::Strict => EdfMode::Strict,
@@ -560,24 +568,25 @@ pub(super) fn scheduling(provider: &file::Provider) -> Scheduling {
                 resolution: offers.resolution.0,
                 fractions: fractions(&offers),
                 pinned: offers.pinned,
-            });
+            }));
         }
-        file::Policy::Reservations => return reservations::scheduling(provider),
+        file::Policy::Reservations => return Ok(reservations::scheduling(provider)),
         file::Policy::Bags => {
-            return Scheduling::Bags {
+            return Ok(Scheduling::Bags {
                 rescheduling: rescheduling(provider.rescheduling.unwrap_or_default()),
                 fractions: fractions(&offers),
                 shares: if provider.blocks { Shares::Blocks } else { Shares::Tasks },
-            };
+            });
         }
     };
-    Scheduling::Queue(SchedulerConfig {
+    Ok(Scheduling::Queue(SchedulerConfig {
         policy,
-        order: match provider.order {
+        order: match &provider.order {
             file::Order::Arrival => Order::Arrival,
             file::Order::Shortest => Order::Shortest,
             file::Order::Largest => Order::Largest,
             file::Order::Key => Order::Key,
+            file::Order::Own(name) => Order::Own(scenario.own.orders.get(name.as_str())?),
         },
         compression: match provider.compression {
             file::Compression::ByStart => Compression::ByStart,
@@ -585,7 +594,7 @@ pub(super) fn scheduling(provider: &file::Provider) -> Scheduling {
             file::Compression::Replan => Compression::Replan,
             file::Compression::None => Compression::None,
         },
-    })
+    }))
 }
 
 fn fractions(offers: &file::Offers) -> Fractions {
@@ -632,10 +641,14 @@ fn rescheduling(rescheduling: file::Rescheduling) -> ReschedulingConfig {
     }
 }
 
-fn bargaining(provider: &file::Provider, scenario: &Scenario) -> Bargaining {
+fn bargaining(provider: &file::Provider, scenario: &Scenario) -> Result<Bargaining, NoSuchRule> {
     let estimates = provider.estimates.unwrap_or_default();
     let offers = provider.offers.clone().unwrap_or_default();
-    Bargaining {
+    let told = match &offers.told {
+        file::Told::Padded => None,
+        file::Told::Own(name) => Some(scenario.own.offers.get(name.as_str())?),
+    };
+    Ok(Bargaining {
         estimates: match estimates.from {
             file::EstimatesFrom::Users => Estimates::Users,
             file::EstimatesFrom::Profiled => Estimates::Profiled {
@@ -646,10 +659,11 @@ fn bargaining(provider: &file::Provider, scenario: &Scenario) -> Bargaining {
         },
         validity: offers.validity.map_or_else(|| agreement_time(scenario), |it| it.0),
         padding: offers.padding.fraction(),
+        told,
         delay: offers.delay.0,
         catches_up: provider.rescheduling.unwrap_or_default().catch_up,
         seed: scenario.scenario.seed,
-    }
+    })
 }
 
 /// It tells providers of whole bags if one of them reschedules by them.
@@ -716,12 +730,13 @@ fn overrun(overrun: file::Overrun) -> Overrun {
     }
 }
 
-fn placement(placement: file::Placement) -> Placement {
-    match placement {
+fn placement(placement: &file::Placement, scenario: &Scenario) -> Result<Placement, NoSuchRule> {
+    Ok(match placement {
         file::Placement::MinimumCompletionTime => Placement::MinimumCompletionTime,
         file::Placement::RoundRobin => Placement::RoundRobin,
         file::Placement::Random => Placement::Random,
         file::Placement::LeastLoaded => Placement::LeastLoaded,
         file::Placement::NextFit => Placement::NextFit,
-    }
+        file::Placement::Own(name) => Placement::Own(scenario.own.placements.get(name.as_str())?),
+    })
 }

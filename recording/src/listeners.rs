@@ -9,18 +9,28 @@ use crate::check::{Check, Violation};
 use crate::{Fact, Faulty, Listener};
 
 /// Counts jobs that no provider could ever run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct TooWide(
+#[derive(Clone, Copy, Debug)]
+pub struct TooWide {
     /// So many.
-    pub u64,
-);
+    pub jobs: u64,
+    /// Whether rules of one's own choose providers, which may leave out those that could run a job.
+    choosy: bool,
+}
 
 impl TooWide {
+    /// None yet; `choosy` if rules of one's own choose providers.
+    pub fn new(choosy: bool) -> TooWide {
+        TooWide { jobs: 0, choosy }
+    }
+
     /// A provider refuses only what it could never run, a metascheduler what all do.
     fn count(&mut self, outcome: JobOutcome) {
-        let too_wide =
-            matches!(outcome, JobOutcome::Rejected(Refusal::TooWide | Refusal::NoProvider));
-        self.0 += u64::from(too_wide);
+        let too_wide = match outcome {
+            JobOutcome::Rejected(Refusal::TooWide) => true,
+            JobOutcome::Rejected(Refusal::NoProvider) => !self.choosy,
+            _ => false,
+        };
+        self.jobs += u64::from(too_wide);
     }
 }
 

@@ -39,7 +39,7 @@ pub use metrics::{
     SettledAttempt, SettledJob, Summary,
 };
 pub use pack::PackWriter;
-pub use provenance::{Input, Provenance, Timing};
+pub use provenance::{Input, OwnRule, Provenance, Timing};
 pub use reader::{JobRow, PlacementRow, ResourceRow, RunReader};
 pub use sweep_folder::{SweepFolder, folder_of_run};
 pub use writer::{Availability, FinishedRun, Format, Loss, Messages, RunWriter, WriteOptions};

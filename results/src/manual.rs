@@ -16,7 +16,7 @@ exact to a microsecond. Processors have one numbering across all providers, with
 `job` numbers the jobs of a run; `job_id` is the number in the workload's file.
 
 Beside them are `scenario.toml` (with every default), `provenance.json` (version, build, `format` of the tables, seed, SHA-256 of every input,
-digest of the tables, size of their files, what the clock of a log showed at time zero), `summary.json` (metrics) and `timing.json` (what the run cost: the only file that differs
+name and version of every rule of one's own, digest of the tables, size of their files, what the clock of a log showed at time zero), `summary.json` (metrics) and `timing.json` (what the run cost: the only file that differs
 when the same run is made again).
 
 [readers.md](readers.md) has them read in pandas, Polars and DuckDB, of one run and of a sweep. In a pack of a sweep ([cluster.md](cluster.md#large-sweeps)) the

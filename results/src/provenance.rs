@@ -33,6 +33,9 @@ pub struct Provenance {
     pub seed: u64,
     /// The files that were read.
     pub inputs: Vec<Input>,
+    /// The rules from outside that the scenario names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_rules: Vec<OwnRule>,
     /// What the clocks of the logs showed at time zero, seconds since 1970-01-01 in local time without
     /// summer time; missing if they do not say, or differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,6 +97,17 @@ impl Input {
         }
         Ok(Input { path: name.to_owned(), sha256: hex(&hash.finalize()), bytes })
     }
+}
+
+/// A rule that is not part of the program `haggle`, and that decided something in a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnRule {
+    /// What it is for, such as `order`.
+    pub kind: String,
+    /// What scenarios call it.
+    pub name: String,
+    /// Its version, as its author counts.
+    pub version: u32,
 }
 
 /// What a run cost on one machine on one day; no two runs agree on it.

@@ -2,7 +2,7 @@
 
 use crate::file::{Metascheduler, Provider, User, Workload};
 use crate::quantity::{FormatError, Name};
-use crate::{Experiment, InvalidScenario, Logs, Scenario, Source};
+use crate::{Experiment, InvalidScenario, Logs, Rules, Scenario, Source};
 
 /// Puts a scenario together in code.
 ///
@@ -59,6 +59,12 @@ impl Builder {
     /// The seed of all randomness; 1 if not given.
     pub fn seed(mut self, seed: u64) -> Builder {
         self.scenario.scenario.seed = seed;
+        self
+    }
+
+    /// The rules of one's own that it may name, such as `Order::Own`.
+    pub fn rules(mut self, own: Rules) -> Builder {
+        self.scenario.own = own;
         self
     }
 
@@ -141,7 +147,8 @@ impl Experiment {
     /// # Errors
     /// All problems together, each with its place in the text of that file.
     pub fn of(scenario: &Scenario, logs: Logs) -> Result<Experiment, InvalidScenario> {
-        Experiment::read(Source::new("scenario.toml", scenario.to_toml()), logs)
+        let source = Source::new("scenario.toml", scenario.to_toml());
+        Experiment::read_with(source, logs, &scenario.own)
     }
 }
 

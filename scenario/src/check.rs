@@ -31,6 +31,7 @@ mod mapping;
 mod models;
 mod names;
 mod overflow;
+mod own;
 mod plans;
 mod reservations;
 mod sessions;
@@ -41,12 +42,12 @@ mod workloads;
 
 pub(super) use uses::Uses;
 
-/// Whether the logs that a scenario names have to be there.
+/// Whether the logs that a scenario names have to be there, and so the rules of one's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Logs {
-    /// A log that is missing is a problem: for validating and running.
+    /// One that is missing is a problem: for validating and running.
     MustExist,
-    /// Logs are not looked for: for showing what a scenario says.
+    /// They are not looked for: for showing what a scenario says.
     Ignore,
 }
 
@@ -81,6 +82,7 @@ impl Check<'_> {
         self.check_mapped();
         self.check_tasks();
         self.check_figures(&names);
+        self.check_own();
         if self.problems.is_empty() {
             self.check_effects(&names);
         }

@@ -5,6 +5,7 @@
 //! run is put together. Doc comments here are the texts of the schema and of
 //! error messages, so their first line is written for the author of a scenario.
 
+use haggle_scheduling::own;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +63,7 @@ pub use network::{Link, Network, Partition, Transport};
 pub use plans::{PlanCluster, PlanGenetic, PlanLinks, PlanMethod, PlanSearch, Plans};
 pub use provider::{
     Compression, Disclosure, Estimates, EstimatesFrom, JobCheckpointRule, JobCheckpoints, Late,
-    Offers, OnFailure, Order, Overrun, Policy, Provider, Rescheduling, ReschedulingRule,
+    Offers, OnFailure, Order, Overrun, Policy, Provider, Rescheduling, ReschedulingRule, Told,
 };
 pub use reservations::{AfterAnchor, Criterion, Reservations};
 pub use results::{Messages, Results, TableFormat};
@@ -126,4 +127,7 @@ pub struct Scenario {
     /// What is varied from run to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sweep: Option<Sweep>,
+    /// The rules of one's own that it can name. No key of the file: the program has them.
+    #[serde(skip)]
+    pub own: own::Rules,
 }

@@ -23,6 +23,8 @@ pub struct Key {
     pub meaning: String,
     /// The words that it may be.
     pub words: Vec<Word>,
+    /// The table that may stand in the place of a word.
+    pub beside: Option<Word>,
     /// The table that it opens: equal wherever that is the same.
     pub table: Option<String>,
     /// The table that it is in; none for the first of all.
@@ -144,6 +146,7 @@ fn add(keys: &mut Vec<Key>, within: Option<&str>, place: &Place) {
         None => path.clone(),
     });
     let words = definition(inner).map(vocabulary::words).filter(|_| !opens).unwrap_or_default();
+    let beside = definition(inner).and_then(vocabulary::table_beside);
     let default = Some(&schema["default"]).filter(|default| !default.is_null() && !opens);
     keys.push(Key {
         path: path.clone(),
@@ -152,6 +155,7 @@ fn add(keys: &mut Vec<Key>, within: Option<&str>, place: &Place) {
         required: *is_required,
         meaning: about(schema),
         words,
+        beside,
         table: table.clone(),
         within: within.map(str::to_owned),
         form: None,
@@ -167,6 +171,7 @@ fn add(keys: &mut Vec<Key>, within: Option<&str>, place: &Place) {
             required: false,
             meaning: about(form),
             words: Vec::new(),
+            beside: None,
             table: None,
             within: table.map(str::to_owned),
             form: Some(format!("{tag} = \"{word}\"")),
@@ -240,7 +245,12 @@ fn takes(schema: &Json) -> String {
         Some("string") => flat["format"].as_str().map_or_else(|| "text".to_owned(), text_of),
         Some("object") => "table".to_owned(),
         _ if !vocabulary::words(definition(schema).unwrap_or_default()).is_empty() => {
-            if SCHEMA.variants(schema).is_some() { "table" } else { "word" }.to_owned()
+            match SCHEMA.table_beside_words(schema) {
+                _ if SCHEMA.variants(schema).is_some() => "table",
+                Some(_) => "word or table",
+                None => "word",
+            }
+            .to_owned()
         }
         _ => "any value".to_owned(),
     }

@@ -84,6 +84,9 @@ fn section(page: &mut String, keys: &[Key], opens: &Key, table: &str) {
         for word in &key.words {
             let _ = writeln!(page, "- `\"{}\"`: {}", word.word, word.meaning);
         }
+        if let Some(table) = &key.beside {
+            let _ = writeln!(page, "- `{}`: {}", table.word, table.meaning);
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use haggle_results::folder_of_run;
+use haggle_scheduling::own::Rules;
 use serde::Deserialize;
 
 use super::check::{Check, Uses};
@@ -108,11 +109,23 @@ impl Run<'_> {
 }
 
 impl Experiment {
-    /// Reads, checks and expands a scenario.
+    /// Reads, checks and expands a scenario that names no rules of one's own.
     ///
     /// # Errors
     /// All problems together, each with its place in the text.
     pub fn read(source: Source, logs: Logs) -> Result<Experiment, InvalidScenario> {
+        Experiment::read_with(source, logs, &Rules::new())
+    }
+
+    /// Reads, checks and expands a scenario that may name these rules of one's own.
+    ///
+    /// # Errors
+    /// All problems together, each with its place in the text.
+    pub fn read_with(
+        source: Source,
+        logs: Logs,
+        own: &Rules,
+    ) -> Result<Experiment, InvalidScenario> {
         let mut root = match document::parse(&source.text) {
             Ok(root) => root,
             Err(problems) => return Err(InvalidScenario::new(source, problems)),
@@ -122,7 +135,7 @@ impl Experiment {
         }
         let mut findings = axis::settle(&mut root);
         let scenario = match Scenario::deserialize(root.to_toml()) {
-            Ok(scenario) => scenario,
+            Ok(scenario) => Scenario { own: own.clone(), ..scenario },
             Err(error) => {
                 findings.problems.push(drift(&error));
                 return Err(InvalidScenario::new(source, findings.problems));
@@ -131,7 +144,7 @@ impl Experiment {
         let places = axis::places(&scenario, &root, &mut findings);
         reference::check(&scenario, &root, &places, &mut findings);
         let combinations = combinations(&scenario, &places, &mut findings);
-        let reading = Reading { source: &source, logs, root: &root, places: &places };
+        let reading = Reading { source: &source, logs, own, root: &root, places: &places };
         let (variants, warnings) = reading.variants(&combinations, &mut findings);
         if !findings.problems.is_empty() {
             return Err(InvalidScenario::new(source, findings.problems));
@@ -223,6 +236,7 @@ fn combinations(scenario: &Scenario, places: &[Place], findings: &mut Findings) 
 struct Reading<'a> {
     source: &'a Source,
     logs: Logs,
+    own: &'a Rules,
     root: &'a Node,
     places: &'a [Place],
 }
@@ -249,7 +263,7 @@ impl Reading<'_> {
                 findings.replaced.iter().chain(&own.replaced).cloned().collect();
             problems.extend(own.problems);
             let scenario = match Scenario::deserialize(root.to_toml()) {
-                Ok(scenario) => scenario,
+                Ok(scenario) => Scenario { own: self.own.clone(), ..scenario },
                 Err(error) => {
                     problems.push(drift(&error));
                     continue;

@@ -12,6 +12,14 @@ pub struct Word {
     pub meaning: String,
 }
 
+/// The table that may stand in the place of one of the words of a type, and what it means.
+pub fn table_beside(definition: &str) -> Option<Word> {
+    let table = SCHEMA.table_beside_words(SCHEMA.definition(definition))?;
+    let key = SCHEMA.required(table).next()?;
+    let word = format!("{{ {key} = \"NAME\" }}");
+    Some(Word { word, meaning: SCHEMA.purpose(table).unwrap_or_default() })
+}
+
 /// The words of a type of the format, by the type's name in the schema, such as
 /// `Policy`; none for types that are not made of words.
 pub fn words(definition: &str) -> Vec<Word> {

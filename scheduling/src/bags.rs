@@ -33,6 +33,25 @@ pub struct Offer {
     pub completion: Time,
 }
 
+/// What a rule of one's own may know when it decides what becomes of an offer, see [`OfferRule`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Asked {
+    /// The present.
+    pub now: Time,
+    /// The bag: its tasks, and the time of one of them here.
+    pub bag: BagRequest,
+    /// Computing power of the provider, in thousandths of a reference processor.
+    pub power: u64,
+    /// Work that it still has to do, in thousandths of a reference processor times microseconds.
+    pub load: u128,
+    /// Drawn uniformly from [0, 1), once for each answer to a call.
+    pub draw: f64,
+}
+
+/// What a provider tells of an offer that it has planned: by how much later than planned it says the tasks will be done;
+/// `None` = it does not tell of it. What is told can be kept, for the plan does not depend on it.
+pub type OfferRule = fn(&Asked, &Offer) -> Option<Span>;
+
 /// Tasks of a share that start together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Batch {

@@ -16,6 +16,7 @@ use haggle_model::work::span_of;
 
 pub use self::optimum::SHORTEST;
 use self::optimum::{daly, young};
+use crate::own::Own;
 
 /// The rule by which rigid jobs write checkpoints, and what these take, in time of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +58,21 @@ pub enum Every {
     /// √(2·C·M)·(1 + ⅓·√(C/2M) + ⅑·C/2M) − C, or M where C ≥ 2·M, the higher-order optimum
     /// (Daly, Future Generation Computer Systems 22(3), 2006).
     Daly(Nodes),
+    /// A rule from outside; what it gives is at least a millisecond.
+    Own(Nodes, Own<fn(&JobSituation) -> Span>),
+}
+
+/// What the interval of a job may depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobSituation {
+    /// Processors that it holds.
+    pub processors: u32,
+    /// Nodes that they are on.
+    pub nodes: u32,
+    /// Mean time between failures of one node; [`Span::FOREVER`] if the scenario does not say.
+    pub mtbf: Span,
+    /// C: for how long a checkpoint stops it.
+    pub cost: Span,
 }
 
 /// What fails under a job: M of a job on n nodes is that of a node, divided by n.
@@ -86,6 +102,10 @@ impl CheckpointRule {
             Every::Interval(interval) => interval,
             Every::Young(nodes) => young(cost, nodes.mtbf_under(processors)),
             Every::Daly(nodes) => daly(cost, nodes.mtbf_under(processors)),
+            Every::Own(nodes, own) => {
+                let (mtbf, nodes) = (nodes.mtbf, nodes.under(processors));
+                (own.rule)(&JobSituation { processors, nodes, mtbf, cost }).max(SHORTEST)
+            }
         };
         Checkpoints { interval, cost, recovery }
     }
@@ -94,8 +114,13 @@ impl CheckpointRule {
 impl Nodes {
     /// M of a job on so many processors.
     fn mtbf_under(&self, processors: u32) -> Span {
-        let nodes = processors.div_ceil(self.processors).max(1);
-        Span::from_micros(self.mtbf.as_micros() / i64::from(nodes)).max(Span::TICK)
+        let nodes = i64::from(self.under(processors));
+        Span::from_micros(self.mtbf.as_micros() / nodes).max(Span::TICK)
+    }
+
+    /// How many there are under a job on so many processors.
+    fn under(&self, processors: u32) -> u32 {
+        processors.div_ceil(self.processors).max(1)
     }
 }
 

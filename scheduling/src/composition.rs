@@ -16,12 +16,13 @@ mod plb;
 use haggle_model::{Disclosure, Span, Time};
 
 use crate::bags::{Award, Offer};
+use crate::own::Own;
 
 pub use dplb::{Dplb, DplbV2, LoadWeights};
 pub use free_time_slots::FreeTimeSlots;
 pub use no_lb::NoLb;
 pub use plb::Plb;
-pub use view::{AnyView, Facts, FreeTime, Includes, Level, QueueEntry, View};
+pub use view::{AnyView, Facts, FreeTime, Includes, Level, QueueEntry, View, level};
 
 /// A bag as the metascheduler sees it when it composes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,11 +79,118 @@ pub trait Composer {
     /// What it has to know of each provider, and all it can read.
     type Needs: Level;
 
+    /// Whether it asks for offers. One that goes by free time alone does not, and spares providers the work.
+    const ASKS_FOR_OFFERS: bool = true;
+
     /// Distributes a bag over providers, one view each; ties go to the provider
     /// named first. `turn` counts the bags from 0. `None` if the providers
     /// together do not take the whole bag.
     fn compose(&self, bag: &BagCall, views: &[View<Self::Needs>], turn: u64)
     -> Option<Composition>;
+}
+
+/// What a policy makes of views of which it is shown no more than it needs.
+fn with<C: Composer>(
+    policy: C,
+    bag: &BagCall,
+    views: &[AnyView],
+    turn: u64,
+) -> Option<Composition> {
+    let views: Option<Vec<View<C::Needs>>> = views.iter().map(AnyView::narrow).collect();
+    policy.compose(bag, &views?, turn)
+}
+
+/// A composition of one's own. It can be made of a [`Composer`] only, so that it reads no more than that says it needs.
+///
+/// ```
+/// use haggle_scheduling::composition::{BagCall, Composer, Composition, OwnComposition, Part, View, level};
+/// use haggle_scheduling::Award;
+///
+/// /// The whole bag to the provider that has it done first.
+/// #[derive(Default)]
+/// struct Undivided;
+///
+/// impl Composer for Undivided {
+///     type Needs = level::Offers;
+///
+///     fn compose(&self, bag: &BagCall, views: &[View<level::Offers>], _: u64) -> Option<Composition> {
+///         let whole = views.iter().enumerate().flat_map(|(provider, view)| {
+///             let offers = view.offers().iter().filter(|offer| offer.tasks >= bag.tasks);
+///             offers.map(move |&offer| (offer.completion, provider, offer))
+///         });
+///         let (completion, provider, offer) = whole.min()?;
+///         let award = Award::Offered { tasks: bag.tasks, offer };
+///         let part = Part { provider, award, offer: Some(offer) };
+///         Some(Composition { completion, parts: vec![part], balanced: false, sizes: 1 })
+///     }
+/// }
+///
+/// let undivided = OwnComposition::of::<Undivided>();
+/// assert_eq!(undivided.needs(), haggle_model::Disclosure::Offers);
+/// ```
+///
+/// One that needs offers cannot ask for power:
+///
+/// ```compile_fail,E0277
+/// use haggle_scheduling::composition::{BagCall, Composer, Composition, View, level};
+///
+/// struct Curious;
+///
+/// impl Composer for Curious {
+///     type Needs = level::Offers;
+///
+///     fn compose(&self, _: &BagCall, views: &[View<level::Offers>], _: u64) -> Option<Composition> {
+///         let _ = views[0].power();
+///         None
+///     }
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct OwnComposition {
+    needs: Disclosure,
+    asks_for_offers: bool,
+    compose: fn(&BagCall, &[AnyView], u64) -> Option<Composition>,
+}
+
+impl OwnComposition {
+    /// The policy of this type, which is made anew for every bag. What it returns counts as nothing unless its parts go
+    /// to different providers and have all tasks of the bag.
+    pub const fn of<C: Composer + Default>() -> OwnComposition {
+        OwnComposition {
+            needs: C::Needs::DISCLOSURE,
+            asks_for_offers: C::ASKS_FOR_OFFERS,
+            compose: |bag, views, turn| {
+                let composed = with(C::default(), bag, views, turn)?;
+                composed.is_of(bag, views.len()).then_some(composed)
+            },
+        }
+    }
+
+    /// How much providers have to tell.
+    pub const fn needs(self) -> Disclosure {
+        self.needs
+    }
+
+    /// Whether providers are asked for offers.
+    pub const fn asks_for_offers(self) -> bool {
+        self.asks_for_offers
+    }
+}
+
+impl Composition {
+    /// Whether all tasks of a bag go to different ones among so many providers.
+    fn is_of(&self, bag: &BagCall, providers: usize) -> bool {
+        let mut taken = vec![false; providers];
+        let mut tasks = 0_u64;
+        for part in &self.parts {
+            match taken.get_mut(part.provider) {
+                Some(taken) if !*taken && part.tasks() > 0 => *taken = true,
+                _ => return false,
+            }
+            tasks += u64::from(part.tasks());
+        }
+        tasks == u64::from(bag.tasks)
+    }
 }
 
 /// Variants of the policies, for comparison.
@@ -112,10 +220,12 @@ pub enum CompositionPolicy {
     OffersDplbV2,
     /// Into the earliest free time slots of all providers, without offers.
     FreeTimeSlots,
+    /// A rule from outside.
+    Own(Own<OwnComposition>),
 }
 
 impl CompositionPolicy {
-    /// All policies, in the order of the manual.
+    /// All policies of ours, in the order of the manual.
     pub const ALL: [CompositionPolicy; 5] = [
         CompositionPolicy::OffersNoLb,
         CompositionPolicy::OffersPlb,
@@ -132,6 +242,7 @@ impl CompositionPolicy {
             CompositionPolicy::OffersDplb => "offers-dplb",
             CompositionPolicy::OffersDplbV2 => "offers-dplb-v2",
             CompositionPolicy::FreeTimeSlots => "free-time-slots",
+            CompositionPolicy::Own(own) => own.name,
         }
     }
 
@@ -146,6 +257,16 @@ impl CompositionPolicy {
             CompositionPolicy::OffersDplb => of::<Dplb>(),
             CompositionPolicy::OffersDplbV2 => of::<DplbV2>(),
             CompositionPolicy::FreeTimeSlots => of::<FreeTimeSlots>(),
+            CompositionPolicy::Own(own) => own.rule.needs,
+        }
+    }
+
+    /// Whether providers are asked for offers.
+    pub const fn asks_for_offers(self) -> bool {
+        match self {
+            CompositionPolicy::FreeTimeSlots => FreeTimeSlots::ASKS_FOR_OFFERS,
+            CompositionPolicy::Own(own) => own.rule.asks_for_offers,
+            _ => true,
         }
     }
 
@@ -158,21 +279,13 @@ impl CompositionPolicy {
         options: CompositionOptions,
         turn: u64,
     ) -> Option<Composition> {
-        fn with<C: Composer>(
-            policy: C,
-            bag: &BagCall,
-            views: &[AnyView],
-            turn: u64,
-        ) -> Option<Composition> {
-            let views: Option<Vec<View<C::Needs>>> = views.iter().map(AnyView::narrow).collect();
-            policy.compose(bag, &views?, turn)
-        }
         match self {
             CompositionPolicy::OffersNoLb => with(NoLb { options }, bag, views, turn),
             CompositionPolicy::OffersPlb => with(Plb { options }, bag, views, turn),
             CompositionPolicy::OffersDplb => with(Dplb { options }, bag, views, turn),
             CompositionPolicy::OffersDplbV2 => with(DplbV2 { options }, bag, views, turn),
             CompositionPolicy::FreeTimeSlots => with(FreeTimeSlots, bag, views, turn),
+            CompositionPolicy::Own(own) => (own.rule.compose)(bag, views, turn),
         }
     }
 }

@@ -37,7 +37,7 @@ pub mod scheduler;
 pub mod workflows;
 
 pub use bag_table::BagTable;
-pub use bags::{Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offer};
+pub use bags::{Asked, Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offer, OfferRule};
 pub use checkpoints::{CheckpointRule, Checkpoints};
 pub use composition::{BagCall, Composition, CompositionOptions, CompositionPolicy};
 pub use conservative::{Compression, Conservative};

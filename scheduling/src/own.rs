@@ -1,30 +1,41 @@
-//! Rules from outside: who builds worlds in code can give these actors rules that are not ours.
+//! Rules from outside: programs of one's own can give actors rules that are not ours.
 //!
-//! Orders of queues, placements, grid schedulers and predictions of lengths each have a variant `Own`. What a rule is
-//! given and has to return is said there; it must depend on nothing else, or runs are not the same again.
+//! Orders of queues, placements, compositions, grid schedulers, predictions of lengths and times between checkpoints each have a
+//! variant `Own`, and a provider can be told what to tell of its offers. What a rule is
+//! given and has to return is said there; it must depend on nothing else, or runs are not the same again. Who builds
+//! worlds in code puts a rule there; scenarios name it, and find it among the [`Rules`] of the program.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// A rule of one's own, by its name. Two of one name are taken for the same.
+mod rules;
+
+pub use rules::{
+    GridCheckpointRule, GridPolicyRule, JobCheckpointRule, Kind, List, NoSuchRule, OrderRule,
+    PredictionRule, Rules,
+};
+
+/// A rule of one's own, by its name and version. Two with the same are taken for the same.
 #[derive(Clone, Copy)]
 pub struct Own<T> {
     /// What it is called.
     pub name: &'static str,
+    /// Counted up by its author whenever it decides otherwise than before.
+    pub version: u32,
     /// The rule.
     pub rule: T,
 }
 
 impl<T> fmt::Debug for Own<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Own").field(&self.name).finish()
+        f.debug_tuple("Own").field(&self.name).field(&self.version).finish()
     }
 }
 
 impl<T> PartialEq for Own<T> {
     fn eq(&self, other: &Own<T>) -> bool {
-        self.name == other.name
+        self.cmp(other).is_eq()
     }
 }
 
@@ -38,12 +49,12 @@ impl<T> PartialOrd for Own<T> {
 
 impl<T> Ord for Own<T> {
     fn cmp(&self, other: &Own<T>) -> Ordering {
-        self.name.cmp(other.name)
+        (self.name, self.version).cmp(&(other.name, other.version))
     }
 }
 
 impl<T> Hash for Own<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
+        (self.name, self.version).hash(state);
     }
 }

@@ -8,16 +8,16 @@ use std::thread;
 use std::time::Duration;
 use std::{env, fs};
 
+use crate::experiment::Figures;
+use crate::experiment::sweep::{
+    HIDDEN, OnFailure, SweepConduct, SweepError, Wanted, announce, carry_out, identity, missing,
+};
+use crate::scenario::quantity::TimeSpan;
+use crate::scenario::{Experiment, Source};
 use crate::slurm::{
     Command, Costs, Jobs, Request, Rounds, Site, SlurmError, cancel as cancel_jobs, cut,
     cut_evenly, submit,
 };
-use haggle::experiment::Figures;
-use haggle::experiment::sweep::{
-    HIDDEN, OnFailure, SweepConduct, SweepError, Wanted, announce, carry_out, identity, missing,
-};
-use haggle::scenario::quantity::TimeSpan;
-use haggle::scenario::{Experiment, Source};
 use haggle_results::{Input, ResultsError};
 
 use super::table::count;

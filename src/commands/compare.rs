@@ -5,7 +5,7 @@ mod within;
 
 use std::path::{Path, PathBuf};
 
-use haggle::experiment::compare::{
+use crate::experiment::compare::{
     AttemptDifferences, Comparison, Impact, JobDifferences, JobPair, MetricPair, compare,
 };
 use serde_json::json;

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::scenario::vocabulary::Word;
+use crate::scenario::{ReadError, Source};
 use clap::builder::PossibleValuesParser;
-use haggle::scenario::vocabulary::Word;
-use haggle::scenario::{ReadError, Source};
 
 /// The name of each example and its text.
 macro_rules! examples {

@@ -8,7 +8,7 @@ mod workflow;
 
 use std::path::PathBuf;
 
-use haggle::experiment::explain::{Chronicle, Story};
+use crate::experiment::explain::{Chronicle, Story};
 use haggle_results::JobRow;
 use serde_json::json;
 

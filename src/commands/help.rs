@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::scenario::keys::{self, Key};
 use clap::CommandFactory;
-use haggle::scenario::keys::{self, Key};
 
 use super::{Error, print};
 use crate::cli::Cli;
@@ -93,6 +93,7 @@ fn in_full(key: &Key, elsewhere: &[String]) -> String {
     }
     let mut rows: Vec<(&str, String)> = Vec::new();
     rows.extend(key.words.iter().map(|it| (it.word.as_str(), it.meaning.clone())));
+    rows.extend(key.beside.iter().map(|it| (it.word.as_str(), it.meaning.clone())));
     let below = keys::all();
     let of = format!("{}.", key.path);
     for key in &below {

@@ -5,20 +5,22 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use crate::scenario::file;
+use crate::scenario::vocabulary::{self, Word};
+use crate::studies::catalogue::{Minutes, Origin};
+use crate::studies::logs::{self, Log};
+use crate::studies::{Catalogue, Figure, Study, study};
 use clap::ValueEnum;
-use haggle::scenario::file;
-use haggle::scenario::vocabulary::{self, Word};
-use haggle::studies::catalogue::{Minutes, Origin};
-use haggle::studies::logs::{self, Log};
-use haggle::studies::{Catalogue, Figure, Study, study};
 use haggle_model::Disclosure;
 use haggle_results::metrics::named::{NAMED, Named, Unit};
+use haggle_scheduling::own::Kind;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::reproduce::library;
 use super::table::{count, lines, row};
 use super::{Error, example, print};
+use crate::command::own_rules;
 use crate::exit::Exit;
 
 /// List the words a scenario can use, or the published figures that `reproduce` draws
@@ -119,6 +121,18 @@ impl What {
         Some(definition)
     }
 
+    /// Which rules of one's own there may be beside these words.
+    fn rules(self) -> Option<Kind> {
+        match self {
+            What::Orders => Some(Kind::Order),
+            What::Placements => Some(Kind::Placement),
+            What::GridPolicies => Some(Kind::GridPolicy),
+            What::Compositions => Some(Kind::Composition),
+            What::Checkpoints => Some(Kind::GridCheckpoints),
+            _ => None,
+        }
+    }
+
     /// What is typed to list it, and what that is.
     fn word(&self) -> Word {
         let value = self.to_possible_value().expect("none is hidden");
@@ -132,7 +146,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let words = match args.what {
         Some(What::Examples) => Some(example::words()),
         Some(What::Metrics) => Some(metrics()),
-        Some(what) => what.definition().map(vocabulary::words),
+        Some(what) => what.definition().map(|it| words(what, it)),
         None => Some(What::value_variants().iter().map(What::word).collect()),
     };
     let text = match words {
@@ -143,6 +157,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     };
     print(&text)?;
     Ok(Exit::Success)
+}
+
+/// The words of a type of the scenario format, and the rules of one's own that may stand in their place.
+fn words(what: What, definition: &str) -> Vec<Word> {
+    let mut words = vocabulary::words(definition);
+    let of_kind = own_rules().all().filter(|rule| Some(rule.0) == what.rules());
+    words.extend(of_kind.map(|(_, name, version)| Word {
+        word: format!("{{ own = \"{name}\" }}"),
+        meaning: format!("A rule of this program's own, version {version}"),
+    }));
+    words
 }
 
 /// The metrics that have a name of their own.
@@ -215,8 +240,9 @@ fn time(minutes: Option<Minutes>) -> String {
 
 /// The levels, each with those who ask for it and for no more.
 fn disclosures(words: &[Word]) -> String {
-    let placement = |word: &str| Some(read::<file::Placement>(word)?.needs());
-    let composition = |word: &str| Some(read::<file::Composition>(word)?.needs());
+    let own = own_rules();
+    let placement = |word: &str| Some(read::<file::Placement>(word)?.needs(own));
+    let composition = |word: &str| Some(read::<file::Composition>(word)?.needs(own));
     let mut rows = vec![row(["level", "what a provider tells", "asked for by"])];
     for level in words {
         let level_of = read::<file::Disclosure>(&level.word).map(file::Disclosure::level);
@@ -235,14 +261,14 @@ fn disclosures(words: &[Word]) -> String {
         // What spreads jobs over providers: free times that are published, or a protocol that asks.
         let spreads = |protocol| {
             let spreads = file::Coallocation { protocol, ..file::Coallocation::default() };
-            asks(Some(file::Role::Spreads(&spreads).needs()))
+            asks(Some(file::Role::Spreads(&spreads).needs(own)))
         };
         if spreads(None) {
             askers.push("coallocation without a protocol".to_owned());
         }
         let maps = |asks_for| {
             let mapping = file::Mapping { asks_for, ..file::Mapping::default() };
-            asks(Some(file::Role::Maps(&mapping).needs()))
+            asks(Some(file::Role::Maps(&mapping).needs(own)))
         };
         let words = vocabulary::words("AsksFor").into_iter().map(|word| word.word);
         let words: Vec<String> = words.filter(|word| read(word).is_some_and(maps)).collect();

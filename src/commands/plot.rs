@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use haggle::experiment::figures::{
+use crate::command::own_rules;
+use crate::experiment::figures::{
     SweepData, draw, draw_compared, draw_sweep, file_name, scenario_of,
 };
-use haggle::scenario::file::{AxisScale, Figure, FigureKind, ImageFormat, Metric};
-use haggle::scenario::quantity::{AxisRange, Name, PictureSize, TimeSpan};
-use haggle::scenario::{Experiment, Logs, Source, nearest};
+use crate::scenario::file::{AxisScale, Figure, FigureKind, ImageFormat, Metric};
+use crate::scenario::quantity::{AxisRange, Name, PictureSize, TimeSpan};
+use crate::scenario::{Experiment, Logs, Source, nearest};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use haggle_plots::load::Tables;
 use haggle_results::RunReader;
 
@@ -188,7 +189,7 @@ fn of_run(args: &Args, folder: &Path) -> Result<(), Error> {
 
 fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
     let source = Source::read(&folder.join("scenario.toml"))?;
-    let experiment = Experiment::read(source, Logs::Ignore)?;
+    let experiment = Experiment::read_with(source, Logs::Ignore, own_rules())?;
     if args.kinds.is_empty() && experiment.figures.is_empty() && shows_single_runs(&experiment) {
         return Err(Error::Unfit {
             message: "the scenario's figures show one run each".to_owned(),

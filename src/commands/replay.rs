@@ -6,9 +6,9 @@ mod text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use haggle::experiment::{self, Conduct, Destination, Figures, Keep, Outcome};
-use haggle::scenario::quantity::EstimateRule;
-use haggle::scenario::{Experiment, Logs, Scenario, Source, file};
+use crate::experiment::{self, Conduct, Destination, Figures, Keep, Outcome};
+use crate::scenario::quantity::EstimateRule;
+use crate::scenario::{Experiment, Logs, Scenario, Source, file};
 use haggle_model::workload::swf::{self, Malformed};
 use haggle_results::Existing;
 use serde::Serialize;

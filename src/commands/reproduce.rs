@@ -11,19 +11,20 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use chrono::DateTime;
-use haggle::experiment::sweep::SweepError;
-use haggle::scenario::nearest;
-use haggle::studies::catalogue::Origin;
-use haggle::studies::draw::draw;
-use haggle::studies::judge::Failure;
-use haggle::studies::language::Language;
-use haggle::studies::logs;
-use haggle::studies::obtain::Task;
-use haggle::studies::page::{self, Tested, Told};
-use haggle::studies::{
+use crate::command::own_rules;
+use crate::experiment::sweep::SweepError;
+use crate::scenario::nearest;
+use crate::studies::catalogue::Origin;
+use crate::studies::draw::draw;
+use crate::studies::judge::Failure;
+use crate::studies::language::Language;
+use crate::studies::logs;
+use crate::studies::obtain::{Stock, Task};
+use crate::studies::page::{self, Tested, Told};
+use crate::studies::{
     Catalogue, Claim, Data, Figure, Finding, Judgement, Library, Study, judge, study,
 };
+use chrono::DateTime;
 use serde_json::json;
 
 use trouble::MissingLogs;
@@ -299,7 +300,8 @@ impl Desk<'_> {
     fn obtain(&self, study: &Study, origin: &Origin) -> Result<Rc<Data>, Error> {
         let &Args { quick, any_build, .. } = self.args;
         let (library, output) = (&self.library, &self.output);
-        let task = Task::new(library, study::ALL, study, origin, output, quick, any_build)?;
+        let stock = Stock { library, studies: study::ALL, own: own_rules() };
+        let task = Task::new(stock, study, origin, output, quick, any_build)?;
         let (runs, done) = task.progress().map_or((0, 0), |it| (it.runs, it.done));
         if self.args.no_runs && done < runs {
             return Err(SweepError::Missing { missing: runs - done, runs }.into());

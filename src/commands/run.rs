@@ -5,8 +5,9 @@ mod own;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use haggle::experiment::{self, Conduct, Destination, Figures, Keep, Outcome, Written};
-use haggle::scenario::{Experiment, Logs, Scenario, file};
+use crate::command::own_rules;
+use crate::experiment::{self, Conduct, Destination, Figures, Keep, Outcome, Written};
+use crate::scenario::{Experiment, Logs, Scenario, file};
 use haggle_results::{Existing, Summary};
 use haggle_runtime::Driver;
 use serde::Serialize;
@@ -107,7 +108,7 @@ impl DriverName {
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let source = args.given.read()?;
     let folder = source.folder().to_owned();
-    let experiment = Experiment::read(source, Logs::MustExist)?;
+    let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
     let warnings = experiment.warnings.clone();
     let (mut scenario, vain) = single(experiment)?;
     if !args.quiet {

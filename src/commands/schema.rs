@@ -14,6 +14,6 @@ pub(crate) struct Args {}
 
 /// Prints the schema.
 pub(crate) fn run(_: &Args) -> Result<Exit, Error> {
-    print(haggle::scenario::SCHEMA_TEXT)?;
+    print(crate::scenario::SCHEMA_TEXT)?;
     Ok(Exit::Success)
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use haggle::scenario::{Experiment, Logs, Source};
+use crate::command::own_rules;
+use crate::scenario::{Experiment, Logs, Source};
 use haggle_results::ResultsError;
 use serde_json::json;
 
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         return show_results(args);
     }
     let source = Source::read(&args.scenario)?;
-    let experiment = Experiment::read(source, Logs::Ignore)?;
+    let experiment = Experiment::read_with(source, Logs::Ignore, own_rules())?;
     if args.runs {
         print(&if args.json { runs_as_json(&experiment) } else { runs_as_text(&experiment) })?;
         return Ok(Exit::Success);

@@ -7,13 +7,14 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use haggle::experiment::sweep::{
+use crate::command::own_rules;
+use crate::experiment::sweep::{
     Cause, Failed, OnFailure, SweepConduct, Swept, Wanted, announce, carry_out, clear_stale, look,
     sum_up, sweep,
 };
-use haggle::experiment::{Figures, Keep};
-use haggle::scenario::file::TableFormat;
-use haggle::scenario::{Experiment, Logs};
+use crate::experiment::{Figures, Keep};
+use crate::scenario::file::TableFormat;
+use crate::scenario::{Experiment, Logs};
 use haggle_results::pack::Pack;
 use serde_json::json;
 
@@ -116,7 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
 fn carry(args: &Sweep) -> Result<Exit, Error> {
     let source = args.given.read()?;
     let folder = source.folder().to_owned();
-    let experiment = Experiment::read(source, Logs::MustExist)?;
+    let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
     let name = experiment.scenario.scenario.name.as_ref().map_or("sweep", |name| name.as_str());
     let output = args.output.clone().unwrap_or_else(|| Path::new("runs").join(name));
     if !args.quiet {

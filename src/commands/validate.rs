@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use haggle::scenario::{Experiment, Logs, Problem, Source, Warnings};
+use crate::command::own_rules;
+use crate::scenario::{Experiment, Logs, Problem, Source, Warnings};
 use serde_json::json;
 
 use super::{Error, print};
@@ -38,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let mut findings = Vec::new();
     for path in &args.scenarios {
         let read = Source::read(path).map_err(Error::from);
-        let read = read.and_then(|source| Ok(Experiment::read(source, logs)?));
+        let read = read.and_then(|source| Ok(Experiment::read_with(source, logs, own_rules())?));
         let (runs, problems, warnings) = match &read {
             Ok(experiment) => {
                 let Warnings { source, found } = &experiment.warnings;

@@ -8,9 +8,10 @@ mod random;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use haggle::experiment::compare::changed_tables;
-use haggle::experiment::verify::{Difference, Verdict, verify};
-use haggle::scenario::{Experiment, Logs, Source};
+use crate::command::own_rules;
+use crate::experiment::compare::changed_tables;
+use crate::experiment::verify::{Difference, Verdict, verify};
+use crate::scenario::{Experiment, Logs, Source};
 
 use super::{Error, is_results, open_run, print};
 use crate::exit::Exit;
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
 fn verify_file(args: &Args, scenario: &Path) -> Result<Exit, Error> {
     let source = Source::read(scenario)?;
     let folder = source.folder().to_owned();
-    let experiment = Experiment::read(source, Logs::MustExist)?;
+    let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
     warn(&experiment.warnings);
     let scratch =
         tempfile::tempdir().map_err(|error| Error::Write { path: std::env::temp_dir(), error })?;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use haggle::scenario::file::{Malformed, Rules};
+use crate::scenario::file::{Malformed, Rules};
 use haggle_model::workload::{Source, Step, Workload};
 
 use super::{Error, say_waiting};

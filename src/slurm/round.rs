@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use haggle_results::ResultsError;
 use serde::{Deserialize, Serialize};
 
-use haggle::experiment::sweep::{HIDDEN, write_whole};
+use crate::experiment::sweep::{HIDDEN, write_whole};
 
 /// What was submitted at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

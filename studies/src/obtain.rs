@@ -14,7 +14,18 @@ use haggle_experiment::sweep::{
     OnFailure, Progress, SweepConduct, SweepError, Wanted, look, sweep,
 };
 use haggle_experiment::{Figures, Keep};
-use haggle_scenario::{Experiment, InvalidScenario, Logs, ReadError};
+use haggle_scenario::{Experiment, InvalidScenario, Logs, ReadError, Rules};
+
+/// What data can be obtained from.
+#[derive(Clone, Copy)]
+pub struct Stock<'a, 's> {
+    /// Where the scenarios of sweeps are.
+    pub library: &'s Library,
+    /// The studies by code.
+    pub studies: &'s [&'a dyn Compute],
+    /// The rules of one's own that scenarios can name.
+    pub own: &'s Rules,
+}
 
 /// Data to be obtained.
 pub struct Task<'a> {
@@ -76,14 +87,14 @@ impl<'a> Task<'a> {
     /// # Errors
     /// If they cannot be had.
     pub fn new(
-        library: &Library,
-        studies: &[&'a dyn Compute],
+        stock: Stock<'a, '_>,
         study: &Study,
         origin: &Origin,
         output: &Path,
         quick: bool,
         any_build: bool,
     ) -> Result<Task<'a>, ObtainError> {
+        let Stock { library, studies, own } = stock;
         let name = origin.name().to_owned();
         match origin {
             Origin::Study(_) => {
@@ -98,7 +109,7 @@ impl<'a> Task<'a> {
             Origin::Sweep(file) => {
                 let source = library.read(&study.name, file)?;
                 let folder = source.folder().to_owned();
-                let mut experiment = Experiment::read(source, Logs::MustExist)
+                let mut experiment = Experiment::read_with(source, Logs::MustExist, own)
                     .map_err(|error| ObtainError::Invalid(Box::new(error)))?;
                 // What is drawn here is what the catalogue says.
                 experiment.figures.clear();

@@ -4,7 +4,6 @@
 use std::collections::VecDeque;
 
 use haggle_model::{ActorId, JobId, JobShape, Span, Time};
-use haggle_scheduling::composition::CompositionPolicy;
 
 use super::answers::Answer;
 use super::{Bargain, Negotiator, Stage};
@@ -65,7 +64,7 @@ impl Negotiator {
             lot: job.lot,
             deadline: job.deadline,
             asks: self.config.policy.needs(),
-            wants_offers: self.config.policy != CompositionPolicy::FreeTimeSlots,
+            wants_offers: self.config.policy.asks_for_offers(),
         };
         for &provider in &self.config.providers {
             out.send(provider, BargainMessage::Call(Box::new(call.clone())));

@@ -19,7 +19,7 @@ use haggle_model::job::Lot;
 use haggle_model::random::Stream;
 use haggle_model::{ActorId, JobId, Observation, OffersMade, Refusal, Span, Time};
 use haggle_scheduling::composition::{AnyView, Facts, FreeTime, QueueEntry};
-use haggle_scheduling::{BagRequest, Bargainer, Offer};
+use haggle_scheduling::{Asked, BagRequest, Bargainer, Offer, OfferRule, Own};
 use rand::RngExt;
 
 use super::Provider;
@@ -56,6 +56,8 @@ pub struct Bargaining {
     pub validity: Span,
     /// Completions are offered later than planned by a factor drawn from [1, 1 + padding].
     pub padding: f64,
+    /// What it tells of its offers instead, if that is a rule of one's own.
+    pub told: Option<Own<OfferRule>>,
     /// How long it takes to answer a call, so that its offers may be stale when they come.
     pub delay: Span,
     /// Whether it reports that a share is done earlier as soon as that turns out
@@ -72,6 +74,7 @@ impl Default for Bargaining {
             estimates: Estimates::Users,
             validity: Span::ZERO,
             padding: 0.0,
+            told: None,
             delay: Span::ZERO,
             catches_up: true,
             seed: 0,
@@ -213,8 +216,12 @@ impl Provider {
         let open = self.negotiation.open.get_mut(&job)?;
         (open.offered, open.valid_until, open.earliest) = (Some(epoch), valid_until, earliest);
         open.answers += 1;
-        let padding =
-            if padding > 0.0 { padding * self.negotiation.stream.random::<f64>() } else { 0.0 };
+        let told = self.config.bargaining.told;
+        let drawn = if padding > 0.0 || told.is_some() {
+            self.negotiation.stream.random::<f64>()
+        } else {
+            0.0
+        };
         let open = &self.negotiation.open[&job];
         let (to, asks, answer) = (open.metascheduler, open.call.asks, open.answers);
         let request = self.request(&open.call, open.call.tasks, earliest);
@@ -222,7 +229,8 @@ impl Provider {
             now,
             request,
             wants_offers: open.call.wants_offers,
-            padding,
+            padding: padding * drawn,
+            told: told.map(|told| (told.rule, drawn)),
             power: power(self.config.processors, self.config.speed),
             load: self.work_left(now),
             bargainer: self.scheduler.bargainer().expect("it bargains"),
@@ -309,6 +317,8 @@ struct Lookup<'a> {
     wants_offers: bool,
     /// Completions are said to be later by this part of the time to them.
     padding: f64,
+    /// The rule by which offers are told instead, and what it may draw.
+    told: Option<(OfferRule, f64)>,
     power: u64,
     load: u128,
     bargainer: &'a mut dyn Bargainer,
@@ -320,6 +330,18 @@ impl Facts for Lookup<'_> {
             return Vec::new();
         }
         let mut offers = self.bargainer.offers(self.now, &self.request);
+        if let Some((rule, draw)) = self.told {
+            let Lookup { now, request: bag, power, load, .. } = *self;
+            let asked = Asked { now, bag, power, load, draw };
+            offers.retain_mut(|offer| match rule(&asked, offer) {
+                Some(later) => {
+                    offer.completion += later.max(Span::ZERO);
+                    true
+                }
+                None => false,
+            });
+            return offers;
+        }
         if self.padding > 0.0 {
             for offer in &mut offers {
                 offer.completion += (offer.completion - self.now).scaled(self.padding);

@@ -158,8 +158,7 @@ fn checkpoints(scenario: &Scenario) -> bool {
     let rigid =
         |it: &file::Provider| it.checkpoints.is_some() && it.on_failure == Some(OnFailure::Resume);
     scenario.providers.iter().any(rigid)
-        || scenario
-            .grid
-            .as_ref()
-            .is_some_and(|it| it.checkpoints.is_some() && it.policy.takes_checkpoints())
+        || scenario.grid.as_ref().is_some_and(|it| {
+            it.checkpoints.is_some() && it.policy.takes_checkpoints(&scenario.own)
+        })
 }

@@ -9,7 +9,7 @@ use haggle_results::{Input, ResultsError, SweepFolder};
 
 use super::failed::sha256_of;
 use super::{SweepError, Wanted};
-use crate::run::{BUILD, Keep};
+use crate::run::{BUILD, Keep, own_rules};
 use haggle_scenario::{Run, log_path};
 
 /// What was done before.
@@ -56,6 +56,15 @@ impl<'a> Past<'a> {
         let is_read = self.wanted.any_build && found.format == FORMAT;
         if found.build != BUILD && !is_read {
             return Err(SweepError::OtherBuild { folder, build: found.build });
+        }
+        let rules = own_rules(&run.variant.scenario)?;
+        if found.own_rules != rules {
+            let other = rules.into_iter().find(|rule| !found.own_rules.contains(rule));
+            let other = other.or_else(|| found.own_rules.into_iter().next());
+            return Err(match other {
+                Some(rule) => SweepError::OtherRule { folder, kind: rule.kind, rule: rule.name },
+                None => SweepError::Foreign { folder },
+            });
         }
         let summary_only = found.has_summary_only();
         for input in found.inputs {

@@ -166,6 +166,7 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
         scenario_sha256: sha256(b"made up"),
         seed: 1,
         inputs: Vec::new(),
+        own_rules: Vec::new(),
         local_time_at_zero: None,
         digest: run.digest().clone(),
         tables: run.table_sizes().expect("it can be read"),

@@ -86,6 +86,7 @@ pub(crate) fn write(
         scenario_sha256: sha256(b"made up"),
         seed: 1,
         inputs: Vec::new(),
+        own_rules: Vec::new(),
         local_time_at_zero: None,
         digest: run.digest().clone(),
         tables: run.table_sizes()?,

@@ -4,9 +4,6 @@
 #[path = "../../examples/actor.rs"]
 mod actor;
 #[expect(dead_code, reason = "only the command runs its `main`")]
-#[path = "../../examples/rules.rs"]
-mod rules;
-#[expect(dead_code, reason = "only the command runs its `main`")]
 #[path = "../../examples/step.rs"]
 mod step;
 #[expect(dead_code, reason = "only the command runs its `main`")]
@@ -61,22 +58,4 @@ job 3 waited 60 and ended at 120 on north
 job 5 waited 120 and ended at 180 on north
 ";
     assert_eq!(told(actor::tell), expected);
-}
-
-/// Of the three that wait on `north` the one of area 80 goes first, then that of 120, then that of 300. At 7 `south` has
-/// (47 + 48 + 50) / 2 s of work, which is too much.
-#[test]
-fn rules_of_ones_own_decide() {
-    let expected = "\
-job 8 was rejected at 7
-job 9 was rejected at 8
-job 5 ran on south from 4 to 54
-job 6 ran on south from 5 to 55
-job 1 ran on north from 0 to 100
-job 7 ran on south from 54 to 104
-job 3 ran on north from 100 to 140
-job 4 ran on north from 140 to 170
-job 2 ran on north from 170 to 270
-";
-    assert_eq!(told(rules::tell), expected);
 }

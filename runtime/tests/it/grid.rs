@@ -599,7 +599,11 @@ fn lengths_may_be_predicted_by_a_rule_of_ones_own() {
             history.a_priori.map(|length| 1000.0 / length)
         }
     }
-    let own = Own { name: "inverse", rule: (|| Box::new(Inverse)) as fn() -> Box<dyn Predictor> };
+    let own = Own {
+        name: "inverse",
+        version: 1,
+        rule: (|| Box::new(Inverse)) as fn() -> Box<dyn Predictor>,
+    };
     let none = (0, 0);
     let beside = [task(10, none, &[0]), task(20, none, &[0])];
     let tasks = [&[task(5, none, &[])], &beside[..], &[task(5, none, &[1, 2])]].concat();
@@ -637,7 +641,7 @@ impl GridScheduler for LastToLast {
 #[test]
 fn a_grid_may_have_a_scheduler_of_ones_own() {
     let build: fn(u32) -> Box<dyn GridScheduler> = |_| Box::new(LastToLast);
-    let policy = GridPolicy::Own(Own { name: "last-to-last", rule: build });
+    let policy = GridPolicy::Own(Own { name: "last-to-last", version: 1, rule: build });
     let grid = Grid::new(policy).resource(1, 1).resource(2, 1).job(0, 4).job(0, 6).job(0, 8);
     // All come at once: the third to the faster one, the second to the other, and the first when that is free.
     assert_eq!(grid.run_on_both().all_done(), [Some(6.0), Some(6.0), Some(4.0)]);

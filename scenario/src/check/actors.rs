@@ -214,10 +214,11 @@ impl Check<'_> {
                 let provider = &self.scenario.providers[place];
                 let disclosure = Path::root().key("provider").index(place).key("disclosure");
                 let unknown = self.is_replaced(&disclosure);
-                if provider.disclosure.level() >= metascheduler.needs() || unknown {
+                if provider.disclosure.level() >= metascheduler.needs(&self.scenario.own) || unknown
+                {
                     continue;
                 }
-                let needs = metascheduler.needs().name();
+                let needs = metascheduler.needs(&self.scenario.own).name();
                 self.report(
                     &path.key(key),
                     format!(
@@ -256,7 +257,7 @@ impl Check<'_> {
             );
         }
         let needs = match metascheduler.role() {
-            Role::Places(placement) => placement.needs_of_grid(),
+            Role::Places(placement) => placement.needs_of_grid(&scenario.own),
             _ => None,
         };
         let Some(needs) = needs else {

@@ -34,10 +34,12 @@ impl Check<'_> {
 
     fn check_job_rule(&mut self, at: &Path, checkpoints: &JobCheckpoints) {
         let computed = checkpoints.rule != JobCheckpointRule::Periodic;
+        let optimum =
+            matches!(checkpoints.rule, JobCheckpointRule::Young | JobCheckpointRule::Daly);
         self.check_interval(at, checkpoints.interval, computed);
         let mtbf = at.key("mtbf");
         match checkpoints.mtbf {
-            None if computed && !self.is_replaced(&mtbf) => self.report(
+            None if optimum && !self.is_replaced(&mtbf) => self.report(
                 at,
                 "this rule goes by the mean time between failures of a node".to_owned(),
                 "`mtbf` is missing here",
@@ -52,7 +54,7 @@ impl Check<'_> {
             _ => {}
         }
         let some = checkpoints.size.is_some_and(|size| size.0 > 0);
-        if computed && !some && !self.is_replaced(&at.key("size")) {
+        if optimum && !some && !self.is_replaced(&at.key("size")) {
             self.check_optimum(at, Some(checkpoints.cost));
         }
         let (size, bandwidth) = (at.key("size"), at.key("bandwidth"));

@@ -20,7 +20,7 @@ use super::names::Names;
 use crate::file::{
     CoallocationPolicy, Composition, EstimatesFrom, FigureKind, JobCheckpointRule, Metascheduler,
     OnFailure, Order, Policy, Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule,
-    Resizes, Role, Step,
+    Resizes, Role, Step, Told,
 };
 use flow::{Flow, Serves};
 use haggle_config::document::Path;
@@ -44,8 +44,9 @@ impl Check<'_> {
             let path = Path::root().key("metascheduler").index(index);
             self.metascheduler_effects(&path, metascheduler);
         }
-        let sorts = scenario.providers.iter().any(|it| it.order == Order::Key)
-            || scenario.metaschedulers.iter().any(has_urgent_jobs);
+        let sorts =
+            scenario.providers.iter().any(|it| matches!(it.order, Order::Key | Order::Own(_)))
+                || scenario.metaschedulers.iter().any(has_urgent_jobs);
         for index in 0..scenario.workloads.len() {
             self.workload_effects(index, sorts, &flow, names);
         }
@@ -212,6 +213,11 @@ impl Check<'_> {
     fn offer_effects(&mut self, at: &Path, provider: &Provider, serves: Serves) {
         let edf = provider.policy == Policy::Edf;
         let answers = serves.bags;
+        let padded = provider.offers.as_ref().is_none_or(|it| it.told == Told::Padded);
+        let padding = match padded {
+            true => "nobody asks for offers of completions",
+            false => "a rule of one's own says how much later offers are told",
+        };
         let owner = format!("the offers of provider \"{}\"", provider.name);
         let only_edf = "only policy \"edf\" reads it";
         let rows = [
@@ -219,7 +225,8 @@ impl Check<'_> {
             ("resolution", edf && (serves.rigid || serves.sized), only_edf),
             ("pinned", edf && serves.slots, "only \"free-time-slots\" places tasks in slots"),
             ("fractions", serves.sized, "nobody asks for offers of several sizes"),
-            ("padding", serves.sized, "nobody asks for offers of completions"),
+            ("told", serves.sized, "nobody asks for offers of completions"),
+            ("padding", serves.sized && padded, padding),
             ("validity", answers, "nobody asks for offers"),
             ("delay", answers, "nobody asks for offers"),
         ];
@@ -230,7 +237,7 @@ impl Check<'_> {
 
     fn metascheduler_effects(&mut self, path: &Path, metascheduler: &Metascheduler) {
         let owner = format!("metascheduler \"{}\"", metascheduler.name);
-        let composes = metascheduler.composition;
+        let composes = &metascheduler.composition;
         let (why, remedy) = match metascheduler.role() {
             Role::Composes(_) => (
                 "it composes bags of tasks and places no rigid jobs",
@@ -279,13 +286,16 @@ impl Check<'_> {
             "remove it, or add `composition`",
         );
         let Some(composition) = composes else { return };
-        let offers = composition != Composition::FreeTimeSlots;
+        let ours = !matches!(composition, Composition::Own(_));
+        let offers = ours && *composition != Composition::FreeTimeSlots;
+        let why =
+            |ours_say| if ours { ours_say } else { "a composition of one's own does not read it" };
         let rows = [
-            ("relax", offers, "there are no offers to relax"),
-            ("spread", offers, "there are no offers to spread over"),
+            ("relax", offers, why("there are no offers to relax")),
+            ("spread", offers, why("there are no offers to spread over")),
             (
                 "weights",
-                composition == Composition::OffersDplbV2,
+                *composition == Composition::OffersDplbV2,
                 "only composition \"offers-dplb-v2\" reads it",
             ),
         ];

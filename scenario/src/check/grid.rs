@@ -76,7 +76,7 @@ impl Check<'_> {
 
     fn check_saving(&mut self, path: &Path, grid: &Grid) {
         let at = path.key("checkpoints");
-        let Some(checkpoints) = grid.checkpoints else {
+        let Some(checkpoints) = &grid.checkpoints else {
             if grid.policy == GridPolicy::CombinedFt {
                 self.report(
                     &path.key("policy"),
@@ -87,7 +87,7 @@ impl Check<'_> {
             }
             return;
         };
-        if !grid.policy.takes_checkpoints() {
+        if !grid.policy.takes_checkpoints(&self.scenario.own) {
             self.report(
                 &at,
                 "no job writes checkpoints under this policy".to_owned(),
@@ -97,7 +97,7 @@ impl Check<'_> {
                     .to_owned(),
             );
         }
-        self.check_rule(&at, &checkpoints);
+        self.check_rule(&at, checkpoints);
     }
 
     fn check_gain(&mut self, path: &Path, grid: &Grid) {
@@ -183,7 +183,8 @@ impl Check<'_> {
 
     fn check_rule(&mut self, at: &Path, checkpoints: &Checkpoints) {
         let computed = matches!(checkpoints.rule, CheckpointRule::Young | CheckpointRule::Daly);
-        self.check_interval(at, checkpoints.interval, computed);
+        let own = matches!(checkpoints.rule, CheckpointRule::Own(_));
+        self.check_interval(at, checkpoints.interval, computed || own);
         let shrinks = match checkpoints.interval_min {
             TimeOrShare::Time(time) => time < SHORTEST,
             TimeOrShare::Share(share) => share.fraction() == 0.0,

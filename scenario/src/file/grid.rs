@@ -1,6 +1,9 @@
 //! `[grid]`: time-shared resources that may fail, and one scheduler that sends jobs to them.
 
 use haggle_model::Span;
+use haggle_scheduling::Own;
+use haggle_scheduling::grid::Checkpointing;
+use haggle_scheduling::own::{GridPolicyRule, Rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -136,7 +139,7 @@ fn yes() -> bool {
 }
 
 /// How a grid's scheduler sends jobs to resources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GridPolicy {
     /// First come, first served, each job to a random resource that has a slot; failures go unnoticed.
@@ -181,11 +184,13 @@ pub enum GridPolicy {
     WithLimit,
     /// As full-fill-round-robin; each resource keeps room for light sessions, by Erlang's B formula.
     WithDynamicLimit,
+    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
+    Own(Name),
 }
 
 impl GridPolicy {
     /// Whether it reads `replicas`.
-    pub const fn replicates(self) -> bool {
+    pub const fn replicates(&self) -> bool {
         matches!(
             self,
             GridPolicy::UnconditionalRep
@@ -198,7 +203,7 @@ impl GridPolicy {
     }
 
     /// Whether its jobs are sessions, which reserve a share of a resource or are rejected.
-    pub const fn takes_sessions(self) -> bool {
+    pub const fn takes_sessions(&self) -> bool {
         matches!(
             self,
             GridPolicy::UserClustering
@@ -209,8 +214,15 @@ impl GridPolicy {
         )
     }
 
-    /// Whether its jobs may write checkpoints.
-    pub const fn takes_checkpoints(self) -> bool {
+    /// Whether its jobs may write checkpoints; one of these rules says so of itself.
+    pub fn takes_checkpoints(&self, own: &Rules) -> bool {
+        if let GridPolicy::Own(name) = self {
+            let found = own.grid_policies.get(name.as_str());
+            // Nothing is known of one that is not there.
+            let never =
+                |it: Own<GridPolicyRule>| (it.rule)(1).checkpointing() == Checkpointing::Never;
+            return !found.is_ok_and(never);
+        }
         matches!(
             self,
             GridPolicy::CombinedFt
@@ -245,7 +257,7 @@ impl Default for Balance {
 }
 
 /// How the length of a task that runs is predicted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Prediction {
     /// What it has done, by the part of the whole that this was in its last report.
@@ -255,6 +267,8 @@ pub enum Prediction {
     Average,
     /// The limit of the exponential curve that fits its reports best.
     CurveFit,
+    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
+    Own(Name),
 }
 
 /// By what a task that runs has got on when its length is estimated (Chtepen 2011, equation 5.4).
@@ -400,12 +414,12 @@ pub enum CancelMode {
 }
 
 /// How jobs save their progress.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Checkpoints {
     /// The rule for the time between checkpoints.
     pub rule: CheckpointRule,
-    /// Interval I; for mean-failure the one from which it sets out. Not for young and daly.
+    /// Interval I; for mean-failure the one from which it sets out. Not for young, daly and rules of one's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<TimeSpan>,
     /// I_min of mean-failure: a time, or a share of the job's execution time.
@@ -451,7 +465,7 @@ fn two_minutes() -> TimeSpan {
 }
 
 /// The rule for the time between checkpoints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckpointRule {
     /// Always the same interval.
@@ -464,6 +478,8 @@ pub enum CheckpointRule {
     Young,
     /// Higher-order optimum (Daly 2006).
     Daly,
+    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
+    Own(Name),
 }
 
 /// How a resource estimates its mean time between failures.

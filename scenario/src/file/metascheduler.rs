@@ -2,6 +2,8 @@
 
 use haggle_model::{Disclosure, Span};
 use haggle_scheduling::composition::CompositionPolicy;
+use haggle_scheduling::own::{NoSuchRule, Rules};
+use haggle_scheduling::placement::Question;
 use haggle_scheduling::reallocation::Heuristic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,12 +63,12 @@ impl Metascheduler {
 
     /// What it does with jobs. Who is said to do two things is refused before.
     pub const fn role(&self) -> Role<'_> {
-        match (self.composition, &self.coallocation, self.reallocation, &self.mapping) {
+        match (&self.composition, &self.coallocation, self.reallocation, &self.mapping) {
             (Some(composition), ..) => Role::Composes(composition),
             (None, Some(coallocation), ..) => Role::Spreads(coallocation),
             (None, None, Some(reallocation), _) => Role::Moves(reallocation),
             (None, None, None, Some(mapping)) => Role::Maps(mapping),
-            (None, None, None, None) => Role::Places(self.placement),
+            (None, None, None, None) => Role::Places(&self.placement),
         }
     }
 
@@ -81,9 +83,9 @@ impl Metascheduler {
         self.coallocation.is_some() || self.mapping.is_some()
     }
 
-    /// The least that providers have to disclose for it.
-    pub const fn needs(&self) -> Disclosure {
-        self.role().needs()
+    /// The least that providers have to disclose for it, if it may be one of these rules.
+    pub fn needs(&self, own: &Rules) -> Disclosure {
+        self.role().needs(own)
     }
 }
 
@@ -91,9 +93,9 @@ impl Metascheduler {
 #[derive(Clone, Copy, Debug)]
 pub enum Role<'a> {
     /// Each rigid job goes to one provider.
-    Places(Placement),
+    Places(&'a Placement),
     /// Bags are put together from offers.
-    Composes(Composition),
+    Composes(&'a Composition),
     /// Rigid jobs are spread over providers.
     Spreads(&'a Coallocation),
     /// Moldable jobs go to one provider, and move.
@@ -102,9 +104,9 @@ pub enum Role<'a> {
     Maps(&'a Mapping),
 }
 
-impl Role<'_> {
+impl<'a> Role<'a> {
     /// The key by which it is chosen, and the word there.
-    pub const fn named(self) -> (&'static str, &'static str) {
+    pub fn named(self) -> (&'static str, &'a str) {
         match self {
             Role::Composes(composition) => ("composition", composition.name()),
             Role::Spreads(coallocation) => ("coallocation", coallocation.policy.name()),
@@ -114,16 +116,16 @@ impl Role<'_> {
         }
     }
 
-    /// The least that providers have to disclose for it.
-    pub const fn needs(self) -> Disclosure {
+    /// The least that providers have to disclose for it, if it may be one of these rules.
+    pub fn needs(self, own: &Rules) -> Disclosure {
         match self {
-            Role::Composes(composition) => composition.needs(),
+            Role::Composes(composition) => composition.needs(own),
             Role::Spreads(Coallocation { protocol: Some(_), .. }) => Disclosure::Offers,
             Role::Spreads(_) => Disclosure::Slots,
             Role::Moves(_) => Disclosure::Offers,
             Role::Maps(Mapping { asks_for: AsksFor::Machines, .. }) => Disclosure::Offers,
             Role::Maps(_) => Disclosure::Slots,
-            Role::Places(placement) => placement.needs(),
+            Role::Places(placement) => placement.needs(own),
         }
     }
 }
@@ -264,7 +266,7 @@ pub enum Tuning {
 }
 
 /// How a metascheduler puts a bag of tasks together from what providers answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Composition {
     /// The offers that have the bag done first, largest first.
@@ -277,33 +279,46 @@ pub enum Composition {
     OffersDplbV2,
     /// The earliest free time slots of all providers; needs disclosure "slots".
     FreeTimeSlots,
+    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
+    Own(Name),
 }
 
 impl Composition {
     /// The policy it names.
-    pub const fn policy(self) -> CompositionPolicy {
-        match self {
+    ///
+    /// # Errors
+    /// If that is none of ours, and none of these.
+    pub fn policy(&self, own: &Rules) -> Result<CompositionPolicy, NoSuchRule> {
+        Ok(match self {
             Composition::OffersNoLb => CompositionPolicy::OffersNoLb,
             Composition::OffersPlb => CompositionPolicy::OffersPlb,
             Composition::OffersDplb => CompositionPolicy::OffersDplb,
             Composition::OffersDplbV2 => CompositionPolicy::OffersDplbV2,
             Composition::FreeTimeSlots => CompositionPolicy::FreeTimeSlots,
-        }
+            Composition::Own(name) => CompositionPolicy::Own(own.compositions.get(name.as_str())?),
+        })
     }
 
     /// The least that providers have to disclose for it: what the policy's type can read.
-    pub const fn needs(self) -> Disclosure {
-        self.policy().needs()
+    pub fn needs(&self, own: &Rules) -> Disclosure {
+        // One that is not there is refused.
+        self.policy(own).map_or(Disclosure::Offers, CompositionPolicy::needs)
     }
 
-    /// The word in scenarios.
-    pub const fn name(self) -> &'static str {
+    /// Whether it asks for offers, or for free time slots only.
+    pub fn asks_for_offers(&self, own: &Rules) -> bool {
+        self.policy(own).map_or(true, CompositionPolicy::asks_for_offers)
+    }
+
+    /// The word in scenarios, or its name if it is one's own.
+    pub fn name(&self) -> &str {
         match self {
             Composition::OffersNoLb => "offers-no-lb",
             Composition::OffersPlb => "offers-plb",
             Composition::OffersDplb => "offers-dplb",
             Composition::OffersDplbV2 => "offers-dplb-v2",
             Composition::FreeTimeSlots => "free-time-slots",
+            Composition::Own(name) => name.as_str(),
         }
     }
 }
@@ -360,7 +375,7 @@ pub enum SpreadRule {
 }
 
 /// How a metascheduler chooses the provider of a job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
     /// The provider that offers the earliest completion.
@@ -375,13 +390,20 @@ pub enum Placement {
     /// The first provider that can start the job at once, beginning one further with every job;
     /// if none can, the one with the earliest start.
     NextFit,
+    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
+    Own(Name),
 }
 
 impl Placement {
-    /// The least that providers have to disclose for it.
-    pub const fn needs(self) -> Disclosure {
+    /// The least that providers have to disclose for it: for one of these rules, by what it asks.
+    pub fn needs(&self, own: &Rules) -> Disclosure {
         match self {
             Placement::LeastLoaded => Disclosure::Load,
+            Placement::Own(name) => match own.placements.get(name.as_str()) {
+                Ok(found) if found.rule.question == Question::LoadOfAll => Disclosure::Load,
+                // One that is not there is refused.
+                Ok(_) | Err(_) => Disclosure::Offers,
+            },
             Placement::MinimumCompletionTime
             | Placement::RoundRobin
             | Placement::Random
@@ -389,24 +411,27 @@ impl Placement {
         }
     }
 
-    /// The least that a grid has to disclose for it; `None` = it asks what a grid cannot tell.
-    pub const fn needs_of_grid(self) -> Option<Disclosure> {
-        match self {
-            Placement::LeastLoaded | Placement::RoundRobin | Placement::Random => {
-                Some(self.needs())
-            }
-            Placement::MinimumCompletionTime | Placement::NextFit => None,
-        }
+    /// The least that a grid has to disclose for it, if it may be one of these rules; `None` = it asks what a grid cannot tell.
+    pub fn needs_of_grid(&self, own: &Rules) -> Option<Disclosure> {
+        let tells = match self {
+            Placement::LeastLoaded | Placement::RoundRobin | Placement::Random => true,
+            Placement::MinimumCompletionTime | Placement::NextFit => false,
+            Placement::Own(name) => own.placements.get(name.as_str()).is_ok_and(|found| {
+                matches!(found.rule.question, Question::None | Question::LoadOfAll)
+            }),
+        };
+        tells.then(|| self.needs(own))
     }
 
-    /// The word in scenarios.
-    pub const fn name(self) -> &'static str {
+    /// The word in scenarios, or its name if it is one's own.
+    pub fn name(&self) -> &str {
         match self {
             Placement::MinimumCompletionTime => "minimum-completion-time",
             Placement::RoundRobin => "round-robin",
             Placement::Random => "random",
             Placement::LeastLoaded => "least-loaded",
             Placement::NextFit => "next-fit",
+            Placement::Own(name) => name.as_str(),
         }
     }
 }

@@ -172,6 +172,9 @@ pub struct Offers {
     /// How long an offer can be taken up, and is held then; without it, four times the longest latency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validity: Option<TimeSpan>,
+    /// What the provider tells of the offers that it has planned.
+    #[serde(skip_serializing_if = "is_padded")]
+    pub told: Told,
     /// Completions are offered up to this much later than planned, at random.
     pub padding: Share,
     /// How long the provider takes to answer a call; its offers may be stale by then.
@@ -187,10 +190,26 @@ impl Default for Offers {
             resolution: TimeSpan(Span::from_secs(1)),
             pinned: false,
             validity: None,
+            told: Told::default(),
             padding: share("0%"),
             delay: TimeSpan::ZERO,
         }
     }
+}
+
+fn is_padded(told: &Told) -> bool {
+    *told == Told::Padded
+}
+
+/// What a provider tells of the offers that it has planned.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Told {
+    /// All of them, later by its `padding`.
+    #[default]
+    Padded,
+    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
+    Own(Name),
 }
 
 /// What happens to new work that would make a promise late.
@@ -281,7 +300,7 @@ pub enum EstimatesFrom {
 }
 
 /// In which order waiting jobs are considered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// In the order of their arrival.
@@ -293,6 +312,8 @@ pub enum Order {
     Largest,
     /// Smallest key first; the step "key" of a workload sets it.
     Key,
+    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
+    Own(Name),
 }
 
 /// What conservative backfilling does with reservations when a job ends early.
@@ -338,16 +359,17 @@ pub enum OnFailure {
 
 /// When rigid jobs write checkpoints, in time of the provider's processors. Requested times are
 /// for computing: what checkpoints take is planned for on top.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct JobCheckpoints {
     /// The rule for the time between checkpoints.
     #[serde(default)]
     pub rule: JobCheckpointRule,
-    /// For how long a job computes before each checkpoint; none is written where it ends. Not for young and daly.
+    /// For how long a job computes before each checkpoint; none is written where it ends. Not for young, daly and rules
+    /// of one's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<TimeSpan>,
-    /// Mean time between failures of a node, for young and daly. A node has the `processors-per-node` of the `[[failures]]` of
+    /// Mean time between failures of a node, for young and daly; rules of one's own may go by it. A node has the `processors-per-node` of the `[[failures]]` of
     /// this provider, and a job on n nodes is taken to fail n times as often.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtbf: Option<TimeSpan>,
@@ -372,7 +394,7 @@ fn no_time() -> TimeSpan {
 }
 
 /// The rule for the time between checkpoints of rigid jobs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JobCheckpointRule {
     /// Always the same interval.
@@ -382,6 +404,8 @@ pub enum JobCheckpointRule {
     Young,
     /// Higher-order optimum (Daly 2006).
     Daly,
+    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
+    Own(Name),
 }
 
 /// What a provider tells others about itself; each level includes those before it.

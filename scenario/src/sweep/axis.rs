@@ -39,9 +39,10 @@ impl Place {
     }
 }
 
-/// A value as results have it: strings without quotes.
+/// A value as results have it: strings without quotes, rules of one's own by their names.
 pub(super) fn text_of(value: &toml::Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    let own = value.as_table().filter(|table| table.len() == 1).and_then(|table| table.get("own"));
+    own.unwrap_or(value).as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Where a sweep is written, as far as its axes show.

@@ -76,6 +76,7 @@ fn profile(slots: &[FreeSlot]) -> Profile {
 
 impl Composer for FreeTimeSlots {
     type Needs = level::Slots;
+    const ASKS_FOR_OFFERS: bool = false;
 
     fn compose(
         &self,

@@ -16,6 +16,7 @@ use haggle_model::{Span, Time};
 use haggle_model::work::{EffectiveSpeed, Fraction, Speed, Work};
 
 use crate::checkpoints::optimum::{SHORTEST, daly, young};
+use crate::own::Own;
 
 pub use self::cost::CheckpointCost;
 pub use self::history::{FailureHistory, MeanFailure};
@@ -78,6 +79,9 @@ pub enum IntervalRule {
         /// The mean time between failures M; `None` = MF as it is seen.
         mtbf: Option<Span>,
     },
+    /// A rule from outside: the time until the next checkpoint, asked for when a job starts to compute and whenever one has
+    /// been written; at least a millisecond.
+    Own(Own<fn(&Situation) -> Span>),
 }
 
 /// A length of time, or a part of how long the job takes (E).
@@ -159,6 +163,10 @@ impl IntervalRule {
                 let interval = daly(situation.cost, mtbf.unwrap_or(situation.mean_failure));
                 (state(interval), interval)
             }
+            IntervalRule::Own(own) => {
+                let interval = (own.rule)(situation).max(SHORTEST);
+                (state(interval), interval)
+            }
         }
     }
 
@@ -167,6 +175,7 @@ impl IntervalRule {
     pub fn least(&self, state: &IntervalState, execution: Span, cost: Span) -> Span {
         match *self {
             IntervalRule::MeanFailure { minimum, .. } => shortest(minimum, execution, cost),
+            IntervalRule::Own(_) => SHORTEST,
             _ => state.interval,
         }
     }
@@ -198,7 +207,7 @@ impl IntervalRule {
                     false => (state.interval - step).max(least),
                 };
             }
-            IntervalRule::Young { .. } | IntervalRule::Daly { .. } => {
+            IntervalRule::Young { .. } | IntervalRule::Daly { .. } | IntervalRule::Own(_) => {
                 state.interval = self.start(situation).1;
             }
         }

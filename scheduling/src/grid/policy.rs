@@ -66,6 +66,30 @@ pub enum GridPolicy {
 }
 
 impl GridPolicy {
+    /// All policies of ours, in the order of the manual.
+    pub const NAMES: [&str; 20] = [
+        "fcfs",
+        "fjbcr",
+        "max-max",
+        "min-max",
+        "unconditional-rep",
+        "wqr",
+        "load-dependent-rep",
+        "detection-and-replication",
+        "failure-dependent-rep",
+        "combined-ft",
+        "migration",
+        "rescheduling",
+        "workflow",
+        "balanced-workflow",
+        "static-workflow",
+        "user-clustering",
+        "full-fill",
+        "full-fill-round-robin",
+        "with-limit",
+        "with-dynamic-limit",
+    ];
+
     /// The word used in scenarios.
     pub const fn name(self) -> &'static str {
         match self {

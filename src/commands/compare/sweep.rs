@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use haggle::experiment::compare::sweep::{SweepComparison, VariantMetric, compare_sweeps};
-use haggle::scenario::{Experiment, Logs, Source};
+use crate::command::own_rules;
+use crate::experiment::compare::sweep::{SweepComparison, VariantMetric, compare_sweeps};
+use crate::scenario::{Experiment, Logs, Source};
 use serde_json::json;
 
 use super::{Args, changed};
@@ -30,7 +31,7 @@ pub(super) fn run(args: &Args, other: &Path) -> Result<Exit, Error> {
 /// The sweep whose results are in a folder.
 pub(super) fn experiment(folder: &Path) -> Result<Experiment, Error> {
     let source = Source::read(&folder.join("scenario.toml"))?;
-    Ok(Experiment::read(source, Logs::Ignore)?)
+    Ok(Experiment::read_with(source, Logs::Ignore, own_rules())?)
 }
 
 /// Refuses metrics that no run has.

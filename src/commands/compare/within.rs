@@ -1,6 +1,6 @@
 //! One sweep: who beats whom, and by how much.
 
-use haggle::experiment::compare::within::{AgainstError, AgainstRow, compare_within};
+use crate::experiment::compare::within::{AgainstError, AgainstRow, compare_within};
 use serde_json::json;
 
 use super::Args;

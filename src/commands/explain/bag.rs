@@ -1,6 +1,6 @@
 //! What was offered for a bag, and what its shares became.
 
-use haggle::experiment::explain::{Offer, Share, Story};
+use crate::experiment::explain::{Offer, Share, Story};
 
 use super::{LISTED, most};
 use crate::commands::table::{count, duration, lines, row, seconds};

@@ -1,6 +1,6 @@
 //! What happened to a job, in order of time.
 
-use haggle::experiment::explain::{
+use crate::experiment::explain::{
     Attempt, Booked, Disclosed, Displaced, LostTasks, Move, OnGrid, Story,
 };
 

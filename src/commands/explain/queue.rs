@@ -1,6 +1,6 @@
 //! The queue in which a rigid job waited.
 
-use haggle::experiment::explain::{Part, Story, Wait};
+use crate::experiment::explain::{Part, Story, Wait};
 
 use super::{LISTED, most, whole};
 use crate::commands::table::{count, duration, lines, number, row, seconds};

@@ -1,6 +1,6 @@
 //! Where a job's time went: parts that add up to its waiting time and its run time.
 
-use haggle::experiment::explain::{Part, Story};
+use crate::experiment::explain::{Part, Story};
 
 use crate::commands::table::{clock, duration, lines, row, seconds};
 

@@ -1,6 +1,6 @@
 //! The way to a task of a workflow: which tasks it waited for, and on what their time was spent.
 
-use haggle::experiment::explain::{InWorkflow, Part, Step, Story};
+use crate::experiment::explain::{InWorkflow, Part, Step, Story};
 
 use crate::commands::table::{lines, row, seconds};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::scenario::file::RecordFormat;
 use chrono::DateTime;
-use haggle::scenario::file::RecordFormat;
 use haggle_model::Time;
 use haggle_model::failures::recorded::Recording;
 use haggle_model::workload::swf::Malformed;

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use haggle::experiment::ExperimentError;
-use haggle::experiment::workload::Workloads;
-use haggle::experiment::world::StageError;
-use haggle::scenario::Scenario;
+use crate::experiment::ExperimentError;
+use crate::experiment::workload::Workloads;
+use crate::experiment::world::StageError;
+use crate::scenario::Scenario;
 use haggle_model::Span;
 use haggle_model::workload::swf::{self, Malformed};
 use serde::Serialize;

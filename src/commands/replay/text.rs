@@ -1,7 +1,7 @@
 //! What `haggle replay` prints for people.
 
-use haggle::experiment::{Outcome, Written};
-use haggle::scenario::Scenario;
+use crate::experiment::{Outcome, Written};
+use crate::scenario::Scenario;
 
 use super::{Args, Policy, Recorded};
 use crate::commands::table::lines;

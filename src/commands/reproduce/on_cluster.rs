@@ -5,10 +5,11 @@ use std::env;
 use std::path::Path;
 use std::rc::Rc;
 
-use haggle::experiment::Figures;
-use haggle::studies::catalogue::Origin;
-use haggle::studies::obtain::Task as Obtain;
-use haggle::studies::{Catalogue, Figure, Library, Study, study};
+use crate::command::own_rules;
+use crate::experiment::Figures;
+use crate::studies::catalogue::Origin;
+use crate::studies::obtain::{Stock, Task as Obtain};
+use crate::studies::{Catalogue, Figure, Library, Study, study};
 
 use super::Args;
 use crate::commands::Error;
@@ -86,7 +87,8 @@ fn obtain<'a>(
     origin: &Origin,
 ) -> Result<Obtain<'a>, Error> {
     let &Args { quick, any_build, .. } = args;
-    Ok(Obtain::new(library, study::ALL, of, origin, output, quick, any_build)?)
+    let stock = Stock { library, studies: study::ALL, own: own_rules() };
+    Ok(Obtain::new(stock, of, origin, output, quick, any_build)?)
 }
 
 fn work_of<'a>(of: Option<&'a String>, task: &'a Obtain<'_>) -> Option<Work<'a>> {

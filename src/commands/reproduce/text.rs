@@ -1,8 +1,8 @@
 //! What a reproduction says to people.
 
-use haggle::studies::draw::Drawn;
-use haggle::studies::judge::VERDICTS;
-use haggle::studies::{Figure, Finding, Judgement};
+use crate::studies::draw::Drawn;
+use crate::studies::judge::VERDICTS;
+use crate::studies::{Figure, Finding, Judgement};
 use textwrap::{Options, fill};
 
 use crate::commands::table::{count, lines};

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use haggle::experiment::sweep::SweepError;
-use haggle::studies::Study;
-use haggle::studies::catalogue::CatalogueError;
-use haggle::studies::draw::DrawError;
-use haggle::studies::language::Mistake;
-use haggle::studies::logs::Log;
-use haggle::studies::obtain::ObtainError;
+use crate::experiment::sweep::SweepError;
+use crate::studies::Study;
+use crate::studies::catalogue::CatalogueError;
+use crate::studies::draw::DrawError;
+use crate::studies::language::Mistake;
+use crate::studies::logs::Log;
+use crate::studies::obtain::ObtainError;
 use haggle_plots::PlotError;
 
 use crate::commands::Error;

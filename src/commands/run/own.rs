@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
 
-use haggle::scenario::relative;
+use crate::scenario::relative;
 use haggle_results::{Existing, Table};
 
 use crate::commands::{Error, output};

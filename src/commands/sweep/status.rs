@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::command::own_rules;
+use crate::experiment::sweep::{Failed, failed_of, took};
+use crate::scenario::{Experiment, Logs, Source};
 use crate::slurm::{Costs, Jobs, Round, Rounds, State};
-use haggle::experiment::sweep::{Failed, failed_of, took};
-use haggle::scenario::{Experiment, Logs, Source};
 use haggle_results::SweepFolder;
 use haggle_results::pack::Pack;
 use serde_json::json;
@@ -56,7 +57,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
                 .to_owned(),
         });
     }
-    let experiment = Experiment::read(Source::read(&scenario)?, Logs::Ignore)?;
+    let experiment = Experiment::read_with(Source::read(&scenario)?, Logs::Ignore, own_rules())?;
     let rounds = Rounds::read(&args.folder)?;
     let Some(last) = rounds.all.values().next_back() else {
         return of_folder(args, &experiment);

@@ -9,8 +9,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use haggle::experiment::random::{Bounds, Failure, FailureKind, Outcome, Verdict, judge};
-use haggle::scenario::random::draw;
+use crate::experiment::random::{Bounds, Failure, FailureKind, Outcome, Verdict, judge};
+use crate::scenario::random::draw;
 use nix::sys::resource::{Resource, setrlimit};
 
 use super::random;

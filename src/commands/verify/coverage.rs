@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use haggle::experiment::random::Verdict;
-use haggle::experiment::random::features::FEATURES;
-use haggle::scenario::random::keys;
+use crate::experiment::random::Verdict;
+use crate::experiment::random::features::FEATURES;
+use crate::scenario::random::keys;
 use serde::Serialize;
 
 use crate::commands::table::{lines, row};

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use haggle::experiment::random::{Failure, Outcome, Verdict};
-use haggle::experiment::threads::on_threads;
-use haggle::scenario::random::{Simpler, to_text, write_with_records};
+use crate::experiment::random::{Failure, Outcome, Verdict};
+use crate::experiment::threads::on_threads;
+use crate::scenario::random::{Simpler, to_text, write_with_records};
 use serde::Serialize;
 use serde_json::json;
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::scenario::quantity::{Bandwidth, TimeSpan};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use haggle::scenario::quantity::{Bandwidth, TimeSpan};
 use haggle_plots::{Figure, Gantt, GanttBar, GanttProvider, Size};
 use haggle_workflows::Workflow;
 use haggle_workflows::schedule::{Metrics, Network, Policy, Problem, Schedule};

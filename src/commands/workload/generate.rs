@@ -1,7 +1,7 @@
 //! `haggle workload generate`: jobs of the Lublin-Feitelson model as a log.
 
-use haggle::scenario::file::{JobTypes, Lublin};
-use haggle::scenario::quantity::Name;
+use crate::scenario::file::{JobTypes, Lublin};
+use crate::scenario::quantity::Name;
 use haggle_model::Span;
 use haggle_model::workload::swf::SwfHeader;
 use haggle_model::workload::{Source, Workload};

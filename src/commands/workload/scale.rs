@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::scenario::quantity::TimeSpan;
 use clap::ArgGroup;
-use haggle::scenario::quantity::TimeSpan;
 use haggle_model::workload::Step;
 use haggle_model::workload::steps::{FillWindow, ScaleGaps};
 use haggle_model::{Span, Time};

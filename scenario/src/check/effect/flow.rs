@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use haggle_model::Disclosure;
+use haggle_scheduling::own::Rules;
 
 use crate::Scenario;
 use crate::check::names::Names;
 use crate::check::reservations::reserves;
-use crate::file::{Composition, Metascheduler, User};
+use crate::file::{Metascheduler, User};
 
 /// What comes to one provider.
 #[derive(Clone, Copy, Debug, Default)]
@@ -91,7 +92,7 @@ impl Flow {
                 take(&mut self.molded, scenario, workload);
             }
             for place in names.providers_meant(&metascheduler.providers) {
-                self.serves[place].asked_by(metascheduler);
+                self.serves[place].asked_by(metascheduler, &scenario.own);
             }
         }
     }
@@ -120,16 +121,16 @@ impl Serves {
         self.rigid || self.bags
     }
 
-    fn asked_by(&mut self, metascheduler: &Metascheduler) {
-        self.asked = self.asked.max(Some(metascheduler.needs()));
-        match metascheduler.composition {
+    fn asked_by(&mut self, metascheduler: &Metascheduler, own: &Rules) {
+        self.asked = self.asked.max(Some(metascheduler.needs(own)));
+        match &metascheduler.composition {
             None => {
                 self.rigid = true;
                 self.parts |= metascheduler.takes_parts();
             }
             Some(composition) => {
                 self.bags = true;
-                let slots = composition == Composition::FreeTimeSlots;
+                let slots = !composition.asks_for_offers(own);
                 self.slots |= slots;
                 self.sized |= !slots;
             }

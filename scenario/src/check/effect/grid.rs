@@ -14,7 +14,7 @@ impl Check<'_> {
         let path = Path::root().key("grid");
         self.policy_effects(&path, grid);
         let users = self.scenario.metaschedulers.iter().filter(|it| self.scenario.uses_grid(it));
-        let asked = users.map(|it| it.needs()).max();
+        let asked = users.map(|it| it.needs(&self.scenario.own)).max();
         let why = match asked {
             None => "no metascheduler uses the grid".to_owned(),
             Some(asked) => {
@@ -72,7 +72,8 @@ impl Check<'_> {
     }
 
     fn policy_effects(&mut self, path: &Path, grid: &Grid) {
-        let policy = grid.policy;
+        let policy = &grid.policy;
+        let own = matches!(policy, GridPolicy::Own(_));
         let saves = grid.saves();
         let bounded = matches!(
             policy,
@@ -85,10 +86,15 @@ impl Check<'_> {
                 | GridPolicy::MinMax
                 | GridPolicy::Migration
                 | GridPolicy::Rescheduling
+                | GridPolicy::Own(_)
         );
         let rows = [
             ("prefers", best, "this policy has an order of its own"),
-            ("cancel-mode", policy.replicates(), "this policy sends one replica of each job"),
+            (
+                "cancel-mode",
+                own || policy.replicates(),
+                "this policy sends one replica of each job",
+            ),
             ("restart-needs-input", saves, "no job starts from a checkpoint"),
         ];
         let remedy = "remove it, or choose another policy (`haggle list grid-policies`)";
@@ -99,7 +105,7 @@ impl Check<'_> {
             ("min", bounded),
             ("room", bounded),
             ("unit", bounded),
-            ("resume", policy == GridPolicy::CombinedFt),
+            ("resume", *policy == GridPolicy::CombinedFt),
         ];
         for (key, read) in rows {
             let why = "this policy does not read it";
@@ -107,7 +113,7 @@ impl Check<'_> {
         }
         self.uses(
             &path.key("outages"),
-            policy != GridPolicy::StaticWorkflow || self.fails(grid),
+            *policy != GridPolicy::StaticWorkflow || self.fails(grid),
             "the grid",
             "none of its resources fails",
             "remove it, or add [[failures]] `of` a site",
@@ -128,7 +134,7 @@ impl Check<'_> {
                     "remove it, or add a workload with `model = \"workflows\"`",
                 ),
             };
-            let read = read || policy != GridPolicy::BalancedWorkflow;
+            let read = read || *policy != GridPolicy::BalancedWorkflow;
             self.uses(&path.key(key), read, "the grid", why, remedy);
         }
         self.progress_effects(path, grid);
@@ -139,7 +145,7 @@ impl Check<'_> {
 
     /// What tasks say of their progress, where nobody listens, and what moves cost, where they cost nothing.
     fn progress_effects(&mut self, path: &Path, grid: &Grid) {
-        let balanced = grid.policy == GridPolicy::BalancedWorkflow;
+        let balanced = matches!(grid.policy, GridPolicy::BalancedWorkflow | GridPolicy::Own(_));
         let own = |workload: &&Workload| self.scenario.may_run_on_grid(workload);
         let workflows = self.scenario.workloads.iter().filter(own).any(|it| it.workflows.is_some());
         let why =
@@ -178,16 +184,17 @@ impl Check<'_> {
     }
 
     fn rule_effects(&mut self, at: &Path, checkpoints: &Checkpoints) {
-        let rule = checkpoints.rule;
-        let mean = rule == CheckpointRule::MeanFailure;
+        let rule = &checkpoints.rule;
+        let mean = *rule == CheckpointRule::MeanFailure;
+        let own = matches!(rule, CheckpointRule::Own(_));
         let computed = matches!(rule, CheckpointRule::Young | CheckpointRule::Daly);
-        let learns = mean || computed && checkpoints.mtbf.is_none();
+        let learns = mean || own || computed && checkpoints.mtbf.is_none();
         let rows = [
             ("interval-min", mean),
             ("step", mean),
             ("limit", mean),
             ("first", mean),
-            ("omit-max", rule == CheckpointRule::LastFailure),
+            ("omit-max", *rule == CheckpointRule::LastFailure),
             ("mtbf", computed),
             ("mean-failure", learns),
         ];

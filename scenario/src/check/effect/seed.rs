@@ -27,7 +27,11 @@ fn draws(scenario: &Scenario) -> bool {
     let some = |share: Share| !share.is_zero();
     let provider = scenario.providers.iter().any(|it| {
         let pads = it.offers.as_ref().is_some_and(|offers| some(offers.padding));
-        pads || it.estimates.is_some_and(|estimates| estimates.from == EstimatesFrom::Profiled)
+        // A rule of one's own may draw.
+        let told =
+            it.offers.as_ref().is_some_and(|offers| matches!(offers.told, file::Told::Own(_)));
+        pads || told
+            || it.estimates.is_some_and(|estimates| estimates.from == EstimatesFrom::Profiled)
     });
     let places = scenario.metaschedulers.iter().any(|it| match it.role() {
         Role::Composes(_) | Role::Moves(_) | Role::Maps(_) => false,
@@ -41,7 +45,7 @@ fn draws(scenario: &Scenario) -> bool {
                 || remaps && 0.0 < part && part < 1.0
                 || it.transaction().is_some_and(waits)
         }
-        Role::Places(placement) => placement == Placement::Random,
+        Role::Places(placement) => *placement == Placement::Random,
     });
     provider
         || places
@@ -112,7 +116,8 @@ fn plans_draw(plans: &Plans) -> bool {
 }
 
 fn grid_draws(grid: &Grid) -> bool {
-    let random = matches!(grid.policy, GridPolicy::Fcfs | GridPolicy::Wqr);
+    // A rule of one's own may draw.
+    let random = matches!(grid.policy, GridPolicy::Fcfs | GridPolicy::Wqr | GridPolicy::Own(_));
     let stars = grid.network.model == NetworkModel::Stars && grid.sites.len() > 1;
     random
         || grid.information.mode == InformationMode::Delayed

@@ -73,7 +73,7 @@ fn of_grid(scenario: &Scenario, grid: &Grid) -> Vec<Row> {
         rows.push(("least latency between sites, ms", 1e3 * low.0.as_secs_f64()));
         rows.push(("largest latency between sites, ms", 1e3 * high.0.as_secs_f64()));
     }
-    if let Some(cost) = grid.checkpoints.and_then(|it| it.cost) {
+    if let Some(cost) = grid.checkpoints.as_ref().and_then(|it| it.cost) {
         rows.push(("cost of a checkpoint, s", cost.0.as_secs_f64()));
     }
     if let Some((load, period)) = grid.sites[0].load.and_then(|load| Some((load, load.period?))) {
