@@ -444,7 +444,8 @@ fn jobs_go_on_only_from_checkpoints_that_they_write() {
         ·                 ──┬──
         ·                   ╰── unknown key
         ╰────
-      help: [provider.checkpoints] has `cost`, `interval`, `mtbf`, `recovery`, `rule`
+      help: [provider.checkpoints] has `bandwidth`, `cost`, `interval`, `mtbf`, `recovery`, `rule`,
+            `size`
 
     error: typo.toml has 2 problems
     "#);

@@ -153,7 +153,7 @@ fn page(folder: &Folder, name: &str) -> (usize, usize) {
                 carry_out(folder, &format!("haggle run {file} --check"));
                 scenarios += 1;
             }
-            "python" => reads(folder, block),
+            "python" | "sql" | "r" => reads(folder, block),
             "rust" => assert!(
                 include_str!("../examples/own_rules.rs").contains(block),
                 "{name}: examples/own_rules.rs does not have\n{block}"
@@ -165,9 +165,9 @@ fn page(folder: &Folder, name: &str) -> (usize, usize) {
     (commands, scenarios)
 }
 
-/// The files that a block of Python reads have to be there; pandas may not be.
+/// The files that a block of Python, SQL or R reads have to be there; what runs it may not be.
 fn reads(folder: &Folder, block: &str) {
-    for file in block.split('"').filter(|text| text.starts_with("runs/")) {
+    for file in block.split(['"', '\'']).filter(|text| text.starts_with("runs/")) {
         let file = file.split("/**").next().unwrap_or(file);
         assert!(folder.path().join(file).exists(), "{file} is read, and is not there");
     }
