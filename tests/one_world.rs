@@ -173,6 +173,16 @@ fn jobs_that_wait_too_long_go_to_a_provider() {
     }
 }
 
+/// Where nobody waits for so long, the run ends with its last job, at 310 s, and not when the limit has passed.
+#[test]
+fn a_limit_that_is_not_reached_changes_nothing() {
+    let folder = run(&OVERFLOW.replace("after = \"50s\"", "after = \"1h\""), "sequential");
+    assert_eq!(stories(&folder)[3], "campus-1 300.0 310.0");
+    let summary = folder.read("out/summary.json");
+    let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
+    assert_eq!((&summary["time_computing"], &summary["time_idle"]), (&310.0.into(), &310.0.into()));
+}
+
 /// A metascheduler gets them as a provider does, a user who is impatient is passed on, and at the horizon each
 /// job is in the table once.
 #[test]

@@ -266,6 +266,7 @@ impl Dispatcher {
         self.blocked.0 -= u64::from(self.ledger.is_blocked(job));
         // No task that needs it will ever start.
         self.ledger.fail(job);
+        self.end_wait(job, out);
         self.over(job, GridOutcome::Withdrawn(now), JobOutcome::Cancelled, out);
         if self.policy.withdrawn(job) {
             self.react(now, out);

@@ -46,6 +46,9 @@ impl Dispatcher {
             checkpointing,
             moves,
         };
+        if dispatch.number == 1 {
+            self.end_wait(job, out);
+        }
         self.tell(to, DispatchMessage::Dispatch(Box::new(dispatch)), out);
     }
 

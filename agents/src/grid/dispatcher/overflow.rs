@@ -26,7 +26,14 @@ impl Dispatcher {
         if let Some(Overflow { after, .. }) = self.config.overflow
             && submission.job.task.is_none()
         {
-            out.wake(now + after, GridTimer::Overdue { job: submission.job.id });
+            out.set(now + after, GridTimer::Overdue { job: submission.job.id });
+        }
+    }
+
+    /// A job does not wait any more, so that nothing is left to happen once all jobs are over.
+    pub(super) fn end_wait(&self, job: JobId, out: &mut Outbox) {
+        if self.config.overflow.is_some() {
+            out.stop(GridTimer::Overdue { job });
         }
     }
 
