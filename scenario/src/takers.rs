@@ -57,10 +57,15 @@ impl Scenario {
         if self.grid.is_none() {
             return Reach { grid: false, elsewhere: true };
         }
-        let brings = |user: &&User| {
-            let mut sources = self.sources(user.workload.as_str()).into_iter();
-            sources.any(|place| self.workloads[place].name == workload.name)
+        // With a thousand users and workloads, only those of mergers are worth a walk.
+        let mergers = Vec::from_iter(self.workloads.iter().filter(|it| it.merge.is_some()));
+        let merged = |user: &User| {
+            mergers.iter().any(|it| it.name == user.workload) && {
+                let mut sources = self.sources(user.workload.as_str()).into_iter();
+                sources.any(|place| self.workloads[place].name == workload.name)
+            }
         };
+        let brings = |user: &&User| user.workload == workload.name || merged(user);
         let are_tasks = workload.workflows.is_some();
         let reach = |user| self.reach(user, are_tasks);
         let mut submitted = self.users.iter().filter(brings).map(reach);
