@@ -35,6 +35,7 @@ mod jobs;
 mod maintenance;
 mod moves;
 mod placements;
+mod planned;
 mod reservations;
 mod rows;
 mod summary;

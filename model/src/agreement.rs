@@ -42,13 +42,18 @@ pub enum AgreementEvent {
         processors: u32,
         /// From when on it has them.
         start: Time,
+        /// Until when; `None` = until more is said.
+        end: Option<Time>,
         /// When it gives them back unless more is said; `None` = never.
         lease_end: Option<Time>,
     },
     /// By a participant: the start of its part has come, and it has its processors from now on.
     Occupied,
     /// By a participant: it carries out its part.
-    CarriedOut,
+    CarriedOut {
+        /// Until when it has its processors.
+        end: Time,
+    },
     /// By a participant: it gives its part up, whether or not it had begun.
     GivenUp,
     /// By a participant: its part has come to its end.

@@ -308,7 +308,9 @@ impl Provider {
                         let lease_end =
                             Some(now + lease).filter(|_| lease < Span::FOREVER && !may_block);
                         let processors = request.processors;
-                        let event = AgreementEvent::Held { processors, start, lease_end };
+                        let end = self.booking(id).map(|(_, booking)| booking.end);
+                        let end = end.filter(|&end| end < Time::FOREVER);
+                        let event = AgreementEvent::Held { processors, start, end, lease_end };
                         self.observe_agreement(id, request.job, event, out);
                         self.plan_changed(now, out);
                     }
@@ -418,7 +420,7 @@ impl Provider {
         booking.end = end.min(booking.end);
         let end = booking.end;
         self.parts_queue().shorten(now, slot, end);
-        self.observe_agreement(id, job, AgreementEvent::CarriedOut, out);
+        self.observe_agreement(id, job, AgreementEvent::CarriedOut { end }, out);
         if is_held {
             self.begin_booking(now, slot, out);
         }

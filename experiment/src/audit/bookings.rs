@@ -6,6 +6,7 @@ use haggle_results::reader::BookingRow;
 
 use super::Books;
 use super::findings::Findings;
+use super::planned::{self, Planned};
 use super::rows::{Attempt, Job, Micros};
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
@@ -74,64 +75,25 @@ fn as_booked(last: &[BookingRow], ran: &[&Attempt], findings: &mut Findings) {
     findings.expect(on_time, "parts started when they were booked for", named);
 }
 
-/// A place of a job on several providers, at one of them.
-struct Booked {
-    /// From when until when it is booked.
-    known: (Micros, Micros),
-    /// For when.
-    planned: (Micros, Micros),
-    processors: i64,
-}
-
-/// What is booked at a provider at one time has room there. What one provider alone has is moved up by its queue, and
-/// where starts were missed or processors fail other places are found: of neither anything is told here.
+/// What is booked at a provider at one time has room there. What one provider alone has is moved up by its queue, of
+/// which nothing is told here.
 fn no_processor_twice(books: &Books, jobs: &BTreeMap<i64, &Job>, findings: &mut Findings) {
-    let rows = &books.rows;
-    let crashed = rows.crashes.iter().map(|it| it.actor.as_str());
-    let failed = rows.failures.iter().map(|it| it.provider.as_str());
-    let elsewhere: BTreeSet<&str> = crashed.chain(failed).collect();
-    let mut booked: BTreeMap<&str, Vec<Booked>> = BTreeMap::new();
-    for rows in rows.bookings.chunk_by(|a, b| a.job == b.job) {
+    let mut booked: BTreeMap<&str, Vec<Planned>> = BTreeMap::new();
+    for rows in books.rows.bookings.chunk_by(|a, b| a.job == b.job) {
         let left = jobs.get(&rows[0].job).map_or(Micros::MAX, |job| job.left);
         let places: Vec<&[BookingRow]> = rows.chunk_by(|a, b| a.number == b.number).collect();
         for (at, place) in places.iter().enumerate().filter(|(_, place)| place.len() > 1) {
             let until = places.get(at + 1).map_or(left, |next| micros(next[0].time));
-            for it in place.iter().filter(|it| !elsewhere.contains(it.holder.as_str())) {
-                booked.entry(&it.holder).or_default().push(Booked {
+            for it in place.iter() {
+                booked.entry(&it.holder).or_default().push(Planned {
                     known: (micros(it.time), until),
-                    planned: (micros(it.start), it.finish.map_or(Micros::MAX, micros)),
+                    booked: (micros(it.start), it.finish.map_or(Micros::MAX, micros)),
                     processors: it.processors,
                 });
             }
         }
     }
-    for it in &rows.resources {
-        let mut here = booked.remove(it.provider.as_str()).unwrap_or_default();
-        here.sort_by_key(|it| it.known);
-        let mut standing: Vec<&Booked> = Vec::new();
-        for new in here.iter().filter(|it| it.known.0 < it.known.1) {
-            standing.retain(|it| new.known.0 < it.known.1);
-            standing.push(new);
-            let most = most_at_once(&standing, new.planned);
-            let rule = "no processor is booked for two parts at a time";
-            let place = || format!("{} from {} us on", it.provider, new.planned.0);
-            findings.expect(most <= it.processors, rule, place);
-        }
-    }
-}
-
-/// The most processors that are booked at an instant from `from` until `until`.
-fn most_at_once(booked: &[&Booked], (from, until): (Micros, Micros)) -> i64 {
-    let meets = |it: &&&Booked| it.planned.0 < until && from < it.planned.1;
-    let changes =
-        |it: &&Booked| [(it.planned.0.max(from), it.processors), (it.planned.1, -it.processors)];
-    let mut changes: Vec<(Micros, i64)> = booked.iter().filter(meets).flat_map(changes).collect();
-    changes.sort_unstable();
-    let sums = changes.iter().scan(0, |sum, (_, change)| {
-        *sum += change;
-        Some(*sum)
-    });
-    sums.max().unwrap_or(0)
+    planned::have_room(books, booked, "no processor is booked for two parts at a time", findings);
 }
 
 fn micros(seconds: f64) -> Micros {

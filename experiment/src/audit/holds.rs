@@ -6,6 +6,7 @@ use haggle_results::reader::{HoldRow, TransactionRow};
 
 use super::Books;
 use super::findings::Findings;
+use super::planned::{self, Planned};
 use super::rows::{Attempt, Crash, Micros};
 
 /// A transaction by its metascheduler and its number there.
@@ -43,6 +44,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     }
     ran_as_held(books, &tries, findings);
     no_more_than_there_is(books, findings);
+    no_more_than_there_is_to_plan(books, findings);
 }
 
 fn micros(seconds: f64) -> Micros {
@@ -221,4 +223,19 @@ fn no_more_than_there_is(books: &Books, findings: &mut Findings) {
                 .expect(used <= size, rule, || format!("{provider} at {at} us: {used} of {size}"));
         }
     }
+}
+
+/// Of a provider no more is held for a time than it has. What is held becomes shorter, not longer, until it
+/// begins; so for the last end that was said there was room from the start.
+fn no_more_than_there_is_to_plan(books: &Books, findings: &mut Findings) {
+    let mut planned: BTreeMap<&str, Vec<Planned>> = BTreeMap::new();
+    for it in &books.rows.holds {
+        planned.entry(&it.holder).or_default().push(Planned {
+            known: (micros(it.since), it.end.map_or(Micros::MAX, micros)),
+            booked: (micros(it.planned), it.planned_finish.map_or(Micros::MAX, micros)),
+            processors: it.processors,
+        });
+    }
+    let rule = "no processor is held for two parts at a time to come";
+    planned::have_room(books, planned, rule, findings);
 }

@@ -209,7 +209,7 @@ impl TransactionLog {
                     *self.working.entry(actor).or_default() += 1;
                 }
             }
-            AgreementEvent::CarriedOut => {
+            AgreementEvent::CarriedOut { .. } => {
                 self.account.started(now, actor, id);
                 let group = self.groups.entry(id).or_default();
                 group.begun.insert(actor);

@@ -17,6 +17,7 @@ table! {
     processors: i64 = Integer, "processors", "processors", "the part's processors", Never;
     since: f64 = Seconds, "holding_time", "s", "when the provider began to hold it", Never;
     planned: f64 = Seconds, "planned_starting_time", "s", "from when on it was to have its processors", Never;
+    planned_finish: Option<f64> = Seconds, "planned_finish_time", "s", "until when, as last said", Empty("until more is said");
     lease_end: Option<f64> = Seconds, "lease_end_time", "s", "when it was to be given back unless more was said", Empty("held until more is said");
     carried_out: Option<f64> = Seconds, "carrying_out_time", "s", "when the provider heard that the part may begin", Empty("it did not");
     started: Option<f64> = Seconds, "starting_time", "s", "when it had its processors: planned_starting_time, or later where the provider was down then", Empty("it was given up before, or waited when the run stopped");

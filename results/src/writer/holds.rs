@@ -22,6 +22,7 @@ struct Hold {
     processors: u32,
     since: Time,
     start: Time,
+    finish: Option<Time>,
     lease_end: Option<Time>,
     carried_out: Option<Time>,
     occupied: Option<Time>,
@@ -43,15 +44,24 @@ impl RunWriter {
     ) -> Result<(), ResultsError> {
         let open = &mut self.holds.open;
         match *event {
-            AgreementEvent::Held { processors, start, lease_end } => {
-                let (carried_out, occupied) = (None, None);
-                let hold =
-                    Hold { job, processors, since: now, start, lease_end, carried_out, occupied };
+            AgreementEvent::Held { processors, start, end, lease_end } => {
+                let hold = Hold {
+                    job,
+                    processors,
+                    since: now,
+                    start,
+                    finish: end,
+                    lease_end,
+                    carried_out: None,
+                    occupied: None,
+                };
                 open.insert((id, actor), hold);
                 Ok(())
             }
-            AgreementEvent::CarriedOut => {
-                open.entry((id, actor)).and_modify(|it| it.carried_out = Some(now));
+            AgreementEvent::CarriedOut { end } => {
+                open.entry((id, actor)).and_modify(|it| {
+                    (it.carried_out, it.finish) = (Some(now), Some(end));
+                });
                 Ok(())
             }
             AgreementEvent::Occupied => {
@@ -97,6 +107,7 @@ impl Holds {
             processors: i64::from(hold.processors),
             since: hold.since.as_micros(),
             planned: hold.start.as_micros(),
+            planned_finish: hold.finish.map(Time::as_micros),
             lease_end: hold.lease_end.map(Time::as_micros),
             carried_out: hold.carried_out.map(Time::as_micros),
             started: hold.occupied.map(Time::as_micros),

@@ -285,7 +285,7 @@ impl Watcher {
             AgreementEvent::Held { .. } => {
                 self.parts.insert((actor, id), Part::Held);
             }
-            AgreementEvent::CarriedOut => {
+            AgreementEvent::CarriedOut { .. } => {
                 self.parts.insert((actor, id), Part::Begun);
                 let holds = |who: &ActorId| {
                     self.parts.get(&(*who, id)).is_some_and(|part| *part != Part::GivenUp)
