@@ -17,13 +17,12 @@ use haggle_model::workload::{CleaningReport, SharedReport, WallClock, WatchedSte
 use haggle_model::{ActorId, ActorKind, Cast, JobClass, ProcessorSet, ProviderId, Span, Time};
 use haggle_runtime::network::{Crashes, Partition};
 use haggle_runtime::{Arrivals, EventOrder, Network, Outages, World};
-use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, LoadWeights};
+use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::own::NoSuchRule;
 use haggle_scheduling::placement::Placement;
-use haggle_scheduling::reallocation::{Algorithm, MoveCost, Rule, Tuning};
+use haggle_scheduling::reallocation::{Algorithm, MoveCost, Rule};
 use haggle_scheduling::{
-    Compression, EdfConfig, EdfMode, Fractions, Order, Policy, Rescheduling, ReschedulingConfig,
-    SchedulerConfig, Scheduling, Shares,
+    EdfConfig, Fractions, Order, Policy, ReschedulingConfig, SchedulerConfig, Scheduling, Shares,
 };
 
 use super::cast::cast;
@@ -561,10 +560,7 @@ pub(super) fn scheduling(
         file::Policy::Conservative => Policy::Conservative,
         file::Policy::Edf => {
             return Ok(Scheduling::Edf(EdfConfig {
-                mode: match offers.late {
-                    file::Late::Repair => EdfMode::Repair,
-                    file::Late::Strict => EdfMode::Strict,
-                },
+                mode: offers.late,
                 resolution: offers.resolution.0,
                 fractions: fractions(&offers),
                 pinned: offers.pinned,
@@ -588,12 +584,7 @@ pub(super) fn scheduling(
             file::Order::Key => Order::Key,
             file::Order::Own(name) => Order::Own(scenario.own.orders.get(name.as_str())?),
         },
-        compression: match provider.compression {
-            file::Compression::ByStart => Compression::ByStart,
-            file::Compression::JobByJob => Compression::JobByJob,
-            file::Compression::Replan => Compression::Replan,
-            file::Compression::None => Compression::None,
-        },
+        compression: provider.compression,
     }))
 }
 
@@ -629,13 +620,7 @@ fn takes_parts(provider: &file::Provider, scenario: &Scenario) -> bool {
 
 fn rescheduling(rescheduling: file::Rescheduling) -> ReschedulingConfig {
     ReschedulingConfig {
-        rule: match rescheduling.rule {
-            file::ReschedulingRule::Coordinated => Rescheduling::Coordinated,
-            file::ReschedulingRule::Uncoordinated => Rescheduling::Uncoordinated,
-            file::ReschedulingRule::Local => Rescheduling::Local,
-            file::ReschedulingRule::Compress => Rescheduling::Compress,
-            file::ReschedulingRule::None => Rescheduling::None,
-        },
+        rule: rescheduling.rule,
         second_pass: rescheduling.second_pass,
         rebuild: rescheduling.rebuild,
     }
@@ -685,10 +670,7 @@ fn negotiator(
         policy,
         options: CompositionOptions {
             relax_to_composite: negotiation.relax,
-            load_weights: match negotiation.weights {
-                file::WeightRule::FreeCapacity => LoadWeights::FreeCapacity,
-                file::WeightRule::DrainTime => LoadWeights::InverseDrainTime,
-            },
+            load_weights: negotiation.weights,
             balance_without_deadline: negotiation.spread == file::SpreadRule::Proportional,
         },
         providers,
@@ -713,10 +695,7 @@ fn reallocator(reallocation: file::Reallocation, providers: Vec<ActorId>) -> Rea
     });
     ReallocatorConfig {
         providers,
-        tuning: match reallocation.tuning {
-            file::Tuning::Binary => Tuning::Binary,
-            file::Tuning::Exhaustive => Tuning::Exhaustive,
-        },
+        tuning: reallocation.tuning,
         keeps_sizes: reallocation.resizes == file::Resizes::Never,
         reallocation: rule.map(|rule| (reallocation.period.0, rule)),
         cost: MoveCost { transfer: reallocation.transfer(), start_up: reallocation.start_up.0 },

@@ -27,6 +27,7 @@ pub mod random;
 pub mod reservation;
 pub mod stage_in;
 pub mod time;
+mod words;
 pub mod work;
 pub mod workflow;
 pub mod workload;

@@ -2,8 +2,9 @@
 //!
 //! These are the types of the file, not of the engine: they keep what was
 //! written (strings with units, names of others) and become engine types when a
-//! run is put together. Doc comments here are the texts of the schema and of
-//! error messages, so their first line is written for the author of a scenario.
+//! run is put together. Only words that carry nothing else are the engine's own.
+//! Doc comments of both are the texts of the schema and of error messages, so
+//! their first line is written for the author of a scenario.
 
 use haggle_scheduling::own;
 use schemars::JsonSchema;
@@ -38,34 +39,42 @@ mod workflows;
 mod workload;
 
 pub use crate::quantity::Name;
+// Words that the engine takes as they are.
+pub use haggle_scheduling::composition::WeightRule;
+pub use haggle_scheduling::grid::checkpoint::MeanFailure;
+pub use haggle_scheduling::grid::workflows::{Estimate, Outages};
+pub use haggle_scheduling::grid::{LoadUnit, Preference};
+pub use haggle_scheduling::reallocation::Tuning;
+pub use haggle_scheduling::reservations::{AfterAnchor, Criterion};
+pub use haggle_scheduling::{Compression, Late, Overlap, ReschedulingRule};
+
 pub use applications::{ApplicationKind, ApplicationPhase, Applications, MeasuredTimes};
 pub use coallocation::{Coallocation, CoallocationPolicy, FillRule, RemapRule};
 pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
 pub use figure::{AxisScale, Figure, FigureKey, FigureKind, ImageFormat, Metric, Shown, Whiskers};
 pub use grid::{
-    Balance, CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Estimate, Grid,
-    GridPolicy, Information, InformationMode, LinkSharing, Load, LoadUnit, MeanFailure,
-    NetworkModel, Outages, OutputFate, Overflow, Prediction, Preference, Replicas, Sharing, Site,
-    StaticAlgorithm, Storage,
+    Balance, CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Grid, GridPolicy,
+    Information, InformationMode, LinkSharing, Load, NetworkModel, OutputFate, Overflow,
+    Prediction, Replicas, Sharing, Site, StaticAlgorithm, Storage,
 };
 pub use header::{EventsOrder, Header};
 pub use independent_jobs::IndependentJobs;
 pub use iterative::{Communication, IterativeApplications, IterativeMachine};
 pub use law::{Law, TimeLaw};
 pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};
-pub use maintenance::{Maintenance, Overlap};
+pub use maintenance::Maintenance;
 pub use mapping::{AsksFor, Mapping};
 pub use metascheduler::{
     Composition, Metascheduler, Negotiation, Placement, Reallocation, ReallocationAlgorithm,
-    ReallocationHeuristic, Resizes, Role, SpreadRule, Tuning, WeightRule,
+    ReallocationHeuristic, Resizes, Role, SpreadRule,
 };
 pub use network::{Link, Network, Partition, Transport};
 pub use plans::{PlanCluster, PlanGenetic, PlanLinks, PlanMethod, PlanSearch, Plans};
 pub use provider::{
-    Compression, Disclosure, Estimates, EstimatesFrom, JobCheckpointRule, JobCheckpoints, Late,
-    Offers, OnFailure, Order, Overrun, Policy, Provider, Rescheduling, ReschedulingRule, Told,
+    Disclosure, Estimates, EstimatesFrom, JobCheckpointRule, JobCheckpoints, Offers, OnFailure,
+    Order, Overrun, Policy, Provider, Rescheduling, Told,
 };
-pub use reservations::{AfterAnchor, Criterion, Reservations};
+pub use reservations::Reservations;
 pub use results::{Messages, Results, TableFormat};
 pub use rules::{
     Cancelled, Malformed, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,

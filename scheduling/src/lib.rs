@@ -41,9 +41,9 @@ pub use bags::{Asked, Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, 
 pub use checkpoints::{CheckpointRule, Checkpoints};
 pub use composition::{BagCall, Composition, CompositionOptions, CompositionPolicy};
 pub use conservative::{Compression, Conservative};
-pub use coordinated::{ConservativeBags, Rescheduling, ReschedulingConfig, Shares};
+pub use coordinated::{ConservativeBags, ReschedulingConfig, ReschedulingRule, Shares};
 pub use easy::Easy;
-pub use edf::{Edf, EdfConfig, EdfMode, EdfStats};
+pub use edf::{Edf, EdfConfig, EdfStats, Late};
 pub use fcfs::Fcfs;
 pub use holder::Holder;
 pub use interval::Interval;

@@ -22,7 +22,7 @@ use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::reallocation::{Algorithm, Heuristic, Rule, Tuning};
 use haggle_scheduling::{
-    EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling, Shares,
+    EdfConfig, Fractions, Policy, ReschedulingConfig, ReschedulingRule, Scheduling, Shares,
 };
 use rand::RngExt;
 
@@ -56,7 +56,7 @@ fn bag(number: i64, submit: i64, requested: i64, tasks: u32) -> Job {
 }
 
 fn bargaining(policy: CompositionPolicy) -> World {
-    let rescheduling = ReschedulingConfig::from(Rescheduling::Coordinated);
+    let rescheduling = ReschedulingConfig::from(ReschedulingRule::Coordinated);
     let bags =
         Scheduling::Bags { rescheduling, fractions: Fractions::default(), shares: Shares::Tasks };
     let edf = Scheduling::Edf(EdfConfig::default());

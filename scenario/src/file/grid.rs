@@ -7,7 +7,9 @@ use haggle_scheduling::own::{GridPolicyRule, Rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Disclosure, SessionLimits, TimeLaw};
+use super::{
+    Disclosure, Estimate, LoadUnit, MeanFailure, Outages, Preference, SessionLimits, TimeLaw,
+};
 use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeOrShare, TimeSpan};
 
 /// A grid after Chtepen 2011: one scheduler, an information service, storage, a checkpoint
@@ -271,18 +273,6 @@ pub enum Prediction {
     Own(Name),
 }
 
-/// By what a task that runs has got on when its length is estimated (Chtepen 2011, equation 5.4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Estimate {
-    /// The work that it has done, wherever that was.
-    #[default]
-    Integrated,
-    /// The time that it has computed where it is, at the speed that it has there at the moment: as printed, which is
-    /// right where speeds do not change and tasks do not move.
-    Literal,
-}
-
 /// Who makes the schedules of workflows (docs/workflows.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -302,17 +292,6 @@ pub enum StaticAlgorithm {
     Sufferage,
     /// Each task on a resource drawn at random.
     Random,
-}
-
-/// What becomes of tasks that have not been sent when resources fail or work again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Outages {
-    /// They wait for their resources.
-    #[default]
-    Wait,
-    /// They are scheduled anew, on the resources that work.
-    Replan,
 }
 
 /// How many replicas of a job there are, each on another resource.
@@ -338,28 +317,6 @@ impl Default for Replicas {
     fn default() -> Replicas {
         Replicas { min: 1, max: 2, room: 1, resume: None, unit: LoadUnit::default() }
     }
-}
-
-/// In what the room for the next job is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LoadUnit {
-    /// Resources that work and have a free slot.
-    #[default]
-    Resources,
-    /// Free slots of resources that work.
-    Slots,
-}
-
-/// Which resource is the best one for a job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Preference {
-    /// The one on which one more job would compute fastest.
-    #[default]
-    EffectiveSpeed,
-    /// The fastest one, then the one with the fewest jobs.
-    SpeedThenLoad,
 }
 
 /// How late a grid's scheduler learns of failures, repairs and load.
@@ -480,17 +437,6 @@ pub enum CheckpointRule {
     Daly,
     /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
     Own(Name),
-}
-
-/// How a resource estimates its mean time between failures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum MeanFailure {
-    /// Time since the start over the number of failures, or over one.
-    #[default]
-    Elapsed,
-    /// Mean of the intervals that a failure has ended; for ever before the first.
-    Closed,
 }
 
 /// The network that carries input, output and checkpoints.

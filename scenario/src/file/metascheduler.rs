@@ -8,7 +8,7 @@ use haggle_scheduling::reallocation::Heuristic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AsksFor, Coallocation, Mapping, Protocol, Transaction};
+use super::{AsksFor, Coallocation, Mapping, Protocol, Transaction, Tuning, WeightRule};
 use crate::quantity::{Bandwidth, Bytes, Name, TimeSpan};
 
 /// Places jobs on providers it does not own.
@@ -254,17 +254,6 @@ impl ReallocationHeuristic {
     }
 }
 
-/// How a provider searches for the number of processors of a moldable job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Tuning {
-    /// By halving the range of numbers; it may miss the best one.
-    #[default]
-    Binary,
-    /// All numbers.
-    Exhaustive,
-}
-
 /// How a metascheduler puts a bag of tasks together from what providers answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -350,17 +339,6 @@ impl Default for Negotiation {
             spread: SpreadRule::default(),
         }
     }
-}
-
-/// What counts as computing power left before a deadline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WeightRule {
-    /// Computing power x time to the deadline - load.
-    #[default]
-    FreeCapacity,
-    /// The inverse of the time it takes to work off the load and a task.
-    DrainTime,
 }
 
 /// How bags without a deadline are spread over offers.

@@ -37,14 +37,16 @@ pub struct StaticPolicy {
     pub checkpointing: bool,
 }
 
-/// What becomes of tasks that have not been sent when resources fail or work again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Outages {
-    /// They wait for their resources.
-    #[default]
-    Wait,
-    /// They are scheduled anew, on the resources that work.
-    Replan,
+haggle_model::words! {
+    /// What becomes of tasks that have not been sent when resources fail or work again.
+    #[derive(Default)]
+    pub enum Outages {
+        /// They wait for their resources.
+        #[default]
+        Wait = "wait",
+        /// They are scheduled anew, on the resources that work.
+        Replan = "replan",
+    }
 }
 
 /// What is scheduled at once.
