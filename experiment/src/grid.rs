@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use haggle_agents::grid::{
-    BackgroundLoad, CancelMode, Checkpoints, Delay, GridPlan, JobData, Overflow, PlannedResource,
-    Routes, StorageLimits,
+    BackgroundLoad, Checkpoints, Delay, GridPlan, JobData, Overflow, PlannedResource, Routes,
+    StorageLimits,
 };
 use haggle_agents::protocol::GridTimer;
 use haggle_agents::{Message, Seats, Timer};
-use haggle_model::network::{
-    Capacity, NetworkError, Path as DataPath, Sharing as LinkSharing, Star, StarParameters,
-};
+use haggle_model::network::{Capacity, NetworkError, Path as DataPath, Star, StarParameters};
 use haggle_model::random::stream;
 use haggle_model::work::{Fraction, Speed, Work};
 use haggle_model::{ActorId, Span, Time};
@@ -24,7 +22,6 @@ use haggle_scheduling::grid::{
 };
 
 use haggle_scheduling::own::{NoSuchRule, Rules};
-use haggle_workflows::schedule::Policy as Algorithm;
 use rand::RngExt;
 
 use super::workflows::{self, Workflows};
@@ -69,18 +66,12 @@ pub(super) fn plan(
         },
         prepare: grid.prepare.0,
         output_survives: grid.output == file::OutputFate::Survives,
-        cancel_mode: match grid.cancel_mode {
-            file::CancelMode::Immediate => CancelMode::Immediate,
-            file::CancelMode::NextRound => CancelMode::NextRound,
-        },
+        cancel_mode: grid.cancel_mode,
         restart_needs_input: grid.restart_needs_input,
-        disclosure: grid.disclosure().level(),
+        disclosure: grid.disclosure(),
         overflow: grid.overflow.as_ref().map(|it| overflow(scenario, it)),
         routes: routes(&grid.network, &grid.sites, seed)?,
-        link_sharing: match grid.network.sharing {
-            file::LinkSharing::Literal => LinkSharing::Literal,
-            file::LinkSharing::MaxMin => LinkSharing::MaxMin,
-        },
+        link_sharing: grid.network.sharing,
         storage: grid.storage.map(|storage| StorageLimits {
             capacity: storage.capacity.0,
             kept: storage.kept.map(|kept| kept.0),
@@ -214,15 +205,7 @@ pub(super) fn policy(grid: &file::Grid, own: &Rules) -> Result<GridPolicy, NoSuc
             GridPolicy::Workflow(WorkflowPolicy { balance, prediction, estimate, checkpointing })
         }
         file::GridPolicy::StaticWorkflow => GridPolicy::StaticWorkflow(StaticPolicy {
-            by: match grid.algorithm.unwrap_or_default() {
-                file::StaticAlgorithm::Heft => Algorithm::Heft,
-                file::StaticAlgorithm::Cpop => Algorithm::Cpop,
-                file::StaticAlgorithm::Peft => Algorithm::Peft,
-                file::StaticAlgorithm::MinMin => Algorithm::MinMin,
-                file::StaticAlgorithm::MaxMin => Algorithm::MaxMin,
-                file::StaticAlgorithm::Sufferage => Algorithm::Sufferage,
-                file::StaticAlgorithm::Random => Algorithm::Random,
-            },
+            by: grid.algorithm.unwrap_or_default(),
             outages: grid.outages.unwrap_or_default(),
             checkpointing,
         }),

@@ -48,4 +48,4 @@ pub use phased::Phased;
 pub use platform::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};
 pub use processors::ProcessorSet;
 pub use stage_in::StageIn;
-pub use time::{Span, Time};
+pub use time::{EventsOrder, Span, Time};

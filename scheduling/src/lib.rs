@@ -33,6 +33,7 @@ pub mod reallocation;
 pub mod replan;
 pub mod reservations;
 pub mod reserving;
+pub mod runs;
 pub mod scheduler;
 pub mod workflows;
 
@@ -53,6 +54,7 @@ pub use profile::Profile;
 pub use queue::Order;
 pub use replan::Replan;
 pub use reserving::Reserving;
+pub use runs::{MAX_ATTEMPTS, Overrun};
 pub use scheduler::{
     Killed, LocalScheduler, Policy, Request, SchedulerConfig, Scheduling, Slot, promise,
 };

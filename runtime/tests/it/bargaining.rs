@@ -1,13 +1,11 @@
 //! Bags of tasks over providers that make offers: whole exchanges, to the letter.
 
-use haggle_agents::{Estimates, Overrun};
-use haggle_model::{Disclosure, Job, JobOutcome, JobShape, Span, Time};
+use haggle_agents::Estimates;
+use haggle_model::{Disclosure, EventsOrder, Job, JobOutcome, JobShape, Span, Time};
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::{
-    EdfConfig, Fractions, Policy, ReschedulingConfig, ReschedulingRule, Scheduling, Shares,
+    EdfConfig, Fractions, Overrun, Policy, ReschedulingConfig, ReschedulingRule, Scheduling, Shares,
 };
-
-use haggle_runtime::EventOrder;
 
 use crate::setup::{Ran, Setup, job};
 
@@ -188,7 +186,7 @@ fn who_waits_moves_up_before_a_newcomer_is_offered_the_time() {
     for rule in
         [ReschedulingRule::Coordinated, ReschedulingRule::Uncoordinated, ReschedulingRule::Compress]
     {
-        for order in [EventOrder::SubmissionsFirst, EventOrder::CompletionsFirst] {
+        for order in [EventsOrder::SubmissionsFirst, EventsOrder::CompletionsFirst] {
             let mut setup = backfilling(Setup::default(), 1, rule)
                 .negotiator(CompositionPolicy::OffersNoLb)
                 .change_negotiator(|it| it.coordinated = rule == ReschedulingRule::Coordinated)

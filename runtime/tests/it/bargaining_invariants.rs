@@ -169,7 +169,7 @@ fn setup(drawn: &Drawn) -> Setup {
     setup.latency = Span::from_secs(drawn.latency);
     setup.jitter = Span::from_secs(drawn.jitter);
     if drawn.completions_first {
-        setup.order = haggle_runtime::EventOrder::CompletionsFirst;
+        setup.order = haggle_model::EventsOrder::CompletionsFirst;
     }
     setup
 }

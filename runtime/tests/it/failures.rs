@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use haggle_agents::protocol::SubmissionMessage;
-use haggle_agents::{MAX_ATTEMPTS, Message, OnFailure, Overrun};
+use haggle_agents::{Message, OnFailure};
 use haggle_model::{Disclosure, Job, JobOutcome, JobRecord, JobShape, ProcessorSet, Span, Time};
 use haggle_runtime::Driver;
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{
-    Checkpoints, Compression, EdfConfig, Fractions, Order, Policy, ReschedulingConfig,
-    ReschedulingRule, SchedulerConfig, Scheduling, Shares,
+    Checkpoints, Compression, EdfConfig, Fractions, MAX_ATTEMPTS, Order, Overrun, Policy,
+    ReschedulingConfig, ReschedulingRule, SchedulerConfig, Scheduling, Shares,
 };
 use proptest::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Event logs to the letter.
 
-use haggle_model::{JobOutcome, Refusal, Span, Time};
-use haggle_runtime::{EventOrder, RunError};
+use haggle_model::{EventsOrder, JobOutcome, Refusal, Span, Time};
+use haggle_runtime::RunError;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{
     Compression, EdfConfig, Fractions, Order, Policy, ReschedulingRule, SchedulerConfig,
@@ -211,7 +211,7 @@ fn at_one_instant_submissions_come_before_completions_unless_said_otherwise() {
     };
     let (submitted, ended) = positions(&setup.run_on_both().log);
     assert!(submitted < ended);
-    setup.order = EventOrder::CompletionsFirst;
+    setup.order = EventsOrder::CompletionsFirst;
     let (submitted, ended) = positions(&setup.run_on_both().log);
     assert!(ended < submitted);
 }

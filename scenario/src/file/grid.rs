@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Disclosure, Estimate, LoadUnit, MeanFailure, Outages, Preference, SessionLimits, TimeLaw,
+    CancelMode, Disclosure, Estimate, LinkSharing, LoadUnit, MeanFailure, Outages, Preference,
+    SessionLimits, StaticAlgorithm, TimeLaw,
 };
 use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeOrShare, TimeSpan};
 
@@ -273,27 +274,6 @@ pub enum Prediction {
     Own(Name),
 }
 
-/// Who makes the schedules of workflows (docs/workflows.md).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum StaticAlgorithm {
-    /// Heterogeneous Earliest Finish Time (Topcuoglu, Hariri and Wu 2002).
-    #[default]
-    Heft,
-    /// Critical Path on a Processor (Topcuoglu, Hariri and Wu 2002).
-    Cpop,
-    /// Predict Earliest Finish Time (Arabnejad and Barbosa 2014).
-    Peft,
-    /// Level by level, the task that can end first, first (Maheswaran et al. 1999).
-    MinMin,
-    /// Level by level, the task whose earliest end is last, first (Maheswaran et al. 1999).
-    MaxMin,
-    /// Level by level, the task that loses most without its best resource, first (Maheswaran et al. 1999).
-    Sufferage,
-    /// Each task on a resource drawn at random.
-    Random,
-}
-
 /// How many replicas of a job there are, each on another resource.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -357,17 +337,6 @@ pub enum OutputFate {
     Lost,
     /// It arrives all the same; copies of a job are cancelled when the first has been computed.
     Survives,
-}
-
-/// When the other replicas of a job are cancelled once it cannot be lost any more.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CancelMode {
-    /// At once.
-    #[default]
-    Immediate,
-    /// In the next round, before jobs are sent: until then they hold their slots and compute.
-    NextRound,
 }
 
 /// How jobs save their progress.
@@ -484,17 +453,6 @@ pub enum NetworkModel {
     Stars,
     /// Every transfer has its own bandwidth and latency.
     Constant,
-}
-
-/// How flows share a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LinkSharing {
-    /// By the inverse of their latencies; what a flow does not use stays unused.
-    #[default]
-    Literal,
-    /// By the inverse of their latencies, max-min fair: nothing that could be used stays unused.
-    MaxMin,
 }
 
 /// What a storage can hold, and for how long.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use haggle_model::Span;
 
-use super::{Compression, Late, ReschedulingRule, Reservations};
+use super::{Compression, Disclosure, Late, Overrun, ReschedulingRule, Reservations};
 use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeSpan};
 
 /// An owner of processors with its own local scheduler.
@@ -288,17 +288,6 @@ pub enum Order {
     Own(Name),
 }
 
-/// What happens to a job that runs past its requested time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Overrun {
-    /// It is stopped at its requested time.
-    #[default]
-    Kill,
-    /// It runs to its end, and the schedule is repaired.
-    Extend,
-}
-
 /// What happens to a job whose processors fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -363,47 +352,4 @@ pub enum JobCheckpointRule {
     Daly,
     /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
     Own(Name),
-}
-
-/// What a provider tells others about itself; each level includes those before it.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Disclosure {
-    /// When a job that is asked about would start and end.
-    #[default]
-    Offers,
-    /// Its total computing power.
-    Power,
-    /// A rough load: remaining work per processor.
-    Load,
-    /// Its free time slots.
-    Slots,
-    /// Its whole queue; no placement and no composition asks for it.
-    Queue,
-}
-
-impl Disclosure {
-    /// The level it names.
-    pub const fn level(self) -> haggle_model::Disclosure {
-        match self {
-            Disclosure::Offers => haggle_model::Disclosure::Offers,
-            Disclosure::Power => haggle_model::Disclosure::Power,
-            Disclosure::Load => haggle_model::Disclosure::Load,
-            Disclosure::Slots => haggle_model::Disclosure::Slots,
-            Disclosure::Queue => haggle_model::Disclosure::Queue,
-        }
-    }
-
-    /// The word in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Disclosure::Offers => "offers",
-            Disclosure::Power => "power",
-            Disclosure::Load => "load",
-            Disclosure::Slots => "slots",
-            Disclosure::Queue => "queue",
-        }
-    }
 }

@@ -8,6 +8,7 @@ haggle_model::words! {
     /// How a provider searches for the number of processors of a moldable job.
     #[derive(Default)]
     pub enum Tuning {
+        // As if more processors were better up to a point, and worse from there on; where the plan has holes they are not.
         /// By halving the range of numbers; it may miss the best one.
         #[default]
         Binary = "binary",

@@ -53,9 +53,11 @@ haggle_model::words! {
     /// By what a task that runs has got on when its length is estimated (Chtepen 2011, equation 5.4).
     #[derive(Default)]
     pub enum Estimate {
+        // E_est = W/P, and W is done.
         /// The work that it has done, wherever that was.
         #[default]
         Integrated = "integrated",
+        // E_est = T·avail/(n_res·P), and the part P of that is done; a task that has moved seems short.
         /// The time that it has computed where it is, at the speed that it has there at the moment: as printed, which is
         /// right where speeds do not change and tasks do not move.
         Literal = "literal",
