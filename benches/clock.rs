@@ -13,10 +13,10 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use haggle_agents::{Actor, Effect, Outbox, Phase, Timer};
-use haggle_model::{ActorId, Span, Time};
+use haggle_model::{ActorId, EventsOrder, Span, Time};
+use haggle_runtime::Network;
 use haggle_runtime::clock::{Clock, Delivery};
 use haggle_runtime::network::Fate;
-use haggle_runtime::{EventOrder, Network};
 
 const MESSAGES: u64 = 1_000_000;
 
@@ -64,7 +64,7 @@ fn drive(actors: u32, in_flight: u32, later: bool, messages: u64) -> u64 {
     let mut mixers: Vec<Mixer> =
         (0..actors).map(|i| Mixer { state: u64::from(i) + 1, actors, later }).collect();
     let mut network = Network::default();
-    let mut clock = Clock::new(EventOrder::SubmissionsFirst);
+    let mut clock = Clock::new(EventsOrder::SubmissionsFirst);
     for i in 0..in_flight {
         let first = Delivery::first(ActorId(i % actors), Small::Work(u64::from(i)));
         let delivery = Delivery { from: ActorId(0), ..first };

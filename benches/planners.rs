@@ -10,9 +10,9 @@ use haggle_model::Span;
 use haggle_model::random::stream;
 use haggle_planning::iterative::{Core, IterativeApplication};
 use haggle_planning::plan::{GeneticOptions, IncrementalOptions};
-use haggle_planning::synthetic::{Draws, Synthetic, loaded};
+use haggle_planning::synthetic::{ApplicationKind, Draws, loaded};
 use haggle_planning::{
-    Application, Cluster, ClusterOracle, Interval, IntervalOracle, Method, Problem, Search,
+    Application, Cluster, ClusterOracle, Interval, IntervalOracle, Method, PlanSearch, Problem,
 };
 
 /// As large as it says where something is measured, small in a test run.
@@ -24,7 +24,7 @@ fn sizes<const N: usize>(measured: [usize; N], tried: usize) -> Vec<usize> {
 }
 
 fn application(phases: usize) -> Arc<Application> {
-    let phases = Synthetic::Changa.draw_phases(1, phases);
+    let phases = ApplicationKind::Changa.draw_phases(1, phases);
     Arc::new(Application::new(&phases, 1.0).expect("good phases"))
 }
 
@@ -37,7 +37,11 @@ fn mixed(checksum: i64, span: Span) -> i64 {
 }
 
 /// A new oracle, and all intervals that end with the last of 30 phases.
-fn searched(application: &Arc<Application>, cluster: &Arc<Cluster>, search: Search) -> (i64, u64) {
+fn searched(
+    application: &Arc<Application>,
+    cluster: &Arc<Cluster>,
+    search: PlanSearch,
+) -> (i64, u64) {
     let oracle = ClusterOracle::new(application, cluster, search).expect("machines");
     let times = (1..=30).map(|first| oracle.least_time(Interval::new(first, 30)));
     (times.fold(0, mixed), oracle.effort().priced / oracle.effort().searches)
@@ -49,7 +53,9 @@ fn searches(criterion: &mut Criterion) {
     group.sample_size(10);
     for machines in sizes([64, 128, 256, 512, 1024], 16) {
         let cluster = cluster(machines);
-        for search in [Search::Hulls, Search::Boxes, Search::BoxesWithinBudget, Search::Scan] {
+        for search in
+            [PlanSearch::Hulls, PlanSearch::Boxes, PlanSearch::BoxesWithinBudget, PlanSearch::Scan]
+        {
             let (checksum, priced) = searched(&application, &cluster, search);
             println!("{machines} machines, {search:?}: {checksum:016x}, {priced} sets a search");
             let id = BenchmarkId::new(format!("{search:?}"), machines);
@@ -71,17 +77,17 @@ fn pairs(criterion: &mut Criterion) {
         let row = |_| (0..machines).map(|_| draws.between(0.2, 0.8)).collect();
         let links = (0..machines).map(row).collect();
         let cluster = Arc::new(Cluster::with_links(1.0, cpu, links).expect("good shares"));
-        let (checksum, priced) = searched(&application, &cluster, Search::Boxes);
+        let (checksum, priced) = searched(&application, &cluster, PlanSearch::Boxes);
         println!("{machines} machines, links of pairs: {checksum:016x}, {priced} sets a search");
         group.bench_function(BenchmarkId::from_parameter(machines), |bencher| {
-            bencher.iter(|| searched(&application, &cluster, Search::Boxes));
+            bencher.iter(|| searched(&application, &cluster, PlanSearch::Boxes));
         });
     }
 }
 
 /// A new oracle, and a plan.
 fn planned(application: &Arc<Application>, cluster: &Arc<Cluster>, method: &Method) -> (Span, u64) {
-    let oracle = ClusterOracle::new(application, cluster, Search::Hulls).expect("machines");
+    let oracle = ClusterOracle::new(application, cluster, PlanSearch::Hulls).expect("machines");
     let (rescheduling, threshold) = (Span::from_secs(120), Span::from_secs(1200));
     let problem = Problem { oracle: &oracle, first: 1, rescheduling, threshold };
     let plan = method.plan(&problem, &mut stream(1, "planner", "plans"));

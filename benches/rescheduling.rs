@@ -1,4 +1,4 @@
-//! Rescheduling of bags after early ends: one queue, deep for days, of work
+//! ReschedulingRule of bags after early ends: one queue, deep for days, of work
 //! that takes half the time it asks for. Where work comes faster than it is done
 //! (`rush`), every end moves hundreds of batches of one task each. A checksum of all starts stands beside
 //! each time; a change that makes this faster must not change it.
@@ -15,7 +15,7 @@ use haggle_model::{Span, Time};
 use haggle_scheduling::coordinated::Effort;
 use haggle_scheduling::{
     Award, BagRequest, Bargainer, ConservativeBags, Fractions, LocalScheduler, Offer, Request,
-    Rescheduling, ReschedulingConfig, Slot,
+    ReschedulingConfig, ReschedulingRule, Slot,
 };
 
 const PROCESSORS: u32 = 300;
@@ -151,7 +151,7 @@ fn rescheduling(criterion: &mut Criterion) {
         ("rush", Work::list(count / 6, 0, 1_500)),
     ];
     for (name, work) in lists {
-        for rule in Rescheduling::ALL {
+        for rule in ReschedulingRule::ALL {
             let outcome = replay(rule.into(), &work);
             let name = format!("{}, {name}", rule.name());
             println!("{name}: {outcome}");

@@ -9,8 +9,8 @@ use haggle_benches::Numbers;
 use haggle_model::Span;
 use haggle_workflows::Workflow;
 use haggle_workflows::files::{parse_bytes, write};
-use haggle_workflows::schedule::{Network, Policy, Problem, Schedule};
-use haggle_workflows::shapes::Shape;
+use haggle_workflows::schedule::{Network, Problem, Schedule, StaticAlgorithm};
+use haggle_workflows::shapes::WorkflowShape;
 
 /// As large as it says where something is measured, small in a test run.
 fn size(measured: usize, tried: usize) -> usize {
@@ -21,7 +21,7 @@ fn size(measured: usize, tried: usize) -> usize {
 }
 
 fn layered(tasks: usize) -> Workflow {
-    Shape::Layered.generate(tasks, 1).expect("a good size")
+    WorkflowShape::Layered.generate(tasks, 1).expect("a good size")
 }
 
 fn checksum(schedule: &Schedule) -> i64 {
@@ -41,7 +41,7 @@ fn schedules(criterion: &mut Criterion) {
     group.sample_size(10);
     for (name, speeds) in [("equal", vec![1.0; resources]), ("mixed", mixed)] {
         let problem = Problem::with_speeds(&workflow, speeds, network).expect("a problem");
-        for policy in Policy::ALL {
+        for policy in StaticAlgorithm::ALL {
             let schedule = policy.schedule(&problem, 1);
             schedule.check(&problem).expect("a good schedule");
             let sum = checksum(&schedule);

@@ -8,7 +8,7 @@ const ROOT: &str = "..";
 
 /// Crates that decide nothing of a run: what measures and tests, and what judges runs that are over. The root package
 /// is the command, which decides nothing either.
-const BESIDE: [&str; 3] = ["benches", "fuzz", "studies"];
+const BESIDE: [&str; 4] = ["benches", "fuzz", "script", "studies"];
 
 fn main() -> io::Result<()> {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);

@@ -26,6 +26,7 @@
 //! | floor | crate | what it does |
 //! |---|---|---|
 //! | [`studies`] | `haggle-studies` | draws published figures again, with what was claimed about them |
+//! | [`script`] | `haggle-script` | the language of claims: expressions over runs |
 //! | [`experiment`] | `haggle-experiment` | from a scenario to a world, a run, a folder, a sweep |
 //! | [`scenario`] | `haggle-scenario` | scenario files: reading, checking, resolving, expanding sweeps |
 //! | [`plots`] | `haggle-plots` | figures from results |
@@ -64,6 +65,7 @@ pub use haggle_results as results;
 pub use haggle_runtime as runtime;
 pub use haggle_scenario as scenario;
 pub use haggle_scheduling as scheduling;
+pub use haggle_script as script;
 pub use haggle_studies as studies;
 
 pub use haggle_experiment::{ExperimentError, summarise, write};

@@ -7,9 +7,9 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use haggle::Rules;
+use haggle::script::Language;
 use haggle::studies::catalogue::Origin;
 use haggle::studies::draw::draw;
-use haggle::studies::language::Language;
 use haggle::studies::obtain::{Stock, Task};
 use haggle::studies::study::{Compute, Effort};
 use haggle::studies::{Catalogue, Data, Judgement, Library, judge};

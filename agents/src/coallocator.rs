@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, VecDeque};
 use haggle_agreements::Coordinator;
 use haggle_model::workload::law::Law;
 use haggle_model::{ActorId, Job, JobId, JobShape, Span, Time};
-use haggle_scheduling::coallocation::{Choice, Fill, FreeTimes, Moves};
+use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, FreeTimes, RemapRule};
 use rand::RngExt;
 
 use self::known::Known;
@@ -45,9 +45,6 @@ use crate::{Actor, Outbox};
 /// All of the jobs.
 const MILLION: u32 = 1_000_000;
 
-/// How often a job is placed in vain before it is given back, where nothing else is said.
-pub const TRIALS: u32 = 5;
-
 /// A co-allocating metascheduler as a scenario describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoallocatorConfig {
@@ -56,16 +53,16 @@ pub struct CoallocatorConfig {
     /// The providers over which it spreads jobs.
     pub providers: Vec<ActorId>,
     /// How what waits may move.
-    pub moves: Moves,
+    pub moves: CoallocationPolicy,
     /// How many millionths of the jobs bear other providers; what the others would be remapped to
     /// they only shift to. Drawn for each job by its lot.
     pub remappable: u32,
     /// Who gives how much.
-    pub fill: Fill,
+    pub fill: FillRule,
     /// Fewest processors of a part of a job that is spread.
     pub part_min: u32,
     /// Which places a remap looks at.
-    pub choice: Choice,
+    pub choice: RemapRule,
     /// By how many percent a job takes longer on several providers than on one.
     pub overhead: Law,
     /// No job takes longer than by so many percent.
@@ -115,7 +112,7 @@ struct Traits {
     /// By how many percent it takes longer on several providers.
     overhead: u32,
     /// How it may move.
-    moves: Moves,
+    moves: CoallocationPolicy,
     /// Fewest processors of a part.
     part_min: u32,
 }
@@ -182,10 +179,10 @@ impl Coallocator {
     }
 
     /// How a job may move: not every application bears that its processors come from elsewhere.
-    fn moves_of(&self, job: &Job) -> Moves {
+    fn moves_of(&self, job: &Job) -> CoallocationPolicy {
         let mut stream = job.lot.stream(self.config.seed, "remapping of co-allocation");
         let remaps = stream.random_range(0..MILLION) < self.config.remappable;
-        if remaps { self.config.moves } else { self.config.moves.min(Moves::Shift) }
+        if remaps { self.config.moves } else { self.config.moves.min(CoallocationPolicy::Shift) }
     }
 
     fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {

@@ -28,4 +28,3 @@ pub use information::{Delay, InformationService};
 pub use plan::{GridActors, GridPlan, PlannedResource};
 pub use resource::{BackgroundLoad, Checkpoints, GridResource, Home, JobData, ResourceRules};
 pub use storage::{Storage, StorageLimits};
-pub use superseded::CancelMode;

@@ -42,8 +42,7 @@ pub use nature::Nature;
 pub use negotiator::{Negotiator, NegotiatorConfig};
 pub use protocol::{Message, Phase, RunMessage, Submission, Timer};
 pub use provider::{
-    Bargaining, Estimates, MAX_ATTEMPTS, Maintenance, OnFailure, Overrun, Provider, ProviderConfig,
-    ReservingConfig,
+    Bargaining, Estimates, Maintenance, OnFailure, Provider, ProviderConfig, ReservingConfig,
 };
 pub use reallocator::{Reallocator, ReallocatorConfig};
 pub use seats::Seats;

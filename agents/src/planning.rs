@@ -23,6 +23,4 @@ pub use errors::PredictionErrors;
 pub use plan::{PlannedCluster, PlansActors, PlansConfig};
 pub use rescheduler::{Rescheduler, ReschedulerConfig};
 pub use trace::TracedLoads;
-pub use updates::{
-    DrawnLoads, DrawnWays, LinkModel, LoadRanges, LoadSource, ResourceUpdates, Updates,
-};
+pub use updates::{DrawnLoads, DrawnWays, LoadRanges, LoadSource, ResourceUpdates, Updates};

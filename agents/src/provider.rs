@@ -28,7 +28,7 @@ use haggle_model::{
 };
 use haggle_model::{Job, JobShape};
 use haggle_scheduling::checkpoints::Progress;
-use haggle_scheduling::{Killed, LocalScheduler, Request, Scheduling, Slot};
+use haggle_scheduling::{Killed, LocalScheduler, MAX_ATTEMPTS, Overrun, Request, Scheduling, Slot};
 
 use self::agreement::Agreements;
 use self::coallocation::{Coallocation, Part};
@@ -48,23 +48,12 @@ use crate::protocol::{
 };
 use crate::{Actor, Outbox};
 
-pub use failures::{MAX_ATTEMPTS, OnFailure};
+pub use failures::OnFailure;
 pub use maintenance::Maintenance;
 pub use negotiation::{Bargaining, Estimates};
 pub use reserving::ReservingConfig;
 pub(crate) use shares::worse;
 pub use transactions::Transacting;
-
-/// What happens to a job that is not done when its requested time is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Overrun {
-    /// It is killed.
-    #[default]
-    Kill,
-    /// It goes on. Each time its plan runs out, as much time as it was planned
-    /// for so far is added; promises to others may break.
-    Extend,
-}
 
 /// A provider as a scenario describes it.
 #[derive(Clone, Debug, PartialEq)]

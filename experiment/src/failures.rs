@@ -245,7 +245,7 @@ impl Records {
                 Some(file::Malformed::Skip) => Malformed::Skip,
                 Some(file::Malformed::Refuse) | None => Malformed::Refuse,
             };
-            let recording = Recording::open(&path, recorded.format.to_model(), malformed)?;
+            let recording = Recording::open(&path, recorded.format, malformed)?;
             self.0.insert(log, (path, recording));
         }
         Ok(&self.0[&recorded.log].1)

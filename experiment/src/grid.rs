@@ -3,28 +3,25 @@
 use std::sync::Arc;
 
 use haggle_agents::grid::{
-    BackgroundLoad, CancelMode, Checkpoints, Delay, GridPlan, JobData, Overflow, PlannedResource,
-    Routes, StorageLimits,
+    BackgroundLoad, Checkpoints, Delay, GridPlan, JobData, Overflow, PlannedResource, Routes,
+    StorageLimits,
 };
 use haggle_agents::protocol::GridTimer;
 use haggle_agents::{Message, Seats, Timer};
-use haggle_model::network::{
-    Capacity, NetworkError, Path as DataPath, Sharing as LinkSharing, Star, StarParameters,
-};
+use haggle_model::network::{Capacity, NetworkError, Path as DataPath, Star, StarParameters};
 use haggle_model::random::stream;
 use haggle_model::work::{Fraction, Speed, Work};
 use haggle_model::{ActorId, Span, Time};
-use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
+use haggle_scheduling::grid::checkpoint::Length;
 use haggle_scheduling::grid::workflows::{
-    BalanceRules, Estimate, Outages, Prediction, StaticPolicy, WorkflowPolicy,
+    BalanceRules, Estimate, Prediction, StaticPolicy, WorkflowPolicy,
 };
 use haggle_scheduling::grid::{
-    CheckpointCost, DynamicLimit, GridPolicy, IntervalRule, LightLoad, LoadUnit, Preference,
-    Replicas, SessionPolicy, Share as Part, Sharing, SiteId,
+    CheckpointCost, DynamicLimit, GridPolicy, IntervalRule, LightLoad, Replicas, SessionPolicy,
+    Share as Part, Sharing, SiteId,
 };
 
 use haggle_scheduling::own::{NoSuchRule, Rules};
-use haggle_workflows::schedule::Policy as Algorithm;
 use rand::RngExt;
 
 use super::workflows::{self, Workflows};
@@ -52,10 +49,7 @@ pub(super) fn plan(
         seed,
         resources,
         policy: policy(grid, &scenario.own)?,
-        preference: match grid.prefers {
-            file::Preference::EffectiveSpeed => Preference::EffectiveSpeed,
-            file::Preference::SpeedThenLoad => Preference::SpeedThenLoad,
-        },
+        preference: grid.prefers,
         period: grid.period.0,
         query: grid.query.0,
         schedule: grid.schedule.0,
@@ -72,18 +66,12 @@ pub(super) fn plan(
         },
         prepare: grid.prepare.0,
         output_survives: grid.output == file::OutputFate::Survives,
-        cancel_mode: match grid.cancel_mode {
-            file::CancelMode::Immediate => CancelMode::Immediate,
-            file::CancelMode::NextRound => CancelMode::NextRound,
-        },
+        cancel_mode: grid.cancel_mode,
         restart_needs_input: grid.restart_needs_input,
-        disclosure: grid.disclosure().level(),
+        disclosure: grid.disclosure(),
         overflow: grid.overflow.as_ref().map(|it| overflow(scenario, it)),
         routes: routes(&grid.network, &grid.sites, seed)?,
-        link_sharing: match grid.network.sharing {
-            file::LinkSharing::Literal => LinkSharing::Literal,
-            file::LinkSharing::MaxMin => LinkSharing::MaxMin,
-        },
+        link_sharing: grid.network.sharing,
         storage: grid.storage.map(|storage| StorageLimits {
             capacity: storage.capacity.0,
             kept: storage.kept.map(|kept| kept.0),
@@ -166,10 +154,7 @@ fn sessions(grid: &file::Grid) -> SessionPolicy {
 pub(super) fn policy(grid: &file::Grid, own: &Rules) -> Result<GridPolicy, NoSuchRule> {
     let written = grid.replicas.unwrap_or_default();
     let room = u64::from(written.room);
-    let unit = match written.unit {
-        file::LoadUnit::Resources => LoadUnit::Resources,
-        file::LoadUnit::Slots => LoadUnit::Slots,
-    };
+    let unit = written.unit;
     let replicas = Replicas { min: written.min, max: written.max, room, unit };
     let checkpointing = grid.checkpoints.is_some();
     Ok(match &grid.policy {
@@ -216,26 +201,12 @@ pub(super) fn policy(grid: &file::Grid, own: &Rules) -> Result<GridPolicy, NoSuc
                     Prediction::Own(own.predictions.get(name.as_str())?)
                 }
             };
-            let estimate = match grid.estimate.unwrap_or_default() {
-                file::Estimate::Integrated => Estimate::Integrated,
-                file::Estimate::Literal => Estimate::Literal,
-            };
+            let estimate = grid.estimate.unwrap_or_default();
             GridPolicy::Workflow(WorkflowPolicy { balance, prediction, estimate, checkpointing })
         }
         file::GridPolicy::StaticWorkflow => GridPolicy::StaticWorkflow(StaticPolicy {
-            by: match grid.algorithm.unwrap_or_default() {
-                file::StaticAlgorithm::Heft => Algorithm::Heft,
-                file::StaticAlgorithm::Cpop => Algorithm::Cpop,
-                file::StaticAlgorithm::Peft => Algorithm::Peft,
-                file::StaticAlgorithm::MinMin => Algorithm::MinMin,
-                file::StaticAlgorithm::MaxMin => Algorithm::MaxMin,
-                file::StaticAlgorithm::Sufferage => Algorithm::Sufferage,
-                file::StaticAlgorithm::Random => Algorithm::Random,
-            },
-            outages: match grid.outages.unwrap_or_default() {
-                file::Outages::Wait => Outages::Wait,
-                file::Outages::Replan => Outages::Replan,
-            },
+            by: grid.algorithm.unwrap_or_default(),
+            outages: grid.outages.unwrap_or_default(),
             checkpointing,
         }),
         file::GridPolicy::UserClustering
@@ -282,10 +253,7 @@ fn checkpoints(written: &file::Checkpoints, own: &Rules) -> Result<Checkpoints, 
         },
         cost: written.cost.map_or(CheckpointCost::BY_LENGTH, |it| CheckpointCost::Constant(it.0)),
         recovery: written.recovery.0,
-        mean_failure: match written.mean_failure {
-            file::MeanFailure::Elapsed => MeanFailure::Elapsed,
-            file::MeanFailure::Closed => MeanFailure::Closed,
-        },
+        mean_failure: written.mean_failure,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use haggle_agents::Maintenance;
 use haggle_model::Time;
-use haggle_scheduling::{Interval, Overlap};
+use haggle_scheduling::Interval;
 
 use haggle_scenario::Scenario;
 use haggle_scenario::file::{self, Provider};
@@ -18,10 +18,7 @@ fn windows<'a>(
     provider: &'a Provider,
 ) -> impl Iterator<Item = Maintenance> + 'a {
     let processors = table.processors.unwrap_or(provider.processors);
-    let overlap = match table.overlap {
-        file::Overlap::Refuse => Overlap::Refuse,
-        file::Overlap::Break => Overlap::Break,
-    };
+    let overlap = table.overlap;
     table.windows().map(move |(from, until)| {
         let start = Time::ZERO + from;
         let announced = table.notice.map_or(Time::ZERO, |notice| start - notice.0);

@@ -4,7 +4,7 @@ use haggle_agents::CoallocatorConfig;
 use haggle_agents::coallocator::mapping::{MappingConfig, TOLERANCE};
 use haggle_model::workload::law::Law;
 use haggle_model::{ActorId, Span};
-use haggle_scheduling::coallocation::{Choice, Fill, Moves};
+use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule};
 
 use haggle_scenario::{Scenario, file};
 
@@ -28,7 +28,7 @@ pub(super) fn mapped(
     let providers = Vec::from_iter(metascheduler.providers.iter().filter_map(of));
     let first = |at: &str| providers.iter().position(|other| site(other) == at);
     MappingConfig {
-        asks: mapping.asks_for.asks(),
+        asks: mapping.asks_for,
         machines: providers.iter().map(|it| machine(it)).collect(),
         sites: providers.iter().map(|it| first(site(it)).unwrap_or_default()).collect(),
         tolerance: mapping
@@ -48,10 +48,14 @@ pub(super) fn mapper(
     CoallocatorConfig {
         me,
         providers,
-        moves: if mapping.reschedules { Moves::ShiftRemap } else { Moves::Rigid },
+        moves: if mapping.reschedules {
+            CoallocationPolicy::ShiftRemap
+        } else {
+            CoallocationPolicy::Rigid
+        },
         remappable: 0,
-        fill: Fill::default(),
-        choice: Choice::default(),
+        fill: FillRule::default(),
+        choice: RemapRule::default(),
         part_min: 1,
         overhead: Law::Constant(0.0),
         overhead_max: 0,

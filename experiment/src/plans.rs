@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use haggle_agents::planning::{
-    Costs, DrawnLoads, DrawnWays, LinkModel, LoadRanges, LoadSource, PlannedCluster, PlansConfig,
+    Costs, DrawnLoads, DrawnWays, LoadRanges, LoadSource, PlannedCluster, PlansConfig,
     PredictionErrors, TracedLoads, Updates,
 };
 use haggle_model::load_trace::{LoadFileError, LoadTrace};
+use haggle_planning::Method;
 use haggle_planning::plan::{GeneticOptions, IncrementalOptions};
-use haggle_planning::{Method, Search};
 
 use haggle_scenario::{LogPathError, file, log_path};
 
@@ -78,7 +78,7 @@ pub(super) fn plans(
         seed,
         clusters,
         method: method(plans),
-        search: search(plans.search),
+        search: plans.search,
         threshold: plans.threshold.0,
         monitor_delay: plans.monitor_delay.0,
         errors: PredictionErrors { seed, sigma: plans.prediction_error.fraction() },
@@ -102,20 +102,8 @@ fn drawn(seed: u64, plans: &file::Plans, ways: DrawnWays) -> Box<dyn LoadSource>
         cpu: (it.cpu_min.fraction(), it.cpu_max.fraction()),
         links: (it.link_min.fraction(), it.link_max.fraction()),
     });
-    let links = match plans.links {
-        file::PlanLinks::Uplinks => LinkModel::Uplinks,
-        file::PlanLinks::Pairs => LinkModel::Pairs,
-    };
+    let links = plans.links;
     Box::new(DrawnLoads { seed, clusters: ranges.collect(), links, ways })
-}
-
-fn search(search: file::PlanSearch) -> Search {
-    match search {
-        file::PlanSearch::Hulls => Search::Hulls,
-        file::PlanSearch::Boxes => Search::Boxes,
-        file::PlanSearch::BoxesWithinBudget => Search::BoxesWithinBudget,
-        file::PlanSearch::Scan => Search::Scan,
-    }
 }
 
 fn method(plans: &file::Plans) -> Option<Method> {

@@ -2,7 +2,7 @@
 
 use haggle_agents::ReservingConfig;
 use haggle_scheduling::Scheduling;
-use haggle_scheduling::reservations::{After, Criterion, ReservationConfig};
+use haggle_scheduling::reservations::ReservationConfig;
 
 use haggle_scenario::file;
 
@@ -10,18 +10,9 @@ use haggle_scenario::file;
 pub(super) fn scheduling(provider: &file::Provider) -> Scheduling {
     let it = provider.reservations.unwrap_or_default();
     Scheduling::Reservations(ReservationConfig {
-        criterion: match it.criterion {
-            file::Criterion::Shuffle => Criterion::Shuffle,
-            file::Criterion::Fifo => Criterion::Fifo,
-            file::Criterion::Bjf => Criterion::Bjf,
-            file::Criterion::Lff => Criterion::Lff,
-            file::Criterion::Edf => Criterion::Edf,
-        },
+        criterion: it.criterion,
         threshold: it.threshold,
-        after: match it.after {
-            file::AfterAnchor::Deadline => After::Deadline,
-            file::AfterAnchor::Completion => After::Completion,
-        },
+        after: it.after,
         compresses: it.compress,
     })
 }

@@ -10,7 +10,7 @@ use haggle_recording::check::{Check, Violation};
 use haggle_recording::{Books, Listener, TooWide};
 use haggle_results::provenance::FORMAT;
 use haggle_results::{
-    Cut, Existing, Extent, FinishedRun, Format, Input, Messages, Metrics, MetricsOptions, OwnRule,
+    Cut, Existing, Extent, FinishedRun, Format, Input, Metrics, MetricsOptions, OwnRule,
     Provenance, ResultsError, RunDigest, RunReader, RunWriter, Summary, Timing, WriteOptions,
     sha256,
 };
@@ -433,11 +433,7 @@ fn write_options(
             (Keep::Tables, file::TableFormat::Csv) => Format::Csv,
             (Keep::Tables, file::TableFormat::Both) => Format::Both,
         },
-        messages: match results.messages {
-            file::Messages::All => Messages::All,
-            file::Messages::Counts => Messages::Counts,
-            file::Messages::None => Messages::None,
-        },
+        messages: results.messages,
         existing: destination.existing,
         metrics,
     }

@@ -6,24 +6,24 @@ use std::path::{Path, PathBuf};
 
 use haggle_agents::grid::GridPlan;
 use haggle_agents::{
-    Acceptor, AnyActor, Bargaining, Coallocator, CoallocatorConfig, Estimates, MAX_ATTEMPTS,
-    Maintenance, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig,
-    Overrun, Provider, ProviderConfig, Reallocator, ReallocatorConfig, Timer, Transaction,
-    Transactor, TransactorConfig, User, UserConfig,
+    Acceptor, AnyActor, Bargaining, Coallocator, CoallocatorConfig, Estimates, Maintenance,
+    Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig, Provider,
+    ProviderConfig, Reallocator, ReallocatorConfig, Timer, Transaction, Transactor,
+    TransactorConfig, User, UserConfig,
 };
 use haggle_model::network::NetworkError;
 use haggle_model::random::stream;
 use haggle_model::workload::{CleaningReport, SharedReport, WallClock, WatchedStep};
 use haggle_model::{ActorId, ActorKind, Cast, JobClass, ProcessorSet, ProviderId, Span, Time};
 use haggle_runtime::network::{Crashes, Partition};
-use haggle_runtime::{Arrivals, EventOrder, Network, Outages, World};
-use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy, LoadWeights};
+use haggle_runtime::{Arrivals, Network, Outages, World};
+use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::own::NoSuchRule;
 use haggle_scheduling::placement::Placement;
-use haggle_scheduling::reallocation::{Algorithm, MoveCost, Rule, Tuning};
+use haggle_scheduling::reallocation::{Algorithm, MoveCost, Rule};
 use haggle_scheduling::{
-    Compression, EdfConfig, EdfMode, Fractions, Order, Policy, Rescheduling, ReschedulingConfig,
-    SchedulerConfig, Scheduling, Shares,
+    EdfConfig, Fractions, MAX_ATTEMPTS, Order, Policy, ReschedulingConfig, SchedulerConfig,
+    Scheduling, Shares,
 };
 
 use super::cast::cast;
@@ -114,7 +114,7 @@ impl Stage {
         let mut stage = Stage {
             world: World {
                 horizon: scenario.scenario.horizon.map(|horizon| Time::ZERO + horizon.0),
-                order: event_order(scenario.scenario.events_order),
+                order: scenario.scenario.events_order,
                 ..World::default()
             },
             cast: cast(scenario),
@@ -198,10 +198,10 @@ impl Stage {
                 (Scheduling::Queue(config), true) => Scheduling::Coallocation(config),
                 (scheduling, _) => scheduling,
             },
-            overrun: overrun(provider.overrun),
+            overrun: provider.overrun,
             on_failure: resuming::on_failure(scenario, provider)?,
             max_attempts: provider.max_attempts.unwrap_or(MAX_ATTEMPTS),
-            disclosure: provider.disclosure.level(),
+            disclosure: provider.disclosure,
             bargaining: bargaining(provider, scenario)?,
             reserving: reservations::reserving(provider),
             publishes: provider.publishes.map_or(1_000_000, Share::millionths),
@@ -383,11 +383,11 @@ impl Stage {
             let config = CoallocatorConfig {
                 me,
                 providers,
-                moves: coallocation.policy.moves(),
+                moves: coallocation.policy,
                 remappable: coallocation.remappable.millionths(),
-                fill: coallocation.fill.fill(),
+                fill: coallocation.fill,
                 part_min: coallocation.part_min,
-                choice: coallocation.remap.choice(),
+                choice: coallocation.remap,
                 overhead: coallocation.overhead.to_model(),
                 overhead_max: coallocation.overhead_max,
                 trials: coallocation.trials,
@@ -543,13 +543,6 @@ fn partition(partition: &file::Partition, site: impl Fn(&file::Name) -> u32) -> 
     Partition::new(&groups, Time::ZERO + partition.from.0, until)
 }
 
-fn event_order(order: file::EventsOrder) -> EventOrder {
-    match order {
-        file::EventsOrder::SubmissionsFirst => EventOrder::SubmissionsFirst,
-        file::EventsOrder::CompletionsFirst => EventOrder::CompletionsFirst,
-    }
-}
-
 pub(super) fn scheduling(
     provider: &file::Provider,
     scenario: &Scenario,
@@ -561,10 +554,7 @@ pub(super) fn scheduling(
         file::Policy::Conservative => Policy::Conservative,
         file::Policy::Edf => {
             return Ok(Scheduling::Edf(EdfConfig {
-                mode: match offers.late {
-                    file::Late::Repair => EdfMode::Repair,
-                    file::Late::Strict => EdfMode::Strict,
-                },
+                mode: offers.late,
                 resolution: offers.resolution.0,
                 fractions: fractions(&offers),
                 pinned: offers.pinned,
@@ -588,12 +578,7 @@ pub(super) fn scheduling(
             file::Order::Key => Order::Key,
             file::Order::Own(name) => Order::Own(scenario.own.orders.get(name.as_str())?),
         },
-        compression: match provider.compression {
-            file::Compression::ByStart => Compression::ByStart,
-            file::Compression::JobByJob => Compression::JobByJob,
-            file::Compression::Replan => Compression::Replan,
-            file::Compression::None => Compression::None,
-        },
+        compression: provider.compression,
     }))
 }
 
@@ -629,13 +614,7 @@ fn takes_parts(provider: &file::Provider, scenario: &Scenario) -> bool {
 
 fn rescheduling(rescheduling: file::Rescheduling) -> ReschedulingConfig {
     ReschedulingConfig {
-        rule: match rescheduling.rule {
-            file::ReschedulingRule::Coordinated => Rescheduling::Coordinated,
-            file::ReschedulingRule::Uncoordinated => Rescheduling::Uncoordinated,
-            file::ReschedulingRule::Local => Rescheduling::Local,
-            file::ReschedulingRule::Compress => Rescheduling::Compress,
-            file::ReschedulingRule::None => Rescheduling::None,
-        },
+        rule: rescheduling.rule,
         second_pass: rescheduling.second_pass,
         rebuild: rescheduling.rebuild,
     }
@@ -685,10 +664,7 @@ fn negotiator(
         policy,
         options: CompositionOptions {
             relax_to_composite: negotiation.relax,
-            load_weights: match negotiation.weights {
-                file::WeightRule::FreeCapacity => LoadWeights::FreeCapacity,
-                file::WeightRule::DrainTime => LoadWeights::InverseDrainTime,
-            },
+            load_weights: negotiation.weights,
             balance_without_deadline: negotiation.spread == file::SpreadRule::Proportional,
         },
         providers,
@@ -706,27 +682,17 @@ fn reallocator(reallocation: file::Reallocation, providers: Vec<ActorId>) -> Rea
     };
     let rule = algorithm.map(|algorithm| Rule {
         algorithm,
-        heuristic: reallocation.heuristic.heuristic(),
+        heuristic: reallocation.heuristic,
         threshold: reallocation.threshold.0,
         window: reallocation.window as usize,
         resizes: reallocation.resizes == file::Resizes::Always,
     });
     ReallocatorConfig {
         providers,
-        tuning: match reallocation.tuning {
-            file::Tuning::Binary => Tuning::Binary,
-            file::Tuning::Exhaustive => Tuning::Exhaustive,
-        },
+        tuning: reallocation.tuning,
         keeps_sizes: reallocation.resizes == file::Resizes::Never,
         reallocation: rule.map(|rule| (reallocation.period.0, rule)),
         cost: MoveCost { transfer: reallocation.transfer(), start_up: reallocation.start_up.0 },
-    }
-}
-
-fn overrun(overrun: file::Overrun) -> Overrun {
-    match overrun {
-        file::Overrun::Kill => Overrun::Kill,
-        file::Overrun::Extend => Overrun::Extend,
     }
 }
 

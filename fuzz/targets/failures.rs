@@ -3,12 +3,12 @@
 
 #![no_main]
 
-use haggle_model::failures::recorded::{TraceFormat, parse_bytes};
+use haggle_model::failures::recorded::{RecordFormat, parse_bytes};
 use haggle_model::workload::swf::Malformed;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    for format in [TraceFormat::FailureTraceArchive, TraceFormat::Lanl] {
+    for format in [RecordFormat::Fta, RecordFormat::Lanl] {
         if let Err(error) = parse_bytes(bytes, format, Malformed::Refuse) {
             let text = error.to_string();
             assert!(text.starts_with("<memory>:") && !text.contains('\n'), "{text}");

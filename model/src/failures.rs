@@ -39,7 +39,7 @@ mod sites;
 pub use availability::{availability, mean_availability};
 pub use correlation::Correlation;
 pub use error::{FailureError, OutageListError};
-pub use law::{FailureLaw, MINUTE, Start};
+pub use law::{FailureLaw, FailureStart, MINUTE};
 pub use nominal::{NOMINAL_ROWS, NominalRow};
 pub use outage::{Outage, OutageList, Window};
 pub use platform::{Cause, Failures, PlatformOutages, Resource, ResourceOutages};

@@ -26,14 +26,16 @@ pub struct Iterative {
     pub behaviour: Behaviour,
 }
 
-/// Whether the processes of an application wait for one another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Communication {
-    /// One process a core, then all of them merge their results: a stage.
-    #[default]
-    Synchronous,
-    /// A process that is done merges what there is, and the next one begins.
-    Asynchronous,
+crate::words! {
+    /// Whether the processes of an application wait for one another.
+    #[derive(Default)]
+    pub enum Communication {
+        /// One process a core, then all of them merge their results: a stage.
+        #[default]
+        Synchronous = "synchronous",
+        /// A process that is done merges what there is, and the next one begins.
+        Asynchronous = "asynchronous",
+    }
 }
 
 /// What only machines find out, by running processes: how long they really take.

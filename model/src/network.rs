@@ -13,7 +13,7 @@
 //!
 //! A transfer waits for the latency of its whole route once, then its data flow at a
 //! rate that changes only when another flow starts or ends. How flows share a
-//! link is [`Sharing`]; the model is that of Chtepen 2011, section 5.3.1.
+//! link is [`LinkSharing`]; the model is that of Chtepen 2011, section 5.3.1.
 //!
 //! Data are counted in bytes, rates in bit/s, both decimal (1 GB = 8e9 bit).
 
@@ -28,5 +28,5 @@ pub use error::NetworkError;
 pub use flows::{Completion, FlowId, Flows};
 pub use link::{Capacity, Link, LinkId, Network};
 pub use path::Path;
-pub use sharing::Sharing;
+pub use sharing::LinkSharing;
 pub use star::{Node, Star, StarParameters};

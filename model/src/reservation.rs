@@ -36,19 +36,20 @@ impl Reservation {
     }
 }
 
-/// What a user wants when the place of a reservation is lost: its processors fail, or others hold
-/// them for longer than was planned.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Remedy {
-    /// Another place in the window, or else as soon as there is room, though it is late.
-    #[default]
-    Postpone,
-    /// Other processors or another time in the window, or else nothing.
-    Substitute,
-    /// The same, also on fewer processors, or else nothing.
-    Shrink,
-    /// Nothing: when processors fail under its place it is given back at once.
-    Revoke,
+crate::words! {
+    /// What a user wants when the place of a reservation is lost.
+    #[derive(Default)]
+    pub enum Remedy {
+        /// Another place in its window, or else as soon as there is room.
+        #[default]
+        Postpone = "postpone",
+        /// Other processors or another time in its window, or else the job is given back.
+        Substitute = "substitute",
+        /// The same, also on fewer processors if the job is moldable.
+        Shrink = "shrink",
+        /// The job is given back at once when processors fail under it.
+        Revoke = "revoke",
+    }
 }
 
 /// Why the place of a reservation is lost.

@@ -273,6 +273,19 @@ fn micros_per_unit(unit: &str) -> Option<f64> {
     })
 }
 
+crate::words! {
+    /// Which comes first when a job arrives at the instant another completes.
+    #[derive(Default)]
+    pub enum EventsOrder {
+        // As pyss and most batch simulators do.
+        /// The arriving job is seen before the processors of the completed one are free.
+        #[default]
+        SubmissionsFirst = "submissions-first",
+        /// The processors of the completed job are free when the arriving one is seen.
+        CompletionsFirst = "completions-first",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

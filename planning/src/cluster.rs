@@ -154,3 +154,15 @@ impl Network {
         }
     }
 }
+
+haggle_model::words! {
+    /// How the machines of a cluster are linked.
+    #[derive(Default)]
+    pub enum PlanLinks {
+        /// Each to all others by one link: two communicate over the busier of theirs.
+        #[default]
+        Uplinks = "uplinks",
+        /// Each two by a link of their own.
+        Pairs = "pairs",
+    }
+}

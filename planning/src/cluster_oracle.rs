@@ -9,7 +9,7 @@ use crate::cluster::Cluster;
 use haggle_model::phased::Shares;
 
 use crate::performance::Application;
-use crate::search::{Found, Search, Space, Work};
+use crate::search::{Found, PlanSearch, Space, Work};
 use crate::{Interval, IntervalOracle, Machines};
 
 /// Predictions for an application on a cluster under its present loads.
@@ -20,7 +20,7 @@ pub struct ClusterOracle {
     application: Arc<Application>,
     cluster: Arc<Cluster>,
     space: Space,
-    search: Search,
+    search: PlanSearch,
     /// What was found for an interval, by its last and then by its first phase.
     found: Vec<Cell<Option<Found>>>,
     effort: Cell<Effort>,
@@ -40,7 +40,7 @@ impl ClusterOracle {
     pub fn new(
         application: &Arc<Application>,
         cluster: &Arc<Cluster>,
-        search: Search,
+        search: PlanSearch,
     ) -> Option<ClusterOracle> {
         ClusterOracle::among(application, cluster, search, |_| true)
     }
@@ -49,7 +49,7 @@ impl ClusterOracle {
     pub fn among(
         application: &Arc<Application>,
         cluster: &Arc<Cluster>,
-        search: Search,
+        search: PlanSearch,
         may_use: impl Fn(u32) -> bool,
     ) -> Option<ClusterOracle> {
         let usable = (0..cluster.machines() as u32).filter(|&machine| may_use(machine)).collect();

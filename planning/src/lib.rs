@@ -72,12 +72,12 @@ pub mod synthetic;
 mod table;
 pub mod workflow;
 
-pub use cluster::{Cluster, ClusterError, Machines};
+pub use cluster::{Cluster, ClusterError, Machines, PlanLinks};
 pub use cluster_oracle::{ClusterOracle, Effort};
 pub use haggle_model::phased::{Phase, Shares, Speedup, Term};
 pub use interval::{Interval, IntervalOracle};
 pub use performance::{Application, ApplicationError};
 pub use plan::{Method, Part, Plan, Problem};
 pub use program::{Program, ProgramError, ProgramOracle};
-pub use search::Search;
+pub use search::PlanSearch;
 pub use table::{Table, TableError};

@@ -6,7 +6,7 @@ use haggle_model::{Phased, ProviderId, Span};
 
 use crate::{
     Application, ApplicationError, Cluster, ClusterOracle, Interval, IntervalOracle, Machines,
-    Search, Table, TableError,
+    PlanSearch, Table, TableError,
 };
 
 /// What a cluster knows of an application.
@@ -92,7 +92,7 @@ impl Program {
     pub fn oracle(
         &self,
         cluster: &Arc<Cluster>,
-        search: Search,
+        search: PlanSearch,
         may_use: impl Fn(u32) -> bool,
     ) -> Option<ProgramOracle> {
         match self {

@@ -15,20 +15,24 @@ use std::cmp::Ordering;
 
 pub(crate) use space::{Space, Work};
 
-/// How sets of machines are looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Search {
-    /// All sets that could be best. With uplinks their number grows with the square of the number
-    /// of machines; with links of pairs this is for a few machines only.
-    Scan,
-    /// The same sets as the scan, by far the fastest, where machines have uplinks and all phases
-    /// depend on loads in the same way; elsewhere Box Elimination.
-    #[default]
-    Hulls,
-    /// Box Elimination to its end. With uplinks it finds the same sets as the scan.
-    Boxes,
-    /// Box Elimination that gives up after 8·log_4/3(points) sets and takes the best one so far.
-    BoxesWithinBudget,
+haggle_model::words! {
+    /// How a cluster looks for machines.
+    #[derive(Default)]
+    pub enum PlanSearch {
+        // The same sets as the scan, by far the fastest, where all phases depend on loads in the same way.
+        /// The best set for each number of machines, prepared once; with links of pairs, as `boxes`.
+        #[default]
+        Hulls = "hulls",
+        /// Box Elimination: parts of the space of CPU, bandwidth and processors are left out that hold nothing better.
+        Boxes = "boxes",
+        // After 8·log_4/3(points) sets.
+        /// The same, given up after a number of sets that grows with the logarithm of the space.
+        BoxesWithinBudget = "boxes-within-budget",
+        // With uplinks their number grows with the square of the number of machines; with links of pairs this is for a
+        // few machines only.
+        /// All sets that could be best.
+        Scan = "scan",
+    }
 }
 
 /// A point of the search space: indices into the levels of CPU and bandwidth, from the least, and

@@ -14,19 +14,20 @@ pub use grid::{
     BANDWIDTH, CPU, GridLoads, SyntheticGrid, SyntheticView, loaded, loaded_between, symmetric,
 };
 
-/// What an application is like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Synthetic {
-    /// Molecular dynamics: 30 phases, highly non-uniform.
-    Md,
-    /// ChaNGa: 50 phases in regimes, the least uniform.
-    Changa,
-    /// Athena: 100 phases, fairly uniform.
-    Athena,
-    /// LAMMPS: 26 phases, ever more communication as a crack grows.
-    Lammps,
-    /// MPB: 32 phases, fairly uniform.
-    Mpb,
+haggle_model::words! {
+    /// A published application.
+    pub enum ApplicationKind {
+        /// Molecular dynamics: 30 phases, highly non-uniform.
+        Md = "md",
+        /// ChaNGa: 50 phases in regimes, the least uniform.
+        Changa = "changa",
+        /// Athena: 100 phases, fairly uniform.
+        Athena = "athena",
+        /// LAMMPS: 26 phases, ever more communication as a crack grows.
+        Lammps = "lammps",
+        /// MPB: 32 phases, fairly uniform.
+        Mpb = "mpb",
+    }
 }
 
 /// A kind of phase: exponents of the problem size and of the numbers of processors by which
@@ -49,15 +50,15 @@ const COMMUNICATING: Character =
 const PROCESSORS: f64 = 64.0;
 const AVAILABLE: f64 = 0.5;
 
-impl Synthetic {
+impl ApplicationKind {
     /// The published number of phases.
     pub fn phases(self) -> usize {
         match self {
-            Synthetic::Md => 30,
-            Synthetic::Changa => 50,
-            Synthetic::Athena => 100,
-            Synthetic::Lammps => 26,
-            Synthetic::Mpb => 32,
+            ApplicationKind::Md => 30,
+            ApplicationKind::Changa => 50,
+            ApplicationKind::Athena => 100,
+            ApplicationKind::Lammps => 26,
+            ApplicationKind::Mpb => 32,
         }
     }
 
@@ -70,7 +71,7 @@ impl Synthetic {
     pub fn draw_phases(self, seed: u64, phases: usize) -> Vec<Phase> {
         let mut draws = Draws::new(seed);
         match self {
-            Synthetic::Md => {
+            ApplicationKind::Md => {
                 let mut character = draws.character(0.45, 0.65);
                 let phase = |number| {
                     if number > 0 && draws.uniform() > 0.3 {
@@ -81,15 +82,15 @@ impl Synthetic {
                 };
                 (0..phases).map(phase).collect()
             }
-            Synthetic::Changa => draws.regimes(phases, 0.8),
-            Synthetic::Athena => {
+            ApplicationKind::Changa => draws.regimes(phases, 0.8),
+            ApplicationKind::Athena => {
                 let phase = |_| {
                     let seconds = 250.0 * (0.1 * draws.normal()).exp();
                     BALANCED.phase(seconds, 0.30 + 0.04 * (draws.uniform() - 0.5))
                 };
                 (0..phases).map(phase).collect()
             }
-            Synthetic::Lammps => {
+            ApplicationKind::Lammps => {
                 let phase = |number| {
                     let grown = number as f64 / (phases.max(2) - 1) as f64;
                     let character = match grown {
@@ -102,7 +103,7 @@ impl Synthetic {
                 };
                 (0..phases).map(phase).collect()
             }
-            Synthetic::Mpb => {
+            ApplicationKind::Mpb => {
                 let phase = |_| {
                     let seconds = 800.0 * (0.1 * draws.normal()).exp();
                     COMPUTING.phase(seconds, 0.08 + 0.02 * (draws.uniform() - 0.5))

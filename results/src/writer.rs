@@ -76,16 +76,18 @@ pub enum Format {
     Neither,
 }
 
-/// What is kept of messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Messages {
-    /// Each of them, in `messages`.
-    #[default]
-    All,
-    /// How many of each kind between whom, in `message_counts`.
-    Counts,
-    /// Nothing.
-    None,
+haggle_model::words! {
+    /// How much of the messages between actors is kept.
+    #[derive(Default)]
+    pub enum Messages {
+        /// One row a message.
+        #[default]
+        All = "all",
+        /// How many of each kind went from whom to whom.
+        Counts = "counts",
+        /// Nothing.
+        None = "none",
+    }
 }
 
 /// What is written and how.

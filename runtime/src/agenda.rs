@@ -1,9 +1,9 @@
 //! What is on its way, and which of it is still wanted: the clock, and the timers of the actors.
 
 use haggle_agents::{Message, Phase, Timer};
-use haggle_model::{ActorId, Time};
+use haggle_model::{ActorId, EventsOrder, Time};
 
-use crate::clock::{Clock, Delivery, EventOrder, MessageKey};
+use crate::clock::{Clock, Delivery, MessageKey};
 use crate::timers::Timers;
 
 /// When a timer has gone off that waits for its actor: never, for anything that can be set.
@@ -18,7 +18,7 @@ pub(crate) struct Agenda {
 
 impl Agenda {
     /// Nothing is on its way at time zero.
-    pub(crate) fn new(order: EventOrder) -> Agenda {
+    pub(crate) fn new(order: EventsOrder) -> Agenda {
         Agenda { clock: Clock::new(order), timers: Timers::default() }
     }
 
@@ -207,7 +207,7 @@ mod tests {
         /// model says, in its order.
         #[test]
         fn timers_are_as_they_were_set_last(deeds in prop::collection::vec(deeds(), 1..60)) {
-            let mut agenda = Agenda::new(EventOrder::SubmissionsFirst);
+            let mut agenda = Agenda::new(EventsOrder::SubmissionsFirst);
             let mut obvious = Obvious::default();
             for deed in deeds {
                 match deed {

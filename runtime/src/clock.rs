@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
 use haggle_agents::Phase;
-use haggle_model::{ActorId, Time};
+use haggle_model::{ActorId, EventsOrder, Time};
 use slab::Slab;
 
 /// How many messages may cause each other one after the other within one instant, whatever it is about.
@@ -14,25 +14,14 @@ pub const HOPS_MAX: u32 = 10_000;
 /// takes up the next one when the last word about the one before has been said.
 pub const HOPS_PER_JOB: u32 = 100;
 
-/// What comes first where things happen at one instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum EventOrder {
-    /// Submissions before completions, as pyss and most batch simulators do.
-    #[default]
-    SubmissionsFirst,
-    /// Completions, and what moves up because of them, before submissions.
-    CompletionsFirst,
-}
-
-impl EventOrder {
-    /// The place of `phase` within an instant.
-    const fn rank(self, phase: Phase) -> u8 {
-        match (self, phase) {
-            (EventOrder::CompletionsFirst, Phase::Completion) => Phase::Submission as u8,
-            (EventOrder::CompletionsFirst, Phase::Rescheduling) => Phase::Completion as u8,
-            (EventOrder::CompletionsFirst, Phase::Submission) => Phase::Rescheduling as u8,
-            _ => phase as u8,
-        }
+/// The place of `phase` within an instant, as `order` says.
+const fn rank(order: EventsOrder, phase: Phase) -> u8 {
+    match (order, phase) {
+        // What moves up because of completions, too.
+        (EventsOrder::CompletionsFirst, Phase::Completion) => Phase::Submission as u8,
+        (EventsOrder::CompletionsFirst, Phase::Rescheduling) => Phase::Completion as u8,
+        (EventsOrder::CompletionsFirst, Phase::Submission) => Phase::Rescheduling as u8,
+        _ => phase as u8,
     }
 }
 
@@ -67,7 +56,7 @@ impl<M> Delivery<M> {
 #[derive(Debug)]
 pub struct Clock<M> {
     now: Time,
-    order: EventOrder,
+    order: EventsOrder,
     sequence: u64,
     messages: Slab<Delivery<M>>,
     later: BinaryHeap<Event>,
@@ -92,7 +81,7 @@ struct Event {
 
 impl<M> Clock<M> {
     /// A clock at time zero with nothing on its way.
-    pub fn new(order: EventOrder) -> Clock<M> {
+    pub fn new(order: EventsOrder) -> Clock<M> {
         Clock {
             now: Time::ZERO,
             order,
@@ -114,7 +103,7 @@ impl<M> Clock<M> {
     /// Times before now count as now: nothing happens in the past.
     #[inline(always)] // handed over in memory, a message would be read wider than it was just written
     pub fn schedule(&mut self, at: Time, phase: Phase, delivery: Delivery<M>) {
-        let rank = self.order.rank(phase);
+        let rank = rank(self.order, phase);
         if at <= self.now {
             let key = self.keep(delivery);
             self.due[usize::from(rank)].push_back(key);
@@ -229,7 +218,7 @@ mod tests {
     #[test]
     fn time_then_phase_then_sequence() {
         let mut order = Vec::new();
-        for events in [EventOrder::SubmissionsFirst, EventOrder::CompletionsFirst] {
+        for events in [EventsOrder::SubmissionsFirst, EventsOrder::CompletionsFirst] {
             let mut clock = Clock::new(events);
             schedule(&mut clock, 5, Phase::Recovery, 's');
             schedule(&mut clock, 5, Phase::Resource, 'r');
@@ -248,7 +237,7 @@ mod tests {
 
     #[test]
     fn what_is_sent_within_an_instant_comes_behind_its_phase() {
-        let mut clock = Clock::new(EventOrder::SubmissionsFirst);
+        let mut clock = Clock::new(EventsOrder::SubmissionsFirst);
         schedule(&mut clock, 5, Phase::Submission, 'a');
         schedule(&mut clock, 5, Phase::Completion, 'c');
         schedule(&mut clock, 5, Phase::Decision, 'e');

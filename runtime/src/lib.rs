@@ -14,7 +14,7 @@
 //!
 //! Events are delivered in order of (time, phase, sequence). Time is integer
 //! microseconds. The phases of one instant are progress on a grid, resources, recovery, submissions,
-//! completions, rescheduling, conversation, decisions ([`EventOrder`] may let
+//! completions, rescheduling, conversation, decisions ([`EventsOrder`] may let
 //! completions and rescheduling come before submissions). The sequence counts messages in the order in which they were
 //! sent. An actor's effects are carried out in the order in which it put them
 //! into its outbox, after it has returned.
@@ -50,7 +50,7 @@ mod timers;
 pub mod world;
 
 pub use bounds::{EXAMINED_MAX, IN_VAIN_MAX};
-pub use clock::{Clock, EventOrder};
+pub use clock::Clock;
 pub use driver::Driver;
 pub use error::RunError;
 pub use network::Network;

@@ -5,10 +5,9 @@ use std::error::Error;
 
 use haggle_agents::{AnyActor, Message};
 use haggle_model::failures::Outage;
-use haggle_model::{ActorId, Job, Time};
+use haggle_model::{ActorId, EventsOrder, Job, Time};
 
 use crate::bounds::{EXAMINED_MAX, IN_VAIN_MAX};
-use crate::clock::EventOrder;
 use crate::network::Network;
 use crate::recovery::Blueprint;
 
@@ -34,7 +33,7 @@ pub struct World {
     /// How long messages travel, and what goes wrong on their way.
     pub network: Network,
     /// What comes first at one instant.
-    pub order: EventOrder,
+    pub order: EventsOrder,
     /// What is on its way when the run begins: when it arrives, and at whom.
     pub initial: Vec<(Time, ActorId, Message)>,
     /// How those are made anew that crash and restart; who is not in it stays as it is.
@@ -54,7 +53,7 @@ impl Default for World {
             outages: None,
             horizon: None,
             network: Network::default(),
-            order: EventOrder::default(),
+            order: EventsOrder::default(),
             initial: Vec::new(),
             blueprints: BTreeMap::new(),
             in_vain_max: IN_VAIN_MAX,

@@ -1,7 +1,6 @@
 //! What a scenario says about failures in the terms of the model.
 
-use haggle_model::failures::recorded::TraceFormat;
-use haggle_model::failures::{FailureLaw, Outage, Start};
+use haggle_model::failures::{FailureLaw, Outage};
 use haggle_model::{Span, Time};
 
 use super::file;
@@ -13,21 +12,8 @@ impl file::FailureLaw {
     pub fn to_model(&self) -> FailureLaw {
         FailureLaw {
             up_factor: self.factor,
-            start: match self.start {
-                file::FailureStart::Up => Start::Up,
-                file::FailureStart::Stationary => Start::Stationary,
-            },
+            start: self.start,
             ..FailureLaw::new(self.up.to_model(), self.down.to_model(), Span::from_secs(1))
-        }
-    }
-}
-
-impl file::RecordFormat {
-    /// The same in the terms of the model.
-    pub fn to_model(self) -> TraceFormat {
-        match self {
-            file::RecordFormat::Fta => TraceFormat::FailureTraceArchive,
-            file::RecordFormat::Lanl => TraceFormat::Lanl,
         }
     }
 }

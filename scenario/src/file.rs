@@ -2,8 +2,9 @@
 //!
 //! These are the types of the file, not of the engine: they keep what was
 //! written (strings with units, names of others) and become engine types when a
-//! run is put together. Doc comments here are the texts of the schema and of
-//! error messages, so their first line is written for the author of a scenario.
+//! run is put together. Only words that carry nothing else are the engine's own.
+//! Doc comments of both are the texts of the schema and of error messages, so
+//! their first line is written for the author of a scenario.
 
 use haggle_scheduling::own;
 use schemars::JsonSchema;
@@ -38,46 +39,70 @@ mod workflows;
 mod workload;
 
 pub use crate::quantity::Name;
-pub use applications::{ApplicationKind, ApplicationPhase, Applications, MeasuredTimes};
-pub use coallocation::{Coallocation, CoallocationPolicy, FillRule, RemapRule};
-pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
+// Words that the engine takes as they are.
+pub use haggle_model::failures::FailureStart;
+pub use haggle_model::failures::recorded::RecordFormat;
+pub use haggle_model::iterative::Communication;
+pub use haggle_model::network::LinkSharing;
+pub use haggle_model::reservation::Remedy;
+pub use haggle_model::workload::rules::{
+    Cancelled, Malformed, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,
+    PartialExecution, ProcessorsFrom, SubmitOrder, TooWide, ZeroRunTime,
+};
+pub use haggle_model::workload::steps::{
+    KeyField, KeyOrder, Overshoot, SplitBy, TimeOf, WindowStart,
+};
+pub use haggle_model::{Disclosure, EventsOrder};
+pub use haggle_planning::synthetic::ApplicationKind;
+pub use haggle_planning::{PlanLinks, PlanSearch};
+pub use haggle_results::Messages;
+pub use haggle_scheduling::coallocation::{AsksFor, CoallocationPolicy, FillRule, RemapRule};
+pub use haggle_scheduling::composition::WeightRule;
+pub use haggle_scheduling::grid::checkpoint::MeanFailure;
+pub use haggle_scheduling::grid::workflows::{Estimate, Outages};
+pub use haggle_scheduling::grid::{CancelMode, LoadUnit, Preference};
+pub use haggle_scheduling::reallocation::{ReallocationHeuristic, Tuning};
+pub use haggle_scheduling::reservations::{AfterAnchor, Criterion};
+pub use haggle_scheduling::{Compression, Late, Overlap, Overrun, ReschedulingRule};
+pub use haggle_workflows::schedule::StaticAlgorithm;
+pub use haggle_workflows::shapes::WorkflowShape;
+
+pub use applications::{ApplicationPhase, Applications, MeasuredTimes};
+pub use coallocation::Coallocation;
+pub use failures::{Correlation, FailureLaw, Failures, Recorded};
 pub use figure::{AxisScale, Figure, FigureKey, FigureKind, ImageFormat, Metric, Shown, Whiskers};
 pub use grid::{
-    Balance, CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Estimate, Grid,
-    GridPolicy, Information, InformationMode, LinkSharing, Load, LoadUnit, MeanFailure,
-    NetworkModel, Outages, OutputFate, Overflow, Prediction, Preference, Replicas, Sharing, Site,
-    StaticAlgorithm, Storage,
+    Balance, CheckpointRule, Checkpoints, Data, DataNetwork, Grid, GridPolicy, Information,
+    InformationMode, Load, NetworkModel, OutputFate, Overflow, Prediction, Replicas, Sharing, Site,
+    Storage,
 };
-pub use header::{EventsOrder, Header};
+pub use header::Header;
 pub use independent_jobs::IndependentJobs;
-pub use iterative::{Communication, IterativeApplications, IterativeMachine};
+pub use iterative::{IterativeApplications, IterativeMachine};
 pub use law::{Law, TimeLaw};
 pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};
-pub use maintenance::{Maintenance, Overlap};
-pub use mapping::{AsksFor, Mapping};
+pub use maintenance::Maintenance;
+pub use mapping::Mapping;
 pub use metascheduler::{
     Composition, Metascheduler, Negotiation, Placement, Reallocation, ReallocationAlgorithm,
-    ReallocationHeuristic, Resizes, Role, SpreadRule, Tuning, WeightRule,
+    Resizes, Role, SpreadRule,
 };
 pub use network::{Link, Network, Partition, Transport};
-pub use plans::{PlanCluster, PlanGenetic, PlanLinks, PlanMethod, PlanSearch, Plans};
+pub use plans::{PlanCluster, PlanGenetic, PlanMethod, Plans};
 pub use provider::{
-    Compression, Disclosure, Estimates, EstimatesFrom, JobCheckpointRule, JobCheckpoints, Late,
-    Offers, OnFailure, Order, Overrun, Policy, Provider, Rescheduling, ReschedulingRule, Told,
+    Estimates, EstimatesFrom, JobCheckpointRule, JobCheckpoints, Offers, OnFailure, Order, Policy,
+    Provider, Rescheduling, Told,
 };
-pub use reservations::{AfterAnchor, Criterion, Reservations};
-pub use results::{Messages, Results, TableFormat};
-pub use rules::{
-    Cancelled, Malformed, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,
-    PartialExecution, Preset, ProcessorsFrom, Rules, SubmitOrder, TooWide, ZeroRunTime,
-};
+pub use reservations::Reservations;
+pub use results::{Results, TableFormat};
+pub use rules::{Preset, Rules};
 pub use sessions::SessionLimits;
-pub use step::{KeyField, KeyOrder, Overshoot, Remedy, SplitBy, Step, TimeOf, WindowStart};
+pub use step::Step;
 pub use sweep::{Axis, AxisVariant, Sweep};
 pub use synthetic_month::{MonthSite, SyntheticMonth};
 pub use transaction::{BackOffRule, InDoubtRule, OrderRule, Protocol, Transaction};
 pub use user::User;
-pub use workflows::{TaskEstimates, TaskProgress, Underestimate, WorkflowShape, Workflows};
+pub use workflows::{TaskEstimates, TaskProgress, Underestimate, Workflows};
 pub use workload::{InlineJob, Model, Workload};
 
 /// A scenario of haggle: who owns processors, who sends jobs, what is recorded and drawn.

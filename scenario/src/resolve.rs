@@ -1,7 +1,7 @@
 //! Defaults that depend on other parts of a scenario: written out, so that what
 //! was run can be read without knowing them.
 
-use haggle_agents::MAX_ATTEMPTS;
+use haggle_scheduling::MAX_ATTEMPTS;
 
 use super::file::{self, Figure, FigureKind, Grid, ImageFormat, Plans, Policy, Provider};
 use super::quantity::Name;

@@ -20,6 +20,22 @@ pub fn table_beside(definition: &str) -> Option<Word> {
     Some(Word { word, meaning: SCHEMA.purpose(table).unwrap_or_default() })
 }
 
+/// Reads a word of a type of the format on the command line; help texts have the meanings.
+#[cfg(feature = "clap")]
+pub fn parser<T>() -> impl clap::builder::TypedValueParser<Value = T>
+where
+    T: serde::de::DeserializeOwned + schemars::JsonSchema + Clone + Send + Sync + 'static,
+{
+    use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+    use serde::de::IntoDeserializer;
+    use serde::de::value::Error;
+
+    let known = words(&T::schema_name()).into_iter();
+    let values = known.map(|known| PossibleValue::new(known.word).help(known.meaning));
+    PossibleValuesParser::new(values)
+        .try_map(|word| T::deserialize(IntoDeserializer::<Error>::into_deserializer(word)))
+}
+
 /// The words of a type of the format, by the type's name in the schema, such as
 /// `Policy`; none for types that are not made of words.
 pub fn words(definition: &str) -> Vec<Word> {

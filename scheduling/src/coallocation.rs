@@ -14,6 +14,7 @@
 //! A provider keeps parts in a [`CoallocationQueue`], beside the jobs of its own queue. A job that
 //! is on one provider only has no part: it waits in the queue as any other.
 
+mod asking;
 mod common_start;
 mod dividing;
 mod free_times;
@@ -25,10 +26,11 @@ mod together;
 
 use haggle_model::{Span, Time};
 
-pub use common_start::{Fill, earliest_common_start};
+pub use asking::{AsksFor, MAPPING_TRIALS, TRIALS};
+pub use common_start::{FillRule, earliest_common_start};
 pub use dividing::divide;
 pub use free_times::{FreeTimes, Stretch};
-pub use moving::{Choice, InVain, Moves, Search, improve, shift};
+pub use moving::{CoallocationPolicy, InVain, RemapRule, Search, improve, shift};
 pub use news::News;
 pub use queue::CoallocationQueue;
 pub use rounds::Rounds;

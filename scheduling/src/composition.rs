@@ -18,7 +18,7 @@ use haggle_model::{Disclosure, Span, Time};
 use crate::bags::{Award, Offer};
 use crate::own::Own;
 
-pub use dplb::{Dplb, DplbV2, LoadWeights};
+pub use dplb::{Dplb, DplbV2, WeightRule};
 pub use free_time_slots::FreeTimeSlots;
 pub use no_lb::NoLb;
 pub use plb::Plb;
@@ -201,7 +201,7 @@ pub struct CompositionOptions {
     /// other work is placed before it then; the offer as made still holds.
     pub relax_to_composite: bool,
     /// What balancing by load weighs offers with.
-    pub load_weights: LoadWeights,
+    pub load_weights: WeightRule,
     /// For bags without a deadline: whether the load is balanced over all
     /// offers that are as early as the earliest composite.
     pub balance_without_deadline: bool,

@@ -25,35 +25,22 @@ use crate::reserving::Reserving;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot, promise};
 use crate::{Interval, Maintaining, Order, Overlap};
 
-/// What happens to the waiting jobs' reservations when a job ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Compression {
-    /// Each waiting job in order of planned start is put back at its earliest
-    /// fit, the others staying in place. Keeps every promise. (Netto 2009, 4.4.2)
-    #[default]
-    ByStart,
-    /// The same in the queue's order. Keeps every promise. (pyss, Batsim)
-    JobByJob,
-    /// All reservations are dropped and made again in the queue's order; a job
-    /// may come to start later than was promised. (WRENCH)
-    Replan,
-    /// Reservations stay where they are. A job that waits for one without a limit has none yet.
-    None,
-}
-
-impl Compression {
-    /// All rules, in the order of the manual.
-    pub const ALL: [Compression; 4] =
-        [Compression::ByStart, Compression::JobByJob, Compression::Replan, Compression::None];
-
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Compression::ByStart => "by-start",
-            Compression::JobByJob => "job-by-job",
-            Compression::Replan => "replan",
-            Compression::None => "none",
-        }
+haggle_model::words! {
+    /// What conservative backfilling does with reservations when a job ends early.
+    #[derive(Default)]
+    pub enum Compression {
+        /// Each reservation, earliest start first, is moved to the earliest time at which it fits; all others stay (Netto
+        /// 2009, 4.4.2). Keeps every promise.
+        #[default]
+        ByStart = "by-start",
+        /// Each reservation, first in the queue first, is moved to the earliest time at which it fits; all others stay
+        /// (as pyss and Batsim do). Keeps every promise.
+        JobByJob = "job-by-job",
+        /// All reservations are given up and made anew in the order of the queue (as WRENCH does); a job may start later than was
+        /// promised.
+        Replan = "replan",
+        /// Reservations stay where they are.
+        None = "none",
     }
 }
 

@@ -23,7 +23,7 @@ mod rescheduling;
 use haggle_model::{Span, Time};
 
 pub use self::blocks::Shares;
-pub use self::rescheduling::{Effort, Rescheduling, ReschedulingConfig};
+pub use self::rescheduling::{Effort, ReschedulingConfig, ReschedulingRule};
 
 use self::entry::{Entry, Kind};
 use crate::bags::{Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offer, merge};

@@ -30,24 +30,16 @@ use demand::Demand;
 use queue::{Entry, Queue};
 use trial::Trial;
 
-/// What happens to new work that would make a promise late.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum EdfMode {
-    /// It moves back behind the entry that would be late, as often as it takes
-    /// (Netto 2009, Algorithm 1, with its step `fixqueue`).
-    #[default]
-    Repair,
-    /// It is not accepted at that deadline.
-    Strict,
-}
-
-impl EdfMode {
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            EdfMode::Repair => "repair",
-            EdfMode::Strict => "strict",
-        }
+haggle_model::words! {
+    /// What happens to new work that would make a promise late.
+    #[derive(Default)]
+    pub enum Late {
+        /// It moves behind the one that would be late, as often as it takes (Netto 2009, Algorithm 1,
+        /// `fixqueue`).
+        #[default]
+        Repair = "repair",
+        /// It is not accepted by that deadline.
+        Strict = "strict",
     }
 }
 
@@ -55,7 +47,7 @@ impl EdfMode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdfConfig {
     /// What happens to new work that would make a promise late.
-    pub mode: EdfMode,
+    pub mode: Late,
     /// How close the search comes to the earliest completion it can promise;
     /// at least a tick. A whole number of seconds keeps whole seconds whole.
     pub resolution: Span,
@@ -69,7 +61,7 @@ pub struct EdfConfig {
 impl Default for EdfConfig {
     fn default() -> EdfConfig {
         EdfConfig {
-            mode: EdfMode::Repair,
+            mode: Late::Repair,
             resolution: Span::from_secs(1),
             fractions: Fractions::default(),
             pinned: false,

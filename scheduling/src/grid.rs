@@ -46,7 +46,7 @@ pub use haggle_model::work::{EffectiveSpeed, Fraction, Speed, Work};
 pub use jobs::{GridJob, Jobs, Turn};
 pub use policy::GridPolicy;
 pub use queues::{Choice, QueueOrder, QueueScheduler};
-pub use replication::{Replicas, Replication};
+pub use replication::{CancelMode, Replicas, Replication};
 pub use rescheduling::Rescheduling;
 pub use resources::{LoadUnit, Preference, Resource, ResourceId, Resources, SiteId};
 pub use rounds::Rounds;

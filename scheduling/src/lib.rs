@@ -33,6 +33,7 @@ pub mod reallocation;
 pub mod replan;
 pub mod reservations;
 pub mod reserving;
+pub mod runs;
 pub mod scheduler;
 pub mod workflows;
 
@@ -41,9 +42,9 @@ pub use bags::{Asked, Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, 
 pub use checkpoints::{CheckpointRule, Checkpoints};
 pub use composition::{BagCall, Composition, CompositionOptions, CompositionPolicy};
 pub use conservative::{Compression, Conservative};
-pub use coordinated::{ConservativeBags, Rescheduling, ReschedulingConfig, Shares};
+pub use coordinated::{ConservativeBags, ReschedulingConfig, ReschedulingRule, Shares};
 pub use easy::Easy;
-pub use edf::{Edf, EdfConfig, EdfMode, EdfStats};
+pub use edf::{Edf, EdfConfig, EdfStats, Late};
 pub use fcfs::Fcfs;
 pub use holder::Holder;
 pub use interval::Interval;
@@ -53,6 +54,7 @@ pub use profile::Profile;
 pub use queue::Order;
 pub use replan::Replan;
 pub use reserving::Reserving;
+pub use runs::{MAX_ATTEMPTS, Overrun};
 pub use scheduler::{
     Killed, LocalScheduler, Policy, Request, SchedulerConfig, Scheduling, Slot, promise,
 };

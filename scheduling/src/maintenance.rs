@@ -16,25 +16,16 @@ use haggle_model::Time;
 use crate::Interval;
 use crate::scheduler::LocalScheduler;
 
-/// What becomes of a window that is announced when others have been promised its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Overlap {
-    /// It is refused, unless everything that was promised can be kept beside it.
-    #[default]
-    Refuse,
-    /// What waits is planned anew around it, and may be later than was promised. It gets no
-    /// processors of jobs that run, unless they end early, nor of parts of jobs that stay where they
-    /// are.
-    Break,
-}
-
-impl Overlap {
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Overlap::Refuse => "refuse",
-            Overlap::Break => "break",
-        }
+haggle_model::words! {
+    /// What becomes of a window of maintenance whose time is promised to others.
+    #[derive(Default)]
+    pub enum Overlap {
+        /// It is refused, unless all promises can be kept beside it and no job that runs is in the way.
+        #[default]
+        Refuse = "refuse",
+        /// What waits is planned anew around it, and may be later than promised; what runs is left alone, as are parts
+        /// of jobs on several providers.
+        Break = "break",
     }
 }
 

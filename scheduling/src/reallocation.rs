@@ -10,7 +10,7 @@
 //! | regular | each job in turn, where it waits | to another cluster, where that gains enough |
 //! | all-cancellation | all are cancelled first | each in turn to the cluster that has it done first |
 //!
-//! A [`Heuristic`] says whose turn it is. Some compare jobs; they see the oldest only, for each
+//! A [`ReallocationHeuristic`] says whose turn it is. Some compare jobs; they see the oldest only, for each
 //! comparison asks all clusters about all jobs. What has been answered holds until the
 //! cluster changes, and an event asks for nothing twice before.
 //!
@@ -26,7 +26,7 @@ mod tuning;
 pub use clusters::{Clusters, Reallocated, first_done, reallocate};
 pub use data::{DataPlaces, MoveCost};
 pub use event::{Decision, Event, Question, Waiting};
-pub use heuristic::Heuristic;
+pub use heuristic::ReallocationHeuristic;
 pub use tuning::{Sizes, Tuning};
 
 use haggle_model::Span;
@@ -60,7 +60,7 @@ pub struct Rule {
     /// What is done with jobs that wait.
     pub algorithm: Algorithm,
     /// Whose turn it is.
-    pub heuristic: Heuristic,
+    pub heuristic: ReallocationHeuristic,
     /// Regular: a job moves if it gains more than that; it stands for what a move costs.
     pub threshold: Span,
     /// How many of the oldest jobs are compared; at least one is.
@@ -74,7 +74,7 @@ impl Default for Rule {
     fn default() -> Rule {
         Rule {
             algorithm: Algorithm::default(),
-            heuristic: Heuristic::default(),
+            heuristic: ReallocationHeuristic::default(),
             threshold: Span::from_secs(60),
             window: 20,
             resizes: false,

@@ -28,7 +28,7 @@ use crate::plan::Plan;
 use crate::scheduler::{LocalScheduler, Slot};
 
 pub use criterion::Criterion;
-pub use options::{After, Alternative};
+pub use options::{AfterAnchor, Alternative};
 pub use request::{Percent, Reserve, Size, Window};
 
 use options::Anchor;
@@ -42,7 +42,7 @@ pub struct ReservationConfig {
     /// work takes; `None` = not at all.
     pub threshold: Option<Percent>,
     /// Where an alternative behind a waiting reservation starts.
-    pub after: After,
+    pub after: AfterAnchor,
     /// Whether waiting reservations move up when something ends early.
     pub compresses: bool,
 }
@@ -52,7 +52,7 @@ impl Default for ReservationConfig {
         ReservationConfig {
             criterion: Criterion::default(),
             threshold: None,
-            after: After::default(),
+            after: AfterAnchor::default(),
             compresses: true,
         }
     }

@@ -245,7 +245,7 @@ fn disclosures(words: &[Word]) -> String {
     let composition = |word: &str| Some(read::<file::Composition>(word)?.needs(own));
     let mut rows = vec![row(["level", "what a provider tells", "asked for by"])];
     for level in words {
-        let level_of = read::<file::Disclosure>(&level.word).map(file::Disclosure::level);
+        let level_of = read::<Disclosure>(&level.word);
         let asks = |needs: Option<Disclosure>| needs == level_of;
         let mut askers: Vec<String> = Vec::new();
         for (kind, definition, needs) in [

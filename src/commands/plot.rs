@@ -9,8 +9,8 @@ use crate::experiment::figures::{
 };
 use crate::scenario::file::{AxisScale, Figure, FigureKind, ImageFormat, Metric};
 use crate::scenario::quantity::{AxisRange, Name, PictureSize, TimeSpan};
+use crate::scenario::vocabulary::parser;
 use crate::scenario::{Experiment, Logs, Source, nearest};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use haggle_plots::load::Tables;
 use haggle_results::RunReader;
 
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
     /// What to draw, instead of the scenario's figures; can be given several times
-    #[arg(short, long = "kind", value_name = "KIND", value_parser = kinds())]
+    #[arg(short, long = "kind", value_name = "KIND", value_parser = parser::<FigureKind>())]
     kinds: Vec<FigureKind>,
     /// Draw only this provider, or resource of a grid; can be given several times
     #[arg(short, long = "provider", value_name = "NAME")]
@@ -66,11 +66,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "AXIS")]
     x: Option<Name>,
     /// How values of lines lie on the x axis
-    #[arg(long, value_name = "SCALE")]
-    x_scale: Option<Scale>,
+    #[arg(long, value_name = "SCALE", value_parser = parser::<AxisScale>())]
+    x_scale: Option<AxisScale>,
     /// How values of lines and bars lie on the y axis
-    #[arg(long, value_name = "SCALE")]
-    y_scale: Option<Scale>,
+    #[arg(long, value_name = "SCALE", value_parser = parser::<AxisScale>())]
+    y_scale: Option<AxisScale>,
     /// From where to where the x axis of an ECDF goes, such as 1min..1d
     #[arg(long, value_name = "LOW..HIGH", allow_hyphen_values = true)]
     x_range: Option<AxisRange>,
@@ -93,49 +93,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     /// Image format; that of a file named by -o is given by its ending
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<Format>,
+    #[arg(long, value_name = "FORMAT", value_parser = parser::<ImageFormat>())]
+    format: Option<ImageFormat>,
     /// File (.png, .svg or .pdf) for one figure, folder for several; without it, DIR
     #[arg(short, long, value_name = "FILE|FOLDER")]
     output: Option<PathBuf>,
     /// Overwrite files that are there already
     #[arg(long)]
     force: bool,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Format {
-    /// Pixels
-    Png,
-    /// Lines that stay sharp at any size, for pages on screens
-    Svg,
-    /// The same, for papers
-    Pdf,
-}
-
-/// How values lie on an axis.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Scale {
-    /// Evenly
-    Linear,
-    /// By their logarithms
-    Log,
-}
-
-impl Scale {
-    fn of_axis(self) -> AxisScale {
-        match self {
-            Scale::Linear => AxisScale::Linear,
-            Scale::Log => AxisScale::Log,
-        }
-    }
-}
-
-fn kinds() -> impl TypedValueParser<Value = FigureKind> {
-    PossibleValuesParser::new(FigureKind::ALL.map(FigureKind::name)).map(|name| {
-        let kind = FigureKind::ALL.into_iter().find(|kind| kind.name() == name);
-        kind.expect("only names of kinds are possible values")
-    })
 }
 
 /// Draws the figures.
@@ -301,8 +266,8 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         figure.metric = args.metric.clone().or(figure.metric.take());
         figure.group_by = args.group_by.clone().or(figure.group_by.take());
         figure.x = args.x.clone().or(figure.x.take());
-        figure.x_scale = args.x_scale.map(Scale::of_axis).or(figure.x_scale);
-        figure.y_scale = args.y_scale.map(Scale::of_axis).or(figure.y_scale);
+        figure.x_scale = args.x_scale.or(figure.x_scale);
+        figure.y_scale = args.y_scale.or(figure.y_scale);
         figure.x_range = args.x_range.or(figure.x_range);
         figure.y_range = args.y_range.or(figure.y_range);
         figure.complement |= args.complement;
@@ -312,12 +277,7 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         }
         figure.size = args.size.or(figure.size);
         figure.title = args.title.clone().or(figure.title.take());
-        figure.format = match args.format {
-            Some(Format::Png) => ImageFormat::Png,
-            Some(Format::Svg) => ImageFormat::Svg,
-            Some(Format::Pdf) => ImageFormat::Pdf,
-            None => figure.format,
-        };
+        figure.format = args.format.unwrap_or(figure.format);
         if let (Some(from), Some(until)) = (figure.from, figure.until)
             && until <= from
         {

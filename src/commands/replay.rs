@@ -7,13 +7,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::experiment::{self, Conduct, Destination, Figures, Keep, Outcome};
+use crate::scenario::file::{Compression, Overrun, TableFormat};
 use crate::scenario::quantity::EstimateRule;
+use crate::scenario::vocabulary::parser;
 use crate::scenario::{Experiment, Logs, Scenario, Source, file};
 use haggle_model::workload::swf::{self, Malformed};
 use haggle_results::Existing;
 use serde::Serialize;
 
-use super::run::{DriverName, TableFormat, say_cleared, say_reports, say_too_wide, told};
+use super::run::{DriverName, say_cleared, say_reports, say_too_wide, told};
 use super::{Error, is_pipe, print, print_json, say_waiting};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
@@ -51,10 +53,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "POLICY", value_delimiter = ',', default_value = "easy")]
     policy: Vec<Policy>,
     /// In which order waiting jobs are considered
-    #[arg(long, value_name = "ORDER", default_value = "arrival")]
-    order: Order,
+    #[arg(long, value_name = "ORDER", default_value = "arrival", value_parser = parser::<file::Order>())]
+    order: file::Order,
     /// What conservative backfilling does with reservations when a job ends early
-    #[arg(long, value_name = "RULE", default_value = "by-start")]
+    #[arg(long, value_name = "RULE", default_value = "by-start", value_parser = parser::<Compression>())]
     compression: Compression,
     /// What users ask for: trace, exact, no-limit, factor:2, over:50%, uniform:5, precision:+20
     #[arg(long, value_name = "RULE", default_value = "trace")]
@@ -75,13 +77,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_delimiter = ',', allow_hyphen_values = true)]
     partition: Vec<i32>,
     /// How gaps and contradictions of the log are read
-    #[arg(long, value_name = "SET", default_value = "careful")]
+    #[arg(long, value_name = "SET", default_value = "careful", value_parser = parser::<file::Preset>())]
     rules: file::Preset,
     /// Leave out malformed lines and say how many there were
     #[arg(long)]
     lenient: bool,
     /// What becomes of jobs that run past their requested time
-    #[arg(long, value_name = "RULE", default_value = "kill")]
+    #[arg(long, value_name = "RULE", default_value = "kill", value_parser = parser::<Overrun>())]
     overrun: Overrun,
     /// Seed of drawn estimates
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
@@ -93,7 +95,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "output")]
     force: bool,
     /// Format of the tables
-    #[arg(long, value_name = "FORMAT", default_value = "parquet")]
+    #[arg(long, value_name = "FORMAT", default_value = "parquet", value_parser = parser::<TableFormat>())]
     format: TableFormat,
     /// How messages reach actors; the results are the same
     #[arg(long, value_name = "DRIVER", default_value = "sequential")]
@@ -109,38 +111,26 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// The words of a scenario's type, for the command line.
-macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident),* $(,)? }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-        enum $name {
-            $($(#[$doc])* $variant),*
-        }
-
-        impl $name {
-            fn in_file(self) -> file::$name {
-                match self {
-                    $($name::$variant => file::$name::$variant),*
-                }
-            }
-        }
-    };
-}
-
-words! {
-    /// How the machine decides which job starts when.
-    Policy {
-        /// First come, first served
-        Fcfs,
-        /// A job may pass others if it does not delay the first one
-        Easy,
-        /// A job may pass others if it delays none
-        Conservative,
-    }
+/// How the machine decides which job starts when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Policy {
+    /// First come, first served
+    Fcfs,
+    /// A job may pass others if it does not delay the first one
+    Easy,
+    /// A job may pass others if it delays none
+    Conservative,
 }
 
 impl Policy {
+    fn in_file(self) -> file::Policy {
+        match self {
+            Policy::Fcfs => file::Policy::Fcfs,
+            Policy::Easy => file::Policy::Easy,
+            Policy::Conservative => file::Policy::Conservative,
+        }
+    }
+
     /// As it is typed.
     fn word(self) -> &'static str {
         match self {
@@ -148,44 +138,6 @@ impl Policy {
             Policy::Easy => "easy",
             Policy::Conservative => "conservative",
         }
-    }
-}
-
-words! {
-    /// In which order waiting jobs are considered.
-    Order {
-        /// In the order of their arrival
-        Arrival,
-        /// Shortest requested time first
-        Shortest,
-        /// Most processors first
-        Largest,
-        /// Smallest key first
-        Key,
-    }
-}
-
-words! {
-    /// What conservative backfilling does with reservations when a job ends early.
-    Compression {
-        /// Each reservation, earliest start first, is moved to the earliest time at which it fits
-        ByStart,
-        /// Each reservation, first in the queue first, is moved to the earliest time at which it fits
-        JobByJob,
-        /// All are given up and made anew in the order of the queue
-        Replan,
-        /// They stay where they are
-        None,
-    }
-}
-
-words! {
-    /// What becomes of jobs that run past their requested time.
-    Overrun {
-        /// They are stopped at their requested time
-        Kill,
-        /// They run to their end
-        Extend,
     }
 }
 
@@ -325,7 +277,7 @@ fn scenario(args: &Args, policy: Policy) -> Result<Scenario, Error> {
     let mut scenario = Scenario { scenario: header, ..Scenario::default() };
     // What a machine and its own users say to each other tells little.
     scenario.results.messages = file::Messages::Counts;
-    scenario.results.format = args.format.in_file();
+    scenario.results.format = args.format;
     let exact = args.estimates == EstimateRule::Exact;
     let mut workload = file::Workload::named(name);
     workload.log = Some(args.log.to_string_lossy().into_owned());
@@ -353,9 +305,9 @@ fn scenario(args: &Args, policy: Policy) -> Result<Scenario, Error> {
     scenario.workloads.push(workload);
     scenario.providers.push(file::Provider {
         policy: policy.in_file(),
-        order: args.order.in_file(),
-        compression: args.compression.in_file(),
-        overrun: args.overrun.in_file(),
+        order: args.order.clone(),
+        compression: args.compression,
+        overrun: args.overrun,
         ..file::Provider::named(machine(), processors)
     });
     Ok(scenario)

@@ -17,7 +17,6 @@ use crate::scenario::nearest;
 use crate::studies::catalogue::Origin;
 use crate::studies::draw::draw;
 use crate::studies::judge::Failure;
-use crate::studies::language::Language;
 use crate::studies::logs;
 use crate::studies::obtain::{Stock, Task};
 use crate::studies::page::{self, Tested, Told};
@@ -25,6 +24,7 @@ use crate::studies::{
     Catalogue, Claim, Data, Figure, Finding, Judgement, Library, Study, judge, study,
 };
 use chrono::DateTime;
+use haggle_script::Language;
 use serde_json::json;
 
 use trouble::MissingLogs;

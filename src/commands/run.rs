@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use crate::command::own_rules;
 use crate::experiment::{self, Conduct, Destination, Figures, Keep, Outcome, Written};
-use crate::scenario::{Experiment, Logs, Scenario, file};
+use crate::scenario::file::TableFormat;
+use crate::scenario::vocabulary::parser;
+use crate::scenario::{Experiment, Logs, Scenario};
 use haggle_results::{Existing, Summary};
 use haggle_runtime::Driver;
 use serde::Serialize;
@@ -43,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
     /// Format of the tables, instead of the scenario's
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = parser::<TableFormat>())]
     format: Option<TableFormat>,
     /// How messages reach actors; the results are the same
     #[arg(long, value_name = "DRIVER", default_value = "sequential")]
@@ -63,27 +65,6 @@ pub(crate) struct Args {
     /// Print no progress and nothing on standard error but errors
     #[arg(short, long)]
     quiet: bool,
-}
-
-/// Format of the tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum TableFormat {
-    /// Typed and compressed
-    Parquet,
-    /// Comma-separated text
-    Csv,
-    /// Both
-    Both,
-}
-
-impl TableFormat {
-    pub(crate) fn in_file(self) -> file::TableFormat {
-        match self {
-            TableFormat::Parquet => file::TableFormat::Parquet,
-            TableFormat::Csv => file::TableFormat::Csv,
-            TableFormat::Both => file::TableFormat::Both,
-        }
-    }
 }
 
 /// How messages reach actors.
@@ -118,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         scenario.scenario.seed = seed;
     }
     if let Some(format) = args.format {
-        scenario.results.format = format.in_file();
+        scenario.results.format = format;
     }
     let name = scenario.scenario.name.as_ref().map_or("run", |name| name.as_str());
     let own = OwnFolder::new(name, args.given.origin());

@@ -198,7 +198,7 @@ impl Study {
 
 impl Expression {
     /// The mistake at a place of the expression as one of its file.
-    pub fn problem(&self, what: &str, mistake: &super::language::Mistake) -> Box<InvalidScenario> {
+    pub fn problem(&self, what: &str, mistake: &haggle_script::Mistake) -> Box<InvalidScenario> {
         let lines = self.text.split_inclusive('\n').take(mistake.line.saturating_sub(1));
         let line_start: usize = lines.map(str::len).sum();
         let line = self.text.get(line_start..).unwrap_or_default();

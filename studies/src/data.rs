@@ -8,20 +8,16 @@
 mod by_base;
 mod impact;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use haggle_results::metrics::named::{self, NAMED, Named};
 use haggle_results::{ResultsError, RunReader, SweepFolder};
 use serde_json::{Value as Json, json};
 
-use super::quantity::Sample;
 use super::quick::Cuts;
 use haggle_experiment::figures::messages;
 use haggle_scenario::{Experiment, nearest};
-
-/// A point, or part of one: the value on each axis that is named.
-pub type Point = BTreeMap<String, String>;
+use haggle_script::{Absent, Point, Sample, Source};
 
 /// Runs with their places on some axes.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,22 +56,6 @@ pub struct DataRun {
     pub values: Json,
     /// Where its results are; a row of a study has none.
     pub folder: Option<PathBuf>,
-}
-
-/// Why there is no such value.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DataError {
-    /// It was left out to be quick.
-    #[error("it needs {axis} = {value}, which --quick leaves out")]
-    Cut {
-        /// The axis.
-        axis: String,
-        /// The value.
-        value: String,
-    },
-    /// Nothing has it.
-    #[error("{0}")]
-    Unknown(String),
 }
 
 impl Data {
@@ -147,7 +127,7 @@ impl Data {
     ///
     /// # Errors
     /// If there is no such axis.
-    pub fn axis(&self, name: &str) -> Result<&AxisValues, DataError> {
+    pub fn axis(&self, name: &str) -> Result<&AxisValues, Absent> {
         self.axes.iter().find(|axis| axis.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.axes.iter().map(|axis| axis.name.as_str()).collect();
             unknown(&format!("{} has no axis \"{name}\"", self.name), name, &names)
@@ -158,17 +138,12 @@ impl Data {
     ///
     /// # Errors
     /// If the point is none, or is not one point, or a run has no such value.
-    pub fn sample(
-        &self,
-        metric: &str,
-        group: Option<&str>,
-        at: &Point,
-    ) -> Result<Sample, DataError> {
-        if impact::name(metric).map_err(DataError::Unknown)?.is_some() {
+    pub fn sample(&self, metric: &str, group: Option<&str>, at: &Point) -> Result<Sample, Absent> {
+        if impact::name(metric).map_err(Absent::Unknown)?.is_some() {
             let Some(reference) = &self.reference else {
                 let what = format!("\"{metric}\" is relative to other runs of {}", self.name);
                 let way = "give their point behind this one, or the sweep a `reference`";
-                return Err(DataError::Unknown(format!("{what}: {way}")));
+                return Err(Absent::Unknown(format!("{what}: {way}")));
             };
             let mut base = at.clone();
             base.extend(reference.clone());
@@ -185,7 +160,7 @@ impl Data {
                     .map(|(a, v)| format!("{} {v}", a.name))
                     .collect();
                 let place = if place.is_empty() { String::new() } else { place.join(", ") + ", " };
-                DataError::Unknown(format!("{problem} in {} ({place}seed {})", self.name, run.seed))
+                Absent::Unknown(format!("{problem} in {} ({place}seed {})", self.name, run.seed))
             })?;
             pairs.push((run.seed, value));
         }
@@ -204,14 +179,13 @@ impl Data {
         group: &str,
         at: &Point,
         base: &Point,
-    ) -> Result<Sample, DataError> {
-        let measure = Measure::of(metric, group).map_err(DataError::Unknown)?;
+    ) -> Result<Sample, Absent> {
+        let measure = Measure::of(metric, group).map_err(Absent::Unknown)?;
         let bases = self.runs_at(base)?;
         let mut pairs = Vec::with_capacity(bases.len());
         for run in self.runs_at(at)? {
             let what = || format!("\"{group}\" in {} (seed {})", self.name, run.seed);
-            let none =
-                || DataError::Unknown(format!("there are no runs to compare for {}", what()));
+            let none = || Absent::Unknown(format!("there are no runs to compare for {}", what()));
             let same = bases.iter().find(|base| base.seed == run.seed).ok_or_else(none)?;
             let (Some(folder), Some(base)) = (&run.folder, &same.folder) else {
                 return Err(none());
@@ -222,14 +196,13 @@ impl Data {
                 }
                 Measure::Impact(name) => self.known.value(folder, base, group, name),
             };
-            let value =
-                value.map_err(|error| DataError::Unknown(format!("{}: {error}", what())))?;
+            let value = value.map_err(|error| Absent::Unknown(format!("{}: {error}", what())))?;
             // Of no job nothing can be said; the other replications are not to pay for it.
             match (value, measure) {
                 (Some(value), _) => pairs.push((run.seed, value)),
                 (None, Measure::Impact(_)) => {}
                 (None, Measure::Mean { .. }) => {
-                    return Err(DataError::Unknown(format!("there is no {}", what())));
+                    return Err(Absent::Unknown(format!("there is no {}", what())));
                 }
             }
         }
@@ -246,21 +219,21 @@ impl Data {
     ///
     /// # Errors
     /// If the point is none, or is not one point, or the data are no sweep's.
-    pub fn folder_at(&self, at: &Point) -> Result<&Path, DataError> {
+    pub fn folder_at(&self, at: &Point) -> Result<&Path, Absent> {
         let first = self.runs_at(at)?.into_iter().min_by_key(|run| run.seed);
         let folder = first.and_then(|run| run.folder.as_deref());
-        folder.ok_or_else(|| DataError::Unknown(format!("{} has no runs", self.name)))
+        folder.ok_or_else(|| Absent::Unknown(format!("{} has no runs", self.name)))
     }
 
     /// The runs of a point, which must be one point.
-    fn runs_at(&self, at: &Point) -> Result<Vec<&DataRun>, DataError> {
+    fn runs_at(&self, at: &Point) -> Result<Vec<&DataRun>, Absent> {
         for (name, value) in at {
             let axis = self.axis(name)?;
             if axis.values.iter().any(|it| same(it, value)) {
                 continue;
             }
             if self.cut_values(name).any(|it| same(it, value)) {
-                return Err(DataError::Cut { axis: name.clone(), value: value.clone() });
+                return Err(Absent::Cut { axis: name.clone(), value: value.clone() });
             }
             let all = axis.values.iter().chain(self.cut_values(name));
             let known: Vec<&str> = all.map(String::as_str).collect();
@@ -272,7 +245,7 @@ impl Data {
         {
             let values = open.values.join(", ");
             let name = &open.name;
-            return Err(DataError::Unknown(format!(
+            return Err(Absent::Unknown(format!(
                 "say which {name} is meant: {} has {values}",
                 self.name
             )));
@@ -286,9 +259,41 @@ impl Data {
             })
             .collect();
         if runs.is_empty() {
-            return Err(DataError::Unknown(format!("{} has no run there", self.name)));
+            return Err(Absent::Unknown(format!("{} has no run there", self.name)));
         }
         Ok(runs)
+    }
+}
+
+impl Source for Data {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn axis(&self, name: &str) -> Result<&[String], Absent> {
+        self.axis(name).map(|axis| axis.values.as_slice())
+    }
+
+    fn sample(&self, metric: &str, group: Option<&str>, at: &Point) -> Result<Sample, Absent> {
+        self.sample(metric, group, at)
+    }
+
+    fn sample_by(
+        &self,
+        metric: &str,
+        group: &str,
+        at: &Point,
+        base: &Point,
+    ) -> Result<Sample, Absent> {
+        self.sample_by(metric, group, at, base)
+    }
+
+    fn lacks_replications(&self) -> bool {
+        self.cuts.replications.is_some()
+    }
+
+    fn lacks_values(&self, axis: &str) -> bool {
+        self.cut_values(axis).next().is_some()
     }
 }
 
@@ -314,13 +319,13 @@ pub(super) fn same(a: &str, b: &str) -> bool {
     a == b || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
 }
 
-fn unknown(what: &str, typed: &str, known: &[&str]) -> DataError {
+fn unknown(what: &str, typed: &str, known: &[&str]) -> Absent {
     let way = match nearest(typed, known.iter().copied()) {
         Some(near) => format!("did you mean \"{near}\"?"),
         None if known.is_empty() => "there is none".to_owned(),
         None => format!("there is {}", known.join(", ")),
     };
-    DataError::Unknown(format!("{what}: {way}"))
+    Absent::Unknown(format!("{what}: {way}"))
 }
 
 /// A value of a run by its name, of all jobs or of a group of them.
@@ -376,8 +381,8 @@ fn member<'a>(values: &'a Json, name: &str) -> Result<&'a Json, String> {
     let known: Vec<&str> = lists().flatten().filter_map(|item| item["name"].as_str()).collect();
     lists().flatten().find(named).ok_or_else(|| {
         match unknown(&format!("there is no group \"{name}\""), name, &known) {
-            DataError::Unknown(text) => text,
-            cut @ DataError::Cut { .. } => cut.to_string(),
+            Absent::Unknown(text) => text,
+            cut @ Absent::Cut { .. } => cut.to_string(),
         }
     })
 }

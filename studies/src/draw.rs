@@ -16,12 +16,11 @@ use haggle_results::ResultsError;
 use haggle_results::stats::Estimate;
 
 use super::catalogue::{Dimension, Draw, DrawKind, Figure, Part, Spread};
-use super::data::{Data, DataError, Point, same};
-use super::language::Language;
-use super::quantity::Quantity;
+use super::data::{Data, same};
 use haggle_experiment::ExperimentError;
 use haggle_experiment::sweep::write_whole;
 use haggle_scenario::file::Whiskers;
+use haggle_script::{Absent, Language, Point, Quantity};
 
 /// What was drawn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -338,7 +337,7 @@ fn measure(
             let data = meant(part.sweep.as_deref(), sources)?;
             match data.sample(metric, group, &at) {
                 Ok(sample) => Quantity::Sample(sample),
-                Err(DataError::Cut { .. }) => return Ok(None),
+                Err(Absent::Cut { .. }) => return Ok(None),
                 Err(error) => return Err(error.to_string()),
             }
         }

@@ -1,9 +1,8 @@
 //! A claim beside what came out.
 
 use super::catalogue::{Claim, Test};
-use super::language::{Evidence, Language};
-use super::verdict::Verdict;
 use haggle_scenario::InvalidScenario;
+use haggle_script::{Evidence, Language, Verdict};
 
 /// What came of a claim.
 #[derive(Clone, Debug)]

@@ -9,26 +9,20 @@
 //! ```
 //!
 //! A claim is data: what was said, in words, and an expression over the runs that comes to a
-//! [`Verdict`]. The expressions' words are those of [`language`]; what a comparison
-//! means is decided in [`verdict`] and nowhere else.
+//! [`Verdict`](haggle_script::Verdict). Expressions are those of the crate `haggle-script`, which asks a study's [`Data`] for values.
 
 pub mod catalogue;
 pub mod data;
 pub mod draw;
 pub mod judge;
-pub mod language;
 pub mod library;
 pub mod logs;
 pub mod obtain;
 pub mod page;
-pub mod quantity;
 pub mod quick;
 pub mod study;
-pub mod verdict;
 
 pub use catalogue::{Catalogue, Claim, Figure, Study};
 pub use data::Data;
 pub use judge::{Finding, Judgement, judge};
 pub use library::Library;
-pub use quantity::{Quantity, Sample};
-pub use verdict::Verdict;

@@ -1,6 +1,6 @@
 //! Static schedules: where and when each task of a workflow runs, decided before it starts.
 //!
-//! A [`Problem`] is a workflow on resources that run one task at a time. A [`Policy`] makes a
+//! A [`Problem`] is a workflow on resources that run one task at a time. A [`StaticAlgorithm`] makes a
 //! [`Schedule`] of it, which [`Schedule::check`] verifies. Data go from resource to resource, and what a task
 //! reads from storage and writes there is left out; or all of them go by way of a storage
 //! ([`Problem::with_storage`]). Resources may be taken for some time by others, and tasks released later
@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use haggle_model::Span;
-//! use haggle_workflows::schedule::{Network, Policy, Problem};
+//! use haggle_workflows::schedule::{Network, StaticAlgorithm, Problem};
 //! use haggle_workflows::{Builder, Task};
 //!
 //! let mut builder = Builder::new("two tasks");
@@ -18,7 +18,7 @@
 //! builder.task(Task::new("short", Span::from_secs(3)))?;
 //! let workflow = builder.build()?;
 //! let problem = Problem::with_speeds(&workflow, vec![1.0, 2.0], Network::INSTANT)?;
-//! let schedule = Policy::Heft.schedule(&problem, 1);
+//! let schedule = StaticAlgorithm::Heft.schedule(&problem, 1);
 //! assert_eq!(schedule.makespan(), Span::from_secs(4));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -61,65 +61,44 @@ pub struct Schedule {
     placements: Vec<Placement>,
 }
 
-/// How schedules are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Policy {
-    /// Heterogeneous Earliest Finish Time (Topcuoglu, Hariri and Wu 2002).
-    Heft,
-    /// Critical Path on a Processor (Topcuoglu, Hariri and Wu 2002).
-    Cpop,
-    /// Predict Earliest Finish Time (Arabnejad and Barbosa 2014).
-    Peft,
-    /// Level by level, the task that can end first, first.
-    MinMin,
-    /// Level by level, the task whose earliest end is last, first.
-    MaxMin,
-    /// Level by level, the task that loses most without its best resource, first.
-    Sufferage,
-    /// Each task on a resource drawn at random.
-    Random,
+haggle_model::words! {
+    /// Who makes the schedules of workflows (docs/workflows.md).
+    #[derive(Default)]
+    pub enum StaticAlgorithm {
+        /// Heterogeneous Earliest Finish Time (Topcuoglu, Hariri and Wu 2002).
+        #[default]
+        Heft = "heft",
+        /// Critical Path on a Processor (Topcuoglu, Hariri and Wu 2002).
+        Cpop = "cpop",
+        /// Predict Earliest Finish Time (Arabnejad and Barbosa 2014).
+        Peft = "peft",
+        /// Level by level, the task that can end first, first (Maheswaran et al. 1999).
+        MinMin = "min-min",
+        /// Level by level, the task whose earliest end is last, first (Maheswaran et al. 1999).
+        MaxMin = "max-min",
+        /// Level by level, the task that loses most without its best resource, first (Maheswaran et al. 1999).
+        Sufferage = "sufferage",
+        /// Each task on a resource drawn at random.
+        Random = "random",
+    }
 }
 
-impl Policy {
-    /// All of them.
-    pub const ALL: [Policy; 7] = [
-        Policy::Heft,
-        Policy::Cpop,
-        Policy::Peft,
-        Policy::MinMin,
-        Policy::MaxMin,
-        Policy::Sufferage,
-        Policy::Random,
-    ];
-
-    /// The word that users write.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Policy::Heft => "heft",
-            Policy::Cpop => "cpop",
-            Policy::Peft => "peft",
-            Policy::MinMin => "min-min",
-            Policy::MaxMin => "max-min",
-            Policy::Sufferage => "sufferage",
-            Policy::Random => "random",
-        }
-    }
-
-    /// A schedule; only [`Policy::Random`] depends on the seed.
+impl StaticAlgorithm {
+    /// A schedule; only [`StaticAlgorithm::Random`] depends on the seed.
     pub fn schedule(self, problem: &Problem<'_>, seed: u64) -> Schedule {
         match self {
-            Policy::Heft => heft::schedule(problem),
-            Policy::Cpop => cpop::schedule(problem),
-            Policy::Peft => peft::schedule(problem),
-            Policy::MinMin => batch::schedule(problem, batch::Rule::MinMin),
-            Policy::MaxMin => batch::schedule(problem, batch::Rule::MaxMin),
-            Policy::Sufferage => batch::schedule(problem, batch::Rule::Sufferage),
-            Policy::Random => random::schedule(problem, seed),
+            StaticAlgorithm::Heft => heft::schedule(problem),
+            StaticAlgorithm::Cpop => cpop::schedule(problem),
+            StaticAlgorithm::Peft => peft::schedule(problem),
+            StaticAlgorithm::MinMin => batch::schedule(problem, batch::Rule::MinMin),
+            StaticAlgorithm::MaxMin => batch::schedule(problem, batch::Rule::MaxMin),
+            StaticAlgorithm::Sufferage => batch::schedule(problem, batch::Rule::Sufferage),
+            StaticAlgorithm::Random => random::schedule(problem, seed),
         }
     }
 }
 
-impl fmt::Display for Policy {
+impl fmt::Display for StaticAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -26,23 +26,24 @@ use draw::Draw;
 /// Most tasks of a workflow that is drawn.
 pub const TASKS_MAX: usize = 10_000_000;
 
-/// The shape of a workflow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shape {
-    /// One task, then all others at once, then one task.
-    ForkJoin,
-    /// Layers of random widths; each task needs one to three tasks of the layer above.
-    Layered,
-    /// Mosaics of the sky.
-    Montage,
-    /// Earthquake hazards of a site.
-    CyberShake,
-    /// Genome sequences, split into lanes and chunks.
-    Epigenomics,
-    /// Gravitational waves of inspiraling binaries.
-    Inspiral,
-    /// Search for small untranslated RNAs.
-    Sipht,
+haggle_model::words! {
+    /// Shapes of workflows of applications (docs/workflows.md).
+    pub enum WorkflowShape {
+        /// A root, tasks side by side, and a final task, of drawn lengths and data.
+        ForkJoin = "fork-join",
+        /// Layers of random widths; each task needs one to three tasks of the layer above.
+        Layered = "layered",
+        /// Mosaics of the sky.
+        Montage = "montage",
+        /// Earthquake hazards of a site.
+        CyberShake = "cybershake",
+        /// Genome sequences, split into lanes and chunks.
+        Epigenomics = "epigenomics",
+        /// Gravitational waves of inspiraling binaries.
+        Inspiral = "inspiral",
+        /// Search for small untranslated RNAs.
+        Sipht = "sipht",
+    }
 }
 
 /// Why there is no workflow of that shape.
@@ -52,7 +53,7 @@ pub enum ShapeError {
     #[error("{shape} has at least {min} tasks; ask for more")]
     TooFew {
         /// The shape.
-        shape: Shape,
+        shape: WorkflowShape,
         /// Its least number of tasks.
         min: usize,
     },
@@ -64,41 +65,17 @@ pub enum ShapeError {
     Graph(#[from] GraphError),
 }
 
-impl Shape {
-    /// All of them.
-    pub const ALL: [Shape; 7] = [
-        Shape::ForkJoin,
-        Shape::Layered,
-        Shape::Montage,
-        Shape::CyberShake,
-        Shape::Epigenomics,
-        Shape::Inspiral,
-        Shape::Sipht,
-    ];
-
-    /// The word that users write.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Shape::ForkJoin => "fork-join",
-            Shape::Layered => "layered",
-            Shape::Montage => "montage",
-            Shape::CyberShake => "cybershake",
-            Shape::Epigenomics => "epigenomics",
-            Shape::Inspiral => "inspiral",
-            Shape::Sipht => "sipht",
-        }
-    }
-
+impl WorkflowShape {
     /// The least number of tasks.
     pub const fn tasks_min(self) -> usize {
         match self {
-            Shape::ForkJoin => 3,
-            Shape::Layered => 1,
-            Shape::Montage => 15,
-            Shape::CyberShake => 5,
-            Shape::Epigenomics => 8,
-            Shape::Inspiral => 6,
-            Shape::Sipht => 13,
+            WorkflowShape::ForkJoin => 3,
+            WorkflowShape::Layered => 1,
+            WorkflowShape::Montage => 15,
+            WorkflowShape::CyberShake => 5,
+            WorkflowShape::Epigenomics => 8,
+            WorkflowShape::Inspiral => 6,
+            WorkflowShape::Sipht => 13,
         }
     }
 
@@ -115,19 +92,19 @@ impl Shape {
         }
         let mut draw = Draw::new(self, seed);
         match self {
-            Shape::ForkJoin => fork_join::draw(&mut draw, tasks),
-            Shape::Layered => layered::draw(&mut draw, tasks),
-            Shape::Montage => montage::draw(&mut draw, tasks),
-            Shape::CyberShake => cybershake::draw(&mut draw, tasks),
-            Shape::Epigenomics => epigenomics::draw(&mut draw, tasks),
-            Shape::Inspiral => inspiral::draw(&mut draw, tasks),
-            Shape::Sipht => sipht::draw(&mut draw, tasks),
+            WorkflowShape::ForkJoin => fork_join::draw(&mut draw, tasks),
+            WorkflowShape::Layered => layered::draw(&mut draw, tasks),
+            WorkflowShape::Montage => montage::draw(&mut draw, tasks),
+            WorkflowShape::CyberShake => cybershake::draw(&mut draw, tasks),
+            WorkflowShape::Epigenomics => epigenomics::draw(&mut draw, tasks),
+            WorkflowShape::Inspiral => inspiral::draw(&mut draw, tasks),
+            WorkflowShape::Sipht => sipht::draw(&mut draw, tasks),
         }?;
         Ok(draw.build()?)
     }
 }
 
-impl fmt::Display for Shape {
+impl fmt::Display for WorkflowShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -6,7 +6,7 @@ use haggle_agreements::{
     Answer, Coordinator, CoordinatorOutput, InDoubt, Output, Progress, Rules, ToCoordinator, Vote,
 };
 use haggle_model::{ActorId, JobId, Span, Time};
-use haggle_scheduling::coallocation::{Allocation, Moves};
+use haggle_scheduling::coallocation::{Allocation, CoallocationPolicy};
 
 use super::{Coallocator, Stage};
 use crate::Outbox;
@@ -39,7 +39,7 @@ impl Coallocator {
         let program = Program {
             overhead: traits.overhead,
             key: description.key,
-            moves: self.config.moves > Moves::Rigid,
+            moves: self.config.moves > CoallocationPolicy::Rigid,
             negotiates: self.mapper.is_some(),
         };
         let mapped = self.mapper.as_ref();

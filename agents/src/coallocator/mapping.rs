@@ -16,14 +16,11 @@ use std::sync::Arc;
 use haggle_model::job::HiddenRunTime;
 use haggle_model::{Iterative, Job, JobId, ProviderId, Span, Time};
 use haggle_planning::iterative::{Core, Offer, Predictor, earliest_machines};
-use haggle_scheduling::coallocation::{Allocation, FreeTimes};
+use haggle_scheduling::coallocation::{Allocation, AsksFor, FreeTimes};
 
 use super::Coallocator;
 use crate::Outbox;
 use crate::protocol::CoallocationMessage;
-
-/// How often an application is placed in vain before it is given back, where nothing else is said.
-pub const TRIALS: u32 = 10;
 
 /// A change of throughput that is steady, where nothing else is said.
 pub const TOLERANCE: f64 = 0.02;
@@ -32,23 +29,13 @@ pub const TOLERANCE: f64 = 0.02;
 #[derive(Clone, Debug, PartialEq)]
 pub struct MappingConfig {
     /// What providers are asked for.
-    pub asks: Asks,
+    pub asks: AsksFor,
     /// The type of machine of each provider.
     pub machines: Vec<String>,
     /// The site of each provider: data between sites take longer.
     pub sites: Vec<usize>,
     /// Throughputs are measured until they change by no more than this part; `None` = they are known.
     pub tolerance: Option<f64>,
-}
-
-/// What providers are asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Asks {
-    /// Their processors that are available first.
-    #[default]
-    Machines,
-    /// All of their free times.
-    Slots,
 }
 
 /// The application scheduler of a metascheduler, with what it knows of applications.
@@ -127,12 +114,12 @@ impl Mapper {
         let predictor = self.predictor(job)?;
         let from = now.max(job.ready.unwrap_or(job.submit));
         match self.config.asks {
-            Asks::Machines => {
+            AsksFor::Machines => {
                 let offers = self.offers(predictor, free, not_before, from);
                 let found = self.place(predictor, &offers, job.processors, from)?;
                 wanted(&found).then_some(found)
             }
-            Asks::Slots => {
+            AsksFor::Slots => {
                 let mut starts = Vec::from_iter(free.iter().flat_map(|free| free.steps()));
                 starts.sort_unstable();
                 let later = starts.into_iter().map(|&(start, _)| start).filter(|&it| it > from);
@@ -287,7 +274,7 @@ impl Coallocator {
     /// What a provider is asked before a job is placed or moved.
     pub(super) fn question(&self, now: Time, job: JobId, not_before: Time) -> CoallocationMessage {
         let asks = self.mapper.as_ref().map(|mapper| mapper.config.asks);
-        match self.desk.get(job).filter(|_| asks == Some(Asks::Machines)) {
+        match self.desk.get(job).filter(|_| asks == Some(AsksFor::Machines)) {
             Some(entry) => {
                 let description = &entry.submission.job;
                 let ready = description.ready.unwrap_or(description.submit);

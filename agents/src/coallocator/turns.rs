@@ -2,7 +2,8 @@
 
 use haggle_model::{ActorId, JobId, Refusal, Span, Time};
 use haggle_scheduling::coallocation::{
-    Allocation, Demand, FreeTimes, Moves, Search, Stretch, earliest_common_start, improve,
+    Allocation, CoallocationPolicy, Demand, FreeTimes, Search, Stretch, earliest_common_start,
+    improve,
 };
 
 use super::{Coallocator, Stage, Traits};
@@ -69,9 +70,11 @@ impl Coallocator {
             Some(Stage::Open(_)) if asked_by.is_none() => (0..providers).collect(),
             Some(Stage::Placed(placed)) if asked_by.is_some() && self.may_move(placed, now) => {
                 match placed.traits.moves {
-                    Moves::Rigid => Vec::new(),
-                    Moves::Shift => placed.allocation.parts.iter().map(|part| part.0).collect(),
-                    Moves::ShiftRemap => (0..providers).collect(),
+                    CoallocationPolicy::Rigid => Vec::new(),
+                    CoallocationPolicy::Shift => {
+                        placed.allocation.parts.iter().map(|part| part.0).collect()
+                    }
+                    CoallocationPolicy::ShiftRemap => (0..providers).collect(),
                 }
             }
             _ => Vec::new(),

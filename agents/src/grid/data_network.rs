@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use haggle_model::network::{FlowId, Flows, Node, Path, Sharing, Star};
+use haggle_model::network::{FlowId, Flows, LinkSharing, Node, Path, Star};
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ impl Routes {
         &self,
         resource: usize,
         services: [Node; 2],
-        sharing: Sharing,
+        sharing: LinkSharing,
     ) -> Option<(Flows, Vec<(Node, Path)>)> {
         let spoke = match self {
             Routes::Constant(path) => {

@@ -16,7 +16,7 @@ use haggle_model::{
     ActorId, Disclosure, Job, JobId, JobOutcome, JobShape, Observation, Refusal, Span, Time,
 };
 use haggle_scheduling::grid::{
-    Detection, GridPolicy, GridScheduler, Preference, ResourceId, Rounds, SiteId, View,
+    CancelMode, Detection, GridPolicy, GridScheduler, Preference, ResourceId, Rounds, SiteId, View,
 };
 use haggle_scheduling::workflows::{Ledger, Member, WorkflowId};
 
@@ -25,7 +25,7 @@ use haggle_workflows::{TaskId, Workflow};
 pub use self::overflow::Overflow;
 use self::rounds::{Answers, NextRound};
 use super::resource::{Checkpoints, JobData};
-use super::superseded::{CancelMode, Superseded};
+use super::superseded::Superseded;
 use crate::desk::{Desk, Entry, Withdrawal};
 use crate::protocol::{
     CheckpointMessage, DataMessage, DispatchMessage, GridTimer, InformationMessage, Message,

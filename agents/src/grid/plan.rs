@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use haggle_model::network::{Flows, Node, Sharing as LinkSharing};
+use haggle_model::network::{Flows, LinkSharing, Node};
 use haggle_model::random::stream;
 use haggle_model::work::Speed;
 use haggle_model::{ActorId, Disclosure, ProcessorSet, Span};
-use haggle_scheduling::grid::{GridPolicy, Preference, ResourceId, Rounds, Sharing, SiteId};
+use haggle_scheduling::grid::{
+    CancelMode, GridPolicy, Preference, ResourceId, Rounds, Sharing, SiteId,
+};
 use haggle_scheduling::workflows::WorkflowId;
 
 use haggle_workflows::Workflow;
 
 use super::{
-    BackgroundLoad, CancelMode, CheckpointServer, Checkpoints, DataNetwork, Delay, Dispatcher,
+    BackgroundLoad, CheckpointServer, Checkpoints, DataNetwork, Delay, Dispatcher,
     DispatcherConfig, GridResource, Home, InformationService, JobData, Known, Overflow,
     ResourceRules, Routes, Storage, StorageLimits,
 };

@@ -4,16 +4,6 @@ use haggle_model::JobId;
 use haggle_model::grid::GridJobRecord;
 use haggle_scheduling::grid::ResourceId;
 
-/// When the copies of a job that is done are cancelled (Chtepen 2011, section 4.4.1).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CancelMode {
-    /// At once.
-    #[default]
-    Immediate,
-    /// In the next round, before anything is sent: until then they hold their slots.
-    NextRound,
-}
-
 /// Copies that go on until the next round.
 #[derive(Debug, Default)]
 pub(super) struct Superseded {

@@ -11,7 +11,7 @@ use haggle_model::random::Stream;
 use haggle_model::{ActorId, Job, JobId, Observation, ProcessorSet, ProviderId, Span, Time};
 use haggle_planning::multi::Migration;
 use haggle_planning::{
-    Cluster as Machinery, ClusterError, IntervalOracle, Machines, Method, Problem, Search,
+    Cluster as Machinery, ClusterError, IntervalOracle, Machines, Method, PlanSearch, Problem,
 };
 
 use crate::protocol::planning::{ClusterLoads, IntervalOrder, LinkLoads, Times, TimesRequest};
@@ -36,7 +36,7 @@ pub struct ClusterConfig {
     /// How it plans; `None` = applications are not rescheduled.
     pub method: Option<Method>,
     /// How it looks for machines.
-    pub search: Search,
+    pub search: PlanSearch,
     /// An interval that takes this long or shorter is not valid.
     pub threshold: Span,
     /// What it takes to move an application here.

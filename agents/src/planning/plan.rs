@@ -4,7 +4,7 @@ use haggle_model::random::stream;
 use haggle_model::{ActorId, ProviderId, Span, Time};
 use haggle_planning::multi::Migration;
 use haggle_planning::synthetic::SyntheticGrid;
-use haggle_planning::{ClusterError, Method, Search};
+use haggle_planning::{ClusterError, Method, PlanSearch};
 
 use super::{
     Cluster, ClusterConfig, Costs, LoadSource, PredictionErrors, Rescheduler, ReschedulerConfig,
@@ -22,7 +22,7 @@ pub struct PlansConfig {
     /// How each of them plans; `None` = applications are not rescheduled.
     pub method: Option<Method>,
     /// How each looks for machines.
-    pub search: Search,
+    pub search: PlanSearch,
     /// An interval that takes this long or shorter is not valid.
     pub threshold: Span,
     /// How late monitors report loads.
@@ -79,7 +79,7 @@ impl PlansConfig {
             seed: grid.number(),
             clusters: grid.clusters().enumerate().map(planned).collect(),
             method,
-            search: Search::default(),
+            search: PlanSearch::default(),
             threshold,
             monitor_delay: Span::ZERO,
             errors: PredictionErrors::NONE,

@@ -1,5 +1,6 @@
 //! Resource updates: who tells clusters what is available of them.
 
+use haggle_planning::PlanLinks;
 use std::fmt;
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub struct DrawnLoads {
     /// The clusters.
     pub clusters: Vec<LoadRanges>,
     /// What links machines have.
-    pub links: LinkModel,
+    pub links: PlanLinks,
     /// What is available between clusters.
     pub ways: DrawnWays,
 }
@@ -43,15 +44,6 @@ pub struct LoadRanges {
     pub cpu: (f64, f64),
     /// Available part of a link, from and to.
     pub links: (f64, f64),
-}
-
-/// How the machines of a cluster are linked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkModel {
-    /// Each to all others by one link: two communicate over the busier of theirs.
-    Uplinks,
-    /// Each two by a link of their own.
-    Pairs,
 }
 
 /// What is available of the ways between clusters, drawn from the seed, the names of both and the epoch.
@@ -85,10 +77,10 @@ impl LoadSource for DrawnLoads {
             let mut part = |(low, high): (f64, f64)| draws.random_range(low..=high);
             let cpu = (0..*machines).map(|_| part(*cpu)).collect();
             let links = match self.links {
-                LinkModel::Uplinks => {
+                PlanLinks::Uplinks => {
                     LinkLoads::Uplinks((0..*machines).map(|_| part(*links)).collect())
                 }
-                LinkModel::Pairs => {
+                PlanLinks::Pairs => {
                     LinkLoads::Pairs(symmetric(*machines as usize, |_, _| part(*links)))
                 }
             };

@@ -17,10 +17,6 @@ use super::{Held, Provider, Run};
 use crate::Outbox;
 use crate::protocol::{SubmissionMessage, Timer};
 
-/// How often a job is started unless a scenario says otherwise: more often than any
-/// that has a chance to end, and few enough for a run to end where one has none.
-pub const MAX_ATTEMPTS: u32 = 1_000;
-
 /// What happens to a rigid job whose processors fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum OnFailure {

@@ -7,9 +7,10 @@ use haggle_model::{
 use haggle_scheduling::{Killed, Slot, promise};
 
 use super::load::work;
-use super::{Held, Overrun, Provider};
+use super::{Held, Provider};
 use crate::Outbox;
 use crate::protocol::{Call, ShareMessage, Timer};
+use haggle_scheduling::Overrun;
 
 /// A share in the provider's hands.
 #[derive(Debug)]

@@ -23,8 +23,8 @@ use std::process::ExitCode;
 use haggle_benches::Numbers;
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
-    Award, BagRequest, Compression, EdfConfig, EdfMode, Fractions, LocalScheduler, Order, Policy,
-    Request, Rescheduling, SchedulerConfig, Scheduling, Shares, Slot,
+    Award, BagRequest, Compression, EdfConfig, Fractions, Late, LocalScheduler, Order, Policy,
+    Request, ReschedulingRule, SchedulerConfig, Scheduling, Shares, Slot,
 };
 
 /// Of the machine for jobs that are drawn.
@@ -93,7 +93,7 @@ fn policy(name: &str) -> Option<Scheduling> {
         return queue(Policy::Conservative, compression);
     }
     if let Some(rule) = name.strip_prefix("bags-") {
-        let rule = *Rescheduling::ALL.iter().find(|it| it.name() == rule)?;
+        let rule = *ReschedulingRule::ALL.iter().find(|it| it.name() == rule)?;
         let fractions = Fractions::default();
         return Some(Scheduling::Bags {
             rescheduling: rule.into(),
@@ -105,8 +105,8 @@ fn policy(name: &str) -> Option<Scheduling> {
     match name {
         "fcfs" => queue(Policy::Fcfs, Compression::None),
         "easy" => queue(Policy::Easy, Compression::None),
-        "edf" => edf(EdfMode::Repair),
-        "edf-strict" => edf(EdfMode::Strict),
+        "edf" => edf(Late::Repair),
+        "edf-strict" => edf(Late::Strict),
         _ => None,
     }
 }

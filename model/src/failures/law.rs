@@ -19,25 +19,27 @@ pub struct FailureLaw {
     /// Multiplies every time to failure; 1 = as drawn. Calibrates a measured availability.
     pub up_factor: f64,
     /// How the process begins.
-    pub start: Start,
+    pub start: FailureStart,
 }
 
-/// How an alternating process begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Start {
-    /// Up, with a whole time to failure from time zero on.
-    #[default]
-    Up,
-    /// As if it had gone on for long: a time to failure begins at -U(0, 5) x the
-    /// mean time to failure, and what happens before time zero is passed over. A
-    /// resource that is down at time zero starts down.
-    Stationary,
+crate::words! {
+    /// How failures begin.
+    #[derive(Default)]
+    pub enum FailureStart {
+        /// All is up at time zero.
+        #[default]
+        Up = "up",
+        // A time to failure begins at -U(0, 5) x the mean time to failure, and what happens before time zero is passed
+        // over.
+        /// As if failures had gone on for long: some nodes may be down at time zero.
+        Stationary = "stationary",
+    }
 }
 
 impl FailureLaw {
     /// Times to failure and repair in `unit`s, up at time zero.
     pub fn new(up: Law, down: Law, unit: Span) -> FailureLaw {
-        FailureLaw { up, down, unit, up_factor: 1.0, start: Start::Up }
+        FailureLaw { up, down, unit, up_factor: 1.0, start: FailureStart::Up }
     }
 
     /// Mean time to failure in seconds, with the factor.

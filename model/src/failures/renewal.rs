@@ -3,7 +3,7 @@
 use rand::RngExt;
 
 use super::error::FailureError;
-use super::law::{FailureLaw, Start};
+use super::law::{FailureLaw, FailureStart};
 use super::outage::Outage;
 use crate::random::{Resting, Stream, stream};
 use crate::workload::Law;
@@ -37,8 +37,8 @@ impl Renewal {
         let unit = law.unit.as_secs_f64();
         let up = Times::new(&law.up, unit * factor, resource, "up")?;
         let restored = match law.start {
-            Start::Up => Time::ZERO,
-            Start::Stationary => {
+            FailureStart::Up => Time::ZERO,
+            FailureStart::Stationary => {
                 let means = BURN_IN_MEANS * stream(seed, resource, "burn-in").random::<f64>();
                 Time::ZERO - Span::from_secs_f64(means * law.mean_up_secs())
             }

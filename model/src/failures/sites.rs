@@ -1,7 +1,7 @@
 //! Failures as they differ from site to site (after Chtepen 2011, section 4.3.4):
 //! Weibull times to failure whose hazard decreases, lognormal times to repair.
 
-use super::law::{FailureLaw, Start};
+use super::law::{FailureLaw, FailureStart};
 use crate::Span;
 use crate::workload::Law;
 
@@ -40,7 +40,7 @@ impl SiteReliability {
             down: Law::lognormal_with_mean(self.mttr_hours, SIGMA),
             unit: Span::from_secs(3600),
             up_factor: 1.0,
-            start: Start::Stationary,
+            start: FailureStart::Stationary,
         }
     }
 }

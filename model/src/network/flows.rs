@@ -7,7 +7,7 @@ use std::fmt;
 
 use super::link::{Capacity, LinkId, Network};
 use super::path::Path;
-use super::sharing::{Demand, Sharing, max_min};
+use super::sharing::{Demand, LinkSharing, max_min};
 use crate::{Span, Time};
 
 /// A flow of a [`Flows`]: numbered from 0 in the order of their starts.
@@ -39,20 +39,20 @@ pub struct Completion {
 /// # Cost
 ///
 /// A flow that starts or ends touches the links it shares. Under
-/// [`Sharing::Literal`], rates are computed again for the flows on those links and
-/// for no others. Under [`Sharing::MaxMin`] a change can move through a chain of links
+/// [`LinkSharing::Literal`], rates are computed again for the flows on those links and
+/// for no others. Under [`LinkSharing::MaxMin`] a change can move through a chain of links
 /// that share flows, so all flows of the connected part of the network are computed
 /// again, in a few passes. Each rate that changes costs the logarithm of the number of flows;
 /// time that passes costs nothing. Over a [`Star`](super::Star) with unlimited service links, few flows
 /// share a link, whatever their number.
 ///
 /// ```
-/// use haggle_model::network::{Capacity, Flows, Link, LinkId, Network, Sharing};
+/// use haggle_model::network::{Capacity, Flows, Link, LinkId, Network, LinkSharing};
 /// use haggle_model::{Span, Time};
 /// let link = Link { capacity: Capacity::Shared(1e9), latency: Span::ZERO };
 /// let network = Network::new(vec![link]).unwrap();
 /// let path = network.path(&[LinkId(0)]).unwrap();
-/// let mut flows = Flows::new(&network, Sharing::Literal);
+/// let mut flows = Flows::new(&network, LinkSharing::Literal);
 /// let flow = flows.start(Time::ZERO, path, 1_000_000_000);
 /// flows.advance(Time::ZERO);
 /// assert_eq!(flows.next_event(), Some(Time::from_secs(8)));
@@ -62,7 +62,7 @@ pub struct Completion {
 /// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Flows {
-    sharing: Sharing,
+    sharing: LinkSharing,
     links: Vec<SharedLink>,
     /// Flows under way, each in a slot of its own, and slots that are free.
     slots: Vec<Option<Flow>>,
@@ -124,7 +124,7 @@ enum Phase {
 
 impl Flows {
     /// No flows yet, over the links of `network`.
-    pub fn new(network: &Network, sharing: Sharing) -> Flows {
+    pub fn new(network: &Network, sharing: LinkSharing) -> Flows {
         let link = |link: &super::Link| SharedLink {
             capacity: match link.capacity {
                 Capacity::Shared(rate) => rate,
@@ -149,7 +149,7 @@ impl Flows {
     /// No flows yet, for paths that share nothing ([`Path::constant`]).
     pub fn unshared() -> Flows {
         let network = Network::new(Vec::new()).expect("no link is wrong");
-        Flows::new(&network, Sharing::Literal)
+        Flows::new(&network, LinkSharing::Literal)
     }
 
     /// Starts a flow of `bytes` at `now`; the path belongs to the network.
@@ -268,8 +268,8 @@ impl Flows {
         }
         let rate = match self.sharing {
             _ if path.shared().is_empty() => path.rate_max(),
-            Sharing::Literal => self.literal_rate(path, path.weight(), path.weight()),
-            Sharing::MaxMin => {
+            LinkSharing::Literal => self.literal_rate(path, path.weight(), path.weight()),
+            LinkSharing::MaxMin => {
                 let touched = path.shared().iter().copied().collect();
                 self.max_min_rates(&touched, Some(path)).1.unwrap_or(path.rate_max())
             }
@@ -377,8 +377,8 @@ impl Flows {
             return;
         }
         let rates = match self.sharing {
-            Sharing::Literal => self.literal_rates(touched),
-            Sharing::MaxMin => self.max_min_rates(touched, None).0,
+            LinkSharing::Literal => self.literal_rates(touched),
+            LinkSharing::MaxMin => self.max_min_rates(touched, None).0,
         };
         for (slot, rate) in rates {
             self.set_rate(at, slot, rate);

@@ -1,22 +1,23 @@
 //! How flows share the links they cross.
 
-use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// How flows share a link. A flow weighs the inverse of its route's latency, so that
-/// a short route gets more (Chtepen 2011, equations 5.2 and 5.3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Sharing {
-    /// Of each shared link, a flow is given capacity x weight / Σ weights of the
-    /// flows on it, and it takes the least of what its links give. What it leaves
-    /// of the others stays unused.
-    #[default]
-    Literal,
-    /// Weighted max-min fairness: the rates of all flows grow in proportion to
-    /// their weights until a link is full or a flow has reached its highest rate;
-    /// the others grow on. Nothing that could be used stays unused.
-    MaxMin,
+crate::words! {
+    /// How flows share a link.
+    #[derive(Default)]
+    pub enum LinkSharing {
+        // Of each shared link, a flow is given capacity x weight / Σ weights of the flows on it, its weight being
+        // the inverse of its route's latency, and takes the least of what its links give (Chtepen 2011, equations
+        // 5.2 and 5.3).
+        /// By the inverse of their latencies; what a flow does not use stays unused.
+        #[default]
+        Literal = "literal",
+        // The rates of all flows grow in proportion to their weights until a link is full or a flow has reached its
+        // highest rate; the others grow on.
+        /// By the inverse of their latencies, max-min fair: nothing that could be used stays unused.
+        MaxMin = "max-min",
+    }
 }
 
 /// A flow that wants as much as it can get.

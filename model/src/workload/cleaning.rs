@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::error::WorkloadError;
 use super::rules::{
-    Cancelled, MissingRequest, MissingSubmit, NoRunTime, Origin, Overrun, PartialExecution,
-    ProcessorsFrom, Rules, SubmitOrder, TooWide, ZeroRunTime,
+    Cancelled, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,
+    PartialExecution, ProcessorsFrom, Rules, SubmitOrder, TooWide, ZeroRunTime,
 };
 use super::swf::{SwfReader, SwfRecord};
 use crate::job::{HiddenRunTime, JobOrigin, Lot};
@@ -47,18 +47,18 @@ pub struct CleaningCount {
 impl CleaningReport {
     /// Jobs that ran longer than requested in the log, and no more do.
     pub(super) fn no_longer_over_request(&self) -> u64 {
-        let changed = [Overrun::Cut, Overrun::RaiseRequest].map(words);
+        let changed = [OverRequest::Cut, OverRequest::RaiseRequest].map(words);
         let befell = |it: &&CleaningCount| changed.contains(&it.rule.as_str());
         self.counts.iter().filter(befell).map(|it| it.jobs).sum()
     }
 }
 
 /// What is said of a job that ran longer than requested.
-const fn words(overrun: Overrun) -> &'static str {
+const fn words(overrun: OverRequest) -> &'static str {
     match overrun {
-        Overrun::Cut => "ran over the request: cut to it",
-        Overrun::Keep => "ran over the request: kept",
-        Overrun::RaiseRequest => "ran over the request: request raised",
+        OverRequest::Cut => "ran over the request: cut to it",
+        OverRequest::Keep => "ran over the request: kept",
+        OverRequest::RaiseRequest => "ran over the request: request raised",
     }
 }
 
@@ -379,9 +379,9 @@ fn describe(situation: Situation, rules: &Rules) -> &'static str {
             TooWide::Clamp => "wider than the machine: given all of it",
         },
         Situation::MissingRunTime => match rules.missing_run_time {
-            NoRunTime::Drop => "run time unknown: dropped",
-            NoRunTime::OneSecond => "run time unknown: taken as 1 s",
-            NoRunTime::Zero => "run time unknown: taken as 0 s",
+            MissingRunTime::Drop => "run time unknown: dropped",
+            MissingRunTime::OneSecond => "run time unknown: taken as 1 s",
+            MissingRunTime::Zero => "run time unknown: taken as 0 s",
         },
         Situation::ZeroRunTime => match rules.zero_run_time {
             ZeroRunTime::OneSecond => "run time 0: taken as 1 s",
@@ -462,9 +462,9 @@ fn run_time(record: &SwfRecord, rules: &Rules, tally: &mut Tally) -> Option<Span
     }
     tally.note(Situation::MissingRunTime);
     match rules.missing_run_time {
-        NoRunTime::Drop => None,
-        NoRunTime::OneSecond => Some(ONE_SECOND),
-        NoRunTime::Zero => Some(Span::ZERO),
+        MissingRunTime::Drop => None,
+        MissingRunTime::OneSecond => Some(ONE_SECOND),
+        MissingRunTime::Zero => Some(Span::ZERO),
     }
 }
 
@@ -497,9 +497,9 @@ fn within_request(
     };
     tally.note(Situation::Overrun);
     match rules.overrun {
-        Overrun::Cut => (limit, requested),
-        Overrun::Keep => (run_time, requested),
-        Overrun::RaiseRequest => (run_time, Some(run_time)),
+        OverRequest::Cut => (limit, requested),
+        OverRequest::Keep => (run_time, requested),
+        OverRequest::RaiseRequest => (run_time, Some(run_time)),
     }
 }
 
@@ -669,11 +669,11 @@ mod tests {
     fn an_unknown_run_time() {
         let unknown = |record: &mut SwfRecord| record.run_time = Span::from_secs(-1);
         let rules = |missing_run_time| Rules { missing_run_time, ..Rules::default() };
-        check(rules(NoRunTime::Drop), unknown, None, "run time unknown: dropped");
+        check(rules(MissingRunTime::Drop), unknown, None, "run time unknown: dropped");
         let rule = "run time unknown: taken as 1 s";
-        check(rules(NoRunTime::OneSecond), unknown, Some((1, 4, Some(100))), rule);
+        check(rules(MissingRunTime::OneSecond), unknown, Some((1, 4, Some(100))), rule);
         let rule = "run time unknown: taken as 0 s";
-        check(rules(NoRunTime::Zero), unknown, Some((0, 4, Some(100))), rule);
+        check(rules(MissingRunTime::Zero), unknown, Some((0, 4, Some(100))), rule);
     }
 
     #[test]
@@ -703,11 +703,11 @@ mod tests {
         let over = |record: &mut SwfRecord| record.run_time = Span::from_secs(130);
         let rules = |overrun| Rules { overrun, ..Rules::default() };
         let rule = "ran over the request: cut to it";
-        check(rules(Overrun::Cut), over, Some((100, 4, Some(100))), rule);
+        check(rules(OverRequest::Cut), over, Some((100, 4, Some(100))), rule);
         let rule = "ran over the request: kept";
-        check(rules(Overrun::Keep), over, Some((130, 4, Some(100))), rule);
+        check(rules(OverRequest::Keep), over, Some((130, 4, Some(100))), rule);
         let rule = "ran over the request: request raised";
-        check(rules(Overrun::RaiseRequest), over, Some((130, 4, Some(130))), rule);
+        check(rules(OverRequest::RaiseRequest), over, Some((130, 4, Some(130))), rule);
     }
 
     #[test]

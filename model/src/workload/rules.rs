@@ -4,7 +4,7 @@
 //! [`CleaningReport`](super::CleaningReport). The rules are applied in the order of
 //! the fields of [`Rules`].
 
-use super::swf::Malformed;
+pub use super::swf::Malformed;
 
 /// The rules; [`Rules::default`] is for careful everyday use, [`Rules::canonical`]
 /// for comparison with published figures. Both leave out jobs that never ran, and cut a run
@@ -34,13 +34,13 @@ pub struct Rules {
     /// Jobs with more processors than the machine.
     pub too_wide: TooWide,
     /// Jobs whose run time is unknown (negative).
-    pub missing_run_time: NoRunTime,
+    pub missing_run_time: MissingRunTime,
     /// Jobs that ran for 0 s.
     pub zero_run_time: ZeroRunTime,
     /// Jobs without a requested time (zero or negative).
     pub missing_request: MissingRequest,
     /// Jobs that ran longer than requested.
-    pub overrun: Overrun,
+    pub overrun: OverRequest,
     /// Lines that are not in order of submission.
     pub order: SubmitOrder,
     /// Where time zero is.
@@ -59,139 +59,159 @@ impl Rules {
             cancelled: Cancelled::Keep,
             processors: ProcessorsFrom::AllocatedThenRequested,
             too_wide: TooWide::Keep,
-            missing_run_time: NoRunTime::Drop,
+            missing_run_time: MissingRunTime::Drop,
             zero_run_time: ZeroRunTime::Drop,
             missing_request: MissingRequest::Drop,
-            overrun: Overrun::Cut,
+            overrun: OverRequest::Cut,
             ..Rules::default()
         }
     }
 }
 
-/// What becomes of a job whose submit time is unknown (negative).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MissingSubmit {
-    /// It is dropped, for any time would be invented.
-    #[default]
-    Drop,
-    /// It is submitted together with the job above it.
-    AsPrevious,
+crate::words! {
+    /// What becomes of a job whose submit time is unknown.
+    #[derive(Default)]
+    pub enum MissingSubmit {
+        /// It is left out.
+        #[default]
+        Drop = "drop",
+        /// It is submitted together with the job above it.
+        AsPrevious = "as-previous",
+    }
 }
 
-/// What becomes of lines with status 2, 3 or 4.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PartialExecution {
-    /// They are dropped: the same work stands in a line of its own with status 0 or 1.
-    #[default]
-    Drop,
-    /// Each is a job.
-    Keep,
+crate::words! {
+    /// What becomes of a line about a part of a job that was stopped and restarted.
+    #[derive(Default)]
+    pub enum PartialExecution {
+        /// It is left out: the same work stands in a line of its own.
+        #[default]
+        Drop = "drop",
+        /// It is a job.
+        Keep = "keep",
+    }
 }
 
-/// What becomes of a job with status 5 and no run time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Cancelled {
-    /// It is dropped: nobody knows how long it would have run.
-    #[default]
-    Drop,
-    /// It goes on to the rules on run times.
-    Keep,
+crate::words! {
+    /// What becomes of a job that was cancelled before it started.
+    #[derive(Default)]
+    pub enum Cancelled {
+        /// It is left out.
+        #[default]
+        Drop = "drop",
+        /// It goes on to the rules on run times.
+        Keep = "keep",
+    }
 }
 
-/// Which of the two fields says how many processors a job needs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ProcessorsFrom {
-    /// What the user asked for (field 8), else what the job got (field 5).
-    #[default]
-    RequestedThenAllocated,
-    /// What the job got, else what the user asked for.
-    AllocatedThenRequested,
-    /// What the user asked for; jobs without it are dropped.
-    Requested,
-    /// What the job got; jobs without it are dropped.
-    Allocated,
+crate::words! {
+    /// Which field says how many processors a job needs.
+    #[derive(Default)]
+    pub enum ProcessorsFrom {
+        /// What was requested (field 8), or what was allocated (field 5) where that is missing.
+        #[default]
+        RequestedThenAllocated = "requested-then-allocated",
+        /// What was allocated (field 5), or what was requested (field 8) where that is missing.
+        AllocatedThenRequested = "allocated-then-requested",
+        /// What was requested (field 8); jobs without it are left out.
+        Requested = "requested",
+        /// What was allocated (field 5); jobs without it are left out.
+        Allocated = "allocated",
+    }
 }
 
-/// What becomes of a job that needs more processors than the machine has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TooWide {
-    /// It stays as it is, so that providers refuse it and the result shows it.
-    #[default]
-    Keep,
-    /// It is dropped.
-    Drop,
-    /// It asks for the whole machine instead.
-    Clamp,
+crate::words! {
+    /// What becomes of a job that needs more processors than the machine has.
+    #[derive(Default)]
+    pub enum TooWide {
+        /// It stays as it is, so that providers refuse it.
+        #[default]
+        Keep = "keep",
+        /// It is left out.
+        Drop = "drop",
+        /// It asks for the whole machine.
+        Clamp = "clamp",
+    }
 }
 
-/// What becomes of a job whose run time is unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NoRunTime {
-    /// It is dropped.
-    #[default]
-    Drop,
-    /// It runs for 1 s.
-    OneSecond,
-    /// It runs for 0 s.
-    Zero,
+crate::words! {
+    /// What becomes of a job whose run time is unknown.
+    #[derive(Default)]
+    pub enum MissingRunTime {
+        /// It is left out.
+        #[default]
+        Drop = "drop",
+        /// It runs for one second.
+        OneSecond = "one-second",
+        /// It runs for no time.
+        Zero = "zero",
+    }
 }
 
-/// What becomes of a job that ran for 0 s.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ZeroRunTime {
-    /// It runs for 1 s: logs in whole seconds mean "less than a second", and it held processors.
-    #[default]
-    OneSecond,
-    /// It is dropped.
-    Drop,
-    /// It runs for 0 s.
-    Keep,
+crate::words! {
+    /// What becomes of a job that ran for 0 s.
+    #[derive(Default)]
+    pub enum ZeroRunTime {
+        /// It runs for one second.
+        #[default]
+        OneSecond = "one-second",
+        /// It is left out.
+        Drop = "drop",
+        /// It runs for no time.
+        Keep = "keep",
+    }
 }
 
-/// What becomes of a job without a requested time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MissingRequest {
-    /// Its request is its run time, as if its user knew.
-    #[default]
-    UseRunTime,
-    /// It is dropped.
-    Drop,
-    /// It has no limit; schedulers that plan must then expect it to run for ever.
-    NoLimit,
+crate::words! {
+    /// What stands in for a requested time that is missing.
+    #[derive(Default)]
+    pub enum MissingRequest {
+        /// The job's run time.
+        #[default]
+        UseRunTime = "use-run-time",
+        /// Nothing: the job is left out.
+        Drop = "drop",
+        /// Nothing: the job has no limit.
+        NoLimit = "no-limit",
+    }
 }
 
-/// What becomes of a job that ran longer than it asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Overrun {
-    /// Its run time is cut to the request, as if it had been stopped there.
-    #[default]
-    Cut,
-    /// It stays, and the machine stops it or not, as the scenario says.
-    Keep,
-    /// Its request is raised to its run time.
-    RaiseRequest,
+crate::words! {
+    /// What becomes of a job that ran longer than requested.
+    #[derive(Default)]
+    pub enum OverRequest {
+        /// Its run time is cut to its requested time.
+        #[default]
+        Cut = "cut",
+        /// Nothing: the provider's overrun rule decides.
+        Keep = "keep",
+        /// Its requested time is raised to its run time.
+        RaiseRequest = "raise-request",
+    }
 }
 
-/// What becomes of a log that is not in order of submission.
-///
-/// A stream cannot know of a late line before it has passed on the lines above
-/// it, so there is no "sort where needed" that also streams. The default says
-/// where the disorder is; logs of the archive are in order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SubmitOrder {
-    /// The first line that is out of order is an error.
-    #[default]
-    Require,
-    /// The whole log is read into memory and sorted; equal times keep their order.
-    Sort,
+crate::words! {
+    // A stream cannot know of a late line before it has passed on the lines above it, so there is no "sort where
+    // needed" that also streams. The default says where the disorder is; logs of the archive are in order.
+    /// What becomes of a log that is not in order of submission.
+    #[derive(Default)]
+    pub enum SubmitOrder {
+        /// The first line out of order is an error.
+        #[default]
+        Require = "require",
+        /// The whole log is read into memory and sorted.
+        Sort = "sort",
+    }
 }
 
-/// Where a workload's time zero is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Origin {
-    /// The first job that is kept is submitted at time zero.
-    #[default]
-    FirstJob,
-    /// Times stay as the log has them.
-    Log,
+crate::words! {
+    /// Where a log's time zero is.
+    #[derive(Default)]
+    pub enum Origin {
+        /// The first job that is kept is submitted at time zero.
+        #[default]
+        FirstJob = "first-job",
+        /// Times stay as the log has them.
+        Log = "log",
+    }
 }

@@ -24,13 +24,14 @@ mod shake;
 mod slice;
 mod split;
 mod spread;
+mod time_of;
 mod timing;
 mod whole;
 mod window;
 
 pub use draws::{Draws, JobDraws};
 pub use effect::Effect;
-pub use estimates::{EstimateBase, Estimates};
+pub use estimates::Estimates;
 pub use filter::{Bounds, Filter};
 pub use fit_load::{FitLoad, Overshoot};
 pub use key::{Key, KeyField, KeyOrder};
@@ -46,7 +47,8 @@ pub use shake::Shake;
 pub use slice::Slice;
 pub use split::{Split, SplitBy};
 pub use spread::Spread;
-pub use timing::{Deadlines, ReadyTimes, TimingBase};
+pub use time_of::TimeOf;
+pub use timing::{Deadlines, ReadyTimes};
 pub use window::{Window, WindowStart};
 
 use super::JobStream;
@@ -306,7 +308,7 @@ mod tests {
             Step::RunTimes(RunTimes::Requested),
             Step::ScaleTimes(ScaleTimes { factor: 2.0 }),
             Step::Estimates(Estimates::Exact),
-            Step::Key(Key::default()),
+            Step::Key(Key { field: KeyField::Queue, order: KeyOrder::SmallFirst }),
             Step::Split(Split { parts: 1, ..Split::default() }),
         ];
         let broken: JobStream = Box::new(std::iter::once(Err(WorkloadError::TooManyJobs)));

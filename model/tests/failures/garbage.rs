@@ -1,6 +1,6 @@
 //! No input makes the readers of recorded failures panic, and every error names file and line.
 
-use haggle_model::failures::recorded::{TraceFormat, parse_bytes};
+use haggle_model::failures::recorded::{RecordFormat, parse_bytes};
 use haggle_model::workload::swf::Malformed;
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ System,machine type,nodenumz,purpose,Prob Started,Prob Fixed,Down Time,Software
 ";
 
 fn check(bytes: &[u8]) {
-    for format in [TraceFormat::FailureTraceArchive, TraceFormat::Lanl] {
+    for format in [RecordFormat::Fta, RecordFormat::Lanl] {
         if let Err(error) = parse_bytes(bytes, format, Malformed::Refuse) {
             let text = error.to_string();
             assert!(text.starts_with("<memory>:") && !text.contains('\n'), "{text}");
@@ -107,8 +107,8 @@ fn whole_records_are_read() {
     let nodes = |text: &str, format| {
         parse_bytes(&gzip(text.as_bytes()), format, Malformed::Refuse).map(|r| r.nodes.len()).ok()
     };
-    assert_eq!(nodes(FTA, TraceFormat::FailureTraceArchive), Some(2));
-    assert_eq!(nodes(LANL, TraceFormat::Lanl), Some(3));
+    assert_eq!(nodes(FTA, RecordFormat::Fta), Some(2));
+    assert_eq!(nodes(LANL, RecordFormat::Lanl), Some(3));
 }
 
 #[test]

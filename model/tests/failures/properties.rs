@@ -1,8 +1,8 @@
 //! What holds for every law and every correlation.
 
 use haggle_model::failures::{
-    Cause, Correlation, FailureError, FailureLaw, Failures, MINUTE, NOMINAL_ROWS, Outage,
-    OutageList, Resource, Start,
+    Cause, Correlation, FailureError, FailureLaw, FailureStart, Failures, MINUTE, NOMINAL_ROWS,
+    Outage, OutageList, Resource,
 };
 use haggle_model::workload::Law;
 use haggle_model::{Span, Time};
@@ -22,7 +22,7 @@ fn law() -> impl Strategy<Value = Law> {
 }
 
 fn cause() -> impl Strategy<Value = Cause> {
-    let start = prop_oneof![Just(Start::Up), Just(Start::Stationary)];
+    let start = prop_oneof![Just(FailureStart::Up), Just(FailureStart::Stationary)];
     let failure_law = (law(), law(), start, 0.1..10.0).prop_map(|(up, down, start, up_factor)| {
         Cause::Law(FailureLaw { up_factor, start, ..FailureLaw::new(up, down, MINUTE) })
     });

@@ -3,13 +3,13 @@
 
 use std::path::PathBuf;
 
-use haggle_model::failures::recorded::{NodeChoice, Recording, TraceFormat};
+use haggle_model::failures::recorded::{NodeChoice, RecordFormat, Recording};
 use haggle_model::failures::{Cause, Failures, Resource, Window, availability};
 use haggle_model::workload::swf::Malformed;
 use haggle_model::{Span, Time};
 
 /// The recording, or `None` with a word on the test's output.
-fn recording(name: &str, format: TraceFormat) -> Option<Recording> {
+fn recording(name: &str, format: RecordFormat) -> Option<Recording> {
     let path =
         std::env::var_os("HAGGLE_TRACES").map(|directory| PathBuf::from(directory).join(name));
     let Some(path) = path.filter(|path| path.exists()) else {
@@ -25,9 +25,7 @@ fn percent(part: f64) -> f64 {
 
 #[test]
 fn grid5000_nodes_were_up_for_81_percent_of_the_time() {
-    let Some(recording) =
-        recording("fta-g5k06/event_trace.tab.gz", TraceFormat::FailureTraceArchive)
-    else {
+    let Some(recording) = recording("fta-g5k06/event_trace.tab.gz", RecordFormat::Fta) else {
         return;
     };
     assert_eq!(recording.nodes.len(), 1288);
@@ -60,9 +58,7 @@ fn grid5000_nodes_were_up_for_81_percent_of_the_time() {
 
 #[test]
 fn los_alamos_nodes_were_up_for_99_percent_of_the_time() {
-    let Some(recording) =
-        recording("fta-lanl05/event_trace.tab.gz", TraceFormat::FailureTraceArchive)
-    else {
+    let Some(recording) = recording("fta-lanl05/event_trace.tab.gz", RecordFormat::Fta) else {
         return;
     };
     assert_eq!(recording.nodes.len(), 3577);
@@ -74,7 +70,7 @@ fn los_alamos_nodes_were_up_for_99_percent_of_the_time() {
 #[test]
 fn los_alamos_records_tell_of_the_same_nodes() {
     let name = "lanl/LA-UR-05-7318-failure-data-1996-2005.csv.gz";
-    let Some(recording) = recording(name, TraceFormat::Lanl) else { return };
+    let Some(recording) = recording(name, RecordFormat::Lanl) else { return };
     assert_eq!(recording.nodes.len(), 3577);
     let outages: usize = recording.nodes.iter().map(|node| node.outages.as_slice().len()).sum();
     eprintln!("{outages} outages, available {}", recording.availability());

@@ -1,7 +1,7 @@
 //! Examples that can be worked out by hand.
 
 use haggle_model::network::{
-    Capacity, Flows, Link, LinkId, Network, Node, Path, Sharing, Star, StarParameters,
+    Capacity, Flows, Link, LinkId, LinkSharing, Network, Node, Path, Star, StarParameters,
 };
 use haggle_model::workload::Law;
 use haggle_model::{Span, Time};
@@ -19,7 +19,7 @@ fn path(network: &Network, route: &[usize]) -> Path {
 }
 
 /// Rates in Mbit/s of flows over these routes, once the data of all flow.
-fn rates(network: &Network, sharing: Sharing, routes: &[&[usize]]) -> Vec<f64> {
+fn rates(network: &Network, sharing: LinkSharing, routes: &[&[usize]]) -> Vec<f64> {
     let mut flows = Flows::new(network, sharing);
     let start = |route: &&[usize]| flows.start(Time::ZERO, path(network, route), 1000 * GIGABYTE);
     let ids: Vec<_> = routes.iter().map(start).collect();
@@ -45,10 +45,10 @@ fn five_links() -> Network {
 fn gm_m5_lan_and_wan_shares() {
     let network = five_links();
     let (r1, r2) = (&[0, 1][..], &[0, 3, 2][..]);
-    let literal = rates(&network, Sharing::Literal, &[r1, r2]);
+    let literal = rates(&network, LinkSharing::Literal, &[r1, r2]);
     assert_close(&literal, &[1000.0 * 5.0 / 7.0, 5.0]);
-    assert_close(&rates(&network, Sharing::MaxMin, &[r1, r2]), &[995.0, 5.0]);
-    let longer = rates(&network, Sharing::Literal, &[r1, &[0, 4, 1]]);
+    assert_close(&rates(&network, LinkSharing::MaxMin, &[r1, r2]), &[995.0, 5.0]);
+    let longer = rates(&network, LinkSharing::Literal, &[r1, &[0, 4, 1]]);
     assert_close(&longer, &[750.0, 250.0]);
 }
 
@@ -56,7 +56,7 @@ fn gm_m5_lan_and_wan_shares() {
 fn gm_m5_a_gigabyte_while_both_flow() {
     let network = five_links();
     let (r1, r2) = (path(&network, &[0, 1]), path(&network, &[0, 3, 2]));
-    let mut flows = Flows::new(&network, Sharing::Literal);
+    let mut flows = Flows::new(&network, LinkSharing::Literal);
     let slow = flows.start(Time::ZERO, r2, GIGABYTE);
     assert_eq!(flows.advance(Time::from_secs(1)), []);
     assert_eq!(flows.predicted(&r1, GIGABYTE), Span::from_micros(11_202_000));
@@ -73,13 +73,13 @@ fn gm_m5_three_flows_on_three_links() {
     let lan = |megabits: f64| (Capacity::Shared(megabits * 1e6), 1);
     let network = network(&[lan(90.0), lan(30.0), lan(1e6)]);
     let routes: [&[usize]; 3] = [&[0, 2], &[0, 1], &[1, 2]];
-    assert_close(&rates(&network, Sharing::Literal, &routes), &[45.0, 15.0, 15.0]);
-    assert_close(&rates(&network, Sharing::MaxMin, &routes), &[75.0, 15.0, 15.0]);
+    assert_close(&rates(&network, LinkSharing::Literal, &routes), &[45.0, 15.0, 15.0]);
+    assert_close(&rates(&network, LinkSharing::MaxMin, &routes), &[75.0, 15.0, 15.0]);
 }
 
 #[test]
 fn gm_m6_fluid_sharing() {
-    for sharing in [Sharing::Literal, Sharing::MaxMin] {
+    for sharing in [LinkSharing::Literal, LinkSharing::MaxMin] {
         let network = network(&[(Capacity::Shared(1e9), 0)]);
         let path = path(&network, &[0]);
         let mut flows = Flows::new(&network, sharing);
@@ -98,7 +98,7 @@ fn gm_m6_fluid_sharing() {
 fn an_aborted_flow_has_moved_what_it_had_time_for() {
     let network = network(&[(Capacity::Shared(1e9), 1000)]);
     let path = path(&network, &[0]);
-    let mut flows = Flows::new(&network, Sharing::Literal);
+    let mut flows = Flows::new(&network, LinkSharing::Literal);
     let kept = flows.start(Time::ZERO, path.clone(), GIGABYTE);
     let aborted = flows.start(Time::ZERO, path.clone(), GIGABYTE);
     assert_eq!(flows.moved(aborted, Time::from_micros(500_000)), Some(0));
@@ -115,7 +115,7 @@ fn an_aborted_flow_has_moved_what_it_had_time_for() {
 #[test]
 fn what_completes_when_it_is_aborted_has_completed() {
     let network = network(&[(Capacity::Shared(1e9), 0)]);
-    let mut flows = Flows::new(&network, Sharing::Literal);
+    let mut flows = Flows::new(&network, LinkSharing::Literal);
     let flow = flows.start(Time::ZERO, path(&network, &[0]), GIGABYTE);
     assert_eq!(flows.abort(Time::from_secs(8), flow), None);
     assert_eq!(flows.next_event(), Some(Time::from_secs(8)));
@@ -126,7 +126,7 @@ fn what_completes_when_it_is_aborted_has_completed() {
 fn no_bytes_and_no_way_take_no_time() {
     let star = StarParameters { sites: vec![2], ..StarParameters::default() };
     let star = Star::new(&star, 0).expect("good parameters");
-    let mut flows = Flows::new(star.network(), Sharing::Literal);
+    let mut flows = Flows::new(star.network(), LinkSharing::Literal);
     let (here, there) = (Node::Resource(0), Node::Resource(1));
     let now = Time::from_secs(3);
     for (path, bytes) in [(star.path(here, here), GIGABYTE), (star.path(here, there), 0)] {
@@ -149,7 +149,7 @@ fn moving_a_task_takes_as_long_as_the_slowest_link() {
     };
     let star = Star::new(&star, 0).expect("good parameters");
     let path = |to| star.path(Node::Resource(0), Node::Resource(to));
-    let mut flows = Flows::new(star.network(), Sharing::MaxMin);
+    let mut flows = Flows::new(star.network(), LinkSharing::MaxMin);
     assert_eq!(flows.predicted(&path(2), 2 * GIGABYTE), Span::from_micros(3_200_006_000));
     assert_eq!(flows.predicted(&path(1), 2 * GIGABYTE), Span::from_micros(16_002_000));
     for _ in 0..2 {
@@ -177,7 +177,7 @@ fn a_constant_network_shares_nothing() {
 fn unlimited_services_cost_their_latency_only() {
     let star = StarParameters { sites: vec![1], services: 2, ..StarParameters::default() };
     let star = Star::new(&star, 0).expect("good parameters");
-    let mut flows = Flows::new(star.network(), Sharing::Literal);
+    let mut flows = Flows::new(star.network(), LinkSharing::Literal);
     let path = star.path(Node::Service(0), Node::Service(1));
     assert_eq!(flows.predicted(&path, GIGABYTE), Span::from_micros(2000));
     flows.start(Time::ZERO, path, GIGABYTE);
@@ -190,7 +190,7 @@ fn unlimited_services_cost_their_latency_only() {
 fn no_flow_takes_longer_than_as_many_over_its_path_at_most() {
     let network = network(&[(Capacity::Shared(8e6), 1), (Capacity::PerFlow(5e6), 3)]);
     let route = path(&network, &[0, 1]);
-    for sharing in [Sharing::Literal, Sharing::MaxMin] {
+    for sharing in [LinkSharing::Literal, LinkSharing::MaxMin] {
         let bound = Flows::new(&network, sharing).longest(&route, 1_000_000, 3);
         for millis in [0, 1, 300, 1_700, 4_000] {
             let mut flows = Flows::new(&network, sharing);

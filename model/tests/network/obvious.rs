@@ -1,6 +1,6 @@
 //! The same model by its definition: everything is computed again at every event.
 
-use haggle_model::network::{Capacity, Link, Sharing};
+use haggle_model::network::{Capacity, Link, LinkSharing};
 use haggle_model::{Span, Time};
 
 /// A transfer to be made.
@@ -26,7 +26,7 @@ struct Flow {
     left_bits: f64,
 }
 
-pub(crate) fn run(links: &[Link], sharing: Sharing, transfers: &[Transfer]) -> Vec<End> {
+pub(crate) fn run(links: &[Link], sharing: LinkSharing, transfers: &[Transfer]) -> Vec<End> {
     let mut ends: Vec<Option<End>> = vec![None; transfers.len()];
     let mut flows: Vec<Flow> = Vec::new();
     for (transfer, Transfer { start, route, bytes, .. }) in transfers.iter().enumerate() {
@@ -73,7 +73,7 @@ pub(crate) fn run(links: &[Link], sharing: Sharing, transfers: &[Transfer]) -> V
 }
 
 /// The rates of flows over these routes.
-pub(crate) fn rates(links: &[Link], sharing: Sharing, routes: &[&[usize]]) -> Vec<f64> {
+pub(crate) fn rates(links: &[Link], sharing: LinkSharing, routes: &[&[usize]]) -> Vec<f64> {
     let weight = |route: &[usize]| {
         let latency: f64 = route.iter().map(|&link| links[link].latency.as_secs_f64()).sum();
         1.0 / latency.max(1e-9)
@@ -91,7 +91,7 @@ pub(crate) fn rates(links: &[Link], sharing: Sharing, routes: &[&[usize]]) -> Ve
     let crosses = |flow: usize, link: usize| routes[flow].contains(&link);
     let all = 0..routes.len();
     match sharing {
-        Sharing::Literal => routes
+        LinkSharing::Literal => routes
             .iter()
             .map(|route| {
                 route.iter().fold(highest(route), |rate, &link| {
@@ -101,7 +101,7 @@ pub(crate) fn rates(links: &[Link], sharing: Sharing, routes: &[&[usize]]) -> Ve
                 })
             })
             .collect(),
-        Sharing::MaxMin => {
+        LinkSharing::MaxMin => {
             // Raise the level to the next full link or highest rate, fix who is there, go on.
             let mut rates: Vec<Option<f64>> = vec![None; routes.len()];
             while rates.contains(&None) {

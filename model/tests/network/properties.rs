@@ -1,7 +1,7 @@
 //! What holds for all flows.
 
 use haggle_model::network::{
-    Capacity, FlowId, Flows, Link, LinkId, Network, Node, Sharing, Star, StarParameters,
+    Capacity, FlowId, Flows, Link, LinkId, LinkSharing, Network, Node, Star, StarParameters,
 };
 use haggle_model::{Span, Time};
 use proptest::prelude::*;
@@ -39,8 +39,8 @@ fn transfers(links: usize) -> impl Strategy<Value = Vec<Transfer>> {
     prop::collection::vec(transfer, 1..12)
 }
 
-fn case() -> impl Strategy<Value = (Vec<Link>, Vec<Transfer>, Sharing)> {
-    let sharing = prop_oneof![Just(Sharing::Literal), Just(Sharing::MaxMin)];
+fn case() -> impl Strategy<Value = (Vec<Link>, Vec<Transfer>, LinkSharing)> {
+    let sharing = prop_oneof![Just(LinkSharing::Literal), Just(LinkSharing::MaxMin)];
     links().prop_flat_map(move |links| {
         let count = links.len();
         (Just(links), transfers(count), sharing.clone())
@@ -50,7 +50,7 @@ fn case() -> impl Strategy<Value = (Vec<Link>, Vec<Transfer>, Sharing)> {
 /// Drives flows as a simulation would: from event to event, checking at each.
 fn driven(
     links: &[Link],
-    sharing: Sharing,
+    sharing: LinkSharing,
     transfers: &[Transfer],
     check: impl Fn(&Flows, &[(usize, FlowId)]),
 ) -> Vec<End> {
@@ -148,7 +148,7 @@ proptest! {
                     Capacity::Unlimited => {}
                 }
             }
-            if sharing == Sharing::MaxMin {
+            if sharing == LinkSharing::MaxMin {
                 for &(transfer, rate) in &flowing {
                     let is_stopped = transfers[transfer].route.iter().any(|&link| {
                         is_full[link] || matches!(links[link].capacity, Capacity::PerFlow(highest) if rate >= highest)
@@ -216,7 +216,7 @@ fn thousands_of_flows_touch_few_others() {
     let parameters =
         StarParameters { sites: vec![RESOURCES / 10; 10], ..StarParameters::default() };
     let star = Star::new(&parameters, 0).expect("good parameters");
-    for sharing in [Sharing::Literal, Sharing::MaxMin] {
+    for sharing in [LinkSharing::Literal, LinkSharing::MaxMin] {
         let mut flows = Flows::new(star.network(), sharing);
         let mut done = 0;
         for number in 0..FLOWS {

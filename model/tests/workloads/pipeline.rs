@@ -3,8 +3,8 @@
 use haggle_model::workload::law::Law;
 use haggle_model::workload::lublin::LublinParameters;
 use haggle_model::workload::steps::{
-    Deadlines, EstimateBase, Estimates, FillWindow, FitLoad, Overshoot, ReadyTimes, Resample,
-    RunTimes, ScaleGaps, Shake, Slice, Split, SplitBy, Spread, TimingBase, Window, WindowStart,
+    Deadlines, Estimates, FillWindow, FitLoad, Overshoot, ReadyTimes, Resample, RunTimes,
+    ScaleGaps, Shake, Slice, Split, SplitBy, Spread, TimeOf, Window, WindowStart,
 };
 use haggle_model::workload::{JobStream, Source, Step, Workload, merge};
 use haggle_model::{Job, Span, Time};
@@ -37,7 +37,7 @@ fn law() -> impl Strategy<Value = Law> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let base = TimingBase::RequestedTime;
+    let base = TimeOf::RequestedTime;
     prop_oneof![
         (0..4_000_i64, prop::option::of(1..4_000_i64)).prop_map(|(from, length)| {
             let length = length.map(Span::from_secs);
@@ -69,7 +69,7 @@ fn step() -> impl Strategy<Value = Step> {
         }),
         (0.0..100.0).prop_map(|points| Step::Estimates(Estimates::RaisedPrecision { points })),
         law().prop_map(|factor| {
-            Step::Estimates(Estimates::Multiplied { base: EstimateBase::RunTime, factor })
+            Step::Estimates(Estimates::Multiplied { base: TimeOf::RunTime, factor })
         }),
         law().prop_map(move |slack| Step::Deadlines(Deadlines::Slack { base, slack })),
         law().prop_map(|lead| Step::ReadyTimes(ReadyTimes::BeforeDeadline { lead })),

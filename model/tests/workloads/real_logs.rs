@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use haggle_model::workload::rules::{
-    Cancelled, MissingRequest, NoRunTime, Overrun, PartialExecution, ProcessorsFrom, Rules,
+    Cancelled, MissingRequest, MissingRunTime, OverRequest, PartialExecution, ProcessorsFrom, Rules,
 };
 use haggle_model::workload::steps::{Bounds, Filter, RunTimes, Slice, Spread};
 use haggle_model::workload::swf::{self, Malformed, SwfReader, SwfRecord, SwfWriter};
@@ -84,7 +84,7 @@ fn statistics_agree_with_the_published_table() {
     // The table's loads count what every job used, over its request or not.
     let uncut = Rules {
         processors: ProcessorsFrom::AllocatedThenRequested,
-        overrun: Overrun::Keep,
+        overrun: OverRequest::Keep,
         ..Rules::default()
     };
     for (name, jobs, users, load) in [(CTC, 77_222, 679, 0.842), (HPC2N, 202_871, 257, 0.602)] {
@@ -168,7 +168,7 @@ fn check_row(row: &Row) {
     let rules = Rules {
         partial: PartialExecution::Keep,
         cancelled: Cancelled::Keep,
-        missing_run_time: NoRunTime::OneSecond,
+        missing_run_time: MissingRunTime::OneSecond,
         missing_request: MissingRequest::Drop,
         ..Rules::default()
     };

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use super::hulls::Hulls;
 use super::map::Map;
-use super::{Found, Incumbent, Point, Rank, Search, boxes, scan};
+use super::{Found, Incumbent, PlanSearch, Point, Rank, boxes, scan};
 use crate::Interval;
 use crate::cluster::Cluster;
 use crate::performance::{Application, Class};
@@ -86,15 +86,15 @@ impl Space {
     }
 
     /// The best set for the work of an interval, and how many sets were priced.
-    pub(crate) fn search(&self, search: Search, work: &Work) -> (Found, u64) {
+    pub(crate) fn search(&self, search: PlanSearch, work: &Work) -> (Found, u64) {
         let incumbent = match search {
-            Search::Scan => scan::scan(self, work),
-            Search::Hulls => match self.hulls() {
+            PlanSearch::Scan => scan::scan(self, work),
+            PlanSearch::Hulls => match self.hulls() {
                 Some(hulls) => hulls.search(self, work),
                 None => boxes::eliminate(self, work, u64::MAX),
             },
-            Search::Boxes => boxes::eliminate(self, work, u64::MAX),
-            Search::BoxesWithinBudget => boxes::eliminate(self, work, boxes::budget(self)),
+            PlanSearch::Boxes => boxes::eliminate(self, work, u64::MAX),
+            PlanSearch::BoxesWithinBudget => boxes::eliminate(self, work, boxes::budget(self)),
         };
         let (rank, asked) = incumbent.best.expect("one machine is a set");
         (Found { seconds: rank.seconds, asked }, incumbent.priced)

@@ -6,7 +6,7 @@ use haggle_model::Span;
 
 use super::Draws;
 use crate::multi::{GridView, Migration};
-use crate::{Application, Cluster, ClusterOracle, Search};
+use crate::{Application, Cluster, ClusterOracle, PlanSearch};
 
 /// Available parts of processors, from and to.
 pub const CPU: (f64, f64) = (0.1, 1.0);
@@ -108,7 +108,7 @@ impl SyntheticGrid {
         &self,
         application: &Arc<Application>,
         migration: Migration,
-        search: Search,
+        search: PlanSearch,
         epoch: usize,
     ) -> SyntheticView {
         let GridLoads { clusters, between: shares } = self.loads(epoch);

@@ -9,16 +9,16 @@ use haggle_planning::multi::{
     Course, Migration, Moment, Move, Terms, multi_cluster_plan, single_schedule,
 };
 use haggle_planning::plan::{IncrementalOptions, optimum};
-use haggle_planning::synthetic::{Draws, Synthetic, SyntheticGrid, loaded};
+use haggle_planning::synthetic::{ApplicationKind, Draws, SyntheticGrid, loaded};
 use haggle_planning::{
-    Application, ClusterOracle, Interval, IntervalOracle, Machines, Method, Problem, Search,
+    Application, ClusterOracle, Interval, IntervalOracle, Machines, Method, PlanSearch, Problem,
 };
 
 const MIGRATION: Migration = Migration { fixed: 60.0, volume: 200.0 };
 const THRESHOLD: Span = Span::from_secs(1200);
 
 fn md(phases: usize) -> Arc<Application> {
-    let phases = Synthetic::Md.draw_phases(1, phases);
+    let phases = ApplicationKind::Md.draw_phases(1, phases);
     Arc::new(Application::new(&phases, 1.0).expect("good phases"))
 }
 
@@ -26,7 +26,7 @@ fn course(
     grid: &SyntheticGrid,
     application: &Arc<Application>,
     method: Method,
-    search: Search,
+    search: PlanSearch,
 ) -> Course<Machines> {
     let look = |moment: Moment| grid.view(application, MIGRATION, search, moment.epoch);
     let terms = Terms { method, threshold: THRESHOLD };
@@ -42,12 +42,13 @@ fn plans_are_several_times_as_fast_as_a_single_schedule() {
         let grid = SyntheticGrid::draw(number);
         assert!(grid.heterogeneity() >= 1.0);
         for method in [Method::Incremental(IncrementalOptions::default()), Method::Division] {
-            let course = course(&grid, &application, method, Search::Hulls);
+            let course = course(&grid, &application, method, PlanSearch::Hulls);
             assert!(course.placed.len() <= 30 && course.moves(Move::Start) == 1);
             assert!(course.placed.iter().all(|placed| placed.time > THRESHOLD));
             plans += course.time.as_secs_f64() / 2.0;
         }
-        let look = |moment: Moment| grid.view(&application, MIGRATION, Search::Hulls, moment.epoch);
+        let look =
+            |moment: Moment| grid.view(&application, MIGRATION, PlanSearch::Hulls, moment.epoch);
         single += single_schedule(30, look).expect("machines").as_secs_f64();
     }
     assert!(single > 3.0 * plans, "{single} {plans}");
@@ -58,14 +59,14 @@ fn plans_are_several_times_as_fast_as_a_single_schedule() {
 fn a_course_does_not_depend_on_the_search() {
     let grid = SyntheticGrid::draw(1);
     let application = md(4);
-    let [hulls, boxes] = [Search::Hulls, Search::Boxes]
+    let [hulls, boxes] = [PlanSearch::Hulls, PlanSearch::Boxes]
         .map(|search| course(&grid, &application, Method::Division, search));
     assert_eq!(hulls, boxes);
 }
 
 #[test]
 fn no_gap_is_above_a_tenth_and_cost_grows_with_that_of_rescheduling() {
-    let phases = Synthetic::Changa.draw(1);
+    let phases = ApplicationKind::Changa.draw(1);
     let application = Application::new(&phases[..45], 1.0).expect("good phases").merged(3);
     let application = Arc::new(application);
     assert_eq!(application.phases(), 15);
@@ -74,7 +75,7 @@ fn no_gap_is_above_a_tenth_and_cost_grows_with_that_of_rescheduling() {
         let mut sums = [0.0; 4];
         for seed in 0..10 {
             let cluster = Arc::new(loaded(&mut Draws::new(seed), 512));
-            let oracle = ClusterOracle::new(&application, &cluster, Search::Hulls);
+            let oracle = ClusterOracle::new(&application, &cluster, PlanSearch::Hulls);
             let oracle = oracle.expect("machines");
             let rescheduling = Span::from_secs(seconds);
             let problem = Problem { oracle: &oracle, first: 1, rescheduling, threshold: THRESHOLD };
@@ -100,10 +101,10 @@ fn no_gap_is_above_a_tenth_and_cost_grows_with_that_of_rescheduling() {
 /// Merged phases are intervals of those that they consist of.
 #[test]
 fn merged_phases_take_what_their_phases_take() {
-    let phases = Synthetic::Lammps.draw(1);
+    let phases = ApplicationKind::Lammps.draw(1);
     let cluster = Arc::new(loaded(&mut Draws::new(1), 40));
     let oracle = |application| {
-        ClusterOracle::new(&Arc::new(application), &cluster, Search::Hulls).expect("machines")
+        ClusterOracle::new(&Arc::new(application), &cluster, PlanSearch::Hulls).expect("machines")
     };
     let application = Application::new(&phases, 1.0).expect("good phases");
     let (single, merged) = (oracle(application.clone()), oracle(application.merged(4)));

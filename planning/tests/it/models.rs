@@ -1,7 +1,7 @@
 //! Performance models, and the synthetic applications made of them.
 
 use haggle_planning::fit::{Observation, fit, mean_error};
-use haggle_planning::synthetic::{Draws, Synthetic};
+use haggle_planning::synthetic::{ApplicationKind, Draws};
 use haggle_planning::{
     Application, ApplicationError, Cluster, ClusterError, Phase, Shares, Speedup, Term,
 };
@@ -81,11 +81,11 @@ fn reference_seconds(phase: &Phase) -> (f64, f64) {
 #[test]
 fn synthetic_applications_take_what_they_are_to_take() {
     let expected = [
-        (Synthetic::Md, 27_638.026),
-        (Synthetic::Changa, 41_150.357),
-        (Synthetic::Athena, 24_901.536),
-        (Synthetic::Lammps, 24_166.707),
-        (Synthetic::Mpb, 25_512.491),
+        (ApplicationKind::Md, 27_638.026),
+        (ApplicationKind::Changa, 41_150.357),
+        (ApplicationKind::Athena, 24_901.536),
+        (ApplicationKind::Lammps, 24_166.707),
+        (ApplicationKind::Mpb, 25_512.491),
     ];
     for (kind, expected) in expected {
         let phases = kind.draw(1);
@@ -93,7 +93,7 @@ fn synthetic_applications_take_what_they_are_to_take() {
         assert!((sum - expected).abs() < 0.001, "{kind:?}: {sum}");
     }
     for (kind, seconds, share) in
-        [(Synthetic::Md, 2403.074, 0.2944), (Synthetic::Changa, 991.323, 0.3263)]
+        [(ApplicationKind::Md, 2403.074, 0.2944), (ApplicationKind::Changa, 991.323, 0.3263)]
     {
         let first = reference_seconds(&kind.draw(1)[0]);
         assert!((first.0 - seconds).abs() < 0.001 && (first.1 - share).abs() < 0.0001, "{first:?}");
@@ -119,7 +119,7 @@ fn observed(model: impl Fn(f64, Shares, u32) -> f64) -> Vec<Observation> {
 
 #[test]
 fn a_model_is_found_again_in_its_times() {
-    for kind in [Synthetic::Md, Synthetic::Changa, Synthetic::Mpb] {
+    for kind in [ApplicationKind::Md, ApplicationKind::Changa, ApplicationKind::Mpb] {
         for phase in &kind.draw(1)[..5] {
             let seen = observed(|size, shares, processors| phase.seconds(size, shares, processors));
             let found = fit(&seen).expect("observations");
@@ -136,7 +136,7 @@ fn a_model_is_found_again_in_its_times() {
 /// and of all models with these exponents none is closer.
 #[test]
 fn one_model_of_many_phases_is_not_exact() {
-    let error = |kind: Synthetic| {
+    let error = |kind: ApplicationKind| {
         let phases = kind.draw(1);
         let seen = observed(|size, shares, processors| {
             phases.iter().map(|phase| phase.seconds(size, shares, processors)).sum()
@@ -162,6 +162,6 @@ fn one_model_of_many_phases_is_not_exact() {
         }
         mean_error(&found, &seen)
     };
-    let (uniform, mixed) = (error(Synthetic::Mpb), error(Synthetic::Md));
+    let (uniform, mixed) = (error(ApplicationKind::Mpb), error(ApplicationKind::Md));
     assert!(uniform < 1e-9 && mixed > 0.01, "{uniform} {mixed}");
 }

@@ -11,7 +11,7 @@ use haggle_planning::multi::{
 use haggle_planning::plan::{IncrementalOptions, incremental};
 use haggle_planning::{
     Application, Cluster, ClusterOracle, Interval, IntervalOracle, Machines, Method, Phase,
-    Problem, Search, Speedup, Table, Term,
+    PlanSearch, Problem, Speedup, Table, Term,
 };
 use proptest::prelude::*;
 
@@ -141,8 +141,8 @@ fn the_same_machines_under_other_loads() {
     let application = Arc::new(Application::new(&[phase], 1.0).expect("a good application"));
     let seconds = |cpu: [f64; 2]| {
         let cluster = Cluster::with_uplinks(1.0, cpu.to_vec(), vec![0.5; 2]).expect("good shares");
-        let oracle =
-            ClusterOracle::new(&application, &Arc::new(cluster), Search::Scan).expect("machines");
+        let oracle = ClusterOracle::new(&application, &Arc::new(cluster), PlanSearch::Scan)
+            .expect("machines");
         oracle.time_on(&Machines::new(vec![0, 1]), Interval::new(1, 1))
     };
     assert_eq!([seconds([0.8, 0.6]), seconds([0.2, 0.9])], [secs(800), secs(2400)]);

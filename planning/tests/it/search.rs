@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use haggle_model::Span;
-use haggle_planning::synthetic::{Draws, Synthetic};
+use haggle_planning::synthetic::{ApplicationKind, Draws};
 use haggle_planning::{
-    Application, Cluster, ClusterOracle, Interval, IntervalOracle, Machines, Phase, Search,
+    Application, Cluster, ClusterOracle, Interval, IntervalOracle, Machines, Phase, PlanSearch,
     Speedup, Term,
 };
 use proptest::prelude::*;
@@ -34,7 +34,9 @@ const ONE: Interval = Interval::new(1, 1);
 
 #[test]
 fn four_machines_by_hand() {
-    for search in [Search::Scan, Search::Hulls, Search::Boxes, Search::BoxesWithinBudget] {
+    for search in
+        [PlanSearch::Scan, PlanSearch::Hulls, PlanSearch::Boxes, PlanSearch::BoxesWithinBudget]
+    {
         let (application, cluster) = example(40.0);
         let oracle = ClusterOracle::new(&application, &cluster, search).expect("machines");
         assert_eq!(oracle.least_time(ONE), Span::from_secs(1300), "{search:?}");
@@ -50,7 +52,8 @@ fn four_machines_by_hand() {
         [(40.0, [2000, 1660, 1300, 1900]), (200.0, [2000, 2300, 2500, 3500])]
     {
         let (application, cluster) = example(communication);
-        let oracle = ClusterOracle::new(&application, &cluster, Search::Scan).expect("machines");
+        let oracle =
+            ClusterOracle::new(&application, &cluster, PlanSearch::Scan).expect("machines");
         for (number, seconds) in (1..).zip(times) {
             let first = Machines::new((0..number).collect());
             assert_eq!(oracle.time_on(&first, ONE), Span::from_secs(seconds), "{number}");
@@ -64,7 +67,7 @@ fn four_machines_by_hand() {
 fn machines_that_may_not_be_used_are_not() {
     let (application, cluster) = example(40.0);
     let oracle = |may_use: fn(u32) -> bool| {
-        ClusterOracle::among(&application, &cluster, Search::Boxes, may_use)
+        ClusterOracle::among(&application, &cluster, PlanSearch::Boxes, may_use)
     };
     assert!(oracle(|_| false).is_none());
     let oracle = oracle(|machine| machine != 1).expect("machines");
@@ -141,7 +144,7 @@ proptest! {
     fn no_set_of_machines_is_better(phases in phases(), cluster in uplinked(1..=8)) {
         let application = application(&phases);
         let whole = Interval::new(1, phases.len());
-        for search in [Search::Scan, Search::Hulls, Search::Boxes] {
+        for search in [PlanSearch::Scan, PlanSearch::Hulls, PlanSearch::Boxes] {
             let oracle = ClusterOracle::new(&application, &cluster, search).expect("machines");
             let least = least_of_all_sets(&oracle, cluster.machines(), whole);
             prop_assert_eq!(oracle.least_time(whole), least, "{:?}", search);
@@ -154,8 +157,8 @@ proptest! {
         let application = application(&phases);
         let whole = Interval::new(1, phases.len());
         let oracle = |search| ClusterOracle::new(&application, &cluster, search).expect("machines");
-        let (scan, budget) = (oracle(Search::Scan), oracle(Search::BoxesWithinBudget));
-        for fast in [oracle(Search::Boxes), oracle(Search::Hulls)] {
+        let (scan, budget) = (oracle(PlanSearch::Scan), oracle(PlanSearch::BoxesWithinBudget));
+        for fast in [oracle(PlanSearch::Boxes), oracle(PlanSearch::Hulls)] {
             prop_assert_eq!(fast.least_time(whole), scan.least_time(whole));
             prop_assert_eq!(fast.best_schedule(whole), scan.best_schedule(whole));
         }
@@ -169,7 +172,7 @@ proptest! {
         let application = application(&phases);
         let whole = Interval::new(1, phases.len());
         let mut times = Vec::new();
-        for search in [Search::Scan, Search::Boxes, Search::BoxesWithinBudget] {
+        for search in [PlanSearch::Scan, PlanSearch::Boxes, PlanSearch::BoxesWithinBudget] {
             let oracle = ClusterOracle::new(&application, &cluster, search).expect("machines");
             let time = oracle.least_time(whole);
             prop_assert_eq!(oracle.time_on(&oracle.best_schedule(whole), whole), time);
@@ -191,7 +194,7 @@ proptest! {
         let application = application(&phases);
         let whole = Interval::new(1, phases.len());
         let times = [&pairs, &switch].map(|cluster| {
-            ClusterOracle::new(&application, cluster, Search::Scan).expect("machines").least_time(whole)
+            ClusterOracle::new(&application, cluster, PlanSearch::Scan).expect("machines").least_time(whole)
         });
         prop_assert_eq!(times[0], times[1]);
     }
@@ -199,7 +202,7 @@ proptest! {
     #[test]
     fn to_split_an_interval_saves_time(phases in phases(), cluster in uplinked(1..=40)) {
         let application = application(&phases);
-        let oracle = ClusterOracle::new(&application, &cluster, Search::Boxes).expect("machines");
+        let oracle = ClusterOracle::new(&application, &cluster, PlanSearch::Boxes).expect("machines");
         let last = phases.len();
         let whole = Interval::new(1, last);
         for marker in 1..last {
@@ -221,12 +224,15 @@ fn stepped_cluster(draws: &mut Draws) -> Arc<Cluster> {
 #[test]
 fn boxes_look_at_few_points() {
     let mut draws = Draws::new(7);
-    for kind in [Synthetic::Md, Synthetic::Changa, Synthetic::Lammps] {
+    for kind in [ApplicationKind::Md, ApplicationKind::Changa, ApplicationKind::Lammps] {
         let application = application(&kind.draw(1));
         let cluster = stepped_cluster(&mut draws);
         let oracle = |search| ClusterOracle::new(&application, &cluster, search).expect("machines");
-        let (scan, boxes, budget) =
-            (oracle(Search::Scan), oracle(Search::Boxes), oracle(Search::BoxesWithinBudget));
+        let (scan, boxes, budget) = (
+            oracle(PlanSearch::Scan),
+            oracle(PlanSearch::Boxes),
+            oracle(PlanSearch::BoxesWithinBudget),
+        );
         for first in 1..=application.phases() {
             let interval = Interval::new(first, application.phases());
             let least = scan.least_time(interval);

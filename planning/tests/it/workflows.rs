@@ -10,7 +10,8 @@ use haggle_planning::workflow::{
     Applications, LevelRule, MachineId, Proposal, TooEarly, grant, levels, run_levels,
 };
 use haggle_planning::{
-    Application, Cluster, ClusterOracle, Interval, Machines, Method, Phase, Search, Speedup, Term,
+    Application, Cluster, ClusterOracle, Interval, Machines, Method, Phase, PlanSearch, Speedup,
+    Term,
 };
 use haggle_workflows::{Builder, Task, TaskId};
 use proptest::prelude::*;
@@ -112,7 +113,7 @@ impl Applications for Workflow {
         let mut oracles = Vec::new();
         for (cluster, at) in self.clusters.iter().enumerate() {
             let is_free = |machine| free.contains(&(cluster, machine));
-            oracles.push(ClusterOracle::among(application, at, Search::Hulls, is_free));
+            oracles.push(ClusterOracle::among(application, at, PlanSearch::Hulls, is_free));
         }
         let view = Free(oracles, free);
         let before = self.before[number].as_ref();

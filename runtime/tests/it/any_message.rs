@@ -4,10 +4,6 @@
 //! The messages are those of real runs, shuffled, doubled and from wrong senders; what an actor
 //! wants to wake up for comes when it is due.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
-
-use haggle_agents::coallocator::mapping::Asks;
 use haggle_agents::protocol::{ReallocationMessage, ReservationMessage, SubmissionMessage};
 use haggle_agents::{
     Actor, AnyActor, Effect, Message, Outbox, RunMessage, Timer, Transaction, TransactorConfig,
@@ -17,14 +13,16 @@ use haggle_model::observation::Observation;
 use haggle_model::random::{Stream, stream};
 use haggle_model::{ActorId, Disclosure, Job, JobId, JobShape, ProcessorSet, Span, Speedup, Time};
 use haggle_runtime::{Driver, OutsideError, Sink, World, run};
-use haggle_scheduling::coallocation::Moves;
+use haggle_scheduling::coallocation::{AsksFor, CoallocationPolicy};
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::placement::Placement;
-use haggle_scheduling::reallocation::{Algorithm, Heuristic, Rule, Tuning};
+use haggle_scheduling::reallocation::{Algorithm, ReallocationHeuristic, Rule, Tuning};
 use haggle_scheduling::{
-    EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling, Shares,
+    EdfConfig, Fractions, Policy, ReschedulingConfig, ReschedulingRule, Scheduling, Shares,
 };
 use rand::RngExt;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 
 use crate::grid_invariants::grid;
 use crate::mapping::world as mapped;
@@ -56,7 +54,7 @@ fn bag(number: i64, submit: i64, requested: i64, tasks: u32) -> Job {
 }
 
 fn bargaining(policy: CompositionPolicy) -> World {
-    let rescheduling = ReschedulingConfig::from(Rescheduling::Coordinated);
+    let rescheduling = ReschedulingConfig::from(ReschedulingRule::Coordinated);
     let bags =
         Scheduling::Bags { rescheduling, fractions: Fractions::default(), shares: Shares::Tasks };
     let edf = Scheduling::Edf(EdfConfig::default());
@@ -81,7 +79,7 @@ fn bargaining(policy: CompositionPolicy) -> World {
         .world()
 }
 
-fn coallocating(moves: Moves) -> World {
+fn coallocating(moves: CoallocationPolicy) -> World {
     let mut setup = Setup::default().coallocating(4).coallocating(3).coallocating(2);
     setup.latency = Span::from_secs(1);
     setup
@@ -138,7 +136,7 @@ fn placing(placement: Placement, policy: Policy) -> World {
         .world()
 }
 
-fn reallocating(algorithm: Algorithm, heuristic: Heuristic, policy: Policy) -> World {
+fn reallocating(algorithm: Algorithm, heuristic: ReallocationHeuristic, policy: Policy) -> World {
     let mut setup = Setup::default().provider(4, policy).provider(3, Policy::Conservative);
     setup.latency = Span::from_secs(1);
     setup.failing = vec![(1, ProcessorSet::range(0, 2), vec![(20, 30)])];
@@ -174,10 +172,10 @@ pub(crate) fn worlds() -> Vec<(String, Make)> {
         let name = format!("reserving {seed}");
         worlds.push((name, Box::new(move || reserving(40, seed).world())));
     }
-    for moves in Moves::ALL {
+    for moves in CoallocationPolicy::ALL {
         worlds.push((format!("{moves:?}"), Box::new(move || coallocating(moves))));
     }
-    for asks in [Asks::Machines, Asks::Slots] {
+    for asks in [AsksFor::Machines, AsksFor::Slots] {
         worlds.push((format!("{asks:?}"), Box::new(move || mapped(asks).world())));
     }
     for protocol in 0..11 {
@@ -185,7 +183,7 @@ pub(crate) fn worlds() -> Vec<(String, Make)> {
         worlds.push((name, Box::new(move || transacting(protocol))));
     }
     for algorithm in Algorithm::ALL {
-        for heuristic in [Heuristic::Mct, Heuristic::MaxGain] {
+        for heuristic in [ReallocationHeuristic::Mct, ReallocationHeuristic::MaxGain] {
             for policy in [Policy::Fcfs, Policy::Easy] {
                 let name = format!("{algorithm:?} {heuristic:?} {policy:?}");
                 let world = move || reallocating(algorithm, heuristic, policy);

@@ -1,13 +1,11 @@
 //! Bags of tasks over providers that make offers: whole exchanges, to the letter.
 
-use haggle_agents::{Estimates, Overrun};
-use haggle_model::{Disclosure, Job, JobOutcome, JobShape, Span, Time};
+use haggle_agents::Estimates;
+use haggle_model::{Disclosure, EventsOrder, Job, JobOutcome, JobShape, Span, Time};
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::{
-    EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling, Shares,
+    EdfConfig, Fractions, Overrun, Policy, ReschedulingConfig, ReschedulingRule, Scheduling, Shares,
 };
-
-use haggle_runtime::EventOrder;
 
 use crate::setup::{Ran, Setup, job};
 
@@ -33,7 +31,7 @@ fn edf(setup: Setup, processors: u32, disclosure: Disclosure) -> Setup {
     })
 }
 
-fn backfilling(setup: Setup, processors: u32, rule: Rescheduling) -> Setup {
+fn backfilling(setup: Setup, processors: u32, rule: ReschedulingRule) -> Setup {
     setup.provider(processors, Policy::Fcfs).change(|provider| {
         let rescheduling = ReschedulingConfig::from(rule);
         provider.scheduler = Scheduling::Bags {
@@ -148,14 +146,14 @@ fn cx_4_a_provider_catches_up_when_it_turns_out_to_be_the_last() {
         let setup = backfilling(Setup::default(), 1, rule);
         backfilling(setup, 1, rule)
             .negotiator(CompositionPolicy::OffersNoLb)
-            .change_negotiator(|it| it.coordinated = rule == Rescheduling::Coordinated)
+            .change_negotiator(|it| it.coordinated = rule == ReschedulingRule::Coordinated)
             // Planned until 10 and 15, they end at 4 and 5.
             .user(0, vec![job(1, 0, 10, 4, 1)])
             .user(1, vec![job(2, 0, 15, 5, 1)])
             .user(2, vec![bag(3, 0, 10, 10, 2, None)])
             .run_on_both()
     };
-    let ran = run(Rescheduling::Coordinated);
+    let ran = run(ReschedulingRule::Coordinated);
     assert_eq!(promised(&ran, 3), 25);
     assert_eq!((starts(&ran, 3), end(&ran, 3)), (vec![(0, 4, 1), (1, 5, 1)], 15));
     let told: Vec<&str> = ran
@@ -176,7 +174,7 @@ fn cx_4_a_provider_catches_up_when_it_turns_out_to_be_the_last() {
             "5 2>1 bag_completion 2",
         ]
     );
-    let ran = run(Rescheduling::Uncoordinated);
+    let ran = run(ReschedulingRule::Uncoordinated);
     assert_eq!(end(&ran, 3), 15);
     assert!(!ran.log.contains("completion_times"));
 }
@@ -185,11 +183,13 @@ fn cx_4_a_provider_catches_up_when_it_turns_out_to_be_the_last() {
 /// completions or submissions come first.
 #[test]
 fn who_waits_moves_up_before_a_newcomer_is_offered_the_time() {
-    for rule in [Rescheduling::Coordinated, Rescheduling::Uncoordinated, Rescheduling::Compress] {
-        for order in [EventOrder::SubmissionsFirst, EventOrder::CompletionsFirst] {
+    for rule in
+        [ReschedulingRule::Coordinated, ReschedulingRule::Uncoordinated, ReschedulingRule::Compress]
+    {
+        for order in [EventsOrder::SubmissionsFirst, EventsOrder::CompletionsFirst] {
             let mut setup = backfilling(Setup::default(), 1, rule)
                 .negotiator(CompositionPolicy::OffersNoLb)
-                .change_negotiator(|it| it.coordinated = rule == Rescheduling::Coordinated)
+                .change_negotiator(|it| it.coordinated = rule == ReschedulingRule::Coordinated)
                 // Planned until 20, it ends at 10.
                 .user(0, vec![job(1, 0, 20, 10, 1)])
                 .user(1, vec![bag(2, 0, 10, 10, 1, None), bag(3, 10, 5, 5, 1, None)]);
@@ -205,7 +205,7 @@ fn who_waits_moves_up_before_a_newcomer_is_offered_the_time() {
 /// is known to the second one before it does.
 #[test]
 fn what_one_provider_reports_is_heard_before_the_next_one_reschedules() {
-    let rule = Rescheduling::Coordinated;
+    let rule = ReschedulingRule::Coordinated;
     let setup = backfilling(Setup::default(), 1, rule);
     let ran = backfilling(setup, 1, rule)
         .negotiator(CompositionPolicy::OffersNoLb)
@@ -237,7 +237,7 @@ fn what_one_provider_reports_is_heard_before_the_next_one_reschedules() {
 /// offered meanwhile goes stale, and a probe says so.
 #[test]
 fn cx_10_a_stale_offer_is_not_taken_up() {
-    let rule = Rescheduling::Uncoordinated;
+    let rule = ReschedulingRule::Uncoordinated;
     let setup = backfilling(Setup::default(), 2, rule);
     let profiles =
         Estimates::Profiled { error: (1, 2), time: (Span::from_secs(300), Span::from_secs(300)) };
@@ -282,7 +282,7 @@ fn cx_10_a_stale_offer_is_not_taken_up() {
 /// answered anew, and does not wait for the other.
 #[test]
 fn waiting_for_offers_ends_even_where_some_have_gone_stale() {
-    let rule = Rescheduling::Coordinated;
+    let rule = ReschedulingRule::Coordinated;
     let profiles =
         Estimates::Profiled { error: (1, 2), time: (Span::from_secs(300), Span::from_secs(300)) };
     let setup = backfilling(Setup::default(), 2, rule);
@@ -314,7 +314,7 @@ fn a_question_above_a_providers_level_is_refused() {
 /// done first by the slots that it tells, and what is promised is what that one says.
 #[test]
 fn a_bag_that_goes_unheld_goes_to_the_best_and_is_promised_what_that_one_says() {
-    let rule = Rescheduling::Coordinated;
+    let rule = ReschedulingRule::Coordinated;
     for policy in [CompositionPolicy::FreeTimeSlots, CompositionPolicy::OffersNoLb] {
         let slots = |setup: Setup| setup.change(|it| it.disclosure = Disclosure::Slots);
         let setup = slots(backfilling(Setup::default(), 2, rule));
@@ -331,7 +331,7 @@ fn a_bag_that_goes_unheld_goes_to_the_best_and_is_promised_what_that_one_says() 
 /// A task may run over its time where jobs may: it is planned for as long again as it has run.
 #[test]
 fn tasks_run_over_their_time_where_that_is_allowed() {
-    for kind in [None, Some(Rescheduling::Coordinated)] {
+    for kind in [None, Some(ReschedulingRule::Coordinated)] {
         let setup = match kind {
             Some(rule) => backfilling(Setup::default(), 2, rule),
             None => edf(Setup::default(), 2, Disclosure::Offers),
@@ -352,7 +352,7 @@ fn tasks_run_over_their_time_where_that_is_allowed() {
 #[test]
 fn a_bag_that_would_last_longer_than_time_is_planned_as_it_goes() {
     let run = |run: i64| {
-        let setup = backfilling(Setup::default(), 1, Rescheduling::Coordinated);
+        let setup = backfilling(Setup::default(), 1, ReschedulingRule::Coordinated);
         edf(setup, 1, Disclosure::Offers)
             .negotiator(CompositionPolicy::OffersNoLb)
             .user(2, vec![bag(1, 15, 1_000_000_000_000, run, 8, None)])

@@ -6,7 +6,7 @@ use haggle_agents::Estimates;
 use haggle_model::{Disclosure, Job, JobOutcome, JobShape, Span, Time};
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::{
-    EdfConfig, EdfMode, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling, Shares,
+    EdfConfig, Fractions, Late, Policy, ReschedulingConfig, ReschedulingRule, Scheduling, Shares,
 };
 use proptest::prelude::*;
 
@@ -101,12 +101,14 @@ fn scheduling(kind: usize) -> Scheduling {
     let rebuild = REBUILT.contains(&kind);
     match kind {
         0 => Scheduling::Edf(EdfConfig::default()),
-        1 => Scheduling::Edf(EdfConfig { mode: EdfMode::Strict, ..EdfConfig::default() }),
+        1 => Scheduling::Edf(EdfConfig { mode: Late::Strict, ..EdfConfig::default() }),
         2 => Scheduling::Edf(EdfConfig { pinned: true, ..EdfConfig::default() }),
-        4 | 8 => bags(Rescheduling::Uncoordinated.into()),
-        5 => bags(Rescheduling::Compress.into()),
-        6 => bags(Rescheduling::None.into()),
-        3 | 7 | 9 | 10 => bags(ReschedulingConfig { rebuild, ..Rescheduling::Coordinated.into() }),
+        4 | 8 => bags(ReschedulingRule::Uncoordinated.into()),
+        5 => bags(ReschedulingRule::Compress.into()),
+        6 => bags(ReschedulingRule::None.into()),
+        3 | 7 | 9 | 10 => {
+            bags(ReschedulingConfig { rebuild, ..ReschedulingRule::Coordinated.into() })
+        }
         other => unreachable!("no kind {other}"),
     }
 }
@@ -167,7 +169,7 @@ fn setup(drawn: &Drawn) -> Setup {
     setup.latency = Span::from_secs(drawn.latency);
     setup.jitter = Span::from_secs(drawn.jitter);
     if drawn.completions_first {
-        setup.order = haggle_runtime::EventOrder::CompletionsFirst;
+        setup.order = haggle_model::EventsOrder::CompletionsFirst;
     }
     setup
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use haggle_agents::Message;
-use haggle_model::{JobClass, JobOutcome, JobRecord, Span, Time};
-use haggle_runtime::{Driver, EventOrder};
-use haggle_scheduling::coallocation::{Choice, Fill, Moves, with_overhead};
+use haggle_model::{EventsOrder, JobClass, JobOutcome, JobRecord, Span, Time};
+use haggle_runtime::Driver;
+use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule, with_overhead};
 use proptest::prelude::*;
 
 use crate::setup::{Ran, Setup, job};
@@ -32,7 +32,7 @@ fn a_waiting_job_shifts_or_is_remapped_to_what_an_early_end_leaves() {
             [both(10, 22), both(10, 22), (5, 15, vec![(0, 6)])],
         ),
     ] {
-        for (moves, story) in Moves::ALL.into_iter().zip(stories) {
+        for (moves, story) in CoallocationPolicy::ALL.into_iter().zip(stories) {
             let ran = Setup::default()
                 .coallocating(sizes[0])
                 .coallocating(sizes[1])
@@ -60,7 +60,7 @@ fn who_is_not_remappable_only_shifts() {
         let ran = Setup::default()
             .coallocating(8)
             .coallocating(4)
-            .coallocator(Moves::ShiftRemap, 20)
+            .coallocator(CoallocationPolicy::ShiftRemap, 20)
             .change_coallocator(|it| it.remappable = remappable)
             .user(0, vec![job(1, 0, 20, 5, 4)])
             .user(1, vec![job(2, 0, 10, 10, 4)])
@@ -91,7 +91,7 @@ fn messages_are_as_many_as_was_counted() {
         .coallocating(2)
         .coallocating(2)
         .coallocating(2)
-        .coallocator(Moves::ShiftRemap, 20)
+        .coallocator(CoallocationPolicy::ShiftRemap, 20)
         .user(3, vec![job(1, 0, 5, 5, 6)])
         .run_on_both();
     assert_eq!(count(&first, 0, 1), 18);
@@ -99,7 +99,7 @@ fn messages_are_as_many_as_was_counted() {
         .coallocating(4)
         .coallocating(4)
         .coallocating(1)
-        .coallocator(Moves::Shift, 20)
+        .coallocator(CoallocationPolicy::Shift, 20)
         .user(0, vec![job(1, 0, 10, 4, 4)])
         .user(1, vec![job(2, 0, 6, 6, 4)])
         .user(2, vec![job(4, 0, 99, 99, 1)])
@@ -111,7 +111,7 @@ fn messages_are_as_many_as_was_counted() {
         .coallocating(8)
         .coallocating(4)
         .coallocating(1)
-        .coallocator(Moves::ShiftRemap, 20)
+        .coallocator(CoallocationPolicy::ShiftRemap, 20)
         .user(0, vec![job(1, 0, 20, 5, 4)])
         .user(1, vec![job(2, 0, 10, 10, 4)])
         .user(2, vec![job(4, 0, 99, 99, 1)])
@@ -142,9 +142,9 @@ type Work = (i64, i64, i64, u32);
 struct Drawn {
     /// (processors, what is published in percent).
     providers: Vec<(u32, u32)>,
-    moves: Vec<Moves>,
-    fill: Fill,
-    choice: Choice,
+    moves: Vec<CoallocationPolicy>,
+    fill: FillRule,
+    choice: RemapRule,
     overhead: u32,
     trials: u32,
     patience: Option<i64>,
@@ -163,9 +163,9 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     let publishes = prop_oneof![3 => Just(100_u32), 1 => 1_u32..100];
     (
         prop::collection::vec((1_u32..=6, publishes), 1..=4),
-        prop::collection::vec(prop::sample::select(Moves::ALL.to_vec()), 1..=2),
-        prop::sample::select(Fill::ALL.to_vec()),
-        prop::sample::select(Choice::ALL.to_vec()),
+        prop::collection::vec(prop::sample::select(CoallocationPolicy::ALL.to_vec()), 1..=2),
+        prop::sample::select(FillRule::ALL.to_vec()),
+        prop::sample::select(RemapRule::ALL.to_vec()),
         (0_u32..30, 1_u32..6, prop_oneof![3 => Just(None), 1 => (0_i64..30).prop_map(Some)]),
         prop::collection::vec(works(6), 4),
         prop::collection::vec(works(14), 2),
@@ -236,7 +236,7 @@ fn setup(drawn: &Drawn) -> Setup {
     setup.reordering = drawn.reordering;
     setup.horizon = drawn.horizon.map(Time::from_secs);
     if drawn.completions_first {
-        setup.order = EventOrder::CompletionsFirst;
+        setup.order = EventsOrder::CompletionsFirst;
     }
     setup
 }
@@ -336,8 +336,8 @@ fn what_is_not_agreed_on_is_given_back() {
     let mut setup = Setup::default().coallocating(2).coallocating(2);
     setup.latency = Span::from_secs(1);
     let ran = setup
-        .coallocator(Moves::ShiftRemap, 0)
-        .coallocator(Moves::ShiftRemap, 0)
+        .coallocator(CoallocationPolicy::ShiftRemap, 0)
+        .coallocator(CoallocationPolicy::ShiftRemap, 0)
         .user(2, vec![job(1, 0, 10, 10, 4)])
         .user(3, vec![job(2, 0, 10, 10, 4)])
         .user(0, vec![job(3, 60, 10, 10, 2)])

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use haggle_agents::protocol::SubmissionMessage;
-use haggle_agents::{MAX_ATTEMPTS, Message, OnFailure, Overrun};
+use haggle_agents::{Message, OnFailure};
 use haggle_model::{Disclosure, Job, JobOutcome, JobRecord, JobShape, ProcessorSet, Span, Time};
 use haggle_runtime::Driver;
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{
-    Checkpoints, Compression, EdfConfig, Fractions, Order, Policy, Rescheduling,
-    ReschedulingConfig, SchedulerConfig, Scheduling, Shares,
+    Checkpoints, Compression, EdfConfig, Fractions, MAX_ATTEMPTS, Order, Overrun, Policy,
+    ReschedulingConfig, ReschedulingRule, SchedulerConfig, Scheduling, Shares,
 };
 use proptest::prelude::*;
 
@@ -288,7 +288,7 @@ fn a_job_that_is_lost_again_and_again_does_not_get_on() {
 
 fn bags_provider(setup: Setup, max_attempts: u32) -> Setup {
     setup.provider(1, Policy::Fcfs).change(|it| {
-        let rescheduling = Rescheduling::Coordinated.into();
+        let rescheduling = ReschedulingRule::Coordinated.into();
         it.scheduler = Scheduling::Bags {
             rescheduling,
             fractions: Fractions::default(),
@@ -320,7 +320,7 @@ fn of_a_block_only_what_was_lost_starts_again() {
     let bag = Job { shape: JobShape::Bag, ..job(1, 0, 40, 40, 4) };
     let mut setup = bags_provider(Setup::default(), 10)
         .change(|it| {
-            let rescheduling = Rescheduling::Coordinated.into();
+            let rescheduling = ReschedulingRule::Coordinated.into();
             let (fractions, shares) = (Fractions::default(), Shares::Blocks);
             it.scheduler = Scheduling::Bags { rescheduling, fractions, shares };
             it.processors = 4;
@@ -389,15 +389,15 @@ fn scheduling(kind: usize) -> Option<Scheduling> {
     };
     match kind {
         0 => Some(Scheduling::Edf(EdfConfig::default())),
-        1 => Some(bags(Rescheduling::Coordinated, Shares::Tasks)),
-        2 => Some(bags(Rescheduling::None, Shares::Tasks)),
+        1 => Some(bags(ReschedulingRule::Coordinated, Shares::Tasks)),
+        2 => Some(bags(ReschedulingRule::None, Shares::Tasks)),
         3 => Some(Scheduling::Queue(SchedulerConfig {
             policy: Policy::Conservative,
             order: Order::Arrival,
             compression: Compression::None,
         })),
-        4 => Some(bags(Rescheduling::Coordinated, Shares::Blocks)),
-        5 => Some(bags(Rescheduling::None, Shares::Blocks)),
+        4 => Some(bags(ReschedulingRule::Coordinated, Shares::Blocks)),
+        5 => Some(bags(ReschedulingRule::None, Shares::Blocks)),
         _ => None,
     }
 }

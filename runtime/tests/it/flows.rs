@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use haggle_agents::{DataPaths, MAX_ATTEMPTS};
+use haggle_agents::DataPaths;
 use haggle_model::network::Path;
 use haggle_model::workflow::{Input, Need, Transfer, WorkflowTask};
 use haggle_model::{ActorId, Job, JobId, JobOutcome, JobRecord, Refusal, Span, Time};
-use haggle_scheduling::Policy;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::workflows::WorkflowId;
+use haggle_scheduling::{MAX_ATTEMPTS, Policy};
 use haggle_workflows::{Builder, Task, TaskId};
 use proptest::prelude::*;
 

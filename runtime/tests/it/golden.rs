@@ -1,11 +1,11 @@
 //! Event logs to the letter.
 
-use haggle_model::{JobOutcome, Refusal, Span, Time};
-use haggle_runtime::{EventOrder, RunError};
+use haggle_model::{EventsOrder, JobOutcome, Refusal, Span, Time};
+use haggle_runtime::RunError;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{
-    Compression, EdfConfig, Fractions, Order, Policy, Rescheduling, SchedulerConfig, Scheduling,
-    Shares,
+    Compression, EdfConfig, Fractions, Order, Policy, ReschedulingRule, SchedulerConfig,
+    Scheduling, Shares,
 };
 
 use crate::setup::{Setup, job};
@@ -57,7 +57,7 @@ fn m1_local_jobs_on_one_provider() {
 #[test]
 fn jobs_without_a_limit_follow_each_other() {
     let bags = Scheduling::Bags {
-        rescheduling: Rescheduling::None.into(),
+        rescheduling: ReschedulingRule::None.into(),
         fractions: Fractions::default(),
         shares: Shares::Tasks,
     };
@@ -96,11 +96,12 @@ fn who_waits_for_a_job_without_a_limit_that_is_withdrawn_is_planned() {
         order: Order::Arrival,
         compression: Compression::None,
     };
-    let rules = [Rescheduling::None, Rescheduling::Coordinated].map(|rule| Scheduling::Bags {
-        rescheduling: rule.into(),
-        fractions: Fractions::default(),
-        shares: Shares::Tasks,
-    });
+    let rules =
+        [ReschedulingRule::None, ReschedulingRule::Coordinated].map(|rule| Scheduling::Bags {
+            rescheduling: rule.into(),
+            fractions: Fractions::default(),
+            shares: Shares::Tasks,
+        });
     for scheduling in rules.into_iter().chain([queue.into()]) {
         let ran = Setup::default()
             .provider(1, Policy::Fcfs)
@@ -210,7 +211,7 @@ fn at_one_instant_submissions_come_before_completions_unless_said_otherwise() {
     };
     let (submitted, ended) = positions(&setup.run_on_both().log);
     assert!(submitted < ended);
-    setup.order = EventOrder::CompletionsFirst;
+    setup.order = EventsOrder::CompletionsFirst;
     let (submitted, ended) = positions(&setup.run_on_both().log);
     assert!(ended < submitted);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haggle_agents::grid::{CancelMode, Checkpoints, Delay, JobData, Routes, StorageLimits};
+use haggle_agents::grid::{Checkpoints, Delay, JobData, Routes, StorageLimits};
 use haggle_model::AttemptOutcome;
 use haggle_model::grid::{
     Carried, CheckpointRecord, DataFlow, DataMoved, Place, RoundsAccount, StorageAccount,
@@ -19,9 +19,9 @@ use haggle_scheduling::grid::view::{Detection, View};
 use haggle_scheduling::grid::workflows::prediction::{History, Predictor};
 use haggle_scheduling::grid::workflows::{Estimate, Outages, Prediction, WorkflowPolicy};
 use haggle_scheduling::grid::{
-    CheckpointCost, Fraction, GridPolicy, IntervalRule, LoadUnit, Replicas, Share, Work,
+    CancelMode, CheckpointCost, Fraction, GridPolicy, IntervalRule, LoadUnit, Replicas, Share, Work,
 };
-use haggle_workflows::schedule::Policy;
+use haggle_workflows::schedule::StaticAlgorithm;
 use rand::RngExt;
 
 use crate::grid_setup::{Grid, GridRan, at, secs};
@@ -577,7 +577,7 @@ fn a_storage_that_is_full_for_good_ends_the_run_of_a_workflow() {
         estimate: Estimate::Integrated,
         checkpointing: false,
     };
-    let made_before = under(Policy::Heft, Outages::Wait).plan.policy;
+    let made_before = under(StaticAlgorithm::Heft, Outages::Wait).plan.policy;
     for policy in [GridPolicy::Workflow(rounds), made_before] {
         let grid = with_flow(Grid::new(policy).resource(1, 2), 0, &tasks).change(|plan| {
             (plan.storage, plan.period) = (Some(limits), secs(100.0));

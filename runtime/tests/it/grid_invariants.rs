@@ -1,21 +1,20 @@
 //! What holds in random grids: whatever fails when, nothing is lost silently, done
 //! twice or counted wrong. [`Grid::run_on_both`] checks it; here are the grids.
 
-use haggle_agents::grid::{
-    BackgroundLoad, CancelMode, Checkpoints, Delay, JobData, Routes, StorageLimits,
-};
+use haggle_agents::grid::{BackgroundLoad, Checkpoints, Delay, JobData, Routes, StorageLimits};
 use haggle_agents::protocol::GridTimer;
 use haggle_agents::{Message, Timer};
 use haggle_model::AttemptOutcome;
 use haggle_model::failures::{Outage, OutageList};
 use haggle_model::grid::{AttemptRecord, GridOutcome};
-use haggle_model::network::{Capacity, Path, Sharing as LinkSharing, Star, StarParameters};
+use haggle_model::network::{Capacity, LinkSharing, Path, Star, StarParameters};
 use haggle_model::random::{Stream, stream};
 use haggle_model::work::Speed;
 use haggle_model::{ActorId, Span, Time};
 use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
 use haggle_scheduling::grid::{
-    CheckpointCost, Fraction, GridPolicy, IntervalRule, LoadUnit, Preference, Replicas, Share,
+    CancelMode, CheckpointCost, Fraction, GridPolicy, IntervalRule, LoadUnit, Preference, Replicas,
+    Share,
 };
 use rand::RngExt;
 use std::sync::Arc;

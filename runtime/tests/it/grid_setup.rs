@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use haggle_agents::grid::{CancelMode, GridPlan, JobData, PlannedResource, Routes};
+use haggle_agents::grid::{GridPlan, JobData, PlannedResource, Routes};
 use haggle_agents::{AnyActor, Message, Seats, User, UserConfig};
 use haggle_model::AttemptOutcome;
 use haggle_model::failures::{Cause, Failures, OutageList, Resource};
@@ -20,7 +20,7 @@ use haggle_results::{Metrics, MetricsOptions, SettledJob};
 use haggle_runtime::{
     Driver, EXAMINED_MAX, IN_VAIN_MAX, Network, Outages, OutsideError, RunError, Sink, World, run,
 };
-use haggle_scheduling::grid::{GridPolicy, Share, Sharing, SiteId};
+use haggle_scheduling::grid::{CancelMode, GridPolicy, Share, Sharing, SiteId};
 
 /// A grid, its jobs and its failures.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use haggle_model::{Job, JobId, Span, Time};
 use haggle_scheduling::grid::GridPolicy;
 use haggle_scheduling::grid::workflows::{Outages, StaticPolicy};
 use haggle_scheduling::workflows::WorkflowId;
-use haggle_workflows::schedule::{Placement, Policy, Problem};
+use haggle_workflows::schedule::{Placement, Problem, StaticAlgorithm};
 use haggle_workflows::{Builder, Task, TaskId, Workflow};
 use rand::RngExt;
 
@@ -44,7 +44,7 @@ fn graph(tasks: &[Drawn]) -> Workflow {
 }
 
 /// A grid under a static policy.
-pub(crate) fn under(by: Policy, outages: Outages) -> Grid {
+pub(crate) fn under(by: StaticAlgorithm, outages: Outages) -> Grid {
     Grid::new(GridPolicy::StaticWorkflow(StaticPolicy { by, outages, checkpointing: false }))
 }
 
@@ -83,7 +83,7 @@ fn diamond() -> [Drawn; 4] {
 }
 
 fn two(outages: Outages) -> Grid {
-    with_flow(under(Policy::Heft, outages).resource(1, 2).resource(2, 2), 0, &diamond())
+    with_flow(under(StaticAlgorithm::Heft, outages).resource(1, 2).resource(2, 2), 0, &diamond())
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn four_tasks_run_as_heft_has_scheduled_them() {
     let times = rows([[8, 4], [7, 4], [5, 3], [10, 6]]);
     let sending = rows([[1, 1], [1, 1], [1, 1], [0, 0]]);
     let problem = Problem::with_storage(&graph, &times, &sending).expect("a problem");
-    let schedule = Policy::Heft.schedule(&problem, 0);
+    let schedule = StaticAlgorithm::Heft.schedule(&problem, 0);
     let placed = (0..).zip(schedule.placements());
     let placed = placed.map(|(number, it)| {
         (number, it.resource as usize, it.start.as_secs_f64(), it.end.as_secs_f64())
@@ -119,7 +119,7 @@ fn what_is_lost_runs_again_where_it_was_or_is_scheduled_anew() {
 /// room before task 1, which its user withdraws at 10 s.
 #[test]
 fn what_is_withdrawn_makes_room_for_others() {
-    let grid = under(Policy::Heft, Outages::Wait).resource(1, 1);
+    let grid = under(StaticAlgorithm::Heft, Outages::Wait).resource(1, 1);
     let grid = with_flow(grid, 0, &[task(5, (0, 20), &[]), task(5, (0, 0), &[0])]);
     let mut grid = with_flow(grid, 3, &[task(30, (0, 0), &[])]);
     grid.patience = Some(secs(10.0));
@@ -156,7 +156,7 @@ fn drawn(draws: &mut Stream) -> Vec<Drawn> {
 
 /// What the library makes of a workflow that comes at `now` while others are at work until these times.
 fn scheduled(
-    (by, seed): (Policy, u64),
+    (by, seed): (StaticAlgorithm, u64),
     tasks: &[Drawn],
     speeds: &[u64],
     now: Time,
@@ -189,7 +189,7 @@ fn schedules_are_carried_out_to_the_instant() {
         let speeds: Vec<u64> =
             (0..draws.random_range(1..4)).map(|_| draws.random_range(1..4)).collect();
         let flows = [(0, drawn(draws)), (draws.random_range(0..25), drawn(draws))];
-        for by in Policy::ALL {
+        for by in StaticAlgorithm::ALL {
             let mut grid = under(by, Outages::Replan);
             for &mips in &speeds {
                 grid = grid.resource(mips, draws.random_range(1..3));
@@ -198,7 +198,7 @@ fn schedules_are_carried_out_to_the_instant() {
             let mut expected = Vec::new();
             for (submit, tasks) in &flows {
                 let seed = match by {
-                    Policy::Random => seeds.random_range(0..u32::MAX as usize) as u64,
+                    StaticAlgorithm::Random => seeds.random_range(0..u32::MAX as usize) as u64,
                     _ => 0,
                 };
                 let now = Time::from_secs(*submit);
@@ -222,7 +222,7 @@ fn schedules_are_carried_out_to_the_instant() {
 fn troubled(case: u64) -> Grid {
     let draws = &mut stream(case, "static", "trouble");
     let mut grid = random_grid(case);
-    let by = Policy::ALL[draws.random_range(0..7)];
+    let by = StaticAlgorithm::ALL[draws.random_range(0..7)];
     let outages = if draws.random() { Outages::Wait } else { Outages::Replan };
     let checkpointing = draws.random();
     grid.plan.policy = GridPolicy::StaticWorkflow(StaticPolicy { by, outages, checkpointing });
@@ -303,7 +303,7 @@ fn trouble_delays_tasks_and_mixes_nothing_up() {
 #[test]
 fn who_keeps_its_input_is_not_thought_to_fetch_it() {
     let ran = |again| {
-        let grid = under(Policy::Heft, Outages::Replan).resource(10, 1).resource(1, 1);
+        let grid = under(StaticAlgorithm::Heft, Outages::Replan).resource(10, 1).resource(1, 1);
         let grid = grid.fails(0, &[(55.0, 60.0)]).fails(1, &[(55.0, f64::INFINITY)]);
         let grid = with_flow(grid, 0, &[task(600, (10, 0), &[]), task(250, (0, 0), &[])]);
         let grid = grid.change(|plan| {

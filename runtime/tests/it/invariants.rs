@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use haggle_agents::Overrun;
-
-use haggle_model::{Disclosure, JobOutcome, JobRecord, Span, Time};
-use haggle_runtime::{Driver, EventOrder};
+use haggle_model::{Disclosure, EventsOrder, JobOutcome, JobRecord, Span, Time};
+use haggle_runtime::Driver;
 use haggle_scheduling::placement::Placement;
-use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig, Scheduling};
+use haggle_scheduling::{Compression, Order, Overrun, Policy, SchedulerConfig, Scheduling};
 use proptest::prelude::*;
 
 use crate::setup::{Setup, job};
@@ -92,7 +90,7 @@ pub(crate) fn setup(drawn: &Drawn) -> Setup {
     setup.jitter = Span::from_secs(drawn.jitter);
     setup.reordering = drawn.reordering;
     if drawn.completions_first {
-        setup.order = EventOrder::CompletionsFirst;
+        setup.order = EventsOrder::CompletionsFirst;
     }
     setup
 }

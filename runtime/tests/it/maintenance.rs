@@ -1,10 +1,12 @@
 //! Providers that close processors for maintenance: what is said, and what always holds.
 
-use haggle_agents::{Maintenance, Overrun};
+use haggle_agents::Maintenance;
 use haggle_model::{JobOutcome, ProcessorSet, Span, Time};
 use haggle_runtime::Driver;
-use haggle_scheduling::coallocation::Moves;
-use haggle_scheduling::{Compression, Interval, Overlap, Policy, SchedulerConfig, Scheduling};
+use haggle_scheduling::coallocation::CoallocationPolicy;
+use haggle_scheduling::{
+    Compression, Interval, Overlap, Overrun, Policy, SchedulerConfig, Scheduling,
+};
 use proptest::prelude::*;
 
 use crate::invariants::{assert_processors_are_held_once, drawn, setup};
@@ -140,7 +142,7 @@ fn maintenance_goes_around_parts_of_jobs() {
             .coallocating(4)
             .coallocating(4)
             .change(|it| it.maintenance = vec![window(5, 12, 10, 4, overlap)])
-            .coallocator(Moves::ShiftRemap, 0)
+            .coallocator(CoallocationPolicy::ShiftRemap, 0)
             .user(0, vec![job(1, 0, 10, 10, 4)])
             .user(1, vec![job(2, 0, 10, 10, 4)])
             .user(2, vec![job(3, 1, 20, 20, 6)])

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use haggle_agents::Message;
-use haggle_agents::coallocator::mapping::{Asks, MappingConfig};
+use haggle_agents::coallocator::mapping::MappingConfig;
 use haggle_agents::protocol::CoallocationMessage;
 use haggle_model::iterative::{Behaviour, Communication};
 use haggle_model::{Iterative, Job, JobOutcome, JobRecord, Span, Time};
 use haggle_planning::iterative::case_study::{CLUSTERS, ITERATIONS, PROCESSES};
 use haggle_planning::iterative::{Core, IterativeApplication, Merge};
-use haggle_scheduling::coallocation::Moves;
+use haggle_scheduling::coallocation::{AsksFor, CoallocationPolicy};
 use proptest::prelude::*;
 
 use crate::setup::{Ran, Setup, job};
@@ -37,7 +37,7 @@ fn iterative(processes: &[u32], iterations: u32, rates: &[&[f64]]) -> Iterative 
 }
 
 /// A metascheduler that maps applications to all providers, which are of these types.
-fn mapping(setup: Setup, asks: Asks, moves: Moves, machines: &[&str]) -> Setup {
+fn mapping(setup: Setup, asks: AsksFor, moves: CoallocationPolicy, machines: &[&str]) -> Setup {
     let machines = Vec::from_iter(machines.iter().map(|it| (*it).to_owned()));
     let mut setup = setup;
     for (provider, machine) in setup.providers.iter_mut().zip(&machines) {
@@ -90,7 +90,8 @@ fn two_providers() -> Setup {
 fn who_has_no_room_says_from_when_on_it_has() {
     let twelve = Arc::new(iterative(&[5], 12, &[&[1.0]]));
     let setup = two_providers().user(2, vec![application(9, 0, 5, &twelve)]);
-    let ran = mapping(setup, Asks::Machines, Moves::Rigid, &["a", "a"]).run_on_both();
+    let ran =
+        mapping(setup, AsksFor::Machines, CoallocationPolicy::Rigid, &["a", "a"]).run_on_both();
     let records = applications(&ran);
     let parts = BTreeMap::from([(0, 3), (1, 2)]);
     assert_eq!(place(records[0]), (7 * SECOND, 19 * SECOND, parts));
@@ -113,7 +114,7 @@ fn who_has_no_room_says_from_when_on_it_has() {
 fn free_times_need_fewer_rounds() {
     let twelve = Arc::new(iterative(&[5], 12, &[&[1.0]]));
     let setup = two_providers().user(2, vec![application(9, 0, 5, &twelve)]);
-    let ran = mapping(setup, Asks::Slots, Moves::Rigid, &["a", "a"]).run_on_both();
+    let ran = mapping(setup, AsksFor::Slots, CoallocationPolicy::Rigid, &["a", "a"]).run_on_both();
     let (start, end, _) = place(applications(&ran)[0]);
     assert_eq!((start, end), (7 * SECOND, 19 * SECOND));
     assert_eq!(negotiation(&ran).len(), 12);
@@ -148,7 +149,7 @@ fn booked_until_900(free: i64) -> Ran {
         .user(3, vec![job(5, 0, 5000, free, 20)])
         .user(4, vec![job(6, 0, 5000, free, 20)])
         .user(5, vec![application(9, 0, 40, &emo(Communication::Synchronous))]);
-    mapping(setup, Asks::Machines, Moves::ShiftRemap, &names).run_on_both()
+    mapping(setup, AsksFor::Machines, CoallocationPolicy::ShiftRemap, &names).run_on_both()
 }
 
 #[test]
@@ -182,7 +183,8 @@ fn the_machine_knows_better_than_predictions() {
         let behaviour = Behaviour::new(Span::ZERO, slowness);
         let twelve = Arc::new(Iterative { behaviour, ..iterative(&[5], 12, &[&[1.0]]) });
         let setup = Setup::default().coallocating(5).user(1, vec![application(9, 0, 5, &twelve)]);
-        let ran = mapping(setup, Asks::Machines, Moves::Rigid, &["a"]).run_on_both();
+        let ran =
+            mapping(setup, AsksFor::Machines, CoallocationPolicy::Rigid, &["a"]).run_on_both();
         let record = applications(&ran)[0];
         assert_eq!((record.end, record.outcome), (Time::from_secs(lasts), outcome));
         assert_eq!(record.walltime, Some(Span::from_secs(12)));
@@ -198,7 +200,7 @@ fn throughputs_are_measured_once() {
     let slow = Arc::new(Iterative { behaviour, ..slow });
     let jobs = vec![application(8, 0, 4, &slow), application(9, 1, 4, &slow)];
     let setup = Setup::default().coallocating(4).coallocating(4).coallocating(4).user(3, jobs);
-    let ran = mapping(setup, Asks::Machines, Moves::Rigid, &["a", "z", "a"])
+    let ran = mapping(setup, AsksFor::Machines, CoallocationPolicy::Rigid, &["a", "z", "a"])
         .change_coallocator(|it| {
             if let Some(mapping) = &mut it.mapping {
                 mapping.tolerance = Some(0.02);
@@ -225,9 +227,9 @@ fn what_cannot_be_mapped_is_refused() {
     let wide = Arc::new(iterative(&[2], 10, &[&[1.0]]));
     let jobs =
         vec![application(7, 0, 2, &elsewhere), application(8, 0, 6, &wide), job(9, 0, 5, 5, 1)];
-    for asks in [Asks::Machines, Asks::Slots] {
+    for asks in [AsksFor::Machines, AsksFor::Slots] {
         let setup = Setup::default().coallocating(5).user(1, jobs.clone());
-        let ran = mapping(setup, asks, Moves::Rigid, &["a"]).run_on_both();
+        let ran = mapping(setup, asks, CoallocationPolicy::Rigid, &["a"]).run_on_both();
         let refused = |it: &JobRecord| matches!(it.outcome, JobOutcome::Rejected(_));
         assert!(ran.records.len() == 3 && ran.records.iter().all(refused));
     }
@@ -241,8 +243,8 @@ struct Drawn {
     rates: Vec<Vec<f64>>,
     processes: Vec<u32>,
     synchronous: bool,
-    asks: Asks,
-    moves: Moves,
+    asks: AsksFor,
+    moves: CoallocationPolicy,
     rivals: Vec<(usize, i64, u32, i64, i64)>,
     applications: Vec<(i64, u32)>,
     latency: i64,
@@ -266,8 +268,8 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         rivals.sort_by_key(|it| it.1);
         applications.sort_by_key(|it| it.0);
         let (sizes, kinds, rates, processes, (synchronous, slots, moves, latency)) = setting;
-        let asks = if slots { Asks::Slots } else { Asks::Machines };
-        let moves = if moves { Moves::ShiftRemap } else { Moves::Rigid };
+        let asks = if slots { AsksFor::Slots } else { AsksFor::Machines };
+        let moves = if moves { CoallocationPolicy::ShiftRemap } else { CoallocationPolicy::Rigid };
         Drawn {
             sizes,
             kinds,
@@ -319,7 +321,7 @@ proptest! {
         prop_assert_eq!(records.len(), wanted.len());
         for record in records {
             if matches!(record.outcome, JobOutcome::Rejected(_)) {
-                prop_assert!(record.job.processors > sizes.iter().sum() || latency > 0 || asks == Asks::Machines);
+                prop_assert!(record.job.processors > sizes.iter().sum() || latency > 0 || asks == AsksFor::Machines);
                 continue;
             }
             prop_assert_eq!(record.outcome, JobOutcome::Completed);
@@ -342,7 +344,7 @@ proptest! {
 }
 
 /// A world of applications that are measured, moved and withdrawn.
-pub(crate) fn world(asks: Asks) -> Setup {
+pub(crate) fn world(asks: AsksFor) -> Setup {
     let behaviour = Behaviour::new(Span::from_secs(1), 0.8);
     let known = iterative(&[3, 4], 200, &[&[40.0, 20.0], &[50.0, 10.0]]);
     let known = Arc::new(Iterative { behaviour, ..known });
@@ -355,7 +357,7 @@ pub(crate) fn world(asks: Asks) -> Setup {
         .user(0, (0..8).map(|it| job(20 + it, 5 * it, 12, 3, 2)).collect())
         .user(1, (0..8).map(|it| job(30 + it, 6 * it, 15, 4, 3)).collect());
     setup.latency = Span::from_secs(1);
-    setup = mapping(setup, asks, Moves::ShiftRemap, &["a", "b", "a"]);
+    setup = mapping(setup, asks, CoallocationPolicy::ShiftRemap, &["a", "b", "a"]);
     setup.change_coallocator(|it| {
         if let Some(mapping) = &mut it.mapping {
             mapping.tolerance = Some(0.02);
@@ -365,7 +367,7 @@ pub(crate) fn world(asks: Asks) -> Setup {
 
 #[test]
 fn asking_tells_nothing_of_what_is_planned_later() {
-    let ran = world(Asks::Machines).run_on_both();
+    let ran = world(AsksFor::Machines).run_on_both();
     let machines = ran.messages.iter().filter_map(|(_, _, _, message)| match message {
         Message::Coallocation(CoallocationMessage::Machines { available, .. }) => Some(available),
         _ => None,

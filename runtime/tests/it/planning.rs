@@ -19,8 +19,8 @@ use haggle_model::{
 };
 use haggle_planning::multi::{Migration, Moment, Terms, multi_cluster_plan, single_schedule};
 use haggle_planning::plan::{GeneticOptions, IncrementalOptions};
-use haggle_planning::synthetic::{Synthetic, SyntheticGrid};
-use haggle_planning::{Application, Method, Search};
+use haggle_planning::synthetic::{ApplicationKind, SyntheticGrid};
+use haggle_planning::{Application, Method, PlanSearch};
 use haggle_runtime::{Driver, Outages, OutsideError, RunError, Sink, World, run};
 use proptest::prelude::*;
 use rand::RngExt;
@@ -166,7 +166,7 @@ impl Plans {
             seed: 1,
             clusters: self.clusters.clone(),
             method: self.method,
-            search: Search::default(),
+            search: PlanSearch::default(),
             threshold: self.threshold,
             monitor_delay: self.monitor_delay,
             errors: PredictionErrors { seed: 1, sigma: self.error },
@@ -440,7 +440,7 @@ fn md_on(grid: &SyntheticGrid, epochs: usize, method: Option<Method>, phases: us
     let PlansConfig { clusters, mut loads, .. } =
         PlansConfig::on(grid, MIGRATION, method, secs(1200));
     let epochs = Epochs((0..epochs).map(|epoch| loads.at(epoch)).collect());
-    let phases = Synthetic::Md.draw_phases(1, phases);
+    let phases = ApplicationKind::Md.draw_phases(1, phases);
     let plans = Plans::new(clusters, epochs, vec![application(0, 0, modelled(&phases))]);
     Plans { method, ..plans }
 }
@@ -451,11 +451,11 @@ fn a_run_takes_what_its_plan_says() {
     let methods = [INCREMENTAL, Method::Division, Method::Optimum];
     for (number, method) in (0..).zip(methods) {
         let grid = SyntheticGrid::draw(number);
-        let phases = Synthetic::Md.draw_phases(1, 10);
+        let phases = ApplicationKind::Md.draw_phases(1, 10);
         let application = Arc::new(Application::new(&phases, 1.0).expect("good phases"));
         for epochs in [1, 11] {
             let view = |moment: Moment| {
-                grid.view(&application, MIGRATION, Search::Hulls, moment.epoch.min(epochs - 1))
+                grid.view(&application, MIGRATION, PlanSearch::Hulls, moment.epoch.min(epochs - 1))
             };
             let terms = Terms { method, threshold: secs(1200) };
             let course = multi_cluster_plan(10, view, &terms, &mut stream(1, "grid", "plans"));
@@ -490,12 +490,12 @@ fn on_one_cluster_a_run_takes_no_longer_than_the_best_plan() {
     let mut own = plans.loads.0[0][0].clone();
     own.ways.truncate(1);
     plans.loads = Epochs(vec![vec![own.clone()]]);
-    let phases = Synthetic::Md.draw_phases(1, 10);
+    let phases = ApplicationKind::Md.draw_phases(1, 10);
     let application = Arc::new(Application::new(&phases, 1.0).expect("good phases"));
     let LinkLoads::Uplinks(uplinks) = own.links else { panic!("each machine has one link") };
     let cluster = haggle_planning::Cluster::with_uplinks(speed, own.cpu, uplinks);
     let cluster = Arc::new(cluster.expect("good loads"));
-    let oracle = haggle_planning::ClusterOracle::new(&application, &cluster, Search::Hulls);
+    let oracle = haggle_planning::ClusterOracle::new(&application, &cluster, PlanSearch::Hulls);
     let oracle = oracle.expect("machines");
     let rescheduling = MIGRATION.over(bandwidth, 0.5);
     let problem =

@@ -8,14 +8,14 @@ use haggle_model::{Disclosure, Job, JobShape, Span, Time};
 use haggle_runtime::Driver;
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::{
-    EdfConfig, Fractions, Policy, Rescheduling, ReschedulingConfig, Scheduling, Shares,
+    EdfConfig, Fractions, Policy, ReschedulingConfig, ReschedulingRule, Scheduling, Shares,
 };
 
 use crate::setup::{Ran, Setup, job, offers_in};
 
 /// Two providers, one of each kind that bargains, local jobs at both, and bags.
 fn world(policy: CompositionPolicy, disclosure: Disclosure) -> Setup {
-    let rescheduling = ReschedulingConfig::from(Rescheduling::Coordinated);
+    let rescheduling = ReschedulingConfig::from(ReschedulingRule::Coordinated);
     let bags =
         Scheduling::Bags { rescheduling, fractions: Fractions::default(), shares: Shares::Tasks };
     Setup::default()

@@ -1,10 +1,10 @@
 //! Moldable jobs that move between providers, by messages.
 
 use haggle_agents::protocol::{Message, ReallocationMessage};
-use haggle_model::{Job, JobOutcome, JobShape, Refusal, Span, Speedup, Time};
-use haggle_runtime::{Driver, EventOrder};
+use haggle_model::{EventsOrder, Job, JobOutcome, JobShape, Refusal, Span, Speedup, Time};
+use haggle_runtime::Driver;
 use haggle_scheduling::reallocation::MoveCost;
-use haggle_scheduling::reallocation::{Algorithm, Heuristic, Rule, Tuning};
+use haggle_scheduling::reallocation::{Algorithm, ReallocationHeuristic, Rule, Tuning};
 use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
 
 use crate::setup::{Ran, Setup, job};
@@ -16,7 +16,7 @@ pub(crate) fn moldable(rigid: Job) -> Job {
 }
 
 /// The six jobs of the example M-10 on two providers of four processors.
-fn six_jobs(reallocation: Option<(Algorithm, Heuristic)>) -> Setup {
+fn six_jobs(reallocation: Option<(Algorithm, ReallocationHeuristic)>) -> Setup {
     let jobs = [
         (0, 7_200, 7_200),
         (0, 9_000, 3_000),
@@ -35,7 +35,7 @@ fn six_jobs(reallocation: Option<(Algorithm, Heuristic)>) -> Setup {
     for _ in 0..2 {
         setup = setup.provider(4, Policy::Conservative).change(job_by_job);
     }
-    setup.order = EventOrder::CompletionsFirst;
+    setup.order = EventsOrder::CompletionsFirst;
     setup.reallocator(Tuning::Binary, reallocation).user(2, jobs.collect())
 }
 
@@ -67,8 +67,8 @@ fn jobs_are_done_when_they_are_without_messages() {
     assert_eq!(moves(&reference), (0, 0));
     for algorithm in Algorithm::ALL {
         for (heuristic, expected) in [
-            (Heuristic::Mct, [7_200, 3_000, 6_900, 7_200, 5_700, 7_800]),
-            (Heuristic::MinMin, [7_200, 3_000, 7_200, 6_000, 5_700, 7_800]),
+            (ReallocationHeuristic::Mct, [7_200, 3_000, 6_900, 7_200, 5_700, 7_800]),
+            (ReallocationHeuristic::MinMin, [7_200, 3_000, 7_200, 6_000, 5_700, 7_800]),
         ] {
             let ran = six_jobs(Some((algorithm, heuristic))).run_on_both();
             assert_eq!(ends(&ran), expected, "{algorithm:?} {heuristic:?}");
@@ -86,7 +86,7 @@ fn jobs_are_done_when_they_are_without_messages() {
 fn what_a_move_costs_is_part_of_what_it_brings() {
     let second = |seconds| Span::from_secs(seconds);
     let cost = MoveCost { transfer: second(200), start_up: second(100) };
-    let rule = Some((Algorithm::Regular, Heuristic::Mct));
+    let rule = Some((Algorithm::Regular, ReallocationHeuristic::Mct));
     let ran = six_jobs(rule).moving_costs(cost).run_on_both();
     assert_eq!(moves(&ran), (2, 0));
     assert_eq!(ends(&ran), [7_200, 3_000, 7_000, 7_400, 5_700, 7_800]);
@@ -101,7 +101,7 @@ fn what_a_move_costs_is_part_of_what_it_brings() {
 /// With messages that take 10 s, what moves starts that much later, and nothing is lost.
 #[test]
 fn messages_may_take_time() {
-    let mut setup = six_jobs(Some((Algorithm::AllCancellation, Heuristic::Mct)));
+    let mut setup = six_jobs(Some((Algorithm::AllCancellation, ReallocationHeuristic::Mct)));
     setup.latency = Span::from_secs(10);
     let ran = setup.run_on_both();
     assert!(ran.outcomes().iter().all(|&outcome| outcome == JobOutcome::Completed));

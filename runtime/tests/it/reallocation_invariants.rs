@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use haggle_agents::{OnFailure, Overrun};
+use haggle_agents::OnFailure;
 use haggle_model::{
-    JobClass, JobOutcome, JobRecord, JobShape, Moldable, ProcessorSet, Span, Speedup, StageIn, Time,
+    EventsOrder, JobClass, JobOutcome, JobRecord, JobShape, Moldable, ProcessorSet, Span, Speedup,
+    StageIn, Time,
 };
-use haggle_runtime::{Driver, EventOrder};
-use haggle_scheduling::reallocation::{Algorithm, Heuristic, MoveCost, Rule, Tuning};
-use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
+use haggle_runtime::Driver;
+use haggle_scheduling::reallocation::{Algorithm, MoveCost, ReallocationHeuristic, Rule, Tuning};
+use haggle_scheduling::{Compression, Order, Overrun, Policy, SchedulerConfig};
 use proptest::prelude::*;
 
 use crate::setup::{Setup, job};
@@ -104,7 +105,7 @@ fn setup(drawn: &Drawn) -> Setup {
     let (algorithm, heuristic, threshold, window) = drawn.rule;
     let rule = Rule {
         algorithm: Algorithm::ALL[algorithm],
-        heuristic: Heuristic::ALL[heuristic],
+        heuristic: ReallocationHeuristic::ALL[heuristic],
         threshold: Span::from_secs(threshold),
         window,
         resizes: window % 2 == 0,
@@ -148,7 +149,7 @@ fn setup(drawn: &Drawn) -> Setup {
     setup.reordering = drawn.reordering;
     setup.horizon = drawn.horizon.map(Time::from_secs);
     if drawn.completions_first {
-        setup.order = EventOrder::CompletionsFirst;
+        setup.order = EventsOrder::CompletionsFirst;
     }
     for &(provider, from, lasts) in &drawn.failing {
         let provider = provider % providers as u32;

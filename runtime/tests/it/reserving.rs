@@ -1,15 +1,15 @@
 //! Reservations with windows, from the user to the start: what is said, and what always holds.
 
 use haggle_agents::protocol::{Message, ReservationMessage, SubmissionMessage};
-use haggle_agents::{Maintenance, OnFailure, Overrun};
+use haggle_agents::{Maintenance, OnFailure};
 use haggle_model::random::stream;
 use haggle_model::reservation::{Answer, Cause, Remedy, Reservation};
 use haggle_model::{
-    Job, JobOutcome, JobRecord, JobShape, ProcessorSet, Refusal, Span, Speedup, Time,
+    EventsOrder, Job, JobOutcome, JobRecord, JobShape, ProcessorSet, Refusal, Span, Speedup, Time,
 };
-use haggle_runtime::{Driver, EventOrder};
+use haggle_runtime::Driver;
 use haggle_scheduling::reservations::{Criterion, ReservationConfig};
-use haggle_scheduling::{Checkpoints, Interval, Overlap, Policy, Scheduling};
+use haggle_scheduling::{Checkpoints, Interval, Overlap, Overrun, Policy, Scheduling};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -68,7 +68,7 @@ pub(crate) fn reserving(jobs: i64, seed: u64) -> Setup {
     });
     let patience = seed.is_multiple_of(7).then(|| Span::from_secs(10));
     setup = setup.user_with_patience(0, patience, drawn(jobs, seed));
-    setup.order = [EventOrder::default(), EventOrder::CompletionsFirst][(seed / 2 % 2) as usize];
+    setup.order = [EventsOrder::default(), EventsOrder::CompletionsFirst][(seed / 2 % 2) as usize];
     if seed % 3 == 1 {
         setup.failing = vec![(0, ProcessorSet::range(0, 2), vec![(9, 15), (30, 31)])];
     }

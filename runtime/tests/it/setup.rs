@@ -29,15 +29,14 @@ use haggle_model::random::stream;
 use haggle_model::workflow::{Staged, Transfer};
 use haggle_model::workload::law::Law;
 use haggle_model::{
-    ActorId, ActorKind, Disclosure, Job, JobClass, JobId, JobOutcome, JobRecord, LostRun,
-    MaintenanceRecord, Observation, ProcessorSet, ProviderId, Span, StageIn, Time,
+    ActorId, ActorKind, Disclosure, EventsOrder, Job, JobClass, JobId, JobOutcome, JobRecord,
+    LostRun, MaintenanceRecord, Observation, ProcessorSet, ProviderId, Span, StageIn, Time,
 };
 use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{
-    Blueprint, Driver, EXAMINED_MAX, EventOrder, IN_VAIN_MAX, Network, RunError, RunStats, Sink,
-    World, run,
+    Blueprint, Driver, EXAMINED_MAX, IN_VAIN_MAX, Network, RunError, RunStats, Sink, World, run,
 };
-use haggle_scheduling::coallocation::{Choice, Fill, Moves};
+use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::reallocation::{MoveCost, Rule, Tuning};
@@ -64,7 +63,7 @@ pub(crate) struct Setup {
     pub(crate) workflows: BTreeMap<WorkflowId, Arc<Workflow>>,
     /// How data of tasks travel.
     pub(crate) paths: DataPaths,
-    pub(crate) order: EventOrder,
+    pub(crate) order: EventsOrder,
     pub(crate) latency: Span,
     pub(crate) jitter: Span,
     /// Whether messages may overtake each other; users are then where they submit to, as in scenarios.
@@ -155,15 +154,15 @@ impl Setup {
     }
 
     /// A metascheduler that spreads jobs over all providers, which take this many percent longer then.
-    pub(crate) fn coallocator(mut self, moves: Moves, overhead: u32) -> Setup {
+    pub(crate) fn coallocator(mut self, moves: CoallocationPolicy, overhead: u32) -> Setup {
         self.coallocators.push(CoallocatorConfig {
             me: ActorId(0), // known when the world is made
             providers: Vec::new(),
             moves,
             remappable: 1_000_000,
-            fill: Fill::default(),
+            fill: FillRule::default(),
             part_min: 1,
-            choice: Choice::default(),
+            choice: RemapRule::default(),
             overhead: Law::Constant(f64::from(overhead)),
             overhead_max: 25,
             trials: 5,

@@ -214,8 +214,7 @@ impl Check<'_> {
                 let provider = &self.scenario.providers[place];
                 let disclosure = Path::root().key("provider").index(place).key("disclosure");
                 let unknown = self.is_replaced(&disclosure);
-                if provider.disclosure.level() >= metascheduler.needs(&self.scenario.own) || unknown
-                {
+                if provider.disclosure >= metascheduler.needs(&self.scenario.own) || unknown {
                     continue;
                 }
                 let needs = metascheduler.needs(&self.scenario.own).name();
@@ -281,7 +280,7 @@ impl Check<'_> {
             );
             return;
         };
-        if grid.disclosure().level() < needs && !self.is_replaced(&at.key("disclosure")) {
+        if grid.disclosure() < needs && !self.is_replaced(&at.key("disclosure")) {
             let (key, word) = metascheduler.role().named();
             let (needs, told) = (needs.name(), grid.disclosure().name());
             self.report(

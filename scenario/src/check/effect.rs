@@ -194,7 +194,7 @@ impl Check<'_> {
 
     /// A provider may tell more than anybody asks it for.
     fn disclosure_effects(&mut self, path: &Path, provider: &Provider, serves: Serves) {
-        let told = provider.disclosure.level();
+        let told = provider.disclosure;
         let why = match serves.asked {
             None => "no metascheduler uses this provider".to_owned(),
             Some(asked) => format!(
@@ -310,7 +310,7 @@ impl Check<'_> {
         let Reallocation { algorithm, heuristic, .. } = reallocation;
         let owner = format!("the reallocation of {owner}");
         let moves = algorithm != ReallocationAlgorithm::None;
-        let compares = heuristic.heuristic().compares();
+        let compares = heuristic.compares();
         let still = "under algorithm \"none\" nothing moves";
         let only = |read: bool, why| if moves { (read, why) } else { (false, still) };
         let rows = [

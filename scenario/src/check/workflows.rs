@@ -1,7 +1,5 @@
 //! Workflows: their shape and their estimates, and who takes their tasks.
 
-use haggle_workflows::shapes::Shape;
-
 use super::{Check, Logs};
 use crate::Scenario;
 use crate::file::{
@@ -142,7 +140,7 @@ impl Check<'_> {
         if way == "shape" && no_tasks {
             self.lacks(at, "tasks", "how many tasks a workflow has", "tasks = 50");
         }
-        if let (Some(shape), Some(tasks)) = (it.shape.map(Shape::from), it.tasks)
+        if let (Some(shape), Some(tasks)) = (it.shape, it.tasks)
             && (tasks as usize) < shape.tasks_min()
         {
             self.report(

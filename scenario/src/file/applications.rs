@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ApplicationKind;
 use crate::quantity::{Name, TimeSpan};
 
 /// Applications of many phases, all alike: `like` a published one, of `phases` that are given, or `measured`.
@@ -58,22 +59,6 @@ fn perfect() -> f64 {
 
 fn none() -> f64 {
     0.0
-}
-
-/// A published application.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ApplicationKind {
-    /// Molecular dynamics: 30 phases, highly non-uniform.
-    Md,
-    /// ChaNGa: 50 phases in regimes, the least uniform.
-    Changa,
-    /// Athena: 100 phases, fairly uniform.
-    Athena,
-    /// LAMMPS: 26 phases, ever more communication as a crack grows.
-    Lammps,
-    /// MPB: 32 phases, fairly uniform.
-    Mpb,
 }
 
 /// What all phases took on idle machines of a cluster; where machines are loaded, they take longer by the part of the

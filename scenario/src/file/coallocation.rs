@@ -1,10 +1,10 @@
 //! `[metascheduler.coallocation]`: how rigid jobs are spread over providers.
 
-use haggle_scheduling::coallocation::{Choice, Fill, Moves};
+use haggle_scheduling::coallocation::TRIALS;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Law, Protocol};
+use super::{CoallocationPolicy, FillRule, Law, Protocol, RemapRule};
 use crate::quantity::Share;
 
 /// How a metascheduler spreads rigid jobs over providers, and moves them while they wait.
@@ -50,78 +50,7 @@ impl Default for Coallocation {
             remappable: Share::ALL,
             overhead: Law::Poisson { mean: 20.0 },
             overhead_max: 25,
-            trials: haggle_agents::coallocator::TRIALS,
-        }
-    }
-}
-
-/// How a job on several providers may move while it waits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CoallocationPolicy {
-    /// Not at all.
-    Rigid,
-    /// Its start becomes earlier, its parts stay where they are.
-    Shift,
-    /// Its start becomes earlier, or other providers take its parts.
-    #[default]
-    ShiftRemap,
-}
-
-impl CoallocationPolicy {
-    /// What it names.
-    pub const fn moves(self) -> Moves {
-        match self {
-            CoallocationPolicy::Rigid => Moves::Rigid,
-            CoallocationPolicy::Shift => Moves::Shift,
-            CoallocationPolicy::ShiftRemap => Moves::ShiftRemap,
-        }
-    }
-
-    /// The word in scenarios.
-    pub const fn name(self) -> &'static str {
-        self.moves().name()
-    }
-}
-
-/// Which provider gives first to a job on several.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum FillRule {
-    /// In the order of `providers`, beginning one further with every job.
-    #[default]
-    InTurn,
-    /// The one with most free processors.
-    LargestFirst,
-}
-
-impl FillRule {
-    /// What it names.
-    pub const fn fill(self) -> Fill {
-        match self {
-            FillRule::InTurn => Fill::InTurn,
-            FillRule::LargestFirst => Fill::LargestFirst,
-        }
-    }
-}
-
-/// Which places are looked at for a job that may be remapped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum RemapRule {
-    /// The earliest start.
-    #[default]
-    EarliestStart,
-    /// The earliest start at one provider alone, too, where the job takes less time.
-    EarliestCompletion,
-}
-
-impl RemapRule {
-    /// What it names.
-    pub const fn choice(self) -> Choice {
-        match self {
-            RemapRule::EarliestStart => Choice::EarliestStart,
-            RemapRule::EarliestCompletion => Choice::EarliestCompletion,
+            trials: TRIALS,
         }
     }
 }

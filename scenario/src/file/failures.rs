@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Malformed, TimeLaw};
+use super::{FailureStart, Malformed, RecordFormat, TimeLaw};
 use crate::quantity::{Name, Share, TimeSpan};
 
 /// Failures of providers for exactly one reason: a law, a row of a table, a record or a list.
@@ -84,17 +84,6 @@ fn no_factor() -> f64 {
     1.0
 }
 
-/// How failures begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum FailureStart {
-    /// All is up at time zero.
-    #[default]
-    Up,
-    /// As if failures had gone on for long: some nodes may be down at time zero.
-    Stationary,
-}
-
 /// Recorded failures of a real machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -120,17 +109,6 @@ pub struct Recorded {
 
 fn no_time() -> TimeSpan {
     TimeSpan::ZERO
-}
-
-/// Format of recorded failures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
-pub enum RecordFormat {
-    /// Event table of the Failure Trace Archive (event_trace.tab).
-    Fta,
-    /// Comma-separated records that Los Alamos National Laboratory published (LA-UR-05-7318).
-    Lanl,
 }
 
 /// How a failure spreads to the other nodes of its provider.

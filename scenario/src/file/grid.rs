@@ -7,7 +7,10 @@ use haggle_scheduling::own::{GridPolicyRule, Rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Disclosure, SessionLimits, TimeLaw};
+use super::{
+    CancelMode, Disclosure, Estimate, LinkSharing, LoadUnit, MeanFailure, Outages, Preference,
+    SessionLimits, StaticAlgorithm, TimeLaw,
+};
 use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeOrShare, TimeSpan};
 
 /// A grid after Chtepen 2011: one scheduler, an information service, storage, a checkpoint
@@ -271,50 +274,6 @@ pub enum Prediction {
     Own(Name),
 }
 
-/// By what a task that runs has got on when its length is estimated (Chtepen 2011, equation 5.4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Estimate {
-    /// The work that it has done, wherever that was.
-    #[default]
-    Integrated,
-    /// The time that it has computed where it is, at the speed that it has there at the moment: as printed, which is
-    /// right where speeds do not change and tasks do not move.
-    Literal,
-}
-
-/// Who makes the schedules of workflows (docs/workflows.md).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum StaticAlgorithm {
-    /// Heterogeneous Earliest Finish Time (Topcuoglu, Hariri and Wu 2002).
-    #[default]
-    Heft,
-    /// Critical Path on a Processor (Topcuoglu, Hariri and Wu 2002).
-    Cpop,
-    /// Predict Earliest Finish Time (Arabnejad and Barbosa 2014).
-    Peft,
-    /// Level by level, the task that can end first, first (Maheswaran et al. 1999).
-    MinMin,
-    /// Level by level, the task whose earliest end is last, first (Maheswaran et al. 1999).
-    MaxMin,
-    /// Level by level, the task that loses most without its best resource, first (Maheswaran et al. 1999).
-    Sufferage,
-    /// Each task on a resource drawn at random.
-    Random,
-}
-
-/// What becomes of tasks that have not been sent when resources fail or work again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Outages {
-    /// They wait for their resources.
-    #[default]
-    Wait,
-    /// They are scheduled anew, on the resources that work.
-    Replan,
-}
-
 /// How many replicas of a job there are, each on another resource.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -338,28 +297,6 @@ impl Default for Replicas {
     fn default() -> Replicas {
         Replicas { min: 1, max: 2, room: 1, resume: None, unit: LoadUnit::default() }
     }
-}
-
-/// In what the room for the next job is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LoadUnit {
-    /// Resources that work and have a free slot.
-    #[default]
-    Resources,
-    /// Free slots of resources that work.
-    Slots,
-}
-
-/// Which resource is the best one for a job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Preference {
-    /// The one on which one more job would compute fastest.
-    #[default]
-    EffectiveSpeed,
-    /// The fastest one, then the one with the fewest jobs.
-    SpeedThenLoad,
 }
 
 /// How late a grid's scheduler learns of failures, repairs and load.
@@ -400,17 +337,6 @@ pub enum OutputFate {
     Lost,
     /// It arrives all the same; copies of a job are cancelled when the first has been computed.
     Survives,
-}
-
-/// When the other replicas of a job are cancelled once it cannot be lost any more.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CancelMode {
-    /// At once.
-    #[default]
-    Immediate,
-    /// In the next round, before jobs are sent: until then they hold their slots and compute.
-    NextRound,
 }
 
 /// How jobs save their progress.
@@ -482,17 +408,6 @@ pub enum CheckpointRule {
     Own(Name),
 }
 
-/// How a resource estimates its mean time between failures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum MeanFailure {
-    /// Time since the start over the number of failures, or over one.
-    #[default]
-    Elapsed,
-    /// Mean of the intervals that a failure has ended; for ever before the first.
-    Closed,
-}
-
 /// The network that carries input, output and checkpoints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -538,17 +453,6 @@ pub enum NetworkModel {
     Stars,
     /// Every transfer has its own bandwidth and latency.
     Constant,
-}
-
-/// How flows share a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LinkSharing {
-    /// By the inverse of their latencies; what a flow does not use stays unused.
-    #[default]
-    Literal,
-    /// By the inverse of their latencies, max-min fair: nothing that could be used stays unused.
-    MaxMin,
 }
 
 /// What a storage can hold, and for how long.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::EventsOrder;
 use crate::quantity::{Name, TimeSpan};
 
 /// What the scenario is called, its seed and when arrivals stop.
@@ -45,15 +46,4 @@ impl Default for Header {
             events_order: EventsOrder::default(),
         }
     }
-}
-
-/// Which comes first when a job arrives at the instant another completes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum EventsOrder {
-    /// The arriving job is seen before the processors of the completed one are free.
-    #[default]
-    SubmissionsFirst,
-    /// The processors of the completed job are free when the arriving one is seen.
-    CompletionsFirst,
 }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Communication;
 use crate::quantity::{Name, TimeSpan};
 
 /// Iterative applications, all alike: their processes iterate on one core each, and how fast is known for
@@ -59,17 +60,6 @@ fn no_time() -> TimeSpan {
 
 fn as_long() -> f64 {
     1.0
-}
-
-/// Whether the processes of an application wait for one another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Communication {
-    /// One process a core, then all of them merge their results: a stage.
-    #[default]
-    Synchronous,
-    /// A process that is done merges what there is, and the next one begins.
-    Asynchronous,
 }
 
 /// How fast processes iterate on a type of machine.

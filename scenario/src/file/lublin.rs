@@ -63,7 +63,6 @@ impl Lublin {
 
 /// Whether the model tells batch and interactive jobs apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum JobTypes {
     /// One class for all.

@@ -4,6 +4,7 @@ use haggle_model::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Overlap;
 use crate::quantity::{Name, TimeSpan};
 
 /// Announced windows in which providers close processors, and around which schedulers plan.
@@ -55,16 +56,4 @@ fn one() -> u32 {
 
 fn is_one(count: &u32) -> bool {
     *count == 1
-}
-
-/// What becomes of a window of maintenance whose time is promised to others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Overlap {
-    /// It is refused, unless all promises can be kept beside it and no job that runs is in the way.
-    #[default]
-    Refuse,
-    /// What waits is planned anew around it, and may be later than promised; what runs is left alone, as are parts
-    /// of jobs on several providers.
-    Break,
 }

@@ -1,9 +1,10 @@
 //! `[metascheduler.mapping]`: how iterative applications get cores of several providers.
 
-use haggle_agents::coallocator::mapping::{Asks, TRIALS};
+use haggle_scheduling::coallocation::MAPPING_TRIALS;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::AsksFor;
 use crate::quantity::Share;
 
 /// How a metascheduler places iterative applications by predicted run times, and moves them while they
@@ -33,36 +34,7 @@ impl Default for Mapping {
             reschedules: true,
             profiling: false,
             tolerance: None,
-            trials: TRIALS,
-        }
-    }
-}
-
-/// What providers are asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum AsksFor {
-    /// The processors that are available first, and nothing of what is planned behind that.
-    #[default]
-    Machines,
-    /// All free times; needs disclosure "slots".
-    Slots,
-}
-
-impl AsksFor {
-    /// What it names.
-    pub const fn asks(self) -> Asks {
-        match self {
-            AsksFor::Machines => Asks::Machines,
-            AsksFor::Slots => Asks::Slots,
-        }
-    }
-
-    /// The word in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            AsksFor::Machines => "machines",
-            AsksFor::Slots => "slots",
+            trials: MAPPING_TRIALS,
         }
     }
 }

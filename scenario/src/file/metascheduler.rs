@@ -4,11 +4,13 @@ use haggle_model::{Disclosure, Span};
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::own::{NoSuchRule, Rules};
 use haggle_scheduling::placement::Question;
-use haggle_scheduling::reallocation::Heuristic;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AsksFor, Coallocation, Mapping, Protocol, Transaction};
+use super::{
+    AsksFor, Coallocation, Mapping, Protocol, ReallocationHeuristic, Transaction, Tuning,
+    WeightRule,
+};
 use crate::quantity::{Bandwidth, Bytes, Name, TimeSpan};
 
 /// Places jobs on providers it does not own.
@@ -221,50 +223,6 @@ pub enum Resizes {
     Always,
 }
 
-/// Which of the jobs that wait goes first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReallocationHeuristic {
-    /// The oldest.
-    #[default]
-    Mct,
-    /// The one that would be done first.
-    MinMin,
-    /// The one that would be done last.
-    MaxMin,
-    /// The one that would lose most if it came to the second best provider.
-    Sufferage,
-    /// The one that would be done so much earlier than where it is.
-    MaxGain,
-    /// The same for each of the processors that it would get.
-    MaxRelGain,
-}
-
-impl ReallocationHeuristic {
-    /// The heuristic it names.
-    pub const fn heuristic(self) -> Heuristic {
-        match self {
-            ReallocationHeuristic::Mct => Heuristic::Mct,
-            ReallocationHeuristic::MinMin => Heuristic::MinMin,
-            ReallocationHeuristic::MaxMin => Heuristic::MaxMin,
-            ReallocationHeuristic::Sufferage => Heuristic::Sufferage,
-            ReallocationHeuristic::MaxGain => Heuristic::MaxGain,
-            ReallocationHeuristic::MaxRelGain => Heuristic::MaxRelGain,
-        }
-    }
-}
-
-/// How a provider searches for the number of processors of a moldable job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Tuning {
-    /// By halving the range of numbers; it may miss the best one.
-    #[default]
-    Binary,
-    /// All numbers.
-    Exhaustive,
-}
-
 /// How a metascheduler puts a bag of tasks together from what providers answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -350,17 +308,6 @@ impl Default for Negotiation {
             spread: SpreadRule::default(),
         }
     }
-}
-
-/// What counts as computing power left before a deadline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WeightRule {
-    /// Computing power x time to the deadline - load.
-    #[default]
-    FreeCapacity,
-    /// The inverse of the time it takes to work off the load and a task.
-    DrainTime,
 }
 
 /// How bags without a deadline are spread over offers.

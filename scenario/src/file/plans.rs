@@ -5,6 +5,7 @@ use haggle_model::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{PlanLinks, PlanSearch};
 use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeSpan};
 
 /// Clusters after Sanjay and Vadhiyar 2011, with a planner in front of each and a metascheduler over them.
@@ -178,34 +179,6 @@ fn fifty() -> u32 {
 
 fn two_hundred() -> u32 {
     200
-}
-
-/// How a cluster looks for machines.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum PlanSearch {
-    /// The best set for each number of machines, prepared once; with links of pairs, as `boxes`.
-    #[default]
-    Hulls,
-    /// Box Elimination: parts of the space of CPU, bandwidth and processors are left out that hold nothing better.
-    Boxes,
-    /// The same, given up after a number of sets that grows with the logarithm of the space.
-    BoxesWithinBudget,
-    /// All sets that could be best.
-    Scan,
-}
-
-/// How the machines of a cluster are linked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum PlanLinks {
-    /// Each to all others by one link: two communicate over the busier of theirs.
-    #[default]
-    Uplinks,
-    /// Each two by a link of their own.
-    Pairs,
 }
 
 /// A cluster whose machines are shared with others.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use haggle_model::Span;
 
-use super::Reservations;
+use super::{Compression, Disclosure, Late, Overrun, ReschedulingRule, Reservations};
 use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeSpan};
 
 /// An owner of processors with its own local scheduler.
@@ -212,17 +212,6 @@ pub enum Told {
     Own(Name),
 }
 
-/// What happens to new work that would make a promise late.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Late {
-    /// It moves behind the one that would be late, as often as it takes.
-    #[default]
-    Repair,
-    /// It is not accepted by that deadline.
-    Strict,
-}
-
 /// What happens to waiting tasks when something ends early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -242,23 +231,6 @@ impl Default for Rescheduling {
         let rule = ReschedulingRule::default();
         Rescheduling { rule, second_pass: true, rebuild: false, catch_up: true }
     }
-}
-
-/// Who moves up first when something ends early.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReschedulingRule {
-    /// The task whose whole bag is expected to be done first.
-    #[default]
-    Coordinated,
-    /// The task that is itself expected to be done first.
-    Uncoordinated,
-    /// The task whose bag is expected to be done first as far as this provider has it.
-    Local,
-    /// The task that is planned to start first.
-    Compress,
-    /// Nobody moves.
-    None,
 }
 
 /// Where a provider's estimates of run times come from.
@@ -314,32 +286,6 @@ pub enum Order {
     Key,
     /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
     Own(Name),
-}
-
-/// What conservative backfilling does with reservations when a job ends early.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Compression {
-    /// Each reservation, earliest start first, is moved to the earliest time at which it fits; all others stay.
-    #[default]
-    ByStart,
-    /// Each reservation, first in the queue first, is moved to the earliest time at which it fits; all others stay.
-    JobByJob,
-    /// All reservations are given up and made anew in the order of the queue.
-    Replan,
-    /// Reservations stay where they are.
-    None,
-}
-
-/// What happens to a job that runs past its requested time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Overrun {
-    /// It is stopped at its requested time.
-    #[default]
-    Kill,
-    /// It runs to its end, and the schedule is repaired.
-    Extend,
 }
 
 /// What happens to a job whose processors fail.
@@ -406,47 +352,4 @@ pub enum JobCheckpointRule {
     Daly,
     /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
     Own(Name),
-}
-
-/// What a provider tells others about itself; each level includes those before it.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Disclosure {
-    /// When a job that is asked about would start and end.
-    #[default]
-    Offers,
-    /// Its total computing power.
-    Power,
-    /// A rough load: remaining work per processor.
-    Load,
-    /// Its free time slots.
-    Slots,
-    /// Its whole queue; no placement and no composition asks for it.
-    Queue,
-}
-
-impl Disclosure {
-    /// The level it names.
-    pub const fn level(self) -> haggle_model::Disclosure {
-        match self {
-            Disclosure::Offers => haggle_model::Disclosure::Offers,
-            Disclosure::Power => haggle_model::Disclosure::Power,
-            Disclosure::Load => haggle_model::Disclosure::Load,
-            Disclosure::Slots => haggle_model::Disclosure::Slots,
-            Disclosure::Queue => haggle_model::Disclosure::Queue,
-        }
-    }
-
-    /// The word in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Disclosure::Offers => "offers",
-            Disclosure::Power => "power",
-            Disclosure::Load => "load",
-            Disclosure::Slots => "slots",
-            Disclosure::Queue => "queue",
-        }
-    }
 }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{AfterAnchor, Criterion};
 use crate::quantity::Share;
 
 /// How a provider treats advance reservations.
@@ -40,32 +41,4 @@ impl Default for Reservations {
             compress: true,
         }
     }
-}
-
-/// Which waiting reservation is planned first; ties go to the one that was submitted first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Criterion {
-    /// Drawn anew whenever a reservation is asked for.
-    Shuffle,
-    /// The one that was submitted first.
-    Fifo,
-    /// The biggest job, in processor-seconds.
-    Bjf,
-    /// The least flexible: the one whose start can be put off the shortest.
-    Lff,
-    /// The one with the earliest deadline.
-    #[default]
-    Edf,
-}
-
-/// Where an interval behind a reservation that waits begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum AfterAnchor {
-    /// At its deadline, where it is out of the way wherever it moves.
-    #[default]
-    Deadline,
-    /// At its planned completion.
-    Completion,
 }

@@ -4,6 +4,7 @@ use haggle_model::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Messages;
 use crate::quantity::{TimeOrShare, TimeSpan};
 
 /// What is recorded and how it is measured.
@@ -58,17 +59,4 @@ pub enum TableFormat {
     Csv,
     /// Each table in both formats.
     Both,
-}
-
-/// How much of the messages between actors is kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Messages {
-    /// One row a message.
-    #[default]
-    All,
-    /// How many of each kind went from whom to whom.
-    Counts,
-    /// Nothing.
-    None,
 }

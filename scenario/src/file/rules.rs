@@ -6,6 +6,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{
+    Cancelled, Malformed, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,
+    PartialExecution, ProcessorsFrom, SubmitOrder, TooWide, ZeroRunTime,
+};
+#[cfg(feature = "clap")]
+use crate::vocabulary::parser;
+
 /// How gaps and contradictions of a log are read: a set of rules, and what differs from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
@@ -14,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub struct Rules {
     /// Set of rules from which the others differ; "careful" if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long = "rules", value_name = "SET"))]
+    #[cfg_attr(feature = "clap", arg(long = "rules", value_name = "SET", value_parser = parser::<Preset>()))]
     pub preset: Option<Preset>,
     /// Job lines to read; without it, all.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,23 +30,23 @@ pub struct Rules {
     pub lines: Option<u64>,
     /// What becomes of lines that are not records.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<Malformed>()))]
     pub malformed: Option<Malformed>,
     /// What becomes of jobs without a submit time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<MissingSubmit>()))]
     pub missing_submit: Option<MissingSubmit>,
     /// What becomes of lines about a part of a job that was stopped and restarted (status 2 to 4).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<PartialExecution>()))]
     pub partial: Option<PartialExecution>,
     /// What becomes of jobs cancelled before they started (status 5, no run time).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<Cancelled>()))]
     pub cancelled: Option<Cancelled>,
     /// Which field says how many processors a job needs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD", value_parser = parser::<ProcessorsFrom>()))]
     pub processors_from: Option<ProcessorsFrom>,
     /// Processors of the machine; without it, as the log's header says.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,31 +55,31 @@ pub struct Rules {
     pub machine_size: Option<u32>,
     /// What becomes of jobs that need more processors than the machine has.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<TooWide>()))]
     pub too_wide: Option<TooWide>,
     /// What becomes of jobs whose run time is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<MissingRunTime>()))]
     pub missing_run_time: Option<MissingRunTime>,
     /// What becomes of jobs that ran for 0 s.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<ZeroRunTime>()))]
     pub zero_run_time: Option<ZeroRunTime>,
     /// What stands in for a requested time that is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<MissingRequest>()))]
     pub missing_requested_time: Option<MissingRequest>,
     /// What becomes of jobs that ran longer than requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<OverRequest>()))]
     pub over_requested_time: Option<OverRequest>,
     /// What becomes of a log that is not in order of submission.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE", value_parser = parser::<SubmitOrder>()))]
     pub order: Option<SubmitOrder>,
     /// Where time zero is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "WHERE"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "WHERE", value_parser = parser::<Origin>()))]
     pub origin: Option<Origin>,
 }
 
@@ -126,7 +133,6 @@ impl Rules {
 
 /// A set of rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
     /// For everyday use: jobs that never ran and parts of restarted ones are left out, a run time of
@@ -170,152 +176,5 @@ impl Preset {
                 ..careful
             },
         }
-    }
-}
-
-/// Declares the words of one rule: an enum that scenarios and the command line both read.
-macro_rules! rule {
-    ($(#[$about:meta])* $name:ident { $($(#[$word_about:meta])* $word:ident,)+ }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-        #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-        #[serde(rename_all = "kebab-case")]
-        pub enum $name {
-            $($(#[$word_about])* $word,)+
-        }
-    };
-}
-
-rule! {
-    /// What becomes of a line that is not a record.
-    Malformed {
-        /// It is an error.
-        Refuse,
-        /// It is left out and counted.
-        Skip,
-    }
-}
-
-rule! {
-    /// What becomes of a job whose submit time is unknown.
-    MissingSubmit {
-        /// It is left out.
-        Drop,
-        /// It is submitted together with the job above it.
-        AsPrevious,
-    }
-}
-
-rule! {
-    /// What becomes of a line about a part of a job that was stopped and restarted.
-    PartialExecution {
-        /// It is left out: the same work stands in a line of its own.
-        Drop,
-        /// It is a job.
-        Keep,
-    }
-}
-
-rule! {
-    /// What becomes of a job that was cancelled before it started.
-    Cancelled {
-        /// It is left out.
-        Drop,
-        /// It goes on to the rules on run times.
-        Keep,
-    }
-}
-
-rule! {
-    /// Which field says how many processors a job needs.
-    ProcessorsFrom {
-        /// What was requested (field 8), or what was allocated (field 5) where that is missing.
-        RequestedThenAllocated,
-        /// What was allocated (field 5), or what was requested (field 8) where that is missing.
-        AllocatedThenRequested,
-        /// What was requested (field 8); jobs without it are left out.
-        Requested,
-        /// What was allocated (field 5); jobs without it are left out.
-        Allocated,
-    }
-}
-
-rule! {
-    /// What becomes of a job that needs more processors than the machine has.
-    TooWide {
-        /// It stays as it is, so that providers refuse it.
-        Keep,
-        /// It is left out.
-        Drop,
-        /// It asks for the whole machine.
-        Clamp,
-    }
-}
-
-rule! {
-    /// What becomes of a job whose run time is unknown.
-    MissingRunTime {
-        /// It is left out.
-        Drop,
-        /// It runs for one second.
-        OneSecond,
-        /// It runs for no time.
-        Zero,
-    }
-}
-
-rule! {
-    /// What becomes of a job that ran for 0 s.
-    ZeroRunTime {
-        /// It runs for one second.
-        OneSecond,
-        /// It is left out.
-        Drop,
-        /// It runs for no time.
-        Keep,
-    }
-}
-
-rule! {
-    /// What stands in for a requested time that is missing.
-    MissingRequest {
-        /// The job's run time.
-        UseRunTime,
-        /// Nothing: the job is left out.
-        Drop,
-        /// Nothing: the job has no limit.
-        NoLimit,
-    }
-}
-
-rule! {
-    /// What becomes of a job that ran longer than requested.
-    OverRequest {
-        /// Its run time is cut to its requested time.
-        Cut,
-        /// Nothing: the provider's overrun rule decides.
-        Keep,
-        /// Its requested time is raised to its run time.
-        RaiseRequest,
-    }
-}
-
-rule! {
-    /// What becomes of a log that is not in order of submission.
-    SubmitOrder {
-        /// The first line out of order is an error.
-        Require,
-        /// The whole log is read into memory and sorted.
-        Sort,
-    }
-}
-
-rule! {
-    /// Where a log's time zero is.
-    Origin {
-        /// The first job that is kept is submitted at time zero.
-        FirstJob,
-        /// Times stay as the log has them.
-        Log,
     }
 }

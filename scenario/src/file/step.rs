@@ -4,7 +4,7 @@ use haggle_model::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Law, TimeLaw};
+use super::{KeyField, KeyOrder, Law, Overshoot, Remedy, SplitBy, TimeLaw, TimeOf, WindowStart};
 use crate::quantity::{EstimateRule, Name, Share, TimeSpan};
 
 /// Something done to the jobs of a workload.
@@ -176,7 +176,7 @@ pub enum Step {
         widest: u32,
         /// What users want when processors fail under the place of a reservation, or others take it;
         /// "postpone" if not given.
-        #[serde(default, skip_serializing_if = "Remedy::is_default")]
+        #[serde(default, skip_serializing_if = "is_default")]
         on_failure: Remedy,
     },
     /// Sets the priority key of each job.
@@ -341,102 +341,6 @@ fn pool() -> Name {
     "split".parse().expect("letters make a name")
 }
 
-/// What a user wants when the place of a reservation is lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Remedy {
-    /// Another place in its window, or else as soon as there is room.
-    #[default]
-    Postpone,
-    /// Other processors or another time in its window, or else the job is given back.
-    Substitute,
-    /// The same, also on fewer processors if the job is moldable.
-    Shrink,
-    /// The job is given back at once when processors fail under it.
-    Revoke,
-}
-
-impl Remedy {
-    fn is_default(&self) -> bool {
-        *self == Remedy::default()
-    }
-}
-
-/// What becomes time zero after a window was cut.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WindowStart {
-    /// The window's beginning: windows of several logs stay in step.
-    #[default]
-    WindowIsZero,
-    /// The first job in the window.
-    FirstJobIsZero,
-    /// Nothing moves.
-    Keep,
-}
-
-/// One of the two times of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TimeOf {
-    /// How long the job really runs.
-    RunTime,
-    /// What its user asked for.
-    RequestedTime,
-}
-
-/// A field that can be the priority key of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum KeyField {
-    /// The number of its user in the log.
-    User,
-    /// The number of its group in the log.
-    Group,
-    /// The number of its executable in the log.
-    Executable,
-    /// The number of its queue in the log.
-    Queue,
-    /// The number of its partition in the log.
-    Partition,
-    /// Its own number in the log.
-    Number,
-    /// Its processors.
-    Processors,
-    /// Its requested time in microseconds; no limit is longest.
-    RequestedTime,
-}
-
-/// Which keys go first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum KeyOrder {
-    /// Small ones: the field itself is the key.
-    #[default]
-    SmallFirst,
-    /// Large ones: the field times -1 is the key.
-    LargeFirst,
-}
-
-/// What becomes of a job that takes a load too far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Overshoot {
-    /// It is left out, and smaller ones behind it are taken; gaps shrink until the last one is submitted before the end.
-    #[default]
-    LeaveOut,
-    /// It is the last one, so that no job is left out between others; the gap to the next one belongs to the stretch,
-    /// which begins with the first.
-    Take,
-}
-
-/// What stays together when jobs are dealt out into parts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SplitBy {
-    /// All jobs of a user of the log.
-    #[default]
-    User,
-    /// Nothing: each job goes to any part.
-    Job,
+fn is_default<T: Default + PartialEq>(it: &T) -> bool {
+    *it == T::default()
 }

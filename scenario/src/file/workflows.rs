@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::WorkflowShape;
 use crate::quantity::{Share, TimeSpan};
 
 /// Workflows for a grid or for providers. Each is a root, tasks side by side that need it, and a final task that needs
@@ -75,26 +76,6 @@ fn one() -> u32 {
 
 fn nothing() -> Share {
     Share::ZERO
-}
-
-/// Shapes of workflows of applications (docs/workflows.md).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WorkflowShape {
-    /// A root, tasks side by side, and a final task, of drawn lengths and data.
-    ForkJoin,
-    /// Layers of random widths; each task needs one to three tasks of the layer above.
-    Layered,
-    /// Mosaics of the sky.
-    Montage,
-    /// Earthquake hazards of a site.
-    Cybershake,
-    /// Genome sequences, split into lanes and chunks.
-    Epigenomics,
-    /// Gravitational waves of inspiraling binaries.
-    Inspiral,
-    /// Search for small untranslated RNAs.
-    Sipht,
 }
 
 /// What tasks say of their progress (Chtepen 2011, sections 5.6.1 and 6.5.1).

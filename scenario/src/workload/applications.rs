@@ -5,7 +5,6 @@ use std::sync::Arc;
 use haggle_model::phased::{Measured, Phase, Speedup, Term};
 use haggle_model::{Job, Phased, ProviderId, Span, Time};
 use haggle_planning::Application;
-use haggle_planning::synthetic::Synthetic;
 
 use crate::file;
 use crate::quantity::{Name, TimeSpan};
@@ -18,14 +17,7 @@ impl file::Applications {
             return Phased::Measured(self.measured(rows, clusters));
         }
         let (phases, size) = match (self.like, &self.phases) {
-            (Some(kind), _) => {
-                let like = match kind {
-                    file::ApplicationKind::Md => Synthetic::Md,
-                    file::ApplicationKind::Changa => Synthetic::Changa,
-                    file::ApplicationKind::Athena => Synthetic::Athena,
-                    file::ApplicationKind::Lammps => Synthetic::Lammps,
-                    file::ApplicationKind::Mpb => Synthetic::Mpb,
-                };
+            (Some(like), _) => {
                 let count = self.count.map_or(like.phases(), |count| count as usize);
                 (like.draw_phases(self.seed.unwrap_or(1), count), self.size.unwrap_or(1.0))
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haggle_model::iterative::{Behaviour, Communication};
+use haggle_model::iterative::Behaviour;
 use haggle_model::{Iterative, Job, Span, Time};
 
 use crate::file;
@@ -14,10 +14,7 @@ impl file::IterativeApplications {
         Iterative {
             processes: self.processes.clone(),
             iterations: self.iterations,
-            communication: match self.communication {
-                file::Communication::Synchronous => Communication::Synchronous,
-                file::Communication::Asynchronous => Communication::Asynchronous,
-            },
+            communication: self.communication,
             merge: self.merge.0,
             transfer: self.transfer.0,
             throughputs: machines.map(|it| (it.name.to_string(), it.throughputs.clone())).collect(),

@@ -1,14 +1,12 @@
 //! The steps.
 
-use haggle_model::reservation;
 use haggle_model::workload::steps::{
-    self, Bounds, Draws, EstimateBase, Estimates, FillWindow, Filter, ScaleGaps, Split, TimingBase,
-    Window,
+    self, Bounds, Draws, Estimates, FillWindow, Filter, ScaleGaps, Split, Window,
 };
 use haggle_model::workload::{WorkloadError, law};
 
 use super::instant;
-use crate::file::{KeyField, KeyOrder, Overshoot, Remedy, SplitBy, Step, TimeOf, WindowStart};
+use crate::file::{Step, TimeOf};
 use crate::quantity::EstimateRule;
 
 impl Step {
@@ -19,11 +17,7 @@ impl Step {
             Step::Window { from, until, start } => steps::Step::Window(Window {
                 from: instant(*from),
                 length: until.map(|until| until.0 - from.0),
-                start: match start {
-                    WindowStart::WindowIsZero => steps::WindowStart::WindowIsZero,
-                    WindowStart::FirstJobIsZero => steps::WindowStart::FirstJobIsZero,
-                    WindowStart::Keep => steps::WindowStart::Keep,
-                },
+                start: *start,
             }),
             Step::RandomWindow { length, from, until, every } => {
                 steps::Step::RandomWindow(steps::RandomWindow {
@@ -70,10 +64,7 @@ impl Step {
                 steps::Step::Estimates(match (rule, factor) {
                     (Some(rule), _) => rule.to_model(),
                     (None, Some(factor)) => Estimates::Multiplied {
-                        base: match of {
-                            Some(TimeOf::RequestedTime) => EstimateBase::Request,
-                            Some(TimeOf::RunTime) | None => EstimateBase::RunTime,
-                        },
+                        base: of.unwrap_or(TimeOf::RunTime),
                         factor: factor.to_model(),
                     },
                     (None, None) => Estimates::Trace,
@@ -81,19 +72,13 @@ impl Step {
             }
             Step::Deadlines { one_of: Some(slacks), stream, of, .. } => {
                 steps::Step::Deadlines(steps::Deadlines::Listed {
-                    base: match of {
-                        TimeOf::RunTime => TimingBase::RunTime,
-                        TimeOf::RequestedTime => TimingBase::RequestedTime,
-                    },
+                    base: *of,
                     slacks: slacks.iter().map(|slack| slack.0).collect(),
                     stream: stream.unwrap_or(0),
                 })
             }
             Step::Deadlines { factor, least, slack, of, .. } => {
-                let base = match of {
-                    TimeOf::RunTime => TimingBase::RunTime,
-                    TimeOf::RequestedTime => TimingBase::RequestedTime,
-                };
+                let base = *of;
                 steps::Step::Deadlines(match slack {
                     Some(slack) => steps::Deadlines::Slack { base, slack: slack.to_model() },
                     None => steps::Deadlines::Stretched {
@@ -123,39 +108,17 @@ impl Step {
                 flexibility: flexibility.as_ref().map(|law| law.to_model()),
                 accepts: *accepts,
                 sizes: (*narrowest, *widest),
-                remedy: match on_failure {
-                    Remedy::Postpone => reservation::Remedy::Postpone,
-                    Remedy::Substitute => reservation::Remedy::Substitute,
-                    Remedy::Shrink => reservation::Remedy::Shrink,
-                    Remedy::Revoke => reservation::Remedy::Revoke,
-                },
+                remedy: *on_failure,
             }),
-            Step::Key { by, order } => steps::Step::Key(steps::Key {
-                field: match by {
-                    KeyField::User => steps::KeyField::User,
-                    KeyField::Group => steps::KeyField::Group,
-                    KeyField::Executable => steps::KeyField::Executable,
-                    KeyField::Queue => steps::KeyField::Queue,
-                    KeyField::Partition => steps::KeyField::Partition,
-                    KeyField::Number => steps::KeyField::Number,
-                    KeyField::Processors => steps::KeyField::Processors,
-                    KeyField::RequestedTime => steps::KeyField::RequestedTime,
-                },
-                order: match order {
-                    KeyOrder::SmallFirst => steps::KeyOrder::SmallFirst,
-                    KeyOrder::LargeFirst => steps::KeyOrder::LargeFirst,
-                },
-            }),
+            Step::Key { by, order } => steps::Step::Key(steps::Key { field: *by, order: *order }),
             Step::Split { part, count, parts, by, pool } => steps::Step::Split(Split {
                 pool: pool.to_string(),
                 parts: *parts,
                 part: *part,
                 count: *count,
-                by: by.to_model(),
+                by: *by,
             }),
-            Step::Shake { most, by } => {
-                steps::Step::Shake(steps::Shake { most: most.0, by: by.to_model() })
-            }
+            Step::Shake { most, by } => steps::Step::Shake(steps::Shake { most: most.0, by: *by }),
             Step::Resample { weeks, long_term } => {
                 steps::Step::Resample(steps::Resample { weeks: *weeks, long_term: *long_term })
             }
@@ -169,10 +132,7 @@ impl Step {
                     processors: *processors,
                     load: *load,
                     tolerance: *tolerance,
-                    overshoot: match overshoot {
-                        Overshoot::LeaveOut => steps::Overshoot::LeaveOut,
-                        Overshoot::Take => steps::Overshoot::Take,
-                    },
+                    overshoot: *overshoot,
                 })
             }
             Step::RunTimesAsRequested {} => steps::Step::RunTimes(steps::RunTimes::Requested),
@@ -200,20 +160,10 @@ impl Step {
     }
 }
 
-impl SplitBy {
-    /// The same in the terms of the model.
-    fn to_model(self) -> steps::SplitBy {
-        match self {
-            SplitBy::User => steps::SplitBy::User,
-            SplitBy::Job => steps::SplitBy::Job,
-        }
-    }
-}
-
 impl EstimateRule {
     /// The model of the estimates.
     pub fn to_model(self) -> Estimates {
-        let multiplied = |factor| Estimates::Multiplied { base: EstimateBase::RunTime, factor };
+        let multiplied = |factor| Estimates::Multiplied { base: TimeOf::RunTime, factor };
         match self {
             EstimateRule::Trace => Estimates::Trace,
             EstimateRule::Exact => Estimates::Exact,

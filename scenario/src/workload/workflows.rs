@@ -14,11 +14,11 @@ use haggle_model::workflow::{Need, TaskData, WorkflowTask};
 use haggle_model::{Job, Span, Time};
 use haggle_scheduling::workflows::WorkflowId;
 use haggle_workflows::files::{self, FileError};
-use haggle_workflows::shapes::{Shape, ShapeError};
+use haggle_workflows::shapes::{ShapeError, WorkflowShape};
 use haggle_workflows::{Builder, GraphError, Task, TaskId, Workflow};
 use rand::RngExt;
 
-use crate::file::{self as scenario, TaskEstimates, Underestimate, WorkflowShape};
+use crate::file::{self as scenario, TaskEstimates, Underestimate};
 use crate::{LogPathError, log_path};
 
 const HOUR: f64 = 3_600.0;
@@ -51,7 +51,7 @@ enum Templates {
     /// A root, tasks side by side, and a final task.
     Sides,
     /// An application, and the number of its tasks.
-    Shape(Shape, usize),
+    Shape(WorkflowShape, usize),
     /// These in turn.
     Files(Vec<Arc<Workflow>>),
 }
@@ -106,7 +106,6 @@ impl<'a> WorkflowModel<'a> {
                 Templates::Files(files.iter().map(read).collect::<Result<_, _>>()?)
             }
             (None, Some(shape)) => {
-                let shape = Shape::from(shape);
                 let tasks = parameters.tasks.map_or(shape.tasks_min(), |tasks| tasks as usize);
                 Templates::Shape(shape, tasks)
             }
@@ -254,20 +253,6 @@ fn with_lengths(name: &str, graph: &Workflow, tasks: &[DrawnTask]) -> Result<Wor
         builder.edge(edge.parent, edge.child, edge.bytes)?;
     }
     builder.build()
-}
-
-impl From<WorkflowShape> for Shape {
-    fn from(word: WorkflowShape) -> Shape {
-        match word {
-            WorkflowShape::ForkJoin => Shape::ForkJoin,
-            WorkflowShape::Layered => Shape::Layered,
-            WorkflowShape::Montage => Shape::Montage,
-            WorkflowShape::Cybershake => Shape::CyberShake,
-            WorkflowShape::Epigenomics => Shape::Epigenomics,
-            WorkflowShape::Inspiral => Shape::Inspiral,
-            WorkflowShape::Sipht => Shape::Sipht,
-        }
-    }
 }
 
 impl scenario::Workflows {

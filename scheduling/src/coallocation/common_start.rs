@@ -4,26 +4,15 @@ use haggle_model::Time;
 
 use super::{Allocation, Demand, Together};
 
-/// Who gives how much of a job that is spread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fill {
-    /// As much as possible at the provider whose turn it is, then at the next one.
-    #[default]
-    InTurn,
-    /// As much as possible at the provider with most free, then at the next one.
-    LargestFirst,
-}
-
-impl Fill {
-    /// All rules, in the order of the manual.
-    pub const ALL: [Fill; 2] = [Fill::InTurn, Fill::LargestFirst];
-
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Fill::InTurn => "in-turn",
-            Fill::LargestFirst => "largest-first",
-        }
+haggle_model::words! {
+    /// Which provider gives first to a job on several.
+    #[derive(Default)]
+    pub enum FillRule {
+        /// In the order of `providers`, beginning one further with every job.
+        #[default]
+        InTurn = "in-turn",
+        /// The one with most free processors.
+        LargestFirst = "largest-first",
     }
 }
 
@@ -35,7 +24,7 @@ pub fn earliest_common_start(
     free: &Together,
     demand: &Demand,
     first: usize,
-    fill: Fill,
+    fill: FillRule,
     now: Time,
 ) -> Option<Allocation> {
     // What many have been placed before leave for one of its size begins far behind.
@@ -51,7 +40,7 @@ pub(super) fn earliest_between(
     free: &Together,
     demand: &Demand,
     first: usize,
-    fill: Fill,
+    fill: FillRule,
     from: Time,
     until: Time,
 ) -> Option<Allocation> {
@@ -97,13 +86,13 @@ fn spread(
     free: &Together,
     demand: &Demand,
     first: usize,
-    fill: Fill,
+    fill: FillRule,
     start: Time,
 ) -> Option<Allocation> {
     let span = demand.lasts(2);
     let room = |place: usize| (place, free.min_free(place, start, start + span));
     let mut room: Vec<(usize, u32)> = in_turn(free.len(), first).map(room).collect();
-    if fill == Fill::LargestFirst {
+    if fill == FillRule::LargestFirst {
         room.sort_by_key(|&(_, free)| std::cmp::Reverse(free));
     }
     let mut left = demand.processors;

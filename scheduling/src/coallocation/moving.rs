@@ -2,55 +2,32 @@
 
 use haggle_model::{Span, Time};
 
-use super::common_start::{Fill, earliest_alone, earliest_between};
+use super::common_start::{FillRule, earliest_alone, earliest_between};
 use super::{Allocation, Demand, Together};
 
-/// How a job may move that is spread over providers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Moves {
-    /// Not at all.
-    Rigid,
-    /// Its start may become earlier.
-    Shift,
-    /// That, and its processors may come from other providers.
-    #[default]
-    ShiftRemap,
-}
-
-impl Moves {
-    /// All policies, in the order of the manual.
-    pub const ALL: [Moves; 3] = [Moves::Rigid, Moves::Shift, Moves::ShiftRemap];
-
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Moves::Rigid => "rigid",
-            Moves::Shift => "shift",
-            Moves::ShiftRemap => "shift-remap",
-        }
+haggle_model::words! {
+    /// How a job on several providers may move while it waits.
+    #[derive(Default)]
+    pub enum CoallocationPolicy {
+        /// Not at all.
+        Rigid = "rigid",
+        /// Its start becomes earlier, its parts stay where they are.
+        Shift = "shift",
+        /// Its start becomes earlier, or other providers take its parts.
+        #[default]
+        ShiftRemap = "shift-remap",
     }
 }
 
-/// Which places a remap looks at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
-    /// The earliest common start.
-    #[default]
-    EarliestStart,
-    /// The earliest start at one provider alone, too, which takes less time.
-    EarliestCompletion,
-}
-
-impl Choice {
-    /// All rules, in the order of the manual.
-    pub const ALL: [Choice; 2] = [Choice::EarliestStart, Choice::EarliestCompletion];
-
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Choice::EarliestStart => "earliest-start",
-            Choice::EarliestCompletion => "earliest-completion",
-        }
+haggle_model::words! {
+    /// Which places are looked at for a job that may be remapped.
+    #[derive(Default)]
+    pub enum RemapRule {
+        /// The earliest start.
+        #[default]
+        EarliestStart = "earliest-start",
+        /// The earliest start at one provider alone, too, where the job takes less time.
+        EarliestCompletion = "earliest-completion",
     }
 }
 
@@ -77,13 +54,13 @@ pub fn shift(free: &Together, current: &Allocation, from: Time, until: Time) -> 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Search {
     /// How the job may move.
-    pub moves: Moves,
+    pub moves: CoallocationPolicy,
     /// The provider that gives first.
     pub first: usize,
     /// Who gives how much.
-    pub fill: Fill,
+    pub fill: FillRule,
     /// Which places a remap looks at.
-    pub choice: Choice,
+    pub choice: RemapRule,
 }
 
 /// What a look for a better place has found that found none: it need not be found again.
@@ -117,7 +94,7 @@ impl InVain {
 
 /// A better place for a job that waits, if it may move there: one that is completed earlier, or
 /// with as early a completion at fewer providers; else what was found instead. `free` counts its parts
-/// as free; under [`Moves::Shift`] only those of who has one are looked at.
+/// as free; under [`CoallocationPolicy::Shift`] only those of who has one are looked at.
 ///
 /// After a look in vain, and given the stretch in which free times have changed since, only starts are
 /// tried from which on the job would run in that stretch: all others still are in vain.
@@ -134,7 +111,7 @@ pub fn improve(
     let (begin, end) = since.map_or((from, Time::FOREVER), |(_, changed)| changed);
     let affected = |span: Span| from.max(begin - span);
     let shift = || shift(free, current, affected(current.span), end.min(current.start));
-    let shifted = (moves >= Moves::Shift).then(shift).flatten();
+    let shifted = (moves >= CoallocationPolicy::Shift).then(shift).flatten();
     let earliest = |from, until| earliest_between(free, demand, first, fill, from, until);
     let remap = || {
         let Some(known) = since.and_then(|(in_vain, _)| in_vain.remapped.as_ref()) else {
@@ -145,9 +122,9 @@ pub fn improve(
         let before = earliest(affected(demand.lasts(2)), end.min(known.start));
         before.or(still).or_else(|| earliest(from.max(known.start), Time::FOREVER))
     };
-    let remaps = moves == Moves::ShiftRemap;
+    let remaps = moves == CoallocationPolicy::ShiftRemap;
     let remapped = remaps.then(remap).flatten();
-    let tries_alone = remaps && choice == Choice::EarliestCompletion;
+    let tries_alone = remaps && choice == RemapRule::EarliestCompletion;
     let alone = tries_alone.then(|| earliest_alone(free, demand, first, now)).flatten();
     let merit = |it: &Allocation| (it.completion(), it.parts.len());
     // Among equals the first counts: who moves has a reason.
@@ -156,7 +133,7 @@ pub fn improve(
     match best.filter(|best| merit(best) < merit(current)) {
         Some(best) => Ok(best.clone()),
         None => {
-            let lasts = !remaps || (demand.part_min <= 1 && choice == Choice::EarliestStart);
+            let lasts = !remaps || (demand.part_min <= 1 && choice == RemapRule::EarliestStart);
             Err(InVain { remapped, lasts })
         }
     }

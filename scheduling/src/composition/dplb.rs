@@ -14,26 +14,28 @@ use super::plb::apportion;
 use super::view::{View, level};
 use super::{BagCall, Composer, Composition, CompositionOptions};
 
-/// What balancing by load weighs offers with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum LoadWeights {
-    /// What the provider can do before the deadline beside the work it has.
-    #[default]
-    FreeCapacity,
-    /// Its power over the time it needs for the work it has and one task more.
-    InverseDrainTime,
+haggle_model::words! {
+    /// What counts as computing power left before a deadline.
+    #[derive(Default)]
+    pub enum WeightRule {
+        /// Computing power x time to the deadline - load.
+        #[default]
+        FreeCapacity = "free-capacity",
+        /// The inverse of the time it takes to work off the load and a task.
+        DrainTime = "drain-time",
+    }
 }
 
-impl LoadWeights {
+impl WeightRule {
     fn weight(self, bag: &BagCall, power: u64, load: u128) -> u128 {
         let power = u128::from(power);
         let micros = |micros: i64| micros.max(0) as u128;
         match self {
-            LoadWeights::FreeCapacity => {
+            WeightRule::FreeCapacity => {
                 let deadline = bag.deadline.unwrap_or(Time::FOREVER);
                 (power * micros((deadline - bag.now).as_micros())).saturating_sub(load)
             }
-            LoadWeights::InverseDrainTime => {
+            WeightRule::DrainTime => {
                 // Fixed point: weights with different denominators have no common one that fits.
                 let drain = load.saturating_add(power * micros(bag.span.as_micros()));
                 (power * power).saturating_mul(1 << 40).checked_div(drain).unwrap_or(0)

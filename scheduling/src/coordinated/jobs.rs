@@ -4,7 +4,7 @@
 use haggle_model::Time;
 
 use super::entry::Kind;
-use super::{ConservativeBags, Rescheduling};
+use super::{ConservativeBags, ReschedulingRule};
 use crate::not_before::NotBefore;
 use crate::plan::openings::Region;
 use crate::plan::pass::Pass;
@@ -46,7 +46,7 @@ impl ConservativeBags {
 
     /// Puts one job after the other to its earliest fit, by start or by completion.
     pub(super) fn move_jobs_up(&mut self, now: Time, by_start: bool) {
-        let shorter_first = self.rescheduling.rule != Rescheduling::Compress;
+        let shorter_first = self.rescheduling.rule != ReschedulingRule::Compress;
         let ConservativeBags { plan, openings, entries, lines, effort, .. } = self;
         let line = &mut lines[usize::from(by_start)];
         line.renew(|&Entry { slot, key: (.., sequence), .. }| {

@@ -13,44 +13,22 @@ use crate::placing::place;
 use crate::plan::Plan;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 
-/// In which order waiting work is moved up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Rescheduling {
-    /// By expected completion, of the *whole bag* for a task and its own for a
-    /// rigid job: a bag that is done late elsewhere gains nothing from running
-    /// early here (Netto 2009, section 7.3.2, Algorithm 7).
-    #[default]
-    Coordinated,
-    /// The same by own completion: what a provider does that knows its share only.
-    Uncoordinated,
-    /// By the completion of the share for a task: what a provider does that knows its
-    /// share only, and keeps the tasks of it together.
-    Local,
-    /// One pass by planned start (Mu'alem and Feitelson 2001).
-    Compress,
-    /// Nothing moves. What waits for a job without a limit has no planned start yet.
-    None,
-}
-
-impl Rescheduling {
-    /// All rules, in the order of the manual.
-    pub const ALL: [Rescheduling; 5] = [
-        Rescheduling::Coordinated,
-        Rescheduling::Uncoordinated,
-        Rescheduling::Local,
-        Rescheduling::Compress,
-        Rescheduling::None,
-    ];
-
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Rescheduling::Coordinated => "coordinated",
-            Rescheduling::Uncoordinated => "uncoordinated",
-            Rescheduling::Local => "local",
-            Rescheduling::Compress => "compress",
-            Rescheduling::None => "none",
-        }
+haggle_model::words! {
+    /// Who moves up first when something ends early.
+    #[derive(Default)]
+    pub enum ReschedulingRule {
+        /// The task whose whole bag is expected to be done first: a bag that is done late elsewhere gains nothing
+        /// from running early here (Netto 2009, 7.3.2, Algorithm 7).
+        #[default]
+        Coordinated = "coordinated",
+        /// The task that is itself expected to be done first.
+        Uncoordinated = "uncoordinated",
+        /// The task whose bag is expected to be done first as far as this provider has it.
+        Local = "local",
+        /// The task that is planned to start first, in one pass (Mu'alem and Feitelson 2001).
+        Compress = "compress",
+        /// Nobody moves.
+        None = "none",
     }
 }
 
@@ -58,9 +36,9 @@ impl Rescheduling {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReschedulingConfig {
     /// The order of the first pass.
-    pub rule: Rescheduling,
+    pub rule: ReschedulingRule,
     /// Whether a second pass, by planned start, fills what the first one opened.
-    /// [`Rescheduling::Compress`] has none.
+    /// [`ReschedulingRule::Compress`] has none.
     pub second_pass: bool,
     /// Whether the first pass drops the whole plan and makes it anew in its
     /// order, instead of moving one task after the other. The old plan stays
@@ -70,15 +48,15 @@ pub struct ReschedulingConfig {
 }
 
 /// The rule as published: two passes, in place.
-impl From<Rescheduling> for ReschedulingConfig {
-    fn from(rule: Rescheduling) -> ReschedulingConfig {
+impl From<ReschedulingRule> for ReschedulingConfig {
+    fn from(rule: ReschedulingRule) -> ReschedulingConfig {
         ReschedulingConfig { rule, second_pass: true, rebuild: false }
     }
 }
 
 impl Default for ReschedulingConfig {
     fn default() -> ReschedulingConfig {
-        Rescheduling::default().into()
+        ReschedulingRule::default().into()
     }
 }
 
@@ -127,7 +105,7 @@ impl ConservativeBags {
     /// The passes of the rule over all that waits.
     pub(super) fn passes(&mut self, now: Time) {
         let ReschedulingConfig { rule, second_pass, rebuild } = self.rescheduling;
-        if rule == Rescheduling::None {
+        if rule == ReschedulingRule::None {
             self.plan_the_rest(now);
             self.openings.forget();
             return;
@@ -136,12 +114,12 @@ impl ConservativeBags {
         if rebuild {
             self.rebuild(now, &self.turns(self.first_order(BEFORE_ALL)));
         } else if self.keeps_books(now) {
-            self.move_jobs_up(now, rule == Rescheduling::Compress);
+            self.move_jobs_up(now, rule == ReschedulingRule::Compress);
         } else {
             // What starts now has its processors.
             self.move_up(now, self.first_order(now));
         }
-        if !second_pass || rule == Rescheduling::Compress {
+        if !second_pass || rule == ReschedulingRule::Compress {
             return;
         }
         if self.keeps_books(now) {
@@ -160,15 +138,18 @@ impl ConservativeBags {
     /// In what order the first pass looks at all that waits to start after `after`.
     fn first_order(&self, after: Time) -> Order {
         let key = |slot, entry: &Entry| match (self.rescheduling.rule, entry.kind) {
-            (Rescheduling::Compress | Rescheduling::None, _) => Key::AfterStart(Span::ZERO),
-            (Rescheduling::Coordinated, Kind::Share) => {
+            (ReschedulingRule::Compress | ReschedulingRule::None, _) => Key::AfterStart(Span::ZERO),
+            (ReschedulingRule::Coordinated, Kind::Share) => {
                 let expected = entry.bag_expected;
                 Key::Fixed(expected.unwrap_or_else(|| self.completion(slot, entry)))
             }
-            (Rescheduling::Local, Kind::Share) => Key::Fixed(self.completion(slot, entry)),
-            (Rescheduling::Coordinated | Rescheduling::Uncoordinated | Rescheduling::Local, _) => {
-                Key::AfterStart(entry.span)
-            }
+            (ReschedulingRule::Local, Kind::Share) => Key::Fixed(self.completion(slot, entry)),
+            (
+                ReschedulingRule::Coordinated
+                | ReschedulingRule::Uncoordinated
+                | ReschedulingRule::Local,
+                _,
+            ) => Key::AfterStart(entry.span),
         };
         self.order(after, key, |entry| (Span::ZERO, entry.sequence))
     }

@@ -17,7 +17,7 @@ use super::again::Moves;
 use super::demand::{Demand, add};
 use super::queue::Queue;
 use super::steps::Steps;
-use super::{EdfConfig, EdfMode, EdfStats};
+use super::{EdfConfig, EdfStats, Late};
 
 /// Attempts to place one piece of work.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl<'a> Trial<'a> {
         // Behind all that has a promise the work delays nobody who could be late.
         let promised = queue.position(Time::FOREVER - Span::TICK);
         let (mut infeasible, mut feasible) = (wished, self.round(queue, now, promised).completion);
-        if self.config.mode == EdfMode::Strict && promised > 0 {
+        if self.config.mode == Late::Strict && promised > 0 {
             feasible = feasible.max(queue.entries()[promised - 1].promise);
         }
         let step = self.config.resolution.as_micros();
@@ -117,7 +117,7 @@ impl<'a> Trial<'a> {
             }
             match self.victim(queue, now, chain.round) {
                 None => return Some(chain),
-                Some(_) if self.config.mode == EdfMode::Strict => return None,
+                Some(_) if self.config.mode == Late::Strict => return None,
                 Some(victim) => {
                     chain.round = victim + 1;
                     chain.repairs += 1;

@@ -91,3 +91,16 @@ impl GridScheduler for Replication {
         }
     }
 }
+
+haggle_model::words! {
+    // Chtepen 2011, section 4.4.1.
+    /// When the other replicas of a job are cancelled once it cannot be lost any more.
+    #[derive(Default)]
+    pub enum CancelMode {
+        /// At once.
+        #[default]
+        Immediate = "immediate",
+        /// In the next round, before jobs are sent: until then they hold their slots and compute.
+        NextRound = "next-round",
+    }
+}

@@ -88,25 +88,31 @@ impl Resource {
     }
 }
 
-/// Which of two available resources is the faster one for one more job; then
-/// the one with more speed left, then the one named first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Preference {
-    /// The larger avail/(n_res + 1).
-    #[default]
-    EffectiveSpeed,
-    /// The larger avail, then fewer jobs: "highest MIPS and fewest jobs" to the letter.
-    SpeedThenLoad,
+haggle_model::words! {
+    /// Which resource is the best one for a job.
+    #[derive(Default)]
+    pub enum Preference {
+        // The larger avail/(n_res + 1); then more speed left, then the one named first.
+        /// The one on which one more job would compute fastest.
+        #[default]
+        EffectiveSpeed = "effective-speed",
+        // The larger avail: "highest MIPS and fewest jobs" to the letter.
+        /// The fastest one, then the one with the fewest jobs.
+        SpeedThenLoad = "speed-then-load",
+    }
 }
 
-/// In what CA, the capacity left for the next job, is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LoadUnit {
-    /// Available resources.
-    #[default]
-    Resources,
-    /// Free slots of resources that work.
-    Slots,
+haggle_model::words! {
+    // CA of load-dependent replication.
+    /// In what the room for the next job is counted.
+    #[derive(Default)]
+    pub enum LoadUnit {
+        /// Resources that work and have a free slot.
+        #[default]
+        Resources = "resources",
+        /// Free slots of resources that work.
+        Slots = "slots",
+    }
 }
 
 /// All resources. A change costs O(log n), and so do the answers, but for the first of a kind.

@@ -4,58 +4,40 @@ use std::cmp::Ordering;
 
 use haggle_model::{Sizing, Span, Time};
 
-/// How the next job is selected.
-///
-/// The first two are those of Caniou, Charrier and Desprez 2010; they found the others, which they
-/// had tried on rigid jobs, to be no better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Heuristic {
-    /// Minimum completion time: the oldest.
-    #[default]
-    Mct,
-    /// The one that would be done first.
-    MinMin,
-    /// The one that would be done last.
-    MaxMin,
-    /// The one that would lose most if it came to the second best cluster.
-    Sufferage,
-    /// The one that would be done so much earlier than where it is.
-    MaxGain,
-    /// The same for each of the processors that it would get.
-    MaxRelGain,
+haggle_model::words! {
+    /// Which of the jobs that wait goes first.
+    #[derive(Default)]
+    pub enum ReallocationHeuristic {
+        /// The oldest.
+        #[default]
+        Mct = "mct",
+        /// The one that would be done first.
+        MinMin = "min-min",
+        /// The one that would be done last.
+        MaxMin = "max-min",
+        /// The one that would lose most if it came to the second best provider.
+        Sufferage = "sufferage",
+        /// The one that would be done so much earlier than where it is.
+        MaxGain = "max-gain",
+        /// The same for each of the processors that it would get.
+        MaxRelGain = "max-rel-gain",
+    }
 }
 
-impl Heuristic {
-    /// All, in the order of the manual.
-    pub const ALL: [Heuristic; 6] = [
-        Heuristic::Mct,
-        Heuristic::MinMin,
-        Heuristic::MaxMin,
-        Heuristic::Sufferage,
-        Heuristic::MaxGain,
-        Heuristic::MaxRelGain,
-    ];
-
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Heuristic::Mct => "mct",
-            Heuristic::MinMin => "min-min",
-            Heuristic::MaxMin => "max-min",
-            Heuristic::Sufferage => "sufferage",
-            Heuristic::MaxGain => "max-gain",
-            Heuristic::MaxRelGain => "max-rel-gain",
-        }
-    }
-
+impl ReallocationHeuristic {
     /// Whether it compares jobs.
     pub const fn compares(self) -> bool {
-        !matches!(self, Heuristic::Mct)
+        !matches!(self, ReallocationHeuristic::Mct)
     }
 
     /// Whether it weighs what becomes of a job where it is.
     pub(super) const fn weighs_present(self) -> bool {
-        matches!(self, Heuristic::Sufferage | Heuristic::MaxGain | Heuristic::MaxRelGain)
+        matches!(
+            self,
+            ReallocationHeuristic::Sufferage
+                | ReallocationHeuristic::MaxGain
+                | ReallocationHeuristic::MaxRelGain
+        )
     }
 
     /// Whether the first of two jobs goes before the second, if neither were older.
@@ -63,12 +45,12 @@ impl Heuristic {
         let earlier =
             |prospect: &Prospect| prospect.best.map_or(Time::FOREVER, |it| it.completion());
         let order = match self {
-            Heuristic::Mct => Ordering::Equal,
-            Heuristic::MinMin => earlier(other).cmp(&earlier(one)),
-            Heuristic::MaxMin => earlier(one).cmp(&earlier(other)),
-            Heuristic::Sufferage => one.sufferage().cmp(&other.sufferage()),
-            Heuristic::MaxGain => one.gain().cmp(&other.gain()),
-            Heuristic::MaxRelGain => one.compare_relative_gains(other),
+            ReallocationHeuristic::Mct => Ordering::Equal,
+            ReallocationHeuristic::MinMin => earlier(other).cmp(&earlier(one)),
+            ReallocationHeuristic::MaxMin => earlier(one).cmp(&earlier(other)),
+            ReallocationHeuristic::Sufferage => one.sufferage().cmp(&other.sufferage()),
+            ReallocationHeuristic::MaxGain => one.gain().cmp(&other.gain()),
+            ReallocationHeuristic::MaxRelGain => one.compare_relative_gains(other),
         };
         order == Ordering::Greater
     }

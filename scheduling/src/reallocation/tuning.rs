@@ -4,31 +4,20 @@
 use haggle_model::{Sizing, Time};
 use serde::{Deserialize, Serialize};
 
-/// How the number of processors is searched for.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
-pub enum Tuning {
-    /// Bisection: as if more processors were better up to a point, and worse from there on. Where
-    /// the plan has holes they are not, and it may miss the best number.
-    #[default]
-    Binary,
-    /// All numbers are tried.
-    Exhaustive,
+haggle_model::words! {
+    /// How a provider searches for the number of processors of a moldable job.
+    #[derive(Default)]
+    pub enum Tuning {
+        // As if more processors were better up to a point, and worse from there on; where the plan has holes they are not.
+        /// By halving the range of numbers; it may miss the best one.
+        #[default]
+        Binary = "binary",
+        /// All numbers.
+        Exhaustive = "exhaustive",
+    }
 }
 
 impl Tuning {
-    /// Both, in the order of the manual.
-    pub const ALL: [Tuning; 2] = [Tuning::Binary, Tuning::Exhaustive];
-
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Tuning::Binary => "binary",
-            Tuning::Exhaustive => "exhaustive",
-        }
-    }
-
     /// The number of processors from 1 to `widest` with the earliest completion of all that
     /// it `evaluate`s; of several the smallest. `None` if one cannot be evaluated.
     pub fn best(

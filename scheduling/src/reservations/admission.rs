@@ -9,7 +9,7 @@ use haggle_model::Time;
 
 use super::options::{self, Alternative, Anchor};
 use super::request::{Percent, Reserve, Size};
-use super::{After, Booking, Granted, Reservations};
+use super::{AfterAnchor, Booking, Granted, Reservations};
 use crate::Profile;
 
 /// A plan in which everybody has a place.
@@ -139,8 +139,8 @@ impl Reservations {
             start: booking.start,
             completion: booking.end(),
             after: match self.config.after {
-                After::Deadline => booking.request.window.deadline,
-                After::Completion => booking.end(),
+                AfterAnchor::Deadline => booking.request.window.deadline,
+                AfterAnchor::Completion => booking.end(),
             },
         });
         self.firm_anchors().chain(waiting).collect()

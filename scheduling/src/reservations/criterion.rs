@@ -6,38 +6,25 @@ use haggle_model::Time;
 
 use super::Booking;
 
-/// Which reservation is planned first; ties go to the one that was submitted first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Criterion {
-    /// Drawn anew whenever a reservation is asked for.
-    Shuffle,
-    /// The one that was submitted first.
-    Fifo,
-    /// The biggest job first: the one with the most processor-seconds.
-    Bjf,
-    /// The least flexible first: the one that can wait the shortest.
-    Lff,
-    /// The earliest deadline first.
-    #[default]
-    Edf,
+haggle_model::words! {
+    /// Which waiting reservation is planned first; ties go to the one that was submitted first.
+    #[derive(Default)]
+    pub enum Criterion {
+        /// Drawn anew whenever a reservation is asked for.
+        Shuffle = "shuffle",
+        /// The one that was submitted first.
+        Fifo = "fifo",
+        /// The biggest job, in processor-seconds.
+        Bjf = "bjf",
+        /// The least flexible: the one whose start can be put off the shortest.
+        Lff = "lff",
+        /// The one with the earliest deadline.
+        #[default]
+        Edf = "edf",
+    }
 }
 
 impl Criterion {
-    /// All criteria, in the order of the manual.
-    pub const ALL: [Criterion; 5] =
-        [Criterion::Shuffle, Criterion::Fifo, Criterion::Bjf, Criterion::Lff, Criterion::Edf];
-
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Criterion::Shuffle => "shuffle",
-            Criterion::Fifo => "fifo",
-            Criterion::Bjf => "bjf",
-            Criterion::Lff => "lff",
-            Criterion::Edf => "edf",
-        }
-    }
-
     /// Puts bookings in this order, whatever order they are in; `draw` is asked for a number
     /// below its argument.
     pub(super) fn sort(

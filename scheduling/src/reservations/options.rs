@@ -44,14 +44,16 @@ impl Alternative {
     }
 }
 
-/// Where an alternative behind a waiting reservation starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum After {
-    /// At its deadline, where it is out of the way wherever it moves.
-    #[default]
-    Deadline,
-    /// At its planned completion.
-    Completion,
+haggle_model::words! {
+    /// Where an interval behind a reservation that waits begins.
+    #[derive(Default)]
+    pub enum AfterAnchor {
+        /// At its deadline, where it is out of the way wherever it moves.
+        #[default]
+        Deadline = "deadline",
+        /// At its planned completion.
+        Completion = "completion",
+    }
 }
 
 /// Something that is booked around a window.

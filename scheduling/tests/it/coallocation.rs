@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::coallocation::{
-    Allocation, Choice, CoallocationQueue, Demand, Fill, FreeTimes, InVain, Moves, News, Put,
-    Rounds, Search, Stretch, Together, earliest_common_start, improve, shift, with_overhead,
+    Allocation, CoallocationPolicy, CoallocationQueue, Demand, FillRule, FreeTimes, InVain, News,
+    Put, RemapRule, Rounds, Search, Stretch, Together, earliest_common_start, improve, shift,
+    with_overhead,
 };
 use haggle_scheduling::{
     Compression, Interval, LocalScheduler, Order, Policy, Request, SchedulerConfig, Slot,
@@ -202,7 +203,7 @@ impl World<'_> {
         let mut altered = BTreeSet::new();
         loop {
             let (machine, external) = (&mut self.machines[place], &self.external);
-            let asks = self.rules.moves != Moves::Rigid;
+            let asks = self.rules.moves != CoallocationPolicy::Rigid;
             let next =
                 rounds.next(|| asks && machine.is_idle(at(now)), || waiting(external, place));
             let Some(id) = next else { break };
@@ -375,7 +376,7 @@ fn the_earliest_common_start_is_filled_in_turn() {
             Demand { processors, span, overhead, part_min: 1, earliest: at(0), deadline: None };
         assert_eq!([demand.lasts(1), demand.lasts(2)].map(Span::as_micros), lasts);
         for (turn, parts) in turns.into_iter().enumerate() {
-            let found = earliest_common_start(&free, &demand, turn, Fill::InTurn, at(0));
+            let found = earliest_common_start(&free, &demand, turn, FillRule::InTurn, at(0));
             let found = found.expect("there is always a start");
             assert_eq!(found.start, at(start));
             assert_eq!([0, 1, 2].map(|place| found.at(place)), parts);
@@ -395,7 +396,7 @@ fn the_largest_can_give_first() {
         deadline: None,
     };
     for turn in 0..3 {
-        let found = earliest_common_start(&free, &demand, turn, Fill::LargestFirst, at(0));
+        let found = earliest_common_start(&free, &demand, turn, FillRule::LargestFirst, at(0));
         let parts = found.map(|it| [0, 1, 2].map(|place| it.at(place)));
         assert_eq!(parts, Some([0, 3, 1]));
     }
@@ -409,7 +410,7 @@ fn no_part_is_smaller_than_the_least() {
         let (span, overhead) = (span(6), 25);
         let demand =
             Demand { processors, span, overhead, part_min, earliest: at(0), deadline: None };
-        let found = earliest_common_start(&free, &demand, turn, Fill::InTurn, at(0))?;
+        let found = earliest_common_start(&free, &demand, turn, FillRule::InTurn, at(0))?;
         Some((found.start.as_micros(), [0, 1, 2].map(|place| found.at(place))))
     };
     assert_eq!(place(5, 1, 0), Some((6, [1, 3, 1])));
@@ -426,7 +427,7 @@ fn who_cannot_be_done_in_time_has_no_start() {
         let (processors, span, overhead) = (3, span(4), 25);
         let deadline = Some(at(deadline));
         let demand = Demand { processors, span, overhead, part_min: 1, earliest: at(0), deadline };
-        earliest_common_start(&free, &demand, 0, Fill::InTurn, at(0))
+        earliest_common_start(&free, &demand, 0, FillRule::InTurn, at(0))
     };
     assert_eq!(by(5).map(|it| it.start), Some(at(0)));
     // Spread it would take until 5, but nobody has room for it alone before 6.
@@ -448,11 +449,11 @@ fn local(home: usize, arrival: i64, processors: u32, estimate: i64, actual: i64)
     Job { home: Some(home), arrival, processors, estimate, actual, overhead: 0 }
 }
 
-fn rules(moves: Moves) -> Rules {
-    Rules { moves, fill: Fill::InTurn, choice: Choice::EarliestStart, rounds: 10 }
+fn rules(moves: CoallocationPolicy) -> Rules {
+    Rules { moves, fill: FillRule::InTurn, choice: RemapRule::EarliestStart, rounds: 10 }
 }
 
-fn starts(sizes: &[u32], jobs: &[Job], moves: Moves) -> Vec<i64> {
+fn starts(sizes: &[u32], jobs: &[Job], moves: CoallocationPolicy) -> Vec<i64> {
     let stories = World::run(sizes, jobs, rules(moves));
     stories.values().map(|story| story.start).collect()
 }
@@ -461,7 +462,11 @@ fn starts(sizes: &[u32], jobs: &[Job], moves: Moves) -> Vec<i64> {
 #[test]
 fn a_start_shifts_to_what_an_early_end_leaves() {
     let jobs = [local(0, 0, 4, 10, 4), local(1, 0, 4, 6, 6), X];
-    for (moves, start) in [(Moves::Rigid, 10), (Moves::Shift, 6), (Moves::ShiftRemap, 6)] {
+    for (moves, start) in [
+        (CoallocationPolicy::Rigid, 10),
+        (CoallocationPolicy::Shift, 6),
+        (CoallocationPolicy::ShiftRemap, 6),
+    ] {
         assert_eq!(starts(&[4, 4], &jobs, moves), [0, 0, start], "{moves:?}");
     }
 }
@@ -475,8 +480,8 @@ fn a_job_is_remapped_to_one_machine() {
         Job { processors: 6, estimate: 10, actual: 10, ..X },
     ];
     for (moves, story) in [
-        (Moves::Shift, (22, 10, 22, vec![(0, 4), (1, 2)])),
-        (Moves::ShiftRemap, (22, 5, 15, vec![(0, 6)])),
+        (CoallocationPolicy::Shift, (22, 10, 22, vec![(0, 4), (1, 2)])),
+        (CoallocationPolicy::ShiftRemap, (22, 5, 15, vec![(0, 6)])),
     ] {
         let stories = World::run(&[8, 4], &jobs, rules(moves));
         let (promised, start, end, parts) = story;
@@ -489,7 +494,7 @@ fn a_job_is_remapped_to_one_machine() {
 #[test]
 fn nobody_is_asked_where_local_jobs_take_all() {
     let jobs = [local(0, 0, 4, 10, 4), local(1, 0, 4, 6, 6), X, local(0, 1, 4, 6, 6)];
-    assert_eq!(starts(&[4, 4], &jobs, Moves::ShiftRemap), [0, 0, 10, 4]);
+    assert_eq!(starts(&[4, 4], &jobs, CoallocationPolicy::ShiftRemap), [0, 0, 10, 4]);
 }
 
 /// Case M5: LW and LV take some, X shifts, and LU moves up behind it.
@@ -503,10 +508,10 @@ fn local_jobs_move_up_again_behind_a_shift() {
         local(0, 2, 4, 2, 2),
         local(1, 3, 4, 5, 5),
     ];
-    let before = World::new(&[4, 4], &jobs, rules(Moves::Shift)).until(3).stories;
+    let before = World::new(&[4, 4], &jobs, rules(CoallocationPolicy::Shift)).until(3).stories;
     let promised: Vec<i64> = before.values().map(|story| story.promised).collect();
     assert_eq!(promised, [12, 8, 18, 21, 23, 23]);
-    assert_eq!(starts(&[4, 4], &jobs, Moves::Shift), [0, 0, 9, 4, 7, 15]);
+    assert_eq!(starts(&[4, 4], &jobs, CoallocationPolicy::Shift), [0, 0, 9, 4, 7, 15]);
 }
 
 #[test]
@@ -549,9 +554,9 @@ proptest! {
     #[test]
     fn a_random_world_goes_as_the_definition_says(
         (sizes, jobs) in a_world(),
-        moves in prop::sample::select(Moves::ALL.to_vec()),
-        fill in prop::sample::select(Fill::ALL.to_vec()),
-        choice in prop::sample::select(Choice::ALL.to_vec()),
+        moves in prop::sample::select(CoallocationPolicy::ALL.to_vec()),
+        fill in prop::sample::select(FillRule::ALL.to_vec()),
+        choice in prop::sample::select(RemapRule::ALL.to_vec()),
         rounds in prop::sample::select(vec![1, 2, 10]),
     ) {
         let rules = Rules { moves, fill, choice, rounds };
@@ -596,7 +601,7 @@ proptest! {
         let demand = Demand {
             processors, span: span(time), overhead: 0, part_min: 1, earliest: at(0), deadline: None,
         };
-        let found = earliest_common_start(&together, &demand, 0, Fill::InTurn, at(0));
+        let found = earliest_common_start(&together, &demand, 0, FillRule::InTurn, at(0));
         let room = |start: i64| -> u32 {
             let fewest = |free: &Vec<u32>| {
                 (start..start + time).map(|it| free.get(it as usize).copied().unwrap_or(0)).min()

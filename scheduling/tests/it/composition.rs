@@ -1,7 +1,7 @@
 //! Composing offers: worked examples.
 
 use haggle_model::{Disclosure, Span, Time};
-use haggle_scheduling::composition::{AnyView, Facts, FreeTime, LoadWeights, QueueEntry};
+use haggle_scheduling::composition::{AnyView, Facts, FreeTime, QueueEntry, WeightRule};
 use haggle_scheduling::{
     Award, BagCall, BagRequest, Bargainer, Composition, CompositionOptions, CompositionPolicy, Edf,
     EdfConfig, FreeSlot, Offer,
@@ -220,8 +220,7 @@ fn ox_10a_load_decides_among_equal_offers() {
     assert_eq!(shares(OffersPlb), [7, 7, 6]);
     assert_eq!(shares(OffersDplb), [10, 5, 5]);
     assert_eq!(shares(OffersDplbV2), [10, 10, 0]);
-    let options =
-        CompositionOptions { load_weights: LoadWeights::InverseDrainTime, ..Default::default() };
+    let options = CompositionOptions { load_weights: WeightRule::DrainTime, ..Default::default() };
     let composition = OffersDplbV2
         .compose(&call(20, Some(10)), &views(&worlds, Disclosure::Load), options, 0)
         .expect("enough");

@@ -3,7 +3,7 @@
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
     Award, BagRequest, Bargainer, Batch, ConservativeBags, Fractions, LocalScheduler, Offer,
-    Request, Rescheduling, ReschedulingConfig, Shares, Slot,
+    Request, ReschedulingConfig, ReschedulingRule, Shares, Slot,
 };
 use proptest::prelude::*;
 
@@ -49,7 +49,7 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
 
 fn configs() -> Vec<ReschedulingConfig> {
     let mut configs = Vec::new();
-    for rule in Rescheduling::ALL {
+    for rule in ReschedulingRule::ALL {
         for (second_pass, rebuild) in [(true, false), (false, false), (true, true), (false, true)] {
             configs.push(ReschedulingConfig { rule, second_pass, rebuild });
         }
@@ -201,14 +201,14 @@ proptest! {
         for arrival in &mut arrivals {
             arrival.run = arrival.span;
         }
-        let run = |rule: Rescheduling| {
+        let run = |rule: ReschedulingRule| {
             let mut queue = ConservativeBags::new(4, rule.into(), Fractions::default());
             let said = replay(&mut queue, &arrivals);
             (said, queue.effort().reschedules)
         };
-        let (coordinated, reschedules) = run(Rescheduling::Coordinated);
+        let (coordinated, reschedules) = run(ReschedulingRule::Coordinated);
         prop_assert_eq!(reschedules, 0);
-        prop_assert_eq!(coordinated, run(Rescheduling::Uncoordinated).0);
+        prop_assert_eq!(coordinated, run(ReschedulingRule::Uncoordinated).0);
     }
 }
 
@@ -220,13 +220,13 @@ fn cx_2_offers_say_the_expected_completion() {
         let offers = queue.offers(at(0), &bag(4, 5));
         offers.iter().map(|offer| (offer.tasks, offer.completion.as_micros())).collect::<Vec<_>>()
     };
-    let mut first = ConservativeBags::new(2, Rescheduling::None.into(), fractions.clone());
+    let mut first = ConservativeBags::new(2, ReschedulingRule::None.into(), fractions.clone());
     first.submit(at(0), job(Slot(0), 1, 6));
     let whole =
         Award::Placed { batches: vec![Batch { start: at(10), tasks: 2 }], deadline: at(14) };
     assert_eq!(first.award(at(0), Slot(1), &bag(2, 4), &whole), Some(at(14)));
     assert_eq!(offers(&mut first), [(1, 5), (2, 10), (4, 19)]);
-    let mut second = ConservativeBags::new(2, Rescheduling::None.into(), fractions);
+    let mut second = ConservativeBags::new(2, ReschedulingRule::None.into(), fractions);
     second.submit(at(0), job(Slot(0), 2, 2));
     assert_eq!(offers(&mut second), [(2, 7), (4, 12)]);
 }
@@ -258,7 +258,7 @@ fn cx_5_a_second_pass_fills_what_the_first_has_opened() {
 /// behind it; by that of the share all of them go behind it.
 #[test]
 fn a_share_can_be_ordered_by_its_last_task() {
-    let planned_at_4 = |rule: Rescheduling| {
+    let planned_at_4 = |rule: ReschedulingRule| {
         let mut queue = ConservativeBags::new(2, rule.into(), Fractions::default());
         queue.submit(at(0), job(Slot(0), 1, 10));
         queue.submit(at(0), job(Slot(1), 1, 24));
@@ -273,8 +273,11 @@ fn a_share_can_be_ordered_by_its_last_task() {
         // The job may have started.
         (planned(&queue, 2), planned(&queue, 3))
     };
-    assert_eq!(planned_at_4(Rescheduling::Uncoordinated), (vec![(4, 1), (19, 1)], vec![(14, 1)]));
-    assert_eq!(planned_at_4(Rescheduling::Local), (vec![(9, 1), (19, 1)], vec![]));
+    assert_eq!(
+        planned_at_4(ReschedulingRule::Uncoordinated),
+        (vec![(4, 1), (19, 1)], vec![(14, 1)])
+    );
+    assert_eq!(planned_at_4(ReschedulingRule::Local), (vec![(9, 1), (19, 1)], vec![]));
 }
 
 /// Four tasks find a processor at 0 and two more from 6 on; a block of them waits until 9.
@@ -307,7 +310,7 @@ fn a_block_is_offered_moved_and_started_as_one() {
 /// Blocks that wait for processors that have failed have no start, and come apart again.
 #[test]
 fn a_share_wider_than_the_machine_is_several_blocks() {
-    for rule in Rescheduling::ALL {
+    for rule in ReschedulingRule::ALL {
         let queue = ConservativeBags::new(2, rule.into(), Fractions::default());
         let mut queue = queue.with_shares(Shares::Blocks);
         let request = bag(5, 10);
@@ -328,7 +331,7 @@ fn a_share_wider_than_the_machine_is_several_blocks() {
 #[test]
 fn a_hold_that_is_given_back_moves_nothing() {
     let mut queue =
-        ConservativeBags::new(2, Rescheduling::Coordinated.into(), Fractions::default());
+        ConservativeBags::new(2, ReschedulingRule::Coordinated.into(), Fractions::default());
     let held = bag(3, 10);
     let offer = *queue.offers(at(0), &held).last().expect("the whole bag");
     let award = Award::Offered { tasks: 3, offer };
@@ -351,7 +354,7 @@ fn a_hold_that_is_given_back_moves_nothing() {
 fn nothing_moves_before_its_earliest_start() {
     for (free, earliest, expected) in [(10, 6, 6), (6, 6, 6), (6, 7, 7), (20, 6, 6), (20, 25, 25)] {
         let mut queue =
-            ConservativeBags::new(2, Rescheduling::Uncoordinated.into(), Fractions::default());
+            ConservativeBags::new(2, ReschedulingRule::Uncoordinated.into(), Fractions::default());
         queue.submit(at(0), job(Slot(0), 2, 20));
         queue.submit(at(0), job(Slot(1), 1, free));
         queue.start_due(at(0), &mut Vec::new());
@@ -367,7 +370,7 @@ fn nothing_moves_before_its_earliest_start() {
 #[test]
 fn an_award_that_does_not_fit_changes_nothing() {
     let mut queue =
-        ConservativeBags::new(2, Rescheduling::Coordinated.into(), Fractions::default());
+        ConservativeBags::new(2, ReschedulingRule::Coordinated.into(), Fractions::default());
     let request = bag(2, 10);
     let offer = *queue.offers(at(0), &request).last().expect("the whole bag");
     queue.submit(at(0), job(Slot(0), 2, 5));
@@ -386,7 +389,7 @@ fn an_award_that_does_not_fit_changes_nothing() {
 #[test]
 fn an_overrunning_job_pushes_bags_back_in_order_of_arrival() {
     let mut queue =
-        ConservativeBags::new(1, Rescheduling::Coordinated.into(), Fractions::default());
+        ConservativeBags::new(1, ReschedulingRule::Coordinated.into(), Fractions::default());
     queue.submit(at(0), job(Slot(0), 1, 10));
     queue.start_due(at(0), &mut Vec::new());
     for (slot, tasks) in [(1, 2), (2, 1)] {
@@ -407,7 +410,7 @@ fn an_overrunning_job_pushes_bags_back_in_order_of_arrival() {
 #[test]
 fn work_behind_a_job_without_a_limit_starts_when_that_ends() {
     let mut queue =
-        ConservativeBags::new(2, Rescheduling::Coordinated.into(), Fractions::default());
+        ConservativeBags::new(2, ReschedulingRule::Coordinated.into(), Fractions::default());
     let endless = Request { span: None, ..job(Slot(0), 2, 1) };
     assert_eq!(queue.submit(at(0), endless), None);
     queue.start_due(at(0), &mut Vec::new());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use haggle_model::{JobId, ProviderId, Span, Time};
-use haggle_scheduling::{BagRequest, Rescheduling, Slot};
+use haggle_scheduling::{BagRequest, ReschedulingRule, Slot};
 use proptest::prelude::*;
 
 use crate::system::{Message, System, at};
@@ -16,7 +16,7 @@ fn bag(tasks: u32, span: i64) -> BagRequest {
 }
 
 /// CX-3 as far as the first early end: r ends at 4, q at `end_of_q`.
-fn two_providers(rule: Rescheduling, end_of_q: i64) -> System {
+fn two_providers(rule: ReschedulingRule, end_of_q: i64) -> System {
     let mut system = System::new(&[1, 1], rule, true);
     system.submit(0, 1, 10, 4);
     system.submit(1, 1, 20, end_of_q);
@@ -40,7 +40,7 @@ fn ends(system: &System) -> [i64; 3] {
 
 #[test]
 fn cx_3_a_last_task_moves_and_its_bag_is_told() {
-    let mut system = two_providers(Rescheduling::Coordinated, 12);
+    let mut system = two_providers(ReschedulingRule::Coordinated, 12);
     system.run_out();
     assert_eq!(ends(&system), [19, 22, 9]);
     let told = [
@@ -54,7 +54,7 @@ fn cx_3_a_last_task_moves_and_its_bag_is_told() {
     let table: Vec<_> = system.table.providers(A).collect();
     assert_eq!(table, [(ProviderId(0), at(20)), (ProviderId(1), at(22))]);
 
-    for rule in [Rescheduling::Uncoordinated, Rescheduling::Local] {
+    for rule in [ReschedulingRule::Uncoordinated, ReschedulingRule::Local] {
         let mut uncoordinated = two_providers(rule, 12);
         uncoordinated.run_out();
         assert_eq!(ends(&uncoordinated), [14, 22, 19]);
@@ -64,7 +64,7 @@ fn cx_3_a_last_task_moves_and_its_bag_is_told() {
 
 #[test]
 fn cx_4_a_provider_that_is_last_now_catches_up() {
-    let mut system = two_providers(Rescheduling::Coordinated, 5);
+    let mut system = two_providers(ReschedulingRule::Coordinated, 5);
     system.run_to(5);
     system.settle();
     let told: Vec<_> =
@@ -87,7 +87,7 @@ fn cx_4_a_provider_that_is_last_now_catches_up() {
 
 #[test]
 fn cx_6_one_of_several_last_tasks_is_no_news() {
-    let mut system = System::new(&[2], Rescheduling::Coordinated, true);
+    let mut system = System::new(&[2], ReschedulingRule::Coordinated, true);
     system.submit(0, 1, 10, 10);
     system.submit(0, 1, 10, 4);
     let g = JobId(3);
@@ -105,7 +105,7 @@ fn cx_6_one_of_several_last_tasks_is_no_news() {
 #[test]
 fn cx_6_a_holder_among_several_is_no_news_for_the_others() {
     // Both providers are done with A at 20; the first one improves to 14.
-    let mut system = System::new(&[1, 1], Rescheduling::Coordinated, true);
+    let mut system = System::new(&[1, 1], ReschedulingRule::Coordinated, true);
     system.submit(0, 1, 10, 4);
     system.submit(1, 1, 10, 10);
     system.award(A, &bag(2, 10), 10, &[(0, 1), (1, 1)]);
@@ -205,7 +205,7 @@ proptest! {
         arrivals in arrivals(),
         machines in prop::array::uniform3(2..5_u32),
     ) {
-        let mut system = System::new(&machines, Rescheduling::Coordinated, true);
+        let mut system = System::new(&machines, ReschedulingRule::Coordinated, true);
         let mut known = BTreeMap::new();
         live(&mut system, &arrivals, |system| {
             for ((bag, site), now_known) in system.known() {
@@ -227,7 +227,7 @@ proptest! {
         machines in prop::array::uniform3(2..5_u32),
         lots in prop::collection::vec(any::<prop::sample::Index>(), 64),
     ) {
-        let mut system = System::new(&machines, Rescheduling::Coordinated, true);
+        let mut system = System::new(&machines, ReschedulingRule::Coordinated, true);
         for (number, arrival) in arrivals.iter().enumerate() {
             for _ in 0..arrival.gap + 5 {
                 system.run_to(system.now + 1);
@@ -262,7 +262,7 @@ proptest! {
             live(&mut system, &arrivals, |_| {});
             system.ends
         };
-        prop_assert_eq!(ends(Rescheduling::Coordinated), ends(Rescheduling::Uncoordinated));
+        prop_assert_eq!(ends(ReschedulingRule::Coordinated), ends(ReschedulingRule::Uncoordinated));
     }
 }
 
@@ -270,7 +270,7 @@ proptest! {
 #[test]
 fn without_catching_up_the_table_goes_stale() {
     let run = |catches_up| {
-        let mut system = System::new(&[1, 1], Rescheduling::Coordinated, catches_up);
+        let mut system = System::new(&[1, 1], ReschedulingRule::Coordinated, catches_up);
         system.submit(0, 1, 10, 4);
         system.submit(1, 1, 20, 5);
         system.award(A, &bag(2, 10), 10, &[(0, 1), (1, 1)]);

@@ -2,7 +2,7 @@
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
-    Award, BagRequest, Bargainer, Batch, Edf, EdfConfig, EdfMode, FreeSlot, LocalScheduler, Offer,
+    Award, BagRequest, Bargainer, Batch, Edf, EdfConfig, FreeSlot, Late, LocalScheduler, Offer,
     Request, Slot,
 };
 
@@ -11,7 +11,7 @@ pub(crate) fn edf(processors: u32) -> Edf {
 }
 
 fn strict(processors: u32) -> Edf {
-    Edf::new(processors, EdfConfig { mode: EdfMode::Strict, ..EdfConfig::default() })
+    Edf::new(processors, EdfConfig { mode: Late::Strict, ..EdfConfig::default() })
 }
 
 pub(crate) fn at(seconds: i64) -> Time {

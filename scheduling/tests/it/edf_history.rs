@@ -3,7 +3,7 @@
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
-    Award, BagRequest, Bargainer, Batch, Edf, EdfConfig, EdfMode, Fractions, LocalScheduler, Offer,
+    Award, BagRequest, Bargainer, Batch, Edf, EdfConfig, Fractions, Late, LocalScheduler, Offer,
     Order, Replan, Request, Slot,
 };
 use proptest::prelude::*;
@@ -287,7 +287,7 @@ proptest! {
         pinned in any::<bool>(),
         unit in prop_oneof![3 => Just(1_000_000_i64), 1 => Just(300_001)],
     ) {
-        let mode = if strict { EdfMode::Strict } else { EdfMode::Repair };
+        let mode = if strict { Late::Strict } else { Late::Repair };
         let config = EdfConfig { mode, pinned, ..EdfConfig::default() };
         let mut pair = Pair::new(processors, &config);
         for happening in &happenings {

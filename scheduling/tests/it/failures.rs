@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
     Compression, EdfConfig, Fractions, Killed, LocalScheduler, Order, Policy, Request,
-    Rescheduling, ReschedulingConfig, SchedulerConfig, Scheduling, Shares, Slot,
+    ReschedulingConfig, ReschedulingRule, SchedulerConfig, Scheduling, Shares, Slot,
 };
 use proptest::prelude::*;
 
@@ -24,7 +24,7 @@ fn schedulers() -> Vec<Scheduling> {
             }
         }
     }
-    for rule in Rescheduling::ALL {
+    for rule in ReschedulingRule::ALL {
         let rescheduling = ReschedulingConfig::from(rule);
         all.push(Scheduling::Bags {
             rescheduling,

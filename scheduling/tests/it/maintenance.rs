@@ -7,7 +7,7 @@ use haggle_model::{Span, Time};
 use haggle_scheduling::reservations::{Displaced, Granting, ReservationConfig, Reserve, Window};
 use haggle_scheduling::{
     Compression, EdfConfig, Fractions, Interval, Killed, LocalScheduler, Order, Overlap, Policy,
-    Request, Rescheduling, ReschedulingConfig, SchedulerConfig, Scheduling, Shares, Slot,
+    Request, ReschedulingConfig, ReschedulingRule, SchedulerConfig, Scheduling, Shares, Slot,
 };
 use proptest::prelude::*;
 
@@ -250,7 +250,7 @@ fn others() -> Vec<Scheduling> {
         Scheduling::Edf(EdfConfig::default()),
         Scheduling::Reservations(ReservationConfig::default()),
     ];
-    for rule in Rescheduling::ALL {
+    for rule in ReschedulingRule::ALL {
         for rebuild in [false, true] {
             let rescheduling = ReschedulingConfig { rebuild, ..rule.into() };
             let (fractions, shares) = (Fractions::default(), Shares::Tasks);

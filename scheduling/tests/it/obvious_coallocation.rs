@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haggle_scheduling::coallocation::{Choice, Fill, Moves};
+use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule};
 
 /// A job of a world; one without a home is spread where it has to be.
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +33,9 @@ pub(crate) struct Story {
 /// How a world goes about it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    pub(crate) moves: Moves,
-    pub(crate) fill: Fill,
-    pub(crate) choice: Choice,
+    pub(crate) moves: CoallocationPolicy,
+    pub(crate) fill: FillRule,
+    pub(crate) choice: RemapRule,
     pub(crate) rounds: u32,
 }
 
@@ -139,7 +139,7 @@ impl Obvious<'_> {
                 .clone()
                 .map(|place| (place, self.min_free(place, (start, end), Some(id))))
                 .collect();
-            if self.rules.fill == Fill::LargestFirst {
+            if self.rules.fill == FillRule::LargestFirst {
                 room.sort_by_key(|&(_, free)| u32::MAX - free);
             }
             let mut parts = BTreeMap::new();
@@ -183,7 +183,7 @@ impl Obvious<'_> {
         let mut altered = BTreeMap::new();
         for _ in 0..self.rules.rounds {
             let mut progress = false;
-            if self.free(place, now, None) == 0 || self.rules.moves == Moves::Rigid {
+            if self.free(place, now, None) == 0 || self.rules.moves == CoallocationPolicy::Rigid {
                 break;
             }
             for id in self.waiting(|it| it.parts.len() > 1 && it.parts.contains_key(&place)) {
@@ -233,9 +233,9 @@ impl Obvious<'_> {
             current.parts.iter().all(room)
         });
         let shifted = shifted.map(|start| Booking { start, end: start + lasts, ..current.clone() });
-        let remaps = self.rules.moves == Moves::ShiftRemap;
+        let remaps = self.rules.moves == CoallocationPolicy::ShiftRemap;
         let remapped = if remaps { self.common(now, id, current.turn) } else { None };
-        let alone = if remaps && self.rules.choice == Choice::EarliestCompletion {
+        let alone = if remaps && self.rules.choice == RemapRule::EarliestCompletion {
             (now..=self.horizon()).find_map(|start| self.alone(start, id, current.turn))
         } else {
             None

@@ -4,7 +4,7 @@
 use haggle_model::{Span, Time};
 use haggle_scheduling::composition::QueueEntry;
 use haggle_scheduling::{
-    Award, BagRequest, Bargainer, Batch, EdfConfig, EdfMode, EdfStats, FreeSlot, Killed,
+    Award, BagRequest, Bargainer, Batch, EdfConfig, EdfStats, FreeSlot, Killed, Late,
     LocalScheduler, Offer, Request, Slot,
 };
 
@@ -165,7 +165,7 @@ impl ObviousEdf {
             }
             match self.again(&mut steps, now, k) {
                 Ok(places) => return Some((batches, places, repairs)),
-                Err(_) if self.config.mode == EdfMode::Strict => return None,
+                Err(_) if self.config.mode == Late::Strict => return None,
                 Err(victim) => k = victim + 1,
             }
             repairs += 1;
@@ -178,7 +178,7 @@ impl ObviousEdf {
         }
         let promised = self.waiting.iter().filter(|entry| entry.promise < NEVER).count();
         let mut high = self.profile(promised).place(work, now).1;
-        if self.config.mode == EdfMode::Strict && promised > 0 {
+        if self.config.mode == Late::Strict && promised > 0 {
             high = high.max(self.waiting[promised - 1].promise);
         }
         let mut low = wished;

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use haggle_model::Time;
-use haggle_scheduling::reservations::{After, Criterion};
+use haggle_scheduling::reservations::{AfterAnchor, Criterion};
 
 use crate::obvious::{Booked, ObviousProfile};
 
@@ -48,7 +48,7 @@ pub(crate) struct ObviousReservations {
     pub(crate) capacity: u32,
     pub(crate) criterion: Criterion,
     pub(crate) threshold: Option<u32>,
-    pub(crate) after: After,
+    pub(crate) after: AfterAnchor,
     pub(crate) running: Vec<Job>,
     pub(crate) waiting: Vec<Job>,
     pub(crate) asked: u64,
@@ -187,8 +187,8 @@ impl ObviousReservations {
             }
             let running = self.running.iter().map(|it| (it, it.start + it.span));
             let waiting = before.iter().map(|it| match self.after {
-                After::Deadline => (it, it.deadline),
-                After::Completion => (it, it.start + it.span),
+                AfterAnchor::Deadline => (it, it.deadline),
+                AfterAnchor::Completion => (it, it.start + it.span),
             });
             for (anchor, after) in running.chain(waiting) {
                 if anchor.start >= job.deadline || anchor.start + anchor.span <= job.from(now) {

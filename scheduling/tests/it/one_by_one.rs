@@ -5,7 +5,7 @@ use haggle_model::{Span, Time};
 use haggle_scheduling::composition::QueueEntry;
 use haggle_scheduling::{
     Award, BagRequest, Bargainer, Fractions, FreeSlot, Killed, LocalScheduler, Offer, Request,
-    Rescheduling, ReschedulingConfig, Shares, Slot,
+    ReschedulingConfig, ReschedulingRule, Shares, Slot,
 };
 
 use crate::obvious::{Booked, ObviousProfile};
@@ -135,15 +135,15 @@ impl OneByOne {
     fn reschedule(&mut self, now: i64) {
         let rule = self.config.rule;
         let first = |task: &Task| match rule {
-            Rescheduling::Compress => task.start,
-            Rescheduling::Coordinated if !task.job => {
+            ReschedulingRule::Compress => task.start,
+            ReschedulingRule::Coordinated if !task.job => {
                 task.bag_expected.or(self.latest(task.slot)).expect("it is there")
             }
-            Rescheduling::Local if !task.job => self.latest(task.slot).expect("it is there"),
+            ReschedulingRule::Local if !task.job => self.latest(task.slot).expect("it is there"),
             _ => task.completion(),
         };
         let turns = self.turns(|task| (first(task), 0));
-        if rule == Rescheduling::None {
+        if rule == ReschedulingRule::None {
             return;
         }
         if self.config.rebuild {
@@ -151,7 +151,7 @@ impl OneByOne {
         } else {
             self.pass(now, &turns);
         }
-        if self.config.second_pass && rule != Rescheduling::Compress {
+        if self.config.second_pass && rule != ReschedulingRule::Compress {
             self.pass(now, &self.turns(|task| (task.start, task.completion())));
         }
     }

@@ -3,7 +3,7 @@
 use haggle_model::reservation::Remedy;
 use haggle_model::{Span, Time};
 use haggle_scheduling::reservations::{
-    After, Alternative, Criterion, Displaced, Granted, Granting, Percent, ReservationConfig,
+    AfterAnchor, Alternative, Criterion, Displaced, Granted, Granting, Percent, ReservationConfig,
     Reservations, Reserve, Size, Window,
 };
 use haggle_scheduling::{Killed, LocalScheduler, Request, Slot};
@@ -482,7 +482,7 @@ proptest! {
     fn decisions_are_those_of_the_definition(
         asked in asked(),
         threshold in prop::option::of(0..=150_u32),
-        after in prop::sample::select(vec![After::Deadline, After::Completion]),
+        after in prop::sample::select(vec![AfterAnchor::Deadline, AfterAnchor::Completion]),
     ) {
         for criterion in Criterion::ALL {
             compare(ReservationConfig { criterion, threshold, after, compresses: true }, &asked)?;

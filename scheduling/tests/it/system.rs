@@ -7,7 +7,7 @@ use haggle_model::{JobId, ProviderId, Span, Time};
 use haggle_scheduling::bag_table::{BagTable, Change};
 use haggle_scheduling::{
     Award, BagRequest, Bargainer, ConservativeBags, Fractions, Holder, LocalScheduler, Offer,
-    Request, Rescheduling, Slot,
+    Request, ReschedulingRule, Slot,
 };
 
 pub(crate) fn at(micros: i64) -> Time {
@@ -60,7 +60,7 @@ pub(crate) struct System {
 
 impl System {
     /// A provider for each number of processors.
-    pub(crate) fn new(machines: &[u32], rule: Rescheduling, catches_up: bool) -> System {
+    pub(crate) fn new(machines: &[u32], rule: ReschedulingRule, catches_up: bool) -> System {
         let site = |&processors: &u32| {
             ConservativeBags::new(processors, rule.into(), Fractions::default())
         };
@@ -70,7 +70,7 @@ impl System {
             shares: BTreeMap::new(),
             run_times: vec![Vec::new(); machines.len()],
             running: Vec::new(),
-            coordinated: rule == Rescheduling::Coordinated,
+            coordinated: rule == ReschedulingRule::Coordinated,
             catches_up,
             now: 0,
             told: Vec::new(),

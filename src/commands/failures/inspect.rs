@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::scenario::file::RecordFormat;
+use crate::scenario::vocabulary::parser;
 use chrono::DateTime;
 use haggle_model::Time;
 use haggle_model::failures::recorded::Recording;
@@ -36,7 +37,7 @@ pub(crate) struct Args {
     #[arg(value_name = "RECORD")]
     record: PathBuf,
     /// Format of the record; without it, as the name ends: .csv is that of LANL
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = parser::<RecordFormat>())]
     format: Option<RecordFormat>,
     /// Leave out lines that are not records and count them
     #[arg(long)]
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     say_waiting(&args.record);
     let format = args.format.unwrap_or_else(|| of_name(&args.record));
     let malformed = if args.lenient { Malformed::Skip } else { Malformed::Refuse };
-    let recording = Recording::open(&args.record, format.to_model(), malformed)?;
+    let recording = Recording::open(&args.record, format, malformed)?;
     let inspected = Inspected::of(&recording, format);
     print(&if args.json { inspected.as_json() } else { inspected.as_text() })?;
     if let Some(figure) = &args.figure {

@@ -69,7 +69,7 @@ fn spread(
 
 #[cfg(test)]
 mod tests {
-    use haggle_model::failures::recorded::{TraceFormat, parse_bytes};
+    use haggle_model::failures::recorded::{RecordFormat, parse_bytes};
     use haggle_model::workload::swf::Malformed;
 
     use super::*;
@@ -89,8 +89,7 @@ mod tests {
             event(3, 1, cut + quarter, 2 * SECONDS + SECONDS / 2),
         ];
         let bytes = text.concat().into_bytes();
-        parse_bytes(&bytes, TraceFormat::FailureTraceArchive, Malformed::Refuse)
-            .expect("a sound record")
+        parse_bytes(&bytes, RecordFormat::Fta, Malformed::Refuse).expect("a sound record")
     }
 
     #[test]

@@ -6,10 +6,10 @@ use crate::experiment::sweep::SweepError;
 use crate::studies::Study;
 use crate::studies::catalogue::CatalogueError;
 use crate::studies::draw::DrawError;
-use crate::studies::language::Mistake;
 use crate::studies::logs::Log;
 use crate::studies::obtain::ObtainError;
 use haggle_plots::PlotError;
+use haggle_script::Mistake;
 
 use crate::commands::Error;
 

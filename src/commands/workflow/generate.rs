@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use haggle_workflows::files;
-use haggle_workflows::shapes::{Shape, TASKS_MAX};
+use haggle_workflows::shapes::{TASKS_MAX, WorkflowShape};
 
 use crate::commands::output::{self, Output, failed};
 use crate::commands::table::count;
@@ -12,6 +11,7 @@ use crate::commands::{Error, PROGRAM};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::report::say;
+use crate::scenario::vocabulary::parser;
 
 /// Generate a workflow in the shape of an application
 ///
@@ -23,8 +23,8 @@ use crate::report::say;
   haggle workflow generate epigenomics --tasks 1001 --seed 7 | haggle workflow inspect -")]
 pub(crate) struct Args {
     /// Shape of the workflow
-    #[arg(value_name = "SHAPE", value_parser = shapes())]
-    shape: Shape,
+    #[arg(value_name = "SHAPE", value_parser = parser::<WorkflowShape>())]
+    shape: WorkflowShape,
     /// Tasks to generate
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=TASKS_MAX as u64))]
     tasks: u64,
@@ -37,23 +37,6 @@ pub(crate) struct Args {
     /// Overwrite FILE if it exists
     #[arg(long)]
     force: bool,
-}
-
-fn shapes() -> impl TypedValueParser<Value = Shape> {
-    let meaning = |shape| match shape {
-        Shape::ForkJoin => "One task, then all others at once, then one task",
-        Shape::Layered => "Layers of random widths",
-        Shape::Montage => "Mosaics of the sky",
-        Shape::CyberShake => "Earthquake hazards of a site",
-        Shape::Epigenomics => "Genome sequences in lanes and chunks",
-        Shape::Inspiral => "LIGO: gravitational waves",
-        Shape::Sipht => "Search for small RNAs",
-    };
-    let value = |shape: Shape| PossibleValue::new(shape.name()).help(meaning(shape));
-    PossibleValuesParser::new(Shape::ALL.map(value)).map(|word| {
-        let named = Shape::ALL.into_iter().find(|shape| shape.name() == word);
-        named.expect("clap takes only these words")
-    })
 }
 
 /// Writes the workflow.

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use crate::scenario::quantity::{Bandwidth, TimeSpan};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use crate::scenario::vocabulary::parser;
 use haggle_plots::{Figure, Gantt, GanttBar, GanttProvider, Size};
 use haggle_workflows::Workflow;
-use haggle_workflows::schedule::{Metrics, Network, Policy, Problem, Schedule};
+use haggle_workflows::schedule::{Metrics, Network, Problem, Schedule, StaticAlgorithm};
 use serde_json::json;
 
 use super::kinds::groups;
@@ -35,8 +35,8 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Policies to compare; without it, all
-    #[arg(long = "policy", value_name = "POLICY", value_delimiter = ',', value_parser = policies())]
-    policies: Vec<Policy>,
+    #[arg(long = "policy", value_name = "POLICY", value_delimiter = ',', value_parser = parser::<StaticAlgorithm>())]
+    policies: Vec<StaticAlgorithm>,
     /// Number of equal resources, as fast as the machine of the recorded run times
     #[arg(
         long,
@@ -69,26 +69,9 @@ pub(crate) struct Args {
     force: bool,
 }
 
-fn policies() -> impl TypedValueParser<Value = Policy> {
-    let meaning = |policy| match policy {
-        Policy::Heft => "By upward rank, where a task ends first (Topcuoglu et al. 2002)",
-        Policy::Cpop => "The critical path on one resource (Topcuoglu et al. 2002)",
-        Policy::Peft => "By an optimistic cost table (Arabnejad and Barbosa 2014)",
-        Policy::MinMin => "By level, the task that can end first, first",
-        Policy::MaxMin => "By level, the task whose earliest end is last, first",
-        Policy::Sufferage => "By level, the task that loses most without its best resource, first",
-        Policy::Random => "Each task on a resource drawn at random",
-    };
-    let value = |policy: Policy| PossibleValue::new(policy.name()).help(meaning(policy));
-    PossibleValuesParser::new(Policy::ALL.map(value)).map(|word| {
-        let named = Policy::ALL.into_iter().find(|policy| policy.name() == word);
-        named.expect("clap takes only these words")
-    })
-}
-
 /// A schedule by a policy.
 struct Made {
-    policy: Policy,
+    policy: StaticAlgorithm,
     schedule: Schedule,
     metrics: Metrics,
 }
@@ -139,9 +122,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
 }
 
 /// Each once, in the order in which they were typed.
-fn chosen(policies: &[Policy]) -> Vec<Policy> {
-    let typed = if policies.is_empty() { &Policy::ALL[..] } else { policies };
-    let mut chosen: Vec<Policy> = Vec::new();
+fn chosen(policies: &[StaticAlgorithm]) -> Vec<StaticAlgorithm> {
+    let typed = if policies.is_empty() { &StaticAlgorithm::ALL[..] } else { policies };
+    let mut chosen: Vec<StaticAlgorithm> = Vec::new();
     for &policy in typed {
         if !chosen.contains(&policy) {
             chosen.push(policy);

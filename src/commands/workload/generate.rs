@@ -2,6 +2,7 @@
 
 use crate::scenario::file::{JobTypes, Lublin};
 use crate::scenario::quantity::Name;
+use crate::scenario::vocabulary::parser;
 use haggle_model::Span;
 use haggle_model::workload::swf::SwfHeader;
 use haggle_model::workload::{Source, Workload};
@@ -29,7 +30,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(2..=100_000_000))]
     processors: u32,
     /// Whether batch and interactive jobs are told apart
-    #[arg(long, value_name = "TYPES", default_value = "one")]
+    #[arg(long, value_name = "TYPES", default_value = "one", value_parser = parser::<JobTypes>())]
     types: JobTypes,
     /// Offered load to reach by stretching arrivals; without it, as the model has it
     #[arg(long, value_name = "LOAD", value_parser = positive)]

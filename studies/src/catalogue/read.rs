@@ -1,16 +1,17 @@
 //! Reading a study's files: every mistake at its place.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
 use super::file::{ClaimEntry, ClaimsFile, Draw, DrawKind, FigureEntry, FiguresFile};
 use super::{CatalogueError, Claim, Expression, Figure, Origin, Reason, Study, Test};
-use crate::Library;
-use crate::language::Language;
+use crate::{Data, Library};
 use haggle_scenario::file::FigureKind;
 use haggle_scenario::{InvalidScenario, Problem, Source, nearest};
+use haggle_script::Language;
 
 /// Reads a study that may name the studies by code in `known`.
 pub(super) fn study(
@@ -22,10 +23,14 @@ pub(super) fn study(
     let file: FiguresFile = parse(&source)?;
     let functions = file.functions.as_ref();
     let language = match functions {
-        Some(functions) => Language::new(Vec::new(), functions.get_ref()).map_err(|mistake| {
-            invalid(expression(&source, functions).problem("functions", &mistake))
-        })?,
-        None => Language::new(Vec::new(), "").map_err(|it| unplaced(&source, it.message))?,
+        Some(functions) => {
+            Language::new(Vec::<Rc<Data>>::new(), functions.get_ref()).map_err(|mistake| {
+                invalid(expression(&source, functions).problem("functions", &mistake))
+            })?
+        }
+        None => {
+            Language::new(Vec::<Rc<Data>>::new(), "").map_err(|it| unplaced(&source, it.message))?
+        }
     };
     let mut problems = Vec::new();
     let mut figures: Vec<Figure> = Vec::new();

@@ -5,7 +5,7 @@ use haggle_results::stats::Estimate;
 
 use super::{Shown, Spread};
 use crate::catalogue::DrawKind;
-use crate::quantity::number;
+use haggle_script::quantity::number;
 
 /// A row a cell, in full precision.
 pub(super) fn csv(shown: &Shown<'_>) -> String {

@@ -8,7 +8,7 @@ use haggle_model::random::{Stream, stream};
 use rand::RngExt;
 use rand_distr::{Distribution, Normal};
 
-use super::Shape;
+use super::WorkflowShape;
 use crate::{Builder, GraphError, Task, TaskId, Workflow};
 
 /// Mean and variance of a normal distribution.
@@ -44,7 +44,7 @@ impl Stored {
 }
 
 impl Draw {
-    pub(super) fn new(shape: Shape, seed: u64) -> Draw {
+    pub(super) fn new(shape: WorkflowShape, seed: u64) -> Draw {
         let stream = |purpose| stream(seed, &format!("workflow {shape}"), purpose);
         Draw {
             builder: Builder::new(shape.name()),

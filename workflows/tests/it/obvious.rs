@@ -2,18 +2,20 @@
 
 use haggle_model::{Span, Time};
 use haggle_workflows::TaskId;
-use haggle_workflows::schedule::{Placement, Policy, Problem, Schedule};
+use haggle_workflows::schedule::{Placement, Problem, Schedule, StaticAlgorithm};
 
 /// Of tasks that are placed.
 type Placed = Vec<Option<Placement>>;
 
-pub(crate) fn schedule(policy: Policy, problem: &Problem<'_>) -> Schedule {
+pub(crate) fn schedule(policy: StaticAlgorithm, problem: &Problem<'_>) -> Schedule {
     let placed = match policy {
-        Policy::Heft => heft(problem),
-        Policy::Cpop => cpop(problem),
-        Policy::Peft => peft(problem),
-        Policy::MinMin | Policy::MaxMin | Policy::Sufferage => batches(policy, problem),
-        Policy::Random => unreachable!("nothing is defined but its draws"),
+        StaticAlgorithm::Heft => heft(problem),
+        StaticAlgorithm::Cpop => cpop(problem),
+        StaticAlgorithm::Peft => peft(problem),
+        StaticAlgorithm::MinMin | StaticAlgorithm::MaxMin | StaticAlgorithm::Sufferage => {
+            batches(policy, problem)
+        }
+        StaticAlgorithm::Random => unreachable!("nothing is defined but its draws"),
     };
     Schedule::new(placed.into_iter().map(|placed| placed.expect("all are placed")).collect())
 }
@@ -160,7 +162,7 @@ fn peft(problem: &Problem<'_>) -> Placed {
     placed
 }
 
-fn batches(policy: Policy, problem: &Problem<'_>) -> Placed {
+fn batches(policy: StaticAlgorithm, problem: &Problem<'_>) -> Placed {
     let mut placed = nothing(problem);
     for level in problem.workflow().levels() {
         let mut waiting = level.to_vec();
@@ -187,8 +189,8 @@ fn batches(policy: Policy, problem: &Problem<'_>) -> Placed {
                 let second = all.get(1).map_or(Span::ZERO, |second| second.0 - all[0].0);
                 let first = all[0].0.as_micros();
                 match policy {
-                    Policy::MinMin => first,
-                    Policy::MaxMin => -first,
+                    StaticAlgorithm::MinMin => first,
+                    StaticAlgorithm::MaxMin => -first,
                     _ => -second.as_micros(),
                 }
             };

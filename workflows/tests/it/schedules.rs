@@ -2,7 +2,7 @@
 
 use haggle_model::{Span, Time};
 use haggle_workflows::schedule::{
-    Network, Placement, Policy, Problem, ProblemError, Schedule, ScheduleError,
+    Network, Placement, Problem, ProblemError, Schedule, ScheduleError, StaticAlgorithm,
 };
 use haggle_workflows::{Builder, Task, TaskId, Workflow};
 use proptest::prelude::*;
@@ -105,7 +105,7 @@ fn of_peft() -> (Workflow, Vec<Vec<Span>>) {
 fn the_example_of_heft_and_cpop() {
     let (workflow, rows) = of_heft();
     let problem = Problem::with_times(&workflow, &rows, SLOW).expect("a problem");
-    let heft = Policy::Heft.schedule(&problem, 1);
+    let heft = StaticAlgorithm::Heft.schedule(&problem, 1);
     assert_eq!(heft.check(&problem), Ok(()));
     let found: Vec<_> = heft
         .placements()
@@ -132,7 +132,7 @@ fn the_example_of_heft_and_cpop() {
     assert_eq!((metrics.makespan, metrics.slr), (secs(80), Some(80.0 / 41.0)));
     assert_eq!(metrics.speedup, Some(127.0 / 80.0));
     assert_eq!(metrics.efficiency, Some(127.0 / 80.0 / 3.0));
-    let cpop = Policy::Cpop.schedule(&problem, 1);
+    let cpop = StaticAlgorithm::Cpop.schedule(&problem, 1);
     assert_eq!((cpop.check(&problem), cpop.makespan()), (Ok(()), secs(86)));
 }
 
@@ -146,9 +146,9 @@ fn the_example_of_peft() {
     };
     let ranks: Vec<f64> = workflow.ids().map(rank).collect();
     assert_eq!(ranks, [73.0, 41.0, 37.0, 44.0, 31.0, 42.0, 17.0, 21.0, 16.0, 0.0]);
-    let peft = Policy::Peft.schedule(&problem, 1);
+    let peft = StaticAlgorithm::Peft.schedule(&problem, 1);
     assert_eq!((peft.check(&problem), peft.makespan()), (Ok(()), secs(122)));
-    assert_eq!(Policy::Heft.schedule(&problem, 1).makespan(), secs(133));
+    assert_eq!(StaticAlgorithm::Heft.schedule(&problem, 1).makespan(), secs(133));
 }
 
 /// Three tasks at once on two resources, the second twice as fast.
@@ -161,17 +161,17 @@ fn the_three_rules() {
     let workflow = builder.build().expect("a workflow");
     let network = Network::INSTANT;
     let problem = Problem::with_speeds(&workflow, vec![1.0, 2.0], network).expect("a problem");
-    let ends = |policy: Policy| {
+    let ends = |policy: StaticAlgorithm| {
         let schedule = policy.schedule(&problem, 1);
         let end = |one: &Placement| (one.resource, one.end.as_secs_f64());
         schedule.placements().iter().map(end).collect::<Vec<_>>()
     };
     // a ends at 1 on the fast one, then b at 3 there, then c at 9 there.
-    assert_eq!(ends(Policy::MinMin), [(1, 1.0), (1, 3.0), (1, 9.0)]);
+    assert_eq!(ends(StaticAlgorithm::MinMin), [(1, 1.0), (1, 3.0), (1, 9.0)]);
     // c at 6 on the fast one, b at 4 and a at 6 on the slow one.
-    assert_eq!(ends(Policy::MaxMin), [(0, 6.0), (0, 4.0), (1, 6.0)]);
+    assert_eq!(ends(StaticAlgorithm::MaxMin), [(0, 6.0), (0, 4.0), (1, 6.0)]);
     // c suffers 6 s without the fast one; then b and a suffer 4 s and 5 s without the slow one.
-    assert_eq!(ends(Policy::Sufferage), [(0, 2.0), (0, 6.0), (1, 6.0)]);
+    assert_eq!(ends(StaticAlgorithm::Sufferage), [(0, 2.0), (0, 6.0), (1, 6.0)]);
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn what_is_no_problem_is_refused() {
 fn what_cannot_be_carried_out_is_found() {
     let (workflow, rows) = of_heft();
     let problem = Problem::with_times(&workflow, &rows, SLOW).expect("a problem");
-    let good = Policy::Heft.schedule(&problem, 1);
+    let good = StaticAlgorithm::Heft.schedule(&problem, 1);
     let moved = |task: usize, seconds: i64| {
         let mut placements = good.placements().to_vec();
         let Placement { resource, start, end } = placements[task];
@@ -238,10 +238,10 @@ fn networks() -> impl Strategy<Value = Network> {
 
 /// Few different speeds and times, so that much is equal.
 fn check_all(problem: &Problem<'_>) {
-    for policy in Policy::ALL {
+    for policy in StaticAlgorithm::ALL {
         let schedule = policy.schedule(problem, 7);
         assert_eq!(schedule.check(problem), Ok(()), "{policy}");
-        if policy != Policy::Random {
+        if policy != StaticAlgorithm::Random {
             assert_eq!(schedule, obvious::schedule(policy, problem), "{policy}");
         }
         let metrics = schedule.metrics(problem);
@@ -320,7 +320,7 @@ fn a_storage_parts_tasks_on_one_resource() {
     let (times, sending) = ([vec![secs(4)], vec![secs(4)]], [vec![secs(3)], vec![secs(9)]]);
     let problem = Problem::with_storage(&workflow, &times, &sending).expect("a problem");
     let starts = |problem: &Problem<'_>| {
-        let schedule = Policy::Heft.schedule(problem, 1);
+        let schedule = StaticAlgorithm::Heft.schedule(problem, 1);
         schedule.placements().iter().map(|one| one.start.as_secs_f64()).collect::<Vec<_>>()
     };
     assert_eq!(starts(&problem), [0.0, 7.0]);
@@ -347,7 +347,7 @@ fn a_storage_parts_tasks_on_one_resource() {
 fn random_schedules_depend_on_the_seed_alone() {
     let (workflow, rows) = of_heft();
     let problem = Problem::with_times(&workflow, &rows, SLOW).expect("a problem");
-    let [one, same, other] = [1, 1, 2].map(|seed| Policy::Random.schedule(&problem, seed));
+    let [one, same, other] = [1, 1, 2].map(|seed| StaticAlgorithm::Random.schedule(&problem, seed));
     assert_eq!(one, same);
     assert_ne!(one, other);
     assert!(one.placements().iter().all(|placement| placement.start >= Time::ZERO));

@@ -3,12 +3,12 @@
 use haggle_model::grid::GridOutcome;
 use haggle_model::work::Work;
 use haggle_model::{JobId, JobOutcome, Observation, Time};
-use haggle_scheduling::grid::{Checkpointing, ResourceId};
+use haggle_scheduling::grid::{CancelMode, Checkpointing, ResourceId};
 
 use super::{Attempts, Dispatcher, Moving, length};
 use crate::Outbox;
 use crate::desk::Entry;
-use crate::grid::superseded::{CancelMode, Superseded};
+use crate::grid::superseded::Superseded;
 use crate::protocol::{CheckpointMessage, Dispatch, DispatchMessage, SubmissionMessage};
 
 impl Dispatcher {

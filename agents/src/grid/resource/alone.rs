@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use haggle_model::network::{Flows, Node, Path, Sharing as LinkSharing};
+use haggle_model::network::{Flows, LinkSharing, Node, Path};
 use haggle_model::{JobId, Span, Time};
 use haggle_scheduling::grid::checkpoint::execution;
 

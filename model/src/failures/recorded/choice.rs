@@ -72,7 +72,7 @@ impl Recording {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{TraceFormat, parse_bytes};
+    use super::super::{RecordFormat, parse_bytes};
     use super::*;
     use crate::workload::swf::Malformed;
 
@@ -80,7 +80,7 @@ mod tests {
         let line = |id: u32, name: &str| format!("0\t0\t{id}\t1\t{name}\t0\t10\t20\tNULL\n");
         let table = ["G/s1/c1/a", "G/s2/c1/b", "G/s1/c2/c"];
         let table: String = (0..).zip(table).map(|(id, name)| line(id, name)).collect();
-        let format = TraceFormat::FailureTraceArchive;
+        let format = RecordFormat::Fta;
         let recording = parse_bytes(table.as_bytes(), format, Malformed::Refuse);
         let recording = recording.expect("a good table");
         let chosen = recording.choose(choice).map_err(|error| error.to_string())?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::{TraceError, TraceProblem};
-use super::{RecordedNode, Recording, TraceFormat, fta, lanl};
+use super::{RecordFormat, RecordedNode, Recording, fta, lanl};
 use crate::Time;
 use crate::failures::outage::{Outage, OutageList};
 use crate::lines::{self, Found, LINE_BYTES_MAX};
@@ -32,7 +32,7 @@ pub(super) struct Identity {
 
 pub(super) fn open(
     path: &Path,
-    format: TraceFormat,
+    format: RecordFormat,
     malformed: Malformed,
 ) -> Result<Recording, TraceError> {
     let file: Arc<str> = Arc::from(lines::name(path));
@@ -46,7 +46,7 @@ pub(super) fn open(
 /// for checks of a text. No input makes it panic.
 pub fn parse_bytes(
     bytes: &[u8],
-    format: TraceFormat,
+    format: RecordFormat,
     malformed: Malformed,
 ) -> Result<Recording, TraceError> {
     let file: Arc<str> = Arc::from("<memory>");
@@ -59,7 +59,7 @@ pub fn parse_bytes(
 fn read(
     mut input: impl BufRead,
     file: Arc<str>,
-    format: TraceFormat,
+    format: RecordFormat,
     malformed: Malformed,
 ) -> Result<Recording, TraceError> {
     let mut nodes = Nodes::new(format);
@@ -80,8 +80,8 @@ fn read(
             Ok(Found::TooLong) => Err(TraceProblem::LineTooLong(LINE_BYTES_MAX)),
             Err(error) => Err(TraceProblem::Read(error)),
             Ok(Found::Line) => match format {
-                TraceFormat::FailureTraceArchive => fta::event(&buffer),
-                TraceFormat::Lanl => table.event(&buffer),
+                RecordFormat::Fta => fta::event(&buffer),
+                RecordFormat::Lanl => table.event(&buffer),
             },
         };
         match event {
@@ -106,7 +106,7 @@ fn read(
 
 /// The nodes met so far.
 struct Nodes {
-    format: TraceFormat,
+    format: RecordFormat,
     places: BTreeMap<(i64, i64), usize>,
     nodes: Vec<Node>,
     /// The node of the last event: files tell of one node after the other.
@@ -121,7 +121,7 @@ struct Node {
 }
 
 impl Nodes {
-    fn new(format: TraceFormat) -> Nodes {
+    fn new(format: RecordFormat) -> Nodes {
         Nodes { format, places: BTreeMap::new(), nodes: Vec::new(), last: None }
     }
 
@@ -143,8 +143,8 @@ impl Nodes {
         let nodes = &mut self.nodes;
         let place = *self.places.entry(event.node).or_insert_with(|| {
             let identity = match self.format {
-                TraceFormat::FailureTraceArchive => fta::identity(event.label),
-                TraceFormat::Lanl => lanl::identity(event.node),
+                RecordFormat::Fta => fta::identity(event.label),
+                RecordFormat::Lanl => lanl::identity(event.node),
             };
             nodes.push(Node {
                 identity,
@@ -165,8 +165,8 @@ impl Nodes {
             // Records of failures alone do not say when a node was observed: it is
             // taken to be there from the first of all failures to the last repair.
             let (from, until) = match self.format {
-                TraceFormat::FailureTraceArchive => (node.from, node.until),
-                TraceFormat::Lanl => (from, until),
+                RecordFormat::Fta => (node.from, node.until),
+                RecordFormat::Lanl => (from, until),
             };
             let Identity { name, site, cluster } = node.identity;
             RecordedNode {
@@ -209,7 +209,7 @@ pub(super) fn printable(text: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use TraceFormat::{FailureTraceArchive, Lanl};
+    use RecordFormat::{Fta, Lanl};
 
     const FTA: &str = "\
 # event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time event_end_reason
@@ -227,13 +227,13 @@ System,nodes,nodenumz,Prob Started,Prob Fixed,Software
 3,49,,3/14/2001 11:00,3/14/2001 11:10,
 ";
 
-    fn refused(text: &str, format: TraceFormat) -> String {
+    fn refused(text: &str, format: RecordFormat) -> String {
         parse_bytes(text.as_bytes(), format, Malformed::Refuse).expect_err("malformed").to_string()
     }
 
     #[test]
     fn outages_of_a_node_are_sorted_and_united() {
-        let recording = parse_bytes(FTA.as_bytes(), FailureTraceArchive, Malformed::Refuse);
+        let recording = parse_bytes(FTA.as_bytes(), Fta, Malformed::Refuse);
         let recording = recording.expect("a good table");
         let [a, b] = &recording.nodes[..] else { panic!("{recording:?}") };
         assert_eq!((a.name.as_str(), a.site.as_str()), ("G1/north/c1/a", "north"));
@@ -259,19 +259,19 @@ System,nodes,nodenumz,Prob Started,Prob Fixed,Software
     fn a_malformed_line_is_named_with_field_and_way_out() {
         const WAY_OUT: &str = "; correct the line, or have malformed lines skipped";
         assert_eq!(
-            refused(&FTA.replace("\t1060\tNULL", "\tabc\tNULL"), FailureTraceArchive),
+            refused(&FTA.replace("\t1060\tNULL", "\tabc\tNULL"), Fta),
             format!(
                 "<memory>:2: field 8 (event_stop_time): expected a time in seconds, found \"abc\"{WAY_OUT}"
             )
         );
         assert_eq!(
-            refused(&FTA.replace("1060\t1100", "1060\t1059"), FailureTraceArchive),
+            refused(&FTA.replace("1060\t1100", "1060\t1059"), Fta),
             format!(
                 "<memory>:3: field 8 (event_stop_time): expected a time that is not before event_start_time, found \"1059\"{WAY_OUT}"
             )
         );
         assert_eq!(
-            refused(&FTA.replace("\tNULL", ""), FailureTraceArchive),
+            refused(&FTA.replace("\tNULL", ""), Fta),
             format!("<memory>:2: expected 9 fields, found 8{WAY_OUT}")
         );
         assert_eq!(
@@ -284,16 +284,13 @@ System,nodes,nodenumz,Prob Started,Prob Fixed,Software
             refused(&LANL.replace("Prob Fixed", "Fixed"), Lanl),
             "<memory>:1: no column \"Prob Fixed\" in the line of column names; expected the columns of LA-UR-05-7318"
         );
-        assert_eq!(
-            refused("# nothing\n", FailureTraceArchive),
-            "<memory>: file holds no events that can be used"
-        );
+        assert_eq!(refused("# nothing\n", Fta), "<memory>: file holds no events that can be used");
     }
 
     #[test]
     fn malformed_lines_can_be_skipped_and_are_counted() {
         let text = FTA.replace("\t1060\tNULL", "\tabc\tNULL");
-        let recording = parse_bytes(text.as_bytes(), FailureTraceArchive, Malformed::Skip);
+        let recording = parse_bytes(text.as_bytes(), Fta, Malformed::Skip);
         let recording = recording.expect("a good rest");
         assert_eq!(recording.skipped.count, 1);
         assert!(recording.skipped.first[0].starts_with("<memory>:2: field 8"));

@@ -5,6 +5,7 @@ use super::super::law::{Law, Sampler};
 use super::super::{JobStream, StreamItem};
 use super::draws::JobDraws;
 use super::step_error;
+use super::time_of::TimeOf;
 use crate::{Job, Span};
 
 /// Shortest request a model makes: a drawn factor of 0 must not ask for no time at all.
@@ -35,20 +36,10 @@ pub enum Estimates {
     /// A drawn multiple; a draw below 0 counts as 0, and the request is 1 s or longer.
     Multiplied {
         /// What is multiplied.
-        base: EstimateBase,
+        base: TimeOf,
         /// The factor.
         factor: Law,
     },
-}
-
-/// What a drawn factor multiplies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EstimateBase {
-    /// The true run time.
-    #[default]
-    RunTime,
-    /// The present request; jobs without one stay without.
-    Request,
 }
 
 impl Estimates {
@@ -98,7 +89,7 @@ enum Model {
     NoLimit,
     Factor(f64),
     RaisedPrecision(f64),
-    Drawn(EstimateBase, Sampler),
+    Drawn(TimeOf, Sampler),
 }
 
 impl Model {
@@ -113,8 +104,8 @@ impl Model {
             }
             Model::Drawn(base, sampler) => {
                 let base = match base {
-                    EstimateBase::RunTime => run_time,
-                    EstimateBase::Request => job.requested_time?,
+                    TimeOf::RunTime => run_time,
+                    TimeOf::RequestedTime => job.requested_time?,
                 };
                 let factor = sampler.sample(draws.of(job)).max(0.0);
                 Some(base.scaled(factor).max(REQUEST_MIN))
@@ -176,16 +167,16 @@ mod tests {
     #[test]
     fn a_drawn_factor_multiplies_run_time_or_request() {
         let by = |base, factor| Estimates::Multiplied { base, factor: Law::Constant(factor) };
-        check(by(EstimateBase::RunTime, 3.0), [Some(300); 4]);
-        check(by(EstimateBase::RunTime, -3.0), [Some(1); 4]);
-        check(by(EstimateBase::Request, 2.0), [Some(800), None, Some(200), Some(100)]);
+        check(by(TimeOf::RunTime, 3.0), [Some(300); 4]);
+        check(by(TimeOf::RunTime, -3.0), [Some(1); 4]);
+        check(by(TimeOf::RequestedTime, 2.0), [Some(800), None, Some(200), Some(100)]);
     }
 
     #[test]
     fn a_filter_ahead_does_not_change_what_a_job_draws() {
         let jobs = submitted_at(&[0, 1, 2, 3, 4]);
         let model = Step::Estimates(Estimates::Multiplied {
-            base: EstimateBase::RunTime,
+            base: TimeOf::RunTime,
             factor: Law::Uniform { low: 1.0, high: 9.0 },
         });
         let all = after(std::slice::from_ref(&model), jobs.clone());
@@ -206,7 +197,7 @@ mod tests {
         for model in [
             Estimates::Overestimate { percent: -100.0 },
             Estimates::RaisedPrecision { points: f64::NAN },
-            Estimates::Multiplied { base: EstimateBase::RunTime, factor: Law::Constant(f64::NAN) },
+            Estimates::Multiplied { base: TimeOf::RunTime, factor: Law::Constant(f64::NAN) },
         ] {
             assert!(refusal(Step::Estimates(model)).starts_with("step estimates: "));
         }

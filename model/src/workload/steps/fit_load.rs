@@ -30,16 +30,18 @@ pub struct FitLoad {
     pub overshoot: Overshoot,
 }
 
-/// What becomes of a job that takes the load too far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overshoot {
-    /// It is left out, as there often is a single job worth more than the tolerance, and smaller
-    /// ones behind it are taken. Submissions are squeezed as little as brings the last job taken
-    /// before the end; the beginning stays.
-    LeaveOut,
-    /// It is the last one taken, so that the jobs are as many as follow each other in the
-    /// workload. The stretch from the first job to the one behind the last becomes the length.
-    Take,
+crate::words! {
+    /// What becomes of a job that takes a load too far.
+    #[derive(Default)]
+    pub enum Overshoot {
+        // There often is a single job worth more than the tolerance.
+        /// It is left out, and smaller ones behind it are taken; gaps shrink until the last one is submitted before the end.
+        #[default]
+        LeaveOut = "leave-out",
+        /// It is the last one, so that no job is left out between others; the gap to the next one belongs to the stretch,
+        /// which begins with the first.
+        Take = "take",
+    }
 }
 
 impl FitLoad {

@@ -4,7 +4,7 @@ use super::super::{JobStream, StreamItem};
 use crate::{Job, Span};
 
 /// Gives each job a priority key; smaller goes first where a provider orders by it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
     /// Where the key comes from.
     pub field: KeyField,
@@ -12,36 +12,38 @@ pub struct Key {
     pub order: KeyOrder,
 }
 
-/// A field that can be a key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KeyField {
-    /// User number.
-    User,
-    /// Group number.
-    Group,
-    /// Executable number.
-    Executable,
-    /// Queue number.
-    #[default]
-    Queue,
-    /// Partition number.
-    Partition,
-    /// Number in the log.
-    Number,
-    /// Processors.
-    Processors,
-    /// Requested time, microseconds; no limit is longest.
-    RequestedTime,
+crate::words! {
+    /// A field that can be the priority key of a job.
+    pub enum KeyField {
+        /// The number of its user in the log.
+        User = "user",
+        /// The number of its group in the log.
+        Group = "group",
+        /// The number of its executable in the log.
+        Executable = "executable",
+        /// The number of its queue in the log.
+        Queue = "queue",
+        /// The number of its partition in the log.
+        Partition = "partition",
+        /// Its own number in the log.
+        Number = "number",
+        /// Its processors.
+        Processors = "processors",
+        /// Its requested time in microseconds; no limit is longest.
+        RequestedTime = "requested-time",
+    }
 }
 
-/// Which values go first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KeyOrder {
-    /// The field itself is the key.
-    #[default]
-    SmallFirst,
-    /// The field times -1 is the key.
-    LargeFirst,
+crate::words! {
+    /// Which keys go first.
+    #[derive(Default)]
+    pub enum KeyOrder {
+        /// Small ones: the field itself is the key.
+        #[default]
+        SmallFirst = "small-first",
+        /// Large ones: the field times -1 is the key.
+        LargeFirst = "large-first",
+    }
 }
 
 impl Key {

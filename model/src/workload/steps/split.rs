@@ -25,14 +25,16 @@ pub struct Split {
     pub by: SplitBy,
 }
 
-/// What stays together in a split.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SplitBy {
-    /// All jobs of a user.
-    #[default]
-    User,
-    /// Nothing: each job draws for itself.
-    Job,
+crate::words! {
+    /// What stays together when jobs are dealt out into parts.
+    #[derive(Default)]
+    pub enum SplitBy {
+        /// All jobs of a user of the log.
+        #[default]
+        User = "user",
+        /// Nothing: each job goes to any part.
+        Job = "job",
+    }
 }
 
 impl Default for Split {

@@ -5,6 +5,7 @@ use super::super::law::{Law, Sampler};
 use super::super::{JobStream, StreamItem};
 use super::draws::JobDraws;
 use super::step_error;
+use super::time_of::TimeOf;
 use crate::random::splitmix;
 use crate::{Job, Span, Time};
 
@@ -16,7 +17,7 @@ pub enum Deadlines {
     /// advance-reservation studies: no job has less time than it needs.
     Stretched {
         /// What is multiplied.
-        base: TimingBase,
+        base: TimeOf,
         /// The factor.
         factor: Law,
         /// Smallest factor.
@@ -25,7 +26,7 @@ pub enum Deadlines {
     /// Deadline = submission + base + slack, the slack in seconds, never below 0.
     Slack {
         /// What the slack is added to.
-        base: TimingBase,
+        base: TimeOf,
         /// The slack, seconds; [`Law::among`] draws from a list.
         slack: Law,
     },
@@ -36,7 +37,7 @@ pub enum Deadlines {
     /// So other programs can draw the same, and lists of one length draw alike.
     Listed {
         /// What the slack is added to.
-        base: TimingBase,
+        base: TimeOf,
         /// The slacks.
         slacks: Vec<Span>,
         /// Tells workloads under one seed apart.
@@ -57,26 +58,6 @@ pub enum ReadyTimes {
         /// The lead, seconds.
         lead: Law,
     },
-}
-
-/// The time a job takes, as deadlines count it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TimingBase {
-    /// What its user asked for; the run time where there is no request.
-    #[default]
-    RequestedTime,
-    /// How long it really runs.
-    RunTime,
-}
-
-impl TimingBase {
-    fn of(self, job: &Job) -> Span {
-        let run_time = job.run_time.reveal_to_machine();
-        match self {
-            TimingBase::RequestedTime => job.requested_time.unwrap_or(run_time),
-            TimingBase::RunTime => run_time,
-        }
-    }
 }
 
 impl Deadlines {
@@ -200,15 +181,15 @@ mod tests {
         let stretched = |base, factor| {
             deadlines(Deadlines::Stretched { base, factor: Law::Constant(factor), least: 1.0 })
         };
-        assert_eq!(stretched(TimingBase::RequestedTime, 2.0), [210, 140]);
-        assert_eq!(stretched(TimingBase::RunTime, 2.0), [130, 140]);
-        assert_eq!(stretched(TimingBase::RunTime, 0.2), [70, 80]);
+        assert_eq!(stretched(TimeOf::RequestedTime, 2.0), [210, 140]);
+        assert_eq!(stretched(TimeOf::RunTime, 2.0), [130, 140]);
+        assert_eq!(stretched(TimeOf::RunTime, 0.2), [70, 80]);
     }
 
     #[test]
     fn poisson_factors_are_whole_and_at_least_one() {
         let model = Deadlines::Stretched {
-            base: TimingBase::RunTime,
+            base: TimeOf::RunTime,
             factor: Law::Poisson { mean: 3.0 },
             least: 1.0,
         };
@@ -224,7 +205,7 @@ mod tests {
 
     #[test]
     fn slack_is_drawn_from_a_list() {
-        let model = Deadlines::Slack { base: TimingBase::RunTime, slack: Law::among([5.0, 50.0]) };
+        let model = Deadlines::Slack { base: TimeOf::RunTime, slack: Law::among([5.0, 50.0]) };
         for (found, submit) in deadlines(model).into_iter().zip([10, 20]) {
             assert!([5, 50].contains(&(found - submit - 60)), "{found}");
         }
@@ -235,7 +216,7 @@ mod tests {
         let found: Vec<usize> = (0..10).map(|place| listed(3, 1, 6, place)).collect();
         assert_eq!(found, [0, 2, 2, 2, 2, 1, 2, 1, 1, 1]);
         let model = Deadlines::Listed {
-            base: TimingBase::RequestedTime,
+            base: TimeOf::RequestedTime,
             slacks: [1_000, 2_000, 3_000].map(Span::from_secs).to_vec(),
             stream: 6,
         };
@@ -245,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_list_that_is_none_is_refused() {
-        let base = TimingBase::RunTime;
+        let base = TimeOf::RunTime;
         let listed =
             |slacks| refusal(Step::Deadlines(Deadlines::Listed { base, slacks, stream: 0 }));
         assert_eq!(listed(vec![]), "step deadlines: no slack is listed");
@@ -282,7 +263,7 @@ mod tests {
     #[test]
     fn extreme_draws_stay_within_time() {
         let factor = Law::Constant(1e300);
-        let base = TimingBase::RunTime;
+        let base = TimeOf::RunTime;
         let model = Deadlines::Stretched { base, factor, least: 1.0 };
         let jobs = after(&[Step::Deadlines(model)], jobs());
         assert!(jobs[0].deadline.is_some_and(|deadline| deadline <= Time::FOREVER));

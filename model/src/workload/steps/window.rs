@@ -19,16 +19,18 @@ pub struct Window {
     pub start: WindowStart,
 }
 
-/// What becomes time zero after a window was cut.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WindowStart {
-    /// The window's beginning: windows of several logs stay in step.
-    #[default]
-    WindowIsZero,
-    /// The first job in the window.
-    FirstJobIsZero,
-    /// Nothing moves.
-    Keep,
+crate::words! {
+    /// What becomes time zero after a window was cut.
+    #[derive(Default)]
+    pub enum WindowStart {
+        /// The window's beginning: windows of several logs stay in step.
+        #[default]
+        WindowIsZero = "window-is-zero",
+        /// The first job in the window.
+        FirstJobIsZero = "first-job-is-zero",
+        /// Nothing moves.
+        Keep = "keep",
+    }
 }
 
 impl Window {

@@ -19,14 +19,16 @@ const HEADER_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How many skipped lines are kept for the report.
 const SKIPPED_KEPT: usize = 5;
 
-/// What becomes of a line that is not a record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Malformed {
-    /// It ends the reading with an error.
-    #[default]
-    Refuse,
-    /// It is left out, counted, and the first few are kept for a report.
-    Skip,
+crate::words! {
+    /// What becomes of a line that is not a record.
+    #[derive(Default)]
+    pub enum Malformed {
+        /// It is an error.
+        #[default]
+        Refuse = "refuse",
+        /// It is left out and counted.
+        Skip = "skip",
+    }
 }
 
 /// The lines that were left out.

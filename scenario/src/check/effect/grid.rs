@@ -21,7 +21,7 @@ impl Check<'_> {
                 format!("its metaschedulers ask for no more than \"{}\"", asked.name())
             }
         };
-        let read = asked.is_some_and(|asked| grid.disclosure().level() <= asked);
+        let read = asked.is_some_and(|asked| grid.disclosure() <= asked);
         let remedy =
             "remove it, or let a metascheduler with `placement = \"least-loaded\"` use the grid";
         self.uses(&path.key("disclosure"), read, "the grid", &why, remedy);

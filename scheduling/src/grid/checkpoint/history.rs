@@ -2,15 +2,16 @@
 
 use haggle_model::{Span, Time};
 
-/// How a resource's mean time between failures is estimated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MeanFailure {
-    /// Time since the start over the number of failures, or over one: the
-    /// interval that still runs counts.
-    #[default]
-    Elapsed,
-    /// Mean of the intervals that a failure has ended; for ever before the first.
-    Closed,
+haggle_model::words! {
+    /// How a resource estimates its mean time between failures.
+    #[derive(Default)]
+    pub enum MeanFailure {
+        /// Time since the start over the number of failures, or over one.
+        #[default]
+        Elapsed = "elapsed",
+        /// Mean of the intervals that a failure has ended; for ever before the first.
+        Closed = "closed",
+    }
 }
 
 /// What is known of a resource's failures.

@@ -49,17 +49,19 @@ pub struct BalanceRules {
     pub counts_checkpoint: bool,
 }
 
-/// By what a task that runs has got on, when its length is estimated (Chtepen 2011, equations 5.4 and
-/// 5.7).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Estimate {
-    /// By the work that it has done, wherever that was: E_est = W/P, and W is done.
-    #[default]
-    Integrated,
-    /// As printed: by the time that it has computed where it is, at the speed that it has there when it is
-    /// looked at, E_est = T·avail/(n_res·P), and the part P of that is done. Both are the same as long as
-    /// the speed has not changed, and a task that has moved seems short.
-    Literal,
+haggle_model::words! {
+    /// By what a task that runs has got on when its length is estimated (Chtepen 2011, equation 5.4).
+    #[derive(Default)]
+    pub enum Estimate {
+        // E_est = W/P, and W is done.
+        /// The work that it has done, wherever that was.
+        #[default]
+        Integrated = "integrated",
+        // E_est = T·avail/(n_res·P), and the part P of that is done; a task that has moved seems short.
+        /// The time that it has computed where it is, at the speed that it has there at the moment: as printed, which is
+        /// right where speeds do not change and tasks do not move.
+        Literal = "literal",
+    }
 }
 
 /// The rules by which a length is predicted, by name.

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 
 use haggle_model::work::Work;
 use haggle_model::{JobId, Time};
-use haggle_workflows::schedule::Policy;
+use haggle_workflows::schedule::StaticAlgorithm;
 
 use self::timetable::Timetable;
 use super::super::resources::{Resource, ResourceId};
@@ -30,21 +30,23 @@ use crate::workflows::WorkflowId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StaticPolicy {
     /// Makes the schedules.
-    pub by: Policy,
+    pub by: StaticAlgorithm,
     /// What becomes of tasks whose resource is down.
     pub outages: Outages,
     /// Whether tasks write checkpoints from time to time.
     pub checkpointing: bool,
 }
 
-/// What becomes of tasks that have not been sent when resources fail or work again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Outages {
-    /// They wait for their resources.
-    #[default]
-    Wait,
-    /// They are scheduled anew, on the resources that work.
-    Replan,
+haggle_model::words! {
+    /// What becomes of tasks that have not been sent when resources fail or work again.
+    #[derive(Default)]
+    pub enum Outages {
+        /// They wait for their resources.
+        #[default]
+        Wait = "wait",
+        /// They are scheduled anew, on the resources that work.
+        Replan = "replan",
+    }
 }
 
 /// What is scheduled at once.
@@ -118,7 +120,7 @@ impl StaticScheduler {
         units.extend(fresh.filter(|&unit| unit.is_complete(insight) && known.insert(unit)));
         for unit in units {
             let seed = match self.policy.by {
-                Policy::Random => (round.draw)(u32::MAX as usize) as u64,
+                StaticAlgorithm::Random => (round.draw)(u32::MAX as usize) as u64,
                 _ => 0,
             };
             self.timetable.place(unit, &usable, view, round, (self.policy.by, seed));

@@ -3,18 +3,20 @@
 
 use haggle_model::job::HiddenRunTime;
 use haggle_model::{Job, JobId, JobShape, Moldable, Sizing, Span, Speedup, Time};
-use haggle_scheduling::reallocation::{Algorithm, Heuristic, Reallocated, Rule, Tuning};
+use haggle_scheduling::reallocation::{
+    Algorithm, Reallocated, ReallocationHeuristic, Rule, Tuning,
+};
 use haggle_scheduling::{Fcfs, Order, Profile, Request, Reserving, Slot};
 
 use super::world::{How, Sent, World, at, conservative, seconds};
 
-fn rule(algorithm: Algorithm, heuristic: Heuristic) -> Rule {
+fn rule(algorithm: Algorithm, heuristic: ReallocationHeuristic) -> Rule {
     Rule { algorithm, heuristic, ..Rule::default() }
 }
 
 const MCT_REGULAR: Rule = Rule {
     algorithm: Algorithm::Regular,
-    heuristic: Heuristic::Mct,
+    heuristic: ReallocationHeuristic::Mct,
     threshold: Span::from_secs(60),
     window: 20,
     resizes: false,
@@ -156,10 +158,10 @@ fn a_full_cluster_and_a_half_empty_one() -> (World<Box<dyn Reserving>>, [JobId; 
 #[test]
 fn jobs_move_to_where_they_are_done_earlier() {
     for (algorithm, heuristic, completions, moves) in [
-        (Algorithm::Regular, Heuristic::Mct, [5_700, 6_000], vec![0, 1]),
-        (Algorithm::AllCancellation, Heuristic::Mct, [5_700, 6_000], vec![0, 1]),
-        (Algorithm::Regular, Heuristic::MinMin, [6_300, 5_100], vec![0, 2, 1]),
-        (Algorithm::AllCancellation, Heuristic::MinMin, [6_300, 5_100], vec![0, 2, 1]),
+        (Algorithm::Regular, ReallocationHeuristic::Mct, [5_700, 6_000], vec![0, 1]),
+        (Algorithm::AllCancellation, ReallocationHeuristic::Mct, [5_700, 6_000], vec![0, 1]),
+        (Algorithm::Regular, ReallocationHeuristic::MinMin, [6_300, 5_100], vec![0, 2, 1]),
+        (Algorithm::AllCancellation, ReallocationHeuristic::MinMin, [6_300, 5_100], vec![0, 2, 1]),
     ] {
         let (mut world, jobs) = a_full_cluster_and_a_half_empty_one();
         let done = world.reallocate(rule(algorithm, heuristic), How::Fast);
@@ -221,7 +223,7 @@ fn data_on_their_way_have_to_come_first() {
     assert_eq!(world.reallocate(MCT_REGULAR, How::Fast).len(), 1);
     assert_eq!((world.place(job), planned(&mut world, &[job])), ((1, 4), vec![2_600]));
     // Were it cancelled, it would come to the third cluster at 2,000 s, and be done there at 3,100 s.
-    let all = rule(Algorithm::AllCancellation, Heuristic::Mct);
+    let all = rule(Algorithm::AllCancellation, ReallocationHeuristic::Mct);
     world.now = at(500);
     assert_eq!(world.reallocate(all, How::Fast), [Reallocated { job, from: 1, to: 1 }]);
     assert_eq!(planned(&mut world, &[job]), [2_600]);
@@ -253,7 +255,7 @@ fn what_is_cancelled_may_go_ahead_of_what_stays() {
         planned(&mut world, &jobs)
     };
     use Algorithm::{AllCancellation, Regular};
-    use Heuristic::{Mct, MinMin};
+    use ReallocationHeuristic::{Mct, MinMin};
     assert_eq!(both(Regular, Mct, true), [7_200, 6_600]);
     assert_eq!(both(AllCancellation, Mct, true), [4_800, 7_200]);
     assert_eq!(both(AllCancellation, Mct, false), [7_200, 6_600]);
@@ -278,7 +280,7 @@ fn local_jobs_may_pass_what_is_cancelled() {
     assert_eq!(world.reallocate(MCT_REGULAR, How::Fast), []);
     assert_eq!(planned(&mut world, &jobs), [4_800, 5_800]);
     let (mut world, jobs) = build();
-    let all = rule(Algorithm::AllCancellation, Heuristic::Mct);
+    let all = rule(Algorithm::AllCancellation, ReallocationHeuristic::Mct);
     let same = Reallocated { job: jobs[0], from: 0, to: 0 };
     assert_eq!(world.reallocate(all, How::Fast), [same]);
     assert_eq!(planned(&mut world, &jobs), [5_800, 5_200]);
@@ -323,8 +325,20 @@ fn jobs_are_done_earlier_or_later_than_without_reallocation() {
     let reference = run(None);
     assert_eq!(reference, [7_200, 3_000, 8_400, 8_700, 5_700, 6_300]);
     for (heuristic, early, expected, responses, mean_of_ratios) in [
-        (Heuristic::Mct, 2, [7_200, 3_000, 6_900, 7_200, 5_700, 7_800], 18_020, 1.074_081),
-        (Heuristic::MinMin, 2, [7_200, 3_000, 7_200, 6_000, 5_700, 7_800], 17_120, 1.039_451),
+        (
+            ReallocationHeuristic::Mct,
+            2,
+            [7_200, 3_000, 6_900, 7_200, 5_700, 7_800],
+            18_020,
+            1.074_081,
+        ),
+        (
+            ReallocationHeuristic::MinMin,
+            2,
+            [7_200, 3_000, 7_200, 6_000, 5_700, 7_800],
+            17_120,
+            1.039_451,
+        ),
     ] {
         for algorithm in Algorithm::ALL {
             let completions = run(Some((3_600, rule(algorithm, heuristic))));

@@ -3,7 +3,7 @@
 
 use haggle_model::{JobId, Sizing, Time};
 use haggle_scheduling::reallocation::{
-    Algorithm, Clusters, Heuristic, Reallocated, Rule, first_done,
+    Algorithm, Clusters, Reallocated, ReallocationHeuristic, Rule, first_done,
 };
 
 use super::world::{Queue, World};
@@ -16,7 +16,7 @@ pub(super) fn reallocate<Q: Queue>(rule: Rule, world: &mut World<Q>) -> Vec<Real
         jobs.extend(waiting.map(|it| (it.job, cluster, it.completion)));
     }
     jobs.sort();
-    if rule.algorithm == Algorithm::Regular && rule.heuristic != Heuristic::Mct {
+    if rule.algorithm == Algorithm::Regular && rule.heuristic != ReallocationHeuristic::Mct {
         jobs.truncate(rule.window);
     }
     if rule.algorithm == Algorithm::AllCancellation {
@@ -27,7 +27,8 @@ pub(super) fn reallocate<Q: Queue>(rule: Rule, world: &mut World<Q>) -> Vec<Real
         }
     }
     let window = rule.window.min(jobs.len());
-    let mut behind = jobs.split_off(if rule.heuristic == Heuristic::Mct { 0 } else { window });
+    let mut behind =
+        jobs.split_off(if rule.heuristic == ReallocationHeuristic::Mct { 0 } else { window });
     let mut done = Vec::new();
     while !(jobs.is_empty() && behind.is_empty()) {
         if jobs.is_empty() {
@@ -65,7 +66,12 @@ pub(super) fn reallocate<Q: Queue>(rule: Rule, world: &mut World<Q>) -> Vec<Real
 }
 
 /// The higher, the earlier is its turn; all times of the tests are small whole seconds.
-fn rank(heuristic: Heuristic, said: &[(usize, Sizing)], present: Time, regular: bool) -> f64 {
+fn rank(
+    heuristic: ReallocationHeuristic,
+    said: &[(usize, Sizing)],
+    present: Time,
+    regular: bool,
+) -> f64 {
     let mut all = Vec::from_iter(said.iter().map(|it| it.1.completion()));
     let best = all.iter().copied().min().unwrap_or(Time::FOREVER);
     if regular {
@@ -77,12 +83,12 @@ fn rank(heuristic: Heuristic, said: &[(usize, Sizing)], present: Time, regular: 
     let second = all.into_iter().min().unwrap_or(Time::FOREVER);
     let gain = (present - best).as_secs_f64();
     match heuristic {
-        Heuristic::Mct => 0.0,
-        Heuristic::MinMin => -best.as_secs_f64(),
-        Heuristic::MaxMin => best.as_secs_f64(),
-        Heuristic::Sufferage => (second - best).as_secs_f64(),
-        Heuristic::MaxGain => gain,
-        Heuristic::MaxRelGain => {
+        ReallocationHeuristic::Mct => 0.0,
+        ReallocationHeuristic::MinMin => -best.as_secs_f64(),
+        ReallocationHeuristic::MaxMin => best.as_secs_f64(),
+        ReallocationHeuristic::Sufferage => (second - best).as_secs_f64(),
+        ReallocationHeuristic::MaxGain => gain,
+        ReallocationHeuristic::MaxRelGain => {
             let processors = first_done(said.iter().copied()).map_or(1, |it| it.1.processors);
             gain / f64::from(processors)
         }

@@ -2,7 +2,7 @@
 
 use haggle_model::job::HiddenRunTime;
 use haggle_model::{Job, JobShape, Span, Speedup};
-use haggle_scheduling::reallocation::{Algorithm, Heuristic, Rule, Tuning};
+use haggle_scheduling::reallocation::{Algorithm, ReallocationHeuristic, Rule, Tuning};
 use haggle_scheduling::{Fcfs, Order, Reserving, Slot};
 use proptest::prelude::*;
 
@@ -58,7 +58,7 @@ proptest! {
             if fcfs { Box::new(Fcfs::new(processors, Order::Arrival)) } else { conservative(processors) }
         };
         for algorithm in Algorithm::ALL {
-            let all = Heuristic::ALL.into_iter();
+            let all = ReallocationHeuristic::ALL.into_iter();
             for (heuristic, resizes) in all.flat_map(|it| [(it, false), (it, true)]) {
                 let threshold = Span::from_secs(threshold);
                 let every = Some((period, Rule { algorithm, heuristic, threshold, window, resizes }));

@@ -6,10 +6,10 @@ use haggle_model::Span;
 use haggle_model::random::stream;
 use haggle_planning::plan::GeneticOptions;
 use haggle_planning::synthetic::{
-    BANDWIDTH, CPU, Draws, Synthetic, hierarchical, loaded, loaded_between,
+    ApplicationKind, BANDWIDTH, CPU, Draws, hierarchical, loaded, loaded_between,
 };
 use haggle_planning::{
-    Application, Cluster, ClusterOracle, Interval, IntervalOracle, Method, Problem, Search,
+    Application, Cluster, ClusterOracle, Interval, IntervalOracle, Method, PlanSearch, Problem,
 };
 
 use super::{Compute, Effort, MACHINES, MIGRATION, THRESHOLD, application, each, methods};
@@ -24,11 +24,11 @@ pub(super) const PHASES: usize = 15;
 
 /// The first 45 phases of ChaNGa, three in a row as one.
 fn changa() -> Result<Arc<Application>, String> {
-    application(&Synthetic::Changa.draw(1)[..3 * PHASES], 3)
+    application(&ApplicationKind::Changa.draw(1)[..3 * PHASES], 3)
 }
 
 fn oracle(application: &Arc<Application>, cluster: Cluster) -> Result<ClusterOracle, String> {
-    let oracle = ClusterOracle::new(application, &Arc::new(cluster), Search::Hulls);
+    let oracle = ClusterOracle::new(application, &Arc::new(cluster), PlanSearch::Hulls);
     oracle.ok_or_else(|| "a cluster has no machines".to_owned())
 }
 
@@ -141,7 +141,7 @@ impl Compute for Hierarchies {
         let mut data = Data::table(self.name(), &["method"]);
         let seeds = Vec::from_iter(1..=u64::from(effort.replications(20, &mut data)));
         let all = each(&seeds, |seed| {
-            let phases = hierarchical(seed, Synthetic::Changa.phases(), 0.95);
+            let phases = hierarchical(seed, ApplicationKind::Changa.phases(), 0.95);
             costs(&application(&phases, 1)?, seed, Span::from_secs(120))
         })?;
         for (&seed, costs) in seeds.iter().zip(&all) {

@@ -6,26 +6,26 @@
 //! printed. So their error is put in, and only how much more one model errs comes out.
 
 use haggle_planning::fit::{Observation, fit};
-use haggle_planning::synthetic::{BANDWIDTH, CPU, Draws, Synthetic};
+use haggle_planning::synthetic::{ApplicationKind, BANDWIDTH, CPU, Draws};
 use haggle_planning::{Phase, Shares};
 
 use super::{Compute, Effort, each};
 use crate::data::Data;
 
 /// The applications, with the width of the factor.
-const APPLICATIONS: [(&str, Synthetic, f64); 5] = [
-    ("MD", Synthetic::Md, 0.31),
-    ("Athena", Synthetic::Athena, 0.23),
+const APPLICATIONS: [(&str, ApplicationKind, f64); 5] = [
+    ("MD", ApplicationKind::Md, 0.31),
+    ("Athena", ApplicationKind::Athena, 0.23),
     CHANGA,
-    ("MPB", Synthetic::Mpb, 0.23),
-    ("LAMMPS", Synthetic::Lammps, 0.27),
+    ("MPB", ApplicationKind::Mpb, 0.23),
+    ("LAMMPS", ApplicationKind::Lammps, 0.27),
 ];
 
-const CHANGA: (&str, Synthetic, f64) = ("ChaNGa", Synthetic::Changa, 0.32);
+const CHANGA: (&str, ApplicationKind, f64) = ("ChaNGa", ApplicationKind::Changa, 0.32);
 
 /// Runs of an application (section 7.2.1).
 pub(super) const RUNS: usize = 150;
-/// Synthetic applications of each kind.
+/// ApplicationKind applications of each kind.
 const DRAWN: u32 = 5;
 
 /// Problem sizes and numbers of processors of the runs that a model is made from, and of those that it predicts.
@@ -63,7 +63,7 @@ fn run(draws: &mut Draws, phases: &[Phase], among: (&[f64], &[f64]), sigma: f64)
 }
 
 /// Errors of predictions of runs, in percent of what they took: by one model, and by models of phases.
-fn errors(kind: Synthetic, sigma: f64, seed: u64) -> Result<Vec<[f64; 2]>, String> {
+fn errors(kind: ApplicationKind, sigma: f64, seed: u64) -> Result<Vec<[f64; 2]>, String> {
     let phases = kind.draw(seed);
     // The phases are drawn from the same seed: other draws follow the runs.
     let mut draws = Draws::new(seed.wrapping_add(1_000_000 * kind.phases() as u64));

@@ -9,7 +9,7 @@ use haggle_agents::{AnyActor, Seats, User, UserConfig};
 use haggle_model::phased::{IntervalRecord, Move};
 use haggle_model::{ActorId, Job, JobClass, Observation, Phased, Span, Time};
 use haggle_planning::Method;
-use haggle_planning::synthetic::{Synthetic, SyntheticGrid};
+use haggle_planning::synthetic::{ApplicationKind, SyntheticGrid};
 use haggle_runtime::{Driver, OutsideError, Sink, World, run};
 
 use super::{Compute, Effort, MIGRATION, THRESHOLD, each, methods};
@@ -87,7 +87,7 @@ fn push_course(data: &mut Data, at: &[&str], seed: u64, grid: &SyntheticGrid, co
 }
 
 fn md() -> Arc<Phased> {
-    Arc::new(Phased::Modelled { phases: Synthetic::Md.draw(1), size: 1.0, merged: 1 })
+    Arc::new(Phased::Modelled { phases: ApplicationKind::Md.draw(1), size: 1.0, merged: 1 })
 }
 
 /// Runs of MD on grids, by a method.

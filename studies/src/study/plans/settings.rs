@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use haggle_planning::plan::GeneticOptions;
-use haggle_planning::synthetic::{Synthetic, SyntheticGrid};
+use haggle_planning::synthetic::{ApplicationKind, SyntheticGrid};
 
 use super::costs::{COSTS, DRAWS, PHASES};
 use super::errors::RUNS;
@@ -25,11 +25,11 @@ impl Compute for PlanSettings {
         let grids = effort.replications(GRIDS, &mut data);
         let genetic = GeneticOptions::default();
         let applications = [
-            ("phases of MD", Synthetic::Md),
-            ("phases of ChaNGa", Synthetic::Changa),
-            ("phases of Athena", Synthetic::Athena),
-            ("phases of LAMMPS", Synthetic::Lammps),
-            ("phases of MPB", Synthetic::Mpb),
+            ("phases of MD", ApplicationKind::Md),
+            ("phases of ChaNGa", ApplicationKind::Changa),
+            ("phases of Athena", ApplicationKind::Athena),
+            ("phases of LAMMPS", ApplicationKind::Lammps),
+            ("phases of MPB", ApplicationKind::Mpb),
         ];
         let fixed = [
             ("threshold, min", THRESHOLD.as_secs_f64() / 60.0),

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use haggle_model::work::Work;
 use haggle_model::{JobId, Span, Time};
-use haggle_workflows::schedule::{Placement, Policy, Problem};
+use haggle_workflows::schedule::{Placement, Problem, StaticAlgorithm};
 use haggle_workflows::{Builder, Task, TaskId, Workflow};
 
 use super::super::super::resources::ResourceId;
@@ -245,7 +245,7 @@ impl Timetable {
         resources: &[ResourceId],
         view: &View,
         round: &Round<'_>,
-        (by, seed): (Policy, u64),
+        (by, seed): (StaticAlgorithm, u64),
     ) {
         let (now, insight) = (round.now, round.insight);
         let jobs = self.unplaced(unit, insight);

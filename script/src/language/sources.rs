@@ -6,17 +6,17 @@ use std::rc::Rc;
 use rhai::{Array, Dynamic, Engine, Map};
 
 use super::{Fallible, Gaps, failed, or_fail};
-use crate::data::{Data, DataError, Point};
 use crate::quantity::Sample;
+use crate::source::{Absent, Point, Source};
 
 /// One of several sources, as expressions hold it.
 #[derive(Clone)]
-struct Source {
-    data: Rc<Data>,
+struct Asked {
+    data: Rc<dyn Source>,
     gaps: Rc<Gaps>,
 }
 
-impl Source {
+impl Asked {
     fn value(&self, metric: &str, group: &str, at: &Map) -> Fallible<Sample> {
         let group = (!group.is_empty()).then_some(group);
         self.taken(self.data.sample(metric, group, &or_fail(point(at))?))
@@ -28,8 +28,8 @@ impl Source {
         self.taken(self.data.sample_by(metric, group, &at, &base))
     }
 
-    fn taken(&self, sample: Result<Sample, DataError>) -> Fallible<Sample> {
-        if self.data.cuts.replications.is_some() {
+    fn taken(&self, sample: Result<Sample, Absent>) -> Fallible<Sample> {
+        if self.data.lacks_replications() {
             self.gaps.part.set(true);
         }
         self.noted(sample)
@@ -37,19 +37,19 @@ impl Source {
 
     fn axis(&self, name: &str) -> Fallible<Array> {
         let axis = self.noted(self.data.axis(name))?;
-        if self.data.cut_values(name).next().is_some() {
+        if self.data.lacks_values(name) {
             self.gaps.part.set(true);
         }
         let number = |text: &String| {
             let whole = text.parse::<i64>().ok().map(Dynamic::from);
             whole.or_else(|| text.parse::<f64>().ok().map(Dynamic::from))
         };
-        let numbers: Option<Array> = axis.values.iter().map(number).collect();
-        Ok(numbers.unwrap_or_else(|| axis.values.iter().map(|it| it.clone().into()).collect()))
+        let numbers: Option<Array> = axis.iter().map(number).collect();
+        Ok(numbers.unwrap_or_else(|| axis.iter().map(|it| it.clone().into()).collect()))
     }
 
-    fn noted<T>(&self, result: Result<T, DataError>) -> Fallible<T> {
-        if let Err(DataError::Cut { .. }) = result {
+    fn noted<T>(&self, result: Result<T, Absent>) -> Fallible<T> {
+        if let Err(Absent::Cut { .. }) = result {
             self.gaps.cut.set(true);
         }
         result.or_else(|error| failed(error.to_string()))
@@ -67,11 +67,17 @@ fn point(at: &Map) -> Result<Point, String> {
 
 /// Teaches an engine these words over some data; in `gaps` is noted where one asks for what was
 /// left out to be quick.
-pub(super) fn register(engine: &mut Engine, sources: Vec<Rc<Data>>, gaps: &Rc<Gaps>) {
-    engine.register_type_with_name::<Source>("sweep");
-    let named: BTreeMap<String, Source> = sources
+pub(super) fn register<S: Source + 'static>(
+    engine: &mut Engine,
+    sources: Vec<Rc<S>>,
+    gaps: &Rc<Gaps>,
+) {
+    engine.register_type_with_name::<Asked>("sweep");
+    let named: BTreeMap<String, Asked> = sources
         .into_iter()
-        .map(|data| (data.name.clone(), Source { data, gaps: Rc::clone(gaps) }))
+        .map(|data| {
+            (data.name().to_owned(), Asked { data: data as Rc<dyn Source>, gaps: Rc::clone(gaps) })
+        })
         .collect();
     let names = named.keys().cloned().collect::<Vec<_>>().join(", ");
     let only = match named.len() {
@@ -79,20 +85,20 @@ pub(super) fn register(engine: &mut Engine, sources: Vec<Rc<Data>>, gaps: &Rc<Ga
         0 => Err("there is no sweep to take values from".to_owned()),
         _ => Err(format!("say which sweep is meant, as in from(\"…\"): there is {names}")),
     };
-    let from = move |name: &str| -> Fallible<Source> {
+    let from = move |name: &str| -> Fallible<Asked> {
         let none = || failed(format!("there is no sweep \"{name}\" here: there is {names}"));
         named.get(name).cloned().map_or_else(none, Ok)
     };
     engine.register_fn("from", from);
     let empty = Map::new;
-    engine.register_fn("value", move |it: &mut Source, m: &str| it.value(m, "", &empty()));
-    engine.register_fn("value", |it: &mut Source, m: &str, at: Map| it.value(m, "", &at));
-    engine.register_fn("value", move |it: &mut Source, m: &str, g: &str| it.value(m, g, &empty()));
-    engine.register_fn("value", |it: &mut Source, m: &str, g: &str, at: Map| it.value(m, g, &at));
-    engine.register_fn("value", |it: &mut Source, m: &str, g: &str, at: Map, base: Map| {
+    engine.register_fn("value", move |it: &mut Asked, m: &str| it.value(m, "", &empty()));
+    engine.register_fn("value", |it: &mut Asked, m: &str, at: Map| it.value(m, "", &at));
+    engine.register_fn("value", move |it: &mut Asked, m: &str, g: &str| it.value(m, g, &empty()));
+    engine.register_fn("value", |it: &mut Asked, m: &str, g: &str, at: Map| it.value(m, g, &at));
+    engine.register_fn("value", |it: &mut Asked, m: &str, g: &str, at: Map, base: Map| {
         it.value_by(m, g, &at, &base)
     });
-    engine.register_fn("axis", |it: &mut Source, name: &str| it.axis(name));
+    engine.register_fn("axis", |it: &mut Asked, name: &str| it.axis(name));
     let one = Rc::new(move || or_fail(only.clone()));
     let it = Rc::clone(&one);
     engine.register_fn("value", move |m: &str| it()?.value(m, "", &empty()));

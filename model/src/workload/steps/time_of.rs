@@ -1,0 +1,24 @@
+//! Which time of a job a step counts with.
+
+use crate::{Job, Span};
+
+crate::words! {
+    /// One of the two times of a job.
+    pub enum TimeOf {
+        /// How long the job really runs.
+        RunTime = "run-time",
+        /// What its user asked for.
+        RequestedTime = "requested-time",
+    }
+}
+
+impl TimeOf {
+    /// That time; the run time where its user asked for none.
+    pub(super) fn of(self, job: &Job) -> Span {
+        let run_time = job.run_time.reveal_to_machine();
+        match self {
+            TimeOf::RequestedTime => job.requested_time.unwrap_or(run_time),
+            TimeOf::RunTime => run_time,
+        }
+    }
+}
