@@ -14,6 +14,7 @@ mod coallocation;
 mod failures;
 mod figure;
 mod grid;
+mod grid_policy;
 mod header;
 mod independent_jobs;
 mod iterative;
@@ -24,11 +25,11 @@ mod mapping;
 mod metascheduler;
 mod network;
 mod plans;
+mod policy;
 mod provider;
 mod reservations;
 mod results;
 mod rules;
-mod sessions;
 mod step;
 mod sweep;
 mod synthetic_month;
@@ -43,10 +44,13 @@ pub use coallocation::{Coallocation, CoallocationPolicy, FillRule, RemapRule};
 pub use failures::{Correlation, FailureLaw, FailureStart, Failures, RecordFormat, Recorded};
 pub use figure::{AxisScale, Figure, FigureKey, FigureKind, ImageFormat, Metric, Shown, Whiskers};
 pub use grid::{
-    Balance, CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Estimate, Grid,
-    GridPolicy, Information, InformationMode, LinkSharing, Load, LoadUnit, MeanFailure,
-    NetworkModel, Outages, OutputFate, Overflow, Prediction, Preference, Replicas, Sharing, Site,
-    StaticAlgorithm, Storage,
+    CancelMode, CheckpointRule, Checkpoints, Data, DataNetwork, Estimate, Grid, Information,
+    InformationMode, LinkSharing, Load, LoadUnit, MeanFailure, NetworkModel, Outages, OutputFate,
+    Overflow, Prediction, Preference, Sharing, Site, StaticAlgorithm, Storage,
+};
+pub use grid_policy::{
+    BalancedWorkflow, GridPolicy, LightSessions, MaxReplicas, Replicas, Replicating,
+    SwitchedReplicas,
 };
 pub use header::{EventsOrder, Header};
 pub use independent_jobs::IndependentJobs;
@@ -61,9 +65,10 @@ pub use metascheduler::{
 };
 pub use network::{Link, Network, Partition, Transport};
 pub use plans::{PlanCluster, PlanGenetic, PlanLinks, PlanMethod, PlanSearch, Plans};
+pub use policy::{BagsPolicy, EdfPolicy, Policy};
 pub use provider::{
     Compression, Disclosure, Estimates, EstimatesFrom, JobCheckpointRule, JobCheckpoints, Late,
-    Offers, OnFailure, Order, Overrun, Policy, Provider, Rescheduling, ReschedulingRule, Told,
+    Offers, OnFailure, Order, Overrun, Provider, Rescheduling, ReschedulingRule, Told,
 };
 pub use reservations::{AfterAnchor, Criterion, Reservations};
 pub use results::{Messages, Results, TableFormat};
@@ -71,7 +76,6 @@ pub use rules::{
     Cancelled, Malformed, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,
     PartialExecution, Preset, ProcessorsFrom, Rules, SubmitOrder, TooWide, ZeroRunTime,
 };
-pub use sessions::SessionLimits;
 pub use step::{KeyField, KeyOrder, Overshoot, Remedy, SplitBy, Step, TimeOf, WindowStart};
 pub use sweep::{Axis, AxisVariant, Sweep};
 pub use synthetic_month::{MonthSite, SyntheticMonth};
@@ -79,6 +83,24 @@ pub use transaction::{BackOffRule, InDoubtRule, OrderRule, Protocol, Transaction
 pub use user::User;
 pub use workflows::{TaskEstimates, TaskProgress, Underestimate, WorkflowShape, Workflows};
 pub use workload::{InlineJob, Model, Workload};
+
+/// Puts the names of tables beside them in a schema: a word alone stands for the table that has this name and
+/// nothing else. Checking makes that table of it.
+fn words_alone(schema: &mut schemars::Schema) {
+    // A table without a tag among them makes it "any of", and it is one all the same.
+    if let Some(choices) = schema.remove("anyOf") {
+        schema.insert("oneOf".to_owned(), choices);
+    }
+    let Some(choices) = schema.get_mut("oneOf").and_then(|it| it.as_array_mut()) else { return };
+    let word = |table: &serde_json::Value| {
+        let word = table["properties"]["name"]["const"].as_str()?;
+        let (about, all) = (&table["description"], table["required"].as_array()?.len() == 1);
+        let word = serde_json::json!({ "type": "string", "const": word, "description": about });
+        all.then_some(word)
+    };
+    let words: Vec<_> = choices.iter().filter_map(word).collect();
+    choices.splice(0..0, words);
+}
 
 /// A scenario of haggle: who owns processors, who sends jobs, what is recorded and drawn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -53,9 +53,9 @@ pub(crate) struct Args {
     /// In which order waiting jobs are considered
     #[arg(long, value_name = "ORDER", default_value = "arrival")]
     order: Order,
-    /// What conservative backfilling does with reservations when a job ends early
-    #[arg(long, value_name = "RULE", default_value = "by-start")]
-    compression: Compression,
+    /// What conservative backfilling does with reservations when a job ends early; by-start if not given
+    #[arg(long, value_name = "RULE")]
+    compression: Option<Compression>,
     /// What users ask for: trace, exact, no-limit, factor:2, over:50%, uniform:5, precision:+20
     #[arg(long, value_name = "RULE", default_value = "trace")]
     estimates: EstimateRule,
@@ -128,19 +128,31 @@ macro_rules! words {
     };
 }
 
-words! {
-    /// How the machine decides which job starts when.
-    Policy {
-        /// First come, first served
-        Fcfs,
-        /// A job may pass others if it does not delay the first one
-        Easy,
-        /// A job may pass others if it delays none
-        Conservative,
-    }
+/// How the machine decides which job starts when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Policy {
+    /// First come, first served
+    Fcfs,
+    /// A job may pass others if it does not delay the first one
+    Easy,
+    /// A job may pass others if it delays none
+    Conservative,
 }
 
 impl Policy {
+    /// With the keys that were typed for it.
+    fn in_file(self, args: &Args) -> file::Policy {
+        let order = args.order.in_file();
+        match self {
+            Policy::Fcfs => file::Policy::Fcfs { order },
+            Policy::Easy => file::Policy::Easy { order },
+            Policy::Conservative => {
+                let compression = args.compression.unwrap_or(Compression::ByStart).in_file();
+                file::Policy::Conservative { order, compression }
+            }
+        }
+    }
+
     /// As it is typed.
     fn word(self) -> &'static str {
         match self {
@@ -205,7 +217,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let scenarios: Vec<Scenario> =
         policies.iter().map(|&policy| scenario(args, policy)).collect::<Result<_, _>>()?;
     say_waiting(&args.log);
-    let vain = in_vain(&scenarios);
+    let mut vain = in_vain(&scenarios);
+    if args.compression.is_some() && !policies.contains(&Policy::Conservative) {
+        vain.push(
+            "`--compression` has no effect: only policy \"conservative\" reads it".to_owned(),
+        );
+    }
     let mut outcomes = Vec::new();
     for (scenario, &policy) in scenarios.iter().zip(policies) {
         let outcome = replay(args, policy, scenario, &vain)?;
@@ -352,9 +369,7 @@ fn scenario(args: &Args, policy: Policy) -> Result<Scenario, Error> {
     scenario.users.push(file::User::named(users, workload.name.clone(), machine()));
     scenario.workloads.push(workload);
     scenario.providers.push(file::Provider {
-        policy: policy.in_file(),
-        order: args.order.in_file(),
-        compression: args.compression.in_file(),
+        policy: policy.in_file(args),
         overrun: args.overrun.in_file(),
         ..file::Provider::named(machine(), processors)
     });
