@@ -16,8 +16,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Mean waiting times with their 95 % confidence intervals.
 pub(crate) fn tell(out: &mut dyn Write) -> Result<(), Box<dyn std::error::Error>> {
-    for policy in [Policy::Fcfs, Policy::Easy, Policy::Conservative] {
-        let mut waits = Vec::new();
+    for policy in [Policy::fcfs(), Policy::easy(), Policy::conservative()] {
+        let (name, mut waits) = (policy.name(), Vec::new());
         for seed in 1..=5 {
             let experiment = Builder::new("one-site")
                 .seed(seed)
@@ -25,7 +25,7 @@ pub(crate) fn tell(out: &mut dyn Write) -> Result<(), Box<dyn std::error::Error>
                     jobs.model = Some(Model::LublinFeitelson);
                     jobs.lublin = Some(Lublin { load: Some(0.7), ..Lublin::of(500, 128) });
                 })
-                .provider("north", 128, |north| north.policy = policy)
+                .provider("north", 128, |north| north.policy = policy.clone())
                 .user("users", "jobs", "north", |_| {})
                 .build()?;
             for run in experiment.runs() {
@@ -33,7 +33,7 @@ pub(crate) fn tell(out: &mut dyn Write) -> Result<(), Box<dyn std::error::Error>
             }
         }
         if let Some(Estimate { mean, half_width: Some(half_width), .. }) = Estimate::of(&waits) {
-            writeln!(out, "{policy:?}: {mean:.0} s ± {half_width:.0} s")?;
+            writeln!(out, "{name}: {mean:.0} s ± {half_width:.0} s")?;
         }
     }
     Ok(())

@@ -13,7 +13,7 @@
 //!         jobs.model = Some(Model::LublinFeitelson);
 //!         jobs.lublin = Some(Lublin::of(100, 64));
 //!     })
-//!     .provider("north", 64, |north| north.policy = Policy::Easy)
+//!     .provider("north", 64, |north| north.policy = Policy::easy())
 //!     .user("users", "jobs", "north", |_| {})
 //!     .build()?;
 //! for run in experiment.runs() {

@@ -193,7 +193,7 @@ fn bags_that_may_never_end_are_refused() {
 fn profiling_takes_from_one_time_to_a_longer_one() {
     let wrong = GRID.replace(
         "policy = \"edf\"",
-        "policy = \"edf\"\nestimates = { from = \"profiled\", time-min = \"1h\" }",
+        "policy = { name = \"edf\", estimates = { from = \"profiled\", time-min = \"1h\" } }",
     );
     let folder = Folder::with(&[("wrong.toml", &wrong)]);
     let shown = folder.haggle(&["validate", "wrong.toml"]);

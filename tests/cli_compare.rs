@@ -50,9 +50,9 @@ fn another_policy_moves_jobs() {
 
     different: attempts, jobs, messages, placements, resources
 
-      scenario               A       B
-      provider.north.policy  "easy"  "fcfs"
-      scenario.name          "easy"  "fcfs"
+      scenario                    A       B
+      provider.north.policy.name  "easy"  "fcfs"
+      scenario.name               "easy"  "fcfs"
 
       metric                               A       B    B - A        %
       makespan                           150     180      +30   +20.00

@@ -650,7 +650,7 @@ mips = 1
 
 #[test]
 fn a_job_of_a_grid_that_was_copied() {
-    let copies = "policy = \"unconditional-rep\"\nreplicas = { max = 2 }";
+    let copies = "policy = { name = \"unconditional-rep\", replicas = { max = 2 } }";
     let copied = GRID.replace("policy = \"migration\"", copies).replace(SAVING, "");
     insta::assert_snapshot!(told(&copied, "1"), @r#"
     exit code: 0

@@ -33,11 +33,12 @@ fn what_is_not_said_is_inherited() {
     name = "north"
     processors = 8
     speed = 1.0
-    policy = "fcfs"
-    order = "arrival"
-    compression = "by-start"
     overrun = "kill"
     disclosure = "offers"
+
+    [provider.policy]
+    name = "fcfs"
+    order = "arrival"
 
     [[user]]
     name = "users"
@@ -73,7 +74,7 @@ fn what_is_set_below_gives_way() {
         Folder::with(&[("base.toml", &*base()), ("middle.toml", middle), ("top.toml", top)]);
     let shown = folder.haggle(&["show", "top.toml"]);
     assert!(shown.contains("latency = \"1s\""), "{shown}");
-    assert!(shown.contains("policy = \"fcfs\""), "{shown}");
+    assert!(shown.contains("[provider.policy]\nname = \"fcfs\""), "{shown}");
 }
 
 #[test]

@@ -123,12 +123,12 @@ fn every_policy_balances_its_books_on_both_drivers() {
     for grid in [
         "policy = \"fcfs\"".to_owned(),
         "policy = \"min-max\"\nperiod = \"0s\"".to_owned(),
-        "policy = \"wqr\"\nreplicas = { max = 3 }".to_owned(),
-        "policy = \"failure-dependent-rep\"\nreplicas = { max = 3, room = 4 }\noutput = \"survives\"".to_owned(),
+        "policy = { name = \"wqr\", replicas = { max = 3 } }".to_owned(),
+        "policy = { name = \"failure-dependent-rep\", replicas = { max = 3, room = 4 } }\noutput = \"survives\"".to_owned(),
         format!("policy = \"migration\"\n{CHECKPOINTS}"),
         format!("policy = \"migration\"\nquery = \"2s\"\nschedule = \"4min\"\n{CHECKPOINTS}"),
-        format!("policy = \"rescheduling\"\ngain = \"10%\"\n{CHECKPOINTS}"),
-        format!("policy = \"combined-ft\"\nreplicas = {{ max = 3, room = 3 }}\n{CHECKPOINTS}"),
+        format!("policy = {{ name = \"rescheduling\", gain = \"10%\" }}\n{CHECKPOINTS}"),
+        format!("policy = {{ name = \"combined-ft\", replicas = {{ max = 3, room = 3 }} }}\n{CHECKPOINTS}"),
     ] {
         let folder = Folder::with(&[("failing.toml", &*failing(&grid))]);
         stdout_of(&folder.haggle(&["run", "failing.toml", "-o", "one", "--check"]));
@@ -178,8 +178,8 @@ submits-to = "grid"
 latency = "1s"
 
 [grid]
-policy = "fcfs"
-replicas = { min = 3 }
+policy.name = "load-dependent-rep"
+policy.replicas = { min = 3 }
 checkpoints = { rule = "young", interval = "1h", cost = "0s" }
 storage = { capacity = "10 GB" }
 network = { model = "constant", bandwidth = "100 Mbit", service-bandwidth = "1 Gbit/s" }
@@ -223,20 +223,12 @@ nominal = 50
       help: add `horizon` to [scenario], such as `horizon = "7d"`
 
       × `min` is 3, more than `max`, 2
-        ╭─[wrong.toml:17:12]
-     17 │ replicas = { min = 3 }
-        ·            ─────┬─────
-        ·                 ╰── no number of replicas is both
+        ╭─[wrong.toml:17:19]
+     17 │ policy.replicas = { min = 3 }
+        ·                   ─────┬─────
+        ·                        ╰── no number of replicas is both
         ╰────
       help: the smaller one is the minimum; they are 1 and 2 if not given
-
-      × this policy sends one replica of each job
-        ╭─[wrong.toml:17:12]
-     17 │ replicas = { min = 3 }
-        ·            ─────┬─────
-        ·                 ╰── not used
-        ╰────
-      help: remove it, or choose a policy with replicas, such as "wqr" or "load-dependent-rep"
 
       × no job writes checkpoints under this policy
         ╭─[wrong.toml:18:15]
@@ -310,7 +302,7 @@ nominal = 50
         ╰────
       help: the scenario has "users"
 
-    error: wrong.toml has 14 problems
+    error: wrong.toml has 13 problems
     "#);
 }
 

@@ -29,14 +29,12 @@ limit = 32
 [[provider]]
 name = "north"
 processors = 4
-policy = "conservative"
-compression = "job-by-job"
+policy = { name = "conservative", compression = "job-by-job" }
 
 [[provider]]
 name = "south"
 processors = 4
-policy = "conservative"
-compression = "job-by-job"
+policy = { name = "conservative", compression = "job-by-job" }
 
 [[metascheduler]]
 name = "broker"

@@ -247,8 +247,10 @@ fn help_explains_commands_keys_and_words() {
     insta::assert_snapshot!(folder.haggle(&["help", "easy"]), @r#"
     exit code: 0
     ----- stdout -----
-    provider.policy = "easy"
-      EASY backfilling: a job may pass others if it does not delay the first one in the queue
+    provider.policy.easy
+      EASY backfilling: a job may pass others if it does not delay the first one in the queue.
+      form     name = "easy"
+        order  In which order waiting jobs are considered.
     ----- stderr -----
     "#);
     insta::assert_snapshot!(folder.haggle(&["help", "provider.polcy"]), @r#"

@@ -49,7 +49,7 @@ fn own(folder: &Folder, arguments: &[&str]) -> String {
 const ONE_SITE: &str = r#"
 scenario = { name = "own" }
 workload = [{ name = "jobs", model = "lublin-feitelson", lublin = { jobs = 60, processors = 16 } }]
-provider = [{ name = "north", processors = 16, policy = "fcfs", order = { own = "smallest-area" } }]
+provider = [{ name = "north", processors = 16, policy = { name = "fcfs", order = { own = "smallest-area" } } }]
 user = [{ name = "users", workload = "jobs", submits-to = "north" }]
 "#;
 
@@ -106,7 +106,7 @@ fn what_is_there_is_read_without_the_rules() {
 
 #[test]
 fn axes_have_words_beside_rules() {
-    let sweep = "[sweep]\n[[sweep.axis]]\npath = \"provider.north.order\"\n\
+    let sweep = "[sweep]\n[[sweep.axis]]\npath = \"provider.north.policy.order\"\n\
                  values = [\"arrival\", \"shortest\", { own = \"smallest-area\" }]\n";
     let folder = Folder::with(&[("own.toml", &format!("{ONE_SITE}{sweep}"))]);
     let swept = own(&folder, &["sweep", "own.toml", "-o", "swept"]);
@@ -170,7 +170,7 @@ fn a_name_that_is_not_there_is_said_with_those_that_are() {
     let error = read(&ONE_SITE.replace("smallest", "smalest")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "own.toml:4:81: no order of one's own is called \"smalest-area\""
+        "own.toml:4:90: no order of one's own is called \"smalest-area\""
     );
     let help = error.problems[0].help.as_deref();
     assert_eq!(help, Some("did you mean \"smallest-area\"? this program has \"smallest-area\""));
@@ -228,7 +228,7 @@ fn scenarios_in_code_name_rules() {
                 jobs.model = Some(Model::LublinFeitelson);
                 jobs.lublin = Some(Lublin { load: Some(0.9), ..Lublin::of(200, 64) });
             })
-            .provider("north", 64, |north| (north.policy, north.order) = (Policy::Fcfs, order))
+            .provider("north", 64, |north| north.policy = Policy::Fcfs { order })
             .user("users", "jobs", "north", |_| {})
             .build()
     };
@@ -395,11 +395,14 @@ fn a_composition_reads_no_more_than_providers_disclose() {
 #[test]
 fn providers_tell_of_offers_by_rules_of_ones_own() {
     let text = include_str!("../scenarios/bargaining.toml");
-    let ours = digest(text, &[("provider.*.offers.padding", "20%")]).0;
-    assert_eq!(digest(text, &[("provider.*.offers.told", "{ own = \"padded-too\" }")]).0, ours);
+    let ours = digest(text, &[("provider.*.policy.offers.padding", "20%")]).0;
+    assert_eq!(
+        digest(text, &[("provider.*.policy.offers.told", "{ own = \"padded-too\" }")]).0,
+        ours
+    );
     assert_ne!(digest(text, &[]).0, ours);
-    let (whole, _) = digest(text, &[("provider.*.offers.told", "{ own = \"whole\" }")]);
-    assert_eq!(digest(text, &[("provider.*.offers.fractions", "[\"100%\"]")]).0, whole);
+    let (whole, _) = digest(text, &[("provider.*.policy.offers.told", "{ own = \"whole\" }")]);
+    assert_eq!(digest(text, &[("provider.*.policy.offers.fractions", "[\"100%\"]")]).0, whole);
 }
 
 #[test]
@@ -412,7 +415,7 @@ fn grids_have_schedulers_and_predictions_of_ones_own() {
     assert_eq!(with("{ own = \"migration-too\" }"), with("migration"));
     assert_ne!(with("rescheduling"), with("migration"));
     let text = include_str!("every_key/workflows.toml");
-    let with = |prediction: &str| digest(text, &[("grid.prediction", prediction)]).0;
+    let with = |prediction: &str| digest(text, &[("grid.policy.prediction", prediction)]).0;
     assert_eq!(with("{ own = \"extrapolation-too\" }"), with("extrapolation"));
     assert_ne!(with("average"), with("extrapolation"));
 }

@@ -173,7 +173,7 @@ fn several_policies_stand_side_by_side() {
             4  jobs kept
 
     note: 1 job needs more processors than there are where it was sent, and was rejected
-    warning: `compression` of provider "machine" has no effect: only policy "conservative" reads it
+    warning: `--compression` has no effect: only policy "conservative" reads it
     note: the log has no waiting times (field 3) to compare with
     "#);
     assert_eq!(folder.names_in("both"), ["easy", "fcfs"]);

@@ -26,8 +26,7 @@ jobs = [{ submit = "6s", processors = 2, run = "3s", requested = "3s" }]
 [[provider]]
 name = "north"
 processors = 2
-policy = "reservations"
-reservations = { threshold = 150, fix-at = "50%" }
+policy = { name = "reservations", threshold = 150, fix-at = "50%" }
 
 [[user]]
 name = "users"
@@ -94,7 +93,7 @@ fn a_window_without_room_has_others_beside_it() {
 #[test]
 fn only_providers_that_can_are_asked_to_reserve() {
     let queue = WINDOWS.replace(
-        "policy = \"reservations\"\nreservations = { threshold = 150, fix-at = \"50%\" }",
+        "policy = { name = \"reservations\", threshold = 150, fix-at = \"50%\" }",
         "policy = \"easy\"",
     );
     let folder = Folder::with(&[("queue.toml", &queue)]);
@@ -128,17 +127,14 @@ fn keys_of_reservations_that_nobody_reads_are_named() {
         "{shown}"
     );
     let shown = said("threshold = 150", "after = \"completion\"");
-    assert!(
-        shown.contains("`after` of the reservations of provider \"north\" has no effect"),
-        "{shown}"
-    );
+    assert!(shown.contains("`after` of the policy of provider \"north\" has no effect"), "{shown}");
     assert!(
         shown.contains("`accepts` of step \"reservations\" of workload \"jobs\" has no effect"),
         "{shown}"
     );
     let shown = said("kind = \"reservations\"\naccepts = 100", "kind = \"run-times-as-requested\"");
     assert!(
-        shown.contains("`fix-at` of the reservations of provider \"north\" has no effect"),
+        shown.contains("`fix-at` of the policy of provider \"north\" has no effect"),
         "{shown}"
     );
 }
@@ -382,8 +378,7 @@ widest = 200
 [[provider]]
 name = "north"
 processors = 4
-policy = "reservations"
-reservations = { threshold = 0 }
+policy = { name = "reservations", threshold = 0 }
 
 [[user]]
 name = "users"

@@ -158,8 +158,8 @@ fn every_policy_balances_its_books_on_both_drivers() {
         "policy = \"user-clustering\"",
         "policy = \"full-fill\"",
         "policy = \"full-fill-round-robin\"",
-        "policy = \"with-limit\"\nsessions = { limit = \"39%\" }",
-        "policy = \"with-dynamic-limit\"\nsessions = { light = \"5%\", between = \"1h\", holding = \"1min\" }",
+        "policy = { name = \"with-limit\", limit = \"39%\" }",
+        "policy = { name = \"with-dynamic-limit\", light = \"5%\", between = \"1h\", holding = \"1min\" }",
     ] {
         let folder = Folder::with(&[("failing.toml", &failing(grid))]);
         stdout_of(&folder.haggle(&["run", "failing.toml", "-o", "out", "--check"]));
@@ -203,11 +203,11 @@ workload = "light"
 submits-to = "grid"
 
 [grid]
-policy = "with-dynamic-limit"
+policy = { name = "with-dynamic-limit", limit = "50%", light = "5%", blocking = "0%", between = "0s" }
 replicas = { max = 2 }
 checkpoints = { rule = "periodic", interval = "1h" }
 gain = "5%"
-sessions = { limit = "50%", light = "5%", blocking = "0%", between = "0s" }
+prepare = "1s"
 schedule = "2s"
 
 [[grid.site]]
@@ -258,13 +258,46 @@ load = { initial-max = "20%" }
         ╰────
       help: write `period = "0s"` under [grid]
 
-      × this policy sends one replica of each job
-        ╭─[wrong.toml:26:12]
-     26 │ replicas = { max = 2 }
-        ·            ─────┬─────
-        ·                 ╰── not used
+      × [grid.policy] has no `holding`
+        ╭─[wrong.toml:25:10]
+     25 │ policy = { name = "with-dynamic-limit", limit = "50%", light = "5%", blocking = "0%", between = "0s" }
+        ·          ──────────────────────────────────────────────┬──────────────────────────────────────────────
+        ·                                                        ╰── `holding` is missing here
         ╰────
-      help: remove it, or choose a policy with replicas, such as "wqr" or "load-dependent-rep"
+      help: add `holding`: Mean time for which a light session lasts, likewise
+
+      × [grid.policy] with `name = "with-dynamic-limit"` has no key `limit`
+        ╭─[wrong.toml:25:41]
+     25 │ policy = { name = "with-dynamic-limit", limit = "50%", light = "5%", blocking = "0%", between = "0s" }
+        ·                                         ──┬──
+        ·                                           ╰── unknown key
+        ╰────
+      help: it is a key of "with-limit"; with `name = "with-dynamic-limit"` there are `between`,
+            `blocking`, `holding`, `light`, `name`, `share`
+
+      × some sessions are blocked, however much room is kept for them
+        ╭─[wrong.toml:25:81]
+     25 │ policy = { name = "with-dynamic-limit", limit = "50%", light = "5%", blocking = "0%", between = "0s" }
+        ·                                                                                 ──┬─
+        ·                                                                                   ╰── too few
+        ╰────
+      help: write 0.01% or more, such as "5%"
+
+      × some time passes between sessions
+        ╭─[wrong.toml:25:97]
+     25 │ policy = { name = "with-dynamic-limit", limit = "50%", light = "5%", blocking = "0%", between = "0s" }
+        ·                                                                                                 ──┬─
+        ·                                                                                                   ╰── no time
+        ╰────
+      help: write a length of time above zero, such as "5min"
+
+      × [grid] has no key `replicas`
+        ╭─[wrong.toml:26:1]
+     26 │ replicas = { max = 2 }
+        · ────┬───
+        ·     ╰── unknown key
+        ╰────
+      help: it belongs to `policy`: write `policy = { name = "unconditional-rep", replicas = … }`
 
       × no job writes checkpoints under this policy
         ╭─[wrong.toml:27:15]
@@ -274,46 +307,13 @@ load = { initial-max = "20%" }
         ╰────
       help: remove it, or set `policy` to "migration", "rescheduling", "combined-ft" or "workflow"
 
-      × jobs that run do not move under this policy
-        ╭─[wrong.toml:28:8]
+      × [grid] has no key `gain`
+        ╭─[wrong.toml:28:1]
      28 │ gain = "5%"
-        ·        ──┬─
-        ·          ╰── not used
+        · ──┬─
+        ·   ╰── unknown key
         ╰────
-      help: remove it, or set `policy = "rescheduling"`
-
-      × this policy goes by `holding`, and nothing says what that is
-        ╭─[wrong.toml:29:12]
-     29 │ sessions = { limit = "50%", light = "5%", blocking = "0%", between = "0s" }
-        ·            ────────────────────────────────┬───────────────────────────────
-        ·                                            ╰── `holding` is missing here
-        ╰────
-      help: add `holding = "1h"` to [grid.sessions]
-
-      × this policy does not read `limit`
-        ╭─[wrong.toml:29:22]
-     29 │ sessions = { limit = "50%", light = "5%", blocking = "0%", between = "0s" }
-        ·                      ──┬──
-        ·                        ╰── not used
-        ╰────
-      help: remove it, or choose another policy: "with-limit" reads `limit`, "with-dynamic-limit" the
-            others
-
-      × some sessions are blocked, however much room is kept for them
-        ╭─[wrong.toml:29:54]
-     29 │ sessions = { limit = "50%", light = "5%", blocking = "0%", between = "0s" }
-        ·                                                      ──┬─
-        ·                                                        ╰── too few
-        ╰────
-      help: write 0.01% or more, such as "5%"
-
-      × some time passes between sessions
-        ╭─[wrong.toml:29:70]
-     29 │ sessions = { limit = "50%", light = "5%", blocking = "0%", between = "0s" }
-        ·                                                                      ──┬─
-        ·                                                                        ╰── no time
-        ╰────
-      help: write a length of time above zero, such as "5min"
+      help: it belongs to `policy`: write `policy = { name = "rescheduling", gain = … }`
 
       × sessions wait for nothing: they are placed when they arrive
         ╭─[wrong.toml:30:12]
@@ -346,7 +346,7 @@ load = { initial-max = "20%" }
 
 #[test]
 fn shares_are_for_sessions_only() {
-    let jobs = placed("policy = \"fjbcr\"\nsessions = { limit = \"50%\" }");
+    let jobs = placed("policy = { name = \"fjbcr\", limit = \"50%\" }");
     let folder = Folder::with(&[("jobs.toml", &jobs)]);
     insta::assert_snapshot!(folder.haggle(&["validate", "jobs.toml"]), @r#"
     exit code: 3
@@ -368,18 +368,17 @@ fn shares_are_for_sessions_only() {
         ╰────
       help: remove it, or choose a policy of a [grid] for sessions, such as "full-fill"
 
-      × this policy does not read `limit`
-        ╭─[jobs.toml:32:22]
-     32 │ sessions = { limit = "50%" }
-        ·                      ──┬──
-        ·                        ╰── not used
+      × [grid.policy] with `name = "fjbcr"` has no key `limit`
+        ╭─[jobs.toml:31:28]
+     31 │ policy = { name = "fjbcr", limit = "50%" }
+        ·                            ──┬──
+        ·                              ╰── unknown key
         ╰────
-      help: remove it, or choose another policy: "with-limit" reads `limit`, "with-dynamic-limit" the
-            others
+      help: it is a key of "with-limit"; with `name = "fjbcr"` there are `name`, `prefers`
 
       × no job asks for a share under this policy
-        ╭─[jobs.toml:40:11]
-     40 │ sharing = "reserved"
+        ╭─[jobs.toml:39:11]
+     39 │ sharing = "reserved"
         ·           ─────┬────
         ·                ╰── shares are reserved
         ╰────

@@ -26,11 +26,12 @@ fn every_default_is_written_out() {
     name = "north"
     processors = 8
     speed = 1.0
-    policy = "easy"
-    order = "arrival"
-    compression = "by-start"
     overrun = "kill"
     disclosure = "offers"
+
+    [provider.policy]
+    name = "easy"
+    order = "arrival"
 
     [[user]]
     name = "users"
@@ -73,7 +74,7 @@ fn a_sweep_lists_its_runs() {
     ----- stderr -----
     "#);
     let run = folder.haggle(&["show", "--run", "7", "sweep.toml"]);
-    for line in ["seed = 2", "policy = \"easy\"", "speed = 2.5"] {
+    for line in ["seed = 2", "[provider.policy]\nname = \"easy\"", "speed = 2.5"] {
         assert!(run.contains(line), "{line} is not in {run}");
     }
     insta::assert_snapshot!(folder.haggle(&["show", "--run", "8", "sweep.toml"]), @r#"

@@ -536,10 +536,10 @@ fn all_mistakes_are_reported_together() {
       help: `speed`: Speed of its processors; 1 is the reference processor, 2 halves run times
 
       × `order` cannot be "shortes"
-        ╭─[wrong.toml:47:9]
-     47 │ order = "shortes"
-        ·         ────┬────
-        ·             ╰── no such word
+        ╭─[wrong.toml:47:35]
+     47 │ policy = { name = "easy", order = "shortes" }
+        ·                                   ────┬────
+        ·                                       ╰── no such word
         ╰────
       help: did you mean "shortest"? `order` is one of "arrival", "shortest", "largest" or "key"; or a
             table, `{ own = "…" }`
@@ -558,10 +558,8 @@ fn all_mistakes_are_reported_together() {
         · ───┬──
         ·    ╰── unknown key
         ╰────
-      help: [[provider]] has `blocks`, `checkpoints`, `compression`, `count`, `disclosure`,
-            `estimates`, `machine`, `max-attempts`, `name`, `offers`, `on-failure`, `order`,
-            `overrun`, `policy`, `processors`, `publishes`, `rescheduling`, `reservations`, `site`,
-            `speed`
+      help: [[provider]] has `checkpoints`, `count`, `disclosure`, `machine`, `max-attempts`, `name`,
+            `on-failure`, `overrun`, `policy`, `processors`, `publishes`, `site`, `speed`
 
       × [[provider]] has no `name`
         ╭─[wrong.toml:55:1]
@@ -977,7 +975,7 @@ polcy = "easy"
 name = "north"
 processors = 64
 speed = 0
-order = "shortes"
+policy = { name = "easy", order = "shortes" }
 
 [[provider]]
 name = "south"

@@ -14,7 +14,7 @@ jobs = [
 [[provider]]
 name = "north"
 processors = 4
-compression = "replan"
+max-attempts = 3
 
 [[user]]
 name = "users"
@@ -35,26 +35,25 @@ fn warnings(folder: &Folder, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_key_that_its_policy_does_not_read_is_shown_where_it_stands() {
-    let plain = QUEUE.replace("compression = \"replan\"\n", "");
+fn a_key_that_nothing_reads_is_shown_where_it_stands() {
+    let plain = QUEUE.replace("max-attempts = 3\n", "");
     let folder = Folder::with(&[("vain.toml", QUEUE), ("plain.toml", &plain)]);
     insta::assert_snapshot!(folder.haggle(&["validate", "vain.toml"]), @r#"
     exit code: 0
     ----- stdout -----
     ----- stderr -----
-      ⚠ `compression` of provider "north" has no effect: only policy "conservative" reads it
-        ╭─[vain.toml:12:15]
-     12 │ compression = "replan"
-        ·               ────┬───
-        ·                   ╰── not used
+      ⚠ `max-attempts` of provider "north" has no effect: no job is started again here
+        ╭─[vain.toml:12:16]
+     12 │ max-attempts = 3
+        ·                ┬
+        ·                ╰── not used
         ╰────
-      help: remove it, or set `policy = "conservative"`
+      help: remove it, or add [[failures]] of this provider that jobs survive
 
     vain.toml: 1 warning
     vain.toml: valid, 1 provider, 1 workload, 1 run
     "#);
-    let text = "`compression` of provider \"north\" has no effect: only policy \"conservative\" \
-                reads it";
+    let text = "`max-attempts` of provider \"north\" has no effect: no job is started again here";
     let shown = folder.haggle(&["run", "vain.toml", "-o", "vain"]);
     assert!(shown.starts_with("exit code: 0") && stderr_of(&shown).contains(text), "{shown}");
     let shown = folder.haggle(&["verify", "vain.toml"]);
@@ -73,18 +72,22 @@ fn a_key_that_its_policy_does_not_read_is_shown_where_it_stands() {
 
 #[test]
 fn a_sweep_warns_only_about_what_no_variant_reads() {
+    let broker = QUEUE.replace("max-attempts = 3", "disclosure = \"load\"").replace(
+        "submits-to = \"north\"",
+        "submits-to = \"broker\"\n[[metascheduler]]\nname = \"broker\"",
+    );
     let axis = |values: &str| {
         format!(
-            "{QUEUE}\n[sweep]\nreplications = 2\n[[sweep.axis]]\n\
-             path = \"provider.*.policy\"\nvalues = [{values}]\n"
+            "{broker}\n[sweep]\nreplications = 2\n[[sweep.axis]]\n\
+             path = \"metascheduler.broker.placement\"\nvalues = [{values}]\n"
         )
     };
-    let some = axis("\"easy\", \"conservative\"");
-    let none = axis("\"easy\", \"fcfs\"");
+    let some = axis("\"round-robin\", \"least-loaded\"");
+    let none = axis("\"round-robin\", \"minimum-completion-time\"");
     let folder = Folder::with(&[("some.toml", &some), ("none.toml", &none)]);
     let shown = folder.haggle(&["sweep", "some.toml", "-o", "some"]);
     let said = stderr_of(&shown);
-    assert!(!said.contains("compression"), "{said}");
+    assert!(!said.contains("disclosure"), "{said}");
     assert!(said.contains("`replications` of the sweep has no effect"), "{said}");
     assert!(
         said.contains("warning: the replications are copies of one run at 2 of 2 points"),
@@ -94,13 +97,13 @@ fn a_sweep_warns_only_about_what_no_variant_reads() {
     let rows: Vec<&str> = aggregate.lines().skip(1).collect();
     assert!(rows.iter().all(|row| row.contains(",0.0,,")), "no interval of copies: {aggregate}");
     let shown = folder.haggle(&["validate", "none.toml"]);
-    assert!(stderr_of(&shown).contains("`compression` of provider \"north\""), "{shown}");
+    assert!(stderr_of(&shown).contains("`disclosure` of provider \"north\""), "{shown}");
 }
 
 #[test]
 fn disclosure_that_nobody_asks_for_is_warned_about() {
     let scenario = |level: &str| {
-        QUEUE.replace("compression = \"replan\"", &format!("disclosure = \"{level}\"")).replace(
+        QUEUE.replace("max-attempts = 3", &format!("disclosure = \"{level}\"")).replace(
             "submits-to = \"north\"",
             "submits-to = \"broker\"\n[[metascheduler]]\nname = \"broker\"\n\
              placement = \"least-loaded\"",
@@ -140,7 +143,7 @@ fn steps_fields_and_failures_without_effect_are_told_after_the_run() {
     assert!(stderr_of(&shown).contains("1 job names a preceding job"), "{shown}");
     let shown =
         folder.haggle(&["replay", "log.swf", "--policy", "easy", "--compression", "replan"]);
-    assert!(stderr_of(&shown).contains("`compression` of provider \"machine\""), "{shown}");
+    assert!(stderr_of(&shown).contains("`--compression` has no effect"), "{shown}");
     let shown = folder.haggle(&["workload", "inspect", "log.swf"]);
     assert!(shown.contains("after a preceding job (fields 17 and 18): not waited for"), "{shown}");
 }
@@ -149,7 +152,7 @@ fn steps_fields_and_failures_without_effect_are_told_after_the_run() {
 fn little_that_is_up_is_told_after_the_run() {
     let scenario = format!(
         "[scenario]\nhorizon = \"1000s\"\n{}[[failures]]\noutages = [[\"0s\", \"990s\"]]\n",
-        QUEUE.replace("compression = \"replan\"\n", "")
+        QUEUE.replace("max-attempts = 3\n", "")
     );
     let folder = Folder::with(&[("down.toml", &scenario)]);
     folder.haggle(&["run", "down.toml", "-o", "out"]);
@@ -515,8 +518,11 @@ fn progress_that_no_policy_reads_is_warned_about() {
     let told = with("workflow").replace(", a-priori = false", "");
     let balanced = with("balanced-workflow");
     let silent = balanced.replace("progress = {", "# ");
-    let silent = silent
-        .replace("[[grid.site]]", "prediction = \"average\"\nestimate = \"literal\"\nbalance = { counts-checkpoint = false }\n\n[[grid.site]]");
+    let keys = "\", prediction = \"average\", estimate = \"literal\", counts-checkpoint = false }";
+    let silent = silent.replace(
+        "policy = \"balanced-workflow\"",
+        &format!("policy = {{ name = \"balanced-workflow{keys}"),
+    );
     let folder = Folder::with(&[
         ("unread.toml", &with("workflow")),
         ("told.toml", &told),

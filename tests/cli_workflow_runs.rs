@@ -56,7 +56,7 @@ workload = "flows"
 submits-to = "grid"
 
 [grid]
-policy = "{policy}"
+policy = {{ name = "{policy}" }}
 period = "0s"
 information = {{ mode = "immediate" }}
 network = {{ model = "constant", bandwidth = "8 Mbit/s", latency = "0s" }}
@@ -256,7 +256,7 @@ fn what_static_schedules_do_not_need_is_refused() {
         folder.haggle(&["validate", "world.toml"])
     };
     let flows = "count = 1\nfiles = [\"diamond.json\"]";
-    let by = "static-workflow\"\nalgorithm = \"cpop";
+    let by = "static-workflow\", algorithm = \"cpop";
     let good = world(flows, by).replace("slots = 1\n", "");
     assert!(shown(&good).starts_with("exit code: 0\n"), "{}", shown(&good));
     let silent =
@@ -272,16 +272,16 @@ fn what_static_schedules_do_not_need_is_refused() {
         (&silent, "remove it, or choose a policy that decides in rounds"),
         (&jobs, "no workload of this grid has any"),
         (&jobs, "add a workload with `model = \"workflows\"`"),
-        (&copied, "this policy sends one replica of each job"),
-        (&world(flows, "workflow\"\noutages = \"wait"), "set `policy = \"static-workflow\"`"),
-        (&world(flows, "workflow\"\nalgorithm = \"heft"), "set `policy = \"static-workflow\"`"),
+        (&copied, "[grid] has no key `replicas`"),
+        (&world(flows, "workflow\", outages = \"wait"), "it is a key of \"static-workflow\""),
+        (&world(flows, "workflow\", algorithm = \"heft"), "it is a key of \"static-workflow\""),
     ] {
         let shown = shown(text);
         assert!(shown.starts_with("exit code: 3\n") && shown.contains("1 problem\n"), "{shown}");
         assert!(shown.contains(said), "{said}: {shown}");
     }
     let idle = good.replace("mips = 2", "mips = 2\nslots = 2");
-    let warned = shown(&idle.replace("algorithm", "outages = \"replan\"\nalgorithm"));
+    let warned = shown(&idle.replace("algorithm", "outages = \"replan\", algorithm"));
     for text in
         ["under this policy a resource has one task at a time", "none of its resources fails"]
     {
@@ -294,7 +294,7 @@ fn what_static_schedules_do_not_need_is_refused() {
 #[test]
 fn every_static_schedule_of_a_scenario_is_carried_out_under_every_driver() {
     for by in ["heft", "cpop", "peft", "min-min", "max-min", "sufferage", "random"] {
-        let policy = format!("static-workflow\"\nalgorithm = \"{by}");
+        let policy = format!("static-workflow\", algorithm = \"{by}");
         let text = world("count = 1\nfiles = [\"diamond.json\"]\nrecorded-mips = 4", &policy);
         let text = text.replace("slots = 1\n", "");
         let folder = Folder::with(&[("world.toml", &text), ("diamond.json", DIAMOND)]);

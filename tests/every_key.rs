@@ -126,7 +126,40 @@ fn folder() -> TempDir {
 fn base(name: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/every_key/{name}.toml"));
     let text = fs::read_to_string(path).expect("a scenario of the test");
-    Value::Table(text.parse().expect("TOML"))
+    let mut scenario = Value::Table(text.parse().expect("TOML"));
+    spell_out(&mut scenario, &SCHEMA);
+    scenario
+}
+
+/// Makes tables of words that are short for one, so that its keys can be tried.
+fn spell_out(value: &mut Value, schema: &Json) {
+    let (_, schema) = plain(schema);
+    if let (Value::String(word), Some((tag, choices))) = (&*value, tagged(schema))
+        && choices.iter().any(|(it, _)| it == word)
+    {
+        *value = Value::Table([(tag, Value::String(word.clone()))].into_iter().collect());
+    }
+    match value {
+        Value::Table(table) => {
+            let tag = tagged(schema).map(|(tag, choices)| (table.get(&tag).cloned(), choices));
+            let schema = match tag {
+                Some((word, choices)) => choices
+                    .into_iter()
+                    .find(|(it, _)| Some(it.as_str()) == word.as_ref().and_then(Value::as_str))
+                    .map_or(&Json::Null, |choice| choice.1),
+                None => schema,
+            };
+            for (key, value) in table {
+                spell_out(value, &schema["properties"][key]);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                spell_out(item, &schema["items"]);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// What a look at the summary of a scenario shows, which costs less than its results.
@@ -245,15 +278,26 @@ fn plain(schema: &Json) -> (Option<&str>, &Json) {
     }
 }
 
-/// The tables that a definition may be, by the word that tells them apart.
-fn tagged<'s>(schema: &'s Json) -> Option<(String, Vec<(String, &'s Json)>)> {
-    let choices = schema["oneOf"].as_array()?;
-    let properties = choices.first()?["properties"].as_object()?;
-    let tag = properties.iter().find(|(_, property)| property["const"].is_string())?.0;
-    let word = |choice: &'s Json| {
-        (choice["properties"][tag]["const"].as_str().expect("a word").to_owned(), choice)
+/// The tables that a definition may be, by the word that tells them apart. Others that may stand there are rules of
+/// one's own.
+fn tagged(schema: &Json) -> Option<(String, Vec<(String, &Json)>)> {
+    let tag_of = |choice: &Json| {
+        let mut properties = choice["properties"].as_object()?.iter();
+        properties.find_map(|(key, it)| Some((key.clone(), it["const"].as_str()?.to_owned())))
     };
-    Some((tag.clone(), choices.iter().map(word).collect()))
+    let choices = schema["oneOf"].as_array()?;
+    let (tag, _) = choices.iter().find_map(tag_of)?;
+    let word = |choice| Some((tag_of(choice)?.1, choice));
+    Some((tag, choices.iter().filter_map(word).collect()))
+}
+
+/// What one of several tables is called. Where a word may stand for it, keys of one name mean the same in all of them,
+/// and all are tried under each word below.
+fn name_of(definition: &str, word: &str, schema: &Json) -> String {
+    match words(schema) {
+        Some(_) => definition.to_owned(),
+        None => format!("{definition} {word}"),
+    }
 }
 
 /// All keys of the format, as `Definition.key`.
@@ -268,7 +312,7 @@ fn all_keys() -> BTreeSet<String> {
     for (name, schema) in SCHEMA["$defs"].as_object().expect("definitions") {
         match tagged(schema) {
             Some((_, choices)) => {
-                choices.iter().for_each(|(word, choice)| add(&format!("{name} {word}"), choice));
+                choices.iter().for_each(|(word, it)| add(&name_of(name, word, schema), it));
             }
             None => add(name, schema),
         }
@@ -292,7 +336,7 @@ fn walk(value: &Value, name: &str, schema: &Json, path: &mut Vec<Step>, places: 
                 Some((tag, choices)) => {
                     let word = table[&tag].as_str().expect("a word");
                     let choice = choices.iter().find(|(it, _)| it == word).expect("a known word");
-                    (format!("{name} {word}"), choice.1)
+                    (name_of(name, word, schema), choice.1)
                 }
                 None => (name.to_owned(), schema),
             };
@@ -539,7 +583,7 @@ const CHOICES: [Choice; 5] = [
         bases: &["queue", "bags", "spread", "coordinated", "slots"],
         with: &[],
         without: &[],
-        tables: &["Provider", "Offers", "Rescheduling", "Estimates", "JobCheckpoints"],
+        tables: &["Provider", "Policy", "Offers", "Rescheduling", "Estimates", "JobCheckpoints"],
     },
     Choice {
         key: "Provider.on-failure",
@@ -568,15 +612,15 @@ const CHOICES: [Choice; 5] = [
             "limit",
         ],
         with: &[],
-        without: &[
-            "Grid.replicas",
-            "Grid.gain",
-            "Grid.checkpoints",
-            "Grid.sessions",
-            "Grid.algorithm",
-            "Grid.outages",
+        without: &["Grid.checkpoints"],
+        tables: &[
+            "Grid",
+            "GridPolicy",
+            "Replicas",
+            "MaxReplicas",
+            "SwitchedReplicas",
+            "Information",
         ],
-        tables: &["Grid", "Replicas", "SessionLimits", "Information"],
     },
     Choice {
         key: "Checkpoints.rule",
@@ -614,6 +658,7 @@ fn no_key_is_silent_under_any_policy() {
                     document = with_all(&document, key, Some(value));
                 }
                 document = with_all(&document, choice.key, Some(&word));
+                spell_out(&mut document, &SCHEMA);
                 for key in choice.without {
                     if come(&document, folder.path(), Figures::Skip) == Came::Refused {
                         document = with_all(&document, key, None);

@@ -19,9 +19,9 @@ fn policies_are_compared_without_a_file() {
     let mut out = Vec::new();
     policies::tell(&mut out).expect("it runs to its end");
     let expected = "\
-Fcfs: 120741 s ± 69957 s
-Easy: 13915 s ± 6980 s
-Conservative: 12402 s ± 4137 s
+fcfs: 120741 s ± 69957 s
+easy: 13915 s ± 6980 s
+conservative: 12402 s ± 4137 s
 ";
     assert_eq!(text(out), expected);
 }

@@ -261,9 +261,9 @@ fn grid(seed: usize) -> String {
     let policies = [
         "policy = \"fjbcr\"",
         "policy = \"migration\"\ncheckpoints = { rule = \"periodic\", interval = \"20min\", cost = \"30s\" }",
-        "policy = \"combined-ft\"\nreplicas = { max = 3, room = 4 }\ncheckpoints = { rule = \"mean-failure\", interval = \"20min\" }",
+        "policy = { name = \"combined-ft\", replicas = { max = 3, room = 4 } }\ncheckpoints = { rule = \"mean-failure\", interval = \"20min\" }",
         "policy = \"rescheduling\"\ncheckpoints = { rule = \"periodic\", interval = \"20min\" }",
-        "policy = \"load-dependent-rep\"\nreplicas = { max = 3, room = 4 }",
+        "policy = { name = \"load-dependent-rep\", replicas = { max = 3, room = 4 } }",
     ];
     let policy = policies[seed % policies.len()];
     let horizon = ["1d", "6h"][seed / 2 % 2];

@@ -27,9 +27,12 @@ lublin = { jobs = 25, processors = 4, load = 0.7 }
 [[provider]]
 name = "a"
 processors = 4
-policy = "bags"
+
+[provider.policy]
+name = "bags"
 estimates = { from = "profiled", error = "50%", time-min = "5s", time-max = "600s" }
 offers = { padding = "20%" }
+
 
 [[provider]]
 name = "b"

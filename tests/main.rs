@@ -21,6 +21,7 @@ mod cli_new;
 mod cli_own_rules;
 mod cli_plans;
 mod cli_plot;
+mod cli_policies;
 mod cli_replay;
 mod cli_reproduce;
 mod cli_reproduce_mistakes;

@@ -27,20 +27,17 @@ submits-to = "grid"
 [[provider]]
 name = "a"
 processors = 8
-policy = "bags"
-rescheduling = { rule = "none" }
+policy = { name = "bags", rescheduling = { rule = "none" } }
 
 [[provider]]
 name = "b"
 processors = 8
-policy = "bags"
-rescheduling = { rule = "none" }
+policy = { name = "bags", rescheduling = { rule = "none" } }
 
 [[provider]]
 name = "c"
 processors = 8
-policy = "bags"
-rescheduling = { rule = "none" }
+policy = { name = "bags", rescheduling = { rule = "none" } }
 
 [[metascheduler]]
 name = "grid"
@@ -51,7 +48,7 @@ replications = 3
 
 [[sweep.axis]]
 name = "rule"
-path = "provider.*.rescheduling.rule"
+path = "provider.*.policy.rescheduling.rule"
 values = ["none", "coordinated"]
 "#;
 

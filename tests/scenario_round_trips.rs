@@ -194,9 +194,7 @@ jobs = [{ submit = "1s", processors = 2, run = "9s", requested = "10s", ready = 
 name = "site"
 processors = 64
 speed = 1.25
-policy = "conservative"
-order = "key"
-compression = "replan"
+policy = { name = "conservative", order = "key", compression = "replan" }
 overrun = "extend"
 disclosure = "load"
 count = 3

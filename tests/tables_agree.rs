@@ -81,8 +81,7 @@ workload = "jobs"
 submits-to = "grid"
 
 [grid]
-policy = "combined-ft"
-replicas = { max = 2, room = 10 }
+policy = { name = "combined-ft", replicas = { max = 2, room = 10 } }
 period = "10min"
 checkpoints = { rule = "mean-failure", interval = "30min" }
 

@@ -58,6 +58,24 @@ struct Pass {
     findings: Findings,
 }
 
+/// A table around a key that does not belong there.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    schema: &'a Json,
+    kin: Option<Kin<'a>>,
+    /// What else is written there.
+    kept: &'a [Entry],
+}
+
+/// A tagged table and those that could stand in its place.
+#[derive(Clone, Copy)]
+struct Kin<'k> {
+    tag: &'k str,
+    /// What its tag is.
+    word: &'k str,
+    variants: &'k [(&'k str, &'k Json)],
+}
+
 /// Whether a value can stay.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
@@ -68,16 +86,29 @@ enum Fit {
 
 impl Pass {
     fn value(&mut self, node: &mut Node, schema: &Json, path: &Path) -> Fit {
-        if let Some(words) = self.rules.schema.words(schema) {
-            return match self.rules.schema.table_beside_words(schema) {
+        let words = self.rules.schema.words(schema);
+        let beside = self.rules.schema.table_beside_words(schema);
+        if let Some((tag, variants)) = self.rules.schema.variants(schema) {
+            if words.is_some() && !matches!(node.value, Value::Table(_)) {
+                // Of one that needs more than its name, it is said then what that is.
+                let names: Vec<&str> = variants.iter().map(|&(name, _)| name).collect();
+                if self.word(node, &names, beside, path) == Fit::Unfit {
+                    return Fit::Unfit;
+                }
+                node.tag(tag);
+            }
+            return match beside.filter(|table| is_meant(node, tag, table)) {
+                Some(table) => self.table(node, table, None, path),
+                None => self.tagged(node, tag, &variants, path),
+            };
+        }
+        if let Some(words) = words {
+            return match beside {
                 Some(table) if matches!(node.value, Value::Table(_)) => {
-                    self.table(node, table, path)
+                    self.table(node, table, None, path)
                 }
                 beside => self.word(node, &words, beside, path),
             };
-        }
-        if let Some((tag, variants)) = self.rules.schema.variants(schema) {
-            return self.tagged(node, tag, &variants, path);
         }
         let Some(expected) = self.rules.schema.type_of(schema) else {
             return Fit::Fits;
@@ -95,7 +126,7 @@ impl Pass {
             ("array", Value::Array(_)) => self.array(node, schema, path),
             // A table whose keys are the author's own, such as the paths of a sweep.
             ("object", Value::Table(_)) if self.takes_any_key(schema) => Fit::Fits,
-            ("object", Value::Table(_)) => self.table(node, schema, path),
+            ("object", Value::Table(_)) => self.table(node, schema, None, path),
             _ => self.wrong_type(node, expected, schema, path),
         }
     }
@@ -155,7 +186,9 @@ impl Pass {
         }
         let chosen = variants.iter().find(|(name, _)| written.text() == Some(name));
         match chosen {
-            Some((_, variant)) => self.table(node, variant, path),
+            Some(&(word, variant)) => {
+                self.table(node, variant, Some(Kin { tag, word, variants }), path)
+            }
             None => Fit::Unfit,
         }
     }
@@ -252,7 +285,8 @@ impl Pass {
         Fit::Fits
     }
 
-    fn table(&mut self, node: &mut Node, schema: &Json, path: &Path) -> Fit {
+    /// A table; `kin` are the others that could stand in its place.
+    fn table(&mut self, node: &mut Node, schema: &Json, kin: Option<Kin<'_>>, path: &Path) -> Fit {
         let span = node.span.clone();
         let Value::Table(entries) = &mut node.value else {
             return Fit::Fits;
@@ -262,11 +296,12 @@ impl Pass {
         absent.retain(|key| entries.iter().all(|entry| entry.key != *key));
 
         let mut kept = Vec::with_capacity(entries.len());
+        let mut unknown = Vec::new();
         for mut entry in std::mem::take(entries) {
             let path = path.key(&entry.key);
             let property = &schema["properties"][&entry.key];
             if property.is_null() {
-                self.unknown_key(&entry, &path, &mut absent, schema);
+                unknown.push((entry, path));
             } else if self.value(&mut entry.node, property, &path) == Fit::Fits {
                 kept.push(entry);
             } else if self.rules.schema.required(schema).any(|key| key == entry.key) {
@@ -277,6 +312,9 @@ impl Pass {
             }
         }
 
+        for (entry, path) in unknown {
+            self.unknown_key(&entry, &path, &mut absent, Around { schema, kin, kept: &kept });
+        }
         for key in self.rules.schema.required(schema) {
             if kept.iter().any(|entry| entry.key == key) {
                 continue;
@@ -303,8 +341,19 @@ impl Pass {
 
     /// Reports a key that the table does not have. A key that is absent and looks
     /// like it counts as meant, so that it is not reported as missing too.
-    fn unknown_key(&mut self, entry: &Entry, path: &Path, absent: &mut Vec<&str>, schema: &Json) {
+    fn unknown_key(
+        &mut self,
+        entry: &Entry,
+        path: &Path,
+        absent: &mut Vec<&str>,
+        around: Around<'_>,
+    ) {
+        let Around { schema, kin, .. } = around;
         let table = Path(path.0[..path.0.len() - 1].to_vec());
+        let with = match kin {
+            Some(Kin { tag, word, .. }) => format!(" with `{tag} = \"{word}\"`"),
+            None => String::new(),
+        };
         let help = match nearest(&entry.key, absent.iter().copied()) {
             Some(meant) => {
                 self.findings.replaced.push(table.key(meant));
@@ -314,15 +363,53 @@ impl Pass {
             None => {
                 let known: Vec<&str> =
                     self.rules.schema.properties(schema).map(|(key, _)| key).collect();
-                format!("{table} has {}", list_keys(&known))
+                self.owner(&entry.key, around)
+                    .unwrap_or_else(|| format!("{table}{with} has {}", list_keys(&known)))
             }
         };
         self.findings.problems.push(Problem {
-            message: format!("{table} has no key `{}`", entry.key),
+            message: format!("{table}{with} has no key `{}`", entry.key),
             span: entry.key_span.clone(),
             label: "unknown key".into(),
             help: Some(help),
         });
+    }
+
+    /// Where a key belongs that does not belong into a table: to others in its place, or one level further in.
+    fn owner(&self, key: &str, around: Around<'_>) -> Option<String> {
+        let Around { schema, kin, kept } = around;
+        let has = |table: &Json| self.rules.schema.properties(table).any(|(name, _)| name == key);
+        if let Some(Kin { tag, word, variants }) = kin {
+            let known: Vec<&str> =
+                self.rules.schema.properties(schema).map(|(key, _)| key).collect();
+            let owners = variants.iter().filter(|(_, table)| has(table)).map(|it| it.0);
+            let owners: Vec<&str> = owners.collect();
+            return (!owners.is_empty()).then(|| {
+                let (own, known) = (list(&owners), list_keys(&known));
+                format!("it is a key of {own}; with `{tag} = \"{word}\"` there are {known}")
+            });
+        }
+        let mut inside = self.rules.schema.properties(schema).filter_map(|(property, schema)| {
+            match self.rules.schema.variants(schema) {
+                Some((tag, variants)) => {
+                    let of = |&&(word, table): &&(&str, &Json)| word == key || has(table);
+                    let said = |word: &str| {
+                        let written = kept.iter().find(|entry| entry.key == property);
+                        written.and_then(|it| it.node.get(tag)?.text()) == Some(word)
+                    };
+                    let all = || variants.iter().filter(of);
+                    let (word, table) = *all().find(|it| said(it.0)).or_else(|| all().next())?;
+                    let rest = if has(table) { format!("{key} = …") } else { "…".to_owned() };
+                    Some((property, format!("{{ {tag} = \"{word}\", {rest} }}")))
+                }
+                None => has(schema).then(|| (property, format!("{{ {key} = … }}"))),
+            }
+        });
+        let (property, table) = inside.next()?;
+        inside
+            .next()
+            .is_none()
+            .then(|| format!("it belongs to `{property}`: write `{property} = {table}`"))
     }
 
     fn wrong_type(&mut self, node: &Node, expected: &str, schema: &Json, path: &Path) -> Fit {
@@ -400,6 +487,12 @@ impl Pass {
         !matches!(schema["additionalProperties"], Json::Null | Json::Bool(false))
             && schema["properties"].is_null()
     }
+}
+
+/// Whether what is written is `table`, which has no tag, and not one of those that have.
+fn is_meant(node: &Node, tag: &str, table: &Json) -> bool {
+    let keys = table["required"].as_array().into_iter().flatten().filter_map(Json::as_str);
+    node.get(tag).is_none() && keys.into_iter().any(|key| node.get(key).is_some())
 }
 
 /// The number that is meant by a percentage where only a number is taken.

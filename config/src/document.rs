@@ -235,6 +235,12 @@ impl Node {
         }
     }
 
+    /// Makes a word the table that has it as its `tag`, at the same place in the text.
+    pub fn tag(&mut self, tag: &str) {
+        let (key, key_span, node) = (tag.to_owned(), self.span.clone(), self.clone());
+        self.value = Value::Table(vec![Entry { key, key_span, node }]);
+    }
+
     /// The value of `key`, if this is a table that has it.
     pub fn get(&self, key: &str) -> Option<&Node> {
         match &self.value {

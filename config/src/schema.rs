@@ -88,26 +88,50 @@ impl Schema {
         (!words.is_empty()).then_some(words)
     }
 
-    /// The table that may stand where otherwise one of some words does.
+    /// The table without a tag that may stand where otherwise one of some words does, or a tagged table.
     pub fn table_beside_words<'s>(&'static self, schema: &'s Json) -> Option<&'s Json> {
         self.words(schema)?;
-        let choices = self.plain(schema)["oneOf"].as_array()?;
-        choices.iter().find(|choice| choice["type"] == "object")
+        self.tables(schema).find(|table| self.tag(table).is_none())
     }
 
-    /// The tables a tagged table may be, each with its tag's value: (key of the tag, variants).
+    /// The tables a tagged table may be, each with its tag's value: (key of the tag, variants). Where the schema has
+    /// these values as words too, a word alone stands for the table that has nothing but this tag.
     pub fn variants<'s>(
         &'static self,
         schema: &'s Json,
     ) -> Option<(&'s str, Vec<(&'s str, &'s Json)>)> {
-        let choices = self.plain(schema)["oneOf"].as_array()?;
-        let (key, _) = self
-            .properties(choices.first()?)
-            .find(|(_, property)| property["const"].is_string())?;
-        let tagged = |choice| {
-            Some((self.plain(choice)["properties"][key]["const"].as_str()?, self.plain(choice)))
+        let mut key = None;
+        let tagged = |table| {
+            let (tag, word) = self.tag(table)?;
+            key = Some(tag);
+            Some((word, table))
         };
-        Some((key, choices.iter().map(tagged).collect::<Option<_>>()?))
+        let variants = self.tables(schema).filter_map(tagged).collect();
+        Some((key?, variants))
+    }
+
+    /// The table that may stand here with the tag that `written` finds in it: where tables have none, the only one.
+    pub fn table_for<'s, 'w>(
+        &'static self,
+        schema: &'s Json,
+        written: impl Fn(&str) -> Option<&'w str>,
+    ) -> Option<&'s Json> {
+        let Some((tag, variants)) = self.variants(schema) else { return Some(self.plain(schema)) };
+        match written(tag) {
+            Some(word) => variants.into_iter().find(|(name, _)| *name == word).map(|it| it.1),
+            None => self.table_beside_words(schema),
+        }
+    }
+
+    /// The tables among the choices that a schema has.
+    fn tables<'s>(&'static self, schema: &'s Json) -> impl Iterator<Item = &'s Json> {
+        let choices = self.plain(schema)["oneOf"].as_array().into_iter().flatten();
+        choices.map(|choice| self.plain(choice)).filter(|choice| choice["type"] == "object")
+    }
+
+    /// The key that tells a table from the others in its place, and what it has there.
+    fn tag<'s>(&'static self, table: &'s Json) -> Option<(&'s str, &'s str)> {
+        self.properties(table).find_map(|(key, property)| Some((key, property["const"].as_str()?)))
     }
 
     /// The keys of a table and the schemas of their values.
@@ -152,13 +176,13 @@ impl Schema {
     pub fn placeholder(&'static self, schema: &Json) -> toml::Value {
         use toml::Value;
 
-        if let Some(word) = self.words(schema).as_deref().and_then(<[_]>::first) {
-            return Value::String((*word).into());
-        }
         if let Some((_, variants)) = self.variants(schema) {
             return variants
                 .first()
                 .map_or(Value::Boolean(false), |(_, variant)| self.placeholder(variant));
+        }
+        if let Some(word) = self.words(schema).as_deref().and_then(<[_]>::first) {
+            return Value::String((*word).into());
         }
         let schema = self.plain(schema);
         let minimum = |otherwise: f64| schema["minimum"].as_f64().unwrap_or(otherwise);

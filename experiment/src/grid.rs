@@ -26,7 +26,7 @@ use rand::RngExt;
 
 use super::workflows::{self, Workflows};
 use super::world::StageError;
-use haggle_scenario::quantity::{Share, TimeOrShare, TimeSpan};
+use haggle_scenario::quantity::{Share, TimeOrShare};
 use haggle_scenario::{Scenario, file};
 
 /// The plan of the grid of `scenario`, whose workflows are among these; all of its resources work at time
@@ -49,7 +49,7 @@ pub(super) fn plan(
         seed,
         resources,
         policy: policy(grid, &scenario.own)?,
-        preference: grid.prefers,
+        preference: grid.policy.prefers(),
         period: grid.period.0,
         query: grid.query.0,
         schedule: grid.schedule.0,
@@ -66,7 +66,7 @@ pub(super) fn plan(
         },
         prepare: grid.prepare.0,
         output_survives: grid.output == file::OutputFate::Survives,
-        cancel_mode: grid.cancel_mode,
+        cancel_mode: grid.policy.cancel_mode(),
         restart_needs_input: grid.restart_needs_input,
         disclosure: grid.disclosure(),
         overflow: grid.overflow.as_ref().map(|it| overflow(scenario, it)),
@@ -125,97 +125,92 @@ fn reserved(share: Share) -> Part {
     Part((share.fraction() * f64::from(Part::WHOLE.0)).round() as u32)
 }
 
-/// The rule for sessions under one of the policies for them; what it needs has been checked.
-fn sessions(grid: &file::Grid) -> SessionPolicy {
-    let limits = grid.sessions.unwrap_or_default();
-    let share = |share: Option<Share>| share.map_or(Part::WHOLE, reserved);
-    let time = |time: Option<TimeSpan>| time.map_or(Span::TICK, |time| time.0);
-    match grid.policy {
-        file::GridPolicy::UserClustering => SessionPolicy::UserClustering,
-        file::GridPolicy::FullFillRoundRobin => SessionPolicy::RoundRobin,
-        file::GridPolicy::WithLimit => SessionPolicy::Limit(share(limits.limit)),
-        file::GridPolicy::WithDynamicLimit => SessionPolicy::DynamicLimit(DynamicLimit {
-            light: share(limits.light),
-            blocking: part(limits.blocking()),
-            initial: LightLoad {
-                inter_arrival: time(limits.between),
-                holding: time(limits.holding),
-                share: share(limits.share.or(limits.light)),
-            },
-        }),
-        _ => SessionPolicy::FullFill,
-    }
-}
-
 /// The policy of a grid, which may be one of these rules.
 ///
 /// # Errors
 /// If it names another one.
 pub(super) fn policy(grid: &file::Grid, own: &Rules) -> Result<GridPolicy, NoSuchRule> {
-    let written = grid.replicas.unwrap_or_default();
-    let room = u64::from(written.room);
-    let unit = written.unit;
-    let replicas = Replicas { min: written.min, max: written.max, room, unit };
     let checkpointing = grid.checkpoints.is_some();
     Ok(match &grid.policy {
-        file::GridPolicy::Fcfs => GridPolicy::Fcfs,
-        file::GridPolicy::Fjbcr => GridPolicy::Fjbcr,
-        file::GridPolicy::MaxMax => GridPolicy::MaxMax,
-        file::GridPolicy::MinMax => GridPolicy::MinMax,
-        file::GridPolicy::UnconditionalRep => GridPolicy::UnconditionalRep(written.max),
-        file::GridPolicy::Wqr => GridPolicy::Wqr(written.max),
-        file::GridPolicy::LoadDependentRep => GridPolicy::LoadDependentRep(replicas),
-        file::GridPolicy::DetectionAndReplication => {
-            GridPolicy::DetectionAndReplication(written.max)
+        file::GridPolicy::Fcfs {} => GridPolicy::Fcfs,
+        file::GridPolicy::Fjbcr { .. } => GridPolicy::Fjbcr,
+        file::GridPolicy::MaxMax { .. } => GridPolicy::MaxMax,
+        file::GridPolicy::MinMax { .. } => GridPolicy::MinMax,
+        file::GridPolicy::UnconditionalRep(it) => GridPolicy::UnconditionalRep(it.replicas.max),
+        file::GridPolicy::Wqr(it) => GridPolicy::Wqr(it.replicas.max),
+        file::GridPolicy::LoadDependentRep(it) => {
+            GridPolicy::LoadDependentRep(replicas(it.replicas))
         }
-        file::GridPolicy::FailureDependentRep => GridPolicy::FailureDependentRep(replicas),
-        file::GridPolicy::CombinedFt => {
-            let resume = written.resume.map_or(room, u64::from);
-            GridPolicy::CombinedFt { replicas, resume }
+        file::GridPolicy::DetectionAndReplication(it) => {
+            GridPolicy::DetectionAndReplication(it.replicas.max)
         }
-        file::GridPolicy::Migration => GridPolicy::Migration { checkpointing },
-        file::GridPolicy::Rescheduling => {
-            let gain = grid.gain.map_or(Fraction::from_ppm(0), part);
-            GridPolicy::Rescheduling { gain, checkpointing }
+        file::GridPolicy::FailureDependentRep(it) => {
+            GridPolicy::FailureDependentRep(replicas(it.replicas))
         }
-        file::GridPolicy::Workflow => GridPolicy::Workflow(WorkflowPolicy {
+        file::GridPolicy::CombinedFt(file::Replicating { replicas: it, .. }) => {
+            let resume = it.resume.unwrap_or(it.room).into();
+            GridPolicy::CombinedFt { replicas: replicas(it.replicas()), resume }
+        }
+        file::GridPolicy::Migration { .. } => GridPolicy::Migration { checkpointing },
+        file::GridPolicy::Rescheduling { gain, .. } => {
+            GridPolicy::Rescheduling { gain: part(*gain), checkpointing }
+        }
+        file::GridPolicy::Workflow {} => GridPolicy::Workflow(WorkflowPolicy {
             balance: None,
             prediction: Prediction::Extrapolation,
             estimate: Estimate::Integrated,
             checkpointing,
         }),
-        file::GridPolicy::BalancedWorkflow => {
-            let written = grid.balance.unwrap_or_default();
+        file::GridPolicy::BalancedWorkflow(written) => {
             let balance = Some(BalanceRules {
                 floor: written.floor.0,
-                gain: grid.gain.map_or(Fraction::from_ppm(0), part),
+                gain: part(written.gain),
                 group: written.group,
                 evicts: written.evict,
                 counts_checkpoint: written.counts_checkpoint,
             });
-            let prediction = match &grid.prediction {
-                None | Some(file::Prediction::Extrapolation) => Prediction::Extrapolation,
-                Some(file::Prediction::Average) => Prediction::Average,
-                Some(file::Prediction::CurveFit) => Prediction::CurveFit,
-                Some(file::Prediction::Own(name)) => {
-                    Prediction::Own(own.predictions.get(name.as_str())?)
-                }
+            let prediction = match &written.prediction {
+                file::Prediction::Extrapolation => Prediction::Extrapolation,
+                file::Prediction::Average => Prediction::Average,
+                file::Prediction::CurveFit => Prediction::CurveFit,
+                file::Prediction::Own(name) => Prediction::Own(own.predictions.get(name.as_str())?),
             };
-            let estimate = grid.estimate.unwrap_or_default();
+            let estimate = written.estimate;
             GridPolicy::Workflow(WorkflowPolicy { balance, prediction, estimate, checkpointing })
         }
-        file::GridPolicy::StaticWorkflow => GridPolicy::StaticWorkflow(StaticPolicy {
-            by: grid.algorithm.unwrap_or_default(),
-            outages: grid.outages.unwrap_or_default(),
-            checkpointing,
-        }),
-        file::GridPolicy::UserClustering
-        | file::GridPolicy::FullFill
-        | file::GridPolicy::FullFillRoundRobin
-        | file::GridPolicy::WithLimit
-        | file::GridPolicy::WithDynamicLimit => GridPolicy::Sessions(sessions(grid)),
-        file::GridPolicy::Own(name) => GridPolicy::Own(own.grid_policies.get(name.as_str())?),
+        file::GridPolicy::StaticWorkflow { algorithm, outages } => {
+            GridPolicy::StaticWorkflow(StaticPolicy {
+                by: *algorithm,
+                outages: *outages,
+                checkpointing,
+            })
+        }
+        file::GridPolicy::UserClustering {} => GridPolicy::Sessions(SessionPolicy::UserClustering),
+        file::GridPolicy::FullFill {} => GridPolicy::Sessions(SessionPolicy::FullFill),
+        file::GridPolicy::FullFillRoundRobin {} => GridPolicy::Sessions(SessionPolicy::RoundRobin),
+        file::GridPolicy::WithLimit { limit } => {
+            GridPolicy::Sessions(SessionPolicy::Limit(reserved(*limit)))
+        }
+        file::GridPolicy::WithDynamicLimit(it) => {
+            GridPolicy::Sessions(SessionPolicy::DynamicLimit(DynamicLimit {
+                light: reserved(it.light),
+                blocking: part(it.blocking),
+                initial: LightLoad {
+                    inter_arrival: it.between.0,
+                    holding: it.holding.0,
+                    share: reserved(it.share.unwrap_or(it.light)),
+                },
+            }))
+        }
+        file::GridPolicy::Own { own: name, .. } => {
+            GridPolicy::Own(own.grid_policies.get(name.as_str())?)
+        }
     })
+}
+
+fn replicas(written: file::Replicas) -> Replicas {
+    let unit = written.unit;
+    Replicas { min: written.min, max: written.max, room: written.room.into(), unit }
 }
 
 fn part(share: Share) -> Fraction {

@@ -7,8 +7,7 @@ use haggle_scheduling::reservations::ReservationConfig;
 use haggle_scenario::file;
 
 /// The local scheduler of a provider with policy "reservations".
-pub(super) fn scheduling(provider: &file::Provider) -> Scheduling {
-    let it = provider.reservations.unwrap_or_default();
+pub(super) fn scheduling(it: &file::Reservations) -> Scheduling {
     Scheduling::Reservations(ReservationConfig {
         criterion: it.criterion,
         threshold: it.threshold,
@@ -19,7 +18,7 @@ pub(super) fn scheduling(provider: &file::Provider) -> Scheduling {
 
 /// How such a provider answers, and when it fixes starts.
 pub(super) fn reserving(provider: &file::Provider) -> ReservingConfig {
-    let it = provider.reservations.unwrap_or_default();
+    let it = provider.policy.reserving().copied().unwrap_or_default();
     let percent =
         |share: haggle_scenario::quantity::Share| (share.fraction() * 100.0).round() as u32;
     ReservingConfig { alternatives: it.alternatives, fix_at: it.fix_at.map(percent) }

@@ -547,39 +547,35 @@ pub(super) fn scheduling(
     provider: &file::Provider,
     scenario: &Scenario,
 ) -> Result<Scheduling, NoSuchRule> {
-    let offers = provider.offers.clone().unwrap_or_default();
-    let policy = match provider.policy {
-        file::Policy::Fcfs => Policy::Fcfs,
-        file::Policy::Easy => Policy::Easy,
-        file::Policy::Conservative => Policy::Conservative,
-        file::Policy::Edf => {
-            return Ok(Scheduling::Edf(EdfConfig {
-                mode: offers.late,
-                resolution: offers.resolution.0,
-                fractions: fractions(&offers),
-                pinned: offers.pinned,
-            }));
-        }
-        file::Policy::Reservations => return Ok(reservations::scheduling(provider)),
-        file::Policy::Bags => {
-            return Ok(Scheduling::Bags {
-                rescheduling: rescheduling(provider.rescheduling.unwrap_or_default()),
-                fractions: fractions(&offers),
-                shares: if provider.blocks { Shares::Blocks } else { Shares::Tasks },
-            });
-        }
-    };
-    Ok(Scheduling::Queue(SchedulerConfig {
-        policy,
-        order: match &provider.order {
+    let queue = |policy, written: &file::Order, compression| {
+        let order = match written {
             file::Order::Arrival => Order::Arrival,
             file::Order::Shortest => Order::Shortest,
             file::Order::Largest => Order::Largest,
             file::Order::Key => Order::Key,
             file::Order::Own(name) => Order::Own(scenario.own.orders.get(name.as_str())?),
-        },
-        compression: provider.compression,
-    }))
+        };
+        Ok(Scheduling::Queue(SchedulerConfig { policy, order, compression }))
+    };
+    match &provider.policy {
+        file::Policy::Fcfs { order } => queue(Policy::Fcfs, order, file::Compression::default()),
+        file::Policy::Easy { order } => queue(Policy::Easy, order, file::Compression::default()),
+        file::Policy::Conservative { order, compression } => {
+            queue(Policy::Conservative, order, *compression)
+        }
+        file::Policy::Edf(it) => Ok(Scheduling::Edf(EdfConfig {
+            mode: it.late,
+            resolution: it.resolution.0,
+            fractions: fractions(&it.offers),
+            pinned: it.pinned,
+        })),
+        file::Policy::Bags(it) => Ok(Scheduling::Bags {
+            rescheduling: rescheduling(it.rescheduling),
+            fractions: fractions(&it.offers),
+            shares: if it.blocks { Shares::Blocks } else { Shares::Tasks },
+        }),
+        file::Policy::Reservations(it) => Ok(reservations::scheduling(it)),
+    }
 }
 
 fn fractions(offers: &file::Offers) -> Fractions {
@@ -621,8 +617,8 @@ fn rescheduling(rescheduling: file::Rescheduling) -> ReschedulingConfig {
 }
 
 fn bargaining(provider: &file::Provider, scenario: &Scenario) -> Result<Bargaining, NoSuchRule> {
-    let estimates = provider.estimates.unwrap_or_default();
-    let offers = provider.offers.clone().unwrap_or_default();
+    let estimates = provider.policy.estimates().copied().unwrap_or_default();
+    let offers = provider.policy.offers().cloned().unwrap_or_default();
     let told = match &offers.told {
         file::Told::Padded => None,
         file::Told::Own(name) => Some(scenario.own.offers.get(name.as_str())?),
@@ -640,7 +636,7 @@ fn bargaining(provider: &file::Provider, scenario: &Scenario) -> Result<Bargaini
         padding: offers.padding.fraction(),
         told,
         delay: offers.delay.0,
-        catches_up: provider.rescheduling.unwrap_or_default().catch_up,
+        catches_up: provider.policy.rescheduling().unwrap_or_default().catch_up,
         seed: scenario.scenario.seed,
     })
 }
@@ -656,8 +652,8 @@ fn negotiator(
     let negotiation = metascheduler.negotiation.unwrap_or_default();
     let its_own = |provider: &&file::Provider| metascheduler.providers.contains(&provider.name);
     let coordinates = |provider: &file::Provider| {
-        provider.policy == file::Policy::Bags
-            && provider.rescheduling.unwrap_or_default().rule == file::ReschedulingRule::Coordinated
+        let rescheduling = provider.policy.rescheduling();
+        rescheduling.is_some_and(|it| it.rule == file::ReschedulingRule::Coordinated)
     };
     NegotiatorConfig {
         me,

@@ -20,7 +20,7 @@ use crate::{Experiment, InvalidScenario, Logs, Rules, Scenario, Source};
 ///         jobs.lublin = Some(Lublin { load: Some(0.8), ..Lublin::of(100, 64) });
 ///     })
 ///     .provider("north", 64, |north| {
-///         north.policy = Policy::Easy;
+///         north.policy = Policy::easy();
 ///         north.disclosure = Disclosure::Load;
 ///     })
 ///     .provider("south", 128, |south| south.disclosure = Disclosure::Load)

@@ -15,6 +15,7 @@ mod coallocation;
 mod failures;
 mod figure;
 mod grid;
+mod grid_policy;
 mod header;
 mod independent_jobs;
 mod iterative;
@@ -25,11 +26,11 @@ mod mapping;
 mod metascheduler;
 mod network;
 mod plans;
+mod policy;
 mod provider;
 mod reservations;
 mod results;
 mod rules;
-mod sessions;
 mod step;
 mod sweep;
 mod synthetic_month;
@@ -72,9 +73,12 @@ pub use coallocation::Coallocation;
 pub use failures::{Correlation, FailureLaw, Failures, Recorded};
 pub use figure::{AxisScale, Figure, FigureKey, FigureKind, ImageFormat, Metric, Shown, Whiskers};
 pub use grid::{
-    Balance, CheckpointRule, Checkpoints, Data, DataNetwork, Grid, GridPolicy, Information,
-    InformationMode, Load, NetworkModel, OutputFate, Overflow, Prediction, Replicas, Sharing, Site,
-    Storage,
+    CheckpointRule, Checkpoints, Data, DataNetwork, Grid, Information, InformationMode, Load,
+    NetworkModel, OutputFate, Overflow, Prediction, Sharing, Site, Storage,
+};
+pub use grid_policy::{
+    BalancedWorkflow, GridPolicy, LightSessions, MaxReplicas, Replicas, Replicating,
+    SwitchedReplicas,
 };
 pub use header::Header;
 pub use independent_jobs::IndependentJobs;
@@ -89,14 +93,14 @@ pub use metascheduler::{
 };
 pub use network::{Link, Network, Partition, Transport};
 pub use plans::{PlanCluster, PlanGenetic, PlanMethod, Plans};
+pub use policy::{BagsPolicy, EdfPolicy, Policy};
 pub use provider::{
-    Estimates, EstimatesFrom, JobCheckpointRule, JobCheckpoints, Offers, OnFailure, Order, Policy,
-    Provider, Rescheduling, Told,
+    Estimates, EstimatesFrom, JobCheckpointRule, JobCheckpoints, Offers, OnFailure, Order, Provider,
+    Rescheduling, Told,
 };
 pub use reservations::Reservations;
 pub use results::{Results, TableFormat};
 pub use rules::{Preset, Rules};
-pub use sessions::SessionLimits;
 pub use step::Step;
 pub use sweep::{Axis, AxisVariant, Sweep};
 pub use synthetic_month::{MonthSite, SyntheticMonth};
@@ -104,6 +108,24 @@ pub use transaction::{BackOffRule, InDoubtRule, OrderRule, Protocol, Transaction
 pub use user::User;
 pub use workflows::{TaskEstimates, TaskProgress, Underestimate, Workflows};
 pub use workload::{InlineJob, Model, Workload};
+
+/// Puts the names of tables beside them in a schema: a word alone stands for the table that has this name and
+/// nothing else. Checking makes that table of it.
+fn words_alone(schema: &mut schemars::Schema) {
+    // A table without a tag among them makes it "any of", and it is one all the same.
+    if let Some(choices) = schema.remove("anyOf") {
+        schema.insert("oneOf".to_owned(), choices);
+    }
+    let Some(choices) = schema.get_mut("oneOf").and_then(|it| it.as_array_mut()) else { return };
+    let word = |table: &serde_json::Value| {
+        let word = table["properties"]["name"]["const"].as_str()?;
+        let (about, all) = (&table["description"], table["required"].as_array()?.len() == 1);
+        let word = serde_json::json!({ "type": "string", "const": word, "description": about });
+        all.then_some(word)
+    };
+    let words: Vec<_> = choices.iter().filter_map(word).collect();
+    choices.splice(0..0, words);
+}
 
 /// A scenario of haggle: who owns processors, who sends jobs, what is recorded and drawn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use serde_json::Value as Json;
+
+use super::schema::SCHEMA;
 use super::{Problem, Source};
 use haggle_config::Findings;
 use haggle_config::document::{self, Entry, Node, Path, Value};
@@ -12,7 +15,7 @@ const OWN: [&str; 3] = ["name", "description", "extends"];
 /// Puts `root` over what `source` extends, if anything.
 ///
 /// Tables are put over tables, key by key; anything else takes the place of what
-/// was there, and so does a sweep as a whole. What comes from the other file has
+/// was there, and so do a sweep as a whole and a table that says it is another one (`policy.name`). What comes from the other file has
 /// its place where that file is named: it can be validated by itself. What that
 /// file sets is `settle`d before, so that it does not undo what stands in `root`.
 pub(super) fn inherit(
@@ -46,19 +49,29 @@ pub(super) fn inherit(
         }
     }
     let over = std::mem::replace(root, under);
-    overlay(root, over);
+    overlay(root, over, SCHEMA.whole());
     Ok(())
 }
 
-fn overlay(under: &mut Node, over: Node) {
+/// Which table it is of those that can stand here: the tag, or the rule of one's own.
+fn kind<'n>(node: &'n Node, schema: &Json) -> Option<&'n str> {
+    let (tag, _) = SCHEMA.variants(schema)?;
+    let own = SCHEMA.table_beside_words(schema).and_then(|table| SCHEMA.required(table).next());
+    [Some(tag), own].into_iter().flatten().find_map(|key| node.get(key)?.text())
+}
+
+fn overlay(under: &mut Node, over: Node, schema: &Json) {
+    let is_another = kind(&over, schema).is_some_and(|it| kind(under, schema) != Some(it));
+    let under_tag = |tag: &str| under.get(tag)?.text();
+    let table = SCHEMA.table_for(schema, under_tag).unwrap_or(&Json::Null);
     match (&mut under.value, over.value) {
-        (Value::Table(entries), Value::Table(own)) => {
+        (Value::Table(entries), Value::Table(own)) if !is_another => {
             under.span = over.span;
             for Entry { key, key_span, node } in own {
                 match entries.iter_mut().find(|entry| entry.key == key) {
                     Some(entry) if key != "sweep" => {
                         entry.key_span = key_span;
-                        overlay(&mut entry.node, node);
+                        overlay(&mut entry.node, node, &table["properties"][&key]);
                     }
                     Some(entry) => *entry = Entry { key, key_span, node },
                     None => entries.push(Entry { key, key_span, node }),

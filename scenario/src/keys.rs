@@ -10,9 +10,11 @@ use haggle_config::nearest;
 /// A key, or one of the forms of a table that has several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Keys from the root with dots, such as `provider.offers.padding`; a form of a table counts as a
+    /// Keys from the root with dots, such as `provider.checkpoints.cost`; a form of a table counts as a
     /// key, such as `workload.step.fit-load.load`.
     pub path: String,
+    /// The same without forms, as paths of a sweep are written, such as `provider.policy.order`.
+    pub way: String,
     /// What it takes.
     pub takes: String,
     /// What stands for it where it is not given, as scenarios write it.
@@ -69,7 +71,12 @@ pub fn all() -> Vec<Key> {
         add(
             &mut keys,
             None,
-            &Place { path: name.to_owned(), schema: &root[name], required: false },
+            &Place {
+                path: name.to_owned(),
+                way: name.to_owned(),
+                schema: &root[name],
+                required: false,
+            },
         );
     }
     keys
@@ -79,15 +86,19 @@ pub fn all() -> Vec<Key> {
 pub fn find(typed: &str) -> Vec<(Key, Vec<String>)> {
     let end = typed.trim_matches(['[', ']', '"', '`']);
     let keys = all();
-    let exact = keys.iter().any(|key| key.path == end);
+    let is_exact = |key: &Key| key.path == end || key.form.is_none() && key.way == end;
+    let exact = keys.iter().any(is_exact);
+    let ends = |path: &str| path.strip_suffix(end).is_some_and(|before| before.ends_with('.'));
     let is_meant = |key: &&Key| match exact {
-        true => key.path == end,
-        false => key.path.strip_suffix(end).is_some_and(|before| before.ends_with('.')),
+        true => is_exact(key),
+        false => ends(&key.path) || key.form.is_none() && ends(&key.way),
     };
     let mut found: Vec<(Key, Vec<String>)> = Vec::new();
     for key in keys.iter().filter(is_meant) {
         let same = |(other, _): &&mut (Key, _)| {
-            other.within == key.within && other.within.is_some() && other.name() == key.name()
+            let table = other.within == key.within && other.within.is_some();
+            let forms = other.way == key.way && other.meaning == key.meaning;
+            (table || forms) && other.name() == key.name()
         };
         match found.iter_mut().find(same) {
             Some((_, elsewhere)) => elsewhere.push(key.path.clone()),
@@ -131,13 +142,14 @@ pub fn suggestion(typed: &str) -> Option<String> {
 /// A key, with what the schema says of its value.
 struct Place<'s> {
     path: String,
+    way: String,
     schema: &'s Json,
     required: bool,
 }
 
 /// Adds a key and all keys below it.
 fn add(keys: &mut Vec<Key>, within: Option<&str>, place: &Place) {
-    let Place { path, schema, required: is_required } = place;
+    let Place { path, way, schema, required: is_required } = place;
     let inner = element(schema);
     let forms = SCHEMA.variants(inner);
     let opens = forms.is_some() || SCHEMA.properties(inner).next().is_some();
@@ -146,10 +158,17 @@ fn add(keys: &mut Vec<Key>, within: Option<&str>, place: &Place) {
         None => path.clone(),
     });
     let words = definition(inner).map(vocabulary::words).filter(|_| !opens).unwrap_or_default();
-    let beside = definition(inner).and_then(vocabulary::table_beside);
-    let default = Some(&schema["default"]).filter(|default| !default.is_null() && !opens);
+    let beside = definition(inner).and_then(vocabulary::table_beside).filter(|_| !opens);
+    // Of what a word stands for, too, the default is that word.
+    let default = match &forms {
+        Some((tag, _)) if SCHEMA.words(inner).is_some() => &schema["default"][tag],
+        Some(_) => &Json::Null,
+        None => &schema["default"],
+    };
+    let default = Some(default).filter(|default| !default.is_null() && (!opens || forms.is_some()));
     keys.push(Key {
         path: path.clone(),
+        way: way.clone(),
         takes: takes(schema),
         default: default.map(as_written),
         required: *is_required,
@@ -161,11 +180,19 @@ fn add(keys: &mut Vec<Key>, within: Option<&str>, place: &Place) {
         form: None,
     });
     let table = table.as_deref();
-    let Some((tag, forms)) = forms else { return add_keys(keys, table, path, inner, None) };
-    for (word, form) in forms {
+    let Some((tag, forms)) = forms else {
+        return add_keys(keys, table, (path, way), inner, None);
+    };
+    let forms = forms.into_iter().map(|(word, form)| (word, form, tag, format!("\"{word}\"")));
+    let own = SCHEMA.table_beside_words(inner).and_then(|table| {
+        let key = SCHEMA.required(table).next()?;
+        Some((key, table, key, "\"NAME\"".to_owned()))
+    });
+    for (word, form, tag, value) in forms.chain(own) {
         let path = format!("{path}.{word}");
         keys.push(Key {
             path: path.clone(),
+            way: way.clone(),
             takes: "table".to_owned(),
             default: None,
             required: false,
@@ -174,21 +201,27 @@ fn add(keys: &mut Vec<Key>, within: Option<&str>, place: &Place) {
             beside: None,
             table: None,
             within: table.map(str::to_owned),
-            form: Some(format!("{tag} = \"{word}\"")),
+            form: Some(format!("{tag} = {value}")),
         });
         let within = format!("{} {word}", table.unwrap_or_default());
-        add_keys(keys, Some(&within), &path, form, Some(tag));
+        add_keys(keys, Some(&within), (&path, way), form, Some(tag));
     }
 }
 
 /// Adds the keys of a table: those that must be given first.
-fn add_keys(keys: &mut Vec<Key>, table: Option<&str>, path: &str, of: &Json, tag: Option<&str>) {
+fn add_keys(
+    keys: &mut Vec<Key>,
+    table: Option<&str>,
+    (path, way): (&str, &str),
+    of: &Json,
+    tag: Option<&str>,
+) {
     let must = |name: &str| SCHEMA.required(of).any(|required| required == name);
     let mut found: Vec<_> = SCHEMA.properties(of).filter(|&(name, _)| Some(name) != tag).collect();
     found.sort_by_key(|&(name, _)| !must(name));
     for (name, schema) in found {
-        let path = format!("{path}.{name}");
-        add(keys, table, &Place { path, schema, required: must(name) });
+        let (path, way) = (format!("{path}.{name}"), format!("{way}.{name}"));
+        add(keys, table, &Place { path, way, schema, required: must(name) });
     }
 }
 
@@ -245,10 +278,12 @@ fn takes(schema: &Json) -> String {
         Some("string") => flat["format"].as_str().map_or_else(|| "text".to_owned(), text_of),
         Some("object") => "table".to_owned(),
         _ if !vocabulary::words(definition(schema).unwrap_or_default()).is_empty() => {
-            match SCHEMA.table_beside_words(schema) {
-                _ if SCHEMA.variants(schema).is_some() => "table",
-                Some(_) => "word or table",
-                None => "word",
+            let tagged = SCHEMA.variants(schema).is_some();
+            let beside = SCHEMA.table_beside_words(schema).is_some();
+            match SCHEMA.words(schema) {
+                None => "table",
+                Some(_) if tagged || beside => "word or table",
+                Some(_) => "word",
             }
             .to_owned()
         }
@@ -340,7 +375,17 @@ mod tests {
         assert!(find("polic").is_empty());
         assert!(type_called("time").is_some_and(|about| about.contains("18h")));
         assert!(type_called("time law").is_some());
-        assert_eq!(that_may_be("conservative")[0].0.path, "provider.policy");
+        assert_eq!(that_may_be("periodic")[0].0.path, "provider.checkpoints.rule");
+        assert_eq!(one("conservative"), "provider.policy.conservative");
+        assert_eq!(one("provider.policy.compression"), "provider.policy.conservative.compression");
+        let orders = find("provider.policy.order");
+        assert_eq!(orders.len(), 1, "the same for all policies that have it");
+        assert_eq!(
+            orders[0].1,
+            ["provider.policy.easy.order", "provider.policy.conservative.order"]
+        );
+        assert_eq!(orders[0].0.default.as_deref(), Some("\"arrival\""));
+        assert_eq!(find("provider.policy")[0].0.default.as_deref(), Some("\"easy\""));
         assert_eq!(suggestion("provider.polcy").as_deref(), Some("provider.policy"));
     }
 }

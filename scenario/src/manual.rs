@@ -18,6 +18,8 @@ every default. [start.md](start.md) shows how scenarios are used.
 Units are `us`, `ms`, `s`, `min`, `h`, `d` and `w` for times, `B`, `kB`, `MB`, `GB` and `TB` for data, and `bit/s`, `kbit/s`, `Mbit/s` and `Gbit/s`
 for rates; a time may have several (`\"1h 30min\"`).
 
+A word of `policy` is short for a table that has nothing but this name: `policy = \"edf\"` is `policy = { name = \"edf\" }`.
+
 A default of - means: without the key there is no such thing, or the meaning says what holds then.
 
 | type | what it is | for instance |
@@ -79,7 +81,13 @@ fn section(page: &mut String, keys: &[Key], opens: &Key, table: &str) {
     }
     let forms = below.iter().filter(|key| key.form.is_some());
     let inside = forms.flat_map(|key| self::below(keys, &key.path));
+    let mut told: Vec<&Key> = Vec::new();
     for key in below.iter().copied().chain(inside).filter(|key| !key.words.is_empty()) {
+        let same = |other: &&Key| other.name() == key.name() && other.words == key.words;
+        if told.iter().any(same) {
+            continue; // of another form
+        }
+        told.push(key);
         let _ = write!(page, "\nWords of `{}`:\n\n", key.name());
         for word in &key.words {
             let _ = writeln!(page, "- `\"{}\"`: {}", word.word, word.meaning);
@@ -137,7 +145,7 @@ mod tests {
         let written = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(
             written == super::page(),
-            "docs/scenario.md is stale: run UPDATE_MANUAL=1 cargo test -p haggle --lib manual"
+            "docs/scenario.md is stale: run UPDATE_MANUAL=1 cargo test -p haggle-scenario manual"
         );
     }
 }

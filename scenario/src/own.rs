@@ -34,11 +34,12 @@ impl Scenario {
         let mut named = Vec::new();
         for (index, provider) in self.providers.iter().enumerate() {
             let path = Path::root().key("provider").index(index);
-            if let Order::Own(name) = &provider.order {
-                named.push((Kind::Order, name, path.key("order")));
+            let policy = path.key("policy");
+            if let Some(Order::Own(name)) = provider.policy.order() {
+                named.push((Kind::Order, name, policy.key("order")));
             }
-            if let Some(Told::Own(name)) = provider.offers.as_ref().map(|it| &it.told) {
-                named.push((Kind::Offers, name, path.key("offers").key("told")));
+            if let Some(Told::Own(name)) = provider.policy.offers().map(|it| &it.told) {
+                named.push((Kind::Offers, name, policy.key("offers").key("told")));
             }
             if let Some(JobCheckpointRule::Own(name)) =
                 provider.checkpoints.as_ref().map(|it| &it.rule)
@@ -57,11 +58,17 @@ impl Scenario {
         }
         if let Some(grid) = &self.grid {
             let path = Path::root().key("grid");
-            if let GridPolicy::Own(name) = &grid.policy {
-                named.push((Kind::GridPolicy, name, path.key("policy")));
-            }
-            if let Some(Prediction::Own(name)) = &grid.prediction {
-                named.push((Kind::Prediction, name, path.key("prediction")));
+            let policy = path.key("policy");
+            match &grid.policy {
+                GridPolicy::Own { own: name, .. } => {
+                    named.push((Kind::GridPolicy, name, policy));
+                }
+                GridPolicy::BalancedWorkflow(it) => {
+                    if let Prediction::Own(name) = &it.prediction {
+                        named.push((Kind::Prediction, name, policy.key("prediction")));
+                    }
+                }
+                _ => {}
             }
             if let Some(CheckpointRule::Own(name)) = grid.checkpoints.as_ref().map(|it| &it.rule) {
                 named.push((Kind::GridCheckpoints, name, path.key("checkpoints").key("rule")));

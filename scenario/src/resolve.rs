@@ -3,7 +3,7 @@
 
 use haggle_scheduling::MAX_ATTEMPTS;
 
-use super::file::{self, Figure, FigureKind, Grid, ImageFormat, Plans, Policy, Provider};
+use super::file::{self, Figure, FigureKind, Grid, GridPolicy, ImageFormat, Plans, Provider};
 use super::quantity::Name;
 use super::{Scenario, Source};
 
@@ -15,14 +15,6 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     scenario.scenario.extends = None;
     let written = std::mem::take(&mut scenario.providers);
     scenario.providers = written.iter().flat_map(replicate).collect();
-    // What only bargaining reads is not written out for others.
-    for provider in scenario.providers.iter_mut().filter(|it| it.policy.bargains()) {
-        provider.offers.get_or_insert_default();
-        provider.estimates.get_or_insert_default();
-        if provider.policy == Policy::Bags {
-            provider.rescheduling.get_or_insert_default();
-        }
-    }
     for failures in scenario.failures.iter_mut().filter(|it| it.actors.is_none()) {
         let clusters = scenario.plans.iter().flat_map(|it| clusters_meant(&failures.of, it));
         let sites = scenario.grid.iter().flat_map(|it| sites_meant(&failures.of, it));
@@ -39,15 +31,11 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         workload.data.get_or_insert_default();
     }
     if let Some(grid) = &mut scenario.grid {
-        if grid.policy.replicates() {
-            grid.replicas.get_or_insert_default();
+        if let GridPolicy::WithDynamicLimit(light) = &mut grid.policy {
+            light.share.get_or_insert(light.light);
         }
         for site in &mut grid.sites {
             site.slots = site.slots();
-        }
-        if let Some(limits) = grid.sessions.as_mut().filter(|it| it.light.is_some()) {
-            limits.blocking = Some(limits.blocking());
-            limits.share = limits.share.or(limits.light);
         }
     }
     // What only failures bring to light is not written out for others.

@@ -254,9 +254,7 @@ impl Reading<'_> {
         let mut unread = Vec::new();
         for combination in combinations {
             let mut root = self.root.clone();
-            for (place, &index) in self.places.iter().zip(combination) {
-                place.set(&mut root, index);
-            }
+            Place::set(self.places, combination, &mut root);
             // Without axes it is what has been checked already.
             let own = if self.places.is_empty() { Findings::default() } else { conform(&mut root) };
             let replaced: Vec<Path> =

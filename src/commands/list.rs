@@ -47,9 +47,9 @@ enum What {
     Examples,
     /// How a provider decides which job starts when (`policy`)
     Policies,
-    /// In which order a provider considers jobs (`order`)
+    /// In which order a provider considers jobs (`policy.order`)
     Orders,
-    /// How reservations move when a job ends early (`compression`)
+    /// How reservations move when a job ends early (`policy.compression`)
     Compressions,
     /// What a provider tells about itself (`disclosure`)
     Disclosures,
@@ -63,13 +63,13 @@ enum What {
     Reallocations,
     /// Which of them goes first (`reallocation.heuristic`)
     Heuristics,
-    /// Who moves up first at a provider of bags when something ends early (`rescheduling.rule`)
+    /// Who moves up first at a provider of bags when something ends early (`policy.rescheduling.rule`)
     Reschedulings,
     /// What happens to jobs whose processors fail (`on-failure`)
     OnFailure,
     /// How the scheduler of a grid sends jobs to resources (`grid.policy`)
     GridPolicies,
-    /// Who makes static schedules of workflows (`grid.algorithm`)
+    /// Who makes static schedules of workflows (`grid.policy.algorithm`)
     StaticSchedules,
     /// How clusters plan applications of phases (`plans.method`)
     PlanMethods,

@@ -55,9 +55,9 @@ pub(crate) struct Args {
     /// In which order waiting jobs are considered
     #[arg(long, value_name = "ORDER", default_value = "arrival", value_parser = parser::<file::Order>())]
     order: file::Order,
-    /// What conservative backfilling does with reservations when a job ends early
-    #[arg(long, value_name = "RULE", default_value = "by-start", value_parser = parser::<Compression>())]
-    compression: Compression,
+    /// What conservative backfilling does with reservations when a job ends early; by-start if not given
+    #[arg(long, value_name = "RULE", value_parser = parser::<Compression>())]
+    compression: Option<Compression>,
     /// What users ask for: trace, exact, no-limit, factor:2, over:50%, uniform:5, precision:+20
     #[arg(long, value_name = "RULE", default_value = "trace")]
     estimates: EstimateRule,
@@ -123,11 +123,16 @@ enum Policy {
 }
 
 impl Policy {
-    fn in_file(self) -> file::Policy {
+    /// With the keys that were typed for it.
+    fn in_file(self, args: &Args) -> file::Policy {
+        let order = args.order.clone();
         match self {
-            Policy::Fcfs => file::Policy::Fcfs,
-            Policy::Easy => file::Policy::Easy,
-            Policy::Conservative => file::Policy::Conservative,
+            Policy::Fcfs => file::Policy::Fcfs { order },
+            Policy::Easy => file::Policy::Easy { order },
+            Policy::Conservative => {
+                let compression = args.compression.unwrap_or_default();
+                file::Policy::Conservative { order, compression }
+            }
         }
     }
 
@@ -157,7 +162,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let scenarios: Vec<Scenario> =
         policies.iter().map(|&policy| scenario(args, policy)).collect::<Result<_, _>>()?;
     say_waiting(&args.log);
-    let vain = in_vain(&scenarios);
+    let mut vain = in_vain(&scenarios);
+    if args.compression.is_some() && !policies.contains(&Policy::Conservative) {
+        vain.push(
+            "`--compression` has no effect: only policy \"conservative\" reads it".to_owned(),
+        );
+    }
     let mut outcomes = Vec::new();
     for (scenario, &policy) in scenarios.iter().zip(policies) {
         let outcome = replay(args, policy, scenario, &vain)?;
@@ -304,9 +314,7 @@ fn scenario(args: &Args, policy: Policy) -> Result<Scenario, Error> {
     scenario.users.push(file::User::named(users, workload.name.clone(), machine()));
     scenario.workloads.push(workload);
     scenario.providers.push(file::Provider {
-        policy: policy.in_file(),
-        order: args.order.clone(),
-        compression: args.compression,
+        policy: policy.in_file(args),
         overrun: args.overrun,
         ..file::Provider::named(machine(), processors)
     });

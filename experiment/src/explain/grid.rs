@@ -128,13 +128,16 @@ fn idle(ledger: &mut Ledger, waiting: &mut Waiting<'_>, attempts: &[&AttemptRow]
 
 /// Whether tasks run as schedules say that were made before.
 fn is_static(scenario: &Scenario) -> bool {
-    scenario.grid.as_ref().is_some_and(|grid| grid.policy == GridPolicy::StaticWorkflow)
+    scenario
+        .grid
+        .as_ref()
+        .is_some_and(|grid| matches!(grid.policy, GridPolicy::StaticWorkflow { .. }))
 }
 
 /// The slots of all resources, what attempts held of them, and what was down.
 pub(super) fn market(grid: &file::Grid, attempts: &[AttemptRow], outages: &[OutageRow]) -> Market {
     let slots = |site: &file::Site| match grid.policy {
-        GridPolicy::StaticWorkflow => 1,
+        GridPolicy::StaticWorkflow { .. } => 1,
         _ => site.slots().map_or(NO_LIMIT, i64::from),
     };
     let places = grid

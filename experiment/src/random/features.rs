@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use haggle_scenario::Scenario;
-use haggle_scenario::file::{self, FigureKind, GridPolicy, OnFailure, Policy, Role, Transport};
+use haggle_scenario::file::{self, FigureKind, GridPolicy, OnFailure, Role, Transport};
 use haggle_scenario::quantity::TimeSpan;
 
 /// What was done with a case besides running it.
@@ -57,7 +57,10 @@ pub const FEATURES: [(&str, Has); 48] = [
         scenario.workloads.iter().any(|it| flows(scenario, it, false))
     }),
     ("static schedules", |scenario, _| {
-        scenario.grid.as_ref().is_some_and(|it| it.policy == GridPolicy::StaticWorkflow)
+        scenario
+            .grid
+            .as_ref()
+            .is_some_and(|it| matches!(it.policy, GridPolicy::StaticWorkflow { .. }))
     }),
     ("replicas", |scenario, _| scenario.grid.as_ref().is_some_and(|it| it.policy.replicates())),
     ("sessions", |scenario, _| scenario.grid.as_ref().is_some_and(|it| it.policy.takes_sessions())),
@@ -127,7 +130,7 @@ fn role(scenario: &Scenario, is: fn(&Role<'_>) -> bool) -> bool {
 
 /// Whether a provider grants windows in advance.
 fn reservations(scenario: &Scenario) -> bool {
-    scenario.providers.iter().any(|it| it.policy == Policy::Reservations)
+    scenario.providers.iter().any(|it| it.policy.reserving().is_some())
 }
 
 /// Offers that come late, go stale, or are not waited for.
@@ -136,7 +139,7 @@ fn late_offers(scenario: &Scenario) -> bool {
         |offers: &file::Offers| offers.delay > TimeSpan::ZERO || offers.padding.fraction() > 0.0;
     let hasty = |it: &file::Metascheduler| it.negotiation.is_some_and(|it| it.wait.is_some());
     compositions(scenario).next().is_some()
-        && (scenario.providers.iter().any(|it| it.offers.as_ref().is_some_and(slow))
+        && (scenario.providers.iter().any(|it| it.policy.offers().is_some_and(slow))
             || scenario.metaschedulers.iter().any(hasty))
 }
 

@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use super::{Check, list};
-use crate::file::{Metascheduler, Policy, Role, Step};
+use crate::file::{Metascheduler, Role, Step};
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
 
@@ -62,9 +62,9 @@ impl Check<'_> {
     /// Profiling takes from one time to a longer one.
     fn check_profiling(&mut self) {
         for (index, provider) in self.scenario.providers.iter().enumerate() {
-            let Some(estimates) = provider.estimates else { continue };
+            let Some(estimates) = provider.policy.estimates() else { continue };
             if estimates.time_max < estimates.time_min {
-                let path = Path::root().key("provider").index(index).key("estimates");
+                let path = Path::root().key("provider").index(index).key("policy").key("estimates");
                 self.report(
                     &path,
                     format!(
@@ -185,7 +185,7 @@ impl Check<'_> {
                     && !self.is_replaced(&policy)
                 {
                     let name = &provider.name;
-                    let reserves = provider.policy == Policy::Reservations;
+                    let reserves = provider.policy.reserving().is_some();
                     self.report(
                         &path.key(key),
                         match reserves {
@@ -348,7 +348,7 @@ impl Check<'_> {
                 format!("leave \"{name}\" to one of the two metaschedulers"),
             );
         }
-        if provider.reserves() || replaced {
+        if provider.policy.reserves() || replaced {
             return;
         }
         self.report(
@@ -360,7 +360,7 @@ impl Check<'_> {
             "asks when jobs will be done",
             format!(
                 "set `policy = \"conservative\"` for provider \"{name}\", not with `compression = \
-                 \"replan\"`, or `policy = \"fcfs\"` with `order = \"arrival\"`: under any other \
+                 \"replan\"`, or `policy = \"fcfs\"` in the order of arrival: under any other \
                  a job may be done later than was said"
             ),
         );

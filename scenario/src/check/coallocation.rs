@@ -53,13 +53,16 @@ impl Check<'_> {
         let rows = [
             (
                 "policy",
-                provider.policy == Policy::Conservative,
+                matches!(provider.policy, Policy::Conservative { .. }),
                 "keeps parts of jobs where they are booked",
                 "set `policy = \"conservative\"`",
             ),
             (
                 "compression",
-                provider.compression != Compression::Replan,
+                !matches!(
+                    provider.policy,
+                    Policy::Conservative { compression: Compression::Replan, .. }
+                ),
                 "plans nothing anew around parts of jobs",
                 "choose another `compression`",
             ),
@@ -77,9 +80,13 @@ impl Check<'_> {
             ),
         ];
         for (key, right, does, help) in rows {
-            if !right && !self.is_replaced(&path.key(key)) {
+            let at = match key {
+                "compression" => path.key("policy").key(key),
+                key => path.key(key),
+            };
+            if !right && !self.is_replaced(&at) {
                 self.report(
-                    &path.key(key),
+                    &at,
                     format!(
                         "metascheduler \"{by}\" spreads jobs over provider \"{}\", which then {does}",
                         provider.name

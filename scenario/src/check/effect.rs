@@ -1,7 +1,7 @@
-//! What is right by itself and has no effect: keys of a policy that is not chosen, and
-//! what nobody asks for; and what has an effect that is hardly meant.
+//! What is right by itself and has no effect: what nobody asks for, or nothing here needs; and what has an effect
+//! that is hardly meant.
 //!
-//! Nothing here refuses: a sweep over policies may well keep the keys of each.
+//! Nothing here refuses: one value may be read in some variants of a sweep only.
 
 mod flow;
 mod grid;
@@ -19,8 +19,8 @@ use super::Check;
 use super::names::Names;
 use crate::file::{
     CoallocationPolicy, Composition, EstimatesFrom, FigureKind, JobCheckpointRule, Metascheduler,
-    OnFailure, Order, Policy, Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule,
-    Resizes, Role, Step, Told,
+    Offers, OnFailure, Order, Policy, Provider, Reallocation, ReallocationAlgorithm,
+    ReschedulingRule, Resizes, Role, Step, Told,
 };
 use flow::{Flow, Serves};
 use haggle_config::document::Path;
@@ -44,9 +44,11 @@ impl Check<'_> {
             let path = Path::root().key("metascheduler").index(index);
             self.metascheduler_effects(&path, metascheduler);
         }
-        let sorts =
-            scenario.providers.iter().any(|it| matches!(it.order, Order::Key | Order::Own(_)))
-                || scenario.metaschedulers.iter().any(has_urgent_jobs);
+        let sorts = scenario
+            .providers
+            .iter()
+            .any(|it| matches!(it.policy.order(), Some(Order::Key | Order::Own(_))))
+            || scenario.metaschedulers.iter().any(has_urgent_jobs);
         for index in 0..scenario.workloads.len() {
             self.workload_effects(index, sorts, &flow, names);
         }
@@ -70,23 +72,9 @@ impl Check<'_> {
             let remedy = "remove it, or choose one of these rules";
             self.uses(&path.key("checkpoints").key("mtbf"), read, &owner, why, remedy);
         }
-        let policy = provider.policy;
-        let bargains = policy.bargains();
         let resumes = provider.on_failure == Some(OnFailure::Resume);
         let restarts = provider.on_failure == Some(OnFailure::default());
         let rows = [
-            (
-                "order",
-                !bargains && policy != Policy::Reservations,
-                "policies \"edf\", \"bags\" and \"reservations\" have an order of their own",
-                "remove it, or choose policy \"fcfs\", \"easy\" or \"conservative\"",
-            ),
-            (
-                "compression",
-                policy == Policy::Conservative,
-                "only policy \"conservative\" reads it",
-                "remove it, or set `policy = \"conservative\"`",
-            ),
             (
                 "overrun",
                 serves.is_used(),
@@ -112,55 +100,40 @@ impl Check<'_> {
                 "remove it, or add [[failures]] of this provider that jobs survive",
             ),
             (
-                "offers",
-                bargains,
-                "only policies \"edf\" and \"bags\" make offers",
-                "remove it, or choose one of these policies",
-            ),
-            (
-                "estimates",
-                bargains && serves.bags,
-                "only run times of bags are estimated, under policies \"edf\" and \"bags\"",
-                "remove it, or choose one of these policies",
-            ),
-            (
                 "publishes",
                 serves.parts,
                 "nobody spreads jobs over this provider",
                 "remove it, or let a metascheduler with `coallocation` or `mapping` use this provider",
-            ),
-            (
-                "rescheduling",
-                policy == Policy::Bags,
-                "only policy \"bags\" reads it",
-                "remove it, or set `policy = \"bags\"`",
-            ),
-            (
-                "reservations",
-                policy == Policy::Reservations,
-                "only policy \"reservations\" reads it",
-                "remove it, or set `policy = \"reservations\"`",
-            ),
-            (
-                "blocks",
-                policy == Policy::Bags && serves.bags,
-                "only tasks of bags start in blocks, under policy \"bags\"",
-                "remove it, or set `policy = \"bags\"`",
             ),
         ];
         for (key, read, why, remedy) in rows {
             self.uses(&path.key(key), read, &owner, why, remedy);
         }
         self.disclosure_effects(path, provider, serves);
-        if bargains {
-            self.offer_effects(&path.key("offers"), provider, serves);
+        self.policy_effects(&path.key("policy"), provider, serves);
+    }
+
+    /// Keys of a provider's policy that nothing here needs.
+    fn policy_effects(&mut self, path: &Path, provider: &Provider, serves: Serves) {
+        let owner = format!("the policy of provider \"{}\"", provider.name);
+        if let Some(offers) = provider.policy.offers() {
+            self.offer_effects(&path.key("offers"), provider, offers, serves);
         }
-        if policy == Policy::Reservations {
-            self.reservation_effects(&path.key("reservations"), provider, serves);
+        if let Some(reservations) = provider.policy.reserving() {
+            self.reservation_effects(path, &owner, reservations, serves);
         }
-        if let Some(rescheduling) = provider.rescheduling.filter(|_| policy == Policy::Bags) {
+        if let Policy::Edf(_) = provider.policy {
+            let sizes = serves.rigid || serves.sized;
+            let none = "nobody asks when rigid jobs or offers would be done";
+            self.uses(&path.key("resolution"), sizes, &owner, none, "remove it");
+            let none = "only \"free-time-slots\" places tasks in slots";
+            self.uses(&path.key("pinned"), serves.slots, &owner, none, "remove it");
+        }
+        if let Some(rescheduling) = provider.policy.rescheduling() {
+            let none = "no bag comes here";
+            self.uses(&path.key("blocks"), serves.bags, &owner, none, "remove it");
             let at = path.key("rescheduling");
-            let owner = format!("the rescheduling of {owner}");
+            let owner = format!("the rescheduling of provider \"{}\"", provider.name);
             let moves = rescheduling.rule != ReschedulingRule::None;
             let remedy = "remove it, or choose another `rule`";
             let why = "under rule \"none\" nothing moves";
@@ -178,13 +151,19 @@ impl Check<'_> {
             let why = "only rule \"coordinated\" goes by whole bags";
             self.uses(&at.key("catch-up"), coordinated, &owner, why, remedy);
         }
-        if let Some(estimates) = provider.estimates.filter(|_| bargains && serves.bags) {
+        if let Some(estimates) = provider.policy.estimates() {
+            let at = path.key("estimates");
+            let none = "only run times of bags are estimated, and no bag comes here";
+            self.uses(&at, serves.bags, &owner, none, "remove it");
+            if !serves.bags {
+                return;
+            }
             let profiles = estimates.from == EstimatesFrom::Profiled;
             for key in ["error", "time-min", "time-max"] {
                 self.uses(
-                    &path.key("estimates").key(key),
+                    &at.key(key),
                     profiles,
-                    &format!("the estimates of {owner}"),
+                    &format!("the estimates of provider \"{}\"", provider.name),
                     "nothing is profiled",
                     "remove it, or set `from = \"profiled\"`",
                 );
@@ -210,20 +189,15 @@ impl Check<'_> {
         self.uses(&path.key("disclosure"), read, &owner, &why, remedy);
     }
 
-    fn offer_effects(&mut self, at: &Path, provider: &Provider, serves: Serves) {
-        let edf = provider.policy == Policy::Edf;
+    fn offer_effects(&mut self, at: &Path, provider: &Provider, offers: &Offers, serves: Serves) {
         let answers = serves.bags;
-        let padded = provider.offers.as_ref().is_none_or(|it| it.told == Told::Padded);
+        let padded = offers.told == Told::Padded;
         let padding = match padded {
             true => "nobody asks for offers of completions",
             false => "a rule of one's own says how much later offers are told",
         };
         let owner = format!("the offers of provider \"{}\"", provider.name);
-        let only_edf = "only policy \"edf\" reads it";
         let rows = [
-            ("late", edf, only_edf),
-            ("resolution", edf && (serves.rigid || serves.sized), only_edf),
-            ("pinned", edf && serves.slots, "only \"free-time-slots\" places tasks in slots"),
             ("fractions", serves.sized, "nobody asks for offers of several sizes"),
             ("told", serves.sized, "nobody asks for offers of completions"),
             ("padding", serves.sized && padded, padding),

@@ -12,8 +12,6 @@ impl Check<'_> {
         self.check_recurring(&path.key("period"), grid.period);
         self.check_replicas(&path, grid);
         self.check_saving(&path, grid);
-        self.check_gain(&path, grid);
-        self.check_balance(&path, grid);
         self.check_static(&path, grid);
         self.check_loads(&path, grid);
         self.check_resources(&path, grid);
@@ -53,8 +51,12 @@ impl Check<'_> {
     }
 
     fn check_replicas(&mut self, path: &Path, grid: &Grid) {
-        let at = path.key("replicas");
-        let Some(replicas) = grid.replicas else { return };
+        let at = path.key("policy").key("replicas");
+        let replicas = match &grid.policy {
+            GridPolicy::LoadDependentRep(it) | GridPolicy::FailureDependentRep(it) => it.replicas,
+            GridPolicy::CombinedFt(it) => it.replicas.replicas(),
+            _ => return,
+        };
         if replicas.min > replicas.max {
             self.report(
                 &at,
@@ -63,21 +65,12 @@ impl Check<'_> {
                 "the smaller one is the minimum; they are 1 and 2 if not given".to_owned(),
             );
         }
-        if !grid.policy.replicates() {
-            self.report(
-                &at,
-                "this policy sends one replica of each job".to_owned(),
-                "not used",
-                "remove it, or choose a policy with replicas, such as \"wqr\" or \"load-dependent-rep\""
-                    .to_owned(),
-            );
-        }
     }
 
     fn check_saving(&mut self, path: &Path, grid: &Grid) {
         let at = path.key("checkpoints");
         let Some(checkpoints) = &grid.checkpoints else {
-            if grid.policy == GridPolicy::CombinedFt {
+            if matches!(grid.policy, GridPolicy::CombinedFt(_)) {
                 self.report(
                     &path.key("policy"),
                     "policy \"combined-ft\" writes checkpoints, and nothing says when".to_owned(),
@@ -100,52 +93,10 @@ impl Check<'_> {
         self.check_rule(&at, checkpoints);
     }
 
-    fn check_gain(&mut self, path: &Path, grid: &Grid) {
-        let moves = matches!(grid.policy, GridPolicy::Rescheduling | GridPolicy::BalancedWorkflow);
-        if grid.gain.is_some() && !moves {
-            self.report(
-                &path.key("gain"),
-                "jobs that run do not move under this policy".to_owned(),
-                "not used",
-                "remove it, or set `policy = \"rescheduling\"`".to_owned(),
-            );
-        }
-    }
-
-    fn check_balance(&mut self, path: &Path, grid: &Grid) {
-        let given = [
-            ("balance", grid.balance.is_some()),
-            ("prediction", grid.prediction.is_some()),
-            ("estimate", grid.estimate.is_some()),
-        ];
-        for (key, _) in given.into_iter().filter(|&(_, given)| given) {
-            if grid.policy != GridPolicy::BalancedWorkflow {
-                self.report(
-                    &path.key(key),
-                    "tasks that run are not balanced under this policy".to_owned(),
-                    "not used",
-                    "remove it, or set `policy = \"balanced-workflow\"`".to_owned(),
-                );
-            }
-        }
-    }
-
     /// A static schedule is one of a workflow, by what users say of its tasks before.
     fn check_static(&mut self, path: &Path, grid: &Grid) {
-        if grid.policy != GridPolicy::StaticWorkflow {
-            let given =
-                [("algorithm", grid.algorithm.is_some()), ("outages", grid.outages.is_some())];
-            for (key, _) in given.into_iter().filter(|&(_, given)| given) {
-                self.report(
-                    &path.key(key),
-                    "workflows are not scheduled before they start under this policy".to_owned(),
-                    "not used",
-                    "remove it, or set `policy = \"static-workflow\"`".to_owned(),
-                );
-            }
-            return;
-        }
-        if self.is_replaced(&path.key("policy")) {
+        let is_static = matches!(grid.policy, GridPolicy::StaticWorkflow { .. });
+        if !is_static || self.is_replaced(&path.key("policy")) {
             return;
         }
         let scenario = self.scenario;

@@ -17,10 +17,10 @@ impl Check<'_> {
         let place = names.providers.get(target.as_str());
         let policy = place.map(|&place| {
             let path = Path::root().key("provider").index(place).key("policy");
-            (self.scenario.providers[place].policy, self.is_replaced(&path))
+            (&self.scenario.providers[place].policy, self.is_replaced(&path))
         });
         let help = match policy {
-            Some((Policy::Reservations, _) | (_, true)) => return,
+            Some((Policy::Reservations(_), _) | (_, true)) => return,
             Some(_) => format!(
                 "set `policy = \"reservations\"` for provider \"{target}\", or remove step \
                  \"reservations\""

@@ -117,49 +117,16 @@ impl Check<'_> {
         }
     }
 
-    /// Each policy has the limits it goes by, and no others.
+    /// Limits that nothing can be held to, and loads that Erlang's formula can make no sense of.
     fn check_limits(&mut self, path: &Path, grid: &Grid) {
-        let at = path.key("sessions");
-        let limits = grid.sessions.unwrap_or_default();
-        let (fixed, dynamic) =
-            (grid.policy == GridPolicy::WithLimit, grid.policy == GridPolicy::WithDynamicLimit);
-        let keys = [
-            ("limit", limits.limit.is_some(), fixed, true, "`limit = \"50%\"`"),
-            ("light", limits.light.is_some(), dynamic, true, "`light = \"10%\"`"),
-            ("blocking", limits.blocking.is_some(), dynamic, false, ""),
-            ("between", limits.between.is_some(), dynamic, true, "`between = \"5min\"`"),
-            ("holding", limits.holding.is_some(), dynamic, true, "`holding = \"1h\"`"),
-            ("share", limits.share.is_some(), dynamic, false, ""),
-        ];
-        for (key, given, used, needed, example) in keys {
-            let here = at.key(key);
-            if given && !used {
-                let policies = "\"with-limit\" reads `limit`, \"with-dynamic-limit\" the others";
-                self.report(
-                    &here,
-                    format!("this policy does not read `{key}`"),
-                    "not used",
-                    format!("remove it, or choose another policy: {policies}"),
-                );
-            } else if used && needed && !given && !self.is_replaced(&here) {
-                self.report(
-                    &here,
-                    format!("this policy goes by `{key}`, and nothing says what that is"),
-                    &format!("`{key}` is missing here"),
-                    format!("add {example} to [grid.sessions]"),
-                );
-            }
+        let at = path.key("policy");
+        if let GridPolicy::WithLimit { limit } = grid.policy {
+            self.check_share(&at.key("limit"), Some(limit));
         }
-        self.check_share(&at.key("limit"), limits.limit);
-        self.check_share(&at.key("light"), limits.light);
+        let GridPolicy::WithDynamicLimit(limits) = &grid.policy else { return };
+        self.check_share(&at.key("light"), Some(limits.light));
         self.check_share(&at.key("share"), limits.share);
-        self.check_load(&at, grid);
-    }
-
-    /// What Erlang's formula can make no sense of.
-    fn check_load(&mut self, at: &Path, grid: &Grid) {
-        let limits = grid.sessions.unwrap_or_default();
-        if limits.blocking.is_some_and(|it| it.fraction() * 100.0 < LEAST) {
+        if limits.blocking.fraction() * 100.0 < LEAST {
             self.report(
                 &at.key("blocking"),
                 "some sessions are blocked, however much room is kept for them".to_owned(),
@@ -167,7 +134,7 @@ impl Check<'_> {
                 format!("write {LEAST}% or more, such as \"5%\""),
             );
         }
-        if limits.between == Some(TimeSpan::ZERO) {
+        if limits.between == TimeSpan::ZERO {
             self.report(
                 &at.key("between"),
                 "some time passes between sessions".to_owned(),

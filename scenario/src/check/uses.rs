@@ -55,7 +55,7 @@ impl Check<'_> {
         let written = (path.name().to_owned(), span.start, span.end);
         if read {
             self.uses.read.insert(written);
-        } else if !is_default(node, path) {
+        } else if !is_default(self.root, node, path) {
             let message = format!("{what} has no effect: {why}");
             let (label, help) = ("not used".to_owned(), Some(remedy.to_owned()));
             self.uses.unread.push((written, Warning { message, span, label, help }));
@@ -64,11 +64,11 @@ impl Check<'_> {
 }
 
 /// Whether a value is what would hold without it.
-fn is_default(node: &Node, path: &Path) -> bool {
+fn is_default(root: &Node, node: &Node, path: &Path) -> bool {
     if let Value::Table(entries) = &node.value {
-        return entries.iter().all(|entry| is_default(&entry.node, &path.key(&entry.key)));
+        return entries.iter().all(|entry| is_default(root, &entry.node, &path.key(&entry.key)));
     }
-    let Some(schema) = schema_at(path) else { return false };
+    let Some(schema) = schema_at(root, path) else { return false };
     let written = serde_json::to_value(node.to_toml()).unwrap_or(Json::Null);
     match &schema["default"] {
         Json::Null => false,
@@ -77,16 +77,18 @@ fn is_default(node: &Node, path: &Path) -> bool {
     }
 }
 
-/// The schema of the value at `path`; `None` inside tables that may be of several kinds.
-fn schema_at(path: &Path) -> Option<&'static Json> {
-    path.0.iter().try_fold(SCHEMA.whole(), |schema, step| {
-        if SCHEMA.variants(schema).is_some() {
-            return None;
-        }
-        let next = match step {
-            Step::Key(key) => &SCHEMA.plain(schema)["properties"][key],
-            Step::Index(_) => &SCHEMA.plain(schema)["items"],
+/// The schema of the value at `path` of a document.
+fn schema_at(root: &Node, path: &Path) -> Option<&'static Json> {
+    let whole = (SCHEMA.whole(), Path::root());
+    let step = |(schema, at): (&'static Json, Path), step: &Step| {
+        let (next, at) = match step {
+            Step::Key(key) => {
+                let tag = |tag: &str| root.at(&at)?.get(tag)?.text();
+                (&SCHEMA.table_for(schema, tag)?["properties"][key], at.key(key))
+            }
+            Step::Index(index) => (&SCHEMA.plain(schema)["items"], at.index(*index)),
         };
-        (!next.is_null()).then_some(next)
-    })
+        (!next.is_null()).then_some((next, at))
+    };
+    path.0.iter().try_fold(whole, step).map(|(schema, _)| schema)
 }

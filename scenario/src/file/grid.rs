@@ -1,16 +1,10 @@
 //! `[grid]`: time-shared resources that may fail, and one scheduler that sends jobs to them.
 
 use haggle_model::Span;
-use haggle_scheduling::Own;
-use haggle_scheduling::grid::Checkpointing;
-use haggle_scheduling::own::{GridPolicyRule, Rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    CancelMode, Disclosure, Estimate, LinkSharing, LoadUnit, MeanFailure, Outages, Preference,
-    SessionLimits, StaticAlgorithm, TimeLaw,
-};
+use super::{Disclosure, GridPolicy, LinkSharing, MeanFailure, TimeLaw};
 use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeOrShare, TimeSpan};
 
 /// A grid after Chtepen 2011: one scheduler, an information service, storage, a checkpoint
@@ -21,7 +15,7 @@ pub struct Grid {
     /// Name of the grid's scheduler: whom users submit to.
     #[serde(default = "grid")]
     pub name: Name,
-    /// How the scheduler sends jobs to resources.
+    /// How the scheduler sends jobs to resources: a word, or a table with the keys that this policy has.
     pub policy: GridPolicy,
     /// What the scheduler tells metaschedulers that may use the grid, "offers" if not given: with "load" or
     /// more, how long all resources would need for all its jobs. Read where `providers` of a
@@ -32,37 +26,6 @@ pub struct Grid {
     /// do jobs that were sent to a resource before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overflow: Option<Overflow>,
-    /// How many replicas of a job policies with replicas send.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub replicas: Option<Replicas>,
-    /// What part of the time left a job must save to move, with policies "rescheduling" and
-    /// "balanced-workflow".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gain: Option<Share>,
-    /// What else is worth a move, with policy "balanced-workflow".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub balance: Option<Balance>,
-    /// How the length of a task that runs is predicted, with policy "balanced-workflow";
-    /// "extrapolation" if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prediction: Option<Prediction>,
-    /// By what a task that runs has got on when its length is estimated, with policy "balanced-workflow";
-    /// "integrated" if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub estimate: Option<Estimate>,
-    /// Who makes the schedules of workflows, with policy "static-workflow"; "heft" if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub algorithm: Option<StaticAlgorithm>,
-    /// What becomes of tasks that have not been sent when resources fail or work again, with policy
-    /// "static-workflow"; "wait" if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outages: Option<Outages>,
-    /// Limits to the share that sessions may ask for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sessions: Option<SessionLimits>,
-    /// Which resource is the best one.
-    #[serde(default)]
-    pub prefers: Preference,
     /// Time between rounds of scheduling; zero = whenever something has happened.
     #[serde(default = "ten_minutes")]
     pub period: TimeSpan,
@@ -81,9 +44,6 @@ pub struct Grid {
     /// What becomes of an output that is under way when its resource fails.
     #[serde(default)]
     pub output: OutputFate,
-    /// When the other replicas of a job are cancelled once it cannot be lost any more.
-    #[serde(default)]
-    pub cancel_mode: CancelMode,
     /// Whether a job that starts from a checkpoint needs its input again.
     #[serde(default = "yes")]
     pub restart_needs_input: bool,
@@ -110,7 +70,7 @@ impl Grid {
 
     /// Whether jobs save their progress, from time to time or when they move.
     pub fn saves(&self) -> bool {
-        self.checkpoints.is_some() || self.policy == GridPolicy::BalancedWorkflow
+        self.checkpoints.is_some() || matches!(self.policy, GridPolicy::BalancedWorkflow(_))
     }
 }
 
@@ -141,124 +101,6 @@ fn yes() -> bool {
     true
 }
 
-/// How a grid's scheduler sends jobs to resources.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum GridPolicy {
-    /// First come, first served, each job to a random resource that has a slot; failures go unnoticed.
-    Fcfs,
-    /// First job, best computational resource; failures go unnoticed.
-    Fjbcr,
-    /// The longest job to the best resource; failures go unnoticed.
-    MaxMax,
-    /// The shortest job to the best resource; failures go unnoticed.
-    MinMax,
-    /// `replicas.max` replicas of each job, whatever happens; failures go unnoticed.
-    UnconditionalRep,
-    /// Workqueue with replication: copies of jobs that run when none waits, up to `replicas.max`.
-    Wqr,
-    /// `replicas.max` replicas of each job while there is room, `replicas.min` under load.
-    LoadDependentRep,
-    /// `replicas.max` replicas of each job; those seen to have failed are replaced.
-    DetectionAndReplication,
-    /// As load-dependent-rep; replicas seen to have failed are replaced.
-    FailureDependentRep,
-    /// Up to `replicas.max` replicas while there is room, checkpoints under load.
-    CombinedFt,
-    /// FJBCR that starts failed jobs again, from their checkpoints if they write any.
-    Migration,
-    /// As migration, and jobs that run move to where they end earlier.
-    Rescheduling,
-    /// Tasks of a workflow with the same successor are placed so that they end together; failed ones
-    /// start again.
-    Workflow,
-    /// As workflow, and tasks that run move so that those with the same successor end together.
-    BalancedWorkflow,
-    /// Each task of a workflow where a schedule has put it that was made when the workflow came; one task of a
-    /// resource at a time.
-    StaticWorkflow,
-    /// Sessions, which reserve a share: each where most of its user's are, or rejected.
-    UserClustering,
-    /// Sessions, each to the first resource with enough left, or rejected.
-    FullFill,
-    /// Sessions, each to the next resource in turn with enough left, or rejected.
-    FullFillRoundRobin,
-    /// As full-fill-round-robin; a share above `sessions.limit` is rejected.
-    WithLimit,
-    /// As full-fill-round-robin; each resource keeps room for light sessions, by Erlang's B formula.
-    WithDynamicLimit,
-    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
-    Own(Name),
-}
-
-impl GridPolicy {
-    /// Whether it reads `replicas`.
-    pub const fn replicates(&self) -> bool {
-        matches!(
-            self,
-            GridPolicy::UnconditionalRep
-                | GridPolicy::Wqr
-                | GridPolicy::LoadDependentRep
-                | GridPolicy::DetectionAndReplication
-                | GridPolicy::FailureDependentRep
-                | GridPolicy::CombinedFt
-        )
-    }
-
-    /// Whether its jobs are sessions, which reserve a share of a resource or are rejected.
-    pub const fn takes_sessions(&self) -> bool {
-        matches!(
-            self,
-            GridPolicy::UserClustering
-                | GridPolicy::FullFill
-                | GridPolicy::FullFillRoundRobin
-                | GridPolicy::WithLimit
-                | GridPolicy::WithDynamicLimit
-        )
-    }
-
-    /// Whether its jobs may write checkpoints; one of these rules says so of itself.
-    pub fn takes_checkpoints(&self, own: &Rules) -> bool {
-        if let GridPolicy::Own(name) = self {
-            let found = own.grid_policies.get(name.as_str());
-            // Nothing is known of one that is not there.
-            let never =
-                |it: Own<GridPolicyRule>| (it.rule)(1).checkpointing() == Checkpointing::Never;
-            return !found.is_ok_and(never);
-        }
-        matches!(
-            self,
-            GridPolicy::CombinedFt
-                | GridPolicy::Migration
-                | GridPolicy::Rescheduling
-                | GridPolicy::Workflow
-                | GridPolicy::BalancedWorkflow
-                | GridPolicy::StaticWorkflow
-        )
-    }
-}
-
-/// What is worth a move, with policy "balanced-workflow" (Chtepen 2011, section 5.5).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Balance {
-    /// RE_min: a task that needs no longer than this stays.
-    pub floor: TimeSpan,
-    /// θ: so many resources of a site that are about as fast are looked at as one.
-    #[schemars(range(min = 1, max = 10_000_000))]
-    pub group: u32,
-    /// Whether the root of a workflow leaves a resource that a task of a set can use.
-    pub evict: bool,
-    /// Whether a move is thought to take the time for its checkpoint and its recovery, beside that for its data.
-    pub counts_checkpoint: bool,
-}
-
-impl Default for Balance {
-    fn default() -> Balance {
-        Balance { floor: TimeSpan::ZERO, group: 1, evict: true, counts_checkpoint: true }
-    }
-}
-
 /// How the length of a task that runs is predicted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -272,31 +114,6 @@ pub enum Prediction {
     CurveFit,
     /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
     Own(Name),
-}
-
-/// How many replicas of a job there are, each on another resource.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Replicas {
-    /// Rep_min: under load.
-    #[schemars(range(min = 1, max = 1_000))]
-    pub min: u32,
-    /// Rep_max: while there is room, and for policies without bounds.
-    #[schemars(range(min = 1, max = 1_000))]
-    pub max: u32,
-    /// CL: there is room while so much is left for the next job.
-    pub room: u32,
-    /// With combined-ft, replication begins again when so much is left; without it, `room`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub resume: Option<u32>,
-    /// In what room is counted.
-    pub unit: LoadUnit,
-}
-
-impl Default for Replicas {
-    fn default() -> Replicas {
-        Replicas { min: 1, max: 2, room: 1, resume: None, unit: LoadUnit::default() }
-    }
 }
 
 /// How late a grid's scheduler learns of failures, repairs and load.

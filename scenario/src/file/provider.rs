@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use haggle_model::Span;
 
-use super::{Compression, Disclosure, Late, Overrun, ReschedulingRule, Reservations};
+use super::{Disclosure, Overrun, Policy, ReschedulingRule};
 use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeSpan};
 
 /// An owner of processors with its own local scheduler.
@@ -21,15 +21,9 @@ pub struct Provider {
     #[serde(default = "reference_speed")]
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
     pub speed: f64,
-    /// How its local scheduler decides which job starts when.
+    /// How its local scheduler decides which job starts when: a word, or a table with the keys that this policy has.
     #[serde(default)]
     pub policy: Policy,
-    /// In which order waiting jobs are considered.
-    #[serde(default)]
-    pub order: Order,
-    /// What happens to reservations when a job ends early; read by conservative backfilling only.
-    #[serde(default)]
-    pub compression: Compression,
     /// What happens to a job, or a task of a bag, that runs past its requested time.
     #[serde(default)]
     pub overrun: Overrun,
@@ -48,23 +42,6 @@ pub struct Provider {
     /// What the provider tells others about itself.
     #[serde(default)]
     pub disclosure: Disclosure,
-    /// How it makes offers for bags of tasks; read by policies "edf" and "bags" only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offers: Option<Offers>,
-    /// In which order waiting tasks move up when something ends early; read by policy "bags" only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rescheduling: Option<Rescheduling>,
-    /// Whether all tasks of a bag that come here start together, as a rigid job does; otherwise each starts
-    /// where it fits, as without it. Read by policy "bags" only. Tasks placed in free time slots start together with
-    /// those of the same start, and more tasks than processors one full machine after the other.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub blocks: bool,
-    /// How it treats advance reservations; read by policy "reservations" only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reservations: Option<Reservations>,
-    /// Where its estimates of bags' run times come from; read by policies "edf" and "bags" only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub estimates: Option<Estimates>,
     /// The share of its free processors that it tells those who spread jobs over providers, "100%" if not
     /// given; rounded down. Read with `coallocation` or `mapping` of a metascheduler only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,31 +67,15 @@ impl Provider {
             processors,
             speed: reference_speed(),
             policy: Policy::default(),
-            order: Order::default(),
-            compression: Compression::default(),
             overrun: Overrun::default(),
             on_failure: None,
             checkpoints: None,
             max_attempts: None,
             disclosure: Disclosure::default(),
-            offers: None,
-            rescheduling: None,
-            blocks: false,
-            reservations: None,
-            estimates: None,
             publishes: None,
             machine: None,
             site: None,
             count: one(),
-        }
-    }
-
-    /// Whether its queue reserves a start for each job, which it keeps.
-    pub fn reserves(&self) -> bool {
-        match self.policy {
-            Policy::Fcfs => self.order == Order::Arrival,
-            Policy::Conservative => self.compression != Compression::Replan,
-            Policy::Easy | Policy::Edf | Policy::Bags | Policy::Reservations => false,
         }
     }
 }
@@ -131,44 +92,12 @@ fn is_one(count: &u32) -> bool {
     *count == 1
 }
 
-/// How a local scheduler decides which job starts when.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Policy {
-    /// First come, first served: no job passes one that is before it in the queue.
-    Fcfs,
-    /// EASY backfilling: a job may pass others if it does not delay the first one in the queue.
-    #[default]
-    Easy,
-    /// Conservative backfilling: every job has a reservation, and a job may pass others if it delays none.
-    Conservative,
-    /// Earliest deadline first with promises that are kept; makes offers for bags of tasks.
-    Edf,
-    /// Conservative backfilling of bags of tasks, moved up when something ends early; makes offers.
-    Bags,
-    /// Advance reservations with windows, in which what waits may move; jobs that ask for none go aside for them.
-    Reservations,
-}
-
-impl Policy {
-    /// Whether providers with it make offers for bags of tasks.
-    pub const fn bargains(self) -> bool {
-        matches!(self, Policy::Edf | Policy::Bags)
-    }
-}
-
 /// How a provider makes offers for bags of tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Offers {
     /// Sizes for which offers are made, as shares of the bag; the whole bag always is one.
     pub fractions: Vec<Share>,
-    /// What policy "edf" does with new work that would make a promise late.
-    pub late: Late,
-    /// How close policy "edf" comes to the earliest completion it can promise.
-    pub resolution: TimeSpan,
-    /// Whether tasks placed in published free time slots stay exactly there.
-    pub pinned: bool,
     /// How long an offer can be taken up, and is held then; without it, four times the longest latency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validity: Option<TimeSpan>,
@@ -186,9 +115,6 @@ impl Default for Offers {
         let share = |text: &str| text.parse().expect("a percentage");
         Offers {
             fractions: ["10%", "25%", "50%", "75%", "100%"].map(share).to_vec(),
-            late: Late::default(),
-            resolution: TimeSpan(Span::from_secs(1)),
-            pinned: false,
             validity: None,
             told: Told::default(),
             padding: share("0%"),

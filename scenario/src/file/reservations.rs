@@ -1,4 +1,4 @@
-//! `[provider.reservations]`: how a provider treats advance reservations.
+//! Policy "reservations" of a provider: how it treats advance reservations.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{AfterAnchor, Criterion};
 use crate::quantity::Share;
 
-/// How a provider treats advance reservations.
+/// How a provider treats advance reservations: the keys of policy "reservations".
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Reservations {

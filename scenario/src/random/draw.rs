@@ -96,14 +96,23 @@ impl Draw<'_> {
 
     /// The value of a key of a table of the type `name`.
     pub(super) fn value(&mut self, name: &str, key: &str, schema: &Json) -> Value {
-        if let Some(Wish::OneOf(words)) = self.theme.wish(name, key) {
-            return Value::String((*self.dice.pick(words)).to_owned());
-        }
-        if let Some(words) = SCHEMA.words(schema) {
-            return Value::String((*self.dice.pick(&words)).to_owned());
-        }
         let (type_name, inner) = named(schema);
         let type_name = type_name.unwrap_or(name);
+        let wished = self.theme.wish(name, key);
+        let words = match &wished {
+            Some(Wish::OneOf(words)) => Some(words.to_vec()),
+            _ => SCHEMA.words(schema),
+        };
+        if let Some(words) = words {
+            let word = *self.dice.pick(&words);
+            // Half of what may be a table with keys of its own is just its word, if that is enough.
+            let alone = SCHEMA.words(schema).unwrap_or_default().contains(&word);
+            let table = SCHEMA.variants(inner).is_some();
+            return match table && (!alone || self.dice.chance(50)) {
+                true => Value::Table(self.table_of(type_name, inner, word)),
+                false => Value::String(word.to_owned()),
+            };
+        }
         if SCHEMA.variants(inner).is_some() {
             return Value::Table(self.table(type_name, inner));
         }

@@ -1,6 +1,6 @@
 //! The keys of the schema, each by the name under which coverage counts it.
 //!
-//! A table that stands at one place gives its keys the way to it (`provider.offers.late`); one
+//! A table that stands at one place gives its keys the way to it (`provider.policy.edf.late`); one
 //! that stands at several, such as a law, gives them its own name (`time-law.uniform.low`).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -194,7 +194,10 @@ fn visit(table: &toml::Table, name: &str, schema: &Json, each: &mut Each<'_>) {
     for (key, value) in table {
         let property = &schema["properties"][key];
         let is_word = SCHEMA.words(member(property)).is_some();
-        each(name, tag, key, value.as_str().filter(|_| is_word));
+        // A word, or the table that has it as its tag.
+        let tagged = SCHEMA.variants(member(property)).and_then(|(tag, _)| value.get(tag));
+        let word = tagged.unwrap_or(value).as_str();
+        each(name, tag, key, word.filter(|_| is_word));
         let (name, inner) = named(member(property));
         let Some(name) = name.filter(|_| is_table(inner)) else { continue };
         visit_value(value, name, inner, each);
@@ -218,7 +221,8 @@ pub(super) fn chosen<'s>(table: &toml::Table, schema: &'s Json) -> (&'s str, &'s
     let Some((tag, variants)) = SCHEMA.variants(schema) else { return ("", SCHEMA.plain(schema)) };
     let word = table.get(tag).and_then(toml::Value::as_str);
     let found = variants.into_iter().find(|(name, _)| Some(*name) == word);
-    found.unwrap_or(("", &Json::Null))
+    let beside = SCHEMA.table_beside_words(schema).filter(|_| word.is_none());
+    found.unwrap_or(("", beside.unwrap_or(&Json::Null)))
 }
 
 #[cfg(test)]
@@ -230,7 +234,7 @@ mod tests {
         let names: BTreeSet<String> = keys().into_iter().map(|key| key.shown).collect();
         for name in [
             "scenario.seed",
-            "provider.offers.late",
+            "provider.policy.edf.late",
             "workload.step.window.until",
             "time-law.uniform.low",
             "grid.site.load.period",

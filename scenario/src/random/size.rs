@@ -111,7 +111,7 @@ impl Theme {
             (Mapped | Moving, "Provider", "policy") => OneOf(&["conservative"]),
             (Mapped | Moving, "Provider", "disclosure") => OneOf(&["slots", "queue"]),
             (Mapped | Moving, "Provider", "overrun") => OneOf(&["kill"]),
-            (Mapped | Moving, "Provider", "compression") => {
+            (Mapped | Moving, "Policy", "compression") => {
                 OneOf(&["by-start", "job-by-job", "none"])
             }
             (Mapped | Moving, "Provider", "speed") => Absent,
@@ -120,7 +120,6 @@ impl Theme {
             (Both, "Scenario", "provider" | "grid") => Present,
             (Both, "Workload", "share" | "applications") => Absent,
             (Both, "Site", "sharing") => OneOf(&["equal"]),
-            (Both, "Grid", "sessions") => Absent,
             (Both, "InlineJob", "processors") => Absent,
             (_, "Workload", "iterative") => Absent,
             (
@@ -154,7 +153,6 @@ impl Theme {
             (Grid | Sessions, "InlineJob", "processors") => Absent,
             (Grid, "Workload", "share") => Absent,
             (Grid | Workflows, "Site", "sharing") => OneOf(&["equal"]),
-            (Grid | Workflows, "Grid", "sessions") => Absent,
             (Sessions, "Grid", "policy") => OneOf(&[
                 "user-clustering",
                 "full-fill",
@@ -239,7 +237,7 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
         ("Workflows", "processors" | "processors-max") => 8,
         ("Workflows", "days") => 1,
         ("Reallocation", "window") => 6,
-        ("Replicas", "min" | "max") => 5,
+        ("Replicas" | "MaxReplicas" | "SwitchedReplicas", "min" | "max") => 5,
         ("PlanCluster" | "MeasuredTimes", "machines") => 8,
         ("PlanGenetic", "generations" | "population") => 9,
         ("Applications", "count") => 9,

@@ -42,7 +42,7 @@ fn deal(table: &toml::Table, schema: &Json, dice: &mut Dice) -> (toml::Table, to
         let needed = SCHEMA.required(schema).any(|it| it == key);
         match (value, dice.below(3)) {
             // Which kind of table it is has to be said on the side that has its keys.
-            (Value::Table(inner), 0) if !inner.contains_key("law") => {
+            (Value::Table(inner), 0) if SCHEMA.variants(property).is_none() => {
                 let (low, high) = deal(inner, property, dice);
                 under.insert(key.clone(), Value::Table(low));
                 over.insert(key.clone(), Value::Table(high));

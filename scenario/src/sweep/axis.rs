@@ -22,27 +22,50 @@ pub(super) struct Place {
     /// Where the axis is written: what is wrong with a place is shown there.
     pub(super) span: Range<usize>,
     /// What each value puts where.
-    puts: Vec<Vec<(Path, Node)>>,
+    puts: Vec<Vec<Put>>,
+}
+
+/// A value that is put at a path.
+struct Put {
+    path: Path,
+    value: Node,
+    /// Where the path is written.
+    span: Range<usize>,
+}
+
+/// Puts values where they belong. What is put as a whole does not undo what else is put into it.
+fn put_all<'p>(puts: impl Iterator<Item = &'p Put>, root: &mut Node) {
+    let mut puts: Vec<&Put> = puts.collect();
+    puts.sort_by_key(|put| put.path.0.len());
+    for put in puts {
+        set((root, SCHEMA.whole()), &put.path.0, &put.value, &put.span);
+    }
 }
 
 impl Place {
     /// Whether any of its values is put there.
     pub(super) fn sets(&self, at: &Path) -> bool {
-        self.puts.iter().flatten().any(|(path, _)| path == at)
+        self.puts.iter().flatten().any(|put| put.path == *at)
     }
 
-    /// Puts the value with this index wherever the axis's path leads.
-    pub(super) fn set(&self, root: &mut Node, index: usize) {
-        for (path, value) in &self.puts[index] {
-            set(root, &path.0, value, &self.span);
-        }
+    /// Puts the values with these indices, one of each axis, wherever their axes' paths lead.
+    pub(super) fn set(places: &[Place], indices: &[usize], root: &mut Node) {
+        put_all(places.iter().zip(indices).flat_map(|(place, &index)| &place.puts[index]), root);
     }
 }
 
-/// A value as results have it: strings without quotes, rules of one's own by their names.
+/// A value as results have it: strings without quotes, and tables that have a name, or are a rule of one's own, by
+/// that, with their other keys behind it.
 pub(super) fn text_of(value: &toml::Value) -> String {
-    let own = value.as_table().filter(|table| table.len() == 1).and_then(|table| table.get("own"));
-    own.unwrap_or(value).as_str().map_or_else(|| value.to_string(), str::to_owned)
+    let named = value.as_table().and_then(|table| {
+        let key = ["name", "own"].into_iter().find(|key| table.contains_key(*key))?;
+        let mut text = table[key].as_str()?.to_owned();
+        for (key, value) in table.iter().filter(|(other, _)| *other != key) {
+            text.push_str(&format!(" {key}={}", text_of(value)));
+        }
+        Some(text)
+    });
+    named.or_else(|| value.as_str().map(str::to_owned)).unwrap_or_else(|| value.to_string())
 }
 
 /// Where a sweep is written, as far as its axes show.
@@ -81,15 +104,20 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
                 let values = nodes(root, &at.key("values"));
                 findings.problems.extend(twice(&title, &values));
                 let Some(paths) = find(root, path, &span, findings) else { continue };
-                let put = |value: &Node| -> Vec<(Path, Node)> {
-                    paths.iter().map(|path| (path.clone(), value.clone())).collect()
+                let put = |value: &Node| -> Vec<Put> {
+                    let at = |path: &Path| Put {
+                        path: path.clone(),
+                        value: value.clone(),
+                        span: span.clone(),
+                    };
+                    paths.iter().map(at).collect()
                 };
                 let puts = values.iter().map(put).collect();
                 (values, puts)
             }
             None => variants(root, &at.key("variant"), findings),
         };
-        if puts.iter().flatten().any(|(path, _)| is_figure(path)) {
+        if puts.iter().flatten().any(|put| is_figure(&put.path)) {
             findings.problems.push(Problem {
                 message: format!("axis \"{title}\" varies a figure, which all runs share"),
                 span,
@@ -112,9 +140,7 @@ pub(super) fn settle(root: &mut Node) -> Findings {
     let Value::Table(entries) = &mut root.value else { return findings };
     let Some(at) = entries.iter().position(|entry| entry.key == "set") else { return findings };
     let settings = entries.remove(at).node;
-    for (path, value) in puts(root, &settings, &mut findings) {
-        set(root, &path.0, &value, &settings.span);
-    }
+    put_all(puts(root, &settings, &mut findings).iter(), root);
     let after = conform(root);
     findings.problems.extend(after.problems);
     findings.replaced.extend(after.replaced);
@@ -122,12 +148,13 @@ pub(super) fn settle(root: &mut Node) -> Findings {
 }
 
 /// What a table of paths with values puts where.
-fn puts(root: &Node, settings: &Node, findings: &mut Findings) -> Vec<(Path, Node)> {
+fn puts(root: &Node, settings: &Node, findings: &mut Findings) -> Vec<Put> {
     let mut puts = Vec::new();
     if let Value::Table(entries) = &settings.value {
         for entry in entries {
             let paths = find(root, &entry.key, &entry.key_span, findings);
-            puts.extend(paths.into_iter().flatten().map(|path| (path, entry.node.clone())));
+            let put = |path| Put { path, value: entry.node.clone(), span: entry.key_span.clone() };
+            puts.extend(paths.into_iter().flatten().map(put));
         }
     }
     puts
@@ -142,11 +169,7 @@ fn nodes(root: &Node, path: &Path) -> Vec<Node> {
 }
 
 /// The names of an axis's variants and what each puts where.
-fn variants(
-    root: &Node,
-    path: &Path,
-    findings: &mut Findings,
-) -> (Vec<Node>, Vec<Vec<(Path, Node)>>) {
+fn variants(root: &Node, path: &Path, findings: &mut Findings) -> (Vec<Node>, Vec<Vec<Put>>) {
     let mut names: Vec<Node> = Vec::new();
     let mut all = Vec::new();
     for (index, variant) in nodes(root, path).iter().enumerate() {
@@ -245,7 +268,7 @@ struct Search {
 
 impl Search {
     /// `node` is `None` in a table that may be written but is not.
-    fn walk(&mut self, node: Option<&Node>, schema: &Json, at: &Path, segments: &[&str]) {
+    fn walk(&mut self, node: Option<&Node>, schema: &'static Json, at: &Path, segments: &[&str]) {
         let Some((segment, rest)) = segments.split_first() else {
             self.paths.push(at.clone());
             return;
@@ -253,9 +276,10 @@ impl Search {
         match node.map(|node| &node.value) {
             Some(Value::Array(items)) => self.walk_array(items, schema, at, segment, rest),
             Some(Value::Table(_)) | None => {
-                let property = &SCHEMA.plain(schema)["properties"][segment];
+                let property = property(schema, segment);
                 let next = node.and_then(|node| node.get(segment));
-                let open = SCHEMA.type_of(property) == Some("object") || rest.is_empty();
+                let table = SCHEMA.type_of(property) == Some("object");
+                let open = table || SCHEMA.variants(property).is_some() || rest.is_empty();
                 if next.is_some() || open && !segment.is_empty() {
                     self.walk(next, property, &at.key(segment), rest);
                 } else {
@@ -269,7 +293,7 @@ impl Search {
     fn walk_array(
         &mut self,
         items: &[Node],
-        schema: &Json,
+        schema: &'static Json,
         at: &Path,
         segment: &str,
         rest: &[&str],
@@ -301,16 +325,35 @@ impl Search {
     }
 }
 
-/// Puts `value` at the end of `steps`, making tables on the way.
-fn set(node: &mut Node, steps: &[Step], value: &Node, span: &Range<usize>) {
+/// What a table may have at this key; of tables that could stand in one place, the first that has it: which of them
+/// stands there may be set, too.
+fn property(schema: &'static Json, key: &str) -> &'static Json {
+    let variants = SCHEMA.variants(schema).map_or_else(Vec::new, |(_, variants)| variants);
+    let tables = variants.into_iter().map(|(_, table)| table);
+    let beside = SCHEMA.table_beside_words(schema);
+    let all = tables.chain(beside).chain([SCHEMA.plain(schema)]);
+    let mut found = all.map(|table| &table["properties"][key]);
+    found.find(|it| !it.is_null()).unwrap_or(&Json::Null)
+}
+
+/// Puts `value` at the end of `steps`, making tables on the way, also of words that are short for one.
+fn set(
+    (node, schema): (&mut Node, &'static Json),
+    steps: &[Step],
+    value: &Node,
+    span: &Range<usize>,
+) {
     let Some((step, rest)) = steps.split_first() else {
         *node = value.clone();
         return;
     };
+    if let (Value::String(_), Some((tag, _))) = (&node.value, SCHEMA.variants(schema)) {
+        node.tag(tag);
+    }
     match (step, &mut node.value) {
         (Step::Index(index), Value::Array(items)) => {
             if let Some(item) = items.get_mut(*index) {
-                set(item, rest, value, span);
+                set((item, &SCHEMA.plain(schema)["items"]), rest, value, span);
             }
         }
         (Step::Key(key), Value::Table(entries)) => {
@@ -319,7 +362,7 @@ fn set(node: &mut Node, steps: &[Step], value: &Node, span: &Range<usize>) {
                 entries.push(Entry { key: key.clone(), key_span: span.clone(), node: table });
                 entries.len() - 1
             });
-            set(&mut entries[place].node, rest, value, span);
+            set((&mut entries[place].node, property(schema, key)), rest, value, span);
         }
         _ => {}
     }

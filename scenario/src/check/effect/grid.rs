@@ -1,4 +1,4 @@
-//! Keys of a grid that its policy, its rule for checkpoints or its network does not read.
+//! Keys of a grid that nothing here, its rule for checkpoints or its network does not read.
 
 use crate::check::Check;
 use crate::file::{
@@ -12,7 +12,7 @@ impl Check<'_> {
     pub(super) fn grid_effects(&mut self) {
         let Some(grid) = &self.scenario.grid else { return };
         let path = Path::root().key("grid");
-        self.policy_effects(&path, grid);
+        self.grid_policy_effects(&path, grid);
         let users = self.scenario.metaschedulers.iter().filter(|it| self.scenario.uses_grid(it));
         let asked = users.map(|it| it.needs(&self.scenario.own)).max();
         let why = match asked {
@@ -47,7 +47,7 @@ impl Check<'_> {
         for (index, site) in grid.sites.iter().enumerate() {
             self.uses(
                 &path.key("site").index(index).key("slots"),
-                grid.policy != GridPolicy::StaticWorkflow,
+                !matches!(grid.policy, GridPolicy::StaticWorkflow { .. }),
                 &format!("site \"{}\"", site.name),
                 "under this policy a resource has one task at a time",
                 "remove it, or choose another policy (`haggle list grid-policies`)",
@@ -71,49 +71,15 @@ impl Check<'_> {
         }
     }
 
-    fn policy_effects(&mut self, path: &Path, grid: &Grid) {
-        let policy = &grid.policy;
-        let own = matches!(policy, GridPolicy::Own(_));
+    fn grid_policy_effects(&mut self, path: &Path, grid: &Grid) {
         let saves = grid.saves();
-        let bounded = matches!(
-            policy,
-            GridPolicy::LoadDependentRep | GridPolicy::FailureDependentRep | GridPolicy::CombinedFt
-        );
-        let best = matches!(
-            policy,
-            GridPolicy::Fjbcr
-                | GridPolicy::MaxMax
-                | GridPolicy::MinMax
-                | GridPolicy::Migration
-                | GridPolicy::Rescheduling
-                | GridPolicy::Own(_)
-        );
-        let rows = [
-            ("prefers", best, "this policy has an order of its own"),
-            (
-                "cancel-mode",
-                own || policy.replicates(),
-                "this policy sends one replica of each job",
-            ),
-            ("restart-needs-input", saves, "no job starts from a checkpoint"),
-        ];
         let remedy = "remove it, or choose another policy (`haggle list grid-policies`)";
-        for (key, read, why) in rows {
-            self.uses(&path.key(key), read, "the grid", why, remedy);
-        }
-        let rows = [
-            ("min", bounded),
-            ("room", bounded),
-            ("unit", bounded),
-            ("resume", *policy == GridPolicy::CombinedFt),
-        ];
-        for (key, read) in rows {
-            let why = "this policy does not read it";
-            self.uses(&path.key("replicas").key(key), read, "the grid's replicas", why, remedy);
-        }
+        let why = "no job starts from a checkpoint";
+        self.uses(&path.key("restart-needs-input"), saves, "the grid", why, remedy);
+        let policy = path.key("policy");
         self.uses(
-            &path.key("outages"),
-            *policy != GridPolicy::StaticWorkflow || self.fails(grid),
+            &policy.key("outages"),
+            self.fails(grid),
             "the grid",
             "none of its resources fails",
             "remove it, or add [[failures]] `of` a site",
@@ -121,40 +87,48 @@ impl Check<'_> {
         let mut own = self.scenario.workloads.iter().filter(|it| self.scenario.may_run_on_grid(it));
         let moves_tasks = own.clone().any(|it| it.workflows.is_some());
         let told = own.any(|it| progress(it).is_some());
-        for key in ["gain", "balance", "prediction", "estimate"] {
-            let (read, why, remedy) = match key {
-                "prediction" | "estimate" if moves_tasks => (
-                    told,
-                    "no task says anything of its progress",
-                    "remove it, or add `progress` to [workload.workflows]",
-                ),
-                _ => (
-                    moves_tasks,
-                    "no workload has workflows, and other jobs are not moved",
-                    "remove it, or add a workload with `model = \"workflows\"`",
-                ),
-            };
-            let read = read || *policy != GridPolicy::BalancedWorkflow;
-            self.uses(&path.key(key), read, "the grid", why, remedy);
+        if matches!(grid.policy, GridPolicy::BalancedWorkflow(_)) {
+            let flows = (
+                moves_tasks,
+                "no workload has workflows, and other jobs are not moved",
+                "remove it, or add a workload with `model = \"workflows\"`",
+            );
+            let progress = (
+                told,
+                "no task says anything of its progress",
+                "remove it, or add `progress` to [workload.workflows]",
+            );
+            let costs = (
+                grid.checkpoints.is_some(),
+                "the grid has no [grid.checkpoints]: neither a checkpoint nor a recovery takes time",
+                "remove it, or add [grid.checkpoints]",
+            );
+            for (key, needs) in [
+                ("gain", flows),
+                ("floor", flows),
+                ("group", flows),
+                ("evict", flows),
+                ("prediction", progress),
+                ("estimate", progress),
+                ("counts-checkpoint", costs),
+            ] {
+                let (read, why, remedy) = if moves_tasks { needs } else { flows };
+                self.uses(&policy.key(key), read, "the grid", why, remedy);
+            }
         }
-        self.progress_effects(path, grid);
+        self.progress_effects(grid);
         let at = Path::root().key("results").key("checkpoints");
         let why = "no job of this scenario writes checkpoints that get a row";
         self.uses(&at, saves, "the results", why, "remove it");
     }
 
-    /// What tasks say of their progress, where nobody listens, and what moves cost, where they cost nothing.
-    fn progress_effects(&mut self, path: &Path, grid: &Grid) {
-        let balanced = matches!(grid.policy, GridPolicy::BalancedWorkflow | GridPolicy::Own(_));
+    /// What tasks say of their progress, where nobody listens.
+    fn progress_effects(&mut self, grid: &Grid) {
+        let balanced =
+            matches!(grid.policy, GridPolicy::BalancedWorkflow(_) | GridPolicy::Own { .. });
         let own = |workload: &&Workload| self.scenario.may_run_on_grid(workload);
-        let workflows = self.scenario.workloads.iter().filter(own).any(|it| it.workflows.is_some());
-        let why =
-            "the grid has no [grid.checkpoints]: neither a checkpoint nor a recovery takes time";
-        let costs = grid.checkpoints.is_some() || !workflows;
-        let at = path.key("balance").key("counts-checkpoint");
-        self.uses(&at, costs, "the grid's balance", why, "remove it, or add [grid.checkpoints]");
         // A task that starts again after a failure is placed by what it has reported, too.
-        let heard = balanced || grid.policy == GridPolicy::Workflow && self.fails(grid);
+        let heard = balanced || matches!(grid.policy, GridPolicy::Workflow {}) && self.fails(grid);
         let workloads = self.scenario.workloads.iter().enumerate();
         for (index, workload) in workloads.filter(|(_, it)| own(it)) {
             let Some(progress) = progress(workload) else { continue };

@@ -10,7 +10,7 @@ use haggle_scheduling::Profile;
 use crate::Scenario;
 use crate::check::Check;
 use crate::check::names::Names;
-use crate::file::{InlineJob, Metascheduler, Policy, Provider, Role, Step, User, Workload};
+use crate::file::{InlineJob, Metascheduler, Provider, Role, Step, User, Workload};
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
 
@@ -262,8 +262,8 @@ fn taker<'a>(
 
 /// Whether windows are kept as they are asked for, and nothing beside them is offered.
 fn keeps_to_windows(provider: &Provider, way: &Way<'_>) -> bool {
-    let offers = provider.reservations.is_some_and(|it| it.threshold.is_some());
-    provider.policy == Policy::Reservations && way.reserves() && !(offers && way.accepts_others())
+    let Some(reserving) = provider.policy.reserving() else { return false };
+    way.reserves() && !(reserving.threshold.is_some() && way.accepts_others())
 }
 
 fn windows(scenario: &Scenario, names: &Names, copy: &str, provider: &Provider) -> Windows {

@@ -4,7 +4,7 @@ use super::flow::{Flow, Serves, parts};
 use crate::Scenario;
 use crate::check::Check;
 use crate::check::names::Names;
-use crate::file::{Maintenance, Overrun, Provider, Remedy, Step, Workload};
+use crate::file::{Maintenance, Overrun, Remedy, Reservations, Step, Workload};
 use crate::quantity::{Name, Share};
 use haggle_config::document::Path;
 
@@ -23,7 +23,8 @@ impl Reserves {
     fn of(scenario: &Scenario, flow: &Flow, names: &Names, workload: usize) -> Reserves {
         let reached = &flow.reached[workload];
         let offers = |&place: &usize| {
-            scenario.providers[place].reservations.is_some_and(|it| it.threshold.is_some())
+            let reserving = scenario.providers[place].policy.reserving();
+            reserving.is_some_and(|it| it.threshold.is_some())
         };
         let fails = |&place: &usize| {
             flow.serves[place].fails || scenario.providers[place].overrun == Overrun::Extend
@@ -62,9 +63,14 @@ pub(super) fn leaves_sizes(scenario: &Scenario, workload: usize) -> bool {
 
 impl Check<'_> {
     /// What is read only where something is reserved, or offered beside a window.
-    pub(super) fn reservation_effects(&mut self, at: &Path, provider: &Provider, serves: Serves) {
-        let offers = provider.reservations.is_some_and(|it| it.threshold.is_some());
-        let owner = format!("the reservations of provider \"{}\"", provider.name);
+    pub(super) fn reservation_effects(
+        &mut self,
+        at: &Path,
+        owner: &str,
+        reservations: &Reservations,
+        serves: Serves,
+    ) {
+        let offers = reservations.threshold.is_some();
         let reserved = serves.reserved;
         let nothing = "nobody has jobs reserved here";
         let none = "without `threshold` it offers nothing beside a window";
@@ -77,7 +83,7 @@ impl Check<'_> {
         ];
         for (key, read, why) in rows {
             let remedy = "remove it, or add a [[workload.step]] with `kind = \"reservations\"`";
-            self.uses(&at.key(key), read, &owner, why, if reserved { "remove it" } else { remedy });
+            self.uses(&at.key(key), read, owner, why, if reserved { "remove it" } else { remedy });
         }
     }
 
@@ -103,7 +109,8 @@ impl Check<'_> {
         let owner = format!("step \"reservations\" of workload \"{name}\"");
         let leaves = flexibility.is_some() || accepts.is_some();
         let shrinks = *on_failure == Remedy::Shrink;
-        let offered = "remove it, or set `threshold` in the `reservations` of a provider that its users submit to";
+        let offered =
+            "remove it, or set `threshold` in the `policy` of a provider that its users submit to";
         let rigid = ("no job is moldable", "remove it, or add a step \"moldable\" before this one");
         let beside = ("no provider that gets its jobs offers anything beside a window", offered);
         let firm = (

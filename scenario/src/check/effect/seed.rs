@@ -26,12 +26,12 @@ impl Check<'_> {
 fn draws(scenario: &Scenario) -> bool {
     let some = |share: Share| !share.is_zero();
     let provider = scenario.providers.iter().any(|it| {
-        let pads = it.offers.as_ref().is_some_and(|offers| some(offers.padding));
+        let pads = it.policy.offers().is_some_and(|offers| some(offers.padding));
         // A rule of one's own may draw.
         let told =
-            it.offers.as_ref().is_some_and(|offers| matches!(offers.told, file::Told::Own(_)));
-        pads || told
-            || it.estimates.is_some_and(|estimates| estimates.from == EstimatesFrom::Profiled)
+            it.policy.offers().is_some_and(|offers| matches!(offers.told, file::Told::Own(_)));
+        let profiles = |it: &file::Estimates| it.from == EstimatesFrom::Profiled;
+        pads || told || it.policy.estimates().is_some_and(profiles)
     });
     let places = scenario.metaschedulers.iter().any(|it| match it.role() {
         Role::Composes(_) | Role::Moves(_) | Role::Maps(_) => false,
@@ -117,7 +117,8 @@ fn plans_draw(plans: &Plans) -> bool {
 
 fn grid_draws(grid: &Grid) -> bool {
     // A rule of one's own may draw.
-    let random = matches!(grid.policy, GridPolicy::Fcfs | GridPolicy::Wqr | GridPolicy::Own(_));
+    let random =
+        matches!(grid.policy, GridPolicy::Fcfs {} | GridPolicy::Wqr(_) | GridPolicy::Own { .. });
     let stars = grid.network.model == NetworkModel::Stars && grid.sites.len() > 1;
     random
         || grid.information.mode == InformationMode::Delayed

@@ -1,0 +1,188 @@
+//! `policy` is a word, or a table with the keys that this policy has.
+
+use crate::command::{Folder, VALID, stderr_of};
+
+/// The small scenario with this beside the other keys of its provider.
+fn with(policy: &str) -> String {
+    VALID.replace("processors = 8\n", &format!("processors = 8\n{policy}\n"))
+}
+
+/// What `validate` says of it.
+fn said(policy: &str) -> String {
+    let folder = Folder::with(&[("it.toml", &with(policy))]);
+    stderr_of(&folder.haggle(&["validate", "it.toml"])).to_owned()
+}
+
+#[test]
+fn a_key_of_another_policy_is_an_unknown_key() {
+    insta::assert_snapshot!(said("policy = { name = \"easy\", compression = \"none\" }"), @r#"
+      × [provider.policy] with `name = "easy"` has no key `compression`
+       ╭─[it.toml:9:27]
+     9 │ policy = { name = "easy", compression = "none" }
+       ·                           ─────┬─────
+       ·                                ╰── unknown key
+       ╰────
+      help: it is a key of "conservative"; with `name = "easy"` there are `name`, `order`
+
+    error: it.toml has 1 problem
+    "#);
+    let mistyped = said("policy = { name = \"conservative\", compresion = \"none\" }");
+    assert!(mistyped.contains("help: did you mean `compression`?"), "{mistyped}");
+    let unheard = said("policy = { name = \"conservative\", colour = 3 }");
+    let known = "with `name = \"conservative\"` has `compression`, `name`, `order`";
+    assert!(unheard.contains(known), "{unheard}");
+    let nobody = said("policy = { order = \"shortest\" }");
+    assert!(nobody.contains("[provider.policy] has no `name`"), "{nobody}");
+    assert!(nobody.contains("`name` is one of \"fcfs\", \"easy\""), "{nobody}");
+}
+
+#[test]
+fn a_key_that_stood_beside_the_policy_is_told_its_place() {
+    insta::assert_snapshot!(said("policy = \"conservative\"\norder = \"shortest\""), @r#"
+      × [[provider]] has no key `order`
+        ╭─[it.toml:10:1]
+     10 │ order = "shortest"
+        · ──┬──
+        ·   ╰── unknown key
+        ╰────
+      help: it belongs to `policy`: write `policy = { name = "conservative", order = … }`
+
+    error: it.toml has 1 problem
+    "#);
+    for (key, place) in [
+        ("blocks = true", "policy = { name = \"bags\", blocks = … }"),
+        ("policy = \"bags\"\noffers = {}", "policy = { name = \"bags\", offers = … }"),
+        ("reservations = { threshold = 5 }", "policy = { name = \"reservations\", … }"),
+    ] {
+        let said = said(key);
+        assert!(said.contains(&format!("write `{place}`")), "{said}");
+    }
+}
+
+/// What runs do not distinguish is the same: both forms have one digest.
+#[test]
+fn a_word_is_short_for_a_table_with_nothing_but_a_name() {
+    let folder = Folder::with(&[
+        ("word.toml", &with("policy = \"conservative\"")),
+        ("table.toml", &with("policy = { name = \"conservative\" }")),
+        ("header.toml", &with("[provider.policy]\nname = \"conservative\"\norder = \"arrival\"")),
+    ]);
+    let shown = |file: &str| folder.haggle(&["show", file]).replace(file, "it");
+    let all = ["word", "table", "header"].map(|file| {
+        shown(&format!("{file}.toml")).replace(&format!("name = \"{file}\""), "name = \"it\"")
+    });
+    assert!(all[0].contains("[provider.policy]\nname = \"conservative\"\norder = \"arrival\""));
+    assert!(all[0].contains("compression = \"by-start\""), "{}", all[0]);
+    assert!(all.iter().all(|it| *it == all[0]), "{all:#?}");
+}
+
+#[test]
+fn axes_vary_whole_policies_and_keys_of_them() {
+    let sweep = "[sweep]\n[[sweep.axis]]\npath = \"provider.*.policy.order\"\n\
+                 values = [\"arrival\", \"shortest\"]\n\
+                 [[sweep.axis]]\npath = \"provider.*.policy\"\n\
+                 values = [\"fcfs\", { name = \"conservative\", compression = \"none\" }]\n";
+    let folder = Folder::with(&[("it.toml", &format!("{VALID}{sweep}"))]);
+    // What one axis sets as a whole does not undo what the other one sets in it.
+    insta::assert_snapshot!(folder.haggle(&["show", "--runs", "it.toml"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    run	seed	folder	order	policy
+    0	1	order=arrival/policy=fcfs/seed=1	arrival	fcfs
+    1	1	order=arrival/policy=conservative%20compression%3Dnone/seed=1	arrival	conservative compression=none
+    2	1	order=shortest/policy=fcfs/seed=1	shortest	fcfs
+    3	1	order=shortest/policy=conservative%20compression%3Dnone/seed=1	shortest	conservative compression=none
+    ----- stderr -----
+    "#);
+    let shown = folder.haggle(&["show", "--run", "2", "it.toml"]);
+    assert!(shown.contains("name = \"fcfs\"\norder = \"shortest\""), "{shown}");
+    let shown = folder.haggle(&["show", "--run", "3", "it.toml"]);
+    let policy = "name = \"conservative\"\norder = \"shortest\"\ncompression = \"none\"";
+    assert!(shown.contains(policy), "{shown}");
+    let of_none = sweep.replace("\"fcfs\", {", "\"fcfs\", \"edf\", {");
+    let folder = Folder::with(&[("it.toml", &format!("{VALID}{of_none}"))]);
+    let shown = folder.haggle(&["validate", "it.toml"]);
+    let wrong = "[provider.policy] with `name = \"edf\"` has no key `order`";
+    assert!(stderr_of(&shown).contains(wrong), "{shown}");
+}
+
+#[test]
+fn a_key_is_set_below_a_word() {
+    let folder = Folder::with(&[
+        ("it.toml", &with("policy = \"conservative\"")),
+        (
+            "derived.toml",
+            "[scenario]\nextends = \"it.toml\"\n[set]\n\"provider.north.policy.compression\" = \"none\"\n",
+        ),
+    ]);
+    let shown = folder.haggle(&["show", "derived.toml"]);
+    assert!(shown.contains("name = \"conservative\"\norder = \"arrival\"\ncompression = \"none\""));
+    let setting = ["run", "it.toml", "--set", "provider.north.policy.blocks=true", "-o", "it"];
+    insta::assert_snapshot!(folder.haggle(&setting), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+      × [provider.policy] with `name = "conservative"` has no key `blocks`
+       ╭─[--set:6:1]
+     6 │ "provider.north.policy.blocks" = true
+       · ───────────────┬──────────────
+       ·                ╰── unknown key
+       ╰────
+      help: it is a key of "bags"; with `name = "conservative"` there are `compression`, `name`,
+            `order`
+
+    error: --set has 1 problem
+    "#);
+}
+
+/// Two tasks side by side on a grid.
+const GRID: &str = r#"
+[[workload]]
+name = "flows"
+model = "workflows"
+workflows = { count = 1, width = 2, work = "10min" }
+
+[[user]]
+name = "users"
+workload = "flows"
+submits-to = "grid"
+
+[grid]
+policy = { name = "balanced-workflow", floor = "4min" }
+
+[[grid.site]]
+name = "alpha"
+resources = 2
+"#;
+
+#[test]
+fn a_policy_of_a_grid_may_need_more_than_its_name() {
+    let text = GRID.replace("{ name = \"balanced-workflow\", floor = \"4min\" }", "\"with-limit\"");
+    let folder = Folder::with(&[("it.toml", &text)]);
+    let shown = folder.haggle(&["validate", "it.toml"]);
+    assert!(stderr_of(&shown).contains("[grid.policy] has no `limit`"), "{shown}");
+    assert!(stderr_of(&shown).contains("add `limit`: Largest share that is accepted"), "{shown}");
+    let text = GRID.replace("name = \"balanced-workflow\", floor", "own = \"mine\", floor");
+    let folder = Folder::with(&[("it.toml", &text)]);
+    let shown = folder.haggle(&["validate", "it.toml"]);
+    assert!(stderr_of(&shown).contains("[grid.policy] has no key `floor`"), "{shown}");
+    assert!(stderr_of(&shown).contains("has `cancel-mode`, `own`, `prefers`"), "{shown}");
+}
+
+/// A key alone joins the policy that is extended; another policy has nothing of it.
+#[test]
+fn a_policy_is_extended_by_its_keys_or_as_a_whole() {
+    let shown = |policy: &str| {
+        let derived = format!("[scenario]\nextends = \"it.toml\"\n[grid]\n{policy}\n");
+        let folder = Folder::with(&[("it.toml", GRID), ("derived.toml", &derived)]);
+        let shown = folder.haggle(&["show", "derived.toml"]);
+        let policy = shown.split("[grid.policy]\n").nth(1).expect("it has one");
+        policy.split("\n\n").next().unwrap_or_default().to_owned()
+    };
+    let joined = shown("policy = { gain = \"5%\" }");
+    assert!(joined.contains("name = \"balanced-workflow\"\ngain = \"5%\"\nfloor = \"4min\""));
+    assert_eq!(shown("policy = { name = \"workflow\" }"), "name = \"workflow\"");
+    assert_eq!(shown("policy = \"workflow\""), "name = \"workflow\"");
+    let own = "own = \"mine\"\nprefers = \"effective-speed\"\ncancel-mode = \"immediate\"";
+    assert_eq!(shown("policy = { own = \"mine\" }"), own);
+}
