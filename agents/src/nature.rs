@@ -23,8 +23,8 @@ impl Nature {
     }
 
     fn on_outage(&mut self, resource: u32, restore: Time, out: &mut Outbox) {
-        for (owner, processors) in self.resources[resource as usize].clone() {
-            out.send(owner, ResourceMessage::Failed { processors });
+        for (owner, processors) in &self.resources[resource as usize] {
+            out.send(*owner, ResourceMessage::Failed { processors: processors.clone() });
         }
         if restore < Time::FOREVER {
             out.wake(restore, Timer::RestoreDue { resource });
@@ -32,8 +32,8 @@ impl Nature {
     }
 
     fn on_restore_due(&mut self, resource: u32, out: &mut Outbox) {
-        for (owner, processors) in self.resources[resource as usize].clone() {
-            out.send(owner, ResourceMessage::Restored { processors });
+        for (owner, processors) in &self.resources[resource as usize] {
+            out.send(*owner, ResourceMessage::Restored { processors: processors.clone() });
         }
     }
 }

@@ -1,21 +1,27 @@
 //! Sets of processors as closed intervals: `0-3 5 7-9`.
 
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use smallvec::{SmallVec, smallvec};
+
+/// Nearly all sets are one interval or two, which need no memory of their own; a list of them is as
+/// large as a vector.
+type Intervals = SmallVec<[(u32, u32); 2]>;
 
 /// A set of processor numbers, kept as sorted, disjoint, maximal closed intervals.
 ///
 /// Invariant: `intervals[i].1 + 1 < intervals[i + 1].0`.
 #[derive(Clone, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 pub struct ProcessorSet {
-    intervals: Vec<(u32, u32)>,
+    intervals: Intervals,
 }
 
 impl ProcessorSet {
     /// No processor.
     pub const fn new() -> ProcessorSet {
-        ProcessorSet { intervals: Vec::new() }
+        ProcessorSet { intervals: Intervals::new_const() }
     }
 
     /// The `count` processors from number `first` on.
@@ -23,7 +29,7 @@ impl ProcessorSet {
         if count == 0 {
             return ProcessorSet::new();
         }
-        ProcessorSet { intervals: vec![(first, first + (count - 1))] }
+        ProcessorSet { intervals: smallvec![(first, first + (count - 1))] }
     }
 
     /// The intervals, ascending, both ends included.
@@ -62,7 +68,7 @@ impl ProcessorSet {
         if wanted > 0 && whole == self.intervals.len() {
             return None;
         }
-        let mut taken = Vec::with_capacity(whole + usize::from(wanted > 0));
+        let mut taken = Intervals::with_capacity(whole + usize::from(wanted > 0));
         taken.extend(self.intervals.drain(..whole));
         if wanted > 0 {
             let split = &mut self.intervals[0];
@@ -112,7 +118,7 @@ impl ProcessorSet {
 
     /// What is in both sets.
     pub fn intersection(&self, other: &ProcessorSet) -> ProcessorSet {
-        let mut intervals = Vec::new();
+        let mut intervals = Intervals::new();
         let (mut ours, mut theirs) = (self.intervals.iter(), other.intervals.iter());
         let (mut a, mut b) = (ours.next(), theirs.next());
         while let (Some(&(first, last)), Some(&(other_first, other_last))) = (a, b) {
@@ -139,16 +145,24 @@ impl ProcessorSet {
                 });
             let left = (start < first).then(|| (start, first - 1));
             let right = (last < end).then(|| (last + 1, end));
-            self.intervals.splice(at..=at, left.into_iter().chain(right));
+            match (left, right) {
+                (Some(left), Some(right)) => {
+                    self.intervals[at] = left;
+                    self.intervals.insert(at + 1, right);
+                }
+                (Some(rest), None) | (None, Some(rest)) => self.intervals[at] = rest,
+                (None, None) => {
+                    self.intervals.remove(at);
+                }
+            }
         }
     }
 
     /// What is in either set or in both.
     pub fn union(&self, other: &ProcessorSet) -> ProcessorSet {
-        let mut all: Vec<(u32, u32)> =
-            self.intervals.iter().chain(&other.intervals).copied().collect();
+        let mut all: Intervals = self.intervals.iter().chain(&other.intervals).copied().collect();
         all.sort_unstable();
-        let mut intervals: Vec<(u32, u32)> = Vec::with_capacity(all.len());
+        let mut intervals = Intervals::with_capacity(all.len());
         for (first, last) in all {
             match intervals.last_mut() {
                 Some(before) if first <= before.1.saturating_add(1) => {
