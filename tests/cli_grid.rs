@@ -101,7 +101,7 @@ fn jobs_share_a_resource_and_data_take_time() {
     bounded slowdown (10 s)           1.07        0.12        1.00        1.18        1.20
 
     results  out
-    digest   7172c5a3b15ef18015bdbf9257012e8d58468f79ffd9837dfb9fa3ff2d7deb02
+    digest   d810b01c3189b98323d18a9b350f4382fd6c8c747d15d55debb52d1c9574edeb
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/attempts.csv"), @"

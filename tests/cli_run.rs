@@ -90,7 +90,7 @@ fn a_run_is_summed_up() {
       turnaround, weighted, s        80.00   by processor-seconds
 
     results  out
-    digest   7846e99492278cba12900e9cf1747b740430f9ad6d9d069984db09a29ab36e55
+    digest   e5f2caf771d5b80149418c696421a1365ae7522a55c861ee23046fdd2f0650d6
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.names_in("out").join("\n"), @r#"
@@ -152,7 +152,7 @@ fn a_job_wider_than_every_provider_is_rejected_and_noted() {
       turnaround, weighted, s        96.67   by processor-seconds
 
     results  out
-    digest   68098e21ee98dc3ce22cfdc74cb48d00d418fa0804d9324528015a8cf3a56043
+    digest   6026cad7a5147c9b218426c79a6e34714e234ea47481d562dd2ee2b68e878cf1
     ----- stderr -----
       ⚠ a job of workload "jobs" needs 9 processors, and provider "north" can give it 8: it will be
       │ rejected

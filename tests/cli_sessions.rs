@@ -79,7 +79,7 @@ fn a_session_has_its_share_to_itself_or_is_rejected() {
     heavy                     4          3         1            -       0.00       0.00          1.00
 
     results  out
-    digest   03e7fc9a0f58b8445a19b4a2f45d5a71b3c58ce4c4bca04d382bd2ca9604d30e
+    digest   862f12f8c3f138b0230a38c5c09981f162e7ebd8561d3cf7310a15b7bc91cc50
     ----- stderr -----
     ");
     insta::assert_snapshot!(folder.read("out/attempts.csv"), @"

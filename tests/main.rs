@@ -59,6 +59,7 @@ mod scenario_expands;
 mod scenario_reader_survives;
 mod scenario_round_trips;
 mod scenarios_in_the_repository;
+mod self_describing;
 mod side_by_side;
 mod small_runs;
 mod tables_agree;

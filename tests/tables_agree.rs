@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use haggle::experiment::audit::audit;
+use haggle_results::RunReader;
 
 use crate::command::Folder;
 
@@ -595,11 +596,11 @@ outages = [["10s"]]
 #[test]
 fn what_is_saved_of_a_job_that_waits_again_is_used_time() {
     let folder = Folder::with(&[("world.toml", SAVED)]);
-    run(&folder, &["--format", "csv"]);
-    let resources = folder.read("out/resources.csv");
+    run(&folder, &[]);
+    let run = RunReader::open(&folder.path().join("out")).expect("the folder is there");
     // Two processors for ten seconds, of which all is saved.
-    let (_, row) = resources.split_once('\n').expect("a row");
-    assert_eq!(row.trim_end().rsplit(',').nth(1), Some("20.0"), "{resources}");
+    let [north] = &run.resources().expect("it can be read")[..] else { panic!("one provider") };
+    assert_eq!(north.busy_time, 20.0, "{north:?}");
 }
 
 /// After some thousand years a table tells instants apart by tens of microseconds; jobs of a batch wait for less

@@ -46,14 +46,12 @@ mod workflows;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use haggle_results::about::RunsOnGrid;
 use haggle_results::{ResultsError, RunReader, Summary};
-
-use super::figures::scenario_of;
-use haggle_scenario::file::{Metascheduler, Network, Protocol};
 
 pub use findings::Disagreement;
 use findings::Findings;
-use rows::{Job, Micros, Rows};
+use rows::{Job, Micros, Rows, micros};
 
 /// All of a run's folder that is looked at.
 struct Books {
@@ -121,30 +119,23 @@ pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
 
 fn read(folder: &Path) -> Result<Books, ResultsError> {
     let run = RunReader::open(folder)?;
-    let scenario = scenario_of(folder)?;
-    let settles = scenario.scenario.horizon.is_none();
-    let instant = scenario.network == Network::default() && settles;
-    let sites = scenario.grid.iter().flat_map(|grid| &grid.sites);
-    let workloads = || scenario.workloads.iter();
-    let on_grid = workloads().filter(|it| scenario.runs_on_grid(it));
-    let maybe = workloads().filter(|it| scenario.may_run_on_grid(it));
+    let about = run.about()?;
     let rows = Rows::read(&run)?;
+    let names = |wanted: fn(RunsOnGrid) -> bool| {
+        let workloads = about.workloads.iter().filter(|it| wanted(it.on_grid));
+        workloads.map(|it| it.name.clone()).collect()
+    };
+    let shared = rows.resources.iter().filter(|it| it.is_shared);
+    let tolerances = about.tolerances.iter().map(|(name, it)| (name.clone(), micros(*it)));
     Ok(Books {
         had_slots: rows.on_grid().map(|(it, _)| it.job).collect(),
-        rows,
         summary: run.summary()?,
-        resources: sites.flat_map(|site| site.resource_names()).collect(),
-        on_grid: on_grid.map(|it| it.name.to_string()).collect(),
-        maybe_on_grid: maybe.map(|it| it.name.to_string()).collect(),
-        instant,
-        settles,
-        tolerances: scenario.metaschedulers.iter().filter_map(tolerance).collect(),
+        resources: shared.map(|it| it.provider.clone()).collect(),
+        on_grid: names(|it| it == RunsOnGrid::Always),
+        maybe_on_grid: names(|it| it != RunsOnGrid::Never),
+        instant: about.instant_messages && about.horizon.is_none(),
+        settles: about.horizon.is_none(),
+        tolerances: tolerances.collect(),
+        rows,
     })
-}
-
-/// By how much starts of parts may differ for whoever negotiates about them.
-fn tolerance(it: &Metascheduler) -> Option<(String, Micros)> {
-    let (protocol, rules) = it.transaction()?;
-    (protocol == Protocol::Negotiation)
-        .then(|| (it.name.to_string(), rules.tolerance.0.as_micros()))
 }

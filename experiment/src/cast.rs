@@ -107,7 +107,11 @@ fn add_resources(cast: &mut Cast, scenario: &Scenario, grid: &file::Grid) {
             let speed = grid::speed(grid::capacity(scenario.scenario.seed, site, &name));
             add_place(cast, name, (1, speed), policy.clone(), may_fail);
         }
-        let (name, resources) = (site.name.to_string(), site.resources);
-        cast.sites.push(SiteInfo { name, resources });
+        cast.sites.push(SiteInfo {
+            name: site.name.to_string(),
+            resources: site.resources,
+            slots: site.slots(),
+            reserved: site.sharing == file::Sharing::Reserved,
+        });
     }
 }

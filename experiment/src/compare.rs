@@ -13,10 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use haggle_results::{Input, OwnRule, Provenance, ResultsError, RunReader, Summary};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::cast::cast;
-use super::figures::scenario_of_run;
 use haggle_results::metrics::named::of_run;
 use haggle_scenario::Scenario;
 
@@ -41,8 +39,9 @@ pub struct Comparison {
     pub tables_of_one: Vec<String>,
     /// Files that both read by the same name, but with other contents.
     pub inputs: Vec<String>,
-    /// Keys of the scenarios with different values.
-    pub scenario: Vec<KeyDifference>,
+    /// Keys of the scenarios with different values; `None` = a folder has no `scenario.toml` any more, and these are
+    /// not the same.
+    pub scenario: Option<Vec<KeyDifference>>,
     /// All metrics that one of them has.
     pub metrics: Vec<MetricPair>,
     /// What became of the jobs.
@@ -121,7 +120,7 @@ pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, 
         tables,
         tables_of_one: names.into_iter().filter(alone).cloned().collect(),
         inputs: inputs.map(|input| input.path.clone()).collect(),
-        scenario: differences(&keys(a, &side_a)?, &keys(b, &side_b)?),
+        scenario: key_differences((a, &side_a), (b, &side_b))?,
         metrics: metric_pairs(of_run(&summaries.0), of_run(&summaries.1)),
         jobs: jobs::differences(&pairs, most),
         impact: impact::of_pairs(&pairs),
@@ -141,7 +140,8 @@ pub fn changed_tables(run: &RunReader) -> Result<Vec<String>, ResultsError> {
 
 /// A run as far as its own files describe it.
 struct Side {
-    scenario: Scenario,
+    /// The digest of its scenario.
+    scenario: String,
     seed: u64,
     inputs: Vec<Input>,
     own_rules: Vec<OwnRule>,
@@ -152,16 +152,16 @@ struct Side {
 
 impl Side {
     fn read(run: &RunReader) -> Result<Side, ResultsError> {
-        let (scenario, provenance) = (scenario_of_run(run)?, run.provenance()?);
+        let provenance = run.provenance()?;
         let kept = !provenance.has_summary_only();
         let written = provenance.digest.tables;
         // Of tables that were not kept there is what they were.
-        let tables = if kept { run.digest(&cast(&scenario))?.tables } else { written.clone() };
+        let tables = if kept { run.digest()?.tables } else { written.clone() };
         let is_not = |(name, digest): (&String, &String)| {
             (tables.get(name) != Some(digest)).then(|| name.clone())
         };
         let changed = written.iter().filter_map(is_not).collect();
-        let Provenance { seed, inputs, own_rules, .. } = provenance;
+        let Provenance { scenario_sha256: scenario, seed, inputs, own_rules, .. } = provenance;
         Ok(Side { scenario, seed, inputs, own_rules, tables, changed })
     }
 }
@@ -190,9 +190,21 @@ fn differences(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Ve
     names.into_iter().filter_map(difference).collect()
 }
 
-/// Every key of the scenario of a run with its value as TOML, and the versions of rules of one's own.
-fn keys(run: &RunReader, side: &Side) -> Result<BTreeMap<String, String>, ResultsError> {
-    let (mut scenario, folder) = (side.scenario.clone(), run.folder());
+/// The keys in which two runs differ, as far as it is known.
+fn key_differences(
+    (a, side_a): (&RunReader, &Side),
+    (b, side_b): (&RunReader, &Side),
+) -> Result<Option<Vec<KeyDifference>>, ResultsError> {
+    let keys = keys(a, side_a)?.zip(keys(b, side_b)?);
+    let is_same = side_a.scenario == side_b.scenario && side_a.own_rules == side_b.own_rules;
+    Ok(keys.map(|(a, b)| differences(&a, &b)).or_else(|| is_same.then(Vec::new)))
+}
+
+/// Every key of the scenario of a run with its value as TOML, and the versions of rules of one's own; none if its
+/// folder has lost it.
+fn keys(run: &RunReader, side: &Side) -> Result<Option<BTreeMap<String, String>>, ResultsError> {
+    let Some(mut scenario) = scenario_of(run)? else { return Ok(None) };
+    let folder = run.folder();
     // Paths start from the results' folders; seen from one place, the same file has one name.
     let relocated = scenario.relocate(folder, Path::new("."));
     relocated.map_err(|error| ResultsError::read(folder, error))?;
@@ -203,7 +215,19 @@ fn keys(run: &RunReader, side: &Side) -> Result<BTreeMap<String, String>, Result
     for OwnRule { kind, name, version } in &side.own_rules {
         keys.insert(format!("version of the {kind} \"{name}\" of one's own"), version.to_string());
     }
-    Ok(keys)
+    Ok(Some(keys))
+}
+
+/// The scenario that a run was made from, if its folder still has it.
+fn scenario_of(run: &RunReader) -> Result<Option<Scenario>, ResultsError> {
+    let Some(text) = run.scenario()? else { return Ok(None) };
+    // By way of a table, as whatever else reads a scenario: each way more is built once more for every type in it.
+    let table = toml::from_str::<toml::Table>(&text);
+    let scenario = table.and_then(|it| Scenario::deserialize(toml::Value::Table(it)));
+    scenario.map(Some).map_err(|error| ResultsError::Damaged {
+        path: run.folder().join("scenario.toml"),
+        reason: error.message().to_owned(),
+    })
 }
 
 fn flatten(path: String, value: &toml::Value, keys: &mut BTreeMap<String, String>) {

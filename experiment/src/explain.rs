@@ -22,17 +22,16 @@ mod workflow;
 
 use std::collections::BTreeSet;
 
+use haggle_results::about::RunsOnGrid;
 use haggle_results::reader::{
     AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, InputRow,
     IntervalRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow,
 };
-use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
+use haggle_results::{About, JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
 use serde::Serialize;
 
 use self::supply::Market;
 pub use self::windows::{Displaced, Granted};
-use super::figures::scenario_of_run;
-use haggle_scenario::Scenario;
 
 pub use grid::OnGrid;
 pub use phased::Interval;
@@ -66,7 +65,7 @@ pub struct Story {
     /// The earliest start at which there would have been room for a reservation that was refused, as far as its
     /// user was told.
     pub alternative: Option<f64>,
-    /// The users that submit its workload, and to whom, as the scenario says.
+    /// The users that submit its workload, and to whom.
     pub submitters: Vec<(String, String)>,
     /// When it was submitted.
     pub submit: f64,
@@ -260,7 +259,7 @@ impl Story {
 
 /// All that a run's tables hold of its jobs, read once.
 pub struct Chronicle {
-    scenario: Scenario,
+    about: About,
     jobs: Vec<JobRow>,
     resources: Vec<ResourceRow>,
     attempts: Vec<AttemptRow>,
@@ -291,21 +290,19 @@ impl Chronicle {
     /// # Errors
     /// If a table is missing or damaged. Messages and disclosures may be missing.
     pub fn read(run: &RunReader) -> Result<Chronicle, ResultsError> {
-        let scenario = scenario_of_run(run)?;
+        let about = run.about()?;
         let (resources, outages, crashes) = (run.resources()?, run.outages()?, run.crashes()?);
         let maintenance = run.maintenance()?;
-        let whole = scenario.shown().processors;
-        let placements = if whole { run.placements()? } else { Vec::new() };
+        let (shared, whole): (Vec<&ResourceRow>, Vec<_>) =
+            resources.iter().partition(|it| it.is_shared());
+        let placements = if whole.is_empty() { Vec::new() } else { run.placements()? };
         let attempts = run.attempts()?;
         let on_grid = attempts.iter().filter(|it| it.slot().is_some()).map(|it| it.job).collect();
-        let checkpoints = match scenario.grid {
-            Some(_) => run.checkpoints()?,
-            None => Vec::new(),
-        };
-        let of_grid = scenario.grid.as_ref().map(|it| grid::market(it, &attempts, &outages));
+        let checkpoints = if shared.is_empty() { Vec::new() } else { run.checkpoints()? };
+        let grid_market = grid::market(&shared, &about, &attempts, &outages);
         let market = provider::market(&resources, &placements, &outages, &crashes, &maintenance);
         Ok(Chronicle {
-            scenario,
+            about,
             jobs: run.jobs()?,
             resources,
             attempts,
@@ -316,7 +313,7 @@ impl Chronicle {
             maintenance,
             checkpoints,
             market,
-            grid_market: of_grid.unwrap_or_default(),
+            grid_market,
             offers: run.offers()?,
             reservations: run.reservations()?,
             displacements: run.displacements()?,
@@ -336,7 +333,7 @@ impl Chronicle {
 
     /// The crashes of its users, of whom they submit to and of its provider while it waited.
     fn crashes_met(&self, job: &JobRow) -> Vec<Crash> {
-        let users = self.scenario.users.iter().filter(|it| it.workload.as_str() == job.workload);
+        let users = self.about.users_of(&job.workload).iter();
         let mut with: Vec<&str> =
             users.flat_map(|it| [it.name.as_str(), it.submits_to.as_str()]).collect();
         with.extend(job.provider.as_deref());
@@ -359,8 +356,7 @@ impl Chronicle {
 
     /// The story of one of them, whatever workflow it is of.
     fn its_own(&self, job: &JobRow) -> Story {
-        let users = self.scenario.users.iter();
-        let submitters = users.filter(|user| user.workload.as_str() == job.workload);
+        let submitters = self.about.users_of(&job.workload).iter();
         let story = Story {
             job: job.job,
             workload: job.workload.clone(),
@@ -373,7 +369,7 @@ impl Chronicle {
             refusal: job.refusal.clone(),
             alternative: job.alternative,
             submitters: submitters
-                .map(|user| (user.name.to_string(), user.submits_to.to_string()))
+                .map(|user| (user.name.clone(), user.submits_to.clone()))
                 .collect(),
             submit: job.submit,
             ready: job.ready,
@@ -414,9 +410,9 @@ impl Chronicle {
 
     /// Whether a grid had a job: it could run nowhere else, or has had an attempt there.
     fn is_on_grid(&self, job: &JobRow) -> bool {
-        let mut workloads = self.scenario.workloads.iter();
-        let workload = workloads.find(|it| it.name.as_str() == job.workload);
-        self.on_grid.contains(&job.job) || workload.is_some_and(|it| self.scenario.runs_on_grid(it))
+        let workload = self.about.workload(&job.workload);
+        self.on_grid.contains(&job.job)
+            || workload.is_some_and(|it| it.on_grid == RunsOnGrid::Always)
     }
 }
 

@@ -11,22 +11,21 @@ mod grid;
 mod metric;
 
 use serde::Deserialize;
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use haggle_plots::load::{self, By, Part, Tables, World};
+use haggle_plots::load::{self, By, Part, Tables};
 use haggle_plots::{
     BarChart, BarSeries, BoxChart, BoxSeries, BoxStyle, DistributionFigure, Figure, Format,
     PlotError, Quantity, Shows, Size, Timeline,
 };
 use haggle_results::metrics::Group;
 use haggle_results::metrics::named::{of_group, of_run};
-use haggle_results::{JobRow, ResultsError, RunReader, Summary, Table};
+use haggle_results::{About, JobRow, ResourceRow, ResultsError, RunReader, Summary, Table};
 
 use super::ExperimentError;
-use file::{FigureKind, ImageFormat, Metric, Whiskers};
+use file::{FigureKind, ImageFormat, Metric, Shown, Whiskers};
+use haggle_scenario::file;
 use haggle_scenario::quantity::{PictureSize, TimeSpan};
-use haggle_scenario::{Scenario, file};
 
 pub use sweep::{SweepData, draw_sweep};
 
@@ -39,7 +38,19 @@ pub struct Drawn {
     pub left_out: Vec<String>,
 }
 
-/// Draws `figures` of a `run` of `scenario` into `folder`, reading each table once.
+/// The figures that the scenario of a run declared.
+///
+/// # Errors
+/// If what describes the run is missing or damaged.
+pub fn declared(run: &RunReader) -> Result<Vec<file::Figure>, ResultsError> {
+    let figures = run.about()?.figures.into_iter().map(file::Figure::deserialize);
+    figures.collect::<Result<_, _>>().map_err(|error| ResultsError::Damaged {
+        path: run.folder().join("provenance.json"),
+        reason: error.to_string(),
+    })
+}
+
+/// Draws `figures` of a `run` into `folder`, reading each table once.
 /// One for which the run has no data is left out: it must not cost the others.
 ///
 /// # Errors
@@ -47,7 +58,6 @@ pub struct Drawn {
 /// file cannot be written.
 pub fn draw_all(
     figures: &[file::Figure],
-    scenario: &Scenario,
     run: &RunReader,
     folder: &Path,
 ) -> Result<Drawn, ExperimentError> {
@@ -55,7 +65,7 @@ pub fn draw_all(
     let mut drawn = Drawn::default();
     for figure in figures {
         let file = file_name(figure);
-        match draw(figure, scenario, &tables, &folder.join(&file)) {
+        match draw(figure, &tables, &folder.join(&file)) {
             Ok(()) => drawn.files.push(file),
             Err(ExperimentError::Figure { error, .. }) if error.is_absence() => {
                 drawn.left_out.push(error.to_string());
@@ -66,17 +76,12 @@ pub fn draw_all(
     Ok(drawn)
 }
 
-/// Draws one figure of a run of `scenario` into the file at `path`.
+/// Draws one figure of a run into the file at `path`.
 ///
 /// # Errors
 /// As [`draw_all`], and if the run has no data for it.
-pub fn draw(
-    figure: &file::Figure,
-    scenario: &Scenario,
-    run: &Tables,
-    path: &Path,
-) -> Result<(), ExperimentError> {
-    prepare(figure, scenario, run)
+pub fn draw(figure: &file::Figure, run: &Tables, path: &Path) -> Result<(), ExperimentError> {
+    prepare(figure, run)
         .and_then(|drawing| drawing.draw(path, size(figure, &drawing)))
         .map_err(|error| failed(figure, error))
 }
@@ -146,17 +151,15 @@ fn failed(figure: &file::Figure, error: PlotError) -> ExperimentError {
 }
 
 /// A figure of one run as something to draw.
-fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<Figure, PlotError> {
-    suits(figure.kind, scenario)?;
-    let part = part(figure);
-    let title = |what: &str| title(figure, scenario, what);
+fn prepare(figure: &file::Figure, run: &Tables) -> Result<Figure, PlotError> {
+    suits(figure.kind, run)?;
+    let (part, about) = (part(figure), run.about()?);
+    let title = |what: &str| title(figure, about, what);
     Ok(match figure.kind {
         FigureKind::Gantt => {
-            let resources = resources(scenario);
-            let whole = World { has_place: &|name| !resources.contains(name), ..World::WHOLE };
             let of_jobs = figure.group_by.as_ref().map(|_| Grouping::of(figure)).transpose()?;
             let by = of_jobs.map_or_else(|| load::differ_by(run), |it| Ok(it.by()))?;
-            let mut gantt = load::gantt(run, &title("schedule"), &part, &whole, by)?;
+            let mut gantt = load::gantt(run, &title("schedule"), &part, by)?;
             let grouping = of_jobs.unwrap_or(match by {
                 By::Class => Grouping::Class,
                 _ => Grouping::Workload,
@@ -165,7 +168,7 @@ fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<F
                 gantt.group_label = grouping.word().to_owned();
             }
             gantt.clock = clock(figure, run)?;
-            gantt.groups.iter_mut().for_each(|it| *it = grouping.label(it, scenario));
+            gantt.groups.iter_mut().for_each(|it| *it = grouping.label(it, about));
             Figure::Gantt(gantt)
         }
         FigureKind::Utilisation | FigureKind::QueueLength => {
@@ -173,22 +176,30 @@ fn prepare(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<F
                 FigureKind::Utilisation => ("utilisation", Shows::Utilisation),
                 _ => ("waiting jobs", Shows::Queue),
             };
-            let timeline = timeline(scenario, run, &title(what), &part, shows)?;
+            let timeline = timeline(run, &title(what), &part, shows)?;
             Figure::Timeline(Timeline { clock: clock(figure, run)?, ..timeline })
         }
         FigureKind::WaitingEcdf => {
-            distribution(figure, scenario, run, Quantity::WaitingTime, "waiting times")?
+            distribution(figure, run, Quantity::WaitingTime, "waiting times")?
         }
         FigureKind::BoundedSlowdownEcdf => {
-            distribution(figure, scenario, run, Quantity::BoundedSlowdown, "bounded slowdowns")?
+            distribution(figure, run, Quantity::BoundedSlowdown, "bounded slowdowns")?
         }
         FigureKind::AgreementEcdf => {
             curves(load::agreements(run, &title("times to agreement"), &part)?, figure)
         }
-        FigureKind::Bars => Figure::Bars(bars(figure, scenario, run.run())?),
-        FigureKind::Box | FigureKind::LetterValues => Figure::Boxes(boxes(figure, scenario, run)?),
-        FigureKind::ResourceTimeline => grid::resource_timeline(figure, scenario, run)?,
-        FigureKind::JobTimeline => grid::job_timeline(figure, scenario, run)?,
+        FigureKind::Bars => Figure::Bars(bars(figure, run)?),
+        FigureKind::Box | FigureKind::LetterValues => Figure::Boxes(boxes(figure, run)?),
+        FigureKind::ResourceTimeline => Figure::ResourceTimeline(load::resource_timeline(
+            run,
+            &title("slots over time"),
+            &part,
+        )?),
+        FigureKind::JobTimeline => {
+            let job = figure.job.map(i64::from);
+            let title = title("a job and its attempts");
+            Figure::JobTimeline(load::job_timeline(run, &title, &part, job)?)
+        }
         FigureKind::WorkflowTimeline => {
             let job = figure.job.map(i64::from);
             Figure::WorkflowTimeline(load::workflow_timeline(run, title, &part, job)?)
@@ -218,48 +229,43 @@ fn clock(figure: &file::Figure, run: &Tables) -> Result<Option<i64>, PlotError> 
     clock.map(Some).ok_or_else(|| PlotError::NoValues(reason.to_owned()))
 }
 
-/// The names of the resources of a grid.
-fn resources(scenario: &Scenario) -> BTreeSet<String> {
-    let sites = scenario.grid.iter().flat_map(|grid| &grid.sites);
-    sites.flat_map(|site| site.resource_names()).collect()
+/// What is held of providers and of a grid over time, or who waits.
+fn timeline(run: &Tables, title: &str, part: &Part, shows: Shows) -> Result<Timeline, PlotError> {
+    match shown(run)? {
+        Shown { resources: false, .. } => load::timeline(run, title, part, shows),
+        Shown { processors: false, .. } => grid::timeline(run, title, part, shows),
+        // Each draws what is its own.
+        _ => {
+            let of_grid = grid::timeline(run, title, part, shows)?;
+            let mut all = load::timeline(run, title, part, shows)?;
+            all.parts.extend(of_grid.parts.into_iter().filter(|part| part.capacity > 0.0));
+            Ok(Timeline { held: "in use", ..all })
+        }
+    }
 }
 
-/// What is held of providers and of a grid over time, or who waits.
-pub(super) fn timeline(
-    scenario: &Scenario,
-    run: &Tables,
-    title: &str,
-    part: &Part,
-    shows: Shows,
-) -> Result<Timeline, PlotError> {
-    let Some(grid) = &scenario.grid else {
-        return load::timeline(run, title, part, shows, &World::WHOLE);
-    };
-    let resources = resources(scenario);
-    let on_grid = scenario.workloads.iter().filter(|it| scenario.runs_on_grid(it));
-    let on_grid: BTreeSet<&str> = on_grid.map(|it| it.name.as_str()).collect();
-    let shared = World {
-        has_place: &|name| resources.contains(name),
-        has_workload: &|name| on_grid.contains(name),
-    };
-    let of_grid = grid::timeline((grid, &shared), scenario, run, title, (part, shows))?;
-    if !scenario.shown().processors {
-        return Ok(of_grid);
-    }
-    // Each draws what is its own.
-    let whole = World {
-        has_place: &|name| !resources.contains(name),
-        has_workload: &|name| !on_grid.contains(name),
-    };
-    let mut all = load::timeline(run, title, part, shows, &whole)?;
-    all.parts.extend(of_grid.parts.into_iter().filter(|part| part.capacity > 0.0));
-    Ok(Timeline { held: "in use", ..all })
+/// What there is in a run that figures can show.
+///
+/// # Errors
+/// If the results cannot be read.
+pub fn shown(run: &Tables) -> Result<Shown, ResultsError> {
+    let places = run.resources()?;
+    Ok(Shown {
+        processors: places.iter().any(|it| !it.is_shared()),
+        resources: places.iter().any(ResourceRow::is_shared),
+    })
 }
 
 /// Whether a kind of figure shows anything of the run of a grid, or of providers.
-fn suits(kind: FigureKind, scenario: &Scenario) -> Result<(), PlotError> {
-    let Some((shows, instead)) = kind.unfit_for(scenario.shown()) else { return Ok(()) };
-    let world = match scenario.grid.is_some() {
+fn suits(kind: FigureKind, run: &Tables) -> Result<(), PlotError> {
+    // Most kinds are of any run, also of one of which no table was kept.
+    const NOTHING: Shown = Shown { processors: false, resources: false };
+    if kind.unfit_for(NOTHING).is_none() {
+        return Ok(());
+    }
+    let shown = shown(run)?;
+    let Some((shows, instead)) = kind.unfit_for(shown) else { return Ok(()) };
+    let world = match shown.resources {
         true => "jobs of a grid share theirs",
         false => "this run has none",
     };
@@ -277,8 +283,8 @@ fn part(figure: &file::Figure) -> Part {
 }
 
 /// The figure's own title, or what it shows after the scenario's name.
-fn title(figure: &file::Figure, scenario: &Scenario, what: &str) -> String {
-    let scenario = scenario.scenario.name.as_ref().map_or("scenario", |name| name.as_str());
+fn title(figure: &file::Figure, about: &About, what: &str) -> String {
+    let scenario = about.name.as_deref().unwrap_or("scenario");
     figure.title.clone().unwrap_or_else(|| format!("{scenario}: {what}"))
 }
 
@@ -334,9 +340,8 @@ impl Grouping {
 
     /// What a group is called in figures. Tables name workloads only, so users that
     /// submit the same one share a name.
-    fn label(self, name: &str, scenario: &Scenario) -> String {
-        let users = scenario.users.iter().filter(|user| user.workload.as_str() == name);
-        let users: Vec<&str> = users.map(|user| user.name.as_str()).collect();
+    fn label(self, name: &str, about: &About) -> String {
+        let users: Vec<&str> = about.users_of(name).iter().map(|user| user.name.as_str()).collect();
         if self == Grouping::User && !users.is_empty() {
             return users.join(" + ");
         }
@@ -346,17 +351,16 @@ impl Grouping {
 
 fn distribution(
     figure: &file::Figure,
-    scenario: &Scenario,
     run: &Tables,
     quantity: Quantity,
     what: &str,
 ) -> Result<Figure, PlotError> {
     let grouping = Grouping::of(figure)?;
-    let by = grouping.by();
-    let title = title(figure, scenario, &format!("{what} by {}", grouping.word()));
+    let (by, about) = (grouping.by(), run.about()?);
+    let title = title(figure, about, &format!("{what} by {}", grouping.word()));
     let mut drawing = load::distribution(run, &title, &part(figure), quantity, by)?;
     for sample in &mut drawing.samples {
-        sample.name = grouping.label(&sample.name, scenario);
+        sample.name = grouping.label(&sample.name, about);
     }
     Ok(curves(drawing, figure))
 }
@@ -381,7 +385,7 @@ fn style(figure: &file::Figure) -> BoxStyle {
 }
 
 /// How values are spread over the jobs of a run, told apart by their groups.
-fn boxes(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<BoxChart, PlotError> {
+fn boxes(figure: &file::Figure, run: &Tables) -> Result<BoxChart, PlotError> {
     let metric = measured(figure);
     let (what, value): (_, fn(&JobRow) -> Option<f64>) = match metric.name() {
         "mean_waiting_time" | "median_waiting_time" => ("waiting time", |job| job.waiting_time),
@@ -400,7 +404,7 @@ fn boxes(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<Box
             )));
         }
     };
-    let grouping = Grouping::of(figure)?;
+    let (grouping, about) = (Grouping::of(figure)?, run.about()?);
     let samples = load::samples(run, &part(figure), grouping.by(), value)?;
     let all = samples.iter().flat_map(|sample| &sample.values).copied();
     let scale = metric::Scale::of(&metric, all);
@@ -408,11 +412,11 @@ fn boxes(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<Box
         scale.label.rsplit_once(", ").map_or_else(String::new, |(_, unit)| format!(", {unit}"));
     let values = |sample: &load::Sample| sample.values.iter().map(|it| it * scale.factor).collect();
     Ok(BoxChart {
-        title: title(figure, scenario, &format!("{what} by {}", grouping.word())),
+        title: title(figure, about, &format!("{what} by {}", grouping.word())),
         x_label: grouping.word().to_owned(),
         y_label: format!("{what}{unit} (dot: mean)"),
         legend_label: String::new(),
-        categories: samples.iter().map(|it| grouping.label(&it.name, scenario)).collect(),
+        categories: samples.iter().map(|it| grouping.label(&it.name, about)).collect(),
         style: style(figure),
         reference: None,
         y_limits: metric::limits(figure.y_range, scale.factor),
@@ -423,18 +427,14 @@ fn boxes(figure: &file::Figure, scenario: &Scenario, run: &Tables) -> Result<Box
     })
 }
 
-fn bars(
-    figure: &file::Figure,
-    scenario: &Scenario,
-    run: &RunReader,
-) -> Result<BarChart, PlotError> {
+fn bars(figure: &file::Figure, run: &Tables) -> Result<BarChart, PlotError> {
     let metric = measured(figure);
-    let summary = run.summary()?;
+    let (summary, about) = (run.run().summary()?, run.about()?);
     let whole = figure.group_by.is_none() && metric.is_whole();
     let (what, mut bars) = if whole {
-        let of_groups = of_groups(&summary, scenario, usize::MAX);
+        let of_groups = of_groups(&summary, about, usize::MAX);
         let value = match metric.name() {
-            MESSAGES => messages(run)?,
+            MESSAGES => messages(run.run())?,
             name => value_of(of_run(&summary).into_iter().chain(of_groups), name),
         };
         if value.is_none() {
@@ -456,7 +456,7 @@ fn bars(
             .filter(|group| grouping != Grouping::Provider || is_drawn(figure, &group.name));
         let bar = |group: &Group| {
             let value = value_of(of_group(group), metric.name());
-            (grouping.label(&group.name, scenario), value)
+            (grouping.label(&group.name, about), value)
         };
         let what = format!("{} by {}", metric::title(&metric), grouping.word());
         (what, groups.map(bar).collect())
@@ -467,7 +467,7 @@ fn bars(
         *value = value.map(|value| value * scale.factor);
     }
     Ok(BarChart {
-        title: title(figure, scenario, &what),
+        title: title(figure, about, &what),
         x_label: figure
             .group_by
             .as_ref()
@@ -504,12 +504,12 @@ fn value_of(values: impl IntoIterator<Item = (String, f64)>, name: &str) -> Opti
 
 /// The metrics of all groups of a run's jobs, such as `provider.north.mean_waiting_time`, of kinds of which
 /// there are at most so many.
-pub(crate) fn of_groups(summary: &Summary, scenario: &Scenario, most: usize) -> Vec<(String, f64)> {
+pub(crate) fn of_groups(summary: &Summary, about: &About, most: usize) -> Vec<(String, f64)> {
     let mut values = Vec::new();
     for grouping in [Grouping::Provider, Grouping::Class, Grouping::User, Grouping::Workload] {
         let groups = grouping.groups(summary);
         for group in groups.iter().filter(|_| groups.len() <= most) {
-            let label = grouping.label(&group.name, scenario);
+            let label = grouping.label(&group.name, about);
             let named = |(name, value)| (format!("{}.{label}.{name}", grouping.word()), value);
             values.extend(of_group(group).into_iter().map(named));
         }
@@ -528,25 +528,4 @@ pub fn messages(run: &RunReader) -> Result<Option<f64>, ResultsError> {
         return Ok(Some(run.columns(Table::Messages, &["time"])?.rows() as f64));
     }
     Ok(None)
-}
-
-/// The scenario that a folder of results was made from.
-///
-/// # Errors
-/// If it is missing or damaged.
-pub fn scenario_of(folder: &Path) -> Result<Scenario, ResultsError> {
-    scenario_of_run(&RunReader::open(folder)?)
-}
-
-/// The scenario that a run was made from.
-///
-/// # Errors
-/// If it is missing or damaged.
-pub fn scenario_of_run(run: &RunReader) -> Result<Scenario, ResultsError> {
-    let path: PathBuf = run.folder().join("scenario.toml");
-    let text = run.scenario()?;
-    // By way of a table, as whatever else reads a scenario: each way more is built once more for every type in it.
-    let table = toml::from_str::<toml::Table>(&text);
-    let scenario = table.and_then(|it| Scenario::deserialize(toml::Value::Table(it)));
-    scenario.map_err(|error| ResultsError::Damaged { path, reason: error.message().to_owned() })
 }

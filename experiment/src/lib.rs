@@ -5,6 +5,7 @@
 //! Scenario ──> workload, world ──> haggle_runtime::run ──> haggle_recording ──> folder ──> figures
 //! ```
 
+pub mod about;
 pub mod audit;
 pub mod cast;
 pub mod compare;

@@ -17,6 +17,7 @@ use haggle_results::{
 use haggle_runtime::{Driver, OutsideError, RunError, RunStats, Simulation, World};
 use haggle_scheduling::own::{Kind, NoSuchRule};
 
+use super::about::about;
 use super::audit::{Disagreement, audit};
 use super::cost::Stopwatch;
 use super::figures::{Drawn, draw_all};
@@ -328,6 +329,7 @@ impl Rest<'_> {
                 .collect::<Result<_, _>>()?,
             own_rules: self.own_rules.to_vec(),
             local_time_at_zero: self.clock,
+            about: about(self.scenario),
             digest: digest.clone(),
             tables: finished.table_sizes()?,
         })?;
@@ -337,7 +339,7 @@ impl Rest<'_> {
         let mut drawn = Drawn::default();
         if self.destination.figures == Figures::Draw {
             let reader = RunReader::open(finished.folder())?;
-            drawn = draw_all(&self.scenario.figures, self.scenario, &reader, finished.folder())?;
+            drawn = draw_all(&self.scenario.figures, &reader, finished.folder())?;
         }
         finished.write_timing(&self.stopwatch.timing(self.messages))?;
         Ok(Written {

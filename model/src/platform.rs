@@ -64,6 +64,10 @@ pub struct SiteInfo {
     pub name: String,
     /// How many resources it has. They are those after the ones of the site before it.
     pub resources: u32,
+    /// How many jobs share a resource at most; `None` = any number.
+    pub slots: Option<u32>,
+    /// Whether each job has the share of a resource that it asks for; else all that compute there get the same.
+    pub reserved: bool,
 }
 
 /// Everybody and everything a run names.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use haggle_plots::load::{self, By, Part, Tables, World};
+use haggle_plots::load::{self, By, Part, Tables};
 use haggle_plots::{
     BarChart, BarSeries, Figure, Histogram, Limits, LineAxis, LineChart, LineSeries, PanelCharts,
     Panels, PlotError, Quantity, ScatterChart, ScatterPoint, Shows, SweepPoint, YScale,
@@ -31,12 +31,9 @@ fn figures(run: &Tables) -> Result<Vec<(&'static str, Figure)>, PlotError> {
     let distribution = |title, quantity, by| load::distribution(run, title, &all, quantity, by);
     let waiting = distribution("Waiting times", Quantity::WaitingTime, By::Provider)?;
     let slowdown = distribution("Bounded slowdowns", Quantity::BoundedSlowdown, By::Class)?;
-    let timeline = load::timeline(run, "A made-up run", &all, Shows::Both, &World::WHOLE)?;
+    let timeline = load::timeline(run, "A made-up run", &all, Shows::Both)?;
     Ok(vec![
-        (
-            "gantt",
-            Figure::Gantt(load::gantt(run, "A made-up run", &all, &World::WHOLE, By::Class)?),
-        ),
+        ("gantt", Figure::Gantt(load::gantt(run, "A made-up run", &all, By::Class)?)),
         ("timeline", Figure::Timeline(timeline)),
         ("waiting", Figure::Distribution(waiting)),
         ("slowdown", Figure::Distribution(slowdown)),

@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use haggle_results::reader::{AttemptRow, CheckpointRow, MaintenanceRow, OutageRow};
-use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError, RunReader};
+use haggle_results::{About, JobRow, PlacementRow, ResourceRow, ResultsError, RunReader};
 
 use crate::distribution::{DistributionFigure, Quantity};
 use crate::error::PlotError;
@@ -19,7 +19,7 @@ pub use crate::distribution::Sample;
 pub use gantt::{differ_by, gantt};
 pub use grid::{job_timeline, resource_timeline};
 pub use sequence::sequence;
-pub use timeline::{World, grid_timeline, timeline};
+pub use timeline::{grid_timeline, timeline};
 pub use workflow::workflow_timeline;
 
 /// By what jobs are told apart in a distribution.
@@ -70,6 +70,7 @@ impl Part {
 #[derive(Debug)]
 pub struct Tables<'r> {
     run: &'r RunReader,
+    about: OnceCell<About>,
     jobs: OnceCell<Vec<JobRow>>,
     placements: OnceCell<Vec<PlacementRow>>,
     resources: OnceCell<Vec<ResourceRow>>,
@@ -84,6 +85,7 @@ impl<'r> Tables<'r> {
     pub fn new(run: &'r RunReader) -> Tables<'r> {
         Tables {
             run,
+            about: OnceCell::new(),
             jobs: OnceCell::new(),
             placements: OnceCell::new(),
             resources: OnceCell::new(),
@@ -99,12 +101,20 @@ impl<'r> Tables<'r> {
         self.run
     }
 
+    /// What is to be known of the run, and is in no table.
+    ///
+    /// # Errors
+    /// If it is missing or damaged.
+    pub fn about(&self) -> Result<&About, ResultsError> {
+        read_once(&self.about, || self.run.about())
+    }
+
     /// All jobs.
     ///
     /// # Errors
     /// If the table is missing or damaged.
     pub fn jobs(&self) -> Result<&[JobRow], ResultsError> {
-        read_once(&self.jobs, || self.run.jobs())
+        rows_once(&self.jobs, || self.run.jobs())
     }
 
     /// All placements.
@@ -112,15 +122,15 @@ impl<'r> Tables<'r> {
     /// # Errors
     /// If the table is missing or damaged.
     pub fn placements(&self) -> Result<&[PlacementRow], ResultsError> {
-        read_once(&self.placements, || self.run.placements())
+        rows_once(&self.placements, || self.run.placements())
     }
 
-    /// All providers.
+    /// All providers, clusters and resources of a grid.
     ///
     /// # Errors
     /// If the table is missing or damaged.
     pub fn resources(&self) -> Result<&[ResourceRow], ResultsError> {
-        read_once(&self.resources, || self.run.resources())
+        rows_once(&self.resources, || self.run.resources())
     }
 
     /// All attempts.
@@ -128,7 +138,7 @@ impl<'r> Tables<'r> {
     /// # Errors
     /// If the table is missing or damaged.
     pub fn attempts(&self) -> Result<&[AttemptRow], ResultsError> {
-        read_once(&self.attempts, || self.run.attempts())
+        rows_once(&self.attempts, || self.run.attempts())
     }
 
     /// All checkpoints of a grid.
@@ -136,7 +146,7 @@ impl<'r> Tables<'r> {
     /// # Errors
     /// If the table is missing or damaged.
     pub fn checkpoints(&self) -> Result<&[CheckpointRow], ResultsError> {
-        read_once(&self.checkpoints, || self.run.checkpoints())
+        rows_once(&self.checkpoints, || self.run.checkpoints())
     }
 
     /// All outages; none where nothing may fail.
@@ -144,7 +154,7 @@ impl<'r> Tables<'r> {
     /// # Errors
     /// If the table is damaged.
     pub fn outages(&self) -> Result<&[OutageRow], ResultsError> {
-        read_once(&self.outages, || self.run.outages())
+        rows_once(&self.outages, || self.run.outages())
     }
 
     /// All maintenance; none where no window was announced.
@@ -152,19 +162,28 @@ impl<'r> Tables<'r> {
     /// # Errors
     /// If the table is damaged.
     pub fn maintenance(&self) -> Result<&[MaintenanceRow], ResultsError> {
-        read_once(&self.maintenance, || self.run.maintenance())
+        rows_once(&self.maintenance, || self.run.maintenance())
     }
 }
 
-fn read_once<T>(
+fn rows_once<T>(
     cell: &OnceCell<Vec<T>>,
     read: impl FnOnce() -> Result<Vec<T>, ResultsError>,
 ) -> Result<&[T], ResultsError> {
-    if cell.get().is_none() {
-        let rows = read()?;
-        return Ok(cell.get_or_init(|| rows));
+    read_once(cell, read).map(Vec::as_slice)
+}
+
+fn read_once<T>(
+    cell: &OnceCell<T>,
+    read: impl FnOnce() -> Result<T, ResultsError>,
+) -> Result<&T, ResultsError> {
+    match cell.get() {
+        Some(known) => Ok(known),
+        None => {
+            let read = read()?;
+            Ok(cell.get_or_init(|| read))
+        }
     }
-    Ok(cell.get().map_or(&[], Vec::as_slice))
 }
 
 /// Distribution functions of one run, told apart by `by`, over the jobs that were

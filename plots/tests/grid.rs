@@ -8,7 +8,7 @@ use haggle_model::grid::{AttemptRecord, CheckpointRecord, JobFate, Reach};
 use haggle_model::work::Work;
 use haggle_model::{
     ActorInfo, ActorKind, Cast, Job, JobClass, JobId, JobOutcome, JobRecord, ProviderId,
-    ProviderInfo, Span, Time,
+    ProviderInfo, SiteInfo, Span, Time,
 };
 use haggle_plots::load::{self, Part, Tables};
 use haggle_plots::{Figure, PlotError, Size};
@@ -19,6 +19,11 @@ const RESOURCES: [&str; 2] = ["alpha-1", "alpha-2"];
 /// A grid of two resources: job 0 fails on the second one, whose only checkpoint it goes on from
 /// on the first one; job 1 is computed beside its first attempt.
 fn run(folder: &Path) -> RunReader {
+    run_with(folder, 2)
+}
+
+/// The same, of resources with so many slots.
+fn run_with(folder: &Path, slots: u32) -> RunReader {
     let actor = |name: &str| ActorInfo { name: name.to_owned(), kind: ActorKind::Provider };
     let provider = |(number, name): (u32, &str)| ProviderInfo {
         name: name.to_owned(),
@@ -32,6 +37,12 @@ fn run(folder: &Path) -> RunReader {
         actors: RESOURCES.map(actor).to_vec(),
         providers: (0..).zip(RESOURCES).map(provider).collect(),
         workloads: vec!["jobs".to_owned()],
+        sites: vec![SiteInfo {
+            name: "alpha".to_owned(),
+            resources: RESOURCES.len() as u32,
+            slots: Some(slots),
+            reserved: false,
+        }],
         ..Cast::default()
     };
     let mut writer = RunWriter::create(&folder.join("run"), cast, WriteOptions::default())
@@ -128,24 +139,20 @@ fn run(folder: &Path) -> RunReader {
     RunReader::open(&finished.publish().expect("the name is free")).expect("published")
 }
 
-fn two(_: &str) -> usize {
-    2
-}
-
 #[test]
 fn attempts_that_overlap_have_lanes_of_their_own() {
-    let place = tempfile::tempdir().expect("a temporary folder");
-    let run = run(place.path());
     let part = Part { providers: vec!["alpha-2".to_owned()], ..Part::default() };
     for least in [1, 2, 3] {
-        let figure = load::resource_timeline(&Tables::new(&run), "Slots", &part, |_| least);
+        let place = tempfile::tempdir().expect("a temporary folder");
+        let run = run_with(place.path(), least);
+        let figure = load::resource_timeline(&Tables::new(&run), "Slots", &part);
         let resources = figure.expect("readable").resources;
         let labels = |lane: &Vec<_>| -> Vec<String> {
             lane.iter().map(|bar: &haggle_plots::AttemptBar| bar.label.clone()).collect()
         };
         let lanes: Vec<_> = resources[0].slots.iter().map(labels).collect();
         assert_eq!(lanes[..2], [["0"], ["1"]], "at least {least}");
-        assert_eq!(lanes.len(), least.max(2));
+        assert_eq!(lanes.len(), least.max(2) as usize);
         assert!(lanes[2..].iter().all(Vec::is_empty));
     }
 }
@@ -154,7 +161,7 @@ fn attempts_that_overlap_have_lanes_of_their_own() {
 fn without_a_name_the_first_resource_with_attempts_is_drawn() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let run = run(place.path());
-    let figure = load::resource_timeline(&Tables::new(&run), "Slots", &Part::default(), two);
+    let figure = load::resource_timeline(&Tables::new(&run), "Slots", &Part::default());
     let resources = figure.expect("readable").resources;
     assert_eq!(resources.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["alpha-1"]);
 }
@@ -182,7 +189,7 @@ fn timelines_are_drawn_with_whole_labels_apart() {
     let tables = &Tables::new(&run);
     let both = Part { providers: RESOURCES.map(str::to_owned).to_vec(), ..Part::default() };
     let late = Part { from: Some(350.0), until: Some(900.0), ..Part::default() };
-    let resources = |part| load::resource_timeline(tables, "Slots", part, two).expect("readable");
+    let resources = |part| load::resource_timeline(tables, "Slots", part).expect("readable");
     let job = |part| load::job_timeline(tables, "Job", part, None).expect("readable");
     for (figure, words) in [
         (Figure::ResourceTimeline(resources(&both)), ["alpha-2: slot", "failed", "checkpoint"]),
@@ -224,7 +231,7 @@ fn times_without_tries_are_a_clear_error() {
     let run = run(place.path());
     let tables = &Tables::new(&run);
     let part = Part { from: Some(2_000.0), until: Some(3_000.0), ..Part::default() };
-    let resources = load::resource_timeline(tables, "Slots", &part, two).expect("readable");
+    let resources = load::resource_timeline(tables, "Slots", &part).expect("readable");
     let job = load::job_timeline(tables, "Job", &part, None).expect("readable");
     for figure in [Figure::ResourceTimeline(resources), Figure::JobTimeline(job)] {
         let error = figure.scene(Size::default()).expect_err("there is nothing to draw");

@@ -7,7 +7,8 @@
 //! - integers and times (in microseconds, as they are read back): 8 bytes little-endian, missing = the
 //!   smallest integer;
 //! - floats: the 8 bytes of IEEE 754, missing = the one quiet NaN with no payload;
-//! - words: 4 bytes, the word's place in the column's list, then that list at the end;
+//! - words: 4 bytes, the word's place among those of the column in the order in which they turn up first,
+//!   then these at the end;
 //! - texts: length in 4 bytes, then the bytes.
 //!
 //! A table's digest is XXH3-128 over (column name, column digest)…, without columns that count only
@@ -23,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::buffer::{Buffer, NO_INTEGER, Values};
+use crate::buffer::{Buffer, NO_INTEGER, NO_WORD, Values};
 use crate::columns::{Column, Table};
 
 /// The digests of a run's tables.
@@ -71,23 +72,81 @@ pub(crate) struct TableDigest {
 /// The running digest of one column.
 struct ColumnDigest {
     hash: Xxh3,
+    words: Turns,
     /// Whether it counts whatever is in it, or something is.
     counts: bool,
 }
 
 impl ColumnDigest {
     fn new(column: &Column) -> ColumnDigest {
-        ColumnDigest { hash: Xxh3::new(), counts: !column.if_used }
+        ColumnDigest { hash: Xxh3::new(), words: Turns::default(), counts: !column.if_used }
     }
 
     fn update(&mut self, values: &Values) {
         self.counts = self.counts || values.has_any();
-        update(&mut self.hash, values);
+        let hash = &mut self.hash;
+        match values {
+            Values::Seconds(values) | Values::Integer(values) => {
+                update_with(hash, values, |value| value.to_le());
+            }
+            Values::Real(values) => {
+                update_with(hash, values, |value| f64::from_bits(value.to_bits().to_le()));
+            }
+            Values::Word { codes, words } => {
+                update_with(hash, self.words.places(codes, words.len()), |place| place.to_le());
+            }
+            Values::Text { bytes, ends } => {
+                for pair in ends.windows(2) {
+                    hash.update(&(pair[1] - pair[0]).to_le_bytes());
+                    hash.update(&bytes[pair[0] as usize..pair[1] as usize]);
+                }
+            }
+        }
     }
 
     /// The digest of everything taken in, if it counts; `values` has all words.
-    fn finish(self, values: &Values) -> Option<u128> {
-        self.counts.then(|| finish(self.hash, values))
+    fn finish(mut self, values: &Values) -> Option<u128> {
+        if let Values::Word { words, .. } = values {
+            for &code in &self.words.codes {
+                self.hash.update(words[code as usize].as_bytes());
+                self.hash.update(&[0]);
+            }
+        }
+        self.counts.then(|| self.hash.digest128())
+    }
+}
+
+/// The words of a column in the order in which they turn up first. Codes go by what a writer knows before the
+/// run, which no reader of the table does.
+#[derive(Default)]
+struct Turns {
+    /// By code, its place among them.
+    places: Vec<u32>,
+    /// By place, the code.
+    codes: Vec<u32>,
+    /// The places of the rows of one batch.
+    batch: Vec<u32>,
+}
+
+impl Turns {
+    /// The place of each of these, of whose words there are so many.
+    fn places(&mut self, codes: &[u32], words: usize) -> &[u32] {
+        self.places.resize(words.max(self.places.len()), NO_WORD);
+        self.batch.clear();
+        for &code in codes {
+            let place = match self.places.get_mut(code as usize) {
+                Some(place) => {
+                    if *place == NO_WORD {
+                        *place = self.codes.len() as u32;
+                        self.codes.push(code);
+                    }
+                    *place
+                }
+                None => NO_WORD,
+            };
+            self.batch.push(place);
+        }
+        &self.batch
     }
 }
 
@@ -152,34 +211,6 @@ pub(crate) fn as_read(micros: i64) -> i64 {
 /// A time in microseconds, from the seconds in a table.
 pub(crate) fn read_back(seconds: f64) -> i64 {
     (seconds * MICROS_PER_SECOND as f64).round() as i64
-}
-
-fn update(hash: &mut Xxh3, values: &Values) {
-    match values {
-        Values::Seconds(values) | Values::Integer(values) => {
-            update_with(hash, values, |value| value.to_le());
-        }
-        Values::Real(values) => {
-            update_with(hash, values, |value| f64::from_bits(value.to_bits().to_le()));
-        }
-        Values::Word { codes, .. } => update_with(hash, codes, |code| code.to_le()),
-        Values::Text { bytes, ends } => {
-            for pair in ends.windows(2) {
-                hash.update(&(pair[1] - pair[0]).to_le_bytes());
-                hash.update(&bytes[pair[0] as usize..pair[1] as usize]);
-            }
-        }
-    }
-}
-
-fn finish(mut hash: Xxh3, values: &Values) -> u128 {
-    if let Values::Word { words, .. } = values {
-        for word in words {
-            hash.update(word.as_bytes());
-            hash.update(&[0]);
-        }
-    }
-    hash.digest128()
 }
 
 /// Hashes values as they lie in memory, which on most machines is little-endian already.

@@ -10,6 +10,7 @@
 //! Nothing here draws or runs anything. What the tables mean stands in
 //! [`columns`], from which the manual's page is made.
 
+pub mod about;
 pub mod columns;
 pub mod digest;
 pub mod manual;
@@ -30,6 +31,7 @@ mod folder;
 mod parquet_file;
 mod tables;
 
+pub use about::About;
 pub use columns::Table;
 pub use digest::{RunDigest, sha256};
 pub use error::ResultsError;

@@ -19,6 +19,19 @@ Beside them are `scenario.toml` (with every default), `provenance.json` (version
 name and version of every rule of one's own, digest of the tables, size of their files, what the clock of a log showed at time zero), `summary.json` (metrics) and `timing.json` (what the run cost: the only file that differs
 when the same run is made again).
 
+A folder describes itself: `plot`, `explain` and `verify` read the tables, `summary.json` and `about` in `provenance.json`, and no `scenario.toml`, which is there to
+be run again; `compare` reads it for the keys that differ. `about` has what no table does:
+
+| key | meaning |
+|---|---|
+| `name` | name of the scenario, with which titles of figures begin |
+| `workloads` | of each its `name`, its `users` (`name`, `submits_to`: a provider, a metascheduler or a grid), the `share` of a resource that its jobs ask for, 0 to 1, if they do, and `on_grid`: `always` (its jobs run on a grid and nowhere else), `sometimes` (there or on providers), or missing (never) |
+| `horizon` | when the run was to end whatever was left, s; missing: when all was settled |
+| `instant_messages` | whether messages took no time, and all of them arrived |
+| `static_schedules` | true where tasks ran on a grid as schedules said that were made before, one at a time on each resource; else missing |
+| `tolerances` | by how much starts of the parts of a job may differ, s, of each metascheduler that negotiates about them |
+| `figures` | the figures that the scenario declares, as its `[[figure]]` |
+
 [readers.md](readers.md) has them read in pandas, Polars and DuckDB, of one run and of a sweep. In a pack of a sweep ([cluster.md](cluster.md#large-sweeps)) the
 tables of many runs are one file each, with the axes of the sweep, as texts, and `seed` before these columns; an axis that is called as one of these
 is `axis.NAME` there.

@@ -1,4 +1,4 @@
-//! Where a run came from (`provenance.json`), and what it cost (`timing.json`).
+//! Where a run came from, and what describes it beside its tables (`provenance.json`); what it cost (`timing.json`).
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::digest::hex;
-use crate::{ResultsError, RunDigest};
+use crate::{About, ResultsError, RunDigest};
 
 /// The form of tables and summary, counted up when programs of before cannot read what is written
 /// now, or the other way round.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
-/// All that decides a run's results, and a digest of them. Holds no date and no
+/// All that decides a run's results, what their readers have to know, and a digest of them. Holds no date and no
 /// name of a machine, so that the same run leaves the same file anywhere.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Version of the program.
     pub version: String,
@@ -40,6 +40,9 @@ pub struct Provenance {
     /// summer time; missing if they do not say, or differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local_time_at_zero: Option<i64>,
+    /// What readers of the tables have to know besides; runs of before the third format do not say it.
+    #[serde(default)]
+    pub about: About,
     /// What came out.
     pub digest: RunDigest,
     /// The files of the tables and their sizes in bytes, by which a damaged one is known; none where

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use crate::columns::{Kind, Table};
 use crate::pack::{Pack, PackedRun};
 use crate::provenance::FORMAT;
-use crate::{Provenance, ResultsError, Summary, Timing};
+use crate::{About, Provenance, ResultsError, Summary, Timing};
 
 pub use crate::tables::{
     AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, FailureRow,
@@ -173,9 +173,30 @@ impl RunReader {
     /// `provenance.json`.
     ///
     /// # Errors
-    /// If it is missing or damaged.
+    /// If it is missing or damaged, or says that the tables are of another format.
     pub fn provenance(&self) -> Result<Provenance, ResultsError> {
+        let found = self.provenance_of_any_format()?;
+        if found.format != FORMAT {
+            let Provenance { version, build, .. } = found;
+            return Err(ResultsError::OtherFormat { folder: self.folder.clone(), version, build });
+        }
+        Ok(found)
+    }
+
+    /// `provenance.json`, whatever the format of the tables: what is in `about`, and what digests mean, may differ.
+    ///
+    /// # Errors
+    /// If it is missing or damaged.
+    pub fn provenance_of_any_format(&self) -> Result<Provenance, ResultsError> {
         self.json("provenance.json")
+    }
+
+    /// What is to be known of the run, and is in no table.
+    ///
+    /// # Errors
+    /// If `provenance.json` is missing or damaged, or the tables are of another format.
+    pub fn about(&self) -> Result<About, ResultsError> {
+        self.provenance().map(|it| it.about)
     }
 
     /// `timing.json`.
@@ -186,20 +207,22 @@ impl RunReader {
         self.json("timing.json")
     }
 
-    /// `scenario.toml`.
+    /// `scenario.toml`, with which it can be run again; nothing else needs it, so that it may be gone.
     ///
     /// # Errors
-    /// If it is missing.
-    pub fn scenario(&self) -> Result<String, ResultsError> {
-        self.text("scenario.toml").map(Cow::into_owned)
+    /// If it is there and cannot be read.
+    pub fn scenario(&self) -> Result<Option<String>, ResultsError> {
+        match self.text("scenario.toml") {
+            Ok(text) => Ok(Some(text.into_owned())),
+            Err(_) if !self.folder.join("scenario.toml").exists() => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Of a run in another form, that this is why.
     fn explained(&self, error: ResultsError) -> ResultsError {
         match self.provenance() {
-            Ok(Provenance { format, version, build, .. }) if format != FORMAT => {
-                ResultsError::OtherFormat { folder: self.folder.clone(), version, build }
-            }
+            Err(other @ ResultsError::OtherFormat { .. }) => other,
             _ => error,
         }
     }

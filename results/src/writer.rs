@@ -28,13 +28,14 @@ mod workflows;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
+use std::iter::repeat_n;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
     ActorId, AttemptOutcome, Cast, JobId, JobOutcome, JobRecord, JobShape, MessageFault,
-    OffersMade, ProcessorSet, ProviderId, ShareRecord, Sizing, Span, StageIn, Time,
+    OffersMade, ProcessorSet, ProviderId, ShareRecord, SiteInfo, Sizing, Span, StageIn, Time,
 };
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -879,7 +880,12 @@ impl Usage {
 
     fn rows<'a>(&'a self, cast: &'a Cast) -> impl Iterator<Item = ResourceCells<'a>> {
         let makespan = self.last_end.saturating_sub(self.first_submit) as f64;
-        (0..).zip(&cast.providers).map(move |(i, provider)| {
+        let of_site = |(place, site): (u32, &'a SiteInfo)| {
+            repeat_n(Some((place, site)), site.resources as usize)
+        };
+        let whole = repeat_n(None, cast.whole_places());
+        let sites = whole.chain((0..).zip(&cast.sites).flat_map(of_site));
+        (0..).zip(&cast.providers).zip(sites).map(move |((i, provider), site)| {
             let at = i as usize;
             let first = i64::from(provider.first_processor);
             let processors = i64::from(provider.processors);
@@ -896,6 +902,9 @@ impl Usage {
                 jobs: self.jobs[at],
                 busy_time: busy / MICROS as f64,
                 utilisation: has_one.then(|| busy / capacity),
+                site: site.map(|(place, _)| place),
+                sharing: site.map(|(_, it)| if it.reserved { "reserved" } else { "equal" }),
+                slots: site.and_then(|(_, it)| it.slots).map(i64::from),
             }
         })
     }

@@ -6,7 +6,8 @@ mod within;
 use std::path::{Path, PathBuf};
 
 use crate::experiment::compare::{
-    AttemptDifferences, Comparison, Impact, JobDifferences, JobPair, MetricPair, compare,
+    AttemptDifferences, Comparison, Impact, JobDifferences, JobPair, KeyDifference, MetricPair,
+    compare,
 };
 use serde_json::json;
 
@@ -91,17 +92,8 @@ fn as_text(a: &Path, b: &Path, comparison: &Comparison) -> String {
     if !comparison.inputs.is_empty() {
         text.push_str(&format!("inputs with other contents: {}\n", comparison.inputs.join(", ")));
     }
-    if comparison.scenario.is_empty() {
-        text.push_str("\nthe scenarios are the same\n");
-    } else {
-        let absent = || "-".to_owned();
-        let mut rows = vec![row(["scenario", "A", "B"])];
-        for key in &comparison.scenario {
-            let (a, b) = (key.a.clone(), key.b.clone());
-            rows.push(vec![key.key.clone(), a.unwrap_or_else(absent), b.unwrap_or_else(absent)]);
-        }
-        text.push_str(&format!("\n{}", lines(&rows, &[0, 1, 2])));
-    }
+    text.push('\n');
+    text.push_str(&scenarios(comparison.scenario.as_deref()));
     if comparison.identical {
         return text;
     }
@@ -111,6 +103,25 @@ fn as_text(a: &Path, b: &Path, comparison: &Comparison) -> String {
     text.push_str(&format!("\n{}", jobs(&comparison.jobs, comparison.seeds, &comparison.impact)));
     text.push_str(&attempts(&comparison.attempts));
     text
+}
+
+/// In what the scenarios differ.
+fn scenarios(keys: Option<&[KeyDifference]>) -> String {
+    match keys {
+        None => "the scenarios are not the same; their keys are not compared, for a folder has no \
+                 scenario.toml\n"
+            .to_owned(),
+        Some([]) => "the scenarios are the same\n".to_owned(),
+        Some(keys) => {
+            let absent = || "-".to_owned();
+            let mut rows = vec![row(["scenario", "A", "B"])];
+            rows.extend(keys.iter().map(|key| {
+                let (a, b) = (key.a.clone(), key.b.clone());
+                vec![key.key.clone(), a.unwrap_or_else(absent), b.unwrap_or_else(absent)]
+            }));
+            lines(&rows, &[0, 1, 2])
+        }
+    }
 }
 
 fn verdict(comparison: &Comparison) -> String {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::own_rules;
 use crate::experiment::figures::{
-    SweepData, draw, draw_compared, draw_sweep, file_name, scenario_of,
+    SweepData, declared, draw, draw_compared, draw_sweep, file_name, shown,
 };
 use crate::scenario::file::{AxisScale, Figure, FigureKind, ImageFormat, Metric};
 use crate::scenario::quantity::{AxisRange, Name, PictureSize, TimeSpan};
@@ -126,15 +126,12 @@ fn of_run(args: &Args, folder: &Path) -> Result<(), Error> {
             hint: "name a file or a folder with -o".to_owned(),
         });
     }
-    let scenario = scenario_of(folder)?;
-    let sites = scenario.grid.iter().flat_map(|grid| &grid.sites);
-    let resources: Vec<String> = sites.flat_map(|site| site.resource_names()).collect();
-    let providers = scenario.providers.iter().map(|it| it.name.as_str());
-    let clusters = scenario.plans.iter().flat_map(|plans| &plans.clusters);
-    let providers = providers.chain(clusters.map(|it| it.name.as_str()));
-    let known: Vec<&str> = providers.chain(resources.iter().map(String::as_str)).collect();
-    let what = if scenario.shown().processors { "provider" } else { "resource" };
-    check_providers(args, &known, what)?;
+    let tables = Tables::new(&run);
+    if !args.providers.is_empty() {
+        let known: Vec<&str> = tables.resources()?.iter().map(|it| it.provider.as_str()).collect();
+        let what = if shown(&tables)?.processors { "provider" } else { "resource" };
+        check_providers(args, &known, what)?;
+    }
     refuse_against(args)?;
     if args.x.is_some() {
         return Err(Error::Unfit {
@@ -142,11 +139,10 @@ fn of_run(args: &Args, folder: &Path) -> Result<(), Error> {
             hint: "remove it, or name the folder of a sweep".to_owned(),
         });
     }
-    let figures = figures(args, &scenario.figures)?;
+    let figures = figures(args, &declared(&run)?)?;
     let paths = paths(args, &figures, folder)?;
-    let tables = Tables::new(&run);
     for (figure, path) in figures.iter().zip(&paths) {
-        draw(figure, &scenario, &tables, path)?;
+        draw(figure, &tables, path)?;
         print(&format!("{}\n", path.display()))?;
     }
     Ok(())

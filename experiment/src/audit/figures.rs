@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use haggle_plots::load::{self, Part, Tables, World};
+use haggle_plots::load::{self, Part, Tables};
 use haggle_plots::{PlotError, Shows, TimelinePart};
 use haggle_results::RunReader;
 
@@ -19,7 +19,7 @@ pub(super) fn check(folder: &Path, books: &Books, findings: &mut Findings) {
     for (is_grid, _) in
         [(false, whole), (true, !books.resources.is_empty())].into_iter().filter(|(_, any)| *any)
     {
-        match parts(folder, books, is_grid) {
+        match parts(folder, is_grid) {
             Ok(parts) if is_grid => slots(&parts, books, findings),
             Ok(parts) => providers(&parts, books, findings),
             Err(error) => findings.expect(false, Disagreement::READABLE, || error.to_string()),
@@ -28,17 +28,13 @@ pub(super) fn check(folder: &Path, books: &Books, findings: &mut Findings) {
 }
 
 /// What the figures of a run show; of a grid, in slots.
-fn parts(folder: &Path, books: &Books, is_grid: bool) -> Result<Vec<TimelinePart>, PlotError> {
+fn parts(folder: &Path, is_grid: bool) -> Result<Vec<TimelinePart>, PlotError> {
     let run = RunReader::open(folder)?;
     let (tables, all) = (Tables::new(&run), Part::default());
-    let world = World {
-        has_place: &|name| books.is_shared(name) == is_grid,
-        has_workload: &|name| books.on_grid.contains(name) == is_grid,
-    };
     let slots = |_: &str, _: &str| 1.0;
     let timeline = match is_grid {
-        true => load::grid_timeline(&tables, "", &all, Shows::Utilisation, "", (&world, slots))?,
-        false => load::timeline(&tables, "", &all, Shows::Both, &world)?,
+        true => load::grid_timeline(&tables, "", &all, Shows::Utilisation, ("", slots))?,
+        false => load::timeline(&tables, "", &all, Shows::Both)?,
     };
     Ok(timeline.parts)
 }

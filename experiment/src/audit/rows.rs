@@ -5,7 +5,7 @@ use haggle_results::reader::{
     AttemptRow, BookingRow, HoldRow, InputRow, OutageRow, PlacementRow, TableData, TextColumn,
     TransactionRow, WorkflowRow,
 };
-use haggle_results::{ResultsError, RunReader, Table};
+use haggle_results::{ResourceRow, ResultsError, RunReader, Table};
 
 /// A time in microseconds.
 pub(super) type Micros = i64;
@@ -109,6 +109,7 @@ pub(super) struct Resource {
     pub(super) processors: i64,
     pub(super) jobs: i64,
     pub(super) busy: f64,
+    pub(super) is_shared: bool,
 }
 
 /// A row of `messages` or `message_counts`.
@@ -444,17 +445,16 @@ fn placements(run: &RunReader) -> Result<Vec<Placement>, ResultsError> {
 }
 
 fn resources(run: &RunReader) -> Result<Vec<Resource>, ResultsError> {
-    let names = ["provider", "first_resource", "last_resource", "processors", "jobs", "busy_time"];
-    read(run, Table::Resources, &names, |row| {
-        Ok(Resource {
-            provider: row.text("provider")?,
-            first: row.integer("first_resource")?,
-            last: row.integer("last_resource")?,
-            processors: row.integer("processors")?,
-            jobs: row.integer("jobs")?,
-            busy: row.real("busy_time")?,
-        })
-    })
+    let resource = |it: ResourceRow| Resource {
+        is_shared: it.is_shared(),
+        provider: it.provider,
+        first: it.first,
+        last: it.last,
+        processors: it.processors,
+        jobs: it.jobs,
+        busy: it.busy_time,
+    };
+    Ok(run.resources()?.into_iter().map(resource).collect())
 }
 
 fn messages(run: &RunReader) -> Result<Option<Vec<Message>>, ResultsError> {
@@ -565,10 +565,6 @@ impl Row<'_> {
     fn maybe_text(&self, name: &str) -> Result<Option<String>, ResultsError> {
         let column: &TextColumn = self.data.text(name)?;
         Ok(column.at(self.at).map(str::to_owned))
-    }
-
-    fn real(&self, name: &str) -> Result<f64, ResultsError> {
-        self.present(name, self.maybe_real(name)?)
     }
 
     fn time(&self, name: &str) -> Result<Micros, ResultsError> {

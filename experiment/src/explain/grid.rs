@@ -1,15 +1,13 @@
 //! Jobs of a grid: their attempts on time-shared resources, and the checkpoints between these.
 
 use haggle_model::AttemptOutcome;
-use haggle_results::JobRow;
 use haggle_results::reader::{AttemptRow, CheckpointRow, OutageRow};
+use haggle_results::{About, JobRow, ResourceRow};
 use serde::Serialize;
 
 use super::spent::{Column, Ledger, Part, Spent, micros};
 use super::supply::{Market, NO_LIMIT, Waiting};
 use super::{Attempt, Chronicle, Story};
-use haggle_scenario::Scenario;
-use haggle_scenario::file::{self, GridPolicy};
 
 /// What only an attempt on a resource of a grid has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -63,7 +61,7 @@ fn rows<'a>(all: &'a Chronicle, job: &JobRow) -> (Vec<&'a AttemptRow>, Vec<&'a C
 fn spent(all: &Chronicle, job: &JobRow, own: &[&AttemptRow], chain: &[Link<'_>]) -> Vec<Spent> {
     let mut ledger = Ledger::new(job);
     // In a schedule a task has its turn on a resource of its own, whatever is free elsewhere.
-    let can_start = if is_static(&all.scenario) { Part::Order } else { Part::Round };
+    let can_start = if all.about.static_schedules { Part::Order } else { Part::Round };
     let mut waiting = Waiting::new(all.grid_market.supply_anywhere(1), job.ready, can_start);
     for (at, &(it, checkpoint)) in chain.iter().enumerate() {
         let Some((dispatched, left)) = it.slot() else { continue };
@@ -126,24 +124,17 @@ fn idle(ledger: &mut Ledger, waiting: &mut Waiting<'_>, attempts: &[&AttemptRow]
     }
 }
 
-/// Whether tasks run as schedules say that were made before.
-fn is_static(scenario: &Scenario) -> bool {
-    scenario
-        .grid
-        .as_ref()
-        .is_some_and(|grid| matches!(grid.policy, GridPolicy::StaticWorkflow { .. }))
-}
-
 /// The slots of all resources, what attempts held of them, and what was down.
-pub(super) fn market(grid: &file::Grid, attempts: &[AttemptRow], outages: &[OutageRow]) -> Market {
-    let slots = |site: &file::Site| match grid.policy {
-        GridPolicy::StaticWorkflow { .. } => 1,
-        _ => site.slots().map_or(NO_LIMIT, i64::from),
-    };
-    let places = grid
-        .sites
-        .iter()
-        .flat_map(|site| site.resource_names().map(move |name| (name, slots(site), slots(site))));
+pub(super) fn market(
+    resources: &[&ResourceRow],
+    about: &About,
+    attempts: &[AttemptRow],
+    outages: &[OutageRow],
+) -> Market {
+    let places = resources.iter().map(|it| {
+        let slots = if about.static_schedules { 1 } else { it.slots.unwrap_or(NO_LIMIT) };
+        (it.provider.clone(), slots, slots)
+    });
     let held = attempts.iter().filter_map(|it| {
         let (from, until) = it.slot()?;
         Some((it.provider.as_str(), from, until, 1))

@@ -100,7 +100,7 @@ impl SweepData {
         }
         let settings = run.variant.settings.iter();
         let point = settings.map(|setting| setting.text()).collect();
-        let metrics = values(reader, summary, &run.variant.scenario)?;
+        let metrics = values(reader, summary)?;
         self.tell(SweepRun { point, metrics }, run.seed);
         Ok(())
     }
@@ -137,14 +137,10 @@ impl SweepData {
 }
 
 /// All that figures can show of a run.
-fn values(
-    run: &RunReader,
-    summary: &Summary,
-    scenario: &haggle_scenario::Scenario,
-) -> Result<Vec<(String, f64)>, ResultsError> {
+fn values(run: &RunReader, summary: &Summary) -> Result<Vec<(String, f64)>, ResultsError> {
     let mut values = of_run(summary);
     values.extend(messages(run)?.map(|count| (MESSAGES.to_owned(), count)));
-    values.extend(of_groups(summary, scenario, usize::MAX));
+    values.extend(of_groups(summary, &run.about()?, usize::MAX));
     Ok(values)
 }
 

@@ -16,7 +16,7 @@ use super::features::{self, Done};
 use super::{Failure, FailureKind, Outcome, Verdict};
 use crate::compare::compare;
 use crate::explain::Chronicle;
-use crate::figures::{SweepData, draw, draw_sweep, scenario_of};
+use crate::figures::{SweepData, draw, draw_sweep};
 use crate::plans::LoadsError;
 use crate::run::unwrap_run_error;
 use crate::sweep::{OnFailure, SweepConduct, SweepError, Wanted, sweep};
@@ -336,7 +336,6 @@ impl Judge<'_> {
     fn figures(&self, folder: &Path, scenario: &Scenario, done: &mut Done) -> Result<(), Failure> {
         let trouble = |error| failed(FailureKind::Figure, error);
         let run = RunReader::open(folder).map_err(trouble)?;
-        let resolved = scenario_of(folder).map_err(trouble)?;
         let tables = Tables::new(&run);
         for kind in FigureKind::ALL {
             if kind.unfit_for(scenario.shown()).is_some() {
@@ -344,7 +343,7 @@ impl Judge<'_> {
             }
             let figure = plain_figure(kind);
             let path = folder.join(format!("{}.svg", kind.name()));
-            self.drawn(kind, draw(&figure, &resolved, &tables, &path), done)?;
+            self.drawn(kind, draw(&figure, &tables, &path), done)?;
         }
         Ok(())
     }

@@ -46,7 +46,7 @@ impl<'a> Past<'a> {
         if !reader.is_packed() && !folder.join("provenance.json").exists() {
             return Err(SweepError::NotARun { folder });
         }
-        let found = reader.provenance()?;
+        let found = reader.provenance_of_any_format()?;
         let mine = found.seed == run.seed
             && found.version == env!("CARGO_PKG_VERSION")
             && found.scenario_sha256 == sha256_of(run);

@@ -88,7 +88,8 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
             continue;
         };
         let summary = reader.summary()?;
-        warnings.add(&run, &summary, reader.provenance()?.digest.overall);
+        let provenance = reader.provenance()?;
+        warnings.add(&run, &summary, provenance.digest.overall);
         let point: Vec<String> = run.variant.settings.iter().map(|it| it.text()).collect();
         let mut metrics = of_run(&summary);
         let reference = references.as_ref().and_then(|it| it.run(&run));
@@ -97,7 +98,7 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
             impact(&impacts(&base, &reader)?, &mut metrics);
         }
         table.add(run.number, run.seed, &point, &metrics)?;
-        metrics.extend(of_groups(&summary, &run.variant.scenario, GROUPS_MOST));
+        metrics.extend(of_groups(&summary, &provenance.about, GROUPS_MOST));
         aggregate.add(SweepRun { point, metrics }, &mut swept)?;
         drawn.add(&run, &reader, &summary)?;
     }

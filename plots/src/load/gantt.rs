@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use haggle_results::reader::MaintenanceRow;
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError};
 
-use super::{By, Part, Tables, World, outages_of};
+use super::{By, Part, Tables, outages_of};
 use crate::attempts::Outage;
 use crate::error::PlotError;
 use crate::gantt::{Gantt, GanttBar, GanttOutage, GanttProvider};
@@ -25,17 +25,12 @@ pub fn differ_by(run: &Tables) -> Result<By, PlotError> {
     })
 }
 
-/// The Gantt chart of a run, with a colour for each group of jobs.
+/// The Gantt chart of a run, with a colour for each group of jobs. Resources of a grid, which jobs share, are
+/// left out.
 ///
 /// # Errors
 /// If the results cannot be read.
-pub fn gantt(
-    run: &Tables,
-    title: &str,
-    part: &Part,
-    world: &World<'_>,
-    by: By,
-) -> Result<Gantt, PlotError> {
+pub fn gantt(run: &Tables, title: &str, part: &Part, by: By) -> Result<Gantt, PlotError> {
     let jobs: BTreeMap<i64, &JobRow> = run.jobs()?.iter().map(|job| (job.job, job)).collect();
     let placements = run.placements()?;
     let key = |row: &PlacementRow| {
@@ -89,8 +84,7 @@ pub fn gantt(
         name: resource.provider.clone(),
     };
     let drawn = run.resources()?.iter();
-    let drawn =
-        drawn.filter(|it| (world.has_place)(&it.provider) && part.has_provider(&it.provider));
+    let drawn = drawn.filter(|it| !it.is_shared() && part.has_provider(&it.provider));
     Ok(Gantt {
         title: title.to_owned(),
         providers: drawn.map(provider).collect(),

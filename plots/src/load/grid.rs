@@ -12,7 +12,8 @@ use crate::job_timeline::{JobAttempt, JobTimeline};
 use crate::resource_timeline::{ResourceLanes, ResourceTimeline};
 
 /// The timeline of the resources of `part`; without any, of the first one that had jobs and
-/// failed, or else that had jobs. Each has `slots` of its name, or more if jobs held more.
+/// failed, or else that had jobs. Each has its slots, or more if jobs held more; one where any number of jobs
+/// may be has as many as it needed.
 ///
 /// # Errors
 /// If the results cannot be read.
@@ -20,7 +21,6 @@ pub fn resource_timeline(
     run: &Tables,
     title: &str,
     part: &Part,
-    slots: impl Fn(&str) -> usize,
 ) -> Result<ResourceTimeline, PlotError> {
     let attempts = || run.attempts().map(|rows| rows.iter().filter(|row| row.slot().is_some()));
     let failures = run.outages()?;
@@ -51,9 +51,10 @@ pub fn resource_timeline(
     }
     let lanes = |resource: &ResourceRow| {
         let name = resource.provider.as_str();
+        let slots = resource.slots.and_then(|it| usize::try_from(it).ok()).unwrap_or(1);
         ResourceLanes {
             name: name.to_owned(),
-            slots: lanes(held.remove(name).unwrap_or_default(), slots(name)),
+            slots: lanes(held.remove(name).unwrap_or_default(), slots),
             outages: outages(failures, name, part),
         }
     };

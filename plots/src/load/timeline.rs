@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use haggle_results::about::RunsOnGrid;
 use haggle_results::reader::AttemptRow;
 use haggle_results::{ResourceRow, ResultsError};
 
@@ -16,21 +17,8 @@ use crate::timeline::{Held, Shows, Timeline, TimelinePart};
 /// Above this many providers a timeline shows their sum: panels would be too flat to read.
 const PANELS_MAX: usize = 5;
 
-/// A part of a run, by names: providers and who waits for them, or the resources of a grid.
-pub struct World<'a> {
-    /// Whether a row of `resources` belongs to it.
-    pub has_place: &'a dyn Fn(&str) -> bool,
-    /// Whether all jobs of a workload belong to it, also those without an attempt.
-    pub has_workload: &'a dyn Fn(&str) -> bool,
-}
-
-impl World<'_> {
-    /// A run of which all belongs to one world.
-    pub const WHOLE: World<'static> = World { has_place: &|_| true, has_workload: &|_| true };
-}
-
 /// Busy processors or waiting jobs of a run, or both: of each provider, or of all
-/// together where they are too many.
+/// together where they are too many. Resources of a grid are left out.
 ///
 /// # Errors
 /// If the results cannot be read.
@@ -39,9 +27,9 @@ pub fn timeline(
     title: &str,
     part: &Part,
     shows: Shows,
-    world: &World<'_>,
 ) -> Result<Timeline, PlotError> {
-    let mut panels = Panels::new(run.resources()?, (part, world), "all providers", |it| {
+    let whole = run.resources()?.iter().filter(|it| !it.is_shared());
+    let mut panels = Panels::new(whole, part, "all providers", |it| {
         u32::try_from(it.processors).map_or(0.0, f64::from)
     });
     for row in run.placements()? {
@@ -68,13 +56,13 @@ pub fn grid_timeline(
     title: &str,
     part: &Part,
     shows: Shows,
-    held: &'static str,
-    (world, amount): (&World<'_>, impl Fn(&str, &str) -> f64),
+    (held, amount): (&'static str, impl Fn(&str, &str) -> f64),
 ) -> Result<Timeline, PlotError> {
     let jobs = run.jobs()?;
     let workloads: BTreeMap<i64, &str> =
         jobs.iter().map(|job| (job.job, job.workload.as_str())).collect();
-    let mut panels = Panels::new(run.resources()?, (part, world), "all resources", |_| 1.0);
+    let shared = run.resources()?.iter().filter(|it| it.is_shared());
+    let mut panels = Panels::new(shared, part, "all resources", |_| 1.0);
     if shows == Shows::Queue {
         // Jobs wait at the scheduler, for any resource.
         panels = Panels::together(panels);
@@ -89,9 +77,13 @@ pub fn grid_timeline(
         }
     }
     if let Some(all) = panels.parts.first_mut().filter(|_| shows == Shows::Queue) {
+        let about = run.about()?;
+        // Jobs without an attempt wait there if they can run nowhere else.
+        let is_on_grid =
+            |name: &str| about.workload(name).is_some_and(|it| it.on_grid == RunsOnGrid::Always);
         for job in jobs {
             let attempts = live.remove(&job.job);
-            if attempts.is_none() && !(world.has_workload)(&job.workload) {
+            if attempts.is_none() && !is_on_grid(&job.workload) {
                 continue;
             }
             let attempts = attempts.unwrap_or_default();
@@ -108,16 +100,14 @@ struct Panels {
 }
 
 impl Panels {
-    fn new(
-        resources: &[ResourceRow],
-        (part, world): (&Part, &World<'_>),
+    fn new<'r>(
+        resources: impl Iterator<Item = &'r ResourceRow>,
+        part: &Part,
         all: &str,
         capacity: impl Fn(&ResourceRow) -> f64,
     ) -> Panels {
         let mut panels = Panels { parts: Vec::new(), places: BTreeMap::new() };
-        let shown =
-            |it: &&ResourceRow| (world.has_place)(&it.provider) && part.has_provider(&it.provider);
-        for resource in resources.iter().filter(shown) {
+        for resource in resources.filter(|it| part.has_provider(&it.provider)) {
             let (name, capacity) = (resource.provider.clone(), capacity(resource));
             panels.places.insert(name.clone(), panels.parts.len());
             panels.parts.push(TimelinePart { name, capacity, ..TimelinePart::default() });

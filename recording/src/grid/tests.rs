@@ -35,7 +35,12 @@ impl Books {
         };
         let cast = Cast {
             providers: (0..3).map(resource).collect(),
-            sites: vec![SiteInfo { name: "site".to_owned(), resources: 3 }],
+            sites: vec![SiteInfo {
+                name: "site".to_owned(),
+                resources: 3,
+                slots: Some(2),
+                reserved: false,
+            }],
             workloads: vec!["jobs".to_owned()],
             on_grid: [0].into(),
             ..Cast::default()

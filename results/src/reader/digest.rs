@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::Cast;
-
 use super::{ColumnData, RunReader, TextColumn};
 use crate::ResultsError;
 use crate::buffer::{NO_INTEGER, NO_WORD, Values};
@@ -15,18 +13,17 @@ use crate::writer::ROWS_PER_BATCH;
 const AT_ONCE: usize = 8;
 
 impl RunReader {
-    /// The digest of the tables that are there, of which `cast` has the names.
+    /// The digest of the tables that are there.
     ///
     /// # Errors
     /// If a table is damaged.
-    pub fn digest(&self, cast: &Cast) -> Result<RunDigest, ResultsError> {
+    pub fn digest(&self) -> Result<RunDigest, ResultsError> {
         let tables = Table::ALL.into_iter().filter(|&table| self.has(table));
-        let digests: Result<Vec<_>, _> =
-            tables.map(|table| self.table_digest(table, cast)).collect();
+        let digests: Result<Vec<_>, _> = tables.map(|table| self.table_digest(table)).collect();
         Ok(RunDigest::new(&digests?))
     }
 
-    fn table_digest(&self, table: Table, cast: &Cast) -> Result<(Table, u64, u128), ResultsError> {
+    fn table_digest(&self, table: Table) -> Result<(Table, u64, u128), ResultsError> {
         let mut digests = Vec::with_capacity(table.columns().len());
         let mut rows = 0;
         for columns in table.columns().chunks(AT_ONCE) {
@@ -34,7 +31,7 @@ impl RunReader {
             let data = self.columns(table, &names)?;
             rows = data.rows() as u64;
             for (column, (_, data)) in columns.iter().zip(data.columns) {
-                digests.push(digest_of_column(column, data, cast));
+                digests.push(digest_of_column(column, data));
             }
         }
         Ok((table, rows, digest_of(table, digests.into_iter())))
@@ -42,7 +39,7 @@ impl RunReader {
 }
 
 /// The digest of a column, with its values as they were before they were written.
-fn digest_of_column(column: &Column, data: ColumnData, cast: &Cast) -> Option<u128> {
+fn digest_of_column(column: &Column, data: ColumnData) -> Option<u128> {
     let values = match data {
         ColumnData::Real(values) if column.kind == Kind::Seconds => {
             let values = values.into_iter().map(|value| value.map_or(NO_INTEGER, read_back));
@@ -54,9 +51,7 @@ fn digest_of_column(column: &Column, data: ColumnData, cast: &Cast) -> Option<u1
         ColumnData::Integer(values) => {
             Values::Integer(values.into_iter().map(|value| value.unwrap_or(NO_INTEGER)).collect())
         }
-        ColumnData::Text(texts) if column.kind == Kind::Word => {
-            words(&texts, column.words.of(cast))
-        }
+        ColumnData::Text(texts) if column.kind == Kind::Word => words(&texts),
         ColumnData::Text(texts) => {
             return column_digest(
                 column,
@@ -77,9 +72,9 @@ fn digest_of_column(column: &Column, data: ColumnData, cast: &Cast) -> Option<u1
     column_digest(column, std::iter::once(values))
 }
 
-/// Words with the codes that they had: those of names first, the others as they turned up.
-fn words(texts: &TextColumn, mut words: Vec<String>) -> Values {
-    let mut places: BTreeMap<String, u32> = words.iter().cloned().zip(0..).collect();
+/// Words with one code each; a column has a word once per part of its rows.
+fn words(texts: &TextColumn) -> Values {
+    let (mut words, mut places) = (Vec::new(), BTreeMap::new());
     let mut code = |text: &String| {
         *places.entry(text.clone()).or_insert_with(|| {
             words.push(text.clone());

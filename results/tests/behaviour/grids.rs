@@ -105,7 +105,12 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
     let mut cast = made_up::cast();
     cast.providers.iter_mut().for_each(|it| (it.processors, it.may_fail) = (1, true));
     cast.providers[1].first_processor = 1;
-    let site = |name: &str| SiteInfo { name: name.to_owned(), resources: 1 };
+    let site = |name: &str| SiteInfo {
+        name: name.to_owned(),
+        resources: 1,
+        slots: Some(2),
+        reserved: false,
+    };
     cast.sites = vec![site("alpha"), site("beta")];
     cast.on_grid = (0..).take(cast.workloads.len()).collect();
     let mut metrics = Metrics::new(&cast, MetricsOptions::default());
@@ -160,6 +165,7 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
     let summary = metrics.summarise();
     run.write_summary(&summary).expect("room");
     run.write_provenance(&Provenance {
+        about: haggle_results::About::default(),
         format: haggle_results::provenance::FORMAT,
         version: "0.1.0".to_owned(),
         build: "0".to_owned(),

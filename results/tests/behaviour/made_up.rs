@@ -80,6 +80,7 @@ pub(crate) fn write(
     let summary = metrics.summarise();
     run.write_summary(&summary)?;
     run.write_provenance(&Provenance {
+        about: haggle_results::About::default(),
         format: haggle_results::provenance::FORMAT,
         version: "0.1.0".to_owned(),
         build: "0".to_owned(),

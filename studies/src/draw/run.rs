@@ -9,7 +9,7 @@ use haggle_results::RunReader;
 use super::{DrawError, Drawn, meant, point};
 use crate::catalogue::{Draw, Figure};
 use crate::data::Data;
-use haggle_experiment::figures::{self, scenario_of};
+use haggle_experiment::figures;
 
 /// Draws what the figure's `plot` says of a run.
 pub(super) fn draw(
@@ -26,6 +26,6 @@ pub(super) fn draw(
     let data = meant(part.sweep.as_deref(), sources).map_err(unfit)?;
     let folder = data.folder_at(&point(&part)).map_err(|error| unfit(error.to_string()))?;
     let run = RunReader::open(folder)?;
-    figures::draw(&plot, &scenario_of(folder)?, &Tables::new(&run), image)?;
+    figures::draw(&plot, &Tables::new(&run), image)?;
     Ok(Drawn { image: Some(image.to_owned()), numbers: folder.to_owned(), table: Vec::new() })
 }

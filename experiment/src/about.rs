@@ -1,0 +1,52 @@
+//! What a folder of results says of its run, so that nobody who reads it needs the scenario.
+
+use haggle_results::About;
+use haggle_results::about::{RunsOnGrid, UserInfo, WorkloadInfo};
+use haggle_scenario::file::{GridPolicy, Metascheduler, Network, Protocol, Workload};
+use haggle_scenario::{Scenario, file};
+
+/// What is to be known of a run of `scenario`, and is in none of its tables.
+pub fn about(scenario: &Scenario) -> About {
+    let plays = |it: &Workload| WorkloadInfo {
+        name: it.name.to_string(),
+        users: users(scenario, it),
+        on_grid: match (scenario.may_run_on_grid(it), scenario.runs_on_grid(it)) {
+            (false, _) => RunsOnGrid::Never,
+            (true, false) => RunsOnGrid::Sometimes,
+            (true, true) => RunsOnGrid::Always,
+        },
+        share: it.share.map(|share| share.fraction()),
+    };
+    let horizon = scenario.scenario.horizon;
+    let policy = scenario.grid.as_ref().map(|grid| &grid.policy);
+    About {
+        name: scenario.scenario.name.as_ref().map(ToString::to_string),
+        workloads: scenario.workloads.iter().map(plays).collect(),
+        horizon: horizon.map(|it| it.0.as_secs_f64()),
+        instant_messages: scenario.network == Network::default(),
+        static_schedules: policy.is_some_and(|it| matches!(it, GridPolicy::StaticWorkflow { .. })),
+        tolerances: scenario.metaschedulers.iter().filter_map(tolerance).collect(),
+        figures: scenario.figures.iter().map(declared).collect(),
+    }
+}
+
+fn users(scenario: &Scenario, workload: &Workload) -> Vec<UserInfo> {
+    let users = scenario.users.iter().filter(|user| user.workload == workload.name);
+    let user = |it: &file::User| UserInfo {
+        name: it.name.to_string(),
+        submits_to: it.submits_to.to_string(),
+    };
+    users.map(user).collect()
+}
+
+/// By how much starts of parts may differ for whoever negotiates about them, s.
+fn tolerance(it: &Metascheduler) -> Option<(String, f64)> {
+    let (protocol, rules) = it.transaction()?;
+    (protocol == Protocol::Negotiation)
+        .then(|| (it.name.to_string(), rules.tolerance.0.as_secs_f64()))
+}
+
+/// A figure as readers that know no scenarios keep it.
+fn declared(figure: &file::Figure) -> serde_json::Value {
+    serde_json::to_value(figure).expect("a figure has texts, numbers and lists only")
+}
