@@ -95,8 +95,8 @@ pub use network::{Link, Network, Partition, Transport};
 pub use plans::{PlanCluster, PlanGenetic, PlanMethod, Plans};
 pub use policy::{BagsPolicy, EdfPolicy, Policy};
 pub use provider::{
-    Estimates, EstimatesFrom, JobCheckpointRule, JobCheckpoints, Offers, OnFailure, Order, Provider,
-    Rescheduling, Told,
+    Estimates, EstimatesFrom, JobCheckpointRule, JobCheckpoints, Offers, OnFailure, Order,
+    Provider, Rescheduling, Told,
 };
 pub use reservations::Reservations;
 pub use results::{Results, TableFormat};
