@@ -14,7 +14,7 @@
 //!
 //! Events are delivered in order of (time, phase, sequence). Time is integer
 //! microseconds. The phases of one instant are progress on a grid, resources, recovery, submissions,
-//! completions, rescheduling, conversation, decisions ([`EventsOrder`] may let
+//! completions, rescheduling, conversation, decisions ([`EventsOrder`](haggle_model::EventsOrder) may let
 //! completions and rescheduling come before submissions). The sequence counts messages in the order in which they were
 //! sent. An actor's effects are carried out in the order in which it put them
 //! into its outbox, after it has returned.

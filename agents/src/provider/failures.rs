@@ -3,7 +3,7 @@
 //! A rigid job that has lost one of its processors is lost as a whole; of a bag the tasks
 //! on failed processors are. What becomes of them is the provider's choice, see
 //! [`OnFailure`]; tasks of a bag always wait again. Whatever has been started often
-//! enough is given up ([`MAX_ATTEMPTS`]). The local scheduler plans around what has
+//! enough is given up ([`MAX_ATTEMPTS`](haggle_scheduling::MAX_ATTEMPTS)). The local scheduler plans around what has
 //! failed as if it never came back, for nobody foresees when it does. It hears at once of all that
 //! fails and comes back at one instant, so that nothing starts on what fails next (`unheard.rs`).
 
