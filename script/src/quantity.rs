@@ -2,6 +2,9 @@
 
 use haggle_results::stats::{Estimate, mean};
 
+/// What is said, and perhaps more, where a spread is asked for that one replication does not have.
+pub(crate) const NO_SPREAD: &str = "one replication has no spread";
+
 /// The values of one metric over replications, in the order of their seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {

@@ -11,7 +11,7 @@
 //! | `within(x, low, high)` | the mean lies between them, both ends included |
 //! | `close(x, expected, tolerance)` | the mean differs by at most the tolerance |
 
-use super::quantity::{Quantity, number};
+use super::quantity::{NO_SPREAD, Quantity, number};
 
 /// Means that differ by at most this share are similar.
 const SIMILAR: f64 = 0.10;
@@ -83,10 +83,11 @@ pub fn less(a: &Quantity, b: &Quantity) -> Result<Verdict, String> {
     let held = match difference.n() {
         None => estimate.mean < 0.0,
         Some(_) => {
-            let half = estimate.half_width.ok_or(
-                "one replication has no spread to compare with: run more of them, or use \
-                 lower_mean or higher_mean",
-            )?;
+            let half = estimate.half_width.ok_or_else(|| {
+                format!(
+                    "{NO_SPREAD} to compare with: run more of them, or use lower_mean or higher_mean"
+                )
+            })?;
             estimate.mean + half < 0.0
         }
     };

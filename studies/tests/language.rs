@@ -74,6 +74,14 @@ fn few_replications_are_part_of_the_evidence() {
     assert_eq!(evidence("lower_mean(value(\"wait\"), 2)"), Evidence::Part);
     assert_eq!(evidence("within(2 * mean(value(\"wait\")), 0, 3)"), Evidence::Part);
     assert_eq!(evidence("within(2, 0, 3)"), Evidence::All);
+    // Where one is left, nothing can be said of how they differ, and that is no mistake of the claim.
+    for text in
+        ["at_least(half_width(value(\"wait\")), 0)", "less(value(\"wait\"), value(\"wait\"))"]
+    {
+        let (verdict, evidence) = language.check(text).expect("a sound check");
+        assert_eq!(evidence, Evidence::Part, "{text}");
+        assert!(verdict.text.starts_with("one replication has no spread"), "{}", verdict.text);
+    }
 }
 
 #[test]

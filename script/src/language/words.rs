@@ -5,7 +5,7 @@ use haggle_results::stats;
 use rhai::{Array, Dynamic, Engine, FnPtr, NativeCallContext};
 
 use super::{Fallible, or_fail};
-use crate::quantity::{Quantity, Sample};
+use crate::quantity::{NO_SPREAD, Quantity, Sample};
 use crate::verdict::{self, Verdict};
 
 /// Teaches an engine these words.
@@ -70,7 +70,7 @@ fn register_arithmetic(engine: &mut Engine) {
 
 fn spread_of(sample: &Sample, of: impl Fn(&stats::Estimate) -> Option<f64>) -> Fallible<f64> {
     let spread = sample.estimate().and_then(|estimate| of(&estimate));
-    or_fail(spread.ok_or_else(|| "one replication has no spread".to_owned()))
+    or_fail(spread.ok_or_else(|| NO_SPREAD.to_owned()))
 }
 
 fn register_lists(engine: &mut Engine) {
