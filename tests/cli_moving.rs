@@ -91,6 +91,27 @@ fn a_move_that_costs_something_is_told() {
     ");
 }
 
+/// All are cancelled every minute, and data take 200 s. The first is done at 3,200 + 100 + 1,200 s, and
+/// the second 700 s later.
+#[test]
+fn nobody_is_sent_on_before_its_data_have_come() {
+    let often = costly().replace(
+        "[metascheduler.reallocation]",
+        "[metascheduler.reallocation]\nalgorithm = \"all-cancellation\"\nperiod = \"1min\"",
+    );
+    let folder = Folder::with(&[("often.toml", often.as_str())]);
+    let said = folder.haggle(&["run", "often.toml", "-o", "out", "--check", "--quiet"]);
+    assert!(said.starts_with("exit code: 0"), "{said}");
+    let moves = fs::read_to_string(folder.path().join("out/moves.csv")).expect("a table");
+    let paid = moves.lines().filter(|line| !line.ends_with(",,0.0"));
+    insta::assert_snapshot!(Vec::from_iter(paid.take(4)).join("\n"), @r"
+    time,actor,job,sender,receiver,processors_before,planned_finish_time_before,processors,planned_finish_time,ready_time,start_up_time
+    3000.0,broker,2,north,south,4,8400.0,4,4500.0,3200.0,100.0
+    3000.0,broker,3,north,south,4,9000.0,4,5200.0,3200.0,100.0
+    3240.0,broker,3,south,south,4,5200.0,4,5200.0,3200.0,100.0
+    ");
+}
+
 #[test]
 fn what_a_cost_without_a_move_is_good_for_is_asked() {
     let still = costly().replace(

@@ -124,7 +124,9 @@ impl Reallocator {
                         break;
                     }
                 }
-                Doing::Listing(said) if said.iter().all(Option::is_some) => self.begin(said, out),
+                Doing::Listing(said) if said.iter().all(Option::is_some) => {
+                    self.begin(now, said, out)
+                }
                 Doing::Event(event, Waits::Answers(open)) if open.is_empty() => {
                     self.decide(now, event, out)
                 }
@@ -155,11 +157,15 @@ impl Reallocator {
     }
 
     /// All providers have said what waits.
-    fn begin(&mut self, said: Vec<Option<Vec<Waiting>>>, out: &mut Outbox) -> Doing {
+    fn begin(&mut self, now: Time, said: Vec<Option<Vec<Waiting>>>, out: &mut Outbox) -> Doing {
         let Some((_, rule)) = self.config.reallocation else { return Doing::Nothing };
         self.data.keep(|job| self.desk.get(job).is_some());
         self.kept.retain(|&job, _| self.desk.get(job).is_some());
-        let event = Event::new(rule, &Vec::from_iter(said.into_iter().flatten()));
+        let mut waiting = Vec::from_iter(said.into_iter().flatten());
+        for jobs in &mut waiting {
+            jobs.retain(|it| !self.data.are_on_their_way(now, it.job));
+        }
+        let event = Event::new(rule, &waiting);
         let mut open = BTreeSet::new();
         for (place, jobs) in event.to_cancel().into_iter().enumerate() {
             if !jobs.is_empty() {

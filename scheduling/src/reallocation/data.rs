@@ -43,6 +43,12 @@ impl DataPlaces {
         }
     }
 
+    /// Whether the data of a job are still on their way to where it was sent last. Who is looked at
+    /// then may be sent on for ever: each time before its data have come.
+    pub fn are_on_their_way(&self, now: Time, job: JobId) -> bool {
+        self.jobs.get(&job).is_some_and(|(_, stage_in)| stage_in.ready > now)
+    }
+
     /// A job is sent to this place.
     pub fn sent(&mut self, job: JobId, place: usize, stage_in: StageIn) {
         if self.cost != MoveCost::default() {
@@ -72,9 +78,12 @@ mod tests {
         assert_eq!(data.stage_in(at(5), job, 0), StageIn::NOTHING, "it brings its data along");
         data.sent(job, 0, StageIn::NOTHING);
         assert_eq!(data.stage_in(at(50), job, 0), StageIn::NOTHING);
+        assert!(!data.are_on_their_way(at(0), job));
         let first = data.stage_in(at(50), job, 1);
         assert_eq!(first, StageIn { ready: at(150), start_up });
         data.sent(job, 1, first);
+        assert!(data.are_on_their_way(at(149), job));
+        assert!(!data.are_on_their_way(at(150), job));
         assert_eq!(data.stage_in(at(60), job, 1), first, "they are on their way");
         assert_eq!(data.stage_in(at(60), job, 0).ready, at(250));
         assert_eq!(data.stage_in(at(400), job, 0).ready, at(500));

@@ -243,6 +243,7 @@ impl<Q: Queue> World<Q> {
             if let Some((_, rule)) = every.filter(|_| reallocates == Some(now)) {
                 self.reallocate(rule, how);
                 event += 1;
+                assert!(event < 10_000, "jobs go round for ever");
             }
         }
     }
@@ -290,7 +291,8 @@ impl<Q: Queue> Clusters for World<Q> {
 
     fn waiting(&mut self, cluster: usize) -> Vec<Waiting> {
         let theirs = |(id, it): (&JobId, &Placed)| {
-            let moved = it.site == cluster && !it.runs && self.jobs[id.index()].site.is_none();
+            let waits = !it.runs && it.stage_in.ready <= self.now;
+            let moved = it.site == cluster && waits && self.jobs[id.index()].site.is_none();
             moved.then_some((*id, *it))
         };
         let waiting = Vec::from_iter(self.placed.iter().filter_map(theirs));
