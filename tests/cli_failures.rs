@@ -370,7 +370,11 @@ fn a_rule_that_computes_the_interval_needs_what_it_computes_it_from() {
         ("rule = \"young\", mtbf = \"1d\"", "the best interval is none"),
         ("rule = \"young\", mtbf = \"1d\", cost = \"1s\", interval = \"1h\"", "by itself"),
         ("cost = \"1s\"", "checkpoints have no `interval`"),
-        ("rule = \"last-failure\", interval = \"1h\"", "last-failure"),
+        ("rule = \"last-failure\"", "checkpoints have no `interval`"),
+        (
+            "rule = \"mean-failure\", interval = \"1h\", interval-min = \"0s\"",
+            "the interval may shrink to none",
+        ),
     ] {
         let resume =
             format!("\"fcfs\"\non-failure = \"resume\"\ncheckpoints = {{ {checkpoints} }}");
@@ -381,11 +385,19 @@ fn a_rule_that_computes_the_interval_needs_what_it_computes_it_from() {
         let told = stderr_of(&shown);
         assert!(told.contains(problem) && told.contains("help: "), "{checkpoints}: {shown}");
     }
-    let unread = "interval = \"20s\", mtbf = \"1d\"";
-    let resume = format!("\"fcfs\"\non-failure = \"resume\"\ncheckpoints = {{ {unread} }}");
-    fs::write(folder.path().join("it.toml"), LOST.replace("\"fcfs\"", &resume)).expect("written");
-    let shown = folder.haggle(&["validate", "it.toml"]);
-    assert!(shown.contains("only rules \"young\" and \"daly\" read it"), "{shown}");
+    for (rule, key) in [
+        ("", "mtbf = \"1d\""),
+        ("rule = \"last-failure\", ", "step = \"1min\""),
+        ("rule = \"mean-failure\", ", "omit-max = 3"),
+    ] {
+        let resume = format!(
+            "\"fcfs\"\non-failure = \"resume\"\ncheckpoints = {{ {rule}interval = \"20s\", {key} }}"
+        );
+        fs::write(folder.path().join("it.toml"), LOST.replace("\"fcfs\"", &resume))
+            .expect("written");
+        let shown = folder.haggle(&["validate", "it.toml"]);
+        assert!(shown.contains("this rule does not read it"), "{shown}");
+    }
 }
 
 #[test]
@@ -444,8 +456,8 @@ fn jobs_go_on_only_from_checkpoints_that_they_write() {
         ·                 ──┬──
         ·                   ╰── unknown key
         ╰────
-      help: [provider.checkpoints] has `bandwidth`, `cost`, `interval`, `mtbf`, `recovery`, `rule`,
-            `size`
+      help: [provider.checkpoints] has `bandwidth`, `cost`, `first`, `interval`, `interval-min`,
+            `limit`, `mean-failure`, `mtbf`, `omit-max`, `recovery`, `rule`, `size`, `step`
 
     error: typo.toml has 2 problems
     "#);

@@ -12,11 +12,11 @@ use haggle::model::{Span, Time};
 use haggle::scenario::file::{Lublin, Model, Order, Policy};
 use haggle::scenario::{Experiment, Logs, Source};
 use haggle::scheduling::checkpoints::JobSituation;
+use haggle::scheduling::checkpoints::Situation;
 use haggle::scheduling::composition::{
     BagCall, Composer, Composition, CompositionOptions, NoLb, Part, View, level,
 };
 use haggle::scheduling::grid::GridPolicy;
-use haggle::scheduling::grid::checkpoint::Situation;
 use haggle::scheduling::grid::workflows::prediction::Extrapolation;
 use haggle::scheduling::{Asked, Award, Offer};
 use haggle::{Builder, Rules, write};

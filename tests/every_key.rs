@@ -585,14 +585,14 @@ const CHOICES: [Choice; 5] = [
         bases: &["queue", "bags", "spread", "coordinated", "slots"],
         with: &[],
         without: &[],
-        tables: &["Provider", "Policy", "Offers", "Rescheduling", "Estimates", "JobCheckpoints"],
+        tables: &["Provider", "Policy", "Offers", "Rescheduling", "Estimates", "Checkpoints"],
     },
     Choice {
         key: "Provider.on-failure",
         bases: &["queue"],
         with: &[],
         without: &[],
-        tables: &["Provider", "JobCheckpoints"],
+        tables: &["Provider", "Checkpoints"],
     },
     Choice {
         key: "Metascheduler.composition",

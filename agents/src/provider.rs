@@ -8,6 +8,7 @@ mod failures;
 mod load;
 mod maintenance;
 mod negotiation;
+mod nodes;
 mod preemption;
 mod profiling;
 mod reallocation;
@@ -27,7 +28,7 @@ use haggle_model::{
     ProviderId, Refusal, Span, StageIn, Time,
 };
 use haggle_model::{Job, JobShape};
-use haggle_scheduling::checkpoints::Progress;
+use haggle_scheduling::checkpoints::{Checkpoints, FailureHistory, Progress, RigidJob};
 use haggle_scheduling::{Killed, LocalScheduler, MAX_ATTEMPTS, Overrun, Request, Scheduling, Slot};
 
 use self::agreement::Agreements;
@@ -35,6 +36,7 @@ use self::coallocation::{Coallocation, Part};
 use self::load::{Load, work};
 use self::maintenance::Windows;
 use self::negotiation::Negotiation;
+use self::nodes::Nodes;
 use self::profiling::Profiling;
 use self::rescheduling::Coordinated;
 use self::reserving::Reserving;
@@ -119,6 +121,7 @@ pub struct Provider {
     free: ProcessorSet,
     /// Those that have failed.
     down: ProcessorSet,
+    nodes: Nodes,
     windows: Windows,
     /// Jobs waiting and running.
     jobs: Slots<Held>,
@@ -208,6 +211,8 @@ struct Run {
     computing: Span,
     outcome: JobOutcome,
     processors: ProcessorSet,
+    /// What its nodes had seen when it started.
+    seen: FailureHistory,
 }
 
 impl HeldJob {
@@ -272,15 +277,31 @@ impl HeldJob {
         while limit <= saved && self.resumes() {
             limit += limit.max(Span::TICK);
         }
-        let checkpoints = config.on_failure.checkpoints(self.processors);
+        let checkpoints = config.on_failure.checkpoints().planned(self.rigid());
         let lasts = checkpoints.lasts(limit - saved, self.resumes());
         Some(stage_in.start_up + lasts)
     }
 
+    /// It, as far as its checkpoints go.
+    fn rigid(&self) -> RigidJob {
+        RigidJob { processors: self.processors, limit: self.walltime, saved: self.more().saved }
+    }
+
+    /// The checkpoints of an attempt that starts at this instant, on nodes that have seen so much.
+    fn checkpoints(
+        &self,
+        start: Time,
+        seen: FailureHistory,
+        config: &ProviderConfig,
+    ) -> Checkpoints {
+        let computes = start + self.more().stage_in.start_up;
+        config.on_failure.checkpoints().attempt(self.rigid(), computes, seen)
+    }
+
     /// How far its attempt has come.
     fn progress(&self, run: &Run, now: Time, config: &ProviderConfig) -> Progress {
-        let (elapsed, checkpoints) =
-            (now - run.start, config.on_failure.checkpoints(self.processors));
+        let checkpoints = self.checkpoints(run.start, run.seen, config);
+        let elapsed = now - run.start;
         let start_up = self.more().stage_in.start_up.min(elapsed);
         let progress = checkpoints.progress(elapsed - start_up, run.computing, self.resumes());
         Progress { overhead: start_up + progress.overhead, ..progress }
@@ -322,6 +343,7 @@ impl Provider {
             scheduler,
             free: ProcessorSet::range(0, config.processors),
             down: ProcessorSet::new(),
+            nodes: Nodes::new(config.processors, config.on_failure.checkpoints().learns_of_nodes()),
             windows: Windows::default(),
             jobs: Slots::default(),
             slots: ByJob::default(),
@@ -447,8 +469,8 @@ impl Provider {
         out: &mut Outbox,
     ) {
         let walltime = requested_time.map(|time| time.at_speed(self.config.speed));
-        let checkpoints = self.config.on_failure.checkpoints(processors);
-        let span = walltime.map(|walltime| checkpoints.lasts(walltime, false));
+        let on_failure = self.config.on_failure;
+        let span = walltime.map(|walltime| on_failure.planned(processors, walltime));
         let Some(start) = self.scheduler.estimate_start(now, processors, span) else {
             out.send(from, QueryMessage::NoAnswer { job, reason: Refusal::TooWide });
             return;
@@ -591,7 +613,8 @@ impl Provider {
             _ => (run_time, JobOutcome::Completed),
         };
         let computing = computes - held.more().saved;
-        let checkpoints = self.config.on_failure.checkpoints(held.processors);
+        let seen = self.nodes.under(&processors);
+        let checkpoints = held.checkpoints(now, seen, &self.config);
         let lasts = checkpoints.lasts(computing, held.resumes());
         let lasts = held.more().stage_in.start_up + lasts;
         if now + lasts > planned_end {
@@ -602,7 +625,7 @@ impl Provider {
         let end = now + lasts;
         out.set(end, Timer::RunEnds { slot: slot.0 });
         out.send(held.submitter, SubmissionMessage::Started { job: job.id });
-        held.run = Some(Run { start: now, end, planned_end, computing, outcome, processors });
+        held.run = Some(Run { start: now, end, planned_end, computing, outcome, processors, seen });
     }
 
     /// What a slot holds is over.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use haggle_agents::grid::{
-    BackgroundLoad, Checkpoints, Delay, GridPlan, JobData, Overflow, PlannedResource, Routes,
-    StorageLimits,
+    BackgroundLoad, Delay, GridPlan, JobData, Overflow, PlannedResource, Routes, StorageLimits,
 };
 use haggle_agents::protocol::GridTimer;
 use haggle_agents::{Message, Seats, Timer};
@@ -12,21 +11,20 @@ use haggle_model::network::{Capacity, NetworkError, Path as DataPath, Star, Star
 use haggle_model::random::stream;
 use haggle_model::work::{Fraction, Speed, Work};
 use haggle_model::{ActorId, Span, Time};
-use haggle_scheduling::grid::checkpoint::Length;
 use haggle_scheduling::grid::workflows::{
     BalanceRules, Estimate, Prediction, StaticPolicy, WorkflowPolicy,
 };
 use haggle_scheduling::grid::{
-    CheckpointCost, DynamicLimit, GridPolicy, IntervalRule, LightLoad, Replicas, SessionPolicy,
-    Share as Part, Sharing, SiteId,
+    DynamicLimit, GridPolicy, LightLoad, Replicas, SessionPolicy, Share as Part, Sharing, SiteId,
 };
 
 use haggle_scheduling::own::{NoSuchRule, Rules};
 use rand::RngExt;
 
+use super::checkpoints;
 use super::workflows::{self, Workflows};
 use super::world::StageError;
-use haggle_scenario::quantity::{Share, TimeOrShare};
+use haggle_scenario::quantity::Share;
 use haggle_scenario::{Scenario, file};
 
 /// The plan of the grid of `scenario`, whose workflows are among these; all of its resources work at time
@@ -61,7 +59,7 @@ pub(super) fn plan(
         data: scenario.workloads.iter().map(data).collect(),
         workflows: workflows::of_grid(scenario, flows),
         checkpoints: match &grid.checkpoints {
-            Some(it) => Some(checkpoints(it, &scenario.own)?),
+            Some(it) => Some(checkpoints::on_grid(it, &scenario.own)?),
             None => None,
         },
         prepare: grid.prepare.0,
@@ -213,43 +211,8 @@ fn replicas(written: file::Replicas) -> Replicas {
     Replicas { min: written.min, max: written.max, room: written.room.into(), unit }
 }
 
-fn part(share: Share) -> Fraction {
+pub(super) fn part(share: Share) -> Fraction {
     Fraction::from_ppm((share.fraction() * 1e6).round() as u32)
-}
-
-fn length(written: TimeOrShare) -> Length {
-    match written {
-        TimeOrShare::Time(time) => Length::Fixed(time.0),
-        TimeOrShare::Share(share) => Length::OfExecution(part(share)),
-    }
-}
-
-fn checkpoints(written: &file::Checkpoints, own: &Rules) -> Result<Checkpoints, NoSuchRule> {
-    let interval = written.interval.map_or(Span::ZERO, |interval| interval.0);
-    let mtbf = written.mtbf.map(|mtbf| mtbf.0);
-    Ok(Checkpoints {
-        rule: match &written.rule {
-            file::CheckpointRule::Periodic => IntervalRule::Periodic { interval },
-            file::CheckpointRule::LastFailure => {
-                IntervalRule::LastFailure { interval, max_omit: written.omit_max }
-            }
-            file::CheckpointRule::MeanFailure => IntervalRule::MeanFailure {
-                interval,
-                minimum: length(written.interval_min),
-                step: written.step.map_or(Length::Fixed(interval), length),
-                limit: part(written.limit),
-                first: written.first.0,
-            },
-            file::CheckpointRule::Young => IntervalRule::Young { mtbf },
-            file::CheckpointRule::Daly => IntervalRule::Daly { mtbf },
-            file::CheckpointRule::Own(name) => {
-                IntervalRule::Own(own.grid_checkpoints.get(name.as_str())?)
-            }
-        },
-        cost: written.cost.map_or(CheckpointCost::BY_LENGTH, |it| CheckpointCost::Constant(it.0)),
-        recovery: written.recovery.0,
-        mean_failure: written.mean_failure,
-    })
 }
 
 fn routes(

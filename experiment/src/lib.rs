@@ -8,6 +8,7 @@
 pub mod about;
 pub mod audit;
 pub mod cast;
+mod checkpoints;
 pub mod compare;
 pub mod cost;
 pub mod explain;

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod applications;
+mod checkpoints;
 mod coallocation;
 mod failures;
 mod figure;
@@ -57,9 +58,9 @@ pub use haggle_model::{Disclosure, EventsOrder};
 pub use haggle_planning::synthetic::ApplicationKind;
 pub use haggle_planning::{PlanLinks, PlanSearch};
 pub use haggle_results::Messages;
+pub use haggle_scheduling::checkpoints::MeanFailure;
 pub use haggle_scheduling::coallocation::{AsksFor, CoallocationPolicy, FillRule, RemapRule};
 pub use haggle_scheduling::composition::WeightRule;
-pub use haggle_scheduling::grid::checkpoint::MeanFailure;
 pub use haggle_scheduling::grid::workflows::{Estimate, Outages};
 pub use haggle_scheduling::grid::{CancelMode, LoadUnit, Preference};
 pub use haggle_scheduling::reallocation::{ReallocationHeuristic, Tuning};
@@ -69,12 +70,13 @@ pub use haggle_workflows::schedule::StaticAlgorithm;
 pub use haggle_workflows::shapes::WorkflowShape;
 
 pub use applications::{ApplicationPhase, Applications, MeasuredTimes};
+pub use checkpoints::{CheckpointRule, Checkpoints};
 pub use coallocation::Coallocation;
 pub use failures::{Correlation, FailureLaw, Failures, Recorded};
 pub use figure::{AxisScale, Figure, FigureKey, FigureKind, ImageFormat, Metric, Shown, Whiskers};
 pub use grid::{
-    CheckpointRule, Checkpoints, Data, DataNetwork, Grid, Information, InformationMode, Load,
-    NetworkModel, OutputFate, Overflow, Prediction, Sharing, Site, Storage,
+    Data, DataNetwork, Grid, Information, InformationMode, Load, NetworkModel, OutputFate,
+    Overflow, Prediction, Sharing, Site, Storage,
 };
 pub use grid_policy::{
     BalancedWorkflow, GridPolicy, LightSessions, MaxReplicas, Replicas, Replicating,
@@ -95,8 +97,7 @@ pub use network::{Link, Network, Partition, Transport};
 pub use plans::{PlanCluster, PlanGenetic, PlanMethod, Plans};
 pub use policy::{BagsPolicy, EdfPolicy, Policy};
 pub use provider::{
-    Estimates, EstimatesFrom, JobCheckpointRule, JobCheckpoints, Offers, OnFailure, Order,
-    Provider, Rescheduling, Told,
+    Estimates, EstimatesFrom, Offers, OnFailure, Order, Provider, Rescheduling, Told,
 };
 pub use reservations::Reservations;
 pub use results::{Results, TableFormat};

@@ -5,8 +5,7 @@ use haggle_scheduling::own::{Kind, NoSuchRule};
 
 use super::Scenario;
 use super::file::{
-    CheckpointRule, Composition, GridPolicy, JobCheckpointRule, Name, Order, Placement, Prediction,
-    Told,
+    CheckpointRule, Composition, GridPolicy, Name, Order, Placement, Prediction, Told,
 };
 
 /// A rule of one's own that a scenario names: what it is for, its name and its version.
@@ -41,7 +40,7 @@ impl Scenario {
             if let Some(Told::Own(name)) = provider.policy.offers().map(|it| &it.told) {
                 named.push((Kind::Offers, name, policy.key("offers").key("told")));
             }
-            if let Some(JobCheckpointRule::Own(name)) =
+            if let Some(CheckpointRule::Own(name)) =
                 provider.checkpoints.as_ref().map(|it| &it.rule)
             {
                 named.push((Kind::JobCheckpoints, name, path.key("checkpoints").key("rule")));
@@ -101,6 +100,5 @@ mod tests {
             of("CheckpointRule"),
             ["periodic", "last-failure", "mean-failure", "young", "daly"]
         );
-        assert_eq!(of("JobCheckpointRule"), ["periodic", "young", "daly"]);
     }
 }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! What a resource does is in [`time_shared`], when a job saves its progress in
-//! [`checkpoint`]. What the scheduler knows is in [`view`], what it is asked for
+//! [`checkpoints`](crate::checkpoints). What the scheduler knows is in [`view`], what it is asked for
 //! in [`scheduler`]. The policies are in [`queues`], [`replication`], [`wqr`],
 //! [`combined`] and [`rescheduling`], and [`policy`] lists them; where replicas go is
 //! [`Resources::place`](resources::Resources::place). Sessions, which reserve a share and
@@ -19,7 +19,6 @@
 //! costs about as much as what it decides, O(log n) a decision; only
 //! [`rescheduling`] looks at every job that runs.
 
-pub mod checkpoint;
 pub mod combined;
 pub mod erlang;
 pub mod jobs;
@@ -38,7 +37,7 @@ pub mod view;
 pub mod workflows;
 pub mod wqr;
 
-pub use checkpoint::{
+pub use crate::checkpoints::{
     CheckpointCost, Expiry, FailureHistory, IntervalRule, IntervalState, Routine,
 };
 pub use combined::CombinedFt;
@@ -54,6 +53,6 @@ pub use scheduler::{Action, Checkpointing, GridScheduler, Insight, Round};
 pub use sessions::{
     DynamicLimit, LightLoad, Session, SessionPolicy, SessionScheduler, Sessions, User,
 };
-pub use time_shared::{Share, Sharing, TimeShared, Usage};
+pub use time_shared::{Share, Sharing, TimeShared, Usage, execution};
 pub use view::{Detection, Report, View};
 pub use wqr::Wqr;

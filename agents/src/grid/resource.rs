@@ -22,7 +22,7 @@ use haggle_model::progress::Progress;
 use haggle_model::work::{Speed, Work};
 use haggle_model::workflow::TaskData;
 use haggle_model::{ActorId, JobId, Observation, ProcessorSet, ProviderId, Span, Time};
-use haggle_scheduling::grid::checkpoint::MeanFailure;
+use haggle_scheduling::checkpoints::MeanFailure;
 use haggle_scheduling::grid::{
     CheckpointCost, FailureHistory, IntervalRule, IntervalState, ResourceId, Rounds, Share,
     Sharing, TimeShared,

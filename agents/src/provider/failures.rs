@@ -9,7 +9,8 @@
 
 use haggle_model::reservation::{Answer, Cause};
 use haggle_model::{JobOutcome, LostRun, Observation, ProcessorSet, Span, Time};
-use haggle_scheduling::{BagRequest, CheckpointRule, Checkpoints, Killed, Slot};
+use haggle_scheduling::checkpoints::RigidJob;
+use haggle_scheduling::{BagRequest, CheckpointRule, Killed, Slot};
 
 use super::load::work;
 use super::shares::{Running, worse};
@@ -32,13 +33,18 @@ pub enum OnFailure {
 }
 
 impl OnFailure {
-    /// The checkpoints that a job on so many processors writes.
-    pub(super) fn checkpoints(self, processors: u32) -> Checkpoints {
-        let rule = match self {
+    /// The checkpoints that jobs write.
+    pub(super) fn checkpoints(self) -> CheckpointRule {
+        match self {
             OnFailure::Resume(rule) => rule,
             OnFailure::Restart | OnFailure::Requeue | OnFailure::Fail => CheckpointRule::NEVER,
-        };
-        rule.of(processors)
+        }
+    }
+
+    /// What the first attempt of a job is planned to take that is to compute for so long.
+    pub(super) fn planned(self, processors: u32, walltime: Span) -> Span {
+        let job = RigidJob { processors, limit: Some(walltime), saved: Span::ZERO };
+        self.checkpoints().planned(job).lasts(walltime, false)
     }
 }
 
@@ -114,6 +120,7 @@ impl Provider {
                 Held::Part | Held::Coallocated(_) | Held::Booked(_) => {}
             }
         }
+        self.nodes.failed(now, &failed);
         out.observe(Observation::ProcessorsFailed { provider, processors: failed });
         self.free.remove_all(processors);
         self.tell_later(now, out).fail(processors, killed, lost_jobs, lost_tasks);

@@ -68,8 +68,7 @@ impl Provider {
         let StageIn { ready, start_up } = job.stage_in;
         let queue = self.scheduler.reserving().ok_or(Refusal::WrongShape)?;
         let mut evaluate = |processors, walltime: Option<Span>| {
-            let checkpoints = on_failure.checkpoints(processors);
-            let planned = walltime.map(|walltime| start_up + checkpoints.lasts(walltime, false));
+            let planned = walltime.map(|it| start_up + on_failure.planned(processors, it));
             let start = queue.estimate_after(now, processors, planned, ready)?;
             Some(Sizing { processors, start, planned: planned.unwrap_or(Span::FOREVER) })
         };

@@ -219,8 +219,8 @@ impl HeldJob {
         others
             .map(|processors| {
                 let planned = moldable.requested(processors, config.speed);
-                let checkpoints = config.on_failure.checkpoints(processors);
-                Size { processors, span: checkpoints.lasts(planned, false).max(Span::TICK) }
+                let span = config.on_failure.planned(processors, planned);
+                Size { processors, span: span.max(Span::TICK) }
             })
             .collect()
     }

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use haggle_agents::protocol::SubmissionMessage;
 use haggle_agents::{Message, OnFailure};
+use haggle_model::work::Fraction;
 use haggle_model::{Disclosure, Job, JobOutcome, JobRecord, JobShape, ProcessorSet, Span, Time};
 use haggle_runtime::Driver;
+use haggle_scheduling::checkpoints::{Every, IntervalRule, Length, MeanFailure};
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{
-    Checkpoints, Compression, EdfConfig, Fractions, MAX_ATTEMPTS, Order, Overrun, Policy,
+    CheckpointRule, Compression, EdfConfig, Fractions, MAX_ATTEMPTS, Order, Overrun, Policy,
     ReschedulingConfig, ReschedulingRule, SchedulerConfig, Scheduling, Shares,
 };
 use proptest::prelude::*;
@@ -92,7 +94,26 @@ fn a_lost_job_can_be_over() {
 
 fn resume(interval: i64, cost: i64, recovery: i64) -> OnFailure {
     let [interval, cost, recovery] = [interval, cost, recovery].map(Span::from_secs);
-    OnFailure::Resume(Checkpoints { interval, cost, recovery }.into())
+    OnFailure::Resume(CheckpointRule::every(interval, cost, recovery))
+}
+
+/// Goes by what nodes of two processors have seen.
+fn adaptive(rule: IntervalRule, cost: i64, recovery: i64) -> OnFailure {
+    let [cost, recovery] = [cost, recovery].map(Span::from_secs);
+    let every = Every::Adaptive { rule, node: 2, mean_failure: MeanFailure::Elapsed };
+    OnFailure::Resume(CheckpointRule { every, cost, recovery, volume: None })
+}
+
+fn last_failure(interval: i64, cost: i64, recovery: i64) -> OnFailure {
+    let interval = Span::from_secs(interval);
+    adaptive(IntervalRule::LastFailure { interval, max_omit: None }, cost, recovery)
+}
+
+fn mean_failure(interval: i64, cost: i64, recovery: i64) -> OnFailure {
+    let interval = Span::from_secs(interval);
+    let (minimum, step) = (Length::Fixed(Span::from_secs(1)), Length::Fixed(Span::from_secs(2)));
+    let (limit, first) = (Fraction::ONE, Span::from_secs(3));
+    adaptive(IntervalRule::MeanFailure { interval, minimum, step, limit, first }, cost, recovery)
 }
 
 /// A checkpoint after every 2 s takes 1 s more: 8 s are 11, and of 6 s 2 are saved when the
@@ -167,6 +188,26 @@ fn what_was_saved_is_told_of_jobs_that_do_not_end() {
     let record = one_job(20, |setup| setup.providers[0].max_attempts = 1);
     assert_eq!(end_and_outcome(&record), (13, JobOutcome::Failed));
     assert_eq!((record.run_time(), record.saved()), (None, secs(10)));
+}
+
+/// A job of 20 s saves its progress every 5 s up to 20 s after its node has failed. It is planned for as if it always did. Who is
+/// lost without a checkpoint begins anew, and saves three times then.
+#[test]
+fn a_job_whose_node_has_not_failed_for_long_saves_nothing() {
+    let run = |outage| {
+        let mut setup = Setup::default()
+            .provider(1, Policy::Conservative)
+            .change(|provider| provider.on_failure = last_failure(5, 1, 2))
+            .user(0, vec![job(1, 100, 20, 20, 1)]);
+        setup.failing = vec![(0, ProcessorSet::range(0, 1), vec![outage])];
+        let record = setup.run_on_both().records.remove(0);
+        assert_eq!(record.promised_end, Some(Time::from_secs(123)));
+        (record.end, record.checkpointing)
+    };
+    let secs = Span::from_secs;
+    assert_eq!(run((13, 14)), (Time::from_secs(120), secs(0)));
+    assert_eq!(run((90, 91)), (Time::from_secs(121), secs(1)), "95 to 110 s count");
+    assert_eq!(run((113, 114)), (Time::from_secs(137), secs(3)));
 }
 
 /// What would fail after the last job is over does not.
@@ -407,6 +448,8 @@ fn choice_of(drawn: (usize, i64, i64, i64)) -> OnFailure {
         (0, ..) => OnFailure::Restart,
         (1, ..) => OnFailure::Requeue,
         (2, ..) => OnFailure::Fail,
+        (3, interval, cost, recovery) => last_failure(interval, cost, recovery),
+        (4, interval, cost, recovery) => mean_failure(interval, cost, recovery),
         (_, interval, cost, recovery) => resume(interval, cost, recovery),
     }
 }
@@ -420,7 +463,7 @@ pub(crate) type Drawn = (usize, Ways, Vec<Work>, [Vec<(i64, i64)>; 2]);
 pub(crate) fn provider() -> impl Strategy<Value = Drawn> {
     let outages = || prop::collection::vec((0_i64..150, 1_i64..40), 0..6);
     let outages = (outages(), outages()).prop_map(|(a, b)| [a, b]);
-    let choice = (0_usize..6, 1_i64..12, 0_i64..4, 0_i64..4);
+    let choice = (0_usize..7, 1_i64..12, 0_i64..4, 0_i64..4);
     let speed = prop_oneof![Just(1.0), Just(0.7), Just(3.0)];
     (0_usize..9, (choice, any::<bool>(), speed), work(), outages)
 }
@@ -556,9 +599,10 @@ proptest! {
                     prop_assert_eq!((run.saved, run.checkpointing), (Span::ZERO, Span::ZERO));
                     continue;
                 };
-                let it = rule.of(run.processors.count());
-                prop_assert!(run.undone() >= Span::ZERO && run.undone() <= it.interval);
-                prop_assert_eq!(run.saved.as_micros() % it.interval.as_micros(), 0);
+                prop_assert!(run.undone() >= Span::ZERO);
+                let Every::Interval(interval) = rule.every else { continue };
+                prop_assert!(run.undone() <= interval);
+                prop_assert_eq!(run.saved.as_micros() % interval.as_micros(), 0);
             }
             // A job computes what it is long, in however many tries.
             if let (Some(ran), Some(provider), None) =

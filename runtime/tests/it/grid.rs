@@ -12,7 +12,7 @@ use haggle_model::random::stream;
 use haggle_model::workload::Law;
 use haggle_model::{ProviderId, Span, Time};
 use haggle_scheduling::Own;
-use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
+use haggle_scheduling::checkpoints::{Length, MeanFailure};
 use haggle_scheduling::grid::resources::ResourceId;
 use haggle_scheduling::grid::scheduler::{GridScheduler, Restart, Round};
 use haggle_scheduling::grid::view::{Detection, View};

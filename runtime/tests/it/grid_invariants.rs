@@ -11,7 +11,7 @@ use haggle_model::network::{Capacity, LinkSharing, Path, Star, StarParameters};
 use haggle_model::random::{Stream, stream};
 use haggle_model::work::Speed;
 use haggle_model::{ActorId, Span, Time};
-use haggle_scheduling::grid::checkpoint::{Length, MeanFailure};
+use haggle_scheduling::checkpoints::{Length, MeanFailure};
 use haggle_scheduling::grid::{
     CancelMode, CheckpointCost, Fraction, GridPolicy, IntervalRule, LoadUnit, Preference, Replicas,
     Share,

@@ -7,7 +7,7 @@ use haggle_agents::protocol::{GridTimer, Timer};
 use haggle_model::grid::{AttemptRecord, GridOutcome};
 use haggle_model::work::Speed;
 use haggle_model::{ActorId, Span};
-use haggle_scheduling::grid::checkpoint::MeanFailure;
+use haggle_scheduling::checkpoints::MeanFailure;
 use haggle_scheduling::grid::{
     CheckpointCost, Fraction, GridPolicy, IntervalRule, LoadUnit, Replicas,
 };

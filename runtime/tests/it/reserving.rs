@@ -9,7 +9,7 @@ use haggle_model::{
 };
 use haggle_runtime::Driver;
 use haggle_scheduling::reservations::{Criterion, ReservationConfig};
-use haggle_scheduling::{Checkpoints, Interval, Overlap, Overrun, Policy, Scheduling};
+use haggle_scheduling::{CheckpointRule, Interval, Overlap, Overrun, Policy, Scheduling};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -52,7 +52,7 @@ pub(crate) fn reserving(jobs: i64, seed: u64) -> Setup {
             0 => OnFailure::Requeue,
             1 => {
                 let (interval, free) = (Span::from_secs(2), Span::ZERO);
-                OnFailure::Resume(Checkpoints { interval, cost: free, recovery: free }.into())
+                OnFailure::Resume(CheckpointRule::every(interval, free, free))
             }
             _ => OnFailure::Restart,
         };

@@ -1,10 +1,10 @@
-//! Rules for the time between checkpoints: of rigid jobs at providers, and what those on grids have in common with them.
+//! Rules for the time between checkpoints, of rigid jobs at providers and of jobs on grids.
 
 use haggle_model::Span;
 
-use super::Check;
-use crate::file::{JobCheckpointRule, JobCheckpoints, OnFailure};
-use crate::quantity::TimeSpan;
+use super::{Check, SHORTEST};
+use crate::file::{CheckpointRule, Checkpoints, OnFailure};
+use crate::quantity::{TimeOrShare, TimeSpan};
 use haggle_config::document::Path;
 
 impl Check<'_> {
@@ -32,30 +32,22 @@ impl Check<'_> {
         }
     }
 
-    fn check_job_rule(&mut self, at: &Path, checkpoints: &JobCheckpoints) {
-        let computed = checkpoints.rule != JobCheckpointRule::Periodic;
-        let optimum =
-            matches!(checkpoints.rule, JobCheckpointRule::Young | JobCheckpointRule::Daly);
-        self.check_interval(at, checkpoints.interval, computed);
+    fn check_job_rule(&mut self, at: &Path, checkpoints: &Checkpoints) {
+        let some = checkpoints.size.is_some_and(|size| size.0 > 0);
+        let costs = checkpoints.cost.is_some_and(|cost| cost != TimeSpan::ZERO) || some;
+        self.check_rule(at, checkpoints, costs, "20d");
+        let optimum = checkpoints.rule.is_optimum();
         let mtbf = at.key("mtbf");
-        match checkpoints.mtbf {
-            None if optimum && !self.is_replaced(&mtbf) => self.report(
+        if optimum && checkpoints.mtbf.is_none() && !self.is_replaced(&mtbf) {
+            self.report(
                 at,
                 "this rule goes by the mean time between failures of a node".to_owned(),
                 "`mtbf` is missing here",
                 "add it, such as `mtbf = \"20d\"`".to_owned(),
-            ),
-            Some(TimeSpan(Span::ZERO)) => self.report(
-                &mtbf,
-                "on processors that fail all the time no job gets on".to_owned(),
-                "no time",
-                "write a length of time above zero, such as \"20d\"".to_owned(),
-            ),
-            _ => {}
+            );
         }
-        let some = checkpoints.size.is_some_and(|size| size.0 > 0);
         if optimum && !some && !self.is_replaced(&at.key("size")) {
-            self.check_optimum(at, Some(checkpoints.cost));
+            self.check_optimum(at, checkpoints.cost.or(Some(TimeSpan::ZERO)));
         }
         let (size, bandwidth) = (at.key("size"), at.key("bandwidth"));
         match (checkpoints.size, checkpoints.bandwidth) {
@@ -75,8 +67,42 @@ impl Check<'_> {
         }
     }
 
+    pub(super) fn check_grid_rule(&mut self, at: &Path, checkpoints: &Checkpoints) {
+        let costs = checkpoints.cost != Some(TimeSpan::ZERO);
+        self.check_rule(at, checkpoints, costs, "5h");
+        if checkpoints.rule.is_optimum() {
+            self.check_optimum(at, checkpoints.cost);
+        }
+    }
+
+    /// What a rule needs, wherever the jobs run; `costs` says whether a checkpoint takes time, and
+    /// `mtbf` is an example of a mean time between failures.
+    fn check_rule(&mut self, at: &Path, checkpoints: &Checkpoints, costs: bool, mtbf: &str) {
+        self.check_interval(at, checkpoints.interval, !checkpoints.rule.has_interval());
+        let shrinks = match checkpoints.interval_min {
+            TimeOrShare::Time(time) => time < SHORTEST,
+            TimeOrShare::Share(share) => share.fraction() == 0.0,
+        };
+        if checkpoints.rule == CheckpointRule::MeanFailure && !costs && shrinks {
+            self.report(
+                &at.key("interval-min"),
+                "where a checkpoint costs nothing, the interval may shrink to none".to_owned(),
+                "no time",
+                "write a length of time above zero, such as \"1min\", or a `cost`".to_owned(),
+            );
+        }
+        if checkpoints.mtbf == Some(TimeSpan::ZERO) {
+            self.report(
+                &at.key("mtbf"),
+                "on nodes or resources that fail all the time no job gets on".to_owned(),
+                "no time",
+                format!("write a length of time above zero, such as \"{mtbf}\""),
+            );
+        }
+    }
+
     /// There is an interval, unless the rule computes it.
-    pub(super) fn check_interval(&mut self, at: &Path, written: Option<TimeSpan>, computed: bool) {
+    fn check_interval(&mut self, at: &Path, written: Option<TimeSpan>, computed: bool) {
         let interval = at.key("interval");
         match written {
             None if !computed && !self.is_replaced(&interval) => self.report(
@@ -103,7 +129,7 @@ impl Check<'_> {
     }
 
     /// A rule that computes the interval needs a cost to weigh.
-    pub(super) fn check_optimum(&mut self, at: &Path, cost: Option<TimeSpan>) {
+    fn check_optimum(&mut self, at: &Path, cost: Option<TimeSpan>) {
         if cost == Some(TimeSpan::ZERO) && !self.is_replaced(&at.key("cost")) {
             self.report(
                 &at.key("cost"),

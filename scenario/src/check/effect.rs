@@ -3,6 +3,7 @@
 //!
 //! Nothing here refuses: one value may be read in some variants of a sweep only.
 
+mod checkpoints;
 mod flow;
 mod grid;
 mod impossible;
@@ -18,9 +19,9 @@ use haggle_model::Disclosure;
 use super::Check;
 use super::names::Names;
 use crate::file::{
-    CoallocationPolicy, Composition, EstimatesFrom, FigureKind, JobCheckpointRule, Metascheduler,
-    Offers, OnFailure, Order, Policy, Provider, Reallocation, ReallocationAlgorithm,
-    ReschedulingRule, Resizes, Role, Step, Told,
+    CoallocationPolicy, Composition, EstimatesFrom, FigureKind, Metascheduler, Offers, OnFailure,
+    Order, Policy, Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Resizes, Role,
+    Step, Told,
 };
 use flow::{Flow, Serves};
 use haggle_config::document::Path;
@@ -67,10 +68,7 @@ impl Check<'_> {
     fn provider_effects(&mut self, path: &Path, provider: &Provider, serves: Serves) {
         let owner = format!("provider \"{}\"", provider.name);
         if let Some(checkpoints) = &provider.checkpoints {
-            let read = checkpoints.rule != JobCheckpointRule::Periodic;
-            let why = "only rules \"young\" and \"daly\" read it";
-            let remedy = "remove it, or choose one of these rules";
-            self.uses(&path.key("checkpoints").key("mtbf"), read, &owner, why, remedy);
+            self.job_rule_effects(&path.key("checkpoints"), checkpoints, &owner);
         }
         let resumes = provider.on_failure == Some(OnFailure::Resume);
         let restarts = provider.on_failure == Some(OnFailure::default());

@@ -1,8 +1,8 @@
 //! Grids: what goes together, and what comes to an end.
 
-use super::{Check, EACH_MAX, SHORTEST};
-use crate::file::{CheckpointRule, Checkpoints, Grid, GridPolicy, NetworkModel, Storage};
-use crate::quantity::{Bytes, TimeOrShare, TimeSpan};
+use super::{Check, EACH_MAX};
+use crate::file::{Grid, GridPolicy, NetworkModel, Storage};
+use crate::quantity::{Bytes, TimeSpan};
 use haggle_config::document::Path;
 
 impl Check<'_> {
@@ -90,7 +90,7 @@ impl Check<'_> {
                     .to_owned(),
             );
         }
-        self.check_rule(&at, checkpoints);
+        self.check_grid_rule(&at, checkpoints);
     }
 
     /// A static schedule is one of a workflow, by what users say of its tasks before.
@@ -129,39 +129,6 @@ impl Check<'_> {
                  grid-policies`)"
                     .to_owned(),
             );
-        }
-    }
-
-    fn check_rule(&mut self, at: &Path, checkpoints: &Checkpoints) {
-        let computed = matches!(checkpoints.rule, CheckpointRule::Young | CheckpointRule::Daly);
-        let own = matches!(checkpoints.rule, CheckpointRule::Own(_));
-        self.check_interval(at, checkpoints.interval, computed || own);
-        let shrinks = match checkpoints.interval_min {
-            TimeOrShare::Time(time) => time < SHORTEST,
-            TimeOrShare::Share(share) => share.fraction() == 0.0,
-        };
-        if checkpoints.rule == CheckpointRule::MeanFailure
-            && checkpoints.cost == Some(TimeSpan::ZERO)
-            && shrinks
-        {
-            self.report(
-                &at.key("interval-min"),
-                "where a checkpoint costs nothing, the interval may shrink to none".to_owned(),
-                "no time",
-                "write a length of time above zero, such as \"1min\", or a `cost`".to_owned(),
-            );
-        }
-        if checkpoints.mtbf == Some(TimeSpan::ZERO) {
-            self.report(
-                &at.key("mtbf"),
-                "on resources that fail all the time no job gets on".to_owned(),
-                "no time",
-                "write a length of time above zero, or remove it for what a resource has seen"
-                    .to_owned(),
-            );
-        }
-        if computed {
-            self.check_optimum(at, checkpoints.cost);
         }
     }
 

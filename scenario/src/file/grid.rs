@@ -4,8 +4,8 @@ use haggle_model::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Disclosure, GridPolicy, LinkSharing, MeanFailure, TimeLaw};
-use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeOrShare, TimeSpan};
+use super::{Checkpoints, Disclosure, GridPolicy, LinkSharing, TimeLaw};
+use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeSpan};
 
 /// A grid after Chtepen 2011: one scheduler, an information service, storage, a checkpoint
 /// server and sites of resources.
@@ -93,6 +93,10 @@ fn ten_minutes() -> TimeSpan {
     TimeSpan(Span::from_secs(600))
 }
 
+fn whole() -> Share {
+    Share::ALL
+}
+
 fn no_time() -> TimeSpan {
     TimeSpan::ZERO
 }
@@ -154,75 +158,6 @@ pub enum OutputFate {
     Lost,
     /// It arrives all the same; copies of a job are cancelled when the first has been computed.
     Survives,
-}
-
-/// How jobs save their progress.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Checkpoints {
-    /// The rule for the time between checkpoints.
-    pub rule: CheckpointRule,
-    /// Interval I; for mean-failure the one from which it sets out. Not for young, daly and rules of one's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interval: Option<TimeSpan>,
-    /// I_min of mean-failure: a time, or a share of the job's execution time.
-    #[serde(default = "one_percent")]
-    pub interval_min: TimeOrShare,
-    /// By how much mean-failure changes the interval: a time, or a share of the job's execution
-    /// time; without it, `interval`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<TimeOrShare>,
-    /// α of mean-failure: the interval grows no more once it is this share of the execution time.
-    #[serde(default = "whole")]
-    pub limit: Share,
-    /// t_i of mean-failure: time of the first checkpoint after a job has started.
-    #[serde(default = "two_minutes")]
-    pub first: TimeSpan,
-    /// At most so many checkpoints are omitted in a row with last-failure; without it, any number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub omit_max: Option<u32>,
-    /// Mean time between failures for young and daly; without it, as the resource has seen it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mtbf: Option<TimeSpan>,
-    /// C: for how long a checkpoint stops the job; without it, 0.1 s to 5 s by the job's length.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<TimeSpan>,
-    /// R0: how long recovery takes once the checkpoint is there.
-    #[serde(default = "no_time")]
-    pub recovery: TimeSpan,
-    /// How a resource estimates its mean time between failures.
-    #[serde(default)]
-    pub mean_failure: MeanFailure,
-}
-
-fn one_percent() -> TimeOrShare {
-    "1%".parse().expect("a share")
-}
-
-fn whole() -> Share {
-    Share::ALL
-}
-
-fn two_minutes() -> TimeSpan {
-    TimeSpan(Span::from_secs(120))
-}
-
-/// The rule for the time between checkpoints.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CheckpointRule {
-    /// Always the same interval.
-    Periodic,
-    /// The same interval, but omitted where the resource has not failed for longer than the job takes.
-    LastFailure,
-    /// Longer by a step where the job should end before the next failure, shorter where not.
-    MeanFailure,
-    /// First-order optimum √(2·C·MTBF) (Young 1974).
-    Young,
-    /// Higher-order optimum (Daly 2006).
-    Daly,
-    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
-    Own(Name),
 }
 
 /// The network that carries input, output and checkpoints.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use haggle_model::Span;
 
-use super::{Disclosure, Overrun, Policy, ReschedulingRule};
-use crate::quantity::{Bandwidth, Bytes, Name, Share, TimeSpan};
+use super::{Checkpoints, Disclosure, Overrun, Policy, ReschedulingRule};
+use crate::quantity::{Name, Share, TimeSpan};
 
 /// An owner of processors with its own local scheduler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,7 +33,7 @@ pub struct Provider {
     pub on_failure: Option<OnFailure>,
     /// When jobs write checkpoints, and what that takes; read by on-failure "resume" only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checkpoints: Option<JobCheckpoints>,
+    pub checkpoints: Option<Checkpoints>,
     /// How often a job is started before it is given up, 1000 if not given; of a bag, how often a
     /// task is in the mean. It ends runs in which a job would never end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -227,55 +227,4 @@ pub enum OnFailure {
     Resume,
     /// It is over: failed.
     Fail,
-}
-
-/// When rigid jobs write checkpoints, in time of the provider's processors. Requested times are
-/// for computing: what checkpoints take is planned for on top.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct JobCheckpoints {
-    /// The rule for the time between checkpoints.
-    #[serde(default)]
-    pub rule: JobCheckpointRule,
-    /// For how long a job computes before each checkpoint; none is written where it ends. Not for young, daly and rules
-    /// of one's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interval: Option<TimeSpan>,
-    /// Mean time between failures of a node, for young and daly; rules of one's own may go by it. A node has the `processors-per-node` of the `[[failures]]` of
-    /// this provider, and a job on n nodes is taken to fail n times as often.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mtbf: Option<TimeSpan>,
-    /// For how long a checkpoint stops the job.
-    #[serde(default = "no_time")]
-    pub cost: TimeSpan,
-    /// How long a job takes to read its checkpoint before it goes on.
-    #[serde(default = "no_time")]
-    pub recovery: TimeSpan,
-    /// What each processor of a job has in a checkpoint. Writing it takes size × processors / bandwidth beside `cost`, and reading
-    /// it as long beside `recovery`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub size: Option<Bytes>,
-    /// How fast a job writes to the storage of checkpoints and reads from it, with all of its processors together; jobs that do so at
-    /// one time do not slow each other. Needed with `size`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bandwidth: Option<Bandwidth>,
-}
-
-fn no_time() -> TimeSpan {
-    TimeSpan(Span::ZERO)
-}
-
-/// The rule for the time between checkpoints of rigid jobs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum JobCheckpointRule {
-    /// Always the same interval.
-    #[default]
-    Periodic,
-    /// First-order optimum √(2·C·M), with M the mean time between failures of the job's nodes (Young 1974).
-    Young,
-    /// Higher-order optimum (Daly 2006).
-    Daly,
-    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
-    Own(Name),
 }

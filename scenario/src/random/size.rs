@@ -265,7 +265,6 @@ pub(super) fn recurs(table: &str, key: &str) -> bool {
             | ("Reallocation", "period")
             | ("Load", "period")
             | ("Plans", "period")
-            | ("JobCheckpoints", "interval" | "mtbf")
             | ("Checkpoints", "interval" | "interval-min" | "first" | "step" | "mtbf")
             | ("Information", "delay")
             | ("TimeLaw", _)

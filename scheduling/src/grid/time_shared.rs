@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 
 use haggle_model::{JobId, Span, Time};
 
-use haggle_model::work::{Fraction, Speed, Work, span_of};
+use haggle_model::work::{EffectiveSpeed, Fraction, Speed, Work, span_of};
 use litemap::LiteMap;
 
 /// How a resource divides its capacity.
@@ -477,4 +477,11 @@ impl Clock {
             (work, _) => Some(work.div_ceil(rate)),
         }
     }
+}
+
+/// E or RE: how long `work` takes where a job gets a share of one in `sharers`
+/// of `avail`, rounded up to the next microsecond.
+#[inline]
+pub fn execution(work: Work, avail: Speed, sharers: u32) -> Span {
+    work.at_effective(EffectiveSpeed::shared(avail, u64::from(sharers.max(1))))
 }

@@ -7,8 +7,8 @@ use haggle_model::Span;
 use super::Own;
 use crate::bags::OfferRule;
 use crate::checkpoints::JobSituation;
+use crate::checkpoints::Situation;
 use crate::composition::{Composer, CompositionPolicy, OwnComposition};
-use crate::grid::checkpoint::Situation;
 use crate::grid::workflows::prediction::Predictor;
 use crate::grid::{GridPolicy, GridScheduler};
 use crate::placement::{OwnPlacement, Placement};
@@ -25,11 +25,14 @@ pub type GridPolicyRule = fn(u32) -> Box<dyn GridScheduler>;
 /// [`Prediction::Own`](crate::grid::workflows::Prediction::Own).
 pub type PredictionRule = fn() -> Box<dyn Predictor>;
 
-/// The time between checkpoints on a grid, see [`IntervalRule::Own`](crate::grid::IntervalRule::Own).
+/// The time between checkpoints on a grid, see [`IntervalRule::Own`](crate::checkpoints::IntervalRule::Own).
 pub type GridCheckpointRule = fn(&Situation) -> Span;
 
 /// The time between checkpoints of a rigid job, see [`Every::Own`](crate::checkpoints::Every::Own).
 pub type JobCheckpointRule = fn(&JobSituation) -> Span;
+
+/// Rules for checkpoints that we have.
+const CHECKPOINTS: [&str; 5] = ["periodic", "last-failure", "mean-failure", "young", "daly"];
 
 /// The rules of a program, which its scenarios can name.
 ///
@@ -166,7 +169,7 @@ impl Rules {
         self
     }
 
-    /// Adds an [`IntervalRule`](crate::grid::IntervalRule): the time until the next checkpoint of a job on a grid.
+    /// Adds an [`IntervalRule`](crate::checkpoints::IntervalRule): the time until the next checkpoint of a job on a grid.
     #[track_caller]
     pub fn grid_checkpoints(
         mut self,
@@ -174,8 +177,7 @@ impl Rules {
         version: u32,
         rule: GridCheckpointRule,
     ) -> Rules {
-        let ours = ["periodic", "last-failure", "mean-failure", "young", "daly"];
-        self.grid_checkpoints.add(Own { name, version, rule }, &ours);
+        self.grid_checkpoints.add(Own { name, version, rule }, &CHECKPOINTS);
         self
     }
 
@@ -187,7 +189,10 @@ impl Rules {
         version: u32,
         rule: JobCheckpointRule,
     ) -> Rules {
-        self.job_checkpoints.add(Own { name, version, rule }, &["periodic", "young", "daly"]);
+        self.job_checkpoints.add(
+            Own { name, version, rule },
+            &["periodic", "last-failure", "mean-failure", "young", "daly"],
+        );
         self
     }
 

@@ -2,12 +2,19 @@
 
 use proptest::prelude::*;
 
-use haggle_model::Span;
-use haggle_scheduling::checkpoints::{Every, Nodes, Progress, Volume};
+use haggle_model::work::Fraction;
+use haggle_model::{Span, Time};
+use haggle_scheduling::checkpoints::{
+    Every, FailureHistory, IntervalRule, Length, MeanFailure, Nodes, Progress, RigidJob, Volume,
+};
 use haggle_scheduling::{CheckpointRule, Checkpoints};
 
 fn secs(seconds: i64) -> Span {
     Span::from_secs(seconds)
+}
+
+fn on(processors: u32) -> RigidJob {
+    RigidJob { processors, limit: None, saved: Span::ZERO }
 }
 
 /// A checkpoint costs 2 min, and a node of 8 processors fails every 20 h. On one node √(2·120·72000) = 4156.92 s pass
@@ -17,7 +24,7 @@ fn wide_jobs_save_more_often() {
     let nodes = Nodes { mtbf: secs(72_000), processors: 8 };
     let interval = |every, processors| {
         let rule = CheckpointRule { every, cost: secs(120), recovery: secs(0), volume: None };
-        rule.of(processors).interval.as_secs_f64()
+        rule.planned(on(processors)).interval().expect("steady").as_secs_f64()
     };
     let close = |found: f64, expected: f64| assert!((found - expected).abs() < 0.01, "{found}");
     for (processors, expected) in [(1, 4156.92), (8, 4156.92), (25, 2078.46), (32, 2078.46)] {
@@ -37,16 +44,20 @@ fn wide_jobs_have_more_to_save() {
     let volume = Some(Volume { bytes: 2_000_000_000, bandwidth: 4_000_000_000 });
     let rule =
         CheckpointRule { every: Every::Young(nodes), cost: secs(5), recovery: secs(1), volume };
-    let (one, ten) = (rule.of(1), rule.of(10));
-    assert_eq!((one.cost, one.recovery, one.interval), (secs(9), secs(5), secs(1200)));
-    assert_eq!((ten.cost, ten.recovery), (secs(45), secs(41)));
-    assert!((ten.interval.as_secs_f64() - 848.53).abs() < 0.01, "{:?}", ten.interval);
+    let of = |processors| {
+        let it = rule.planned(on(processors));
+        (it.cost(), it.recovery(), it.interval().expect("steady"))
+    };
+    assert_eq!(of(1), (secs(9), secs(5), secs(1200)));
+    let (cost, recovery, interval) = of(10);
+    assert_eq!((cost, recovery), (secs(45), secs(41)));
+    assert!((interval.as_secs_f64() - 848.53).abs() < 0.01, "{interval:?}");
 }
 
 /// 25 s of computing from a checkpoint: 3 s of recovery, 10 + 2, 10 + 2, 5.
 #[test]
 fn a_checkpoint_counts_as_soon_as_it_is_written() {
-    let it = Checkpoints { interval: secs(10), cost: secs(2), recovery: secs(3) };
+    let it = Checkpoints::every(secs(10), secs(2), secs(3));
     assert_eq!(it.lasts(secs(25), true), secs(32));
     assert_eq!(it.lasts(secs(25), false), secs(29));
     let at = |elapsed| {
@@ -64,7 +75,7 @@ fn a_checkpoint_counts_as_soon_as_it_is_written() {
 
 #[test]
 fn none_is_written_when_the_job_ends() {
-    let it = Checkpoints { interval: secs(10), cost: secs(2), recovery: secs(3) };
+    let it = Checkpoints::every(secs(10), secs(2), secs(3));
     assert_eq!(it.lasts(secs(10), false), secs(10));
     assert_eq!(it.lasts(secs(20), false), secs(22));
     assert_eq!(it.lasts(Span::ZERO, true), secs(3));
@@ -72,7 +83,7 @@ fn none_is_written_when_the_job_ends() {
 
 #[test]
 fn without_checkpoints_nothing_is_saved() {
-    let never = CheckpointRule::NEVER.of(1);
+    let never = CheckpointRule::NEVER.planned(on(1));
     assert_eq!(never.lasts(Span::FOREVER, false), Span::FOREVER);
     let nothing = Progress { saved: Span::ZERO, overhead: Span::ZERO };
     assert_eq!(never.progress(secs(1_000_000), secs(2_000_000), false), nothing);
@@ -80,7 +91,7 @@ fn without_checkpoints_nothing_is_saved() {
 
 #[test]
 fn what_takes_too_long_takes_forever() {
-    let it = Checkpoints { interval: Span::TICK, cost: secs(1_000_000), recovery: Span::ZERO };
+    let it = Checkpoints::every(Span::TICK, secs(1_000_000), Span::ZERO);
     assert_eq!(it.lasts(secs(1_000_000_000), false), Span::FOREVER);
 }
 
@@ -95,9 +106,7 @@ proptest! {
         resumed: bool,
     ) {
         let micros = Span::from_micros;
-        let it = Checkpoints {
-            interval: micros(interval), cost: micros(cost), recovery: micros(recovery)
-        };
+        let it = Checkpoints::every(micros(interval), micros(cost), micros(recovery));
         // What each microsecond is spent on.
         let mut steps = vec![false; if resumed { recovery as usize } else { 0 }];
         let (mut computed, mut saved_at) = (0, Vec::new());
@@ -119,5 +128,119 @@ proptest! {
                 overhead: micros(idle as i64),
             });
         }
+    }
+}
+
+fn adaptive(rule: IntervalRule, cost: i64, recovery: i64) -> CheckpointRule {
+    let every = Every::Adaptive { rule, node: 1, mean_failure: MeanFailure::Elapsed };
+    CheckpointRule { every, cost: secs(cost), recovery: secs(recovery), volume: None }
+}
+
+/// What nodes know that have failed at these seconds.
+fn failed(at: &[i64]) -> FailureHistory {
+    let mut history = FailureHistory::new(Time::ZERO);
+    at.iter().for_each(|&at| history.failed(Time::from_secs(at)));
+    history
+}
+
+/// FT-M2 with pauses, and with what was requested, 50 s, in place of E: a job of 40 s starts at 100 s, and its timer runs out
+/// after 10 s of computing each. A node failed at 75 s, so that checkpoints are written up to 125 s: at 110 and 122 s.
+/// The third would be at 134 s.
+#[test]
+fn last_failure_omits_what_a_job_outlasts() {
+    let rule =
+        |max_omit| adaptive(IntervalRule::LastFailure { interval: secs(10), max_omit }, 2, 3);
+    let job = RigidJob { processors: 1, limit: Some(secs(50)), saved: Span::ZERO };
+    let at = |seconds| Time::from_secs(seconds);
+    let it = rule(None).attempt(job, at(100), failed(&[20, 75]));
+    assert_eq!(it.lasts(secs(40), false), secs(44));
+    assert_eq!(it.progress(secs(24), secs(40), false).saved, secs(20));
+    assert_eq!(it.progress(secs(43), secs(40), false).saved, secs(20));
+    // With 3 s of recovery the second is at 125 s, and just written; 1 s later it is not.
+    assert_eq!(it.lasts(secs(40), true), secs(47));
+    assert_eq!(rule(None).attempt(job, at(101), failed(&[75])).lasts(secs(40), true), secs(45));
+    // After one was omitted the next one is written.
+    assert_eq!(rule(Some(1)).attempt(job, at(200), failed(&[75])).lasts(secs(40), false), secs(42));
+    // It is planned as if all were written, and so it is where nobody said how long it takes.
+    assert_eq!(rule(None).planned(job).lasts(secs(50), false), secs(58));
+    let it = rule(None).attempt(on(1), at(200), failed(&[75]));
+    assert_eq!(it.lasts(secs(40), false), secs(46));
+}
+
+/// A job of 100 s, from 100 s on, on a node that failed twice by then: M is 50 s at first and grows by half a second with
+/// each. The first checkpoint is at 10 s; RE = 90 s is more than M = 56 s then, so the interval shrinks from 20 s to 15. The next
+/// one is at 25 s: 75 > 64.5 s, and it is 10 s. 65 > 70.5 is not so: from 35 s of computing on it grows, 15, 20, and the last two are at 50 and 70 s.
+#[test]
+fn mean_failure_goes_by_the_nodes_of_a_job() {
+    let rule = IntervalRule::MeanFailure {
+        interval: secs(20),
+        minimum: Length::Fixed(secs(5)),
+        step: Length::Fixed(secs(5)),
+        limit: Fraction::ONE,
+        first: secs(10),
+    };
+    let job = RigidJob { processors: 1, limit: Some(secs(100)), saved: Span::ZERO };
+    let it = adaptive(rule, 2, 0).attempt(job, Time::from_secs(100), failed(&[30, 60]));
+    let saved = |elapsed| it.progress(secs(elapsed), secs(100), false).saved;
+    for (written, computed) in [(12, 10), (29, 25), (41, 35), (58, 50), (80, 70)] {
+        assert!(saved(written - 1) < secs(computed));
+        assert_eq!(saved(written), secs(computed), "{written}");
+    }
+    assert_eq!(it.lasts(secs(100), false), secs(112));
+    assert_eq!(it.lasts(secs(95), false), secs(105));
+    // It is planned with 20, 15, 10, 5, 5 ... less the first: at 10, 25, 35, 40, 45 ... 95 s.
+    assert_eq!(adaptive(rule, 2, 0).planned(job).lasts(secs(100), false), secs(100 + 2 * 15));
+}
+
+proptest! {
+    /// An attempt takes no longer than it was planned for, its progress never falls, and its end is when all is computed.
+    #[test]
+    fn adaptive_attempts_keep_to_their_plans(
+        last: bool,
+        max_omit in prop::option::of(0_u32..4),
+        (interval, least, step, first) in (1_i64..30, 1_i64..30, 0_i64..30, 1_i64..40),
+        limit in 1_u32..=100,
+        (cost, recovery) in (0_i64..4, 0_i64..4),
+        (requested, percent, saved) in (1_i64..300, 1_i64..=100, 0_i64..300),
+        failures in prop::collection::vec(1_i64..500, 0..5),
+        start in 500_i64..2_000,
+        closed: bool,
+        known: bool,
+    ) {
+        let rule = match last {
+            true => IntervalRule::LastFailure { interval: secs(interval), max_omit },
+            false => IntervalRule::MeanFailure {
+                interval: secs(interval),
+                minimum: Length::Fixed(secs(least)),
+                step: Length::Fixed(secs(step)),
+                limit: Fraction::from_percent(limit),
+                first: secs(first),
+            },
+        };
+        let mean_failure = if closed { MeanFailure::Closed } else { MeanFailure::Elapsed };
+        let every = Every::Adaptive { rule, node: 1, mean_failure };
+        let rule = CheckpointRule { every, cost: secs(cost), recovery: secs(recovery), volume: None };
+        let saved = secs(saved.min(requested - 1));
+        let job = RigidJob { processors: 3, limit: known.then_some(secs(requested)), saved };
+        let (rest, resumed) = (secs(requested) - saved, saved > Span::ZERO);
+        let computing = secs((rest.as_micros() / 1_000_000 * percent / 100).max(1));
+        let mut failures = failures;
+        failures.sort_unstable();
+        let planned = rule.planned(job).lasts(rest, resumed);
+        let it = rule.attempt(job, Time::from_secs(start), failed(&failures));
+        let lasts = it.lasts(computing, resumed);
+        prop_assert!(lasts <= planned, "{lasts} {planned}");
+        let mut before = it.progress(Span::ZERO, computing, resumed);
+        prop_assert_eq!(before, Progress { saved: Span::ZERO, overhead: Span::ZERO });
+        let seconds = lasts.as_micros() / 1_000_000;
+        for elapsed in 1..=seconds {
+            let after = it.progress(secs(elapsed), computing, resumed);
+            let computed = secs(elapsed) - after.overhead;
+            prop_assert!(after.saved >= before.saved && after.saved <= computed);
+            prop_assert!(after.overhead >= before.overhead);
+            before = after;
+        }
+        prop_assert_eq!(lasts - before.overhead, computing);
+        prop_assert!(before.saved < computing);
     }
 }

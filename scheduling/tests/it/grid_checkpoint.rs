@@ -1,7 +1,7 @@
 //! Checkpoint intervals on one resource, as published and worked examples have them.
 
 use haggle_model::{Span, Time};
-use haggle_scheduling::grid::checkpoint::{Length, Situation};
+use haggle_scheduling::checkpoints::{Length, Situation};
 use haggle_scheduling::grid::{Expiry, Fraction, IntervalRule};
 use proptest::prelude::*;
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use haggle_model::network::{Flows, LinkSharing, Node, Path};
 use haggle_model::{JobId, Span, Time};
-use haggle_scheduling::grid::checkpoint::execution;
+use haggle_scheduling::grid::execution;
 
 use super::{GridResource, Purpose, Stage};
 use crate::grid::Routes;

@@ -3,8 +3,8 @@
 use haggle_model::AttemptOutcome;
 use haggle_model::grid::CheckpointRecord;
 use haggle_model::{ActorId, JobId, Span, Time};
-use haggle_scheduling::grid::Expiry;
-use haggle_scheduling::grid::checkpoint::{Situation, execution};
+use haggle_scheduling::checkpoints::{Expiry, Situation};
+use haggle_scheduling::grid::execution;
 
 use super::{Checkpoints, GridResource, Purpose, Stage};
 use crate::Outbox;

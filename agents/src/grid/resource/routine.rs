@@ -17,7 +17,7 @@
 
 use haggle_model::{JobId, Span, Time};
 use haggle_scheduling::grid::Routine;
-use haggle_scheduling::grid::checkpoint::execution;
+use haggle_scheduling::grid::execution;
 
 use super::{Checkpoints, GridResource};
 use crate::protocol::GridTimer;

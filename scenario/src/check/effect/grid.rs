@@ -1,9 +1,8 @@
-//! Keys of a grid that nothing here, its rule for checkpoints or its network does not read.
+//! Keys of a grid that nothing here or its network reads.
 
 use crate::check::Check;
 use crate::file::{
-    CheckpointRule, Checkpoints, Failures, Grid, GridPolicy, NetworkModel, TaskEstimates,
-    TaskProgress, Underestimate, Workload,
+    Failures, Grid, GridPolicy, NetworkModel, TaskEstimates, TaskProgress, Underestimate, Workload,
 };
 use crate::quantity::Name;
 use haggle_config::document::Path;
@@ -30,7 +29,7 @@ impl Check<'_> {
         let why = "all of its jobs are tasks of workflows, which stay";
         self.uses(&path.key("overflow"), jobs, "the grid", why, "remove it");
         if let Some(checkpoints) = &grid.checkpoints {
-            self.rule_effects(&path.key("checkpoints"), checkpoints);
+            self.grid_rule_effects(&path.key("checkpoints"), checkpoints);
         }
         if grid.network.model == NetworkModel::Constant {
             let network = path.key("network");
@@ -155,28 +154,6 @@ impl Check<'_> {
         let site = |name: &Name| grid.sites.iter().any(|site| site.name == *name);
         let of_grid = |it: &Failures| it.of.is_empty() || it.of.iter().any(site);
         self.scenario.processor_failures().any(of_grid)
-    }
-
-    fn rule_effects(&mut self, at: &Path, checkpoints: &Checkpoints) {
-        let rule = &checkpoints.rule;
-        let mean = *rule == CheckpointRule::MeanFailure;
-        let own = matches!(rule, CheckpointRule::Own(_));
-        let computed = matches!(rule, CheckpointRule::Young | CheckpointRule::Daly);
-        let learns = mean || own || computed && checkpoints.mtbf.is_none();
-        let rows = [
-            ("interval-min", mean),
-            ("step", mean),
-            ("limit", mean),
-            ("first", mean),
-            ("omit-max", *rule == CheckpointRule::LastFailure),
-            ("mtbf", computed),
-            ("mean-failure", learns),
-        ];
-        let why = "this rule does not read it";
-        let remedy = "remove it, or choose another `rule` (`haggle list checkpoints`)";
-        for (key, read) in rows {
-            self.uses(&at.key(key), read, "the grid's checkpoints", why, remedy);
-        }
     }
 }
 

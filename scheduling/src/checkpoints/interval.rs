@@ -8,18 +8,11 @@
 //! the timer runs out next. A timer that runs out at or after the job's end
 //! does nothing, and a job that starts again elsewhere starts with a new state.
 
-mod cost;
-mod history;
-
+use haggle_model::work::Fraction;
 use haggle_model::{Span, Time};
 
-use haggle_model::work::{EffectiveSpeed, Fraction, Speed, Work};
-
-use crate::checkpoints::optimum::{SHORTEST, daly, young};
+use super::optimum::{SHORTEST, daly, young};
 use crate::own::Own;
-
-pub use self::cost::CheckpointCost;
-pub use self::history::{FailureHistory, MeanFailure};
 
 /// What an interval may depend on, at the instant of the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,13 +221,6 @@ impl Length {
 fn shortest(minimum: Length, execution: Span, cost: Span) -> Span {
     let progress = cost + Fraction::from_ppm(1_000).of(cost);
     minimum.given(execution).max(progress).max(SHORTEST)
-}
-
-/// E or RE: how long `work` takes where a job gets a share of one in `sharers`
-/// of `avail`, rounded up to the next microsecond.
-#[inline]
-pub fn execution(work: Work, avail: Speed, sharers: u32) -> Span {
-    work.at_effective(EffectiveSpeed::shared(avail, u64::from(sharers.max(1))))
 }
 
 #[cfg(test)]

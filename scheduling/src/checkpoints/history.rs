@@ -1,4 +1,4 @@
-//! What is known of a resource's failures.
+//! What is known of failures of a resource, or of a node of a provider.
 
 use haggle_model::{Span, Time};
 
@@ -32,6 +32,15 @@ impl FailureHistory {
     pub fn failed(&mut self, now: Time) {
         self.last = now;
         self.failures += 1;
+    }
+
+    /// What is known of both together, as of nodes under one job. Both have the same start.
+    pub fn joined(self, other: FailureHistory) -> FailureHistory {
+        FailureHistory {
+            start: self.start,
+            last: self.last.max(other.last),
+            failures: self.failures.saturating_add(other.failures),
+        }
     }
 
     /// LF: the last failure, or the start.

@@ -1,0 +1,102 @@
+//! Checkpoints of an attempt of a rigid job under an adaptive rule, one after the other.
+
+use haggle_model::{Span, Time};
+
+use super::history::{FailureHistory, MeanFailure};
+use super::interval::{Expiry, IntervalRule, IntervalState, Situation};
+
+/// What the nodes under a job have seen of failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// The next one is always near, so that all is saved that may be.
+    Always,
+    /// So much before the attempt started.
+    Before {
+        /// When it started to compute or to recover.
+        start: Time,
+        history: FailureHistory,
+        mean_failure: MeanFailure,
+    },
+}
+
+/// A checkpoint of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    /// How long after the start of the attempt it is begun.
+    pub(super) begins: Span,
+    /// What the attempt has computed by then.
+    pub(super) computed: Span,
+}
+
+/// The checkpoints of an attempt that is not lost.
+#[derive(Clone, Debug)]
+pub(super) struct Steps {
+    rule: IntervalRule,
+    /// E, as far as it is known.
+    execution: Option<Span>,
+    /// What the job had computed before.
+    saved: Span,
+    seen: Seen,
+    cost: Span,
+    /// What the attempt is to compute.
+    computing: Span,
+    elapsed: Span,
+    computed: Span,
+    /// The rule's memory, and the time until its timer runs out; none before it has been asked.
+    timer: Option<(IntervalState, Span)>,
+}
+
+impl Steps {
+    pub(super) fn new(
+        rule: IntervalRule,
+        execution: Option<Span>,
+        saved: Span,
+        seen: Seen,
+        cost: Span,
+        recovery: Span,
+        computing: Span,
+    ) -> Steps {
+        let (elapsed, computed, timer) = (recovery, Span::ZERO, None);
+        Steps { rule, execution, saved, seen, cost, computing, elapsed, computed, timer }
+    }
+
+    fn situation(&self) -> Situation {
+        let execution = self.execution.unwrap_or(Span::FOREVER);
+        let remaining = (execution - self.saved - self.computed).max(Span::ZERO);
+        let (now, last_failure, mean_failure) = match self.seen {
+            Seen::Always => (Time::ZERO, Time::ZERO, Span::ZERO),
+            Seen::Before { start, history, mean_failure } => {
+                let now = start + self.elapsed;
+                (now, history.last_failure(), history.mean_failure(now, mean_failure))
+            }
+        };
+        Situation { now, execution, remaining, last_failure, mean_failure, cost: self.cost }
+    }
+}
+
+impl Iterator for Steps {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        let (mut state, mut timer) =
+            self.timer.unwrap_or_else(|| self.rule.start(&self.situation()));
+        loop {
+            // None is written at the end, nor where there is none.
+            if self.computed + timer >= self.computing || self.elapsed + timer >= Span::FOREVER {
+                return None;
+            }
+            self.computed += timer;
+            self.elapsed += timer;
+            match self.rule.expire(&mut state, &self.situation()) {
+                Expiry::Omit(again) => timer = again,
+                Expiry::Write => {
+                    let step = Step { begins: self.elapsed, computed: self.computed };
+                    self.elapsed += self.cost;
+                    let again = self.rule.written(&mut state, &self.situation());
+                    self.timer = Some((state, again));
+                    return Some(step);
+                }
+            }
+        }
+    }
+}
