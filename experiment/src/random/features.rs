@@ -31,7 +31,7 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// The features: what each is called, and who has it.
-pub const FEATURES: [(&str, Has); 48] = [
+pub const FEATURES: [(&str, Has); 49] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| !scenario.providers.is_empty() && !bags(scenario)),
     ("bags", |scenario, _| bags(scenario)),
@@ -90,6 +90,7 @@ pub const FEATURES: [(&str, Has); 48] = [
     ("lines", |_, done| drawn(done, FigureKind::Lines)),
     ("resource-timeline", |_, done| drawn(done, FigureKind::ResourceTimeline)),
     ("job-timeline", |_, done| drawn(done, FigureKind::JobTimeline)),
+    ("workflow-timeline", |_, done| drawn(done, FigureKind::WorkflowTimeline)),
     ("sequence", |_, done| drawn(done, FigureKind::Sequence)),
 ];
 
