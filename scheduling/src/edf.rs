@@ -6,7 +6,8 @@
 //! promise is kept. New work goes where its deadline puts it, everything behind
 //! it is placed again, and it moves back behind each entry that would be late
 //! otherwise. If it cannot be done by its deadline at all, a binary search
-//! finds the earliest completion that can be promised (section 6.3.1).
+//! finds the earliest completion that can be promised (section 6.3.1). Rigid
+//! jobs without a deadline are promised nothing and come last, in the order of acceptance.
 //!
 //! A provider calls [`LocalScheduler::start_due`] and then
 //! [`Bargainer::tasks_due`] at the end of every instant in which something
@@ -18,6 +19,7 @@ mod demand;
 mod queue;
 mod steps;
 mod sweep;
+mod tail;
 mod trial;
 
 use haggle_model::{Span, Time};
@@ -110,25 +112,30 @@ impl Edf {
 
     /// What waits, in the queue's order: (slot, processors or tasks, promised completion).
     pub fn waiting(&self) -> impl Iterator<Item = (Slot, u32, Time)> + '_ {
-        self.queue.entries().iter().map(|entry| (entry.slot, entry.demand.units, entry.promise))
+        self.queue.waiting().map(|(slot, demand, promise)| (slot, demand.units, promise))
     }
 
     /// Where what waits of this job or share is planned; empty if nothing does.
-    pub fn planned(&self, slot: Slot) -> &[Batch] {
-        let entry = self.queue.entries().iter().find(|entry| entry.slot == slot);
-        entry.map_or(&[], |entry| &entry.batches)
+    pub fn planned(&self, slot: Slot) -> Vec<Batch> {
+        let entry = self.queue.planned(slot);
+        entry.map_or_else(Vec::new, |entry| entry.batches.clone())
     }
 
     /// Accepts work at the earliest promise from `deadline` on that can be kept.
     fn accept(&mut self, now: Time, slot: Slot, demand: Demand, deadline: Time) -> Time {
         let mut trial = Trial::new(demand, &self.config);
         let promise = trial.promise(&mut self.queue, now, deadline, &mut self.stats);
+        if promise == Time::FOREVER && demand.rigid {
+            self.queue.line_up(now, slot, demand);
+            return promise;
+        }
+        self.queue.end_tail_before(promise);
         let chain = trial
             .attempt(&mut self.queue, now, promise)
             .expect("what has just been promised is possible");
         self.stats.repairs += chain.repairs;
         let batches = trial.apply(&mut self.queue, chain);
-        self.queue.insert(Entry::new(slot, demand, promise, batches));
+        self.queue.accept(now, Entry::new(slot, demand, promise, batches), 0);
         promise
     }
 }
@@ -190,7 +197,7 @@ impl LocalScheduler for Edf {
 
     fn next_start(&self) -> Option<Time> {
         let starts = self.queue.entries().iter().map(|entry| entry.batches[0].start);
-        starts.min().filter(|&start| start < BEYOND_ALL_LIMITS)
+        starts.chain(self.queue.tail.next_start()).min().filter(|&start| start < BEYOND_ALL_LIMITS)
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
@@ -202,7 +209,7 @@ impl LocalScheduler for Edf {
     }
 
     fn queue_length(&self) -> usize {
-        self.queue.entries().len()
+        self.queue.len()
     }
 
     fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {

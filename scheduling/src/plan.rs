@@ -9,11 +9,12 @@
 //! | FCFS, EASY | what runs, or has been decided to start now | none |
 //! | conservative, bags | everything | of all that waits; compression moves them up |
 //! | reservations | everything | of all whose start is not fixed, within their windows |
-//! | conservative, replanned; EDF | what runs, or is pinned | on copies, made anew when something changes |
+//! | conservative, replanned; EDF | what runs, or is pinned | on copies, made anew when something changes, and [no farther than somebody asks](gradual) |
 //!
 //! Windows of [maintenance](crate::maintenance) are firm, in every queue.
 
 pub(crate) mod extra;
+pub(crate) mod gradual;
 pub(crate) mod openings;
 pub(crate) mod pass;
 mod running;

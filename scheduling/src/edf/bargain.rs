@@ -30,18 +30,17 @@ impl Edf {
         if tasks == 0 || tasks > offer.tasks {
             return None;
         }
-        let demand = Demand::tasks(tasks, bag.span, bag.earliest);
+        self.queue.end_tail_before(offer.completion);
         let whole_offer = (tasks < offer.tasks).then_some(offer.tasks);
         for tried in [Some(tasks), whole_offer].into_iter().flatten() {
-            let mut trial = Trial::new(Demand::tasks(tried, bag.span, bag.earliest), &self.config);
+            let demand = Demand::tasks(tried, bag.span, bag.earliest);
+            let mut trial = Trial::new(demand, &self.config);
             self.stats.attempts += 1;
             if let Some(chain) = trial.attempt(&mut self.queue, now, offer.completion) {
                 self.stats.repairs += chain.repairs;
-                let mut batches = trial.apply(&mut self.queue, chain);
-                leave_out(&mut batches, tried - tasks);
-                let completion = demand.completion(&batches);
-                self.queue.insert(Entry::new(slot, demand, offer.completion, batches));
-                return Some(completion);
+                let batches = trial.apply(&mut self.queue, chain);
+                let entry = Entry::new(slot, demand, offer.completion, batches);
+                return Some(self.queue.accept(now, entry, tried - tasks));
             }
         }
         None
@@ -79,22 +78,8 @@ impl Edf {
         let mut entry = Entry::new(slot, demand, deadline.min(Time::FOREVER), batches);
         // There is no place yet to stay at behind a job without a limit.
         entry.pinned = self.config.pinned && promise(completion).is_some();
-        self.queue.insert(entry);
+        self.queue.insert_beside(entry);
         Some(completion)
-    }
-}
-
-/// Takes `surplus` tasks out of the latest batches.
-fn leave_out(batches: &mut Vec<Batch>, mut surplus: u32) {
-    while surplus > 0
-        && let Some(last) = batches.last_mut()
-    {
-        let fewer = surplus.min(last.tasks);
-        last.tasks -= fewer;
-        surplus -= fewer;
-        if last.tasks == 0 {
-            batches.pop();
-        }
     }
 }
 
@@ -165,8 +150,7 @@ impl Bargainer for Edf {
     }
 
     fn latest_completion(&self, slot: Slot) -> Option<Time> {
-        let waiting = self.queue.entries().iter().find(|entry| entry.slot == slot);
-        let planned = waiting.map(|entry| entry.completion());
+        let planned = self.queue.planned(slot).map(|entry| entry.completion());
         planned.max(self.queue.plan().latest_end(slot))
     }
 }

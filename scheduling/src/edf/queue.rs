@@ -10,6 +10,7 @@ use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 use super::again::are_few;
 use super::demand::{Demand, add, remove};
 use super::steps::Steps;
+use super::tail::Tail;
 use crate::hints::Hints;
 use crate::plan::{Part, Plan};
 use crate::{Interval, Overlap};
@@ -51,6 +52,21 @@ impl Entry {
     pub(super) fn completion(&self) -> Time {
         self.demand.completion(&self.batches)
     }
+
+    /// Takes `surplus` tasks out of the latest batches.
+    fn leave_out(&mut self, mut surplus: u32) {
+        self.demand.units -= surplus;
+        while surplus > 0
+            && let Some(last) = self.batches.last_mut()
+        {
+            let fewer = surplus.min(last.tasks);
+            last.tasks -= fewer;
+            surplus -= fewer;
+            if last.tasks == 0 {
+                self.batches.pop();
+            }
+        }
+    }
 }
 
 /// What waits, and what runs.
@@ -60,13 +76,20 @@ pub(super) struct Queue {
     plan: Plan,
     /// By (promise, order of acceptance).
     pub(super) entries: Vec<Entry>,
+    /// Behind them.
+    pub(super) tail: Tail,
     /// By count, from none on; made as needed.
     pub(super) saved: Vec<Saved>,
 }
 
 impl Queue {
     pub(super) fn new(processors: u32) -> Queue {
-        Queue { plan: Plan::new(processors), entries: Vec::new(), saved: Vec::new() }
+        Queue {
+            plan: Plan::new(processors),
+            entries: Vec::new(),
+            tail: Tail::new(processors),
+            saved: Vec::new(),
+        }
     }
 
     /// What runs and what is pinned.
@@ -74,8 +97,19 @@ impl Queue {
         &self.plan
     }
 
+    /// All that waits but the tail.
     pub(super) fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len() + self.tail.len()
+    }
+
+    /// What waits, in order: (slot, demand, promised completion).
+    pub(super) fn waiting(&self) -> impl Iterator<Item = (Slot, Demand, Time)> {
+        let entries = self.entries.iter().map(|it| (it.slot, it.demand, it.promise));
+        entries.chain(self.tail.iter().map(|(slot, demand)| (slot, demand, Time::FOREVER)))
     }
 
     pub(super) fn forget_before(&mut self, now: Time) {
@@ -83,7 +117,7 @@ impl Queue {
     }
 
     pub(super) fn waits(&self, slot: Slot) -> bool {
-        self.entries.iter().any(|entry| entry.slot == slot)
+        self.tail.waits(slot) || self.entries.iter().any(|entry| entry.slot == slot)
     }
 
     /// How many entries are promised for `time` or before.
@@ -124,11 +158,6 @@ impl Queue {
         nearest
     }
 
-    /// What all entries leave.
-    pub(super) fn whole(&mut self) -> Steps {
-        self.prefix(self.entries.len())
-    }
-
     fn book(&self, steps: &mut Steps, from: usize, to: usize) {
         for entry in self.entries[from..to].iter().filter(|entry| !entry.pinned) {
             add(steps, &entry.batches, entry.demand.span);
@@ -154,7 +183,10 @@ impl Queue {
     pub(super) fn improve(&mut self, now: Time) {
         let mut steps = self.prefix(0);
         match self.place_again(&mut steps, now, 0) {
-            Ok(moves) => self.apply(&moves),
+            Ok(moves) => {
+                self.apply(&moves);
+                self.place_tail_again(now);
+            }
             Err(_) => self.place_the_rest(now),
         }
     }
@@ -165,24 +197,45 @@ impl Queue {
         let unplanned = |batches: &[Batch]| {
             batches.last().is_some_and(|batch| batch.start >= BEYOND_ALL_LIMITS)
         };
-        let Queue { plan, entries, saved } = self;
-        if !entries.iter().any(|it| unplanned(&it.batches)) {
+        self.tail.plan_all();
+        let Queue { plan, entries, tail, saved } = self;
+        let (planned, some_are_not) = tail.planned();
+        if !some_are_not && !entries.iter().any(|it| unplanned(&it.batches)) {
             return;
         }
         let mut steps = Steps::from(plan.profile());
         for entry in entries.iter().filter(|it| !it.pinned && !unplanned(&it.batches)) {
             add(&mut steps, &entry.batches, entry.demand.span);
         }
+        planned.for_each(|it| steps.add(it.booked, it.booked + it.span, it.processors));
         for entry in entries.iter_mut().filter(|it| unplanned(&it.batches)) {
             entry.batches.clear();
             let placed = entry.demand.place(&mut steps, now, Time::FOREVER, &mut entry.batches);
             debug_assert!(placed.is_some(), "without a limit there is always a place");
             saved.clear();
         }
+        self.place_rest_of_tail(now);
     }
 
-    /// Adds an accepted entry behind those promised for the same time.
-    pub(super) fn insert(&mut self, entry: Entry) {
+    /// Adds work for which others have been moved out of the way, with so many tasks fewer than
+    /// those had to make room for; says when it is done.
+    pub(super) fn accept(&mut self, now: Time, mut entry: Entry, surplus: u32) -> Time {
+        self.place_tail_behind(now, &entry, surplus);
+        entry.leave_out(surplus);
+        let completion = entry.completion();
+        self.insert(entry);
+        completion
+    }
+
+    /// Adds work that has found room beside all that waits.
+    pub(super) fn insert_beside(&mut self, entry: Entry) {
+        self.end_tail_before(entry.promise);
+        self.tail.keep_places();
+        self.insert(entry);
+    }
+
+    /// Adds an entry behind those promised for the same time.
+    fn insert(&mut self, entry: Entry) {
         let index = self.position(entry.promise);
         if entry.pinned {
             self.saved.clear();
@@ -199,21 +252,27 @@ impl Queue {
     /// Takes an entry out; `false` if there is none.
     pub(super) fn remove(&mut self, slot: Slot) -> bool {
         let Some(index) = self.entries.iter().position(|entry| entry.slot == slot) else {
-            return false;
+            return self.tail.remove(slot);
         };
         let entry = self.entries.remove(index);
         if entry.pinned {
             self.plan.unbook(Time::ZERO, &entry.batches, entry.demand.span);
         }
-        self.saved.clear();
+        self.outdate();
         true
+    }
+
+    /// What runs, or waits, has changed, and all that waits stays where it is.
+    fn outdate(&mut self) {
+        self.saved.clear();
+        self.tail.keep_places();
     }
 
     /// Some of what runs under `slot` has ended; says what it gives back.
     pub(super) fn end(&mut self, now: Time, slot: Slot, part: Part) -> Option<Part> {
         let ended = self.plan.end(now, slot, part)?;
         if now < ended.planned_end {
-            self.saved.clear();
+            self.outdate();
         }
         Some(ended)
     }
@@ -221,7 +280,7 @@ impl Queue {
     /// Processors are back.
     pub(super) fn restored(&mut self, now: Time, processors: u32) {
         self.plan.restored(now, processors);
-        self.saved.clear();
+        self.outdate();
     }
 
     /// All under `slot` is over.
@@ -232,7 +291,7 @@ impl Queue {
     /// Windows of maintenance change what runs and what is pinned; the entries stay where they are.
     pub(super) fn change_plan(&mut self, change: impl FnOnce(&mut Plan)) {
         change(&mut self.plan);
-        self.saved.clear();
+        self.outdate();
     }
 
     /// Plans around a window of maintenance if everything that waits can be kept beside it.
@@ -260,6 +319,7 @@ impl Queue {
         let fits = moves.is_ok();
         if let Ok(moves) = moves {
             anew.apply(&moves);
+            anew.place_tail_again(now);
             *self = anew;
         }
         fits
@@ -282,6 +342,7 @@ impl Queue {
             debug_assert!(placed.is_some(), "without a limit there is always a place");
             entry.limit = entry.limit.max(entry.completion());
         }
+        self.place_tail_again(now);
     }
 
     /// Starts, in key order, the rigid jobs or the tasks whose time has come
@@ -290,7 +351,7 @@ impl Queue {
     /// Work that ends at this very instant may not have given its processors
     /// back yet; its end brings the next pass.
     pub(super) fn start(&mut self, now: Time, rigid: bool, mut begin: impl FnMut(Slot, u32)) {
-        let Queue { plan, entries, saved } = self;
+        let Queue { plan, entries, tail, saved } = self;
         entries.retain_mut(|entry| {
             if entry.demand.rigid != rigid {
                 return true;
@@ -299,6 +360,9 @@ impl Queue {
             for batch in &entry.batches {
                 if batch.start > now || batch.tasks > plan.free() {
                     break;
+                }
+                if batch.start < now {
+                    tail.keep_places();
                 }
                 due += 1;
                 entry.demand.units -= batch.tasks;
@@ -315,11 +379,14 @@ impl Queue {
             }
             !entry.batches.is_empty()
         });
+        if rigid && tail.start(now, plan, begin) {
+            saved.clear();
+        }
     }
 
     /// Processor-microseconds of what waits.
     pub(super) fn waiting_work(&self) -> u128 {
         let work = |demand: Demand| u128::from(demand.units) * demand.span.as_micros() as u128;
-        self.entries.iter().map(|entry| work(entry.demand)).sum()
+        self.waiting().map(|(_, demand, _)| work(demand)).sum()
     }
 }

@@ -75,7 +75,7 @@ impl<'a> Trial<'a> {
         stats: &mut EdfStats,
     ) -> Time {
         stats.attempts += 1;
-        if self.attempt(queue, now, wished).is_some() {
+        if wished >= Time::FOREVER || self.attempt(queue, now, wished).is_some() {
             return wished;
         }
         // Behind all that has a promise the work delays nobody who could be late.

@@ -43,6 +43,18 @@ impl Waiting {
         self.joined.push(entry);
     }
 
+    /// Adds a job behind all others, at once; says at which place of the list.
+    pub(crate) fn push(&mut self, entry: Entry) -> usize {
+        debug_assert!(self.joined.is_empty(), "others may belong behind it");
+        self.list.push(entry);
+        self.list.len() - 1
+    }
+
+    /// All jobs, and those that are gone but have not been taken out.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.list.iter().chain(&self.joined)
+    }
+
     /// One of the jobs waits no longer, as `waits` of [`Waiting::settle`] will say.
     pub(crate) fn one_has_gone(&mut self) {
         self.gone += 1;

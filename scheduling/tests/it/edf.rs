@@ -44,8 +44,8 @@ fn offers(edf: &mut Edf, bag: BagRequest) -> Vec<(u32, i64)> {
 
 /// (start in seconds, processors) of what waits under a slot.
 fn planned(edf: &Edf, slot: u32) -> Vec<(i64, u32)> {
-    let batches = edf.planned(Slot(slot)).iter();
-    batches.map(|batch| (batch.start.as_micros() / 1_000_000, batch.tasks)).collect()
+    let batches = edf.planned(Slot(slot));
+    batches.iter().map(|batch| (batch.start.as_micros() / 1_000_000, batch.tasks)).collect()
 }
 
 #[test]

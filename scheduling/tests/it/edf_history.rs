@@ -43,6 +43,8 @@ struct Happening {
     /// Run time in percent of the span, at most all of it.
     run: i64,
     event: Event,
+    /// Whether somebody asks for the whole plan, from now on until the next one happens.
+    looks: bool,
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
@@ -57,8 +59,9 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => (1_u32..=8, 0_i64..40).prop_map(|(tasks, slack)| Event::Slots { tasks, slack }),
         1 => (0_u32..30).prop_map(|slot| Event::Withdraw { slot }),
     ];
-    (0_i64..8, 1_i64..12, prop_oneof![2 => Just(100_i64), 1 => 1_i64..=100], event)
-        .prop_map(|(gap, span, run, event)| Happening { gap, span, run, event })
+    let run = prop_oneof![2 => Just(100_i64), 1 => 1_i64..=100];
+    (0_i64..8, 1_i64..12, run, event, any::<bool>())
+        .prop_map(|(gap, span, run, event, looks)| Happening { gap, span, run, event, looks })
 }
 
 /// A queue and its obvious version, told the same, with everything they say compared.
@@ -67,11 +70,14 @@ struct Pair {
     obvious: ObviousEdf,
     /// By slot: run time of a unit, planned span, promise.
     accepted: Vec<(i64, i64, Option<Time>)>,
+    /// Processors of rigid jobs, by slot.
+    widths: Vec<u32>,
     /// (end, slot, tasks or `None` for a rigid job, planned end)
     running: Vec<(Time, Slot, u32, Option<Time>)>,
     used: u32,
     processors: u32,
     now: Time,
+    looks: bool,
 }
 
 impl Pair {
@@ -80,10 +86,12 @@ impl Pair {
             fast: Edf::new(processors, config.clone()),
             obvious: ObviousEdf::new(processors, config.clone()),
             accepted: Vec::new(),
+            widths: Vec::new(),
             running: Vec::new(),
             used: 0,
             processors,
             now: Time::ZERO,
+            looks: true,
         }
     }
 
@@ -91,6 +99,9 @@ impl Pair {
         assert_eq!(self.fast.queue_length(), self.obvious.queue_length());
         assert_eq!(self.fast.next_start(), self.obvious.next_start());
         assert_eq!(self.fast.stats().repairs, self.obvious.stats.repairs);
+        if !self.looks {
+            return;
+        }
         assert_eq!(self.fast.free_slots(self.now), self.obvious.free_slots(self.now));
         for slot in (0..self.accepted.len() as u32).map(Slot) {
             assert_eq!(self.fast.planned(slot), self.obvious.planned(slot), "{slot:?}");
@@ -104,9 +115,6 @@ impl Pair {
 
     fn starts(&mut self) {
         let (mut jobs, mut tasks) = (Vec::new(), Vec::new());
-        let widths: Vec<u32> = (0..self.accepted.len() as u32)
-            .map(|slot| self.fast.planned(Slot(slot)).first().map_or(0, |batch| batch.tasks))
-            .collect();
         self.fast.start_due(self.now, &mut jobs);
         self.fast.tasks_due(self.now, &mut tasks);
         let (mut other_jobs, mut other_tasks) = (Vec::new(), Vec::new());
@@ -115,9 +123,10 @@ impl Pair {
         assert_eq!((&jobs, &tasks), (&other_jobs, &other_tasks));
         for slot in jobs {
             let (run, ..) = self.accepted[slot.index()];
-            self.used += widths[slot.index()];
+            let width = self.widths[slot.index()];
+            self.used += width;
             let end = self.now + Span::from_micros(run);
-            self.running.push((end, slot, widths[slot.index()], None));
+            self.running.push((end, slot, width, None));
         }
         for (slot, count) in tasks {
             let (run, span, _) = self.accepted[slot.index()];
@@ -174,9 +183,11 @@ impl Pair {
     }
 
     fn happen(&mut self, happening: &Happening, unit: i64) {
-        let Happening { gap, span, run, event } = *happening;
+        let Happening { gap, span, run, event, looks } = *happening;
         self.advance(self.now + Span::from_micros(gap * unit));
+        self.looks = looks;
         let slot = Slot(self.accepted.len() as u32);
+        self.widths.resize(slot.index() + 1, 0);
         let span = span * unit;
         let run = (span * run / 100).max(1);
         let now = self.now;
@@ -201,7 +212,10 @@ impl Pair {
                 let estimate = |edf: &mut dyn LocalScheduler| {
                     edf.estimate_start(now, request.processors, request.span)
                 };
-                assert_eq!(estimate(&mut self.fast), estimate(&mut self.obvious));
+                if looks {
+                    assert_eq!(estimate(&mut self.fast), estimate(&mut self.obvious));
+                }
+                self.widths[slot.index()] = request.processors;
                 let promise = self.fast.submit(now, request);
                 assert_eq!(promise, self.obvious.submit(now, request));
                 if let Some(deadline) = request.deadline {
@@ -250,7 +264,7 @@ impl Pair {
                 for (other, batches) in before.iter().enumerate() {
                     let planned = self.fast.planned(Slot(other as u32));
                     assert_eq!(
-                        planned, batches,
+                        &planned, batches,
                         "I9: free slots are filled without moving anything"
                     );
                 }
@@ -285,13 +299,18 @@ proptest! {
         processors in 1_u32..=6,
         strict in any::<bool>(),
         pinned in any::<bool>(),
+        most_are_undated in any::<bool>(),
         unit in prop_oneof![3 => Just(1_000_000_i64), 1 => Just(300_001)],
     ) {
         let mode = if strict { Late::Strict } else { Late::Repair };
         let config = EdfConfig { mode, pinned, ..EdfConfig::default() };
         let mut pair = Pair::new(processors, &config);
         for happening in &happenings {
-            pair.happen(happening, unit);
+            let mut happening = *happening;
+            if let Event::Job { deadline, .. } = &mut happening.event {
+                *deadline = deadline.filter(|it| !most_are_undated || it % 4 == 0);
+            }
+            pair.happen(&happening, unit);
         }
         pair.drain();
     }

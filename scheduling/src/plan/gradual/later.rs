@@ -7,9 +7,9 @@
 
 use haggle_model::{Span, Time};
 
-use super::Replan;
+use super::Gradual;
 use crate::plan::waiting::Entry;
-use crate::scheduler::{BEYOND_ALL_LIMITS, LocalScheduler};
+use crate::scheduler::BEYOND_ALL_LIMITS;
 
 /// A job that is not planned yet.
 #[derive(Clone, Copy, Debug)]
@@ -22,16 +22,16 @@ pub(super) struct Later {
 
 /// How far to plan.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Until {
+pub(crate) enum Until {
     /// All that starts by then.
     Instant(Time),
     /// What starts next.
     NextStart,
 }
 
-impl Replan {
+impl Gradual {
     /// Plans so far.
-    pub(super) fn plan_until(&mut self, until: Until, now: Time) {
+    pub(crate) fn plan_until(&mut self, until: Until, now: Time) {
         let mut later = std::mem::take(&mut self.later);
         let left = self.plan_some(&mut later, until, now);
         later.truncate(left);
@@ -44,7 +44,7 @@ impl Replan {
         let (mut left, mut bound) = (0, Time::FOREVER);
         for at in 0..jobs.len() {
             let mut job = jobs[at];
-            let Entry { key, span, processors, slot, .. } = self.waiting.list()[job.place];
+            let Entry { span, slot, .. } = self.waiting.list()[job.place];
             loop {
                 let start = match self.place_by(self.latest(until, now), job, now) {
                     Ok(start) => start,
@@ -57,7 +57,7 @@ impl Replan {
                 };
                 let end = start + span;
                 if end <= bound {
-                    self.book(start, slot, processors, span, key);
+                    self.book(start, slot);
                     break;
                 }
                 let further = Until::Instant(end + (end - now));
