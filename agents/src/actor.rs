@@ -128,7 +128,7 @@ impl Outbox {
 #[derive(Debug)]
 pub enum AnyActor {
     /// Submits jobs.
-    User(User),
+    User(Box<User>),
     /// Owns processors.
     Provider(Box<Provider>),
     /// Places jobs.

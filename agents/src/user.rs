@@ -47,13 +47,13 @@ impl UserConfig {
 #[derive(Debug)]
 pub struct User {
     config: UserConfig,
-    /// Their jobs that are not over.
-    desk: Desk<Options>,
+    /// Their jobs that are not over, each with what is left of alternatives, if it was told of any.
+    desk: Desk<Option<Box<Options>>>,
     tasks: Tasks,
 }
 
 /// What is left of the alternatives to a window that would do, the nearest last.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Options {
     /// The nearest last.
     near: Vec<Alternative>,
@@ -75,7 +75,7 @@ impl User {
         let (id, ready) = (job.id, job.ready.filter(|&ready| ready > now && !reserved));
         let task = job.task.is_some().then(|| Arc::clone(&job));
         let submission = Submission { job, class: self.config.class, user: self.config.me };
-        let entry = self.desk.take_in(self.config.me, submission, Options::default());
+        let entry = self.desk.take_in(self.config.me, submission, None);
         let Some(entry) = entry else { return false };
         match (task.map_or(Turn::Now, |task| self.tasks.take_in(&task, out)), ready) {
             (Turn::Later, _) => {}
@@ -119,7 +119,8 @@ impl User {
         self.settle(job, out);
         if let Some(entry) = self.desk.close(job) {
             let record = entry.submission.record(JobOutcome::Rejected(reason), now);
-            let record = JobRecord { alternative: entry.stage.earliest, ..record };
+            let record =
+                JobRecord { alternative: entry.stage.and_then(|it| it.earliest), ..record };
             out.observe(Observation::JobOver(Box::new(record)));
             self.bar_children(now, job, out);
         }
@@ -154,9 +155,10 @@ impl User {
         // Who takes nothing beside the window may leave open how many processors it gets in it.
         let most = reservation.and_then(|it| it.accepts).unwrap_or(0);
         let near = |it: &Alternative| requested_time.is_some_and(|time| it.is_within(most, time));
-        entry.stage.earliest = others.iter().map(|it| it.start).min();
-        entry.stage.near = others.into_iter().filter(near).collect();
-        entry.stage.near.sort_unstable_by(|a, b| b.cmp(a));
+        let earliest = others.iter().map(|it| it.start).min();
+        let mut near: Vec<Alternative> = others.into_iter().filter(near).collect();
+        near.sort_unstable_by(|a, b| b.cmp(a));
+        entry.stage = Some(Box::new(Options { near, earliest }));
         self.take_next(now, job, out);
         true
     }
@@ -164,7 +166,7 @@ impl User {
     /// Takes the next alternative, or gives up.
     fn take_next(&mut self, now: Time, job: JobId, out: &mut Outbox) -> bool {
         let Some(entry) = self.desk.get_mut(job) else { return false };
-        match entry.stage.near.pop() {
+        match entry.stage.as_mut().and_then(|it| it.near.pop()) {
             Some(Alternative { start, processors, .. }) => {
                 let submission = entry.submission.as_told();
                 let take = ReservationMessage::Take { submission, start, processors };
@@ -217,7 +219,7 @@ impl User {
 }
 
 /// A task no longer waits for its parents. Nobody else knows when that was, so its record tells it.
-fn released(entry: &mut Entry<Options>, now: Time) {
+fn released<S>(entry: &mut Entry<S>, now: Time) {
     let job = &mut entry.submission.job;
     if now > job.submit {
         Arc::make_mut(job).ready = Some(now);
@@ -225,7 +227,7 @@ fn released(entry: &mut Entry<Options>, now: Time) {
 }
 
 /// Sends a job to where these users submit, or has it reserved there.
-fn submit(config: &UserConfig, now: Time, entry: &mut Entry<Options>, out: &mut Outbox) {
+fn submit<S>(config: &UserConfig, now: Time, entry: &mut Entry<S>, out: &mut Outbox) {
     entry.at = Some(config.submits_to);
     let submission = entry.submission.as_told();
     if let Some(patience) = config.patience {

@@ -1,6 +1,7 @@
 //! One run: from a resolved scenario to a summary, and to a folder if asked for.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use haggle_model::workload as model;
@@ -189,12 +190,13 @@ pub fn run(
     let own_rules = own_rules(scenario).map_err(StageError::from)?;
     let stage = Stage::set(scenario, folder)?;
     let Stage { world, cast, reports, inputs, steps, clocks, mut warnings } = stage;
+    let cast = Arc::new(cast);
     let metrics = metrics_options(scenario);
     let may_fail = world.outages.is_some();
     let writer = destination
         .map(|destination| {
             let options = write_options(&scenario.results, destination, metrics);
-            RunWriter::create(&destination.folder, cast.clone(), options)
+            RunWriter::create(&destination.folder, Arc::clone(&cast), options)
         })
         .transpose()?;
     let cleared = writer.as_ref().and_then(RunWriter::cleared).map(Path::to_owned);

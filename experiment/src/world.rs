@@ -475,7 +475,7 @@ impl Stage {
         let patience = user.patience.map(|patience| patience.0);
         let me = ActorId(self.world.actors.len() as u32);
         let config = UserConfig { me, submits_to, class, patience, workflows };
-        let new = move || AnyActor::User(User::new(config.clone()));
+        let new = move || AnyActor::User(Box::new(User::new(config.clone())));
         self.add_anew(&user.name, scenario, new);
         let open = workloads.open(user.workload.as_str())?;
         self.reports.extend(open.logs);

@@ -1,17 +1,20 @@
 //! What somebody keeps of jobs, by their numbers.
 //!
 //! Jobs are numbered in the order in which they are submitted, so they come to whoever keeps something
-//! of them in this order, nearly always, and go in any other. Things stand in one list in this order: to add
-//! one is to put it behind the last, and a thing is looked for where it would be if no number were
+//! of them in this order, nearly always, and go in any other. Their places stand in one list in this order: to add
+//! one is to put it behind the last, and a place is looked for where it would be if no number were
 //! left out. Hash maps cost two misses of the cache a look once there are more jobs than it has
-//! room for.
+//! room for. The things themselves are elsewhere, one in the room of another that has gone: of a million
+//! jobs, some may stay for good, and those between them have nothing but a place.
 //!
 //! ```text
-//! jobs   17  18  21  22  25         late  19: ..., came behind 25
-//! kept    a   -   b   -   c         18 and 22 have gone
+//! jobs    17  18  21  22  25         late  19: ..., came behind 25
+//! things   0   -   2   -   1         18 and 22 have gone
 //! ```
 
 use std::collections::{BTreeMap, VecDeque};
+
+use slab::Slab;
 
 use crate::JobId;
 
@@ -21,50 +24,68 @@ const GONE_MAX: usize = 3;
 /// Things by jobs.
 #[derive(Clone, Debug)]
 pub struct ByJob<T> {
-    /// Ascending; apart from what is kept, so that a search reads little.
-    jobs: VecDeque<JobId>,
-    /// Parallel to `jobs`; `None` = it has gone.
-    kept: VecDeque<Option<T>>,
-    gone: usize,
+    /// By job, ascending.
+    places: VecDeque<Place>,
+    things: Slab<T>,
     /// Of jobs that came behind one with a greater number.
     late: BTreeMap<JobId, T>,
 }
 
+/// Where a thing is.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    job: JobId,
+    /// Its key among the things.
+    thing: u32,
+}
+
+/// The key of a thing that has gone.
+const GONE: u32 = u32::MAX;
+
+impl Place {
+    fn thing(self) -> Option<usize> {
+        (self.thing != GONE).then_some(self.thing as usize)
+    }
+}
+
 impl<T> Default for ByJob<T> {
     fn default() -> Self {
-        let (jobs, kept, late) = (VecDeque::new(), VecDeque::new(), BTreeMap::new());
-        ByJob { jobs, kept, gone: 0, late }
+        ByJob { places: VecDeque::new(), things: Slab::new(), late: BTreeMap::new() }
     }
 }
 
 impl<T> ByJob<T> {
     /// Where a job stands in the list, whether or not it has gone.
     fn place(&self, job: JobId) -> Option<usize> {
-        let most = job.0.checked_sub(self.jobs.front()?.0)? as usize;
-        let place = match self.jobs.get(most) {
-            Some(&at) if at == job => most,
-            _ => self.jobs.partition_point(|&at| at < job),
+        let most = job.0.checked_sub(self.places.front()?.job.0)? as usize;
+        let place = match self.places.get(most) {
+            Some(at) if at.job == job => most,
+            _ => self.places.partition_point(|at| at.job < job),
         };
-        (self.jobs.get(place) == Some(&job)).then_some(place)
+        self.places.get(place).is_some_and(|at| at.job == job).then_some(place)
+    }
+
+    /// The key of what is kept of a job, unless it came late.
+    fn key(&self, job: JobId) -> Option<usize> {
+        self.places[self.place(job)?].thing()
     }
 
     /// Keeps a thing; `None`, and nothing changes, if there is one of this job.
     pub fn insert(&mut self, job: JobId, thing: T) -> Option<&mut T> {
-        if self.jobs.back().is_none_or(|&last| last < job) {
-            if !self.late.is_empty() && self.late.contains_key(&job) {
-                return None;
-            }
-            self.jobs.push_back(job);
-            self.kept.push_back(Some(thing));
-            return self.kept.back_mut()?.as_mut();
+        let is_last = self.places.back().is_none_or(|last| last.job < job);
+        if is_last && !self.late.contains_key(&job) {
+            let thing = self.things.insert(thing);
+            self.places.push_back(Place { job, thing: thing as u32 });
+            return self.things.get_mut(thing);
         }
         if self.has(job) {
             return None;
         }
         match self.place(job) {
             Some(place) => {
-                self.gone -= 1;
-                Some(self.kept[place].insert(thing))
+                let thing = self.things.insert(thing);
+                self.places[place].thing = thing as u32;
+                self.things.get_mut(thing)
             }
             None => Some(self.late.entry(job).or_insert(thing)),
         }
@@ -77,55 +98,52 @@ impl<T> ByJob<T> {
 
     /// What is kept of a job.
     pub fn get(&self, job: JobId) -> Option<&T> {
-        match self.place(job) {
-            Some(place) if self.kept[place].is_some() => self.kept[place].as_ref(),
-            _ => self.late.get(&job),
+        match self.key(job) {
+            Some(key) => self.things.get(key),
+            None => self.late.get(&job),
         }
     }
 
     /// What is kept of a job.
     pub fn get_mut(&mut self, job: JobId) -> Option<&mut T> {
-        match self.place(job) {
-            Some(place) if self.kept[place].is_some() => self.kept[place].as_mut(),
-            _ => self.late.get_mut(&job),
+        match self.key(job) {
+            Some(key) => self.things.get_mut(key),
+            None => self.late.get_mut(&job),
         }
     }
 
     /// Gives up what is kept of a job.
     pub fn remove(&mut self, job: JobId) -> Option<T> {
-        let Some(thing) = self.place(job).and_then(|place| self.kept[place].take()) else {
+        let place = self.place(job);
+        let Some((place, key)) = place.and_then(|it| Some((it, self.places[it].thing()?))) else {
             return self.late.remove(&job);
         };
-        self.gone += 1;
-        while let Some(None) = self.kept.front() {
-            self.kept.pop_front();
-            self.jobs.pop_front();
-            self.gone -= 1;
+        self.places[place].thing = GONE;
+        let thing = self.things.remove(key);
+        while self.places.front().is_some_and(|first| first.thing == GONE) {
+            self.places.pop_front();
         }
-        if self.gone > GONE_MAX * (self.kept.len() - self.gone) + 64 {
-            self.close_up();
+        let (kept, gone) = (self.things.len(), self.places.len() - self.things.len());
+        if gone > GONE_MAX * kept + 64 {
+            self.places.retain(|place| place.thing != GONE);
         }
         Some(thing)
     }
 
-    /// Gives up the places of those that have gone.
-    fn close_up(&mut self) {
-        let mut kept = self.kept.iter();
-        self.jobs.retain(|_| matches!(kept.next(), Some(Some(_))));
-        self.kept.retain(Option::is_some);
-        self.gone = 0;
-    }
-
     /// Whether nothing is kept.
     pub fn is_empty(&self) -> bool {
-        self.kept.is_empty() && self.late.is_empty()
+        self.things.is_empty() && self.late.is_empty()
+    }
+
+    /// All that is kept, in no order.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.things.iter().map(|(_, thing)| thing).chain(self.late.values())
     }
 
     /// All jobs of which something is kept, in the order of their numbers.
     pub fn jobs(&self) -> Vec<JobId> {
-        let places = self.jobs.iter().zip(&self.kept);
-        let listed = places.filter(|(_, thing)| thing.is_some()).map(|(job, _)| job);
-        let mut jobs = Vec::from_iter(listed.chain(self.late.keys()).copied());
+        let kept = self.places.iter().filter(|place| place.thing != GONE);
+        let mut jobs = Vec::from_iter(kept.map(|place| place.job).chain(self.late.keys().copied()));
         jobs.sort_unstable();
         jobs
     }
@@ -165,6 +183,11 @@ mod tests {
                 prop_assert_eq!(things.get_mut(job), obvious.get_mut(&job));
                 prop_assert_eq!(things.is_empty(), obvious.is_empty());
                 prop_assert_eq!(things.jobs(), Vec::from_iter(obvious.keys().copied()));
+                let mut values = Vec::from_iter(things.values());
+                values.sort_unstable();
+                let mut expected = Vec::from_iter(obvious.values());
+                expected.sort_unstable();
+                prop_assert_eq!(values, expected);
             }
         }
 
@@ -182,7 +205,11 @@ mod tests {
                 let kept = (number % stay == 0).then_some(number);
                 prop_assert_eq!(things.get(JobId(number * gap)).copied(), kept);
             }
-            prop_assert!(things.kept.len() <= 4 * (things.kept.len() - things.gone) + 64);
+            prop_assert!(things.places.len() <= (1 + GONE_MAX) * things.things.len() + 64);
+            // Whoever comes takes the room of one that has gone.
+            let room = things.things.capacity();
+            let most = 30 + 2_000 / stay as usize + 1;
+            prop_assert!(room <= 2 * most, "{room} for {most}");
         }
     }
 }

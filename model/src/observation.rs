@@ -598,7 +598,7 @@ pub enum Observation {
     /// What a task of a workflow needs is at the provider to which it is submitted now.
     Staged(Box<Staged>),
     /// A job of a grid is over, or the run is.
-    GridJobOver(Box<GridJobRecord>),
+    GridJobOver(Arc<GridJobRecord>),
     /// The run is over, and this is what a resource of a grid has done.
     ResourceAccount(Box<ResourceAccount>),
     /// The output of so many jobs waits for room in a storage that keeps all it has, and they have

@@ -54,7 +54,7 @@ pub enum GridError {
 pub struct GridJobs {
     attempts: BTreeMap<JobId, Attempts>,
     /// Jobs that are over since `over_since` and not settled.
-    over: VecDeque<GridJobRecord>,
+    over: VecDeque<Arc<GridJobRecord>>,
     over_since: Time,
 }
 
@@ -67,9 +67,9 @@ impl GridJobs {
 
     /// Takes in that a job is over, or what its scheduler would do about it when the run is. Those that
     /// were over before must have been settled.
-    pub fn job_over(&mut self, now: Time, record: GridJobRecord) {
+    pub fn job_over(&mut self, now: Time, record: impl Into<Arc<GridJobRecord>>) {
         self.over_since = now;
-        self.over.push_back(record);
+        self.over.push_back(record.into());
     }
 
     /// Settles the jobs that were over before `now`, in the order in which they were. A job's
@@ -92,7 +92,7 @@ impl GridJobs {
         over.drain(..count)
             .map(|record| {
                 let attempts = attempts.remove(&record.job.id).unwrap_or_default();
-                settle::settle(record, attempts)
+                settle::settle(Arc::unwrap_or_clone(record), attempts)
             })
             .collect()
     }

@@ -240,7 +240,7 @@ impl Sink for Books<'_> {
                 self.grid.attempt_over(Arc::clone(record));
             }
             Observation::GridJobOver(record) if self.in_grid => {
-                self.grid.job_over(now, GridJobRecord::clone(record));
+                self.grid.job_over(now, Arc::clone(record));
             }
             _ => {}
         }
@@ -264,7 +264,7 @@ fn never_sent(observation: &Observation, on_grid: &BTreeSet<u16>) -> Option<Obse
     }
     let JobRecord { job, class, end, .. } = JobRecord::clone(record);
     let outcome = GridOutcome::Open { end, wanted: 1, replaced: Vec::new() };
-    Some(Observation::GridJobOver(Box::new(GridJobRecord { job, class, share: None, outcome })))
+    Some(Observation::GridJobOver(Arc::new(GridJobRecord { job, class, share: None, outcome })))
 }
 
 #[cfg(test)]

@@ -149,7 +149,7 @@ pub fn bounded_slowdown(turnaround: i64, execution: i64, threshold: i64) -> f64 
     (turnaround as f64 / shortest as f64).max(1.0)
 }
 
-/// Collects what metrics need of each job: some 100 bytes, since exact percentiles
+/// Collects what metrics need of each job: some 70 bytes, since exact percentiles
 /// need all values.
 #[derive(Clone, Debug)]
 pub struct Metrics {
@@ -200,29 +200,52 @@ impl Instant {
     }
 }
 
-/// What metrics need of a job; times in microseconds.
+/// The number of a provider, if there is one, likewise.
+#[derive(Clone, Copy, Debug)]
+struct Place(u32);
+
+impl Place {
+    const NONE: Place = Place(u32::MAX);
+
+    fn of(provider: Option<ProviderId>) -> Place {
+        provider.map_or(Place::NONE, |provider| Place(provider.0))
+    }
+
+    fn get(self) -> Option<u32> {
+        (self.0 != Place::NONE.0).then_some(self.0)
+    }
+}
+
+/// What metrics need of a job; times in microseconds. What few jobs have is elsewhere, so that a million
+/// of them are small.
 #[derive(Clone, Debug)]
 struct Sample {
     submit: i64,
     start: Instant,
     end: i64,
-    /// If it wrote checkpoints.
-    checkpoints: Option<Box<Checkpoints>>,
     promised_end: Instant,
     deadline: Instant,
     /// No limit counts as the time it ran.
     requested: i64,
     /// None on a time-shared resource: a part of a processor is none.
     processors: u32,
-    provider: Option<u32>,
+    provider: Place,
     workload: u16,
     class: JobClass,
     outcome: JobOutcome,
     /// Whether a grid had it.
     on_grid: bool,
-    /// Attempts that were lost with their processors.
-    lost: u32,
-    bag: Option<Box<BagSample>>,
+    /// Whether attempts were lost with their processors.
+    lost: bool,
+    more: Option<Box<More>>,
+}
+
+/// What metrics need of some jobs besides.
+#[derive(Clone, Debug)]
+struct More {
+    /// If it wrote checkpoints.
+    checkpoints: Option<Checkpoints>,
+    bag: Option<BagSample>,
     granted: Option<Box<GrantedWindow>>,
 }
 
@@ -236,13 +259,13 @@ struct Checkpoints {
 }
 
 impl Checkpoints {
-    fn of(record: &JobRecord) -> Option<Box<Checkpoints>> {
+    fn of(record: &JobRecord) -> Option<Checkpoints> {
         let resumed = record.lost.iter().filter(|run| run.saved > Span::ZERO);
         let resumed = resumed.filter(|_| !came_to_nothing(record.outcome));
         let saved = |run: &LostRun| (run.start.as_micros(), (run.start + run.saved).as_micros());
         let saved: Vec<(i64, i64)> = resumed.map(saved).collect();
         let overhead = record.checkpointing.as_micros();
-        (overhead > 0 || !saved.is_empty()).then(|| Box::new(Checkpoints { saved, overhead }))
+        (overhead > 0 || !saved.is_empty()).then_some(Checkpoints { saved, overhead })
     }
 }
 
@@ -250,24 +273,40 @@ impl Sample {
     fn of(record: &JobRecord) -> Sample {
         let end = record.end.as_micros();
         let ran = record.run_time().unwrap_or(Span::ZERO).as_micros();
-        Sample {
+        let more = More {
             checkpoints: Checkpoints::of(record),
-            deadline: Instant::of(record.job.deadline),
-            requested: record.job.requested_time.map_or(ran, Span::as_micros),
             bag: BagSample::of(record),
             granted: record.granted.clone(),
+        };
+        let is_more = more.checkpoints.is_some() || more.bag.is_some() || more.granted.is_some();
+        Sample {
+            more: is_more.then(|| Box::new(more)),
+            deadline: Instant::of(record.job.deadline),
+            requested: record.job.requested_time.map_or(ran, Span::as_micros),
             submit: record.job.submit.as_micros(),
             start: Instant::of(record.start),
             end,
             promised_end: Instant::of(record.promised_end),
             processors: record.width(),
-            provider: record.provider.map(|provider| provider.0),
+            provider: Place::of(record.provider),
             workload: record.job.workload,
             class: record.class,
             outcome: record.outcome,
             on_grid: false,
-            lost: record.lost.len() as u32,
+            lost: !record.lost.is_empty(),
         }
+    }
+
+    fn checkpoints(&self) -> Option<&Checkpoints> {
+        self.more.as_ref()?.checkpoints.as_ref()
+    }
+
+    fn bag(&self) -> Option<&BagSample> {
+        self.more.as_ref()?.bag.as_ref()
+    }
+
+    fn granted(&self) -> Option<&GrantedWindow> {
+        self.more.as_ref()?.granted.as_deref()
     }
 
     /// Whether it went its way to the end: what was given up or is unfinished has no
@@ -283,7 +322,7 @@ impl Sample {
 
     /// What its last attempt did not have to compute again, and when.
     fn saved(&self) -> impl Iterator<Item = (i64, i64)> {
-        self.checkpoints.iter().flat_map(|it| it.saved.iter().copied())
+        self.checkpoints().into_iter().flat_map(|it| it.saved.iter().copied())
     }
 
     fn time_saved(&self) -> i64 {
@@ -293,7 +332,7 @@ impl Sample {
     /// How long it takes on its processors: of a bag, one task on the reference processor.
     fn run_time(&self) -> Option<i64> {
         let (start, end) = self.ran()?;
-        let bag = self.bag.as_ref().filter(|bag| bag.is_bag());
+        let bag = self.bag().filter(|bag| bag.is_bag());
         Some(bag.map_or(end - start + self.time_saved(), |bag| bag.run_time))
     }
 
@@ -331,7 +370,7 @@ impl Metrics {
             jobs: Vec::new(),
             disclosed: FxHashMap::default(),
             eavesdropper: Eavesdropper::default(),
-            failures: FailureLog::new(cast.providers.len()),
+            failures: FailureLog::new(whole.len()),
             maintenance: MaintenanceLog::default(),
             message_faults: None,
             moves: MoveLog::default(),

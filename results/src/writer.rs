@@ -154,7 +154,7 @@ impl RunWriter {
     /// If the folder exists (see [`Existing`]) or cannot be written.
     pub fn create(
         folder: &Path,
-        cast: Cast,
+        cast: impl Into<Arc<Cast>>,
         options: WriteOptions,
     ) -> Result<RunWriter, ResultsError> {
         let folder = PartialFolder::create(folder, options.existing)?;
@@ -162,7 +162,7 @@ impl RunWriter {
         let cuts = options.metrics.cut != Cut::default();
         let held = cuts.then(|| Held::new(folder.path())).transpose();
         let held = held.map_err(|error| ResultsError::write(folder.path(), error))?;
-        let cast = Arc::new(cast);
+        let cast = cast.into();
         let mut files = Files::new(folder.path().to_owned(), options.format, Arc::clone(&cast));
         // These are there without a row, too.
         for table in [Table::Jobs, Table::Attempts, Table::Placements] {

@@ -84,7 +84,7 @@ fn world() -> World {
             AnyActor::Provider(Box::new(provider)),
             AnyActor::Other(Box::new(cloud)),
             AnyActor::Metascheduler(Box::new(metascheduler)),
-            AnyActor::User(User::new(user)),
+            AnyActor::User(Box::new(User::new(user))),
         ],
         arrivals: vec![(users, Box::new(jobs.map(Ok)))],
         ..World::default()

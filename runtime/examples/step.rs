@@ -39,7 +39,7 @@ fn world() -> World {
             provider(0, 2),
             provider(1, 4),
             AnyActor::Metascheduler(Box::new(metascheduler)),
-            AnyActor::User(User::new(user)),
+            AnyActor::User(Box::new(User::new(user))),
         ],
         arrivals: vec![(users, Box::new(jobs.into_iter().map(Ok)))],
         network: Network::new(Span::from_secs(1), vec![0, 1, 2, 2]),

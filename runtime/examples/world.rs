@@ -26,7 +26,7 @@ fn world() -> World {
     World {
         actors: vec![
             AnyActor::Provider(Box::new(Provider::new(provider, stream(1, "north", "offers")))),
-            AnyActor::User(User::new(user)),
+            AnyActor::User(Box::new(User::new(user))),
         ],
         arrivals: vec![(users, Box::new(jobs.into_iter().map(Ok)))],
         ..World::default()

@@ -21,6 +21,7 @@ use haggle_scheduling::grid::{
 use haggle_scheduling::workflows::{Ledger, Member, WorkflowId};
 
 use haggle_workflows::{TaskId, Workflow};
+use smallvec::SmallVec;
 
 pub use self::overflow::Overflow;
 use self::rounds::{Answers, NextRound};
@@ -116,20 +117,41 @@ pub struct Dispatcher {
     answers: Answers,
 }
 
-/// The attempts of a job.
+/// The attempts of a job. There may be a million of them that nobody knows to be lost, so it is small.
 #[derive(Debug, Default)]
 struct Attempts {
     attempts: u32,
     /// Attempts that are believed alive, and where.
-    alive: Vec<(ResourceId, u32)>,
+    alive: SmallVec<[(ResourceId, u32); 2]>,
     /// The attempt that wrote the newest checkpoint.
     saved_by: Option<u32>,
-    /// What the job has reported of its progress, oldest first.
-    reports: Vec<ProgressReport>,
     /// The attempt that was computed first, and when.
     winner: Option<(u32, Time)>,
-    /// When the last parent of a task was done, if that was after its submission.
+    /// What only tasks of workflows have.
+    of_task: Option<Box<OfTask>>,
+}
+
+/// What is kept of a task besides.
+#[derive(Debug, Default)]
+struct OfTask {
+    /// What it has reported of its progress, oldest first.
+    reports: Vec<ProgressReport>,
+    /// When its last parent was done, if that was after its submission.
     released: Option<Time>,
+}
+
+impl Attempts {
+    fn reports(&self) -> &[ProgressReport] {
+        self.of_task.as_ref().map_or(&[], |task| &task.reports)
+    }
+
+    fn released(&self) -> Option<Time> {
+        self.of_task.as_ref()?.released
+    }
+
+    fn of_task(&mut self) -> &mut OfTask {
+        self.of_task.get_or_insert_default()
+    }
 }
 
 /// A job on its way from one resource to another.
@@ -278,7 +300,7 @@ impl Dispatcher {
         let record = self.record(entry, outcome);
         match self.superseded.has(job) {
             true => self.superseded.over.push(record),
-            false => out.observe(Observation::GridJobOver(Box::new(record))),
+            false => out.observe(Observation::GridJobOver(Arc::new(record))),
         }
     }
 
@@ -286,7 +308,7 @@ impl Dispatcher {
         let Submission { mut job, class, .. } = entry.submission;
         // Its user cannot know when a task may start: the record tells it.
         let blocked = self.ledger.is_blocked(job.id).then(|| outcome.end());
-        if let Some(ready) = entry.stage.released.or(blocked) {
+        if let Some(ready) = entry.stage.released().or(blocked) {
             Arc::make_mut(&mut job).ready = Some(ready);
         }
         let share = match self.config.policy {
@@ -316,10 +338,10 @@ impl Dispatcher {
         true
     }
 
-    /// A job that has no attempt alive gets none any more.
-    fn give_up(&mut self, now: Time, job: JobId, out: &mut Outbox) {
+    /// A job that has no attempt alive gets none any more; `taken` if a resource ever took it.
+    fn give_up(&mut self, now: Time, job: JobId, taken: bool, out: &mut Outbox) {
         self.open -= 1;
-        if self.view.job(job).dispatches > 0 {
+        if taken {
             return self.over(job, GridOutcome::Lost(now), JobOutcome::Failed, out);
         }
         self.desk.refuse(job, Refusal::NoRoom, out);
@@ -359,7 +381,9 @@ impl Dispatcher {
             out.send(self.config.checkpoint_server, CheckpointMessage::Forget { job });
             return;
         };
-        if saved.done >= self.view.job(saved.job).saved {
+        // Of a job that has been computed the view knows nothing any more.
+        let before = self.view.jobs().open(job).map_or(Work::ZERO, |it| it.saved);
+        if saved.done >= before {
             attempts.saved_by = Some(saved.number);
             self.view.save(saved.job, saved.done);
         }
@@ -368,7 +392,7 @@ impl Dispatcher {
     fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
         // Before the last round, the dispatcher would have learned of what it was told.
         for record in std::mem::take(&mut self.superseded).over {
-            out.observe(Observation::GridJobOver(Box::new(record)));
+            out.observe(Observation::GridJobOver(Arc::new(record)));
         }
         let wanted = self.config.policy.replicas();
         for id in self.desk.jobs() {
@@ -377,7 +401,7 @@ impl Dispatcher {
             let replaced = self.replaced(id, &entry.stage, wanted);
             let outcome = GridOutcome::Open { end: now, wanted, replaced };
             let record = self.record(entry, outcome);
-            out.observe(Observation::GridJobOver(Box::new(record)));
+            out.observe(Observation::GridJobOver(Arc::new(record)));
         }
         out.observe(Observation::RoundsAccount(self.account));
     }

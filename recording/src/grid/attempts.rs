@@ -3,20 +3,18 @@
 use std::sync::Arc;
 
 use haggle_model::grid::AttemptRecord;
+use smallvec::SmallVec;
 
 /// The attempts of one job, by number. Most jobs have one, and a large run keeps many.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Attempts(Vec<Arc<AttemptRecord>>);
+pub(super) struct Attempts(SmallVec<[Arc<AttemptRecord>; 2]>);
 
 impl Attempts {
     /// Adds an attempt; one of the same number is replaced.
     pub(super) fn insert(&mut self, record: Arc<AttemptRecord>) {
         match self.0.binary_search_by_key(&record.number, |it| it.number) {
             Ok(place) => self.0[place] = record,
-            Err(place) => {
-                self.0.reserve_exact(1);
-                self.0.insert(place, record);
-            }
+            Err(place) => self.0.insert(place, record),
         }
     }
 
@@ -32,7 +30,7 @@ impl Attempts {
     }
 
     /// Their records, by number.
-    pub(super) fn into_records(self) -> Vec<Arc<AttemptRecord>> {
-        self.0
+    pub(super) fn into_records(self) -> impl Iterator<Item = Arc<AttemptRecord>> {
+        self.0.into_iter()
     }
 }

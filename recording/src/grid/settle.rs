@@ -47,7 +47,7 @@ pub(super) fn settle(record: GridJobRecord, attempts: Attempts) -> Result<Settle
     let settled = |record: Arc<AttemptRecord>| SettledAttempt { counts: kept.of(&record), record };
     Ok(SettledJob {
         record,
-        attempts: attempts.into_records().into_iter().map(settled).collect(),
+        attempts: attempts.into_records().map(settled).collect(),
         resources,
         fate,
         winner,

@@ -77,7 +77,7 @@ pub(super) struct BagSample {
 }
 
 impl BagSample {
-    pub(super) fn of(record: &JobRecord) -> Option<Box<BagSample>> {
+    pub(super) fn of(record: &JobRecord) -> Option<BagSample> {
         let bag = record.bag.as_ref()?;
         let runs = bag.shares.iter().flat_map(|share| {
             share.runs.iter().map(|run| {
@@ -91,7 +91,7 @@ impl BagSample {
             i128::from((run.end - run.start).as_micros()) * i128::from(run.processors.count())
         };
         let promised = || bag.shares.iter().filter(|share| share.promised_end.is_some());
-        Some(Box::new(BagSample {
+        Some(BagSample {
             shares_promised: promised().count() as u32,
             shares_late: promised().filter(|share| is_late(share, record.outcome)).count() as u32,
             unfinished: open.map(work).sum(),
@@ -106,7 +106,7 @@ impl BagSample {
             balanced: bag.balanced,
             equal_offers: bag.equal_offers,
             recompositions: bag.recompositions,
-        }))
+        })
     }
 
     /// Whether its tasks may run anywhere and at any time.

@@ -85,19 +85,20 @@ impl ProviderLog {
 }
 
 impl FailureLog {
+    /// Nothing has failed yet of the first so many providers; of the others it does not matter.
     pub(super) fn new(providers: usize) -> FailureLog {
         FailureLog { providers: vec![ProviderLog::default(); providers], end: Time::ZERO }
     }
 
     pub(super) fn failed(&mut self, now: Time, provider: ProviderId, processors: u32) {
-        let log = &mut self.providers[provider.index()];
+        let Some(log) = self.providers.get_mut(provider.index()) else { return };
         log.count_to(now);
         log.outages += 1;
         log.down += i64::from(processors);
     }
 
     pub(super) fn restored(&mut self, now: Time, provider: ProviderId, processors: u32) {
-        let log = &mut self.providers[provider.index()];
+        let Some(log) = self.providers.get_mut(provider.index()) else { return };
         log.count_to(now);
         log.down -= i64::from(processors);
     }
@@ -151,7 +152,7 @@ pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
         let whole = time(processors);
         (whole > 0).then(|| (whole - down) as f64 / whole as f64)
     };
-    let (places, logs) = (&metrics.providers[..metrics.whole], &log.providers[..metrics.whole]);
+    let (places, logs) = (&metrics.providers[..metrics.whole], &log.providers);
     let machines = places.iter().map(|(_, processors)| u64::from(*processors)).sum();
     let down = logs.iter().map(|log| log.down_time).sum();
     let done = summary::work_done(&metrics.jobs);
@@ -175,7 +176,7 @@ pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
         work_checkpoints: seconds(log.work_checkpoints() + done.checkpoints),
         work_unfinished: seconds(done.unfinished),
         promises_broken: broken.clone().count() as u64,
-        promises_broken_by_loss: broken.filter(|job| job.lost > 0).count() as u64,
+        promises_broken_by_loss: broken.filter(|job| job.lost).count() as u64,
         providers: providers
             .map(|((name, processors), log)| ProviderFailures {
                 name: name.clone(),

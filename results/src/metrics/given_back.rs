@@ -24,7 +24,7 @@ pub struct GivenBack {
 impl GivenBack {
     /// Between two instants, in microseconds; `None` if nothing was given back then.
     pub(super) fn of(metrics: &Metrics, (from, until): (i64, i64)) -> Option<GivenBack> {
-        if metrics.jobs.iter().all(|job| job.granted.is_none()) {
+        if metrics.jobs.iter().all(|job| job.granted().is_none()) {
             return None;
         }
         // At a provider, when so many more processors are busy, and given back.
@@ -37,10 +37,12 @@ impl GivenBack {
             }
         };
         for job in metrics.jobs.iter().filter(|job| job.processors > 0) {
-            let Some((provider, (start, end))) = job.provider.zip(job.ran()) else { continue };
+            let Some((provider, (start, end))) = job.provider.get().zip(job.ran()) else {
+                continue;
+            };
             let processors = i64::from(job.processors);
             change(provider, (start, end), processors, 0);
-            if let Some(granted) = job.granted.as_ref().filter(|_| job.is_done()) {
+            if let Some(granted) = job.granted().filter(|_| job.is_done()) {
                 let span = granted.displaced.last().map_or(granted.span, |it| it.span);
                 change(provider, (end, start + span.as_micros()), 0, processors);
             }

@@ -52,7 +52,7 @@ impl Reservations {
             revoked: 0,
         };
         let mut distances = Vec::new();
-        for granted in jobs.filter_map(|job| job.granted.as_ref()) {
+        for granted in jobs.filter_map(|job| job.granted()) {
             let was = |answer| u64::from(granted.displaced.iter().any(|it| it.answer == answer));
             sum.granted += 1;
             sum.fixed += u64::from(granted.fixed.is_some());

@@ -282,7 +282,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         Grouping {
             named: providers.collect(),
             of: Of::Providers,
-            group_of: &|job| job.provider.map(|it| it as usize),
+            group_of: &|job| job.provider.get().map(|it| it as usize),
         },
         Grouping {
             named: metrics.workloads.iter().map(|name| (name.as_str(), all_machines)).collect(),
@@ -293,7 +293,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
             named: whole(&["single-provider", "multi-provider"]),
             of: Of::Jobs,
             group_of: &|job| {
-                let bag = job.bag.as_ref().filter(|bag| bag.providers > 0)?;
+                let bag = job.bag().filter(|bag| bag.providers > 0)?;
                 Some(usize::from(bag.providers > 1))
             },
         },
@@ -306,7 +306,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
             ]),
             of: Of::Jobs,
             group_of: &|job| {
-                let bag = job.bag.as_ref().filter(|bag| bag.is_bag())?;
+                let bag = job.bag().filter(|bag| bag.is_bag())?;
                 let size = bag.run_time as i128 * i128::from(job.processors);
                 Some(quarters.iter().filter(|&&quarter| size > quarter).count())
             },
@@ -471,7 +471,7 @@ fn tally(
     for job in jobs {
         let mut work = None;
         for (grouping, tallies) in groupings.iter().zip(&mut tallies) {
-            if let (Some(bag), Of::Providers) = (&job.bag, grouping.of) {
+            if let (Some(bag), Of::Providers) = (job.bag(), grouping.of) {
                 // A bag keeps several providers busy.
                 for &(provider, start, end, processors) in &bag.runs {
                     let tally = &mut tallies[provider as usize];
@@ -520,7 +520,7 @@ fn members<'a>(
 /// The sizes, tasks x run time, up to which bags belong to the first three quarters.
 fn quarters(jobs: &[&Sample]) -> [i128; 3] {
     let size = |job: &&Sample| {
-        let bag = job.bag.as_ref().filter(|bag| bag.is_bag())?;
+        let bag = job.bag().filter(|bag| bag.is_bag())?;
         Some(i128::from(bag.run_time) * i128::from(job.processors))
     };
     let mut sizes: Vec<i128> = jobs.iter().filter_map(size).collect();
@@ -609,10 +609,10 @@ pub(super) struct WorkDone {
 pub(super) fn work_done(jobs: &[Sample]) -> WorkDone {
     let mut work = WorkDone::default();
     for job in jobs {
-        let overhead = job.checkpoints.as_ref().map_or(0, |it| it.overhead);
+        let overhead = job.checkpoints().map_or(0, |it| it.overhead);
         let checkpoints = i128::from(overhead) * i128::from(job.processors);
         let done = job_work(job, i64::MIN, i64::MAX) - checkpoints;
-        let unfinished = match (&job.bag, job.outcome) {
+        let unfinished = match (job.bag(), job.outcome) {
             (Some(bag), JobOutcome::Unfinished) => bag.unfinished,
             (None, JobOutcome::Unfinished) => done,
             _ => 0,
@@ -626,7 +626,7 @@ pub(super) fn work_done(jobs: &[Sample]) -> WorkDone {
 
 /// Processor-microseconds a job used between two instants, and what failures undid apart.
 fn job_work(job: &Sample, from: i64, to: i64) -> i128 {
-    if let Some(bag) = &job.bag {
+    if let Some(bag) = job.bag() {
         let runs = bag.runs.iter();
         return runs.map(|&(_, start, end, tasks)| area(start, end, tasks, from, to)).sum();
     }
@@ -675,7 +675,7 @@ fn describe<'a>(
         weighted += area as f64 * (total as f64 / SECOND);
     }
     let bags: Vec<&BagSample> =
-        jobs.clone().filter(|job| job.is_done()).filter_map(|job| job.bag.as_deref()).collect();
+        jobs.clone().filter(|job| job.is_done()).filter_map(Sample::bag).collect();
     let coallocated = Vec::from_iter(bags.iter().filter_map(|bag| bag.coallocated.flatten()));
     Group {
         name: name.to_owned(),

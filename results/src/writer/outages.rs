@@ -4,11 +4,12 @@
 //! a grid cost is known only when its job is over: another one may go on from what it saved. So an
 //! outage waits here until it is over and all that it cost is known.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 use haggle_model::work::Work;
 use haggle_model::{JobId, LostRun, ProcessorSet, ProviderId, Time};
+use smallvec::SmallVec;
 
 use super::{Availability, Files, MICROS};
 use crate::ResultsError;
@@ -56,10 +57,11 @@ pub(super) struct Outages {
 
 #[derive(Default)]
 struct Lost {
-    jobs: BTreeSet<JobId>,
+    /// A job once for each attempt, in no order.
+    jobs: SmallVec<[JobId; 4]>,
     loss: Loss,
     /// Attempts of which nobody knows yet what they cost.
-    unsettled: usize,
+    unsettled: u32,
 }
 
 struct Outage {
@@ -71,7 +73,7 @@ struct Outage {
 impl Outages {
     pub(super) fn attempt_lost(&mut self, provider: ProviderId, job: JobId, loss: Option<Loss>) {
         let lost = self.failing.entry(provider).or_default();
-        lost.jobs.insert(job);
+        lost.jobs.push(job);
         match loss {
             Some(loss) => lost.loss += loss,
             None => lost.unsettled += 1,
@@ -153,6 +155,9 @@ impl Outage {
         files: &mut Files,
     ) -> Result<(), ResultsError> {
         let Outage { processors, restoration, lost } = self;
+        let mut jobs = lost.jobs.clone();
+        jobs.sort_unstable();
+        jobs.dedup();
         let cost = lost.loss.time as f64 / MICROS as f64 + lost.loss.work.as_mi_f64();
         // A node's processors are next to each other, so that one interval is the rule.
         files.put_all(processors.intervals().iter().map(|&(first, last)| OutageCells {
@@ -161,7 +166,7 @@ impl Outage {
             last: i64::from(last),
             failed: failure.as_micros(),
             restored: restoration.map(Time::as_micros),
-            jobs_lost: lost.jobs.len() as i64,
+            jobs_lost: jobs.len() as i64,
             work_lost: cost,
         }))
     }

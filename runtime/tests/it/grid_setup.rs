@@ -153,10 +153,10 @@ impl Grid {
         let mut actors = built.places;
         actors.extend(built.services);
         let me = ActorId(actors.len() as u32);
-        actors.push(AnyActor::User(User::new(UserConfig {
+        actors.push(AnyActor::User(Box::new(User::new(UserConfig {
             patience: self.patience,
             ..UserConfig::new(me, built.dispatcher, JobClass::External)
-        })));
+        }))));
         let nature = ActorId(actors.len() as u32);
         actors.push(self.plan.nature());
         let resource = |(place, planned): (usize, &PlannedResource)| Resource {
@@ -234,7 +234,7 @@ impl Grid {
                 }
                 Observation::GridJobOver(record) => {
                     settle(jobs.settle(*now), &mut metrics);
-                    jobs.job_over(*now, *record);
+                    jobs.job_over(*now, record);
                 }
                 Observation::ResourceAccount(account) => metrics.resource_account(*account),
                 _ => {}
@@ -424,7 +424,7 @@ impl Sink for GridRan {
         self.observed.push((now, observation.clone()));
         match observation.clone() {
             Observation::AttemptOver(record) => self.attempts.push(Arc::unwrap_or_clone(record)),
-            Observation::GridJobOver(record) => self.jobs.push(*record),
+            Observation::GridJobOver(record) => self.jobs.push(Arc::unwrap_or_clone(record)),
             Observation::JobOver(record) => self.rejected.push(*record),
             Observation::ResourceAccount(account) => self.accounts.push(*account),
             Observation::StorageAccount(account) => self.storage = Some(account),

@@ -178,13 +178,13 @@ impl Plans {
         let mut actors = built.places;
         actors.extend(built.services);
         let me = ActorId(actors.len() as u32);
-        actors.push(AnyActor::User(User::new(UserConfig {
+        actors.push(AnyActor::User(Box::new(User::new(UserConfig {
             me,
             submits_to: built.rescheduler,
             class: JobClass::External,
             patience: self.patience,
             workflows: BTreeMap::new(),
-        })));
+        }))));
         let nature = ActorId(actors.len() as u32);
         let mut outages = self.outages.clone();
         outages.sort_by_key(|it| it.2);

@@ -376,7 +376,7 @@ impl Setup {
             let (submits_to, patience) = (ActorId(*submits_to as u32), *patience);
             let workflows = self.workflows.clone();
             let config = UserConfig { me, submits_to, class, patience, workflows };
-            actors.push(Box::new(move || AnyActor::User(User::new(config.clone()))));
+            actors.push(Box::new(move || AnyActor::User(Box::new(User::new(config.clone())))));
             arrivals.push((me, Box::new(jobs.clone().into_iter().map(Ok))));
         }
         let mut sites: Vec<u32> = (0..actors.len() as u32).collect();

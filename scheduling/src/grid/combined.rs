@@ -100,7 +100,7 @@ fn reduce(view: &mut View, round: &mut Round<'_>, job: JobId) {
     let insight = round.insight;
     let kept = most_advanced(view.job(job), |resource| insight.progress(job, resource));
     let mut others = view.job(job).replicas.clone();
-    others.retain(|&copy| Some(copy) != kept);
+    others.retain(|copy| Some(*copy) != kept);
     for copy in others {
         round.cancel(view, job, copy);
     }

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use haggle_model::{JobId, Span, Time};
+use haggle_model::{ByJob, JobId, Span, Time};
+use smallvec::SmallVec;
 
 use super::on_demand::OnDemand;
 use super::rank_set::RankSet;
@@ -14,7 +15,7 @@ use haggle_model::work::{Speed, Work};
 /// The order of every queue: by arrival, then by number.
 pub type Turn = (Time, JobId);
 
-/// What is known of one job.
+/// What is known of one job that is not done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GridJob {
     /// When it was submitted.
@@ -29,9 +30,7 @@ pub struct GridJob {
     pub dispatches: u32,
     /// Where it has replicas, as far as the scheduler knows: those that died
     /// unnoticed are among them.
-    pub replicas: Vec<ResourceId>,
-    /// Whether it is completed.
-    pub done: bool,
+    pub replicas: SmallVec<[ResourceId; 4]>,
 }
 
 impl GridJob {
@@ -43,10 +42,14 @@ impl GridJob {
     }
 }
 
-/// All jobs. A change costs O(log n), and so do the answers, but for the first of a kind.
+/// All jobs. A change costs O(log n), and so do the answers, but for the first of a kind. Of those that are
+/// done, nothing is kept but that they were there.
 #[derive(Clone, Debug, Default)]
 pub struct Jobs {
-    all: Vec<Option<GridJob>>,
+    /// By number, whether a job has been submitted.
+    submitted: Vec<bool>,
+    /// Those that are not done.
+    open: ByJob<GridJob>,
     /// Jobs that are not done, by number of replicas, in turn.
     shelves: Vec<BTreeSet<Turn>>,
     /// Jobs without a replica, by length.
@@ -67,53 +70,73 @@ impl Jobs {
     /// # Panics
     /// If there is one of this number.
     pub fn add(&mut self, id: JobId, arrival: Time, length: Work) {
-        if id.index() >= self.all.len() {
-            self.all.resize(id.index() + 1, None);
+        if id.index() >= self.submitted.len() {
+            self.submitted.resize(id.index() + 1, false);
         }
+        let before = std::mem::replace(&mut self.submitted[id.index()], true);
+        assert!(!before, "{id} is submitted once");
         let job = GridJob {
             arrival,
             length,
             saved: Work::ZERO,
             checkpointing: false,
             dispatches: 0,
-            replicas: Vec::new(),
-            done: false,
+            replicas: SmallVec::new(),
         };
-        let before = self.all[id.index()].replace(job);
-        assert!(before.is_none(), "{id} is submitted once");
+        self.open.insert(id, job);
         self.file(id);
     }
 
     /// Whether a job has been submitted, be it done or not.
     pub fn has(&self, id: JobId) -> bool {
-        self.all.get(id.index()).is_some_and(Option::is_some)
+        self.submitted.get(id.index()).copied().unwrap_or(false)
     }
 
-    /// A job that has been submitted.
+    /// A job that has been submitted and is not done.
+    pub fn open(&self, id: JobId) -> Option<&GridJob> {
+        self.open.get(id)
+    }
+
+    /// The same of a job of which that is known.
     ///
     /// # Panics
-    /// If it has not.
+    /// If it has not been submitted, or is done.
     pub fn get(&self, id: JobId) -> &GridJob {
-        let job = self.all.get(id.index()).and_then(Option::as_ref);
-        job.unwrap_or_else(|| panic!("{id} has not been submitted"))
+        self.open(id).unwrap_or_else(|| panic!("{id} is done or has not been submitted"))
     }
 
-    /// Changes a job; its arrival and its length stay.
+    /// All jobs that are not done, by number.
+    pub fn all_open(&self) -> Vec<JobId> {
+        self.open.jobs()
+    }
+
+    /// Changes a job, unless it is done; its arrival and its length stay.
     pub fn change(&mut self, id: JobId, change: impl FnOnce(&mut GridJob)) {
+        if self.open(id).is_none() {
+            return;
+        }
         self.unfile(id);
-        change(self.all[id.index()].as_mut().expect("it was there just now"));
+        change(self.open.get_mut(id).expect("it was there just now"));
         self.file(id);
     }
 
-    /// A checkpoint with this progress is available; an older one does not count.
+    /// A job is done, or not wanted any more: gives what was known of it, unless it was done already.
+    pub fn close(&mut self, id: JobId) -> Option<GridJob> {
+        if self.open(id).is_some() {
+            self.unfile(id);
+            self.changed.keep(|jobs| jobs.push(id));
+        }
+        self.open.remove(id)
+    }
+
+    /// A checkpoint with this progress is available; an older one does not count, nor does one of a job
+    /// that is done.
     pub fn save(&mut self, id: JobId, progress: Work) {
-        let job = self.all[id.index()].as_mut().expect("what saves was submitted");
+        let Some(job) = self.open.get_mut(id) else { return };
         let before = job.left();
         job.saved = job.saved.max(progress);
-        if !job.done {
-            let gained = before - job.left();
-            self.left.keep(|left| *left -= gained);
-        }
+        let gained = before - job.left();
+        self.left.keep(|left| *left -= gained);
         self.changed.keep(|jobs| jobs.push(id));
     }
 
@@ -129,18 +152,7 @@ impl Jobs {
 
     /// Whether a job has been submitted, is not done and has no replica.
     pub fn waits(&self, id: JobId) -> bool {
-        let job = self.all.get(id.index()).and_then(Option::as_ref);
-        job.is_some_and(|job| !job.done && job.replicas.is_empty())
-    }
-
-    /// How many have been submitted, if their numbers are dense.
-    pub fn len(&self) -> usize {
-        self.all.len()
-    }
-
-    /// Whether none has been submitted.
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
+        self.open(id).is_some_and(|job| job.replicas.is_empty())
     }
 
     /// The first job in turn after `after` that is not done and has fewer than `replicas`.
@@ -200,8 +212,7 @@ impl Jobs {
     /// Work of all jobs that are not done, as their users describe them, without what their checkpoints hold.
     /// How far replicas have got beyond these is not known. Microseconds on the reference resource.
     pub fn work_left(&self) -> u128 {
-        let open = self.all.iter().flatten().filter(|job| !job.done);
-        *self.left.get(|| open.map(GridJob::left).sum())
+        *self.left.get(|| self.open.values().map(GridJob::left).sum())
     }
 
     /// Jobs that are not done and have so many replicas, in turn.
@@ -217,10 +228,7 @@ impl Jobs {
 
     fn file(&mut self, id: JobId) {
         self.changed.keep(|jobs| jobs.push(id));
-        let job = self.all[id.index()].as_ref().expect("it was there just now");
-        if job.done {
-            return;
-        }
+        let job = self.open.get(id).expect("the caller has looked");
         let (turn, replicas) = ((job.arrival, id), job.replicas.len());
         if replicas >= self.shelves.len() {
             self.shelves.resize_with(replicas + 1, BTreeSet::new);
@@ -237,10 +245,7 @@ impl Jobs {
     }
 
     fn unfile(&mut self, id: JobId) {
-        let job = self.get(id);
-        if job.done {
-            return;
-        }
+        let job = self.open.get(id).expect("the caller has looked");
         let (turn, replicas, length) = ((job.arrival, id), job.replicas.len(), job.length);
         let left = job.left();
         self.left.keep(|all| *all -= left);

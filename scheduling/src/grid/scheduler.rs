@@ -98,6 +98,8 @@ pub enum Action {
     GiveUp {
         /// The job.
         job: JobId,
+        /// Whether a resource ever took it.
+        taken: bool,
     },
     /// A replica is sent to a resource.
     Dispatch {
@@ -283,8 +285,9 @@ impl<'a> Round<'a> {
 
     /// A job without replicas is not tried any more.
     pub fn give_up(&mut self, view: &mut View, job: JobId) {
+        let taken = view.job(job).dispatches > 0;
         view.withdraw(job);
-        self.actions.push(Action::GiveUp { job });
+        self.actions.push(Action::GiveUp { job, taken });
     }
 
     /// Moves a replica, which saves its progress before if it is to.

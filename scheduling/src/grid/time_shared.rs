@@ -11,14 +11,12 @@
 //! constant rate. With equal shares it shows the work a job that has always been
 //! there would have done, V = ∫ avail/n dt; with reserved shares it shows the time.
 //! So a job's end on that clock is known when it starts and stays the same however
-//! many come and go, and a change costs O(log n).
+//! many come and go.
 //!
 //! **Rounding.** Work is counted exactly: a job's end is rounded up to the next
 //! microsecond, and what the processor could have done in the rest of it is not
 //! counted. Above 22 jobs an equal share may not be a whole number of
 //! [`Work`]'s parts; less than one part a job is carried over to the next change then.
-
-use std::collections::BTreeSet;
 
 use haggle_model::{JobId, Span, Time};
 
@@ -119,7 +117,7 @@ pub struct TimeShared {
     clock: Clock,
     jobs: LiteMap<JobId, Held>,
     /// Jobs that compute, by the clock's reading at their end.
-    ends: BTreeSet<(u128, JobId)>,
+    ends: LiteMap<(u128, JobId), ()>,
     /// Jobs that compute or are paused.
     sharers: u32,
     /// Sum of the shares asked for by all that hold a slot.
@@ -139,8 +137,10 @@ impl TimeShared {
             up: true,
             now: Time::ZERO,
             clock: Clock::default(),
-            jobs: LiteMap::new(),
-            ends: BTreeSet::new(),
+            // Most have one job at a time: room for that is a fourth of what a list begins with by itself,
+            // and a tree keeps a node of room for eleven.
+            jobs: LiteMap::with_capacity(1),
+            ends: LiteMap::with_capacity(1),
             sharers: 0,
             reserved: 0,
             rates: 0,
@@ -239,7 +239,7 @@ impl TimeShared {
     pub fn take_completed(&mut self, now: Time, completed: &mut Vec<JobId>) {
         self.advance(now);
         let reading = self.clock.reading;
-        while let Some(&(_, job)) = self.ends.first().filter(|&&(end, _)| end <= reading) {
+        while let Some((&(_, job), ())) = self.ends.first().filter(|(end, ())| end.0 <= reading) {
             self.leave(job);
             completed.push(job);
         }
@@ -270,7 +270,7 @@ impl TimeShared {
     /// When the next job ends if nothing changes before.
     #[inline]
     pub fn next_completion(&self) -> Option<Time> {
-        let &(end, _) = self.ends.first()?;
+        let (&(end, _), ()) = self.ends.first()?;
         let left = end.saturating_sub(self.clock.reading);
         let wait = match self.sharing {
             Sharing::Equal { .. } => self.clock.until(left, self.rate(), self.sharers)?,
@@ -378,7 +378,7 @@ impl TimeShared {
         held.stage = Stage::Computing { since };
         self.rates += held.rate;
         let end = held.end(since);
-        self.ends.insert((end, job));
+        self.ends.insert((end, job), ());
     }
 
     /// Ends a stretch of computing and keeps what was done in it.

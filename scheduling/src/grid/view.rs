@@ -11,6 +11,7 @@
 use std::collections::BTreeMap;
 
 use haggle_model::{JobId, Span, Time};
+use smallvec::SmallVec;
 
 use super::jobs::{GridJob, Jobs};
 use super::resources::{Preference, Resource, ResourceId, Resources, SiteId};
@@ -58,8 +59,8 @@ pub struct View {
     detection: Detection,
     resources: Resources,
     jobs: Jobs,
-    /// By resource.
-    occupants: Vec<Vec<Occupant>>,
+    /// By resource; most have one at a time.
+    occupants: Vec<SmallVec<[Occupant; 1]>>,
     /// The last report on each resource since the view was consulted.
     reports: BTreeMap<ResourceId, Report>,
 }
@@ -98,7 +99,7 @@ impl View {
 
     /// Adds a resource without jobs, up or down.
     pub fn add_resource(&mut self, site: SiteId, up: bool, avail: Speed, slots: u32) -> ResourceId {
-        self.occupants.push(Vec::new());
+        self.occupants.push(SmallVec::new());
         self.resources.add(Resource { site, up, avail, slots, held: 0 })
     }
 
@@ -127,7 +128,7 @@ impl View {
         }
     }
 
-    /// One job.
+    /// One job, see [`Jobs::get`].
     pub fn job(&self, job: JobId) -> &GridJob {
         self.jobs.get(job)
     }
@@ -211,7 +212,6 @@ impl View {
     pub fn dispatch(&mut self, now: Time, job: JobId, resource: ResourceId) {
         assert!(self.resources.get(resource).is_available(), "{resource} has no slot for {job}");
         let entry = self.jobs.get(job);
-        assert!(!entry.done, "{job} is done");
         assert!(!entry.replicas.contains(&resource), "{job} is on {resource} already");
         self.jobs.change(job, |job| {
             job.replicas.push(resource);
@@ -275,11 +275,7 @@ impl View {
     /// A replica on `resource` has completed its job: the slots of all replicas
     /// are free at once. Says where the others are to be cancelled.
     pub fn complete(&mut self, job: JobId, resource: ResourceId) -> Vec<ResourceId> {
-        let mut copies = self.jobs.get(job).replicas.clone();
-        self.jobs.change(job, |job| {
-            job.done = true;
-            job.replicas = Vec::new();
-        });
+        let mut copies = self.jobs.close(job).map_or_else(Vec::new, |job| job.replicas.into_vec());
         for &copy in &copies {
             self.vacate(job, copy, |_| true);
         }
@@ -289,7 +285,7 @@ impl View {
 
     /// A job without replicas is not wanted any more.
     pub fn withdraw(&mut self, job: JobId) {
-        self.jobs.change(job, |job| job.done = true);
+        self.jobs.close(job);
     }
 
     /// A checkpoint with this progress is available now; older ones that arrive
@@ -304,7 +300,7 @@ impl View {
     }
 
     fn forget_replica(&mut self, job: JobId, resource: ResourceId) {
-        self.jobs.change(job, |job| job.replicas.retain(|&copy| copy != resource));
+        self.jobs.change(job, |job| job.replicas.retain(|copy| *copy != resource));
     }
 
     /// Forgets what a job has at a resource, where `which` applies.

@@ -51,7 +51,7 @@ fn run(policy: &mut dyn GridScheduler, resources: u32, jobs: u32, rounds: u32) -
         // As many end as arrive, so that there is always something running.
         for _ in 0..(2 * jobs / rounds).min(running.len() as u32) {
             let (job, resource) = running.pop_front().expect("counted");
-            if view.job(job).replicas.contains(&resource) {
+            if view.jobs().open(job).is_some_and(|it| it.replicas.contains(&resource)) {
                 view.complete(job, resource);
                 completed += 1;
             }

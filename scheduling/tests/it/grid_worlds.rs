@@ -149,9 +149,8 @@ fn replicas(truth: &[Truth]) -> Vec<(JobId, ResourceId)> {
 
 /// How long all resources that work would need for all jobs, without what is saved: whole MI and MIPS.
 fn drain_time(plain: &Plain) -> Span {
-    let left =
-        |job: &GridJob| if job.done { 0.0 } else { job.length.as_mi_f64() - job.saved.as_mi_f64() };
-    let work: f64 = plain.jobs.iter().map(|job| left(job).max(0.0)).sum();
+    let left = |job: &GridJob| job.length.as_mi_f64() - job.saved.as_mi_f64();
+    let work: f64 = plain.jobs.values().map(|job| left(job).max(0.0)).sum();
     let up = plain.resources.iter().filter(|it| it.up);
     let micro_mips: u64 = up.map(|it| it.avail.as_micro_mips()).sum();
     match (work as u128 * 1_000_000, u128::from(micro_mips / 1_000_000)) {
@@ -169,7 +168,7 @@ fn decided(actions: &[Action], view: &View) -> Decisions {
             Action::Checkpointing { job, on } => decisions.switched.push((job, on)),
             Action::Dispatch { job, resource, .. } => decisions.sent.push((job, resource)),
             Action::Migrate { job, from, to, .. } => decisions.moved.push((job, from, to)),
-            Action::GiveUp { job } => panic!("{job} can wait"),
+            Action::GiveUp { job, .. } => panic!("{job} can wait"),
             Action::Relocate { job, .. } | Action::Suspend { job, .. } => {
                 panic!("{job} is no task of a workflow")
             }
@@ -272,7 +271,7 @@ proptest! {
                                 truth[resource.index()].end(job);
                             }
                             Action::Checkpointing { .. } => {}
-                            Action::GiveUp { job } => panic!("{job} can wait"),
+                            Action::GiveUp { job, .. } => panic!("{job} can wait"),
                             Action::Relocate { job, .. } | Action::Suspend { job, .. } => {
                                 panic!("{job} is no task of a workflow")
                             }
@@ -341,12 +340,11 @@ proptest! {
             for resource in &plain.resources {
                 prop_assert!(resource.held <= resource.slots);
             }
-            for job in &plain.jobs {
+            for job in plain.jobs.values() {
                 let distinct: BTreeSet<_> = job.replicas.iter().collect();
                 prop_assert_eq!(distinct.len(), job.replicas.len());
-                prop_assert!(!job.done || job.replicas.is_empty());
             }
-            let waiting = plain.jobs.iter().filter(|job| !job.done && job.replicas.is_empty());
+            let waiting = plain.jobs.values().filter(|job| job.replicas.is_empty());
             prop_assert_eq!(view.jobs().waiting(), waiting.count());
             prop_assert_eq!(view.drain_time(), drain_time(&plain));
         }

@@ -1,12 +1,14 @@
 //! Grid policies done from their definition, by looking at every job and every resource.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use haggle_model::{JobId, Span};
 use haggle_scheduling::grid::{
     Choice, EffectiveSpeed, GridJob, Insight, LoadUnit, Preference, QueueOrder, Replicas, Resource,
     ResourceId, SiteId, Speed, View, Work,
 };
+use smallvec::smallvec;
 
 /// What is decided, in the order in which it is decided.
 #[derive(Debug, PartialEq)]
@@ -22,7 +24,8 @@ pub(crate) struct Decisions {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Plain {
     pub(crate) resources: Vec<Resource>,
-    pub(crate) jobs: Vec<GridJob>,
+    /// Those that are not done.
+    pub(crate) jobs: BTreeMap<JobId, GridJob>,
 }
 
 pub(crate) type Draw<'a> = &'a mut dyn FnMut(usize) -> usize;
@@ -30,10 +33,10 @@ pub(crate) type Draw<'a> = &'a mut dyn FnMut(usize) -> usize;
 impl Plain {
     pub(crate) fn of(view: &View) -> Plain {
         let resources = (0..view.resources().len() as u32).map(ResourceId);
-        let jobs = (0..view.jobs().len() as u32).map(JobId);
+        let jobs = view.jobs().all_open().into_iter();
         Plain {
             resources: resources.map(|id| *view.resources().get(id)).collect(),
-            jobs: jobs.map(|id| view.job(id).clone()).collect(),
+            jobs: jobs.map(|id| (id, view.job(id).clone())).collect(),
         }
     }
 
@@ -55,14 +58,17 @@ impl Plain {
 
     /// Jobs that are not done, in order of arrival, then number.
     fn live(&self) -> Vec<JobId> {
-        let mut live: Vec<JobId> = (0..self.jobs.len() as u32).map(JobId).collect();
-        live.retain(|id| !self.jobs[id.index()].done);
-        live.sort_by_key(|id| (self.jobs[id.index()].arrival, *id));
+        let mut live: Vec<JobId> = self.jobs.keys().copied().collect();
+        live.sort_by_key(|id| (self.jobs[id].arrival, *id));
         live
     }
 
+    fn job(&mut self, job: JobId) -> &mut GridJob {
+        self.jobs.get_mut(&job).expect("it is not done")
+    }
+
     fn copies(&self, job: JobId) -> u32 {
-        self.jobs[job.index()].replicas.len() as u32
+        self.jobs[&job].replicas.len() as u32
     }
 
     fn fastest(&self, preference: Preference) -> Option<ResourceId> {
@@ -82,7 +88,7 @@ impl Plain {
 
     /// The placement rule, step by step as it is published.
     pub(crate) fn place(&self, job: JobId) -> Option<ResourceId> {
-        let copies = &self.jobs[job.index()].replicas;
+        let copies = &self.jobs[&job].replicas;
         let sites = self.resources.iter().map(|resource| resource.site.0).max()? + 1;
         let mut best = None;
         for site in (0..sites).map(SiteId) {
@@ -128,13 +134,13 @@ impl Decisions {
 
     fn send(&mut self, job: JobId, resource: ResourceId) {
         self.view.resources[resource.index()].held += 1;
-        self.view.jobs[job.index()].replicas.push(resource);
-        self.view.jobs[job.index()].dispatches += 1;
+        self.view.job(job).replicas.push(resource);
+        self.view.job(job).dispatches += 1;
         self.sent.push((job, resource));
     }
 
     fn switch(&mut self, job: JobId, on: bool) {
-        if std::mem::replace(&mut self.view.jobs[job.index()].checkpointing, on) != on {
+        if std::mem::replace(&mut self.view.job(job).checkpointing, on) != on {
             self.switched.push((job, on));
         }
     }
@@ -149,7 +155,7 @@ impl Decisions {
         loop {
             let mut waiting = self.view.live();
             waiting.retain(|&job| self.view.copies(job) == 0);
-            let length = |job: &JobId| self.view.jobs[job.index()].length;
+            let length = |job: &JobId| self.view.jobs[job].length;
             // Of equal ones the first in turn is taken.
             let next = match order {
                 QueueOrder::Arrival => waiting.first().copied(),
@@ -191,7 +197,7 @@ impl Decisions {
                 return self;
             };
             let mut available = self.view.available();
-            available.retain(|id| !self.view.jobs[job.index()].replicas.contains(id));
+            available.retain(|id| !self.view.jobs[&job].replicas.contains(id));
             if available.is_empty() {
                 passed.push(job);
             } else {
@@ -202,13 +208,13 @@ impl Decisions {
     }
 
     fn reduce(&mut self, job: JobId, insight: &dyn Insight) {
-        let copies = self.view.jobs[job.index()].replicas.clone();
+        let copies = self.view.jobs[&job].replicas.clone();
         let merit = |id: &ResourceId| (insight.progress(job, *id), Reverse(*id));
         let kept = copies.iter().copied().max_by_key(merit).expect("it has replicas");
         for copy in copies.into_iter().filter(|&copy| copy != kept) {
             self.cancelled.push((job, copy));
         }
-        self.view.jobs[job.index()].replicas = vec![kept];
+        self.view.job(job).replicas = smallvec![kept];
         self.switch(job, true);
     }
 
@@ -276,12 +282,12 @@ impl Decisions {
     /// The moves of rescheduling; with them both slots are held.
     pub(crate) fn reschedule(mut self, insight: &dyn Insight, save: bool) -> Decisions {
         for job in self.view.live() {
-            let &[current] = &self.view.jobs[job.index()].replicas[..] else { continue };
+            let &[current] = &self.view.jobs[&job].replicas[..] else { continue };
             let here = self.view.resources[current.index()];
             if !here.up {
                 continue;
             }
-            let length = self.view.jobs[job.index()].length;
+            let length = self.view.jobs[&job].length;
             let left = length.saturating_sub(insight.progress(job, current));
             let work: Work = if save { left } else { length };
             let share = EffectiveSpeed::shared(here.avail, u64::from(here.held.max(1)));
@@ -298,8 +304,8 @@ impl Decisions {
             if let Some((moving, _, to)) = moves.into_iter().min()
                 && moving < stay
             {
-                self.view.jobs[job.index()].replicas = vec![to];
-                self.view.jobs[job.index()].dispatches += 1;
+                self.view.job(job).replicas = smallvec![to];
+                self.view.job(job).dispatches += 1;
                 self.view.resources[to.index()].held += 1;
                 self.moved.push((job, current, to));
             }

@@ -1,5 +1,7 @@
 //! Attempts of a job at resources: how each fares, by what resources tell of it.
 
+use std::sync::Arc;
+
 use haggle_model::grid::GridOutcome;
 use haggle_model::work::Work;
 use haggle_model::{JobId, JobOutcome, Observation, Time};
@@ -75,7 +77,7 @@ impl Dispatcher {
 
     pub(super) fn forget_try(&mut self, job: JobId, resource: ResourceId) {
         if let Some(attempts) = self.attempts(job) {
-            attempts.alive.retain(|&(at, _)| at != resource);
+            attempts.alive.retain(|(at, _)| *at != resource);
         }
     }
 
@@ -156,7 +158,7 @@ impl Dispatcher {
             self.tell(copy, DispatchMessage::Cancel { job }, out);
         }
         for record in over {
-            out.observe(Observation::GridJobOver(Box::new(record)));
+            out.observe(Observation::GridJobOver(Arc::new(record)));
         }
     }
 
@@ -199,7 +201,7 @@ impl Dispatcher {
         }
         for child in released {
             if let Some(Entry { submission, stage, .. }) = self.desk.get_mut(child) {
-                stage.released = Some(now);
+                stage.of_task().released = Some(now);
                 self.blocked.0 -= 1;
                 self.view.submit(child, submission.job.submit, length(submission));
             }

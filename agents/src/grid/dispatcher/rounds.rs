@@ -79,7 +79,7 @@ impl Insight for Insights<'_> {
     }
 
     fn reports(&self, job: JobId) -> &[ProgressReport] {
-        self.desk.get(job).map_or(&[], |entry| &entry.stage.reports)
+        self.desk.get(job).map_or(&[], |entry| entry.stage.reports())
     }
 
     fn ledger(&self) -> Option<&Ledger> {
@@ -210,7 +210,7 @@ impl Dispatcher {
         self.answers = Answers { asked_traffic: traffic, ..Answers::default() };
         for (job, resource) in progress {
             self.answers.asked.insert((job, resource));
-            let known = self.desk.get(job).map_or(0, |entry| entry.stage.reports.len() as u32);
+            let known = self.desk.get(job).map_or(0, |entry| entry.stage.reports().len() as u32);
             self.tell(resource, DispatchMessage::ProgressRequest { job, known }, out);
         }
         if traffic {
@@ -231,8 +231,8 @@ impl Dispatcher {
             let SoFar { done, computes, computing, reports } = so_far;
             let progressed = Progressed { done, computes, computing };
             self.answers.progress.insert((job, resource), progressed);
-            if let Some(attempts) = self.attempts(job) {
-                attempts.reports.extend(reports);
+            if let Some(attempts) = self.attempts(job).filter(|_| !reports.is_empty()) {
+                attempts.of_task().reports.extend(reports);
             }
             self.decide_if_answered(now, out);
         }
@@ -294,7 +294,7 @@ impl Dispatcher {
                 self.forget_try(job, resource);
                 self.tell(resource, DispatchMessage::Cancel { job }, out);
             }
-            Action::GiveUp { job } => self.give_up(now, job, out),
+            Action::GiveUp { job, taken } => self.give_up(now, job, taken, out),
             Action::Checkpointing { job, on } => {
                 let attempts = self.desk.get(job).map(|entry| &entry.stage);
                 for &(resource, _) in attempts.into_iter().flat_map(|attempts| &attempts.alive) {

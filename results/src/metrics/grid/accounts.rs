@@ -4,10 +4,15 @@ use haggle_model::Time;
 use haggle_model::grid::{DataMoved, ResourceAccount, RoundsAccount, StorageAccount};
 use haggle_model::work::Work;
 
-/// The accounts of all resources, and their sums in microseconds.
+/// Grids of more resources are not listed one by one.
+const RESOURCES_LISTED: u64 = 1_000;
+
+/// The accounts of resources, as far as these may be listed, and the sums of all in microseconds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accounts {
     pub(super) resources: Vec<ResourceAccount>,
+    /// How many there are.
+    pub(super) count: u64,
     /// When the run ended.
     pub(super) end: Time,
     pub(super) failures: u64,
@@ -40,11 +45,21 @@ impl Accounts {
         self.processed += account.processed;
         self.data += account.data;
         self.carried += account.flows.iter().map(|flow| flow.carried.bytes).sum::<u64>();
-        self.resources.push(account);
+        self.count += 1;
+        if self.is_listed() {
+            self.resources.push(account);
+        } else {
+            self.resources = Vec::new();
+        }
+    }
+
+    /// Whether resources are listed one by one.
+    fn is_listed(&self) -> bool {
+        self.count <= RESOURCES_LISTED
     }
 
     /// Σ time over resources, up or down, microseconds.
     pub(super) fn time(&self) -> i128 {
-        self.resources.len() as i128 * i128::from(self.end.as_micros())
+        i128::from(self.count) * i128::from(self.end.as_micros())
     }
 }

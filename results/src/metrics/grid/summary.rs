@@ -14,9 +14,6 @@ use crate::metrics::workflows::GridWorkflows;
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
-/// Grids of more resources are not listed one by one.
-const RESOURCES_LISTED: usize = 1_000;
-
 /// A grid in numbers, over the whole run: a cut leaves nothing out here (Chtepen 2011,
 /// sections 2.2, 3.1 and 4.4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -243,9 +240,8 @@ impl GridLedger {
             attempts: it.attempts,
             data: data(&it.data),
         });
-        let is_listed = accounts.resources.len() <= RESOURCES_LISTED;
         GridSummary {
-            nb_resources: accounts.resources.len() as u64,
+            nb_resources: accounts.count,
             jobs: came.jobs,
             done,
             lost,
@@ -303,7 +299,7 @@ impl GridLedger {
                 accounts.rounds.evaluations,
                 fastest,
             ),
-            resources: if is_listed { resources.collect() } else { Vec::new() },
+            resources: resources.collect(),
         }
     }
 }

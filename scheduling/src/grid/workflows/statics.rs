@@ -134,8 +134,7 @@ impl StaticScheduler {
         for resource in self.timetable.with_tasks() {
             let is_wanted = |job| is_wanted(round.insight, job);
             let Some(job) = self.timetable.head(resource, is_wanted) else { continue };
-            let may_start = view.jobs().has(job) && view.job(job).replicas.is_empty();
-            if may_start && view.resources().get(resource).is_available() {
+            if view.jobs().waits(job) && view.resources().get(resource).is_available() {
                 let restart = restart(view, job);
                 round.dispatch(view, job, resource, restart);
                 self.timetable.sent(job, round.now);
@@ -194,6 +193,6 @@ fn is_wanted(insight: &dyn Insight, job: JobId) -> bool {
 }
 
 fn restart(view: &View, job: JobId) -> Restart {
-    let saved = view.jobs().has(job) && view.job(job).saved > Work::ZERO;
+    let saved = view.jobs().open(job).is_some_and(|job| job.saved > Work::ZERO);
     if saved { Restart::FromCheckpoint } else { Restart::FromBeginning }
 }

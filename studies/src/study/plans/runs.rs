@@ -54,11 +54,11 @@ fn course(
     let mut actors = built.places;
     actors.extend(built.services);
     let me = ActorId(actors.len() as u32);
-    actors.push(AnyActor::User(User::new(UserConfig::new(
+    actors.push(AnyActor::User(Box::new(User::new(UserConfig::new(
         me,
         built.rescheduler,
         JobClass::External,
-    ))));
+    )))));
     let job = Job::new(0, Time::ZERO, 1, Span::ZERO);
     let job = Job { phases: Some(Arc::clone(phased)), ..job };
     let world = World {

@@ -124,8 +124,8 @@ impl Timetable {
 
     /// What has been sent and is nowhere has been lost: it runs again, before all that has not been sent.
     pub(super) fn notice_losses(&mut self, view: &View) {
-        self.sending.retain(|&job| !view.job(job).done);
-        let is_lost = |&job: &JobId| !view.job(job).done && view.job(job).replicas.is_empty();
+        self.sending.retain(|&job| view.jobs().open(job).is_some());
+        let is_lost = |&job: &JobId| view.jobs().waits(job);
         let firsts = self.busy.iter().filter_map(|at| self.queues[at.index()].front().copied());
         let sent = firsts.filter(|job| self.tasks[job].stage == Stage::Sent);
         let lost: Vec<JobId> = sent.chain(self.sending.iter().copied()).filter(is_lost).collect();
@@ -260,7 +260,7 @@ impl Timetable {
             jobs.iter().map(row).collect()
         };
         let times = each(&|job, at| {
-            let saved = if view.jobs().has(job) { view.job(job).saved } else { Work::ZERO };
+            let saved = view.jobs().open(job).map_or(Work::ZERO, |job| job.saved);
             let left = insight.length(job).saturating_sub(saved);
             let computing = left.at(view.resources().get(at).avail).max(Span::TICK);
             let restart = restart(view, job);
