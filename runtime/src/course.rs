@@ -286,6 +286,7 @@ impl<'a> Course<'a> {
         self.stats.cut_off = not_arrived > 0 || !self.arrivals.is_over();
         self.stats.end = end;
         self.ending = Ending::Told(0);
+        self.outages = None;
         self.waited = true;
         self.down.close(|key| is_arrival(&self.agenda.message(key).message));
     }

@@ -20,14 +20,15 @@ pub enum Driver {
 
 /// The actors of a run, where they live.
 pub(crate) enum Actors {
-    Here(Vec<AnyActor>),
+    /// `None` = it has said its last words.
+    Here(Vec<Option<AnyActor>>),
     Hosted(Hosts),
 }
 
 impl Actors {
     pub(crate) fn new(driver: Driver, actors: Vec<AnyActor>) -> Actors {
         match driver {
-            Driver::Sequential => Actors::Here(actors),
+            Driver::Sequential => Actors::Here(actors.into_iter().map(Some).collect()),
             Driver::Actix => Actors::Hosted(Hosts::new(actors)),
         }
     }
@@ -35,8 +36,16 @@ impl Actors {
     /// Puts another actor in the place of one.
     pub(crate) fn replace(&mut self, place: ActorId, actor: AnyActor) {
         match self {
-            Actors::Here(actors) => actors[place.index()] = actor,
+            Actors::Here(actors) => actors[place.index()] = Some(actor),
             Actors::Hosted(hosts) => hosts.replace(place, actor),
+        }
+    }
+
+    /// An actor has said its last words: what it has kept gives room to what is put together then.
+    pub(crate) fn dismiss(&mut self, place: ActorId) {
+        // Those in a system of their own leave with it.
+        if let Actors::Here(actors) = self {
+            actors[place.index()] = None;
         }
     }
 
@@ -45,7 +54,11 @@ impl Actors {
     pub(crate) fn deliver(&mut self, now: Time, delivery: Delivery<Message>, out: &mut Outbox) {
         let Delivery { from, to, message, .. } = delivery;
         match self {
-            Actors::Here(actors) => actors[to.index()].on_message(now, from, message, out),
+            Actors::Here(actors) => {
+                if let Some(actor) = &mut actors[to.index()] {
+                    actor.on_message(now, from, message, out);
+                }
+            }
             Actors::Hosted(hosts) => hosts.deliver(now, from, to, message, out),
         }
     }

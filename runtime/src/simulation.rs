@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use haggle_agents::{Message, Outbox};
+use haggle_agents::{Message, Outbox, RunMessage};
 use haggle_model::{ActorId, JobId, Time};
 
 use crate::clock::Delivery;
@@ -163,7 +163,12 @@ impl<'a> Simulation<'a> {
         if let Some(recovered) = self.journals.write(now, delivery) {
             self.actors.replace(delivery.to, recovered);
         }
+        let last = matches!(delivery.message, Message::Run(RunMessage::RunOver));
+        let to = delivery.to;
         self.actors.deliver(now, self.course.take(key), &mut self.out);
+        if last {
+            self.actors.dismiss(to);
+        }
         self.course.carry_out(cause, &mut self.out)?;
         Ok(Some(noted))
     }

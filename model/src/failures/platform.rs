@@ -11,12 +11,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::correlation::Correlation;
 use super::error::FailureError;
 use super::law::FailureLaw;
 use super::outage::{Outage, OutageList};
-use super::renewal::Renewal;
+use super::renewal::{Renewal, UpAndDown};
 use crate::Time;
 
 /// What fails on a platform, and why.
@@ -98,10 +99,23 @@ impl Failures {
             }
             correlations.push(correlation.clone());
         }
-        for (place, resource) in self.resources.iter().enumerate() {
-            if matters[place] {
-                members[place].process = Process::new(&resource.cause, self.seed, &resource.name)?;
+        // Resources of a site follow one law, and stand beside each other.
+        let mut times: Option<(&FailureLaw, Arc<UpAndDown>)> = None;
+        for (place, Resource { name, cause }) in self.resources.iter().enumerate() {
+            if !matters[place] {
+                continue;
             }
+            members[place].process = match cause {
+                Cause::None => Process::Listed(Vec::new().into_iter()),
+                Cause::List(list) => Process::Listed(list.clone().into_iter()),
+                Cause::Law(law) => {
+                    let times = match &times {
+                        Some((of, times)) if *of == law => Arc::clone(times),
+                        _ => Arc::clone(&times.insert((law, UpAndDown::of(law, name)?)).1),
+                    };
+                    Process::Drawn(Box::new(Renewal::new(law, times, self.seed, name)))
+                }
+            };
         }
         let mut outages = PlatformOutages {
             correlations,
@@ -165,14 +179,6 @@ enum Origin {
 }
 
 impl Process {
-    fn new(cause: &Cause, seed: u64, resource: &str) -> Result<Process, FailureError> {
-        Ok(match cause {
-            Cause::None => Process::Listed(Vec::new().into_iter()),
-            Cause::List(list) => Process::Listed(list.clone().into_iter()),
-            Cause::Law(law) => Process::Drawn(Box::new(Renewal::new(law, seed, resource)?)),
-        })
-    }
-
     fn next(&mut self) -> Option<Outage> {
         match self {
             Process::Drawn(renewal) => renewal.next(),

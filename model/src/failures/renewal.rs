@@ -1,5 +1,7 @@
 //! The failures of one resource by themselves.
 
+use std::sync::Arc;
+
 use rand::RngExt;
 
 use super::error::FailureError;
@@ -16,8 +18,7 @@ const BURN_IN_MEANS: f64 = 5.0;
 /// An alternating renewal process, outage by outage; the first may lie before
 /// time zero. It ends only with an outage that is never over or never comes.
 pub(super) struct Renewal {
-    up: Times,
-    down: Times,
+    times: Arc<UpAndDown>,
     up_draws: Ahead,
     down_draws: Ahead,
     /// When the resource came back last.
@@ -25,17 +26,13 @@ pub(super) struct Renewal {
 }
 
 impl Renewal {
+    /// The process of a resource under a law whose times are these.
     pub(super) fn new(
         law: &FailureLaw,
+        times: Arc<UpAndDown>,
         seed: u64,
         resource: &str,
-    ) -> Result<Renewal, FailureError> {
-        let factor = law.up_factor;
-        if !(factor > 0.0 && factor.is_finite()) {
-            return Err(FailureError::Factor { resource: resource.to_owned(), factor });
-        }
-        let unit = law.unit.as_secs_f64();
-        let up = Times::new(&law.up, unit * factor, resource, "up")?;
+    ) -> Renewal {
         let restored = match law.start {
             FailureStart::Up => Time::ZERO,
             FailureStart::Stationary => {
@@ -43,18 +40,17 @@ impl Renewal {
                 Time::ZERO - Span::from_secs_f64(means * law.mean_up_secs())
             }
         };
-        Ok(Renewal {
-            up,
-            down: Times::new(&law.down, unit, resource, "down")?,
+        Renewal {
+            times,
             up_draws: Ahead::of(&stream(seed, resource, "times to failure")),
             down_draws: Ahead::of(&stream(seed, resource, "times to repair")),
             restored,
-        })
+        }
     }
 
     /// The outage that starts at `fail`, with a time to repair from `draws`.
     pub(super) fn outage_at(&self, fail: Time, draws: &mut Stream) -> Outage {
-        Outage { fail, restore: (fail + self.down.draw(draws)).min(Time::FOREVER) }
+        Outage { fail, restore: (fail + self.times.down.draw(draws)).min(Time::FOREVER) }
     }
 }
 
@@ -65,12 +61,12 @@ impl Iterator for Renewal {
         if self.restored >= Time::FOREVER {
             return None;
         }
-        let fail = self.restored + self.up_draws.next(&self.up);
+        let fail = self.restored + self.up_draws.next(&self.times.up);
         if fail >= Time::FOREVER {
             self.restored = Time::FOREVER;
             return None;
         }
-        let restore = fail + self.down_draws.next(&self.down);
+        let restore = fail + self.down_draws.next(&self.times.down);
         self.restored = restore.min(Time::FOREVER);
         Some(Outage { fail, restore: self.restored })
     }
@@ -99,6 +95,26 @@ impl Ahead {
         }
         self.used += 1;
         self.drawn[self.used - 1]
+    }
+}
+
+/// The times of a law: resources that follow the same one share them.
+pub(super) struct UpAndDown {
+    up: Times,
+    down: Times,
+}
+
+impl UpAndDown {
+    /// Those of a law, which `resource` is the first to follow.
+    pub(super) fn of(law: &FailureLaw, resource: &str) -> Result<Arc<UpAndDown>, FailureError> {
+        let factor = law.up_factor;
+        if !(factor > 0.0 && factor.is_finite()) {
+            return Err(FailureError::Factor { resource: resource.to_owned(), factor });
+        }
+        let unit = law.unit.as_secs_f64();
+        let up = Times::new(&law.up, unit * factor, resource, "up")?;
+        let down = Times::new(&law.down, unit, resource, "down")?;
+        Ok(Arc::new(UpAndDown { up, down }))
     }
 }
 

@@ -164,7 +164,8 @@ pub struct DisclosedCount {
     pub count: u64,
 }
 
-/// Some of a run's jobs in numbers.
+/// Some of a run's jobs in numbers. There is one for each place where jobs run, of which there may be a hundred thousand: what few
+/// have is in boxes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// What they have in common.
@@ -196,16 +197,16 @@ pub struct Group {
     pub average_weighted_response_time: Option<f64>,
     /// Those that had a deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadlines: Option<Deadlines>,
+    pub deadlines: Option<Box<Deadlines>>,
     /// Those that were granted in advance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reservations: Option<Reservations>,
+    pub reservations: Option<Box<Reservations>>,
     /// Those that were bags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bags: Option<Bags>,
+    pub bags: Option<Box<Bags>>,
     /// Those that could be spread over providers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub coallocated: Option<CoallocatedJobs>,
+    pub coallocated: Option<Box<CoallocatedJobs>>,
 }
 
 /// How many jobs ended how.
@@ -685,10 +686,10 @@ fn describe<'a>(
         requested_processor_seconds: requested as f64 / SECOND,
         utilisation: None,
         utilisation_in_window: None,
-        reservations: Reservations::of(jobs.clone()),
-        deadlines: Deadlines::of(jobs),
-        bags: Bags::of(&bags),
-        coallocated: CoallocatedJobs::of(&coallocated),
+        reservations: Reservations::of(jobs.clone()).map(Box::new),
+        deadlines: Deadlines::of(jobs).map(Box::new),
+        bags: Bags::of(&bags).map(Box::new),
+        coallocated: CoallocatedJobs::of(&coallocated).map(Box::new),
         waiting_time: Distribution::of(waiting),
         turnaround_time: Distribution::of(turnaround),
         slowdown: Distribution::of(slowdown),
