@@ -152,12 +152,16 @@ fn a_job_that_is_spread_and_cannot_be_done_in_time_has_no_window() {
 #[test]
 fn times_that_are_too_short_for_the_network_are_refused() {
     for (rules, expected) in [
-        ("lease = \"1s\"", "a part is held for 1s, and votes and a commit may take 1100ms"),
+        (
+            "protocol = { name = \"two-phase\", lease = \"1s\" }",
+            "a part is held for 1s, and votes and a commit may take 1100ms",
+        ),
         ("patience = \"90ms\"", "and a message and its answer may take 100ms"),
         ("retry = \"90ms\"", "`retry` is shorter than a message and its answer take, 100ms"),
     ] {
-        let rules = format!("[metascheduler.transaction]\n{rules}\n\n[network]");
-        let folder = Folder::with(&[("short.toml", &WIDE.replace("[network]", &rules))]);
+        let told = "protocol = \"two-phase\"";
+        let rules = if rules.starts_with("protocol") { rules } else { &format!("{told}\n{rules}") };
+        let folder = Folder::with(&[("short.toml", &WIDE.replace(told, rules))]);
         let shown = folder.haggle(&["run", "short.toml", "-o", "out"]);
         assert!(shown.starts_with("exit code: 3"), "{shown}");
         assert!(shown.contains(expected), "{shown}");
@@ -187,13 +191,11 @@ policy = "conservative"
 
 [[metascheduler]]
 name = "one"
-coallocation = { policy = "rigid", protocol = "ordered" }
-transaction = { order = "in-turn" }
+coallocation = { policy = "rigid", protocol = { name = "ordered", order = "in-turn" } }
 
 [[metascheduler]]
 name = "two"
-coallocation = { policy = "rigid", protocol = "ordered" }
-transaction = { order = "in-turn" }
+coallocation = { policy = "rigid", protocol = { name = "ordered", order = "in-turn" } }
 
 [network]
 latency = "1s"
@@ -251,8 +253,14 @@ fn each_transaction_has_a_row_and_the_rows_add_up() {
         "{}\n[[failures]]\nactors = [\"one\"]\noutages = [[\"1500ms\", \"40s\"]]\n",
         CROSSED
             .replace("horizon = \"1h\"\n", "")
-            .replace("protocol = \"ordered\"", "protocol = \"two-phase\", trials = 50")
-            .replace("order = \"in-turn\"", "retry = \"5s\", patience = \"5s\", lease = \"10s\"")
+            .replace(
+                "name = \"ordered\", order = \"in-turn\"",
+                "name = \"two-phase\", lease = \"10s\""
+            )
+            .replace(
+                "policy = \"rigid\"",
+                "policy = \"rigid\", trials = 50, retry = \"5s\", patience = \"5s\""
+            )
     );
     let folder = Folder::with(&[("s.toml", &crashing)]);
     let shown = folder.haggle(&["run", "s.toml", "-o", "out", "--check"]);
@@ -286,8 +294,10 @@ fn each_transaction_has_a_row_and_the_rows_add_up() {
 #[test]
 fn a_figure_of_agreements_needs_some() {
     let none = CROSSED
-        .replace("coallocation = { policy = \"rigid\", protocol = \"ordered\" }", "")
-        .replace("transaction = { order = \"in-turn\" }", "");
+        .lines()
+        .filter(|line| !line.starts_with("coallocation"))
+        .collect::<Vec<_>>()
+        .join("\n");
     let folder = Folder::with(&[("none.toml", &none)]);
     let shown = folder.haggle(&["validate", "none.toml"]);
     assert!(shown.contains("figure \"agreement-ecdf\" has no effect"), "{shown}");
@@ -316,14 +326,14 @@ policy = "conservative"
 
 [[metascheduler]]
 name = "broker"
-coallocation = { policy = "rigid", protocol = "claiming" }
-transaction = { scan = "2s", claims = 100, urgent = 1 }
+coallocation.policy = "rigid"
+coallocation.protocol = { name = "claiming", scan = "2s", claims = 100, urgent = 1 }
 
 [[metascheduler]]
 name = "other"
 providers = ["site-1"]
-coallocation = { policy = "rigid", protocol = "claiming" }
-transaction = { scan = "2s", claims = 100, urgent = 1 }
+coallocation.policy = "rigid"
+coallocation.protocol = { name = "claiming", scan = "2s", claims = 100, urgent = 1 }
 
 [[user]]
 name = "owners"

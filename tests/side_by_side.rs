@@ -159,11 +159,10 @@ policy = "conservative"
 [[metascheduler]]
 name = "spreader"
 providers = ["east", "west"]
-transaction = { acceptors = 3 }
 
 [metascheduler.coallocation]
 policy = "rigid"
-protocol = "paxos"
+protocol = { name = "paxos", acceptors = 3 }
 
 [[user]]
 name = "physicists"

@@ -324,8 +324,7 @@ policy = "conservative"
 
 [[metascheduler]]
 name = "broker"
-coallocation = { policy = "rigid", protocol = "two-phase", trials = 50 }
-transaction = { retry = "500ms" }
+coallocation = { policy = "rigid", protocol = "two-phase", trials = 50, retry = "500ms" }
 
 [network]
 latency = "50ms"

@@ -41,9 +41,12 @@ fn users(scenario: &Scenario, workload: &Workload) -> Vec<UserInfo> {
 
 /// By how much starts of parts may differ for whoever negotiates about them, s.
 fn tolerance(it: &Metascheduler) -> Option<(String, f64)> {
-    let (protocol, rules) = it.transaction()?;
-    (protocol == Protocol::Negotiation)
-        .then(|| (it.name.to_string(), rules.tolerance.0.as_secs_f64()))
+    match it.transaction()? {
+        (Protocol::Negotiation(rules), _) => {
+            Some((it.name.to_string(), rules.tolerance.0.as_secs_f64()))
+        }
+        _ => None,
+    }
 }
 
 /// A figure as readers that know no scenarios keep it.

@@ -403,8 +403,7 @@ fn recorded(error: OutsideError) -> ExperimentError {
 
 /// How often a job may be tried where parts are got by a protocol; `None` if none are.
 fn trials(scenario: &Scenario) -> Option<u32> {
-    let tried = scenario.metaschedulers.iter().filter(|it| it.transaction().is_some());
-    tried.filter_map(|it| it.coallocation.as_ref()).map(|it| it.trials).max()
+    scenario.metaschedulers.iter().filter_map(|it| Some(it.transaction()?.1.trials)).max()
 }
 
 fn metrics_options(scenario: &Scenario) -> MetricsOptions {

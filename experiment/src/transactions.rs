@@ -1,4 +1,4 @@
-//! From the words of `[metascheduler.transaction]` to the rules of a protocol.
+//! From the words of `[metascheduler.coallocation]` to the rules of a protocol.
 
 use haggle_agents::Transaction;
 use haggle_agents::provider::Transacting;
@@ -26,11 +26,11 @@ pub(super) struct Acceptor {
 pub(super) fn acceptors(scenario: &Scenario) -> Vec<Acceptor> {
     let mut acceptors = Vec::new();
     for (metascheduler, it) in scenario.metaschedulers.iter().enumerate() {
-        let Some((file::Protocol::Paxos, transaction)) = it.transaction() else { continue };
+        let Some((file::Protocol::Paxos(rules), _)) = it.transaction() else { continue };
         let one =
             |what: String| Acceptor { name: format!("({what} of {})", it.name), metascheduler };
         acceptors.push(one("leader".to_owned()));
-        acceptors.extend((1..=transaction.acceptors).map(|it| one(format!("acceptor {it}"))));
+        acceptors.extend((1..=rules.acceptors).map(|it| one(format!("acceptor {it}"))));
     }
     acceptors
 }
@@ -42,10 +42,10 @@ pub fn transactions(scenario: &Scenario, latency_max: Span) -> Vec<Option<Transa
     let metaschedulers = scenario.metaschedulers.iter().enumerate();
     metaschedulers
         .map(|(place, it)| {
-            let (protocol, rules) = it.transaction()?;
+            let how = it.transaction()?;
             let own = (first..).zip(&acceptors).filter(|(_, it)| it.metascheduler == place);
             let own = own.map(|(id, _)| ActorId(id as u32)).collect();
-            Some(transaction(protocol, rules, own, latency_max))
+            Some(transaction(how, own, latency_max))
         })
         .collect()
 }
@@ -79,68 +79,67 @@ pub(super) fn transacting(
 }
 
 fn transaction(
-    protocol: file::Protocol,
-    rules: file::Transaction,
+    (protocol, coallocation): (&file::Protocol, &file::Coallocation),
     acceptors: Vec<ActorId>,
     latency_max: Span,
 ) -> Transaction {
-    let (patience, lease) = (rules.patience().0, rules.lease.0);
-    let retry = rules.retry.map(|retry| retry.0);
+    let patience = coallocation.patience().0;
+    let retry = coallocation.retry.map(|retry| retry.0);
     // Votes are awaited so long; whatever is left of the shortest lease then is for the commit.
-    let margin = lease - patience.min(lease);
-    let inquiry = rules.inquiry.0;
+    let margin = |lease: Span| lease - patience.min(lease);
     match protocol {
-        file::Protocol::TwoPhase => Transaction::TwoPhase(Rules {
-            lease,
-            margin,
-            in_doubt: match rules.in_doubt {
-                file::InDoubtRule::Release => InDoubt::Release,
-                file::InDoubtRule::Inquire => InDoubt::Inquire { every: inquiry },
+        file::Protocol::TwoPhase(it) => Transaction::TwoPhase(Rules {
+            lease: it.lease.0,
+            margin: margin(it.lease.0),
+            in_doubt: match it.in_doubt {
+                file::InDoubt::Release {} => InDoubt::Release,
+                file::InDoubt::Inquire(it) => InDoubt::Inquire { every: it.inquiry.0 },
             },
             retry,
             hears_all: true,
         }),
-        file::Protocol::OnePhase => {
-            Transaction::OnePhase(OnePhaseRules { sequential: rules.sequential, patience, retry })
+        file::Protocol::OnePhase(it) => {
+            Transaction::OnePhase(OnePhaseRules { sequential: it.sequential, patience, retry })
         }
-        file::Protocol::Polling => {
-            Transaction::Polling(PollingRules { lease, margin, interval: rules.interval.0, retry })
-        }
-        file::Protocol::Paxos => {
+        file::Protocol::Polling(it) => Transaction::Polling(PollingRules {
+            lease: it.lease.0,
+            margin: margin(it.lease.0),
+            interval: it.interval.0,
+            retry,
+        }),
+        file::Protocol::Paxos(it) => {
             let mut acceptors = acceptors.into_iter();
             Transaction::Paxos(PaxosRules {
                 leader: acceptors.next().expect("a metascheduler with \"paxos\" has acceptors"),
                 acceptors: acceptors.collect(),
                 economical: false,
                 patience,
-                doubt: inquiry,
+                doubt: it.inquiry.0,
                 retry,
             })
         }
-        file::Protocol::Negotiation => Transaction::Negotiation(NegotiationRules {
-            tolerance: rules.tolerance.0,
-            rounds: rules.rounds,
+        file::Protocol::Negotiation(it) => Transaction::Negotiation(NegotiationRules {
+            tolerance: it.tolerance.0,
+            rounds: it.rounds,
             patience,
             retry,
         }),
-        file::Protocol::Claiming => Transaction::Claiming(ClaimingRules {
-            scan: rules.scan.0,
-            trials: Some(rules.claims),
+        file::Protocol::Claiming(it) => {
+            Transaction::Claiming(ClaimingRules { scan: it.scan.0, trials: Some(it.claims), retry })
+        }
+        file::Protocol::Ordered(it) => Transaction::Ordered(OrderedRules {
+            order: it.order.order(),
+            patience: coallocation.patience.map(|patience| patience.0),
             retry,
         }),
-        file::Protocol::Ordered => Transaction::Ordered(OrderedRules {
-            order: rules.order.order(),
-            patience: rules.patience.map(|patience| patience.0),
-            retry,
-        }),
-        file::Protocol::Probing => Transaction::Probing(ProbingRules {
+        file::Protocol::Probing(it) => Transaction::Probing(ProbingRules {
             needed: None,
             patience,
-            lease,
+            lease: it.lease.0,
             margin: latency_max,
-            subscription: rules.subscription.0,
+            subscription: it.subscription.0,
             retry,
         }),
-        file::Protocol::Watch => Transaction::Watch(WatchRules { patience, retry }),
+        file::Protocol::Watch {} => Transaction::Watch(WatchRules { patience, retry }),
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn in_vain(
         say(format!(
             "jobs held processors and waited for each other in circles (deadlocks: {}, the first at {:.3} s), \
              and {waiting} jobs still waited when the run stopped; `patience` of \
-             [metascheduler.transaction] ends such waits, other values of `order` prevent them",
+             [metascheduler.coallocation] ends such waits, other values of `order` prevent them",
             it.deadlocks,
             it.first_deadlock.unwrap_or_default(),
         ));

@@ -39,7 +39,8 @@ use super::seating::{Address, Seating};
 use super::transactions::{acceptors, transacting, transactions};
 use super::workflows::{self, Workflows};
 use super::workload::{WorkloadError, Workloads};
-use haggle_scenario::quantity::Share;
+use haggle_scenario::file::Remapping;
+use haggle_scenario::quantity::{Name, Share};
 use haggle_scenario::{Scenario, WorkflowsError, file};
 
 /// A world ready to run, with the names that its tables need.
@@ -362,7 +363,7 @@ impl Stage {
     fn add_metascheduler(
         &mut self,
         metascheduler: &file::Metascheduler,
-        protocol: Option<Transaction>,
+        transaction: Option<Transaction>,
         scenario: &Scenario,
         addresses: &BTreeMap<String, ActorId>,
     ) -> Result<ActorId, NoSuchRule> {
@@ -374,20 +375,21 @@ impl Stage {
             let new = move || AnyActor::Negotiator(Box::new(Negotiator::new(config.clone())));
             return Ok(self.add_anew(&metascheduler.name, scenario, new));
         }
-        if let Some((coallocation, protocol)) = metascheduler.coallocation.as_ref().zip(protocol) {
-            let how = (coallocation, protocol);
-            return Ok(self.add_transactor(metascheduler, how, providers, scenario));
+        if let Some((how, transaction)) = metascheduler.transaction().zip(transaction) {
+            let how = (how.0, how.1, transaction);
+            return Ok(self.add_transactor(&metascheduler.name, how, providers, scenario));
         }
         if let Some(coallocation) = &metascheduler.coallocation {
+            let Remapping { remap, remappable } = coallocation.policy.remapping();
             let me = ActorId(self.world.actors.len() as u32);
             let config = CoallocatorConfig {
                 me,
                 providers,
-                moves: coallocation.policy,
-                remappable: coallocation.remappable.millionths(),
+                moves: coallocation.policy.moves(),
+                remappable: remappable.millionths(),
                 fill: coallocation.fill,
                 part_min: coallocation.part_min,
-                choice: coallocation.remap,
+                choice: remap,
                 overhead: coallocation.overhead.to_model(),
                 overhead_max: coallocation.overhead_max,
                 trials: coallocation.trials,
@@ -427,30 +429,29 @@ impl Stage {
     /// A metascheduler that gets parts of jobs by a protocol.
     fn add_transactor(
         &mut self,
-        metascheduler: &file::Metascheduler,
-        (coallocation, transaction): (&file::Coallocation, Transaction),
+        name: &Name,
+        (protocol, coallocation, transaction): (&file::Protocol, &file::Coallocation, Transaction),
         providers: Vec<ActorId>,
         scenario: &Scenario,
     ) -> ActorId {
         let me = self.world.actors.len();
-        let rules = metascheduler.transaction.unwrap_or_default();
         let seed = scenario.scenario.seed;
         let config = TransactorConfig {
             me: ActorId(me as u32),
             providers,
             transaction,
-            window: rules.window.0,
-            urgent: rules.urgent,
+            window: protocol.window().0,
+            urgent: protocol.urgent(),
             trials: coallocation.trials,
-            back_off: rules.back_off(),
+            back_off: coallocation.back_off.model(),
             overhead: coallocation.overhead.to_model(),
             overhead_max: coallocation.overhead_max,
             latency_max: latency_max(scenario),
             seed,
         };
-        let stream = stream(seed, metascheduler.name.as_str(), "back-off");
+        let stream = stream(seed, name.as_str(), "back-off");
         let new = move || Transactor::new(config.clone(), stream.clone());
-        self.add_anew(&metascheduler.name, scenario, move || AnyActor::Transactor(Box::new(new())))
+        self.add_anew(name, scenario, move || AnyActor::Transactor(Box::new(new())))
     }
 
     /// Somebody who remembers votes.

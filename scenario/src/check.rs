@@ -33,9 +33,10 @@ mod names;
 mod overflow;
 mod own;
 mod plans;
+mod protocol;
 mod reservations;
 mod sessions;
-mod transaction;
+
 mod uses;
 mod workflows;
 mod workloads;

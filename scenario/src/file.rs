@@ -28,6 +28,7 @@ mod metascheduler;
 mod network;
 mod plans;
 mod policy;
+mod protocol;
 mod provider;
 mod reservations;
 mod results;
@@ -35,7 +36,6 @@ mod rules;
 mod step;
 mod sweep;
 mod synthetic_month;
-mod transaction;
 mod user;
 mod workflows;
 mod workload;
@@ -59,7 +59,7 @@ pub use haggle_planning::synthetic::ApplicationKind;
 pub use haggle_planning::{PlanLinks, PlanSearch};
 pub use haggle_results::Messages;
 pub use haggle_scheduling::checkpoints::MeanFailure;
-pub use haggle_scheduling::coallocation::{AsksFor, CoallocationPolicy, FillRule, RemapRule};
+pub use haggle_scheduling::coallocation::{AsksFor, FillRule, RemapRule};
 pub use haggle_scheduling::composition::WeightRule;
 pub use haggle_scheduling::grid::workflows::{Estimate, Outages};
 pub use haggle_scheduling::grid::{CancelMode, LoadUnit, Preference};
@@ -71,7 +71,9 @@ pub use haggle_workflows::shapes::WorkflowShape;
 
 pub use applications::{ApplicationPhase, Applications, MeasuredTimes};
 pub use checkpoints::{CheckpointRule, Checkpoints};
-pub use coallocation::Coallocation;
+pub use coallocation::{
+    BackOff, Coallocation, CoallocationPolicy, ExponentialWait, FixedWait, Remapping,
+};
 pub use failures::{Correlation, FailureLaw, Failures, Recorded};
 pub use figure::{AxisScale, Figure, FigureKey, FigureKind, ImageFormat, Metric, Shown, Whiskers};
 pub use grid::{
@@ -96,6 +98,10 @@ pub use metascheduler::{
 pub use network::{Link, Network, Partition, Transport};
 pub use plans::{PlanCluster, PlanGenetic, PlanMethod, Plans};
 pub use policy::{BagsPolicy, EdfPolicy, Policy};
+pub use protocol::{
+    Claiming, InDoubt, Inquire, OnePhase, OrderRule, Ordered, Paxos, Polling, Probing, Protocol,
+    StartNegotiation, TwoPhase,
+};
 pub use provider::{
     Estimates, EstimatesFrom, Offers, OnFailure, Order, Provider, Rescheduling, Told,
 };
@@ -105,7 +111,6 @@ pub use rules::{Preset, Rules};
 pub use step::Step;
 pub use sweep::{Axis, AxisVariant, Sweep};
 pub use synthetic_month::{MonthSite, SyntheticMonth};
-pub use transaction::{BackOffRule, InDoubtRule, OrderRule, Protocol, Transaction};
 pub use user::User;
 pub use workflows::{TaskEstimates, TaskProgress, Underestimate, Workflows};
 pub use workload::{InlineJob, Model, Workload};

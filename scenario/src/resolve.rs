@@ -49,9 +49,6 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         if metascheduler.composition.is_some() {
             metascheduler.negotiation.get_or_insert_default();
         }
-        if metascheduler.transaction().is_some() {
-            metascheduler.transaction.get_or_insert_default();
-        }
         let grid = scenario.grid.as_ref().map(|grid| grid.name.clone());
         let grid = grid.filter(|name| metascheduler.providers.contains(name));
         metascheduler.providers = meant(&metascheduler.providers, &written);

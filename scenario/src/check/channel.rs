@@ -41,7 +41,7 @@ impl Fault {
                 "part actors that have nothing to say to each other"
             }
             Fault::Loss | Fault::Partition if matches!(protocol, Protocol::Transaction { .. }) => {
-                "set `retry` of its [metascheduler.transaction]"
+                "set `retry` of its [metascheduler.coallocation]"
             }
             Fault::Loss => "set `transport = \"reliable\"` or `loss = \"0%\"`",
             Fault::Duplication => "set `transport = \"reliable\"` or `duplication = \"0%\"`",
@@ -86,12 +86,9 @@ impl Protocol {
         match metascheduler.role() {
             Role::Places(_) => Protocol::Placement,
             Role::Composes(_) => Protocol::Bargaining,
-            Role::Spreads(Coallocation { protocol: Some(_), .. }) => Protocol::Transaction {
-                repeats: match &metascheduler.transaction {
-                    Some(transaction) => transaction.retry.is_some(),
-                    None => false,
-                },
-            },
+            Role::Spreads(Coallocation { protocol: Some(_), retry, .. }) => {
+                Protocol::Transaction { repeats: retry.is_some() }
+            }
             Role::Spreads(_) | Role::Maps(_) => Protocol::Coallocation,
             Role::Moves(_) => Protocol::Reallocation,
         }

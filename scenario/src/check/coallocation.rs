@@ -30,7 +30,7 @@ impl Check<'_> {
             self.check_part_taker(metascheduler, place, names);
         }
         if metascheduler.transaction().is_some() {
-            return self.check_transaction(path, metascheduler, names);
+            return self.check_protocol(path, metascheduler, names);
         }
         let crashes = self.scenario.crashing().any(|it| it == name);
         if crashes {

@@ -4,6 +4,7 @@
 //! Nothing here refuses: one value may be read in some variants of a sweep only.
 
 mod checkpoints;
+mod coallocation;
 mod flow;
 mod grid;
 mod impossible;
@@ -19,9 +20,8 @@ use haggle_model::Disclosure;
 use super::Check;
 use super::names::Names;
 use crate::file::{
-    CoallocationPolicy, Composition, EstimatesFrom, FigureKind, Metascheduler, Offers, OnFailure,
-    Order, Policy, Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Resizes, Role,
-    Step, Told,
+    Composition, EstimatesFrom, FigureKind, Metascheduler, Offers, OnFailure, Order, Policy,
+    Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Resizes, Role, Step, Told,
 };
 use flow::{Flow, Serves};
 use haggle_config::document::Path;
@@ -29,8 +29,7 @@ use reservations::leaves_sizes;
 
 /// Whether the keys of its jobs say which are urgent.
 fn has_urgent_jobs(metascheduler: &Metascheduler) -> bool {
-    let transaction = metascheduler.transaction();
-    transaction.is_some_and(|(protocol, it)| protocol.reads("urgent") && it.urgent.is_some())
+    metascheduler.transaction().is_some_and(|(protocol, _)| protocol.urgent().is_some())
 }
 
 impl Check<'_> {
@@ -234,22 +233,8 @@ impl Check<'_> {
             self.reallocation_effects(&path.key("reallocation"), &owner, reallocation);
         }
         if let Some(coallocation) = &metascheduler.coallocation {
-            let remaps = coallocation.policy == CoallocationPolicy::ShiftRemap;
-            let why = "only policy \"shift-remap\" lets other providers take parts";
-            let owner = format!("the co-allocation of {owner}");
-            for key in ["remap", "remappable"] {
-                let at = path.key("coallocation").key(key);
-                let remedy = "remove it, or choose `policy = \"shift-remap\"`";
-                self.uses(&at, remaps, &owner, why, remedy);
-            }
-            let divides = coallocation.protocol.is_some();
-            let why = "under a protocol every provider is asked for an equal part";
-            for key in ["fill", "part-min"] {
-                let at = path.key("coallocation").key(key);
-                self.uses(&at, !divides, &owner, why, "remove it, or remove `protocol`");
-            }
+            self.coallocation_effects(&path.key("coallocation"), &owner, coallocation);
         }
-        self.transaction_effects(path, metascheduler);
         self.uses(
             &path.key("negotiation"),
             composes.is_some(),

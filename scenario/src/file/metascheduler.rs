@@ -7,10 +7,7 @@ use haggle_scheduling::placement::Question;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    AsksFor, Coallocation, Mapping, Protocol, ReallocationHeuristic, Transaction, Tuning,
-    WeightRule,
-};
+use super::{AsksFor, Coallocation, Mapping, Protocol, ReallocationHeuristic, Tuning, WeightRule};
 use crate::quantity::{Bandwidth, Bytes, Name, TimeSpan};
 
 /// Places jobs on providers it does not own.
@@ -35,9 +32,6 @@ pub struct Metascheduler {
     /// How it maps iterative applications to cores of several providers, instead of placing rigid jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapping: Option<Mapping>,
-    /// The parameters of the protocol of its `coallocation`; read where that has a `protocol`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transaction: Option<Transaction>,
     /// How it moves moldable jobs between providers that choose their sizes, instead of placing rigid
     /// ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,7 +51,6 @@ impl Metascheduler {
             composition: None,
             coallocation: None,
             mapping: None,
-            transaction: None,
             reallocation: None,
             negotiation: None,
         }
@@ -74,10 +67,10 @@ impl Metascheduler {
         }
     }
 
-    /// The protocol by which it gets parts of jobs, if one is chosen, with its parameters.
-    pub fn transaction(&self) -> Option<(Protocol, Transaction)> {
-        let protocol = self.coallocation.as_ref()?.protocol?;
-        Some((protocol, self.transaction.unwrap_or_default()))
+    /// The protocol by which it gets parts of jobs, if one is chosen, and how it spreads these.
+    pub fn transaction(&self) -> Option<(&Protocol, &Coallocation)> {
+        let coallocation = self.coallocation.as_ref()?;
+        Some((coallocation.protocol.as_ref()?, coallocation))
     }
 
     /// Whether providers hold parts of jobs for it.

@@ -100,11 +100,11 @@ impl Theme {
             (Mapped, "Scenario" | "Metascheduler", "metascheduler" | "mapping") => Present,
             (Mapped, "Scenario", "provider") => Present,
             (Mapped, "Metascheduler", "composition" | "coallocation" | "reallocation") => Absent,
-            (Mapped, "Metascheduler", "negotiation" | "transaction") => Absent,
+            (Mapped, "Metascheduler", "negotiation") => Absent,
             (Moving, "Scenario" | "Metascheduler", "metascheduler" | "coallocation") => Present,
             (Moving, "Scenario", "provider") => Present,
             (Moving, "Metascheduler", "composition" | "mapping" | "reallocation") => Absent,
-            (Moving, "Metascheduler", "negotiation" | "transaction") => Absent,
+            (Moving, "Metascheduler", "negotiation") => Absent,
             // Parts that a protocol has got stay where they are.
             (Moving, "Coallocation", "protocol") => Absent,
             (Moving, "Coallocation", "policy") => OneOf(&["shift", "shift-remap"]),

@@ -4,8 +4,8 @@ use super::plans::draws as loads_are_drawn;
 use crate::Scenario;
 use crate::check::Check;
 use crate::file::{
-    self, CoallocationPolicy, EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, Model,
-    NetworkModel, Placement, PlanMethod, Plans, Role, Step, Workload,
+    self, EstimatesFrom, Failures, Grid, GridPolicy, InformationMode, Model, NetworkModel,
+    Placement, PlanMethod, Plans, Role, Step, Workload,
 };
 use crate::quantity::{EstimateRule, Share, TimeSpan};
 use haggle_config::document::Path;
@@ -36,14 +36,11 @@ fn draws(scenario: &Scenario) -> bool {
     let places = scenario.metaschedulers.iter().any(|it| match it.role() {
         Role::Composes(_) | Role::Moves(_) | Role::Maps(_) => false,
         Role::Spreads(coallocation) => {
-            let part = coallocation.remappable.fraction();
-            let remaps = coallocation.policy == CoallocationPolicy::ShiftRemap;
-            let waits = |(_, rules): (_, file::Transaction)| {
-                rules.back_off == file::BackOffRule::Exponential
-            };
+            let part = coallocation.policy.remapping().remappable.fraction();
+            let waits = matches!(coallocation.back_off, file::BackOff::Exponential(_));
             coallocation.overhead.draws()
-                || remaps && 0.0 < part && part < 1.0
-                || it.transaction().is_some_and(waits)
+                || 0.0 < part && part < 1.0
+                || coallocation.protocol.is_some() && waits
         }
         Role::Places(placement) => *placement == Placement::Random,
     });

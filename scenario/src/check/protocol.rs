@@ -1,0 +1,153 @@
+//! Protocols by which parts of jobs are got: times that fit each other and the network, and what has
+//! to be there when something fails.
+
+use haggle_model::Span;
+
+use super::Check;
+use super::names::Names;
+use crate::file::{Coallocation, Metascheduler, OrderRule, Paxos, Protocol};
+use crate::quantity::TimeSpan;
+use haggle_config::document::Path;
+use haggle_scheduling::coallocation::CoallocationPolicy as Moves;
+
+impl Check<'_> {
+    /// A metascheduler that gets parts of jobs by a protocol.
+    pub(super) fn check_protocol(
+        &mut self,
+        path: &Path,
+        metascheduler: &Metascheduler,
+        names: &Names,
+    ) {
+        let Some((protocol, coallocation)) = metascheduler.transaction() else { return };
+        let name = &metascheduler.name;
+        let (path, at) = (path.key("coallocation"), path.key("coallocation").key("protocol"));
+        if coallocation.policy.moves() != Moves::Rigid {
+            self.report(
+                &at,
+                format!("protocol \"{}\" moves no job that is agreed on", protocol.name()),
+                "what is agreed on stays",
+                "set `policy = \"rigid\"`, or remove `protocol`".to_owned(),
+            );
+        }
+        self.check_retry(&path, metascheduler, coallocation, names);
+        let in_order = match protocol {
+            Protocol::Ordered(it) => Some(it.order),
+            _ => None,
+        };
+        let for_ever = in_order.is_some() && coallocation.patience.is_none();
+        if for_ever
+            && in_order == Some(OrderRule::InTurn)
+            && self.scenario.scenario.horizon.is_none()
+        {
+            self.report(
+                &at,
+                "jobs that ask for processors in turn may wait for each other for ever".to_owned(),
+                "no end",
+                "set `patience`, choose another `order`, or set `horizon` in [scenario]".to_owned(),
+            );
+        }
+        let round_trip = TimeSpan(self.latency_max() + self.latency_max());
+        let waits = protocol.has_patience() && !for_ever;
+        if waits && coallocation.patience() < round_trip {
+            self.report(
+                &path.key("patience"),
+                format!(
+                    "metascheduler \"{name}\" waits {} for an answer, and a message and its answer may \
+                     take {round_trip}",
+                    coallocation.patience()
+                ),
+                "every try is given up",
+                format!("set `patience` to {round_trip} at least"),
+            );
+        }
+        if let Some(lease) = protocol.lease() {
+            self.check_lease(&at, lease, (protocol, coallocation));
+        }
+        for (key, _) in protocol.periods().into_iter().filter(|(_, span)| *span == TimeSpan::ZERO) {
+            let at = key.split('.').fold(at.clone(), |at, key| at.key(key));
+            self.report(
+                &at,
+                format!("`{}` is 0s, needs more", at.name()),
+                "at once, for ever",
+                "write a length of time above zero, such as \"1s\"".to_owned(),
+            );
+        }
+        if coallocation.retry.is_some_and(|retry| retry < round_trip || retry == TimeSpan::ZERO) {
+            self.report(
+                &path.key("retry"),
+                format!(
+                    "`retry` is shorter than a message and its answer take, {round_trip}, or 0s"
+                ),
+                "said again while the answer is under way",
+                format!("set it to more than {round_trip}"),
+            );
+        }
+        if let Protocol::Paxos(Paxos { acceptors, .. }) = protocol
+            && acceptors.is_multiple_of(2)
+        {
+            self.report(
+                &at.key("acceptors"),
+                format!("{acceptors} acceptors have no more than half for two decisions"),
+                "an even number",
+                "write an odd number, 2 F + 1 for F that may be down".to_owned(),
+            );
+        }
+    }
+
+    /// A commit has to be under way before the first lease ends.
+    fn check_lease(
+        &mut self,
+        at: &Path,
+        lease: TimeSpan,
+        (protocol, coallocation): (&Protocol, &Coallocation),
+    ) {
+        let phases = match protocol {
+            Protocol::Probing(_) => Span::ZERO,
+            _ => coallocation.patience().0,
+        };
+        let needed = TimeSpan(phases + self.latency_max() + self.latency_max());
+        if lease < needed {
+            self.report(
+                &at.key("lease"),
+                format!("a part is held for {lease}, and votes and a commit may take {needed}"),
+                "ends before the commit is there",
+                format!("set `lease` to {needed} at least, or shorten `patience`"),
+            );
+        }
+    }
+
+    /// What is lost with a message or an actor has to be said again.
+    fn check_retry(
+        &mut self,
+        path: &Path,
+        metascheduler: &Metascheduler,
+        coallocation: &Coallocation,
+        names: &Names,
+    ) {
+        let meant = names.copies_meant(&metascheduler.providers);
+        let concerned = |name: &&str| {
+            *name == metascheduler.name.as_str() || meant.iter().any(|it| it.as_str() == *name)
+        };
+        let mut crashing = self.scenario.crashing().map(|it| it.as_str());
+        let Some(who) = crashing.find(|name| concerned(name)) else { return };
+        let who = who.to_owned();
+        if coallocation.retry.is_none() {
+            self.report(
+                path,
+                format!(
+                    "\"{who}\" crashes, and metascheduler \"{}\" says nothing again that is lost with it",
+                    metascheduler.name
+                ),
+                "no `retry`",
+                "set `retry = \"1s\"`, or take it out of `actors` of [[failures]]".to_owned(),
+            );
+        }
+    }
+
+    /// How long a message takes at most that is not lost.
+    fn latency_max(&self) -> Span {
+        let network = &self.scenario.network;
+        let links = network.links.iter().map(|link| link.latency.0);
+        links.fold(network.latency.0, Span::max) + network.jitter.0
+    }
+}
