@@ -46,11 +46,11 @@ pub struct AttemptRecord {
     /// How many of them could be used.
     pub available: u32,
     /// Its checkpoints, in order: all, or those that another attempt may have started from.
-    pub checkpoints: Vec<CheckpointRecord>,
+    pub checkpoints: Box<[CheckpointRecord]>,
     /// Checkpoints that were due and omitted.
     pub omitted: u32,
     /// The room that its checkpoints take at the checkpoint server, once there is one.
-    pub kept: Option<KeptCheckpoint>,
+    pub kept: Option<Box<KeptCheckpoint>>,
     /// The data that have arrived for it, or from it.
     pub data: DataMoved,
 }

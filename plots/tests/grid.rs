@@ -71,7 +71,7 @@ fn run_with(folder: &Path, slots: u32) -> RunReader {
         writing: Span::from_secs(20),
         written: 1,
         available: 1,
-        checkpoints: vec![checkpoint],
+        checkpoints: Box::new([checkpoint]),
         omitted: 0,
         kept: None,
         data: haggle_model::grid::DataMoved::default(),
@@ -91,7 +91,7 @@ fn run_with(folder: &Path, slots: u32) -> RunReader {
         writing: Span::ZERO,
         written: 0,
         available: 0,
-        checkpoints: Vec::new(),
+        checkpoints: Box::default(),
         ..failed.clone()
     };
     let other = AttemptRecord {
@@ -103,7 +103,7 @@ fn run_with(folder: &Path, slots: u32) -> RunReader {
         left: second(500),
         end: second(510),
         outcome: AttemptOutcome::Completed,
-        checkpoints: Vec::new(),
+        checkpoints: Box::default(),
         ..failed.clone()
     };
     for record in [&other, &failed, &again] {

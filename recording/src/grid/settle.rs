@@ -38,7 +38,8 @@ pub(super) fn settle(record: GridJobRecord, attempts: Attempts) -> Result<Settle
         GridOutcome::Open { .. } => (None, true),
         GridOutcome::Lost(_) | GridOutcome::Withdrawn(_) => (None, false),
     };
-    let space = attempts.values().filter_map(|it| it.kept).min_by_key(|it| it.since);
+    let space =
+        attempts.values().filter_map(|it| it.kept.as_deref()).min_by_key(|it| it.since).copied();
     let shown = shown(&chains);
     let resources = attempts.values().filter(|it| it.started.is_some()).map(|it| it.resource);
     let resources = resources.collect::<BTreeSet<_>>().len() as u32;

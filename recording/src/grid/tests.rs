@@ -104,7 +104,7 @@ fn an_attempt(number: u32, (start, end): (i64, i64), outcome: AttemptOutcome) ->
         writing: Span::ZERO,
         written: 0,
         available: 0,
-        checkpoints: Vec::new(),
+        checkpoints: Box::default(),
         omitted: 0,
         kept: None,
         data: haggle_model::grid::DataMoved::default(),
@@ -178,11 +178,11 @@ fn restarted() -> [AttemptRecord; 2] {
         writing: Span::from_secs(4),
         written: 2,
         available: 2,
-        checkpoints: vec![
+        checkpoints: Box::new([
             checkpoint(30, 30, Some(32), Some(35)),
             checkpoint(62, 60, Some(64), Some(67)),
-        ],
-        kept: Some(KeptCheckpoint { since: at(35), bytes: 10 }),
+        ]),
+        kept: Some(Box::new(KeptCheckpoint { since: at(35), bytes: 10 })),
         ..an_attempt(1, (0, 75), AttemptOutcome::Failed)
     };
     let second = AttemptRecord {
@@ -194,11 +194,11 @@ fn restarted() -> [AttemptRecord; 2] {
         writing: Span::from_secs(2),
         written: 1,
         available: 1,
-        checkpoints: vec![CheckpointRecord {
+        checkpoints: Box::new([CheckpointRecord {
             computing: Span::from_secs(30),
             ..checkpoint(115, 90, Some(117), Some(120))
-        }],
-        kept: Some(KeptCheckpoint { since: at(120), bytes: 10 }),
+        }]),
+        kept: Some(Box::new(KeptCheckpoint { since: at(120), bytes: 10 })),
         ..an_attempt(2, (80, 127), AttemptOutcome::Completed)
     };
     [first, second]
@@ -251,7 +251,7 @@ fn what_is_computed_when_the_run_ends_is_in_progress_with_all_it_is_built_on() {
         done: Work::from_mi(90),
         computing: Span::from_secs(30),
         writing: Span::from_secs(1),
-        checkpoints: Vec::new(),
+        checkpoints: Box::default(),
         ..second
     };
     let (grid, job) = books(116, &[first, second], over(100, open(116, 1, &[2])));
@@ -267,7 +267,7 @@ fn copies_of_a_job_are_duplicates_unless_its_winner_started_from_them() {
     let first = AttemptRecord {
         written: 1,
         available: 1,
-        checkpoints: vec![checkpoint(10, 10, Some(10), Some(12))],
+        checkpoints: Box::new([checkpoint(10, 10, Some(10), Some(12))]),
         ..an_attempt(1, (0, 25), AttemptOutcome::Cancelled)
     };
     let second = AttemptRecord {
@@ -306,7 +306,7 @@ fn a_migration_takes_along_what_was_done() {
         writing: Span::from_secs(2),
         written: 1,
         available: 1,
-        checkpoints: vec![checkpoint(8, 8, Some(10), Some(10))],
+        checkpoints: Box::new([checkpoint(8, 8, Some(10), Some(10))]),
         ..an_attempt(1, (0, 10), AttemptOutcome::Moved)
     };
     let second = AttemptRecord {

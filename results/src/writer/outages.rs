@@ -59,9 +59,16 @@ pub(super) struct Outages {
 struct Lost {
     /// A job once for each attempt, in no order.
     jobs: SmallVec<[JobId; 4]>,
-    loss: Loss,
+    /// In a box, for outages wait here by the hundred thousand until somebody knows that they cost anything.
+    loss: Option<Box<Loss>>,
     /// Attempts of which nobody knows yet what they cost.
     unsettled: u32,
+}
+
+impl Lost {
+    fn add(&mut self, loss: Loss) {
+        **self.loss.get_or_insert_default() += loss;
+    }
 }
 
 struct Outage {
@@ -75,7 +82,7 @@ impl Outages {
         let lost = self.failing.entry(provider).or_default();
         lost.jobs.push(job);
         match loss {
-            Some(loss) => lost.loss += loss,
+            Some(loss) => lost.add(loss),
             None => lost.unsettled += 1,
         }
     }
@@ -91,7 +98,7 @@ impl Outages {
         for (&key, outage) in outages {
             if outage.lost.unsettled > 0 {
                 outage.lost.unsettled -= 1;
-                outage.lost.loss += loss;
+                outage.lost.add(loss);
                 return self.write_if_whole(key, files);
             }
         }
@@ -158,7 +165,8 @@ impl Outage {
         let mut jobs = lost.jobs.clone();
         jobs.sort_unstable();
         jobs.dedup();
-        let cost = lost.loss.time as f64 / MICROS as f64 + lost.loss.work.as_mi_f64();
+        let loss = lost.loss.as_deref().copied().unwrap_or_default();
+        let cost = loss.time as f64 / MICROS as f64 + loss.work.as_mi_f64();
         // A node's processors are next to each other, so that one interval is the rule.
         files.put_all(processors.intervals().iter().map(|&(first, last)| OutageCells {
             provider,

@@ -51,7 +51,7 @@ fn attempts() -> [AttemptRecord; 2] {
         writing: Span::from_secs(3),
         written: 1,
         available: 1,
-        checkpoints: vec![saved, cut_off],
+        checkpoints: Box::new([saved, cut_off]),
         omitted: 1,
         kept: None,
         data: DataMoved { input: 5, output: 7, checkpoints: 11, recovery: 13 },
@@ -71,7 +71,7 @@ fn attempts() -> [AttemptRecord; 2] {
         writing: Span::ZERO,
         written: 0,
         available: 0,
-        checkpoints: Vec::new(),
+        checkpoints: Box::default(),
         omitted: 0,
         ..first.clone()
     };

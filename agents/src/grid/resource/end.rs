@@ -50,7 +50,7 @@ impl GridResource {
             available: replica.available,
             checkpoints: replica.checkpoints.into_iter().map(|(_, record)| record).collect(),
             omitted: replica.omitted,
-            kept: replica.kept,
+            kept: replica.kept.map(Box::new),
             data: replica.moved,
         })));
     }
