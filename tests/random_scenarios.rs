@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use haggle::experiment::random::features::FEATURES;
+use haggle::experiment::random::features;
 use haggle::scenario::random::round;
 use serde_json::Value;
 
@@ -85,8 +85,7 @@ fn the_page_on_crossings_has_every_feature() {
         Some(rest.split(" | ").next()?.trim())
     });
     let named: Vec<&str> = rows.collect();
-    let expected: Vec<&str> = FEATURES.iter().map(|(name, _)| *name).collect();
-    assert_eq!(named, expected, "renew docs/crossing.md as it says");
+    assert_eq!(named, features::names(), "renew docs/crossing.md as it says");
 }
 
 /// Writes the counts into the page.
@@ -94,15 +93,15 @@ fn renew_page(report: &Value) {
     let text = fs::read_to_string(page()).expect("the page can be read");
     let (before, rest) = text.split_once(MARKS[0]).expect("the first mark is there");
     let (_, after) = rest.split_once(MARKS[1]).expect("the second mark is there");
-    let numbers: String = (1..=FEATURES.len()).map(|number| format!(" {number} |")).collect();
-    let mut table =
-        format!("|  | feature |{numbers}\n|--:|---|{}\n", "--:|".repeat(FEATURES.len()));
-    for (place, (one, _)) in FEATURES.iter().enumerate() {
+    let names = features::names();
+    let numbers: String = (1..=names.len()).map(|number| format!(" {number} |")).collect();
+    let mut table = format!("|  | feature |{numbers}\n|--:|---|{}\n", "--:|".repeat(names.len()));
+    for (place, one) in names.iter().enumerate() {
         table.push_str(&format!("| {} | {one} |", place + 1));
-        for (other, _) in &FEATURES[..=place] {
+        for other in &names[..=place] {
             table.push_str(&format!(" {} |", report["pairs"][one][other].as_u64().unwrap_or(0)));
         }
-        table.push_str(&" |".repeat(FEATURES.len() - place - 1));
+        table.push_str(&" |".repeat(names.len() - place - 1));
         table.push('\n');
     }
     let text = format!("{before}{}{table}{}{after}", MARKS[0], MARKS[1]);

@@ -30,8 +30,8 @@ pub struct Done {
 /// Whether a scenario, and what was done with it, has a feature.
 type Has = fn(&Scenario, &Done) -> bool;
 
-/// The features: what each is called, and who has it.
-pub const FEATURES: [(&str, Has); 49] = [
+/// What each feature is called, and who has it; every kind of figure is one besides.
+const FEATURES: [(&str, Has); 35] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| !scenario.providers.is_empty() && !bags(scenario)),
     ("bags", |scenario, _| bags(scenario)),
@@ -78,30 +78,18 @@ pub const FEATURES: [(&str, Has); 49] = [
     ("explain", |_, done| done.explain),
     ("compare", |_, done| done.compare),
     ("tables", |_, done| done.tables),
-    ("gantt", |_, done| drawn(done, FigureKind::Gantt)),
-    ("utilisation", |_, done| drawn(done, FigureKind::Utilisation)),
-    ("queue-length", |_, done| drawn(done, FigureKind::QueueLength)),
-    ("waiting-ecdf", |_, done| drawn(done, FigureKind::WaitingEcdf)),
-    ("bounded-slowdown-ecdf", |_, done| drawn(done, FigureKind::BoundedSlowdownEcdf)),
-    ("agreement-ecdf", |_, done| drawn(done, FigureKind::AgreementEcdf)),
-    ("bars", |_, done| drawn(done, FigureKind::Bars)),
-    ("box", |_, done| drawn(done, FigureKind::Box)),
-    ("letter-values", |_, done| drawn(done, FigureKind::LetterValues)),
-    ("lines", |_, done| drawn(done, FigureKind::Lines)),
-    ("resource-timeline", |_, done| drawn(done, FigureKind::ResourceTimeline)),
-    ("job-timeline", |_, done| drawn(done, FigureKind::JobTimeline)),
-    ("workflow-timeline", |_, done| drawn(done, FigureKind::WorkflowTimeline)),
-    ("sequence", |_, done| drawn(done, FigureKind::Sequence)),
 ];
+
+/// The names of all features, in the order of the table.
+pub fn names() -> Vec<&'static str> {
+    let figures = FigureKind::ALL.into_iter().map(FigureKind::name);
+    FEATURES.iter().map(|(name, _)| *name).chain(figures).collect()
+}
 
 /// The names of the features that a case has.
 pub fn of(scenario: &Scenario, done: &Done) -> BTreeSet<String> {
-    let had = FEATURES.iter().filter(|(_, has)| has(scenario, done));
-    had.map(|(name, _)| (*name).to_owned()).collect()
-}
-
-fn drawn(done: &Done, kind: FigureKind) -> bool {
-    done.figures.contains(kind.name())
+    let had = FEATURES.iter().filter(|(_, has)| has(scenario, done)).map(|(name, _)| *name);
+    had.chain(done.figures.iter().copied()).map(str::to_owned).collect()
 }
 
 fn bags(scenario: &Scenario) -> bool {

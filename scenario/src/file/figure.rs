@@ -210,80 +210,42 @@ impl Figure {
     }
 }
 
-/// What is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum FigureKind {
-    /// Which job held which processors when. Numbers on bars are those of jobs in the run; processors are counted from 0 at each
-    /// provider; what failed is pale and hatched.
-    Gantt,
-    /// Share of busy processors over time.
-    Utilisation,
-    /// Waiting jobs over time.
-    QueueLength,
-    /// Which share of jobs waited at most how long.
-    WaitingEcdf,
-    /// Which share of jobs had at most which bounded slowdown.
-    BoundedSlowdownEcdf,
-    /// Which share of the jobs whose parts were got by a protocol had all of them after which time since the first try.
-    AgreementEcdf,
-    /// A metric as bars.
-    Bars,
-    /// How a metric is spread: over the replications of a sweep, or over the jobs of a run; quartiles and whiskers.
-    Box,
-    /// The same for many values: boxes from fourth to fourth, from eighth to eighth and so on.
-    LetterValues,
-    /// A metric over a sweep axis.
-    Lines,
-    /// What the slots of a grid's resource did when: attempts of jobs, checkpoints and outages.
-    ResourceTimeline,
-    /// One job of a grid across its attempts, and from which checkpoint each went on.
-    JobTimeline,
-    /// One workflow: which of its tasks ran where when, and when their data moved.
-    WorkflowTimeline,
-    /// Who said what to whom about one job: a message sequence chart.
-    Sequence,
+haggle_model::words! {
+    /// What is drawn.
+    pub enum FigureKind {
+        /// Which job held which processors when. Numbers on bars are those of jobs in the run; processors are counted from 0 at each
+        /// provider; what failed is pale and hatched.
+        Gantt = "gantt",
+        /// Share of busy processors over time.
+        Utilisation = "utilisation",
+        /// Waiting jobs over time.
+        QueueLength = "queue-length",
+        /// Which share of jobs waited at most how long.
+        WaitingEcdf = "waiting-ecdf",
+        /// Which share of jobs had at most which bounded slowdown.
+        BoundedSlowdownEcdf = "bounded-slowdown-ecdf",
+        /// Which share of the jobs whose parts were got by a protocol had all of them after which time since the first try.
+        AgreementEcdf = "agreement-ecdf",
+        /// A metric as bars.
+        Bars = "bars",
+        /// How a metric is spread: over the replications of a sweep, or over the jobs of a run; quartiles and whiskers.
+        Box = "box",
+        /// The same for many values: boxes from fourth to fourth, from eighth to eighth and so on.
+        LetterValues = "letter-values",
+        /// A metric over a sweep axis.
+        Lines = "lines",
+        /// What the slots of a grid's resource did when: attempts of jobs, checkpoints and outages.
+        ResourceTimeline = "resource-timeline",
+        /// One job of a grid across its attempts, and from which checkpoint each went on.
+        JobTimeline = "job-timeline",
+        /// One workflow: which of its tasks ran where when, and when their data moved.
+        WorkflowTimeline = "workflow-timeline",
+        /// Who said what to whom about one job: a message sequence chart.
+        Sequence = "sequence",
+    }
 }
 
 impl FigureKind {
-    /// All of them.
-    pub const ALL: [FigureKind; 14] = [
-        FigureKind::Gantt,
-        FigureKind::Utilisation,
-        FigureKind::QueueLength,
-        FigureKind::WaitingEcdf,
-        FigureKind::BoundedSlowdownEcdf,
-        FigureKind::AgreementEcdf,
-        FigureKind::Bars,
-        FigureKind::Box,
-        FigureKind::LetterValues,
-        FigureKind::Lines,
-        FigureKind::ResourceTimeline,
-        FigureKind::JobTimeline,
-        FigureKind::WorkflowTimeline,
-        FigureKind::Sequence,
-    ];
-
-    /// The word in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            FigureKind::Gantt => "gantt",
-            FigureKind::Utilisation => "utilisation",
-            FigureKind::QueueLength => "queue-length",
-            FigureKind::WaitingEcdf => "waiting-ecdf",
-            FigureKind::BoundedSlowdownEcdf => "bounded-slowdown-ecdf",
-            FigureKind::AgreementEcdf => "agreement-ecdf",
-            FigureKind::Bars => "bars",
-            FigureKind::Box => "box",
-            FigureKind::LetterValues => "letter-values",
-            FigureKind::Lines => "lines",
-            FigureKind::ResourceTimeline => "resource-timeline",
-            FigureKind::JobTimeline => "job-timeline",
-            FigureKind::WorkflowTimeline => "workflow-timeline",
-            FigureKind::Sequence => "sequence",
-        }
-    }
-
     /// Whether it shows how values are spread.
     pub const fn shows_spread(self) -> bool {
         matches!(self, FigureKind::Box | FigureKind::LetterValues)

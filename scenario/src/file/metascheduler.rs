@@ -179,27 +179,17 @@ impl Reallocation {
     }
 }
 
-/// What is done with moldable jobs that wait.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReallocationAlgorithm {
-    /// A job stays where it is unless another provider has it done earlier by more than `threshold`.
-    #[default]
-    Regular,
-    /// All are cancelled, and then each goes to the provider that has it done first.
-    AllCancellation,
-    /// Nothing: a job stays where it was placed.
-    None,
-}
-
-impl ReallocationAlgorithm {
-    /// The word of the scenario.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ReallocationAlgorithm::Regular => "regular",
-            ReallocationAlgorithm::AllCancellation => "all-cancellation",
-            ReallocationAlgorithm::None => "none",
-        }
+haggle_model::words! {
+    /// What is done with moldable jobs that wait.
+    #[derive(Default)]
+    pub enum ReallocationAlgorithm {
+        /// A job stays where it is unless another provider has it done earlier by more than `threshold`.
+        #[default]
+        Regular = "regular",
+        /// All are cancelled, and then each goes to the provider that has it done first.
+        AllCancellation = "all-cancellation",
+        /// Nothing: a job stays where it was placed.
+        None = "none",
     }
 }
 

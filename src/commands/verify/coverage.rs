@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::experiment::random::Verdict;
-use crate::experiment::random::features::FEATURES;
+use crate::experiment::random::features;
 use crate::scenario::random::keys;
 use serde::Serialize;
 
@@ -37,11 +37,8 @@ impl Coverage {
             *self.keys.entry(key.clone()).or_default() += 1;
             self.never.remove(key);
         }
-        let had: Vec<&str> = FEATURES
-            .iter()
-            .map(|(name, _)| *name)
-            .filter(|name| verdict.features.contains(*name))
-            .collect();
+        let all = features::names().into_iter();
+        let had: Vec<&str> = all.filter(|name| verdict.features.contains(*name)).collect();
         for (place, one) in had.iter().enumerate() {
             let row = self.pairs.entry((*one).to_owned()).or_default();
             for other in &had[..=place] {
@@ -70,12 +67,13 @@ impl Coverage {
 
     fn pairs_table(&self) -> String {
         let number = |place: usize| (place + 1).to_string();
+        let names = features::names();
         let mut head = row(["", ""]);
-        head.extend((0..FEATURES.len()).map(number));
+        head.extend((0..names.len()).map(number));
         let mut rows = vec![head];
-        for (place, (one, _)) in FEATURES.iter().enumerate() {
+        for (place, one) in names.iter().enumerate() {
             let mut cells = vec![number(place), (*one).to_owned()];
-            for (other, _) in &FEATURES[..=place] {
+            for other in &names[..=place] {
                 let count = self.pairs.get(*one).and_then(|row| row.get(*other));
                 cells.push(count.copied().unwrap_or(0).to_string());
             }
