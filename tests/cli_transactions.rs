@@ -169,6 +169,32 @@ fn times_that_are_too_short_for_the_network_are_refused() {
     }
 }
 
+/// What a protocol has of its own no other one reads; what all have is warned about where there is none.
+#[test]
+fn keys_of_another_protocol_are_refused_or_warned_about() {
+    let slots = WIDE
+        .replace("policy = \"conservative\"", "policy = \"conservative\"\ndisclosure = \"slots\"");
+    let said = |told: &str| {
+        let folder = Folder::with(&[("s.toml", &slots.replace("protocol = \"two-phase\"", told))]);
+        unwrapped(&folder.haggle(&["validate", "s.toml"]))
+    };
+    let other = said("protocol = { name = \"ordered\", lease = \"5s\" }");
+    assert!(other.starts_with("exit code: 3"), "{other}");
+    assert!(other.contains("with `name = \"ordered\"` has no key `lease`"), "{other}");
+    assert!(other.contains("it is a key of \"two-phase\", \"polling\" or \"probing\""), "{other}");
+    let claims = said("protocol = \"claiming\"\npatience = \"9s\"");
+    assert!(
+        claims.contains("`patience` of the co-allocation of metascheduler \"broker\""),
+        "{claims}"
+    );
+    assert!(claims.contains("a claim is made until there is room"), "{claims}");
+    let none = said("patience = \"9s\"\nretry = \"1s\"\nback-off = \"none\"");
+    for key in ["patience", "retry", "back-off"] {
+        assert!(none.contains(&format!("`{key}` of the co-allocation")), "{none}");
+    }
+    assert!(none.contains("without a `protocol` nobody waits for an answer"), "{none}");
+}
+
 /// Each of two holds one provider and waits for the other one.
 const CROSSED: &str = r#"
 [scenario]

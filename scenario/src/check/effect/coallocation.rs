@@ -14,19 +14,26 @@ impl Check<'_> {
     ) {
         let owner = format!("the co-allocation of {owner}");
         let protocol = coallocation.protocol.as_ref();
-        let why = "under a protocol every provider is asked for an equal part";
-        for key in ["fill", "part-min"] {
-            let read = protocol.is_none();
-            self.uses(&path.key(key), read, &owner, why, "remove it, or remove `protocol`");
-        }
-        let why = "without a `protocol` nobody waits for an answer";
-        for key in ["patience", "retry", "back-off"] {
-            let read = protocol.is_some();
-            self.uses(&path.key(key), read, &owner, why, "remove it, or choose a `protocol`");
-        }
-        if protocol.is_some_and(|it| !it.has_patience()) {
-            let why = "a claim is made until it has been in vain for `claims` times";
-            self.uses(&path.key("patience"), false, &owner, why, "remove it");
+        let divides = "under a protocol every provider is asked for an equal part";
+        let remove = "remove it, or remove `protocol`";
+        let answers = "without a `protocol` nobody waits for an answer";
+        let choose = "remove it, or choose a `protocol`";
+        let (waits, why, remedy) = match protocol {
+            None => (false, answers, choose),
+            Some(it) => {
+                let why = "a claim is made until there is room, or `claims` are used up";
+                (it.has_patience(), why, "remove it, or set `claims`")
+            }
+        };
+        let rows = [
+            ("fill", protocol.is_none(), divides, remove),
+            ("part-min", protocol.is_none(), divides, remove),
+            ("patience", waits, why, remedy),
+            ("retry", protocol.is_some(), answers, choose),
+            ("back-off", protocol.is_some(), answers, choose),
+        ];
+        for (key, read, why, remedy) in rows {
+            self.uses(&path.key(key), read, &owner, why, remedy);
         }
     }
 }
