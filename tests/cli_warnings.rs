@@ -339,6 +339,8 @@ fn disclosures_are_listed_with_those_who_ask_for_them() {
         line("load").ends_with("placement least-loaded; composition offers-dplb-v2"),
         "{listed}"
     );
+    assert!(line("slots").ends_with("coallocation without a protocol; mapping slots"), "{listed}");
+    assert!(line("offers").contains("; protocol two-phase, one-phase, "), "{listed}");
     assert!(line("queue").ends_with("nobody"), "{listed}");
 }
 

@@ -276,7 +276,9 @@ fn disclosures(words: &[Word]) -> String {
             askers.push(format!("mapping {}", words.join(", ")));
         }
         let words = vocabulary::words("Protocol").into_iter().map(|word| word.word);
-        let words: Vec<String> = words.filter(|word| spreads(read(word))).collect();
+        let words: Vec<String> = words
+            .filter(|word| read(word).is_some_and(|protocol| spreads(Some(protocol))))
+            .collect();
         if !words.is_empty() {
             askers.push(format!("protocol {}", words.join(", ")));
         }
@@ -286,9 +288,11 @@ fn disclosures(words: &[Word]) -> String {
     format!("{}\nEach level includes those above it.\n", lines(&rows, &[0, 1, 2]))
 }
 
-/// What a word of scenarios stands for.
+/// What a word of scenarios stands for: itself, or the table that has this name and nothing else.
 fn read<T: DeserializeOwned>(word: &str) -> Option<T> {
-    toml::Value::String(word.to_owned()).try_into().ok()
+    let word = toml::Value::String(word.to_owned());
+    let table = toml::Table::from_iter([("name".to_owned(), word.clone())]);
+    word.try_into().or_else(|_| table.try_into()).ok()
 }
 
 fn as_text(words: &[Word]) -> String {
