@@ -37,4 +37,5 @@ pub mod world;
 pub use in_code::{summarise, write};
 pub use run::{
     Conduct, Destination, ExperimentError, Figures, Keep, Outcome, Unwatched, Watch, Written, run,
+    run_and_see,
 };

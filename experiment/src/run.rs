@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use haggle_model::workload as model;
 use haggle_model::workload::CleaningReport;
-use haggle_model::{Cast, Time};
+use haggle_model::{Cast, Job, Time};
 use haggle_recording::check::{Check, Violation};
 use haggle_recording::{Books, Listener, TooWide};
 use haggle_results::provenance::FORMAT;
@@ -15,7 +15,7 @@ use haggle_results::{
     Provenance, ResultsError, RunDigest, RunReader, RunWriter, Summary, Timing, WriteOptions,
     sha256,
 };
-use haggle_runtime::{Driver, OutsideError, RunError, RunStats, Simulation, World};
+use haggle_runtime::{Arrivals, Driver, OutsideError, RunError, RunStats, Simulation, World};
 use haggle_scheduling::own::{Kind, NoSuchRule};
 
 use super::about::about;
@@ -186,10 +186,42 @@ pub fn run(
     destination: Option<&Destination>,
     conduct: &Conduct<'_>,
 ) -> Result<Outcome, ExperimentError> {
+    carry_out(scenario, folder, destination, conduct, |jobs| jobs)
+}
+
+/// As [`run`], and calls `see` with each job when it is read, in the order in which those of one
+/// workload come.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_and_see(
+    scenario: &Scenario,
+    folder: &Path,
+    destination: Option<&Destination>,
+    conduct: &Conduct<'_>,
+    see: impl Fn(&Job) + Clone + Send + 'static,
+) -> Result<Outcome, ExperimentError> {
+    let seen = |jobs: Arrivals| {
+        let see = see.clone();
+        Box::new(jobs.inspect(move |job| job.iter().for_each(&see))) as Arrivals
+    };
+    carry_out(scenario, folder, destination, conduct, seen)
+}
+
+/// Runs a scenario with its `arrivals` as they are made of what its workloads bring.
+fn carry_out(
+    scenario: &Scenario,
+    folder: &Path,
+    destination: Option<&Destination>,
+    conduct: &Conduct<'_>,
+    arrivals: impl Fn(Arrivals) -> Arrivals,
+) -> Result<Outcome, ExperimentError> {
     let stopwatch = Stopwatch::start();
     let own_rules = own_rules(scenario).map_err(StageError::from)?;
     let stage = Stage::set(scenario, folder)?;
-    let Stage { world, cast, reports, inputs, steps, clocks, mut warnings } = stage;
+    let Stage { mut world, cast, reports, inputs, steps, clocks, mut warnings } = stage;
+    let all = world.arrivals.into_iter();
+    world.arrivals = all.map(|(user, jobs)| (user, arrivals(jobs))).collect();
     let cast = Arc::new(cast);
     let metrics = metrics_options(scenario);
     let may_fail = world.outages.is_some();

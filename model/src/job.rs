@@ -169,6 +169,17 @@ pub struct JobOrigin {
     pub preceding_job: i64,
     /// Seconds between the end of that job and this submission.
     pub think_time: i64,
+    /// How it went on the machine of the log, if that says so.
+    pub recorded: Option<Recorded>,
+}
+
+/// How a job went where it ran when its log was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// How long it waited.
+    pub wait: Span,
+    /// How long it ran, as it stands in the log.
+    pub run_time: HiddenRunTime,
 }
 
 impl JobOrigin {
@@ -183,6 +194,7 @@ impl JobOrigin {
         used_memory: -1,
         preceding_job: -1,
         think_time: -1,
+        recorded: None,
     };
 }
 

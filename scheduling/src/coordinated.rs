@@ -26,6 +26,7 @@ pub use self::blocks::Shares;
 pub use self::rescheduling::{Effort, ReschedulingConfig, ReschedulingRule};
 
 use self::entry::{Entry, Kind};
+use self::relay::Relay;
 use crate::bags::{Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offer, merge};
 use crate::composition::QueueEntry;
 use crate::placing::{free_slots, place};
@@ -58,6 +59,8 @@ pub struct ConservativeBags {
     openings: Openings,
     /// Rigid jobs as the first and the second pass looked at them last, while there are no shares.
     lines: [Waiting; 2],
+    /// Memory for tasks that move up one after the other.
+    relay: Relay,
     effort: Effort,
 }
 
@@ -79,6 +82,7 @@ impl ConservativeBags {
             all_open: false,
             openings: Openings::new(processors),
             lines: Default::default(),
+            relay: Relay::default(),
             effort: Effort::default(),
         }
     }

@@ -77,6 +77,13 @@ struct Place {
     entry: usize,
 }
 
+/// Takes out what is from `half` on, with room for as many as a block may have.
+fn upper<T>(values: &mut Vec<T>, half: usize) -> Vec<T> {
+    let mut upper = Vec::with_capacity(2 * BLOCK_CAPACITY);
+    upper.extend(values.drain(half..));
+    upper
+}
+
 impl Profile {
     /// A machine of `capacity` processors, all free for ever.
     ///
@@ -668,8 +675,8 @@ impl Profile {
         {
             let half = block.times.len() - BLOCK_CAPACITY / 2;
             let upper = Block {
-                times: block.times.split_off(half),
-                free: block.free.split_off(half),
+                times: upper(&mut block.times, half),
+                free: upper(&mut block.free, half),
                 ..*block
             };
             self.blocks.insert(index + 1, upper);

@@ -5,12 +5,14 @@ mod text;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::experiment::{self, Conduct, Destination, Figures, Keep, Outcome};
 use crate::scenario::file::{Compression, Overrun, TableFormat};
 use crate::scenario::quantity::EstimateRule;
 use crate::scenario::vocabulary::parser;
 use crate::scenario::{Experiment, Logs, Scenario, Source, file};
+use haggle_model::Job;
 use haggle_model::workload::swf::{self, Malformed};
 use haggle_results::Existing;
 use serde::Serialize;
@@ -21,7 +23,7 @@ use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
 use crate::report::{say, warn_of};
-use recorded::Recorded;
+use recorded::{Baseline, Totals};
 use text::{as_text, side_by_side};
 
 /// Replay a log on one machine, under one policy or several
@@ -169,8 +171,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         );
     }
     let mut outcomes = Vec::new();
+    // How the same jobs went where they ran.
+    let mut recorded = None;
     for (scenario, &policy) in scenarios.iter().zip(policies) {
-        let outcome = replay(args, policy, scenario, &vain)?;
+        let (outcome, totals) = replay(args, policy, scenario, &vain)?;
+        recorded = totals;
         if !args.quiet {
             // What is wrong with a log is wrong with it under every policy.
             if outcomes.is_empty() {
@@ -187,7 +192,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         }
         outcomes.push((scenario, outcome));
     }
-    let recorded = recorded(args, &scenarios)?;
+    if recorded.is_none() && !args.quiet {
+        say("note: the log has no waiting times (field 3) to compare with\n");
+    }
     if args.json {
         return print_told(policies, &outcomes, recorded.as_ref());
     }
@@ -198,36 +205,20 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// What became of the same jobs where they ran, if the log says so; and if not, says that it does not.
-fn recorded(args: &Args, scenarios: &[Scenario]) -> Result<Option<Recorded>, Error> {
-    let Some(scenario) = scenarios.first() else { return Ok(None) };
-    let once = args.log == Path::new("-") || is_pipe(&args.log);
-    let recorded = if once { None } else { Recorded::read(scenario, &args.log)? };
-    if recorded.is_none() && !args.quiet {
-        say(match once {
-            true => {
-                "note: a log that comes through a pipe is not compared with its own waiting times\n"
-            }
-            false => "note: the log has no waiting times (field 3) to compare with\n",
-        });
-    }
-    Ok(recorded)
-}
-
 /// What is told as JSON, and beside it what the log has recorded.
 #[derive(Serialize)]
 struct Beside<'r, T> {
     #[serde(flatten)]
     told: T,
     #[serde(skip_serializing_if = "Option::is_none")]
-    as_recorded: Option<&'r Recorded>,
+    as_recorded: Option<&'r Baseline>,
 }
 
 /// Prints what came out as JSON: of several policies, each under its name.
 fn print_told(
     policies: &[Policy],
     outcomes: &[(&Scenario, Outcome)],
-    as_recorded: Option<&Recorded>,
+    as_recorded: Option<&Baseline>,
 ) -> Result<Exit, Error> {
     match outcomes {
         [(scenario, outcome)] => print_json(&Beside { told: told(scenario, outcome), as_recorded }),
@@ -242,13 +233,13 @@ fn print_told(
     Ok(Exit::Success)
 }
 
-/// Replays the log under one policy.
+/// Replays the log under one policy; beside it, how the log says that its jobs went.
 fn replay(
     args: &Args,
     policy: Policy,
     scenario: &Scenario,
     vain: &[String],
-) -> Result<Outcome, Error> {
+) -> Result<(Outcome, Option<Baseline>), Error> {
     let several = args.policy.len() > 1;
     let destination = args.output.as_ref().map(|folder| Destination {
         folder: if several { folder.join(policy.word()) } else { folder.clone() },
@@ -265,8 +256,17 @@ fn replay(
         check: args.check,
         warnings: vain,
     };
+    let machine = scenario.providers.first().map_or(0, |machine| machine.processors);
+    let totals = Arc::new(Mutex::new(Totals::new(machine)));
+    let add = {
+        let totals = Arc::clone(&totals);
+        move |job: &Job| totals.lock().unwrap_or_else(PoisonError::into_inner).add(job)
+    };
     // The bar goes with `watch`, before anything is printed.
-    Ok(experiment::run(scenario, Path::new(""), destination.as_ref(), &conduct)?)
+    let from = Path::new("");
+    let outcome = experiment::run_and_see(scenario, from, destination.as_ref(), &conduct, add)?;
+    let baseline = totals.lock().unwrap_or_else(PoisonError::into_inner).baseline();
+    Ok((outcome, baseline))
 }
 
 /// A policy that is named before.

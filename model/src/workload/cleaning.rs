@@ -12,7 +12,7 @@ use super::rules::{
     PartialExecution, ProcessorsFrom, Rules, SubmitOrder, TooWide, ZeroRunTime,
 };
 use super::swf::{SwfReader, SwfRecord};
-use crate::job::{HiddenRunTime, JobOrigin, Lot};
+use crate::job::{HiddenRunTime, JobOrigin, Lot, Recorded};
 use crate::{Job, JobId, JobShape, Span, Time};
 
 /// What the rules did to a log.
@@ -514,7 +514,14 @@ fn origin(record: &SwfRecord) -> JobOrigin {
         used_memory: record.used_memory,
         preceding_job: record.preceding_job,
         think_time: record.think_time.as_micros().div_euclid(1_000_000),
+        recorded: recorded(record),
     }
+}
+
+fn recorded(record: &SwfRecord) -> Option<Recorded> {
+    let is_known = record.wait >= Span::ZERO && record.run_time >= Span::ZERO;
+    let run_time = HiddenRunTime::new(record.run_time);
+    is_known.then_some(Recorded { wait: record.wait, run_time })
 }
 
 #[cfg(test)]

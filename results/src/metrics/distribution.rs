@@ -24,8 +24,8 @@ pub struct Distribution {
 impl Distribution {
     /// The distribution of `values`, or `None` if there are none. Sorts them, so that
     /// the sums come out the same in whatever order jobs ended.
-    pub fn of(mut values: Vec<f64>) -> Option<Distribution> {
-        values.sort_unstable_by(f64::total_cmp);
+    pub fn of(values: Vec<f64>) -> Option<Distribution> {
+        let values = sorted(values);
         Some(Distribution {
             count: values.len() as u64,
             mean: stats::mean(&values)?,
@@ -35,6 +35,15 @@ impl Distribution {
             max: *values.last()?,
         })
     }
+}
+
+/// As [`f64::total_cmp`] would sort them, but as integers: these are compared several times as fast.
+fn sorted(values: Vec<f64>) -> Vec<f64> {
+    // What is below zero descends by its bits. What turns floats into integers turns them back.
+    let turned = |bits: i64| bits ^ ((bits >> 63) as u64 >> 1) as i64;
+    let mut keys = Vec::from_iter(values.iter().map(|value| turned(value.to_bits() as i64)));
+    keys.sort_unstable();
+    keys.into_iter().map(|key| f64::from_bits(turned(key) as u64)).collect()
 }
 
 /// The value at rank `share` × (n - 1) of ascending `sorted`, linear between neighbours
@@ -59,6 +68,16 @@ mod tests {
         assert_eq!(percentile(&values, 0.95), Some(7.399999999999999)); // numpy.percentile gives 7.3999…
         assert_eq!(percentile(&values, 1.0), Some(8.0));
         assert_eq!(percentile(&[], 0.5), None);
+    }
+
+    #[test]
+    fn floats_are_sorted_as_integers() {
+        let mut values =
+            vec![3.5, -0.0, f64::INFINITY, -1e300, 0.0, f64::NAN, -2.0, 1e-310, -f64::NAN];
+        let found = sorted(values.clone());
+        values.sort_by(f64::total_cmp);
+        let bits = |values: Vec<f64>| Vec::from_iter(values.into_iter().map(f64::to_bits));
+        assert_eq!(bits(found), bits(values));
     }
 
     #[test]

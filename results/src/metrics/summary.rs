@@ -550,7 +550,7 @@ struct Window {
 fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
     let jobs = &metrics.jobs;
     let mut order: Vec<usize> = (0..jobs.len()).collect();
-    order.sort_by_key(|&i| jobs[i].submit);
+    order.sort_by_cached_key(|&i| jobs[i].submit);
     let (Some(&first), Some(&last)) = (order.first(), order.last()) else {
         return Window { submissions: (0, 0), kept: order };
     };
@@ -585,6 +585,9 @@ fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
 
 /// Which jobs are left.
 pub(super) fn counted(metrics: &Metrics) -> Vec<bool> {
+    if metrics.options.cut == Cut::default() {
+        return vec![true; metrics.jobs.len()];
+    }
     let mut counted = vec![false; metrics.jobs.len()];
     window(metrics, run_span(&metrics.jobs)).kept.into_iter().for_each(|it| counted[it] = true);
     counted

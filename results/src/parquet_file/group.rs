@@ -114,59 +114,53 @@ impl Column {
         match (&mut self.writer, values) {
             (ColumnWriter::DoubleColumnWriter(writer), Values::Seconds(micros)) => {
                 // The division is the one of Time::as_secs_f64: exact to the last bit everywhere.
-                let seconds = |&micros: &i64| {
-                    (micros != NO_INTEGER).then(|| micros as f64 / MICROS_PER_SECOND as f64)
-                };
-                put(writer, micros[rows].iter().map(seconds))
+                let seconds = |micros| micros as f64 / MICROS_PER_SECOND as f64;
+                put(writer, micros[rows].iter().copied(), |&it| it != NO_INTEGER, seconds)
             }
             (ColumnWriter::DoubleColumnWriter(writer), Values::Real(values)) => {
-                put(writer, values[rows].iter().map(|&value| (!value.is_nan()).then_some(value)))
+                put(writer, values[rows].iter().copied(), |it| !it.is_nan(), |it| it)
             }
             (ColumnWriter::Int64ColumnWriter(writer), Values::Integer(values)) => {
-                let there = |&value: &i64| (value != NO_INTEGER).then_some(value);
-                put(writer, values[rows].iter().map(there))
+                put(writer, values[rows].iter().copied(), |&it| it != NO_INTEGER, |it| it)
             }
             (ColumnWriter::ByteArrayColumnWriter(writer), Values::Word { codes, words }) => {
                 let new = words[self.words.len()..].iter().map(|word| word.as_str().into());
                 self.words.extend(new);
-                let word =
-                    |&code: &u32| (code != NO_WORD).then(|| self.words[code as usize].clone());
-                put(writer, codes[rows].iter().map(word))
+                let word = |code| self.words[code as usize].clone();
+                put(writer, codes[rows].iter().copied(), |&it| it != NO_WORD, word)
             }
             (ColumnWriter::ByteArrayColumnWriter(writer), Values::Text { bytes, ends }) => {
                 let ends = &ends[rows.start..=rows.end];
                 let first = ends[0] as usize;
                 let bytes = Bytes::copy_from_slice(&bytes[first..ends[rows.len()] as usize]);
-                let text = |pair: &[i32]| {
-                    let (start, end) = (pair[0] as usize - first, pair[1] as usize - first);
-                    (start < end).then(|| bytes.slice(start..end).into())
-                };
-                put(writer, ends.windows(2).map(text))
+                let place = |pair: &[i32]| pair[0] as usize - first..pair[1] as usize - first;
+                let texts = ends.windows(2).map(place);
+                put(writer, texts, |it| !it.is_empty(), |it| bytes.slice(it).into())
             }
             (_, values) => unreachable!("{values:?} are not what the schema says of their column"),
         }
     }
 }
 
-/// Adds values, some of which may be missing; one that is where there always is one is an error.
-fn put<T: DataType>(
+/// Adds the values of some rows, which are missing where they are not `there`; one that is where there always is
+/// one is an error.
+fn put<R, T: DataType>(
     writer: &mut ColumnWriterImpl<'_, T>,
-    rows: impl ExactSizeIterator<Item = Option<T::T>>,
+    rows: impl ExactSizeIterator<Item = R> + Clone,
+    there: impl Fn(&R) -> bool,
+    value: impl Fn(R) -> T::T,
 ) -> Result<(), ParquetError> {
-    let count = rows.len();
-    let mut values = Vec::with_capacity(count);
-    if writer.get_descriptor().max_def_level() == 0 {
-        values.extend(rows.flatten());
-        if values.len() < count {
-            let name = writer.get_descriptor().name().to_owned();
-            return Err(ParquetError::General(format!("column {name} lacks a value")));
-        }
-        return writer.write_batch(&values, None, None).map(|_| ());
+    let levels = Vec::from_iter(rows.clone().map(|row| i16::from(there(&row))));
+    let all_there = levels.iter().all(|&level| level == 1);
+    let may_lack = writer.get_descriptor().max_def_level() > 0;
+    if !all_there && !may_lack {
+        let name = writer.get_descriptor().name().to_owned();
+        return Err(ParquetError::General(format!("column {name} lacks a value")));
     }
-    let mut levels = Vec::with_capacity(count);
-    for value in rows {
-        levels.push(i16::from(value.is_some()));
-        values.extend(value);
-    }
-    writer.write_batch(&values, Some(&levels), None).map(|_| ())
+    // As a rule all are there, or none is: then nobody has to look at each.
+    let values = match all_there {
+        true => Vec::from_iter(rows.map(value)),
+        false => Vec::from_iter(rows.filter(there).map(value)),
+    };
+    writer.write_batch(&values, may_lack.then_some(&levels), None).map(|_| ())
 }

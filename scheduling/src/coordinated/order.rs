@@ -65,9 +65,10 @@ impl Order {
         entries: impl Iterator<Item = (Slot, Key, &'a Entry)>,
         after: Time,
     ) -> Order {
-        let (keyed, lines) = (Vec::new(), Vec::new());
-        let mut order =
-            Order { entries: keyed, next: None, fresh: lines, later: BinaryHeap::new() };
+        let (count, _) = entries.size_hint();
+        let (keyed, lines) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let later = BinaryHeap::with_capacity(count);
+        let mut order = Order { entries: keyed, next: None, fresh: lines, later };
         for (place, (slot, key, entry)) in entries.enumerate() {
             order.entries.push((slot, key));
             let line = order.line(place, &entry.waiting, after);

@@ -14,7 +14,7 @@ use haggle_model::Time;
 ///
 /// As a rule each task goes to where the one before it has been. Then, for
 /// however many moves, one start has come in the end and one has gone.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Relay {
     /// Processors of one task.
     width: u32,

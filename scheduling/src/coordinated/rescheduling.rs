@@ -161,8 +161,8 @@ impl ConservativeBags {
         key: impl Fn(Slot, &Entry) -> Key,
         tie: impl Fn(&Entry) -> (Span, u64),
     ) -> Order {
-        let mut entries: Vec<_> =
-            self.in_slots().filter(|(_, entry)| !entry.waiting.is_empty()).collect();
+        let mut entries = Vec::with_capacity(self.entries.len());
+        entries.extend(self.in_slots().filter(|(_, entry)| !entry.waiting.is_empty()));
         entries.sort_unstable_by_key(|(_, entry)| tie(entry));
         let entries = entries.into_iter().map(|(slot, entry)| (slot, key(slot, entry), entry));
         Order::new(entries, after)
@@ -184,7 +184,7 @@ impl ConservativeBags {
         // behind it only. Most that waits is planned without a gap before it.
         let mut open = self.plan.profile().first_free(now);
         let mut batches = Vec::new();
-        let mut relay = Relay::default();
+        let mut relay = std::mem::take(&mut self.relay);
         while let Some((slot, run)) = order.next(&self.entries, open) {
             batches.clear();
             batches.extend_from_slice(&self.entry(slot).waiting[run]);
@@ -200,6 +200,7 @@ impl ConservativeBags {
             }
             debug_assert_eq!(open, self.plan.profile().first_free(now), "a hole before all others");
         }
+        self.relay = relay;
     }
 
     /// Batches of one entry, in order of start, where nothing is free before `open`.

@@ -50,13 +50,14 @@ impl Queue {
     ) -> Result<Moves, usize> {
         let mut moves = Moves::default();
         let mut hints = Hints::default();
+        let nearest = self.nearest(from);
         for index in from..self.entries.len() {
             if self.entries[index].pinned {
                 continue;
             }
             let kept = moves.batches.len();
             let demand = self.entries[index].demand;
-            let mut earliest = self.earliest(from, demand, now);
+            let mut earliest = self.saved[nearest].earliest(demand, now);
             if index - from >= DEEP {
                 // Nor will it fit before where the last one like it was looked for.
                 hints.booked();

@@ -55,7 +55,7 @@ impl Demand {
     /// is the same as placing them one by one.
     pub(super) fn find(
         self,
-        steps: &Steps,
+        steps: &mut Steps,
         now: Time,
         limit: Time,
         batches: &mut Vec<Batch>,

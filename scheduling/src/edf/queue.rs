@@ -15,7 +15,8 @@ use crate::hints::Hints;
 use crate::plan::{Part, Plan};
 use crate::{Interval, Overlap};
 
-/// Entries between two saved prefixes when they are made.
+/// Entries between two saved prefixes when they are made; as entries start there come to be fewer, and half of these at
+/// least.
 const STRIDE: usize = 16;
 
 /// What the first so many entries leave.
@@ -26,6 +27,13 @@ pub(super) struct Saved {
     /// No more than that: what comes in among these entries leaves less, and what leaves
     /// more makes the prefix anew.
     hints: Hints,
+}
+
+impl Saved {
+    /// When work can start beside that at the earliest, or before that.
+    pub(super) fn earliest(&mut self, demand: Demand, now: Time) -> Time {
+        self.steps.earliest_hinted(&mut self.hints, demand, now)
+    }
 }
 
 /// Accepted work, or what of it has not started.
@@ -136,12 +144,11 @@ impl Queue {
     /// When work can start at the earliest beside the first `count` entries, or before that.
     pub(super) fn earliest(&mut self, count: usize, demand: Demand, now: Time) -> Time {
         let nearest = self.nearest(count);
-        let Saved { steps, hints, .. } = &mut self.saved[nearest];
-        steps.earliest_hinted(hints, demand, now)
+        self.saved[nearest].earliest(demand, now)
     }
 
     /// The last saved prefix of `count` entries or fewer, which are not many fewer.
-    fn nearest(&mut self, count: usize) -> usize {
+    pub(super) fn nearest(&mut self, count: usize) -> usize {
         if self.saved.is_empty() {
             let steps = self.plan.profile().into();
             self.saved.push(Saved { count: 0, steps, hints: Hints::default() });
@@ -351,36 +358,61 @@ impl Queue {
     /// Work that ends at this very instant may not have given its processors
     /// back yet; its end brings the next pass.
     pub(super) fn start(&mut self, now: Time, rigid: bool, mut begin: impl FnMut(Slot, u32)) {
+        let is_due = |it: &Entry| it.demand.rigid == rigid && it.batches[0].start <= now;
+        if let Some(first) = self.entries.iter().position(is_due) {
+            self.start_from(first, now, rigid, &mut begin);
+        }
+        if rigid && self.tail.start(now, &mut self.plan, begin) {
+            self.saved.clear();
+        }
+    }
+
+    /// The same for entries, of which the first that is due is known.
+    fn start_from(
+        &mut self,
+        first: usize,
+        now: Time,
+        rigid: bool,
+        begin: &mut impl FnMut(Slot, u32),
+    ) {
         let Queue { plan, entries, tail, saved } = self;
-        entries.retain_mut(|entry| {
-            if entry.demand.rigid != rigid {
-                return true;
-            }
+        saved.iter_mut().for_each(|saved| saved.steps.forget_before(now));
+        let mut index = first;
+        while let Some(entry) = entries.get_mut(index) {
             let mut due = 0;
             for batch in &entry.batches {
-                if batch.start > now || batch.tasks > plan.free() {
+                if entry.demand.rigid != rigid || batch.start > now || batch.tasks > plan.free() {
                     break;
                 }
                 if batch.start < now {
                     tail.keep_places();
+                    saved.clear();
                 }
                 due += 1;
                 entry.demand.units -= batch.tasks;
                 let end = now + entry.demand.span;
                 if !entry.pinned {
                     plan.profile_mut().add(now, end, batch.tasks);
+                    // Those that have the entry among theirs leave what they did.
+                    for before in saved.iter_mut().take_while(|saved| saved.count <= index) {
+                        before.hints.booked();
+                        before.steps.add(now, end, batch.tasks);
+                    }
                 }
                 plan.start(entry.slot, batch.tasks, end);
                 begin(entry.slot, batch.tasks);
             }
-            if due > 0 {
-                entry.batches.drain(..due);
-                saved.clear();
+            if due < entry.batches.len() {
+                if due > 0 {
+                    entry.batches.drain(..due);
+                }
+                index += 1;
+                continue;
             }
-            !entry.batches.is_empty()
-        });
-        if rigid && tail.start(now, plan, begin) {
-            saved.clear();
+            entries.remove(index);
+            saved.iter_mut().filter(|saved| saved.count > index).for_each(|it| it.count -= 1);
+            // Of those that come near each other one is enough.
+            saved.dedup_by(|next, kept| next.count < kept.count + STRIDE / 2);
         }
     }
 

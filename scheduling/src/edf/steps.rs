@@ -20,6 +20,8 @@ pub(super) struct Steps {
     steps: Vec<Step>,
     /// Memory for the next list of steps.
     spare: Vec<Step>,
+    /// Memory for the next sweep.
+    pub(super) bounds: Vec<(u32, i64)>,
 }
 
 impl Clone for Steps {
@@ -34,7 +36,7 @@ impl Clone for Steps {
 
 impl From<Vec<Step>> for Steps {
     fn from(steps: Vec<Step>) -> Steps {
-        Steps { steps, spare: Vec::new() }
+        Steps { steps, ..Steps::default() }
     }
 }
 
@@ -49,8 +51,6 @@ pub(super) struct Step {
 pub(super) struct Window {
     pub(super) start: Time,
     end: i64,
-    /// Fewest processors that are free all the while.
-    pub(super) free: u32,
     /// The steps that it touches: from this one,
     first: usize,
     /// and before this one.
@@ -82,6 +82,11 @@ impl Steps {
         self.spare = std::mem::replace(&mut self.steps, steps);
     }
 
+    /// Forgets the steps that end at or before `now`.
+    pub(super) fn forget_before(&mut self, now: Time) {
+        self.steps.drain(..self.find(now));
+    }
+
     /// (start, free processors), oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Time, u32)> + '_ {
         self.steps.iter().map(|step| (Time::from_micros(step.start), step.free))
@@ -103,7 +108,13 @@ impl Steps {
 
     /// Fewest free processors during `[start, end)`; without bound if that is empty.
     pub(super) fn min_free(&self, start: Time, end: Time) -> u32 {
-        self.window(start, end).map_or(u32::MAX, |window| window.free)
+        let window = self.window(start, end);
+        window.and_then(|window| self.fewest(window)).unwrap_or(u32::MAX)
+    }
+
+    /// Fewest processors that are free all the while.
+    fn fewest(&self, window: Window) -> Option<u32> {
+        self.steps[window.first..window.behind].iter().map(|step| step.free).min()
     }
 
     /// A given window; `None` if it is empty.
@@ -113,12 +124,9 @@ impl Steps {
             return None;
         }
         let first = self.find(start);
-        let touched = self.steps[first..].iter().take_while(|step| step.start < end_micros);
-        let (count, free) =
-            touched.fold((0, u32::MAX), |(count, free), step| (count + 1, free.min(step.free)));
+        let count = self.steps[first..].partition_point(|step| step.start < end_micros);
         // The first step is touched however it starts.
-        let count = count.max(1);
-        Some(Window { start, end: end_micros, free, first, behind: first + count })
+        Some(Window { start, end: end_micros, first, behind: first + count.max(1) })
     }
 
     /// The earliest window from `from` on in which `width` processors are free
@@ -132,29 +140,28 @@ impl Steps {
     ) -> Option<Window> {
         let mut first = self.find(from);
         let mut start = from.as_micros();
-        'starts: loop {
-            while self.steps[first].free < width {
-                first += 1;
-                start = self.steps.get(first)?.start;
+        loop {
+            let full = self.steps[first..].iter().position(|step| step.free >= width)?;
+            if full > 0 {
+                first += full;
+                start = self.steps[first].start;
             }
             if start > latest.as_micros() {
                 return None;
             }
             let end = start + span.as_micros();
-            let mut free = u32::MAX;
-            for (index, step) in self.steps.iter().enumerate().skip(first) {
-                if step.start >= end && index > first {
-                    let start = Time::from_micros(start);
-                    return Some(Window { start, end, free, first, behind: index });
+            let mut behind = first + 1;
+            for step in &self.steps[behind..] {
+                if step.free < width || step.start >= end {
+                    break;
                 }
-                if step.free < width {
-                    first = index;
-                    continue 'starts;
-                }
-                free = free.min(step.free);
+                behind += 1;
             }
-            let (start, behind) = (Time::from_micros(start), self.steps.len());
-            return Some(Window { start, end, free, first, behind });
+            if self.steps.get(behind).is_none_or(|step| step.start >= end) {
+                let start = Time::from_micros(start);
+                return Some(Window { start, end, first, behind });
+            }
+            first = behind;
         }
     }
 
@@ -169,7 +176,7 @@ impl Steps {
 
     /// Books processors in a window that was found in just these steps.
     pub(super) fn book(&mut self, window: Window, processors: u32) {
-        debug_assert!(processors <= window.free, "booked more than is free");
+        debug_assert!(self.fewest(window) >= Some(processors), "booked more than is free");
         self.change(window, |free| *free -= processors);
     }
 

@@ -41,24 +41,26 @@ impl Bounds<'_> {
         let over =
             |batch: usize| batches.get(batch).map_or(i64::MAX, |it| it.start.as_micros() + span);
         let begins = |step: usize| steps.get(step).map_or(i64::MAX, |it| it.start);
-        let (mut next_batch, mut next_step) = (over(batch), begins(step + 1));
+        let mut next_step = begins(step + 1);
         while time < until {
             // Where a batch has run its time, later ones may take its place.
-            while next_batch <= time {
+            while over(batch) <= time {
                 started += batches[batch].tasks;
                 batch += 1;
-                next_batch = over(batch);
             }
-            let end = next_step.min(next_batch);
-            let bound = steps[step].free.saturating_add(started);
-            while window.len() > front && window[window.len() - 1].0 >= bound {
-                window.pop();
-            }
-            window.push((bound, end));
-            time = end;
-            if end == next_step && end < i64::MAX {
-                step += 1;
-                next_step = begins(step + 1);
+            let next_batch = over(batch);
+            // Until then one step is as the other.
+            while time < next_batch.min(until) {
+                let bound = steps[step].free.saturating_add(started);
+                while window.len() > front && window[window.len() - 1].0 >= bound {
+                    window.pop();
+                }
+                time = next_step.min(next_batch);
+                window.push((bound, time));
+                if time == next_step && time < i64::MAX {
+                    step += 1;
+                    next_step = begins(step + 1);
+                }
             }
         }
         (self.time, self.step, self.started, self.batch) = (time, step, started, batch);
@@ -77,34 +79,11 @@ impl Bounds<'_> {
             *until = time;
         }
     }
-}
 
-impl Steps {
-    /// The batches of `tasks` that take `span`, earliest first from `now` on,
-    /// added to `batches`; `None` as soon as one would start after `latest`.
-    /// What never finds a processor starts at [`Time::FOREVER`].
-    pub(super) fn sweep(
-        &self,
-        tasks: u32,
-        span: Span,
-        now: Time,
-        latest: Time,
-        batches: &mut Vec<Batch>,
-    ) -> Option<()> {
-        let kept = batches.len();
-        let mut time = now.as_micros();
-        let mut bounds = Bounds {
-            steps: self.steps(),
-            span: span.as_micros(),
-            time,
-            step: self.find(now),
-            started: 0,
-            batch: 0,
-            window: Vec::with_capacity(64),
-            front: 0,
-        };
-        let last = bounds.steps[bounds.steps.len() - 1];
-        let mut started = 0;
+    /// See [`Steps::sweep`].
+    fn sweep(&mut self, tasks: u32, latest: Time, batches: &mut Vec<Batch>) -> Option<()> {
+        let (kept, last) = (batches.len(), self.steps[self.steps.len() - 1]);
+        let (mut time, mut started) = (self.time, 0);
         loop {
             if time >= FOREVER || (last.free == 0 && time >= last.start) {
                 if latest < Time::FOREVER {
@@ -116,9 +95,9 @@ impl Steps {
             if time > latest.as_micros() {
                 return None;
             }
-            bounds.extend(time + span.as_micros(), &batches[kept..]);
+            self.extend(time + self.span, &batches[kept..]);
             // A task takes time, so that there is always a bound.
-            let (bound, _) = bounds.window[bounds.front];
+            let (bound, _) = self.window[self.front];
             if bound > started {
                 let more = bound.min(tasks) - started;
                 batches.push(Batch { start: Time::from_micros(time), tasks: more });
@@ -126,12 +105,42 @@ impl Steps {
                 if started == tasks {
                     return Some(());
                 }
-                bounds.cut(time + span.as_micros());
+                self.cut(time + self.span);
             }
             // Nothing more can start before the tightest bound has passed.
-            time = bounds.window[bounds.front].1;
-            bounds.front += 1;
+            time = self.window[self.front].1;
+            self.front += 1;
         }
+    }
+}
+
+impl Steps {
+    /// The batches of `tasks` that take `span`, earliest first from `now` on,
+    /// added to `batches`; `None` as soon as one would start after `latest`.
+    /// What never finds a processor starts at [`Time::FOREVER`].
+    pub(super) fn sweep(
+        &mut self,
+        tasks: u32,
+        span: Span,
+        now: Time,
+        latest: Time,
+        batches: &mut Vec<Batch>,
+    ) -> Option<()> {
+        let mut window = std::mem::take(&mut self.bounds);
+        window.clear();
+        let mut bounds = Bounds {
+            steps: self.steps(),
+            span: span.as_micros(),
+            time: now.as_micros(),
+            step: self.find(now),
+            started: 0,
+            batch: 0,
+            window,
+            front: 0,
+        };
+        let found = bounds.sweep(tasks, latest, batches);
+        self.bounds = bounds.window;
+        found
     }
 
     /// Books batches that take `span`, sorted by start, for which there is room.
@@ -147,7 +156,6 @@ impl Steps {
         let mut index = self.find(first.start);
         new.reserve(old.len() + 2 * batches.len());
         new.extend_from_slice(&old[..index]);
-        let mut before = new.last().map(|step: &Step| step.free);
         let mut time = old[index].start;
         let mut used = 0;
         // How many have started, and how many are over.
@@ -166,25 +174,27 @@ impl Steps {
             }
             debug_assert!(used <= old[index].free, "booked more than is free");
             let free = old[index].free - used;
-            if before != Some(free) {
-                before = Some(free);
+            if new.last().map(|step| step.free) != Some(free) {
                 new.push(Step { start: time, free });
             }
             // Every batch ends after all starts before it.
             if over == batches.len() {
                 break;
             }
-            let next_step = old.get(index + 1).map_or(FOREVER, |step| step.start);
-            time = next_step.min(next_start).min(next_end);
+            // Until then the same is taken from all steps.
+            time = next_start.min(next_end);
+            let behind = &old[index + 1..];
+            let same = behind.iter().take_while(|step| step.start < time).count();
+            let less = |step: &Step| Step { free: step.free - used, ..*step };
+            new.extend(behind[..same].iter().map(less));
+            index += same;
             if time >= FOREVER {
                 break;
             }
-            if time == next_step {
-                index += 1;
-            }
+            index += usize::from(behind.get(same).is_some_and(|step| step.start == time));
         }
         let rest = &old[index + 1..];
-        let melts = rest.first().map(|step| step.free) == before;
+        let melts = rest.first().map(|step| step.free) == new.last().map(|step| step.free);
         new.extend_from_slice(&rest[usize::from(melts && !rest.is_empty())..]);
         self.replace(new);
     }

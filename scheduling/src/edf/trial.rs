@@ -51,6 +51,17 @@ enum Rest {
     Late(usize),
 }
 
+impl Round {
+    /// Which entry would be late, if any, where somebody has asked.
+    fn victim(&self) -> Option<Option<usize>> {
+        match self.rest {
+            Rest::Unknown => None,
+            Rest::Placed(_) => Some(None),
+            Rest::Late(victim) => Some(Some(victim)),
+        }
+    }
+}
+
 /// An attempt that succeeded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chain {
@@ -110,12 +121,17 @@ impl<'a> Trial<'a> {
         let mut chain = Chain { round: queue.position(deadline), repairs: 0 };
         loop {
             let fewer = self.rounds.range(..=chain.round).next_back();
-            if fewer.is_some_and(|(_, round)| round.completion > deadline)
-                || self.round(queue, now, chain.round).completion > deadline
-            {
+            if fewer.is_some_and(|(_, round)| round.completion > deadline) {
                 return None;
             }
-            match self.victim(queue, now, chain.round) {
+            // Most rounds have been made for another attempt.
+            let made = fewer.filter(|&(&k, _)| k == chain.round);
+            let victim = match made.and_then(|(_, round)| round.victim()) {
+                Some(victim) => victim,
+                None if self.round(queue, now, chain.round).completion > deadline => return None,
+                None => self.find_victim(queue, now, chain.round),
+            };
+            match victim {
                 None => return Some(chain),
                 Some(_) if self.config.mode == Late::Strict => return None,
                 Some(victim) => {
@@ -137,12 +153,12 @@ impl<'a> Trial<'a> {
 
     fn round(&mut self, queue: &mut Queue, now: Time, k: usize) -> &Round {
         if !self.rounds.contains_key(&k) {
-            let steps = self.beside(queue, k);
+            let mut steps = self.beside(queue, k);
             let mut batches = Vec::new();
             let fewer = self.rounds.range(..k).next_back();
             let not_before = fewer.map_or(now, |(_, round)| round.batches[0].start);
             let earliest = queue.earliest(k, self.demand, now).max(not_before);
-            let found = self.demand.find(&steps, earliest, Time::FOREVER, &mut batches);
+            let found = self.demand.find(&mut steps, earliest, Time::FOREVER, &mut batches);
             debug_assert!(found.is_some(), "without a limit there is always a place");
             self.beside = Some((k, steps));
             let completion = self.demand.completion(&batches);
@@ -161,23 +177,21 @@ impl<'a> Trial<'a> {
         queue.prefix(k)
     }
 
-    /// The first entry that would be late with the work behind the first k.
-    fn victim(&mut self, queue: &mut Queue, now: Time, k: usize) -> Option<usize> {
-        if let Rest::Unknown = self.rounds[&k].rest {
-            let steps = self.beside(queue, k);
-            let round = self.rounds.get_mut(&k).expect("the work has been placed first");
-            // To copy them costs less than to give back what is booked.
-            self.again.clone_from(&steps);
-            self.beside = Some((k, steps));
-            add(&mut self.again, &round.batches, self.demand.span);
-            round.rest = match queue.place_again(&mut self.again, now, k) {
-                Ok(moves) => Rest::Placed(moves),
-                Err(late) => Rest::Late(late),
-            };
-        }
-        match self.rounds[&k].rest {
-            Rest::Late(victim) => Some(victim),
-            _ => None,
-        }
+    /// The first entry that would be late with the work behind the first k, where that has been
+    /// placed.
+    fn find_victim(&mut self, queue: &mut Queue, now: Time, k: usize) -> Option<usize> {
+        let steps = self.beside(queue, k);
+        let round = self.rounds.get_mut(&k).expect("the work has been placed first");
+        // To copy them costs less than to give back what is booked.
+        self.again.clone_from(&steps);
+        self.beside = Some((k, steps));
+        add(&mut self.again, &round.batches, self.demand.span);
+        let moves = queue.place_again(&mut self.again, now, k);
+        let late = moves.as_ref().err().copied();
+        round.rest = match moves {
+            Ok(moves) => Rest::Placed(moves),
+            Err(late) => Rest::Late(late),
+        };
+        late
     }
 }

@@ -1,18 +1,10 @@
 //! What became of the jobs of a replay on the machine whose log it is: the same numbers by the log's own
 //! waiting times (field 3), as a baseline beside those of policies.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
-use crate::experiment::ExperimentError;
-use crate::experiment::workload::Workloads;
-use crate::experiment::world::StageError;
-use crate::scenario::Scenario;
-use haggle_model::Span;
-use haggle_model::workload::swf::{self, Malformed};
+use haggle_model::Job;
+use haggle_model::job::Recorded;
 use serde::Serialize;
 
-use super::Error;
 use super::text::Fact;
 
 /// Run times below this count as this in bounded slowdowns, as in replays.
@@ -20,7 +12,7 @@ const THRESHOLD: f64 = 10.0;
 
 /// The numbers of a replay, as recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct Recorded {
+pub(super) struct Baseline {
     /// Jobs of the replay of which the log has a waiting time.
     pub(super) jobs: u64,
     /// Means and maxima over these, s; the bounded slowdown has no unit.
@@ -33,29 +25,7 @@ pub(super) struct Recorded {
     utilisation: f64,
 }
 
-impl Recorded {
-    /// Those of the jobs of `scenario`, which has one workload, read from `log`, and one machine; `None`
-    /// if the log has no waiting time of any.
-    pub(super) fn read(scenario: &Scenario, log: &Path) -> Result<Option<Recorded>, Error> {
-        let waits = waits(log)?;
-        let [workload] = scenario.workloads.as_slice() else { return Ok(None) };
-        let machine = scenario.providers.first().map_or(0, |machine| machine.processors);
-        let workloads = Workloads::new(scenario, Path::new(""), scenario.scenario.seed);
-        let open = workloads.and_then(|it| it.open(workload.name.as_str()));
-        let open = open.map_err(|error| ExperimentError::Stage(StageError::from(error)))?;
-        let mut all = Totals::default();
-        for job in open.jobs {
-            let job = job.map_err(Error::Workload)?;
-            if let Some(&(wait, run)) = waits.get(&job.number)
-                && job.processors <= machine
-            {
-                let submit = job.submit.as_secs_f64();
-                all.add(submit, wait.as_secs_f64(), run.as_secs_f64(), job.processors);
-            }
-        }
-        Ok(all.over(machine))
-    }
-
+impl Baseline {
     /// As facts of a replay are told.
     pub(super) fn facts(&self) -> Vec<Fact> {
         vec![
@@ -73,21 +43,9 @@ impl Recorded {
     }
 }
 
-/// How long each job of a log waited and ran, by its number.
-fn waits(log: &Path) -> Result<BTreeMap<i64, (Span, Span)>, Error> {
-    let mut waits = BTreeMap::new();
-    let reader = swf::open(log, Malformed::Skip).map_err(|error| Error::Workload(error.into()))?;
-    for record in reader {
-        let record = record.map_err(|error| Error::Workload(error.into()))?;
-        if record.wait >= Span::ZERO && record.run_time >= Span::ZERO {
-            waits.insert(record.number, (record.wait, record.run_time));
-        }
-    }
-    Ok(waits)
-}
-
-/// Sums over jobs.
-struct Totals {
+/// Sums over the jobs of a replay.
+pub(super) struct Totals {
+    machine: u32,
     jobs: u64,
     wait: f64,
     longest: f64,
@@ -97,35 +55,42 @@ struct Totals {
     last: f64,
 }
 
-impl Default for Totals {
-    fn default() -> Totals {
-        let (first, last) = (f64::INFINITY, f64::NEG_INFINITY);
-        Totals { jobs: 0, wait: 0.0, longest: 0.0, slowdown: 0.0, work: 0.0, first, last }
-    }
-}
-
 impl Totals {
-    fn add(&mut self, submit: f64, wait: f64, run: f64, processors: u32) {
+    /// Of no job yet, for a machine of so many processors.
+    pub(super) fn new(machine: u32) -> Totals {
+        let (first, last) = (f64::INFINITY, f64::NEG_INFINITY);
+        Totals { machine, jobs: 0, wait: 0.0, longest: 0.0, slowdown: 0.0, work: 0.0, first, last }
+    }
+
+    /// Adds a job that the machine can run, if the log says how it went.
+    pub(super) fn add(&mut self, job: &Job) {
+        let Some(Recorded { wait, run_time }) = job.origin.recorded else { return };
+        if job.processors > self.machine {
+            return;
+        }
+        let (submit, wait) = (job.submit.as_secs_f64(), wait.as_secs_f64());
+        let run = run_time.reveal_to_machine().as_secs_f64();
         self.jobs += 1;
         self.wait += wait;
         self.longest = self.longest.max(wait);
         self.slowdown += ((wait + run) / run.max(THRESHOLD)).max(1.0);
-        self.work += run * f64::from(processors);
+        self.work += run * f64::from(job.processors);
         self.first = self.first.min(submit);
         self.last = self.last.max(submit + wait + run);
     }
 
-    fn over(self, machine: u32) -> Option<Recorded> {
+    /// The numbers that they come to; `None` if the log says of no job how it went.
+    pub(super) fn baseline(&self) -> Option<Baseline> {
         let jobs = self.jobs as f64;
         let makespan = self.last - self.first;
-        (self.jobs > 0).then(|| Recorded {
+        (self.jobs > 0).then(|| Baseline {
             jobs: self.jobs,
             mean_waiting_time: self.wait / jobs,
             max_waiting_time: self.longest,
             mean_bounded_slowdown: self.slowdown / jobs,
             makespan,
             utilisation: if makespan > 0.0 {
-                self.work / (makespan * f64::from(machine))
+                self.work / (makespan * f64::from(self.machine))
             } else {
                 0.0
             },

@@ -3,7 +3,7 @@
 use crate::experiment::{Outcome, Written};
 use crate::scenario::Scenario;
 
-use super::{Args, Policy, Recorded};
+use super::{Args, Baseline, Policy};
 use crate::commands::table::lines;
 use crate::report::say;
 
@@ -32,7 +32,7 @@ pub(super) fn as_text(args: &Args, scenario: &Scenario, outcome: &Outcome) -> St
 pub(super) fn side_by_side(
     args: &Args,
     outcomes: &[(&Scenario, Outcome)],
-    recorded: Option<&Recorded>,
+    recorded: Option<&Baseline>,
 ) -> String {
     /// Its head, its facts, and what stands for those it lacks.
     type Column = (&'static str, Vec<Fact>, &'static str);
