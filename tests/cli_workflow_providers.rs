@@ -132,6 +132,80 @@ fn tasks_run_when_their_data_have_come() {
     }
 }
 
+/// Two tasks that read from the storage, and one that reads from both.
+const PAIR: &str = r#"{
+  "name": "pair", "schemaVersion": "1.4",
+  "workflow": {
+    "tasks": [
+      {"name": "a", "type": "compute", "runtimeInSeconds": 100, "parents": [],
+       "files": [{"link": "input", "name": "raw", "sizeInBytes": 2000000},
+                 {"link": "output", "name": "one", "sizeInBytes": 1000000}]},
+      {"name": "b", "type": "compute", "runtimeInSeconds": 200, "parents": [],
+       "files": [{"link": "input", "name": "rare", "sizeInBytes": 4000000},
+                 {"link": "output", "name": "two", "sizeInBytes": 1000000}]},
+      {"name": "c", "type": "compute", "runtimeInSeconds": 50, "parents": ["a", "b"],
+       "files": [{"link": "input", "name": "one", "sizeInBytes": 1000000},
+                 {"link": "input", "name": "two", "sizeInBytes": 1000000}]}
+    ]
+  }
+}"#;
+
+/// By hand, 1 MB takes 1 s after the latency of 1 s. Tasks a and b go to a provider each, and their inputs leave by the access
+/// link of the broker: each has half of it until 5 s, when that of a is there, and that of b has 2 MB left. By themselves they
+/// would be there at 3 s and at 5 s. Nothing is in the way of the input of c.
+#[test]
+fn data_that_share_a_link_come_later() {
+    let text = world("count = 1\nfiles = [\"pair.json\"]", "");
+    for (sharing, arrivals) in [("literal", ["5", "7"]), ("max-min", ["5", "7"]), ("", ["3", "5"])]
+    {
+        let key = format!("[network]\nsharing = \"{sharing}\"");
+        let text =
+            if sharing.is_empty() { text.clone() } else { text.replacen("[network]", &key, 1) };
+        let folder = Folder::with(&[("world.toml", &text), ("pair.json", PAIR)]);
+        let ran = run(&folder);
+        assert!(ran.starts_with("exit code: 0\n"), "{ran}");
+        let flows = folder.read("out/workflows.csv");
+        let since = &columns(&flows, &["submission_time"], 0.0)[0][0];
+        let since = since.parse::<f64>().expect("a time");
+        let names = ["made_by", "bytes", "sender", "receiver", "sent_time", "arrival_time"];
+        let inputs = columns(&folder.read("out/inputs.csv"), &names, since);
+        let [a, b] = arrivals;
+        // Task b ends 200 s after it was submitted, which its user hears 1 s later, as the provider heard of it.
+        let sent = b.parse::<i64>().expect("seconds") + 202;
+        let (sent, came) = (sent.to_string(), (sent + 2).to_string());
+        let expected = [
+            ["", "2000000", "broker", "north", "0", a],
+            ["", "4000000", "broker", "south", "0", b],
+            ["0", "1000000", "north", "north", "", ""],
+            ["1", "1000000", "south", "north", &sent, &came],
+        ];
+        assert_eq!(inputs, expected);
+        let told = folder.haggle(&["explain", "out", "1"]);
+        let transfers = told.lines().find(|line| line.contains("data transfers")).expect("a part");
+        assert!(transfers.split_whitespace().any(|cell| cell == b), "{told}");
+    }
+}
+
+/// Metaschedulers may be down while data arrive, and tasks withdrawn while theirs are on the way; drivers agree, and so do
+/// tables.
+#[test]
+fn shared_links_meet_crashes_failures_and_impatience() {
+    let more = "[[failures]]\nof = [\"north\"]\nlaw = { up = { law = \"exponential\", mean = \"2h\" }, down = { law = \"exponential\", mean = \"20min\" } }\n\n\
+                [[failures]]\nactors = [\"broker\"]\nlaw = { up = { law = \"exponential\", mean = \"5min\" }, down = { law = \"exponential\", mean = \"1min\" } }\n";
+    let text = world("count = 4\nshape = \"montage\"\ntasks = 25\nrecorded-mips = 100", more);
+    let text =
+        text.replacen("[network]", "[network]\nsharing = \"max-min\"\ntransport = \"reliable\"", 1);
+    let text =
+        text.replacen("submits-to = \"broker\"", "submits-to = \"broker\"\npatience = \"1min\"", 1);
+    let folder = Folder::with(&[("world.toml", &text)]);
+    let verified = folder.haggle(&["verify", "world.toml"]);
+    assert!(verified.starts_with("exit code: 0\n"), "{verified}");
+    let ran = run(&folder);
+    assert!(ran.starts_with("exit code: 0\n"), "{ran}");
+    let inputs = columns(&folder.read("out/inputs.csv"), &["sent_time", "arrival_time"], 0.0);
+    assert!(inputs.iter().any(|row| !row[0].is_empty() && row[1].is_empty()), "{inputs:?}");
+}
+
 /// The same on another driver, and in a run of its own.
 #[test]
 fn drivers_agree_on_workflows_that_fail() {
@@ -208,6 +282,8 @@ fn what_cannot_work_is_refused_with_a_way_out() {
     }
     // Tasks without data move none.
     assert!(told(&valid).contains("`bandwidth` of the network has no effect"), "{}", told(&valid));
+    let shared = valid.replacen("[network]", "[network]\nsharing = \"literal\"", 1);
+    assert!(told(&shared).contains("`sharing` of the network has no effect"), "{}", told(&shared));
     let crash = "[[failures]]\nactors = [\"users\"]\noutages = [[\"1h\", \"2h\"]]\n";
     let told = told(&format!("{valid}\n{crash}"));
     assert!(told.contains("is lost, and would cost jobs"), "{told}");

@@ -349,6 +349,7 @@ law = {{ up = {{ law = "exponential", mean = "4h" }}, down = {{ law = "exponenti
 fn flows(seed: usize) -> String {
     let on_failure = ["restart", "requeue", "fail"][seed % 3];
     let horizon = ["5d", "20h"][seed / 3 % 2];
+    let sharing = ["", "sharing = \"max-min\""][seed % 2];
     format!(
         r#"
 [scenario]
@@ -358,6 +359,7 @@ horizon = "{horizon}"
 [network]
 latency = "2s"
 bandwidth = "1 Mbit/s"
+{sharing}
 transport = "reliable"
 
 [[workload]]

@@ -214,7 +214,8 @@ const FLOWS: Part = Part {
     text: r#"
 [network]
 latency = "50ms"
-bandwidth = "100 Mbit/s"
+bandwidth = "10 Mbit/s"
+sharing = "max-min"
 
 [[workload]]
 name = "genomes"

@@ -4,13 +4,11 @@ use std::fmt;
 
 use haggle_model::{ActorId, Observation, Time};
 
-use crate::grid::{
-    CheckpointServer, DataNetwork, Dispatcher, GridResource, InformationService, Storage,
-};
+use crate::grid::{CheckpointServer, Dispatcher, GridResource, InformationService, Storage};
 use crate::planning::{Cluster, Rescheduler, ResourceUpdates};
 use crate::{
-    Acceptor, Coallocator, Message, Metascheduler, Nature, Negotiator, Provider, Reallocator,
-    Timer, Transactor, User,
+    Acceptor, Coallocator, DataNetwork, Message, Metascheduler, Nature, Negotiator, Provider,
+    Reallocator, Timer, Transactor, User,
 };
 
 /// Something that takes messages.

@@ -13,7 +13,6 @@
 //! Messages between these actors take no time; data do, and so may rounds ([`Rounds`](haggle_scheduling::grid::Rounds)).
 
 pub mod checkpoints;
-pub mod data_network;
 pub mod dispatcher;
 pub mod information;
 pub mod plan;
@@ -22,7 +21,6 @@ pub mod storage;
 pub mod superseded;
 
 pub use checkpoints::CheckpointServer;
-pub use data_network::{DataNetwork, Routes, Traffic};
 pub use dispatcher::{Dispatcher, DispatcherConfig, Known, Overflow};
 pub use information::{Delay, InformationService};
 pub use plan::{GridActors, GridPlan, PlannedResource};

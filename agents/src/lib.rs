@@ -18,6 +18,7 @@
 pub mod acceptor;
 pub mod actor;
 pub mod coallocator;
+pub mod data_network;
 pub mod desk;
 pub mod grid;
 pub mod metascheduler;
@@ -36,8 +37,9 @@ pub mod user;
 pub use acceptor::Acceptor;
 pub use actor::{Actor, AnyActor, Effect, OtherActor, Outbox};
 pub use coallocator::{Coallocator, CoallocatorConfig};
+pub use data_network::{DataNetwork, Routes, Traffic};
 pub use desk::Desk;
-pub use metascheduler::{DataPaths, Metascheduler, MetaschedulerConfig};
+pub use metascheduler::{DataPaths, DataWays, Metascheduler, MetaschedulerConfig};
 pub use nature::Nature;
 pub use negotiator::{Negotiator, NegotiatorConfig};
 pub use protocol::{Message, Phase, RunMessage, Submission, Timer};

@@ -12,10 +12,12 @@ use haggle_scheduling::placement::{Answer, Placement, Question, rank};
 use rand::RngExt;
 
 use crate::desk::{Desk, Entry, Withdrawal};
-use crate::protocol::{Message, QueryMessage, RunMessage, Submission, SubmissionMessage, Timer};
+use crate::protocol::{
+    DataMessage, Message, QueryMessage, RunMessage, Submission, SubmissionMessage, Timer,
+};
 use crate::{Actor, Outbox};
-pub use staging::DataPaths;
-use staging::Outputs;
+pub use staging::{DataPaths, DataWays};
+use staging::{Outputs, Transfers};
 
 /// A metascheduler as a scenario describes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,13 +29,13 @@ pub struct MetaschedulerConfig {
     /// The providers it may use.
     pub providers: Vec<ActorId>,
     /// How data of tasks travel.
-    pub paths: DataPaths,
+    pub ways: DataWays,
 }
 
 impl MetaschedulerConfig {
     /// A metascheduler for which data of tasks are everywhere at once.
     pub fn new(me: ActorId, placement: Placement, providers: Vec<ActorId>) -> MetaschedulerConfig {
-        MetaschedulerConfig { me, placement, providers, paths: DataPaths::default() }
+        MetaschedulerConfig { me, placement, providers, ways: DataWays::default() }
     }
 }
 
@@ -54,6 +56,8 @@ pub struct Metascheduler {
     /// answer accounts for every job placed before.
     open: usize,
     outputs: Outputs,
+    /// What is on its way over links that are shared.
+    transfers: Transfers,
 }
 
 /// How far a job has come.
@@ -126,6 +130,7 @@ impl Metascheduler {
             backlog: VecDeque::new(),
             open: 0,
             outputs: Outputs::default(),
+            transfers: Transfers::default(),
         }
     }
 
@@ -256,21 +261,43 @@ impl Metascheduler {
         let Some(entry) = self.desk.get_mut(id) else { return };
         let ends = (self.config.me, at);
         let job = &entry.submission.job;
-        let Some(staged) = self.outputs.staged(now, job, ends, &self.config.paths) else {
+        let Some(staged) = self.outputs.staged(now, job, ends, &self.config.ways) else {
             return out.send(at, SubmissionMessage::Submit(entry.submission.clone()));
         };
-        match (staged.arrived(), std::mem::replace(&mut entry.stage, Stage::Placed)) {
-            (Some(arrival), Stage::Open(open)) => {
-                out.set(arrival, Timer::InputsArrive { job: id });
+        match std::mem::replace(&mut entry.stage, Stage::Placed) {
+            Stage::Open(open) if staged.moves() => {
+                match (&self.config.ways, staged.arrived()) {
+                    (&DataWays::Shared(network), _) => self.transfers.start(network, &staged, out),
+                    (_, Some(arrival)) => out.set(arrival, Timer::InputsArrive { job: id }),
+                    (_, None) => {}
+                }
                 entry.stage = Stage::Staging(open, staged);
                 self.open -= 1;
             }
-            (_, stage) => {
+            stage => {
                 entry.stage = stage;
                 out.observe(Observation::Staged(Box::new(staged)));
                 out.send(at, SubmissionMessage::Submit(entry.submission.clone()));
             }
         }
+    }
+
+    /// What the network has moved is there: it may be the last that its task needs.
+    fn on_data(&mut self, from: ActorId, message: DataMessage, out: &mut Outbox) -> bool {
+        let DataMessage::Transferred { number, at } = message else { return false };
+        if self.config.ways != DataWays::Shared(from) {
+            return false;
+        }
+        // One whose task was withdrawn meanwhile is not under way any more.
+        let Some((job, place)) = self.transfers.end(number) else { return true };
+        let Some(entry) = self.desk.get_mut(job) else { return true };
+        if let Stage::Staging(_, staged) = &mut entry.stage {
+            staged.arrive(place, at);
+            if staged.is_there() {
+                return self.on_inputs_arrived(job, out);
+            }
+        }
+        true
     }
 
     fn on_inputs_arrived(&mut self, id: JobId, out: &mut Outbox) -> bool {
@@ -331,7 +358,10 @@ impl Metascheduler {
         if self.desk.withdraw(from, job, out) == Withdrawal::Here
             && self.desk.get(job).is_some_and(idle)
         {
-            out.stop(Timer::InputsArrive { job });
+            match self.config.ways {
+                DataWays::Shared(network) => self.transfers.abort(network, job, out),
+                DataWays::Apart(_) => out.stop(Timer::InputsArrive { job }),
+            }
             self.cut_off(now, job, out);
             self.desk.cancel(now, job, out);
         }
@@ -448,6 +478,7 @@ impl Actor for Metascheduler {
         let expected = match message {
             Message::Submission(message) => self.on_submission(now, from, message, out),
             Message::Query(message) => self.on_query(now, from, message, out),
+            Message::Data(message) => self.on_data(from, message, out),
             Message::Wake(Timer::InputsArrive { job }) => self.on_inputs_arrived(job, out),
             // Its jobs are on their users' desks, too.
             Message::Run(RunMessage::RunOver) => {

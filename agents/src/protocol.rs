@@ -157,7 +157,7 @@ messages! {
     Dispatch(DispatchMessage),
     /// About the state of resources of a grid.
     Information(InformationMessage),
-    /// About data of a grid.
+    /// About data on their way.
     Data(DataMessage),
     /// About checkpoints of a grid.
     Checkpoint(CheckpointMessage),

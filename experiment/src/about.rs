@@ -1,8 +1,9 @@
 //! What a folder of results says of its run, so that nobody who reads it needs the scenario.
 
 use haggle_results::About;
-use haggle_results::about::{RunsOnGrid, UserInfo, WorkloadInfo};
+use haggle_results::about::{DataLinkInfo, DataNetworkInfo, RunsOnGrid, UserInfo, WorkloadInfo};
 use haggle_scenario::file::{GridPolicy, Metascheduler, Network, Protocol, Workload};
+use haggle_scenario::quantity::{Bandwidth, TimeSpan};
 use haggle_scenario::{Scenario, file};
 
 /// What is to be known of a run of `scenario`, and is in none of its tables.
@@ -26,6 +27,7 @@ pub fn about(scenario: &Scenario) -> About {
         instant_messages: scenario.network == Network::default(),
         static_schedules: policy.is_some_and(|it| matches!(it, GridPolicy::StaticWorkflow { .. })),
         tolerances: scenario.metaschedulers.iter().filter_map(tolerance).collect(),
+        data_network: scenario.moves_data().then(|| data_network(scenario)),
         figures: scenario.figures.iter().map(declared).collect(),
     }
 }
@@ -37,6 +39,23 @@ fn users(scenario: &Scenario, workload: &Workload) -> Vec<UserInfo> {
         submits_to: it.submits_to.to_string(),
     };
     users.map(user).collect()
+}
+
+fn data_network(scenario: &Scenario) -> DataNetworkInfo {
+    let link = |latency: TimeSpan, Bandwidth(bandwidth)| DataLinkInfo {
+        latency: latency.0.as_secs_f64(),
+        bandwidth,
+    };
+    let network = &scenario.network;
+    let own = |it: &file::Link| {
+        let ends = it.between.each_ref().map(|end| scenario.site_of(end.as_str()).to_owned());
+        (ends, link(it.latency, it.bandwidth.unwrap_or(network.bandwidth())))
+    };
+    DataNetworkInfo {
+        shared: scenario.link_sharing().is_some(),
+        usual: link(network.latency, network.bandwidth()),
+        own: network.links.iter().map(own).collect(),
+    }
 }
 
 /// By how much starts of parts may differ for whoever negotiates about them, s.

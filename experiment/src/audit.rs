@@ -16,7 +16,7 @@
 //! | `failures` | each outage has its failure and its return, and all that they lost is what the summary calls lost |
 //! | `maintenance` | nothing runs on processors that are closed, no processor is closed twice; counts are those of the summary |
 //! | `grid` | attempts on a grid, their checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
-//! | `inputs` | at providers no task starts before its parents are done and all that it needs is there; bytes are those of `workflows` and of the summary |
+//! | `inputs` | at providers no task starts before its parents are done and all that it needs is there; each transfer takes its latency and its bytes by the bandwidth, or longer where it shares links, of which none carries more than it can; bytes are those of `workflows` and of the summary |
 //! | `workflows` | they are the jobs and attempts of their tasks, no makespan is below its bound, and the summary has their means |
 //! | `figures` | the area under `utilisation` and `queue-length` is that of the tables, and no more is held than there is |
 //! | `summary` | counts, means and sums are those of the tables |
@@ -46,7 +46,7 @@ mod workflows;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use haggle_results::about::RunsOnGrid;
+use haggle_results::about::{DataNetworkInfo, RunsOnGrid};
 use haggle_results::{ResultsError, RunReader, Summary};
 
 pub use findings::Disagreement;
@@ -68,6 +68,8 @@ struct Books {
     instant: bool,
     /// Whether the run goes on until all is settled that can be.
     settles: bool,
+    /// How data of tasks move between providers.
+    data_network: Option<DataNetworkInfo>,
     /// By how much starts of a group may differ, of metaschedulers that negotiate.
     tolerances: BTreeMap<String, Micros>,
 }
@@ -136,6 +138,7 @@ fn read(folder: &Path) -> Result<Books, ResultsError> {
         instant: about.instant_messages && about.horizon.is_none(),
         settles: about.horizon.is_none(),
         tolerances: tolerances.collect(),
+        data_network: about.data_network,
         rows,
     })
 }

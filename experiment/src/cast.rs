@@ -15,6 +15,10 @@ const NATURE: &str = "(nature)";
 /// The actor that tells clusters of their loads. Not a name that a scenario could give.
 const UPDATES: &str = "(resource updates)";
 
+/// The actor that moves data of tasks that share links. Not a name that a scenario could give; "(network)" is that of
+/// a grid.
+const DATA_NETWORK: &str = "(data network)";
+
 /// Who takes part in a run of `scenario`, in the order of their numbers.
 pub fn cast(scenario: &Scenario) -> Cast {
     let mut cast = Cast {
@@ -53,6 +57,8 @@ pub fn cast(scenario: &Scenario) -> Cast {
         let services = GridPlan::services(grid.storage.is_some()).into_iter().skip(1);
         cast.actors.extend(services.map(|it| actor(&format!("({it})"), ActorKind::Service)));
     }
+    let network = scenario.link_sharing().map(|_| actor(DATA_NETWORK, ActorKind::Service));
+    cast.actors.extend(network);
     let users = scenario.users.iter().map(|user| actor(user.name.as_str(), ActorKind::User));
     cast.actors.extend(users);
     if scenario.processor_failures().next().is_some() {

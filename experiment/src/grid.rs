@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use haggle_agents::grid::{
-    BackgroundLoad, Delay, GridPlan, JobData, Overflow, PlannedResource, Routes, StorageLimits,
+    BackgroundLoad, Delay, GridPlan, JobData, Overflow, PlannedResource, StorageLimits,
 };
 use haggle_agents::protocol::GridTimer;
-use haggle_agents::{Message, Seats, Timer};
+use haggle_agents::{Message, Routes, Seats, Timer};
 use haggle_model::network::{Capacity, NetworkError, Path as DataPath, Star, StarParameters};
 use haggle_model::random::stream;
 use haggle_model::work::{Fraction, Speed, Work};

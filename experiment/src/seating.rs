@@ -17,6 +17,8 @@ pub(super) struct Seating {
     pub(super) clusters: Seats,
     /// Of a grid.
     pub(super) resources: Seats,
+    /// Who moves data of tasks that share links, behind all that serve clusters and a grid.
+    pub(super) network: Option<ActorId>,
     providers: u32,
     grid_services: u32,
 }
@@ -41,6 +43,7 @@ impl Seating {
         let behind = if scenario.plans.is_some() { CLUSTER_SERVICES } else { 0 };
         let services =
             |grid: &haggle_scenario::file::Grid| GridPlan::services(grid.storage.is_some());
+        let grid_services = scenario.grid.as_ref().map_or(0, |it| services(it).len() as u32);
         Seating {
             clusters: Seats { first_place: providers, places: clusters, first_service },
             resources: Seats {
@@ -48,8 +51,11 @@ impl Seating {
                 places: resources,
                 first_service: first_service + behind,
             },
+            network: scenario
+                .link_sharing()
+                .map(|_| ActorId(first_service + behind + grid_services)),
             providers,
-            grid_services: scenario.grid.as_ref().map_or(0, |it| services(it).len() as u32),
+            grid_services,
         }
     }
 

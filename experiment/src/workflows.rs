@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use haggle_agents::DataPaths;
-use haggle_model::network::Path as DataPath;
+use haggle_agents::{DataNetwork, DataPaths, DataWays, Routes};
+use haggle_model::network::{LinkSharing, Path as DataPath, Sites};
 use haggle_model::{ActorId, Span};
 use haggle_scheduling::workflows::WorkflowId;
 use haggle_workflows::Workflow;
@@ -52,30 +52,56 @@ pub(super) fn kept_by(scenario: &Scenario, all: &Workflows, user: &file::User) -
     its_own.map(|(&id, graph)| (id, Arc::clone(graph))).collect()
 }
 
-/// How data of tasks travel that this metascheduler places, which stands at no address yet: as messages
-/// do, and then as fast as the network lets them.
-pub(super) fn paths(
+const GOOD_LINKS: &str = "a bandwidth is above 0, a latency bounded";
+
+/// A link of the network, as data of tasks see it: between whom, how fast, and how far.
+type DataLink = ((ActorId, ActorId), Bandwidth, Span);
+
+/// How data of tasks travel that share no links and that this metascheduler places, which stands at no address yet: as
+/// messages do, and then as fast as the network lets them.
+pub(super) fn apart(
     scenario: &Scenario,
     addresses: &BTreeMap<String, ActorId>,
     (name, me): (&str, ActorId),
-) -> DataPaths {
-    let network = &scenario.network;
+) -> DataWays {
     let path = |bandwidth: Bandwidth, latency: Span| {
-        DataPath::constant(bandwidth.0, latency).expect("a bandwidth is above 0, a latency bounded")
+        DataPath::constant(bandwidth.0, latency).expect(GOOD_LINKS)
     };
-    // Users are where they submit to.
-    let site = |end: &file::Name| {
-        let user = scenario.users.iter().find(|user| user.name == *end);
-        let at = user.map_or(end, |user| &user.submits_to).as_str();
-        if at == name { Some(me) } else { addresses.get(at).copied() }
-    };
-    let mut paths = DataPaths::new(path(network.bandwidth(), network.latency.0));
-    for link in &network.links {
-        let [a, b] = link.between.each_ref().map(site);
-        if let Some((a, b)) = a.zip(b) {
-            let bandwidth = link.bandwidth.unwrap_or(network.bandwidth());
-            paths.join(a, b, path(bandwidth, link.latency.0));
-        }
+    let Bandwidth(rate) = scenario.network.bandwidth();
+    let mut paths = DataPaths::new(path(Bandwidth(rate), scenario.network.latency.0));
+    let address = |site: &str| if site == name { Some(me) } else { addresses.get(site).copied() };
+    for ((a, b), bandwidth, latency) in links(scenario, address) {
+        paths.join(a, b, path(bandwidth, latency));
     }
-    paths
+    DataWays::Apart(paths)
+}
+
+/// The links between two actors, where users are at whom they submit to.
+fn links(scenario: &Scenario, address: impl Fn(&str) -> Option<ActorId>) -> Vec<DataLink> {
+    let site = |end: &file::Name| address(scenario.site_of(end.as_str()));
+    let link = |link: &file::Link| {
+        let [a, b] = link.between.each_ref().map(site);
+        let bandwidth = link.bandwidth.unwrap_or(scenario.network.bandwidth());
+        Some((a.zip(b)?, bandwidth, link.latency.0))
+    };
+    scenario.network.links.iter().filter_map(link).collect()
+}
+
+/// Who moves data of tasks that share links. Providers and metaschedulers are sites.
+pub(super) fn data_network(
+    scenario: &Scenario,
+    addresses: &BTreeMap<String, ActorId>,
+    sharing: LinkSharing,
+) -> DataNetwork {
+    let (Bandwidth(rate), latency) = (scenario.network.bandwidth(), scenario.network.latency.0);
+    let providers = scenario.providers.iter().map(|it| &it.name);
+    let names = providers.chain(scenario.metaschedulers.iter().map(|it| &it.name));
+    let sites = Sites::new(names.map(|name| addresses[name.as_str()]), rate, latency);
+    let links = links(scenario, |site| addresses.get(site).copied());
+    let joined = links.into_iter().try_fold(sites.expect(GOOD_LINKS), |sites, link| {
+        let ((a, b), Bandwidth(rate), latency) = link;
+        sites.joined(a, b, rate, latency)
+    });
+    let sites = joined.expect(GOOD_LINKS);
+    DataNetwork::new(Routes::Sites(Arc::new(sites)), sharing)
 }

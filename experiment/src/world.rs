@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use haggle_agents::grid::GridPlan;
 use haggle_agents::{
-    Acceptor, AnyActor, Bargaining, Coallocator, CoallocatorConfig, Estimates, Maintenance,
-    Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig, Provider,
-    ProviderConfig, Reallocator, ReallocatorConfig, Timer, Transaction, Transactor,
+    Acceptor, AnyActor, Bargaining, Coallocator, CoallocatorConfig, DataWays, Estimates,
+    Maintenance, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig,
+    Provider, ProviderConfig, Reallocator, ReallocatorConfig, Timer, Transaction, Transactor,
     TransactorConfig, User, UserConfig,
 };
 use haggle_model::network::NetworkError;
 use haggle_model::random::stream;
 use haggle_model::workload::{CleaningReport, SharedReport, WallClock, WatchedStep};
 use haggle_model::{ActorId, ActorKind, Cast, JobClass, ProcessorSet, ProviderId, Span, Time};
-use haggle_runtime::network::{Crashes, Partition};
+use haggle_runtime::network::{Crashes, EVERYWHERE, Partition};
 use haggle_runtime::{Arrivals, Network, Outages, World};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::own::NoSuchRule;
@@ -140,7 +140,8 @@ impl Stage {
         addresses.extend(clusters.takes_jobs.into_iter().chain(resources.takes_jobs));
         for (metascheduler, protocol) in scenario.metaschedulers.iter().zip(&protocols) {
             let protocol = protocol.clone();
-            let id = stage.add_metascheduler(metascheduler, protocol, scenario, &addresses)?;
+            let around = (&addresses, seating.network);
+            let id = stage.add_metascheduler(metascheduler, protocol, scenario, around)?;
             addresses.insert(metascheduler.name.to_string(), id);
         }
         for it in acceptors(scenario) {
@@ -149,6 +150,11 @@ impl Stage {
         }
         let services = clusters.services.into_iter().chain(resources.services);
         services.for_each(|it| stage.world.actors.push(it));
+        if let Some(sharing) = scenario.link_sharing() {
+            let network = workflows::data_network(scenario, &addresses, sharing);
+            let id = stage.add(AnyActor::DataNetwork(Box::new(network)));
+            assert_eq!(seating.network, Some(id), "whom metaschedulers ask is there");
+        }
         stage.world.initial.extend(clusters.initial.into_iter().chain(resources.initial));
         for user in &scenario.users {
             let flows = workflows::kept_by(scenario, &flows, user);
@@ -365,7 +371,7 @@ impl Stage {
         metascheduler: &file::Metascheduler,
         transaction: Option<Transaction>,
         scenario: &Scenario,
-        addresses: &BTreeMap<String, ActorId>,
+        (addresses, network): (&BTreeMap<String, ActorId>, Option<ActorId>),
     ) -> Result<ActorId, NoSuchRule> {
         let providers = metascheduler.providers.iter().map(|it| addresses[it.as_str()]).collect();
         if let Some(policy) = &metascheduler.composition {
@@ -417,7 +423,10 @@ impl Stage {
             me,
             placement: placement(&metascheduler.placement, scenario)?,
             providers,
-            paths: workflows::paths(scenario, addresses, (metascheduler.name.as_str(), me)),
+            ways: match network {
+                Some(network) => DataWays::Shared(network),
+                None => workflows::apart(scenario, addresses, (metascheduler.name.as_str(), me)),
+            },
         };
         let seed = scenario.scenario.seed;
         let stream = stream(seed, metascheduler.name.as_str(), "placement");
@@ -494,8 +503,8 @@ pub fn notable(reports: &[(String, SharedReport)]) -> Vec<(String, CleaningRepor
     snapshots.filter(|(_, report)| !report.counts.is_empty()).collect()
 }
 
-/// Users are at the site of whom they submit to; all of a grid is at one site, and so are all clusters; every other
-/// actor has a site of its own.
+/// Users are at the site of whom they submit to; all of a grid is at one site, and so are all clusters; who moves data of
+/// tasks is beside everybody; every other actor has a site of its own.
 fn network(
     scenario: &Scenario,
     cast: &Cast,
@@ -504,6 +513,9 @@ fn network(
 ) -> Network {
     let mut sites: Vec<u32> = (0..cast.actors.len() as u32).collect();
     seating.together().for_each(|(member, site)| sites[member as usize] = site);
+    if let Some(network) = seating.network {
+        sites[network.index()] = EVERYWHERE;
+    }
     for user in &scenario.users {
         sites[addresses[user.name.as_str()].index()] = addresses[user.submits_to.as_str()].0;
     }

@@ -6,7 +6,7 @@
 //!  r1 ──LAN─┴──── WAN ─────┴─LAN── r3 ── WAN ──┴─LAN── scheduler
 //! ```
 //!
-//! A [`Star`] is that topology; a [`Network`] is any set of links. A route is a
+//! A [`Star`] is that topology; [`Sites`] have an access link each; a [`Network`] is any set of links. A route is a
 //! list of links; what a transfer needs to know of its route is a [`Path`]. What moves
 //! over the paths, and how fast, is in [`Flows`], which is driven from outside: it
 //! has no clock and sends no messages.
@@ -22,6 +22,7 @@ mod flows;
 mod link;
 mod path;
 mod sharing;
+mod sites;
 mod star;
 
 pub use error::NetworkError;
@@ -29,4 +30,5 @@ pub use flows::{Completion, FlowId, Flows};
 pub use link::{Capacity, Link, LinkId, Network};
 pub use path::Path;
 pub use sharing::LinkSharing;
+pub use sites::Sites;
 pub use star::{Node, Star, StarParameters};

@@ -75,6 +75,23 @@ impl Staged {
         self.inputs.iter().filter_map(Input::arrived).max()
     }
 
+    /// Whether anything has to be transferred.
+    pub fn moves(&self) -> bool {
+        self.inputs.iter().any(|it| it.moved.is_some())
+    }
+
+    /// The input at this place has arrived.
+    pub fn arrive(&mut self, place: usize, at: Time) {
+        if let Some(transfer) = &mut self.inputs[place].moved {
+            transfer.arrived = Some(at);
+        }
+    }
+
+    /// Whether all that is transferred has arrived, or is known to do so.
+    pub fn is_there(&self) -> bool {
+        self.inputs.iter().filter_map(|it| it.moved).all(|it| it.arrived.is_some())
+    }
+
     /// Bytes that were transferred, without those that were cut off.
     pub fn bytes_moved(&self) -> u64 {
         self.inputs.iter().filter(|it| it.arrived().is_some()).map(|it| it.need.bytes).sum()

@@ -25,9 +25,34 @@ pub struct About {
     /// By how much starts of the parts of a job may differ, s, of each metascheduler that negotiates about them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tolerances: BTreeMap<String, f64>,
+    /// How data of tasks move between providers, if they may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_network: Option<DataNetworkInfo>,
     /// The figures that it declares, as `[[figure]]` in scenarios: whoever draws knows what they mean.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<serde_json::Value>,
+}
+
+/// How data of tasks move between providers and metaschedulers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DataNetworkInfo {
+    /// Whether transfers share links: a link of their own of two sites, or else the access links of both. Otherwise each
+    /// has its bandwidth for itself.
+    pub shared: bool,
+    /// Between two sites without a link of their own, and of access links.
+    pub usual: DataLinkInfo,
+    /// Between two sites with a link of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<([String; 2], DataLinkInfo)>,
+}
+
+/// How far and how fast a link is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DataLinkInfo {
+    /// How long the first bit is under way, s.
+    pub latency: f64,
+    /// bit/s.
+    pub bandwidth: f64,
 }
 
 /// A workload and those who submit it.

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use haggle_agents::protocol::DataMessage;
 use haggle_agents::{AnyActor, Effect, Message, Outbox, Phase, RunMessage};
 use haggle_model::failures::Outage;
 use haggle_model::{ActorId, JobId, JobStories, MessageFault, Observation, Time};
@@ -288,7 +289,11 @@ impl<'a> Course<'a> {
         self.ending = Ending::Told(0);
         self.outages = None;
         self.waited = true;
-        self.down.close(|key| is_arrival(&self.agenda.message(key).message));
+        // What has arrived is there, though who waits for it has not heard.
+        let counts = |message: &Message| {
+            is_arrival(message) || matches!(message, Message::Data(DataMessage::Transferred { .. }))
+        };
+        self.down.close(|key| counts(&self.agenda.message(key).message));
     }
 
     fn tell_next(&mut self) -> Result<Option<MessageKey>, RunError> {

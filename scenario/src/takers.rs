@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::file::{Metascheduler, Overflow, Scenario, Shown, User, Workload};
+use super::file::{
+    LinkSharing, Metascheduler, Model, Overflow, Scenario, Shown, User, Workflows, Workload,
+};
 
 /// Where jobs may run.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +92,41 @@ impl Scenario {
         self.reached_by(workload).grid
     }
 
+    /// The workloads of workflows that a user submits, also through a merger.
+    pub(crate) fn workflows_of(
+        &self,
+        user: &User,
+    ) -> impl Iterator<Item = (&Workload, Option<&Workflows>)> {
+        let workload = self.workloads.iter().find(|it| it.name == user.workload);
+        let merged = workload.and_then(|it| it.merge.as_ref()).into_iter().flatten();
+        let merged = merged.filter_map(|name| self.workloads.iter().find(|it| it.name == *name));
+        let parts = workload.into_iter().chain(merged).filter(|it| it.is_workflows());
+        parts.map(|it| (it, it.workflows.as_ref()))
+    }
+
+    /// Whether data of tasks come to providers by way of this metascheduler.
+    pub(crate) fn sends_data(&self, metascheduler: &Metascheduler) -> bool {
+        let brings_data = |it: &Workflows| it.shape.is_some() || it.files.is_some();
+        let mut users = self.users.iter().filter(|user| user.submits_to == metascheduler.name);
+        users.any(|user| self.workflows_of(user).any(|(_, it)| it.is_some_and(brings_data)))
+    }
+
+    /// Whether data of tasks may move between providers.
+    pub fn moves_data(&self) -> bool {
+        self.metaschedulers.iter().any(|it| self.sends_data(it))
+    }
+
+    /// How data of tasks share links, if any move and they do.
+    pub fn link_sharing(&self) -> Option<LinkSharing> {
+        self.network.sharing.filter(|_| self.moves_data())
+    }
+
+    /// Where an actor is: a user, at whom it submits to.
+    pub fn site_of<'s>(&'s self, actor: &'s str) -> &'s str {
+        let user = self.users.iter().find(|user| user.name.as_str() == actor);
+        user.map_or(actor, |user| user.submits_to.as_str())
+    }
+
     /// The places in the file of a workload and of all that is merged into it, at whatever depth.
     pub fn sources(&self, workload: &str) -> BTreeSet<usize> {
         let mut places = BTreeSet::new();
@@ -138,5 +175,12 @@ impl Scenario {
     pub(crate) fn owners_of(&self, name: &str) -> &'static str {
         let mut sites = self.grid.iter().flat_map(|grid| &grid.sites);
         if sites.any(|site| site.name.as_str() == name) { "site" } else { "cluster" }
+    }
+}
+
+impl Workload {
+    /// Whether its jobs are tasks of workflows.
+    pub(crate) fn is_workflows(&self) -> bool {
+        self.model == Some(Model::Workflows)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use haggle_model::network::{Flows, LinkSharing, Node};
+use haggle_model::network::{LinkSharing, Node};
 use haggle_model::random::stream;
 use haggle_model::work::Speed;
 use haggle_model::{ActorId, Disclosure, ProcessorSet, Span};
@@ -15,11 +15,11 @@ use haggle_scheduling::workflows::WorkflowId;
 use haggle_workflows::Workflow;
 
 use super::{
-    BackgroundLoad, CheckpointServer, Checkpoints, DataNetwork, Delay, Dispatcher,
-    DispatcherConfig, GridResource, Home, InformationService, JobData, Known, Overflow,
-    ResourceRules, Routes, Storage, StorageLimits,
+    BackgroundLoad, CheckpointServer, Checkpoints, Delay, Dispatcher, DispatcherConfig,
+    GridResource, Home, InformationService, JobData, Known, Overflow, ResourceRules, Storage,
+    StorageLimits,
 };
-use crate::{AnyActor, Nature, Seats};
+use crate::{AnyActor, DataNetwork, Nature, Routes, Seats};
 
 /// The node of storage and users in a [`haggle_model::network::Star`].
 pub const STORAGE: Node = Node::Service(0);
@@ -211,11 +211,7 @@ impl GridPlan {
         let draws = |purpose| stream(self.seed, "grid", purpose);
         let scheduler = Dispatcher::new(config, draws("placement"));
         let service = InformationService::new(dispatcher, self.delay, draws("delay of reports"));
-        let flows = match &self.routes {
-            Routes::Constant(_) => Flows::unshared(),
-            Routes::Star(star) => Flows::new(star.network(), self.link_sharing),
-        };
-        let network = DataNetwork::new(self.routes.clone(), flows);
+        let network = DataNetwork::new(self.routes.clone(), self.link_sharing);
         let mut services = vec![
             AnyActor::Dispatcher(Box::new(scheduler)),
             AnyActor::InformationService(Box::new(service)),

@@ -461,7 +461,7 @@ impl GridResource {
         let (of_network, of_storage) =
             (from == self.rules.home.network, Some(from) == self.rules.home.storage);
         match message {
-            DataMessage::Transferred { number } if of_network => {
+            DataMessage::Transferred { number, .. } if of_network => {
                 self.on_transferred(now, number, out);
             }
             DataMessage::TransferAborted { number } if of_network => {

@@ -1,16 +1,36 @@
 //! Data of tasks: where they are, and how long they take to where a task is to run.
 //!
 //! A task is placed first. Then all that it needs, and that is elsewhere, is sent to its provider, each
-//! from where it is, as if nothing else were on the way; the task is submitted there when the last of it has
-//! arrived. The storage is beside the metascheduler.
+//! from where it is; the task is submitted there when the last of it has arrived. Either each takes as long as
+//! if nothing else were on the way, or a network moves all of them, which share its links. The storage is beside
+//! the metascheduler.
 
 use std::collections::BTreeMap;
 
-use haggle_model::network::{Flows, Path};
+use haggle_model::network::{Flows, Node, Path};
 use haggle_model::workflow::{Input, Need, Staged, Transfer};
-use haggle_model::{ActorId, Job, Time};
+use haggle_model::{ActorId, Job, JobId, Time};
 
-/// How data travel between sites: each transfer by itself, latency + size / bandwidth.
+use crate::Outbox;
+use crate::protocol::{self, DataMessage};
+
+/// How data of tasks travel between sites.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DataWays {
+    /// Each transfer by itself.
+    Apart(DataPaths),
+    /// Over links that all share: a network moves them.
+    Shared(ActorId),
+}
+
+impl Default for DataWays {
+    /// Data are everywhere at once.
+    fn default() -> DataWays {
+        DataWays::Apart(DataPaths::default())
+    }
+}
+
+/// How long data take between sites where each transfer goes by itself: latency + size / bandwidth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataPaths {
     /// Between sites without a path of their own.
@@ -37,14 +57,10 @@ impl DataPaths {
         self.own.insert((a.min(b), a.max(b)), path);
     }
 
-    /// When `bytes` that are sent `now` arrive; `None` if nothing has to be sent.
-    fn transfer(&self, now: Time, from: ActorId, to: ActorId, bytes: u64) -> Option<Transfer> {
-        if from == to || bytes == 0 {
-            return None;
-        }
+    /// When `bytes` that are sent `now` arrive.
+    fn arrival(&self, now: Time, from: ActorId, to: ActorId, bytes: u64) -> Time {
         let path = self.own.get(&(from.min(to), from.max(to))).unwrap_or(&self.usual);
-        let arrived = now + Flows::unshared().predicted(path, bytes);
-        Some(Transfer { sent: now, arrived: Some(arrived) })
+        now + Flows::unshared().predicted(path, bytes)
     }
 }
 
@@ -67,14 +83,59 @@ impl Outputs {
         now: Time,
         job: &Job,
         (beside, at): (ActorId, ActorId),
-        paths: &DataPaths,
+        ways: &DataWays,
     ) -> Option<Staged> {
         let task = job.task.as_ref().filter(|task| !task.needs.is_empty())?;
         let input = |&need: &Need| {
             let made = need.made_by.map(|number| (job.workload, task.workflow, number));
             let from = made.and_then(|made| self.0.get(&made)).copied().unwrap_or(beside);
-            Input { need, from, moved: paths.transfer(now, from, at, need.bytes) }
+            // Of one that is shared nobody knows beforehand.
+            let arrived = || match ways {
+                DataWays::Apart(paths) => Some(paths.arrival(now, from, at, need.bytes)),
+                DataWays::Shared(_) => None,
+            };
+            let moves = from != at && need.bytes > 0;
+            Input { need, from, moved: moves.then(|| Transfer { sent: now, arrived: arrived() }) }
         };
         Some(Staged { job: job.id, at, inputs: task.needs.iter().map(input).collect() })
+    }
+}
+
+/// What a network has been asked to move, and has not said to be there.
+#[derive(Debug, Default)]
+pub(super) struct Transfers {
+    /// The number of the next one.
+    next: u32,
+    /// Each is an input of a task, by its place.
+    under_way: BTreeMap<u32, (JobId, usize)>,
+}
+
+impl Transfers {
+    /// Asks for all that a task needs and is elsewhere.
+    pub(super) fn start(&mut self, network: ActorId, staged: &Staged, out: &mut Outbox) {
+        let to = Node::Site(staged.at);
+        let moving = staged.inputs.iter().enumerate().filter(|(_, it)| it.moved.is_some());
+        for (place, &Input { need, from, .. }) in moving {
+            let (number, from, bytes) = (self.next, Node::Site(from), need.bytes);
+            self.next += 1;
+            self.under_way.insert(number, (staged.job, place));
+            let transfer = protocol::Transfer { number, from, to, bytes };
+            out.send(network, DataMessage::Transfer(Box::new(transfer)));
+        }
+    }
+
+    /// One of them has ended: which input of which task it is, if that is still wanted.
+    pub(super) fn end(&mut self, number: u32) -> Option<(JobId, usize)> {
+        self.under_way.remove(&number)
+    }
+
+    /// What a task needs is not needed any more.
+    pub(super) fn abort(&mut self, network: ActorId, job: JobId, out: &mut Outbox) {
+        self.under_way.retain(|&number, &mut (of, _)| {
+            if of == job {
+                out.send(network, DataMessage::AbortTransfer { number });
+            }
+            of != job
+        });
     }
 }

@@ -1,10 +1,11 @@
-//! Data: resources of a grid have data moved by a network, and ask a storage for room.
+//! Data: resources of a grid, and metaschedulers for tasks that they place, have data moved by a network;
+//! resources ask a storage for room.
 //!
 //! ```text
-//!   resource                       network
+//!   resource or metascheduler      network
 //!       │ ── Transfer ────────────────▶ │
 //!       │ ── AbortTransfer ───────────▶ │  if the data are not needed any more
-//!       │ ── NodeFailed ──────────────▶ │  where jobs move from resource to resource
+//!       │ ── NodeFailed ──────────────▶ │  a resource, where jobs move from one to another
 //!       │ ◀─────────── TransferAborted ─│  if the other end has failed
 //!       │ ◀─────────────── Transferred ─│
 //!
@@ -18,31 +19,33 @@
 //!       │ ── RoomUnused ──────────────▶ │  before or after that: the output does not come
 //! ```
 
-use haggle_model::JobId;
 use haggle_model::network::Node;
 use haggle_model::observation::DisclosedItem;
+use haggle_model::{JobId, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Phase;
 use super::said::{protocol, said};
-use crate::grid::Traffic;
+use crate::Traffic;
 
 protocol! {
     /// What is said about data on their way, and about room for them.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum DataMessage {
-        /// Resource to network: move these data.
+        /// Resource or metascheduler to network: move these data.
         Transfer(transfer: Box<Transfer>) => said("transfer"),
-        /// Network to resource: the data have arrived.
+        /// Network to who asked for it: the data have arrived.
         Transferred {
-            /// The resource's number for the transfer.
+            /// The receiver's number for the transfer.
             number: u32,
+            /// When; who was down then hears of it later.
+            at: Time,
         } => said("transferred")
             // What ends by itself comes before what fails.
             .during(Phase::Progress),
-        /// Resource to network: these data are not needed any more.
+        /// Resource or metascheduler to network: these data are not needed any more.
         AbortTransfer {
-            /// The resource's number for the transfer.
+            /// The sender's number for the transfer.
             number: u32,
         } => said("abort_transfer"),
         /// Resource to network: this node has failed.
@@ -84,7 +87,7 @@ protocol! {
 /// Data that are to be moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
-    /// The resource's number for the transfer.
+    /// The sender's number for the transfer.
     pub number: u32,
     /// Where the data are.
     pub from: Node,

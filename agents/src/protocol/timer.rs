@@ -104,7 +104,8 @@ protocol! {
             /// The job.
             job: JobId,
         } => wake(Phase::Decision).of(job),
-        /// Metascheduler: what this task needs is at the provider that it was placed on.
+        /// Metascheduler: what this task needs, and shares no link on its way, is at the provider that it
+        /// was placed on.
         InputsArrive {
             /// The task.
             job: JobId,
@@ -125,6 +126,8 @@ protocol! {
         LoadsSeen => wake(Phase::Resource),
         /// Resource updates: loads change.
         LoadsChange => wake(Phase::Resource),
+        /// Network: data arrive.
+        DataArrive => wake(Phase::Progress),
         /// Nature: this resource is back.
         RestoreDue {
             /// Its number in nature's list.
@@ -171,8 +174,6 @@ protocol! {
         LoadChanges => wake(Phase::Resource),
         /// Information service: a report is due.
         ReportDue => wake(Phase::Conversation),
-        /// Network: data arrive.
-        DataArrive => wake(Phase::Progress),
         /// Storage: outputs have been fetched.
         OutputFetched => wake(Phase::Conversation),
         /// Dispatcher: a round is due.
@@ -212,7 +213,7 @@ impl Timer {
             Timer::Grid(GridTimer::Ends) => Some(3),
             Timer::Grid(GridTimer::Seen) => Some(4),
             Timer::Grid(GridTimer::Tell) => Some(5),
-            Timer::Grid(GridTimer::DataArrive) => Some(6),
+            Timer::DataArrive => Some(6),
             Timer::Settle => Some(7),
             Timer::RunEnds { slot } => Some(8 + slot as usize),
             _ => None,

@@ -61,6 +61,11 @@ impl Path {
         1.0 / self.latency.as_secs_f64().max(LATENCY_MIN_SECS)
     }
 
+    /// The same with another latency of the whole route.
+    pub(super) fn taking(self, latency: Span) -> Path {
+        Path { latency, ..self }
+    }
+
     pub(super) fn extend(&mut self, id: LinkId, link: &Link) {
         self.local = false;
         self.latency = (self.latency + link.latency).min(Span::FOREVER);

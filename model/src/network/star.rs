@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::error::NetworkError;
 use super::link::{Capacity, Link, LinkId, Network};
 use super::path::Path;
-use crate::Span;
 use crate::random::stream;
 use crate::workload::Law;
+use crate::{ActorId, Span};
 
 /// What a [`Star`] is made from. The defaults are those of Chtepen 2011, sections
 /// 4.3.4 and 5.6.1.
@@ -52,6 +52,8 @@ pub enum Node {
     Resource(usize),
     /// A service, counted from 0.
     Service(usize),
+    /// The site of an actor that is none of a grid.
+    Site(ActorId),
 }
 
 /// Sites in which each node has a link to a switch, and a link between the
@@ -152,6 +154,7 @@ impl Star {
         match node {
             Node::Resource(index) => index < self.site_of.len(),
             Node::Service(index) => index < self.services,
+            Node::Site(_) => false,
         }
     }
 
@@ -168,6 +171,7 @@ impl Star {
                 assert!(index < self.services, "there are {} services, not {index}", self.services);
                 (self.sites - 1, LinkId(self.site_of.len() + index))
             }
+            Node::Site(site) => panic!("{site} is no node of a star"),
         }
     }
 

@@ -20,7 +20,7 @@ table! {
     from: String = Actor, "sender", "", "where it was: the provider of the parent, or whom its user submits to, who is beside the storage", Never;
     to: String = Actor, "receiver", "", "the provider to which the task was submitted, or was to be", Never;
     sent: Option<f64> = Seconds, "sent_time", "s", "when its transfer began: its task had been placed", NOT_MOVED;
-    arrived: Option<f64> = Seconds, "arrival_time", "s", "sent_time + latency + bytes / bandwidth", Empty("it was there already, or has no bytes; with `sent_time`: it was cut off, for its task was withdrawn or the run ended");
+    arrived: Option<f64> = Seconds, "arrival_time", "s", "sent_time + latency + bytes / bandwidth, or later where transfers share links (`sharing` of `[network]`)", Empty("it was there already, or has no bytes; with `sent_time`: it was cut off, for its task was withdrawn or the run ended");
 }
 
 impl InputRow {

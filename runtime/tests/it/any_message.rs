@@ -24,6 +24,7 @@ use rand::RngExt;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
+use crate::flows::contending;
 use crate::grid_invariants::grid;
 use crate::mapping::world as mapped;
 use crate::planning::plans_of;
@@ -182,6 +183,7 @@ pub(crate) fn worlds() -> Vec<(String, Make)> {
         let name = format!("protocol {protocol}");
         worlds.push((name, Box::new(move || transacting(protocol))));
     }
+    worlds.push(("flows".to_owned(), Box::new(contending)));
     for algorithm in Algorithm::ALL {
         for heuristic in [ReallocationHeuristic::Mct, ReallocationHeuristic::MaxGain] {
             for policy in [Policy::Fcfs, Policy::Easy] {

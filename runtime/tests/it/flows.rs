@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use haggle_agents::DataPaths;
-use haggle_model::network::Path;
+use haggle_agents::protocol::{DataMessage, Message};
+use haggle_agents::{DataPaths, DataWays};
+use haggle_model::network::{LinkSharing, Node, Path, Sites};
 use haggle_model::workflow::{Input, Need, Transfer, WorkflowTask};
 use haggle_model::{ActorId, Job, JobId, JobOutcome, JobRecord, Refusal, Span, Time};
+use haggle_runtime::World;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::workflows::WorkflowId;
 use haggle_scheduling::{MAX_ATTEMPTS, Policy};
@@ -15,7 +17,7 @@ use proptest::prelude::*;
 
 use crate::failures;
 use crate::setup::{Ran, Setup, job};
-use crate::trouble::trouble;
+use crate::trouble::{Trouble, trouble};
 
 /// What a task is: requested and real time (s), processors, bytes from the storage, and what it
 /// needs of earlier ones.
@@ -68,11 +70,43 @@ fn submitted(
 }
 
 /// 10 MB a second, behind one second.
-fn paths() -> DataPaths {
-    DataPaths::new(Path::constant(80e6, Span::from_secs(1)).expect("a path"))
+fn paths() -> DataWays {
+    DataWays::Apart(DataPaths::new(Path::constant(80e6, Span::from_secs(1)).expect("a path")))
 }
 
 const MB: u64 = 1_000_000;
+
+/// The first so many actors as sites, each with 10 MB a second, one second from each other.
+fn sites(count: u32) -> Sites {
+    Sites::new((0..count).map(ActorId), 80e6, Span::from_secs(1)).expect("good links")
+}
+
+/// Providers of four processors that take turns, between which data share links.
+pub(crate) fn shared(providers: u32) -> Setup {
+    let add = |setup: Setup, _| setup.provider(4, Policy::Easy);
+    let mut setup = (0..providers).fold(Setup::default(), add).metascheduler(Placement::RoundRobin);
+    setup.sites = Some((sites(providers + 1), LinkSharing::MaxMin));
+    setup
+}
+
+/// Workflows of which data share links, and of which some are withdrawn.
+pub(crate) fn contending() -> World {
+    let mut setup = shared(2);
+    let tasks = || {
+        let (first, second) = (task(10, 2, 10 * MB, &[]), task(20, 4, 0, &[(0, 100 * MB)]));
+        vec![first, second, task(5, 1, 0, &[(0, 50 * MB)]), task(7, 3, 0, &[(1, 0), (2, 25 * MB)])]
+    };
+    let flows = Vec::from_iter((0..6).map(|it| (4 * it, tasks())));
+    let jobs = submitted(&mut setup, 0, 1, &flows);
+    setup.user_with_patience(2, Some(Span::from_secs(60)), jobs).world()
+}
+
+/// When each input of a job was sent and had arrived, s.
+fn arrivals(ran: &Ran, job: u32) -> Vec<(f64, Option<f64>)> {
+    let seconds = |time: Time| time.as_micros() as f64 / 1e6;
+    let moved = ran.inputs[&JobId(job)].1.inputs.iter().filter_map(|it| it.moved);
+    moved.map(|it| (seconds(it.sent), it.arrived.map(seconds))).collect()
+}
 
 /// Four tasks in turn on two providers.
 fn diamond(tasks: Vec<Drawn>) -> Setup {
@@ -80,7 +114,7 @@ fn diamond(tasks: Vec<Drawn>) -> Setup {
         .provider(4, Policy::Easy)
         .provider(4, Policy::Fcfs)
         .metascheduler(Placement::RoundRobin);
-    setup.paths = paths();
+    setup.ways = paths();
     let jobs = submitted(&mut setup, 0, 1, &[(0, tasks)]);
     setup.user(2, jobs)
 }
@@ -126,7 +160,7 @@ fn a_diamond_on_one_provider() {
             task(7, 3, 0, &[(1, 0), (2, 25 * MB)]),
         ];
         let jobs = submitted(&mut setup, 0, 1, &[(0, tasks)]);
-        setup.paths = paths();
+        setup.ways = paths();
         let ran = setup.user(0, jobs).run_on_both();
         let expected = [(0.0, 10.0), (10.0, 30.0), (30.0, 35.0), (35.0, 42.0)];
         assert_eq!(times(&ran), expected.map(|(start, end)| (Some(start), end)), "{policy:?}");
@@ -169,7 +203,7 @@ fn a_task_may_be_withdrawn_while_its_data_are_on_their_way() {
             .provider(4, Policy::Easy)
             .provider(4, Policy::Fcfs)
             .metascheduler(Placement::RoundRobin);
-        setup.paths = paths();
+        setup.ways = paths();
         setup.horizon = horizon.map(Time::from_secs);
         let needs = task(5, 1, 20 * MB, &[(0, 100 * MB)]);
         let jobs = vec![task(10, 1, 0, &[]), needs, task(5, 1, 0, &[(1, 0)])];
@@ -189,6 +223,87 @@ fn a_task_may_be_withdrawn_while_its_data_are_on_their_way() {
             [(Some(0), None), (None, Some(Time::from_secs(13)))]
         );
         assert_eq!((ran.inputs.len(), staged.bytes_moved()), (1, 20 * MB));
+    }
+}
+
+/// Two inputs from the storage come to one provider over the access links of both. From 1 s on each has 5 MB a second;
+/// the first, of 10 MB, is there at 3 s, and the second has 10 MB left for 1 s. The third starts at 3.5 s and flows from
+/// 4.5 s on, when nothing else does. By themselves they would take 2 s, 3 s and 1.1 s.
+#[test]
+fn transfers_that_share_a_link_slow_each_other() {
+    for sharing in LinkSharing::ALL {
+        let mut setup = shared(1);
+        setup.sites = Some((sites(2), sharing));
+        let flows = [(0, vec![task(5, 1, 10 * MB, &[]), task(5, 1, 20 * MB, &[])])];
+        let mut jobs = submitted(&mut setup, 0, 1, &flows);
+        let late = submitted(&mut setup, 1, 3, &[(5, vec![task(5, 1, MB, &[])])]);
+        jobs.extend(late.into_iter().map(|job| Job { workload: 1, ..job }));
+        let ran = setup.user(1, jobs).run_on_both();
+        assert_eq!(arrivals(&ran, 0), [(0.0, Some(3.0))], "{sharing:?}");
+        assert_eq!(arrivals(&ran, 1), [(0.0, Some(4.0))], "{sharing:?}");
+        assert_eq!(arrivals(&ran, 2), [(5.0, Some(6.1))], "{sharing:?}");
+        let expected = [(3.0, 8.0), (4.0, 9.0), (6.1, 11.1)];
+        assert_eq!(times(&ran), expected.map(|(start, end)| (Some(start), end)));
+    }
+}
+
+/// The same to two providers: the access link of the storage is shared. A link of its own between the storage and
+/// the second provider is not.
+#[test]
+fn a_link_of_its_own_is_shared_with_nobody_else() {
+    let ran = |own: bool| {
+        let mut setup = shared(2);
+        if own {
+            let joined = sites(3).joined(ActorId(1), ActorId(2), 40e6, Span::from_secs(2));
+            setup.sites = Some((joined.expect("a good link"), LinkSharing::Literal));
+        }
+        let flows = [(0, vec![task(5, 1, 10 * MB, &[]), task(5, 1, 20 * MB, &[])])];
+        let jobs = submitted(&mut setup, 0, 1, &flows);
+        let ran = setup.user(2, jobs).run_on_both();
+        assert_eq!(ran.providers(), [Some(0), Some(1)]);
+        [0, 1].map(|job| arrivals(&ran, job)[0].1.expect("it came"))
+    };
+    assert_eq!(ran(false), [3.0, 4.0]);
+    assert_eq!(ran(true), [2.0, 6.0]);
+}
+
+/// At 2 s the first task is withdrawn, of which 5 MB have come; the second has 15 MB left, for which it has the
+/// whole link.
+#[test]
+fn a_task_that_is_withdrawn_leaves_its_link_to_others() {
+    let mut setup = shared(1);
+    let first = submitted(&mut setup, 0, 1, &[(0, vec![task(5, 1, 10 * MB, &[])])]);
+    let second = submitted(&mut setup, 1, 2, &[(0, vec![task(5, 1, 20 * MB, &[])])]);
+    let setup = setup.user_with_patience(1, Some(Span::from_secs(2)), first).user(1, second);
+    let ran = setup.run_on_both();
+    assert_eq!(ran.outcomes(), [JobOutcome::Cancelled, JobOutcome::Completed]);
+    assert_eq!(arrivals(&ran, 0), [(0.0, None)]);
+    assert_eq!(arrivals(&ran, 1), [(0.0, Some(3.5))]);
+}
+
+/// Who places tasks is down from 1 s to 10 s, or until the run ends at 7 s. What arrives meanwhile has arrived then,
+/// and is heard of when it is back.
+#[test]
+fn what_arrives_while_its_metascheduler_is_down_has_arrived() {
+    for (horizon, start) in [(None, Some(10.0)), (Some(7), None)] {
+        for recovers in [false, true] {
+            let mut setup = shared(1);
+            setup.horizon = horizon.map(Time::from_secs);
+            setup.trouble = Some(Trouble {
+                timeout: 4,
+                loss: 0.0,
+                duplication: 0.0,
+                partitions: Vec::new(),
+                crashes: vec![(1, 1, 10)],
+                datagram: false,
+                recovers,
+                seed: 1,
+            });
+            let jobs = submitted(&mut setup, 0, 1, &[(0, vec![task(5, 1, 10 * MB, &[])])]);
+            let ran = setup.user(1, jobs).run_on_both();
+            assert_eq!(arrivals(&ran, 0), [(0.0, Some(2.0))]);
+            assert_eq!(times(&ran)[0].0, start);
+        }
     }
 }
 
@@ -227,7 +342,11 @@ fn flows() -> impl Strategy<Value = Vec<(i64, Vec<Drawn>)>> {
 }
 
 /// Every task that started had all that it needs where it ran, and in time.
-fn assert_inputs_were_there(ran: &Ran, providers: usize) -> Result<(), TestCaseError> {
+fn assert_inputs_were_there(
+    ran: &Ran,
+    providers: usize,
+    is_shared: bool,
+) -> Result<(), TestCaseError> {
     let tasks = ran.records.iter().filter_map(|it| {
         let task = it.job.task.as_ref()?;
         Some(((it.job.workload, task.workflow, task.task), it))
@@ -267,8 +386,82 @@ fn assert_inputs_were_there(ran: &Ran, providers: usize) -> Result<(), TestCaseE
                 continue;
             };
             prop_assert!(from != staged.at && ended <= sent && arrived <= *submitted);
-            let takes = 1_000_000 + need.bytes.div_ceil(10) as i64;
-            prop_assert_eq!((arrived - sent).as_micros(), takes);
+            let (took, takes) = ((arrived - sent).as_micros(), alone(need.bytes));
+            prop_assert!(took == takes || is_shared && took > takes, "{:?}\n{}", moved, ran.log);
+        }
+    }
+    Ok(())
+}
+
+/// How long it takes until all have arrived where nothing else is on the way, us.
+fn alone(bytes: u64) -> i64 {
+    1_000_000 + bytes.div_ceil(10) as i64
+}
+
+/// A transfer as its messages tell of it.
+#[derive(Debug)]
+struct Moved {
+    sent: Time,
+    /// When it arrived, or was not needed any more.
+    end: Option<Time>,
+    arrived: bool,
+    ends: [Node; 2],
+    bytes: u64,
+}
+
+fn moved(ran: &Ran) -> Vec<Moved> {
+    let mut all: BTreeMap<(ActorId, u32), Moved> = BTreeMap::new();
+    for (now, from, to, message) in &ran.messages {
+        let Message::Data(message) = message else { continue };
+        match *message {
+            DataMessage::Transfer(ref it) => {
+                let (ends, bytes) = ([it.from, it.to], it.bytes);
+                let it = Moved { sent: *now, end: None, arrived: false, ends, bytes };
+                assert!(all.insert((*from, transfer_number(message)), it).is_none());
+            }
+            DataMessage::Transferred { number, at } => {
+                let it = all.get_mut(&(*to, number)).expect("it was sent");
+                (it.end, it.arrived) = (Some(at), true);
+            }
+            DataMessage::AbortTransfer { number } => {
+                all.get_mut(&(*from, number)).expect("it was sent").end = Some(*now);
+            }
+            _ => panic!("{message:?}"),
+        }
+    }
+    all.into_values().collect()
+}
+
+fn transfer_number(message: &DataMessage) -> u32 {
+    match message {
+        DataMessage::Transfer(it) => it.number,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// No transfer is faster than by itself, one that meets no other is as fast, and no access link carries more than it can.
+fn assert_links_are_shared(ran: &Ran) -> Result<(), TestCaseError> {
+    let all = moved(ran);
+    let end = |it: &Moved| it.end.unwrap_or(Time::FOREVER);
+    for (place, it) in all.iter().enumerate().filter(|(_, it)| it.arrived) {
+        let took = (end(it) - it.sent).as_micros();
+        prop_assert!(took >= alone(it.bytes), "{:?}\n{}", it, ran.log);
+        let meets = |(other, that): (usize, &Moved)| {
+            other != place && that.sent < end(it) && it.sent < end(that)
+        };
+        if !all.iter().enumerate().any(meets) {
+            prop_assert_eq!(took, alone(it.bytes), "{:?}\n{}", it, &ran.log);
+        }
+    }
+    let sites: BTreeSet<Node> = all.iter().flat_map(|it| it.ends).collect();
+    for site in sites {
+        let at_site = || all.iter().filter(|it| it.arrived && it.ends.contains(&site));
+        for (from, until) in at_site().flat_map(|it| at_site().map(|that| (it.sent, end(that)))) {
+            let within = at_site().filter(|it| from <= it.sent && end(it) <= until);
+            let bytes: u64 = within.clone().map(|it| it.bytes).sum();
+            // The first of them waits for its latency, and each is rounded.
+            let room = (until - from).as_micros() - 1_000_000 + 1;
+            prop_assert!(within.count() == 0 || bytes as i64 <= 10 * room, "{site:?}\n{}", ran.log);
         }
     }
     Ok(())
@@ -289,11 +482,13 @@ proptest! {
         horizon in prop::option::of(0_i64..200),
         reordering in any::<bool>(),
         trouble in trouble(),
+        sharing in prop::option::of(prop::sample::select(&LinkSharing::ALL[..])),
     ) {
         let providers = drawn.len();
         let mut setup = failures::setup(&drawn, &[], latency)
             .metascheduler(Placement::ALL[placement]);
-        setup.paths = paths();
+        setup.ways = paths();
+        setup.sites = sharing.map(|sharing| (sites(providers as u32 + 1), sharing));
         setup.trouble = trouble;
         setup.jitter = Span::from_secs(i64::from(reordering) * 3);
         setup.reordering = reordering;
@@ -313,9 +508,10 @@ proptest! {
             prop_assert!(ran.records.iter().all(|it| it.outcome != JobOutcome::Unfinished));
         }
         ran.assert_disclosures();
+        assert_links_are_shared(&ran)?;
         // Of a workflow that came as the run stopped, tasks may be missing.
         if setup.horizon.is_none() {
-            assert_inputs_were_there(&ran, providers)?;
+            assert_inputs_were_there(&ran, providers, sharing.is_some())?;
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use haggle_agents::grid::{Checkpoints, Delay, JobData, Routes, StorageLimits};
+use haggle_agents::Routes;
+use haggle_agents::grid::{Checkpoints, Delay, JobData, StorageLimits};
 use haggle_model::AttemptOutcome;
 use haggle_model::grid::{
     Carried, CheckpointRecord, DataFlow, DataMoved, Place, RoundsAccount, StorageAccount,
@@ -468,7 +469,7 @@ fn ft_m11_a_job_moves_to_where_it_ends_earlier() {
         grid.fails(1, &[(0.0, 390.0)])
             .change(|plan| {
                 plan.period = secs(100.0);
-                plan.routes = haggle_agents::grid::Routes::Constant(path.expect("a good rate"));
+                plan.routes = Routes::Constant(path.expect("a good rate"));
                 plan.data = data(0, 0, megabytes * 1_000_000);
                 plan.checkpoints = checkpoints(rule, 2.0);
             })

@@ -1,9 +1,9 @@
 //! What holds in random grids: whatever fails when, nothing is lost silently, done
 //! twice or counted wrong. [`Grid::run_on_both`] checks it; here are the grids.
 
-use haggle_agents::grid::{BackgroundLoad, Checkpoints, Delay, JobData, Routes, StorageLimits};
+use haggle_agents::grid::{BackgroundLoad, Checkpoints, Delay, JobData, StorageLimits};
 use haggle_agents::protocol::GridTimer;
-use haggle_agents::{Message, Timer};
+use haggle_agents::{Message, Routes, Timer};
 use haggle_model::AttemptOutcome;
 use haggle_model::failures::{Outage, OutageList};
 use haggle_model::grid::{AttemptRecord, GridOutcome};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use haggle_agents::grid::{GridPlan, JobData, PlannedResource, Routes};
-use haggle_agents::{AnyActor, Message, Seats, User, UserConfig};
+use haggle_agents::grid::{GridPlan, JobData, PlannedResource};
+use haggle_agents::{AnyActor, Message, Routes, Seats, User, UserConfig};
 use haggle_model::AttemptOutcome;
 use haggle_model::failures::{Cause, Failures, OutageList, Resource};
 use haggle_model::grid::{

@@ -248,7 +248,7 @@ table! {
     data(DataMessage) {
         // The network is to move the data, and sees all of them anyway.
         Transfer { 0: Asks },
-        Transferred { number: Returned },
+        Transferred { number: Returned, at: Clock },
         AbortTransfer { number: Counts },
         NodeFailed { node: Tells(Item::ResourceStatus) },
         TransferAborted { number: Returned },
@@ -521,6 +521,7 @@ fn fields(message: &Message) -> Row {
             | Timer::LoadsSeen
             | Timer::LoadsChange
             | Timer::RestoreDue { .. }
+            | Timer::DataArrive
             | Timer::Grid(_)
             | Timer::Other(_),
         ) => Row::new(),

@@ -15,15 +15,16 @@ use haggle_agents::protocol::{
 };
 use haggle_agents::provider::Transacting;
 use haggle_agents::{
-    Acceptor, AnyActor, Coallocator, CoallocatorConfig, DataPaths, Maintenance, Message,
-    Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig, Provider,
-    ProviderConfig, Reallocator, ReallocatorConfig, Timer, Transaction, Transactor,
+    Acceptor, AnyActor, Coallocator, CoallocatorConfig, DataNetwork, DataWays, Maintenance,
+    Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig, Provider,
+    ProviderConfig, Reallocator, ReallocatorConfig, Routes, Timer, Transaction, Transactor,
     TransactorConfig, User, UserConfig,
 };
 use haggle_agreements::back_off::BackOff;
 use haggle_agreements::{Answer as Vote, Instruction};
 use haggle_model::failures::{Cause, Failures, Outage, OutageList, Resource};
 use haggle_model::job::Lot;
+use haggle_model::network::{LinkSharing, Sites};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::random::stream;
 use haggle_model::workflow::{Staged, Transfer};
@@ -32,6 +33,7 @@ use haggle_model::{
     ActorId, ActorKind, Disclosure, EventsOrder, Job, JobClass, JobId, JobOutcome, JobRecord,
     LostRun, MaintenanceRecord, Observation, ProcessorSet, ProviderId, Span, StageIn, Time,
 };
+use haggle_runtime::network::EVERYWHERE;
 use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{
     Blueprint, Driver, EXAMINED_MAX, IN_VAIN_MAX, Network, RunError, RunStats, Sink, World, run,
@@ -62,7 +64,9 @@ pub(crate) struct Setup {
     /// The workflows of which jobs are tasks.
     pub(crate) workflows: BTreeMap<WorkflowId, Arc<Workflow>>,
     /// How data of tasks travel.
-    pub(crate) paths: DataPaths,
+    pub(crate) ways: DataWays,
+    /// The sites of which data share links, and how, instead: a network moves them.
+    pub(crate) sites: Option<(Sites, LinkSharing)>,
     pub(crate) order: EventsOrder,
     pub(crate) latency: Span,
     pub(crate) jitter: Span,
@@ -242,6 +246,12 @@ impl Setup {
         others.iter().sum::<usize>() as u32
     }
 
+    /// Who moves data that share links, behind all others but nature.
+    fn data_network(&self) -> ActorId {
+        let others = self.transactors.len() + self.acceptors as usize + self.users.len();
+        ActorId(self.first_transactor() + others as u32)
+    }
+
     /// By protocol, who follows it.
     fn transacting(&self, me: ActorId) -> Vec<Transacting> {
         let mut all: Vec<Transacting> = Vec::new();
@@ -326,9 +336,12 @@ impl Setup {
         for (index, &placement) in self.metaschedulers.iter().enumerate() {
             let me = ActorId(actors.len() as u32);
             let providers = (0..providers as u32).map(ActorId).collect();
-            let paths = self.paths.clone();
+            let ways = match self.sites {
+                Some(_) => DataWays::Shared(self.data_network()),
+                None => self.ways.clone(),
+            };
             let config =
-                MetaschedulerConfig { paths, ..MetaschedulerConfig::new(me, placement, providers) };
+                MetaschedulerConfig { ways, ..MetaschedulerConfig::new(me, placement, providers) };
             let stream = stream(1, &format!("metascheduler {index}"), "placement");
             let metascheduler = move || Metascheduler::new(config.clone(), stream.clone());
             actors.push(Box::new(move || AnyActor::Metascheduler(Box::new(metascheduler()))));
@@ -387,7 +400,15 @@ impl Setup {
             }
         }
         let streams = sites.iter().map(|site| stream(1, &site.to_string(), "jitter")).collect();
-        let mut network = Network::new(self.latency, sites.clone());
+        let mut everybody = sites.clone();
+        if let Some((sites, sharing)) = self.sites.clone() {
+            assert_eq!(actors.len(), self.data_network().index());
+            everybody.push(EVERYWHERE);
+            let routes = Routes::Sites(Arc::new(sites));
+            let network = move || DataNetwork::new(routes.clone(), sharing);
+            actors.push(Box::new(move || AnyActor::DataNetwork(Box::new(network()))));
+        }
+        let mut network = Network::new(self.latency, everybody);
         if let Some(trouble) = &self.trouble {
             trouble.befall(&mut network, &sites);
         }

@@ -318,7 +318,7 @@ impl Check<'_> {
         if !actors.contains(&name) {
             return self.unknown_name(path, "actor", name, &actors);
         }
-        if *sites.entry(site(self.scenario, name)).or_insert(group) != group {
+        if *sites.entry(self.scenario.site_of(name)).or_insert(group) != group {
             self.report(
                 path,
                 format!("\"{name}\", or who is at the same place, is in two groups"),
@@ -344,19 +344,13 @@ fn is_used(scenario: &Scenario, metascheduler: &Metascheduler) -> bool {
     scenario.users.iter().any(|user| user.submits_to == metascheduler.name)
 }
 
-/// Where an actor is: a user, at whom it submits to.
-pub(super) fn site<'s>(scenario: &'s Scenario, name: &'s str) -> &'s str {
-    let user = scenario.users.iter().find(|user| user.name.as_str() == name);
-    user.map_or(name, |user| user.submits_to.as_str())
-}
-
 /// Whether a partition parts the grid from whom it passes jobs on to.
 pub(super) fn parts_overflow(scenario: &Scenario, partition: &Partition) -> bool {
     let Some((grid, overflow)) = scenario.grid.as_ref().zip(scenario.overflow()) else {
         return false;
     };
     let group = |name: &Name| {
-        let is_there = |member: &Name| site(scenario, member.as_str()) == name.as_str();
+        let is_there = |member: &Name| scenario.site_of(member.as_str()) == name.as_str();
         partition.between.iter().position(|members| members.iter().any(is_there))
     };
     group(&grid.name).zip(group(&overflow.to)).is_some_and(|(one, other)| one != other)
@@ -369,7 +363,7 @@ pub(super) fn crossing<'s>(
     partition: &Partition,
 ) -> Vec<&'s Metascheduler> {
     let group = |name: &str| {
-        let is_there = |member: &Name| site(scenario, member.as_str()) == name;
+        let is_there = |member: &Name| scenario.site_of(member.as_str()) == name;
         partition.between.iter().position(|members| members.iter().any(is_there))
     };
     let parted = |metascheduler: &&Metascheduler| {

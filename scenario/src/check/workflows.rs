@@ -2,9 +2,7 @@
 
 use super::{Check, Logs};
 use crate::Scenario;
-use crate::file::{
-    Metascheduler, Model, Role, TaskEstimates, Underestimate, User, Workflows, Workload,
-};
+use crate::file::{Role, TaskEstimates, Underestimate, User, Workflows, Workload};
 use crate::quantity::{Share, TimeSpan};
 use crate::workload::{WorkflowsError, read_workflow};
 use haggle_config::document::Path;
@@ -12,7 +10,7 @@ use haggle_config::document::Path;
 impl Check<'_> {
     pub(super) fn check_workflows(&mut self, path: &Path, workload: &Workload, it: &Workflows) {
         let at = path.key("workflows");
-        if !workload.steps.is_empty() && is_workflows(workload) {
+        if !workload.steps.is_empty() && workload.is_workflows() {
             self.report(
                 &path.key("step"),
                 "a step would part tasks from their workflows".to_owned(),
@@ -24,7 +22,7 @@ impl Check<'_> {
         let own_data = it.shape.is_some() || it.files.is_some();
         let data = workload.data.unwrap_or_default();
         for (key, bytes) in [("input", data.input), ("output", data.output)] {
-            if own_data && bytes.0 > 0 && is_workflows(workload) {
+            if own_data && bytes.0 > 0 && workload.is_workflows() {
                 self.report(
                     &path.key("data").key(key),
                     format!("how much {key} a task has, its workflow says"),
@@ -215,7 +213,7 @@ impl Check<'_> {
         let mut submitted: Vec<&str> = Vec::new();
         for (index, user) in scenario.users.iter().enumerate() {
             let workload = scenario.workloads.iter().find(|it| it.name == user.workload);
-            let parts: Vec<&Workload> = flows(scenario, user).map(|(it, _)| it).collect();
+            let parts: Vec<&Workload> = scenario.workflows_of(user).map(|(it, _)| it).collect();
             if parts.is_empty() {
                 continue;
             }
@@ -275,31 +273,7 @@ fn refuses_tasks(scenario: &Scenario, user: &User) -> Option<&'static str> {
     }
 }
 
-/// Whether data of tasks come to providers by way of this metascheduler.
-pub(super) fn sends_data(scenario: &Scenario, metascheduler: &Metascheduler) -> bool {
-    let brings_data = |it: &Workflows| it.shape.is_some() || it.files.is_some();
-    let mut users = scenario.users.iter().filter(|user| user.submits_to == metascheduler.name);
-    users.any(|user| flows(scenario, user).any(|(_, it)| it.is_some_and(brings_data)))
-}
-
 /// Whether some jobs of a user are tasks of workflows.
 pub(super) fn has_tasks(scenario: &Scenario, user: &User) -> bool {
-    flows(scenario, user).next().is_some()
-}
-
-/// The workloads of workflows that a user submits, also through a merger.
-fn flows<'s>(
-    scenario: &'s Scenario,
-    user: &User,
-) -> impl Iterator<Item = (&'s Workload, Option<&'s Workflows>)> {
-    let workload = scenario.workloads.iter().find(|it| it.name == user.workload);
-    let merged = workload.and_then(|it| it.merge.as_ref()).into_iter().flatten();
-    let merged = merged.filter_map(|name| scenario.workloads.iter().find(|it| it.name == *name));
-    let parts = workload.into_iter().chain(merged).filter(|it| is_workflows(it));
-    parts.map(|it| (it, it.workflows.as_ref()))
-}
-
-/// Whether the jobs of a workload are tasks of workflows.
-fn is_workflows(workload: &Workload) -> bool {
-    workload.model == Some(Model::Workflows)
+    scenario.workflows_of(user).next().is_some()
 }

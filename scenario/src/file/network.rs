@@ -1,6 +1,7 @@
 //! `[network]`: how long messages travel, and which of them arrive.
 
 use haggle_model::Span;
+use haggle_model::network::LinkSharing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,10 +14,15 @@ pub struct Network {
     /// One-way latency between actors without a link of their own.
     pub latency: TimeSpan,
     /// How fast data of tasks of workflows move between two actors without a link of their own; each
-    /// transfer has that for itself, after the latency.
+    /// transfer has that for itself, after the latency, unless there is `sharing`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "1 Gbit/s"))]
     pub bandwidth: Option<Bandwidth>,
+    /// How data of tasks share links: all that a provider or metascheduler sends or receives goes over its access link of
+    /// this `bandwidth`, and what two actors with a link of their own send each other over that one. Without it,
+    /// no transfer slows another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<LinkSharing>,
     /// Every message takes up to this much longer, at random; those from one actor to another stay in order.
     pub jitter: TimeSpan,
     /// Messages from one actor to another may overtake each other, as each has its own jitter.
@@ -54,6 +60,7 @@ impl Default for Network {
         Network {
             latency: TimeSpan::ZERO,
             bandwidth: None,
+            sharing: None,
             jitter: TimeSpan::ZERO,
             reordering: false,
             loss: Share::ZERO,

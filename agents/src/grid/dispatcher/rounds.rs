@@ -13,8 +13,8 @@ use rand::RngExt;
 
 use super::{Attempts, Dispatcher, DispatcherConfig, Moving, length};
 use crate::Outbox;
+use crate::Traffic;
 use crate::desk::Desk;
-use crate::grid::Traffic;
 use crate::grid::plan::{CHECKPOINTS, STORAGE};
 use crate::protocol::{DataMessage, DispatchMessage, GridTimer, SoFar};
 

@@ -16,7 +16,7 @@ use haggle_model::{JobId, Span, Time};
 use haggle_scheduling::grid::execution;
 
 use super::{GridResource, Purpose, Stage};
-use crate::grid::Routes;
+use crate::Routes;
 use crate::protocol::GridTimer;
 use crate::{Outbox, Phase};
 

@@ -2,9 +2,8 @@
 
 use super::flow::Flow;
 use crate::check::Check;
-use crate::check::channel::{at_once, crossing, parts_overflow, site};
+use crate::check::channel::{at_once, crossing, parts_overflow};
 use crate::check::names::Names;
-use crate::check::workflows::sends_data;
 use crate::file::Transport;
 use crate::quantity::{Share, TimeSpan};
 use haggle_config::document::Path;
@@ -28,12 +27,14 @@ impl Check<'_> {
         }
         let scenario = self.scenario;
         let carries =
-            Vec::from_iter(scenario.metaschedulers.iter().filter(|it| sends_data(scenario, it)));
+            Vec::from_iter(scenario.metaschedulers.iter().filter(|it| scenario.sends_data(it)));
         let why = "no task of a workflow has data that move: users with such workflows submit to no \
                    metascheduler";
         let remedy =
             "remove it, or submit workflows of a `shape` or from `files` to a metascheduler";
-        self.uses(&network.key("bandwidth"), !carries.is_empty(), "the network", why, remedy);
+        for key in ["bandwidth", "sharing"] {
+            self.uses(&network.key(key), !carries.is_empty(), "the network", why, remedy);
+        }
         let reorders = travels && scenario.network.jitter > TimeSpan::ZERO;
         let why = "every message takes the same time";
         let remedy = "remove it, or set `jitter`";
@@ -69,7 +70,7 @@ impl Check<'_> {
         }
         for (index, link) in scenario.network.links.iter().enumerate() {
             let [a, b] = &link.between;
-            let (site_a, site_b) = (site(scenario, a.as_str()), site(scenario, b.as_str()));
+            let (site_a, site_b) = (scenario.site_of(a.as_str()), scenario.site_of(b.as_str()));
             let talk = |one: &str, other: &str| {
                 let talker = scenario
                     .metaschedulers
@@ -112,6 +113,7 @@ impl Check<'_> {
         let why = format!("messages between {between} take no time, and each arrives once");
         let keys = [
             "bandwidth",
+            "sharing",
             "loss",
             "duplication",
             "reordering",

@@ -5,7 +5,6 @@ use haggle_model::Span;
 
 use super::flow::Flow;
 use crate::check::Check;
-use crate::check::channel::site;
 use crate::check::names::Names;
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
@@ -59,7 +58,7 @@ impl Check<'_> {
         let network = &self.scenario.network;
         let mut links = network.links.iter().enumerate().rev();
         let own = links.find(|(_, link)| {
-            let ends = link.between.each_ref().map(|end| site(self.scenario, end.as_str()));
+            let ends = link.between.each_ref().map(|end| self.scenario.site_of(end.as_str()));
             let [a, b] = between.each_ref().map(String::as_str);
             ends == [a, b] || ends == [b, a]
         });

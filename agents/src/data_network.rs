@@ -1,14 +1,16 @@
 //! The network that carries data: an actor that is asked to move them and says
-//! when they have arrived.
+//! when they have arrived. A grid has one, and so have providers between which tasks share links.
+//!
+//! It stands for the network itself: it is beside everybody, so what is said to it and by it takes no time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use haggle_model::network::{FlowId, Flows, LinkSharing, Node, Path, Star};
+use haggle_model::network::{FlowId, Flows, LinkSharing, Node, Path, Sites, Star};
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{DataMessage, GridTimer, Message, RunMessage, Timer, Transfer};
+use crate::protocol::{DataMessage, Message, RunMessage, Timer, Transfer};
 use crate::{Actor, Outbox};
 
 /// The path of a transfer.
@@ -18,6 +20,8 @@ pub enum Routes {
     Constant(Path),
     /// Sites as stars.
     Star(Arc<Star>),
+    /// Between sites of actors.
+    Sites(Arc<Sites>),
 }
 
 impl Routes {
@@ -25,6 +29,7 @@ impl Routes {
         match self {
             Routes::Constant(_) => true,
             Routes::Star(star) => nodes.iter().all(|&node| star.has(node)),
+            Routes::Sites(sites) => nodes.iter().all(|&node| sites.has(node)),
         }
     }
 
@@ -33,12 +38,22 @@ impl Routes {
             _ if from == to => Path::local(),
             Routes::Constant(path) => path.clone(),
             Routes::Star(star) => star.path(from, to),
+            Routes::Sites(sites) => sites.path(from, to),
+        }
+    }
+
+    /// Nothing under way yet over their links.
+    fn flows(&self, sharing: LinkSharing) -> Flows {
+        match self {
+            Routes::Constant(_) => Flows::unshared(),
+            Routes::Star(star) => Flows::new(star.network(), sharing),
+            Routes::Sites(sites) => Flows::new(sites.network(), sharing),
         }
     }
 
     /// What data between a resource and services flow over, if they share no link with
     /// those of other resources: flows of its own, and the paths.
-    pub(super) fn private(
+    pub(crate) fn private(
         &self,
         resource: usize,
         services: [Node; 2],
@@ -49,6 +64,7 @@ impl Routes {
                 return Some((Flows::unshared(), services.map(|it| (it, path.clone())).to_vec()));
             }
             Routes::Star(star) => star.spoke(resource),
+            Routes::Sites(_) => return None,
         };
         let first = Node::Resource(0);
         let paths = services.map(|it| (it, spoke.path(first, it))).to_vec();
@@ -97,8 +113,9 @@ struct Order {
 }
 
 impl DataNetwork {
-    /// Nothing is under way; `flows` has the links of the routes.
-    pub fn new(routes: Routes, flows: Flows) -> DataNetwork {
+    /// Nothing is under way.
+    pub fn new(routes: Routes, sharing: LinkSharing) -> DataNetwork {
+        let flows = routes.flows(sharing);
         DataNetwork { routes, flows, under_way: BTreeMap::new(), flow_of: BTreeMap::new() }
     }
 
@@ -140,11 +157,11 @@ impl DataNetwork {
             let Some(order) = self.under_way.remove(&completion.flow) else { continue };
             let Order { owner, number, .. } = order;
             self.flow_of.remove(&(owner, number));
-            out.send(owner, DataMessage::Transferred { number });
+            out.send(owner, DataMessage::Transferred { number, at: completion.at });
         }
         match self.flows.next_event().filter(|&next| next < Time::FOREVER) {
-            Some(next) => out.set(next, GridTimer::DataArrive),
-            None => out.stop(GridTimer::DataArrive),
+            Some(next) => out.set(next, Timer::DataArrive),
+            None => out.stop(Timer::DataArrive),
         }
     }
 }
@@ -174,7 +191,7 @@ impl Actor for DataNetwork {
                 let traffic = Box::new(Traffic { routes, flows });
                 out.send(sender, DataMessage::Traffic(traffic));
             }
-            Message::Wake(Timer::Grid(GridTimer::DataArrive)) => {}
+            Message::Wake(Timer::DataArrive) => {}
             Message::Run(RunMessage::RunOver) => return,
             _ => out.refuse(sender),
         }

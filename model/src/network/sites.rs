@@ -1,0 +1,150 @@
+//! Sites with an access link each, and links of their own between some of them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::NetworkError;
+use super::link::{Capacity, Link, LinkId, Network};
+use super::path::Path;
+use super::star::Node;
+use crate::{ActorId, Span};
+
+/// Sites of actors. All that a site sends or receives goes over its access link, so that two transfers meet where
+/// they have a site in common; between two sites may be a link of their own, which their
+/// transfers take in place of both access links. A path has its latency once.
+///
+/// ```text
+///   a ──access──┐      ┌──access── c
+///               ├──────┤
+///   b ──access──┘      └──access── d
+///   └──────── own link ───────────┘
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sites {
+    /// Access links first; their latency is that of the paths.
+    network: Network,
+    access: BTreeMap<ActorId, LinkId>,
+    latency: Span,
+    /// Links of their own by the two ends, the smaller one first; in order.
+    own: Vec<([ActorId; 2], LinkId)>,
+}
+
+impl Sites {
+    /// These sites, whose access links carry so many bit/s, with so much latency between any two.
+    ///
+    /// # Errors
+    /// If a rate is not above 0, or a latency is below it.
+    pub fn new(
+        sites: impl IntoIterator<Item = ActorId>,
+        rate: f64,
+        latency: Span,
+    ) -> Result<Sites, NetworkError> {
+        let link = Link { capacity: Capacity::Shared(rate), latency };
+        let access: BTreeMap<ActorId, LinkId> = sites.into_iter().zip((0..).map(LinkId)).collect();
+        let network = Network::new(vec![link; access.len()])?;
+        Ok(Sites { network, access, latency, own: Vec::new() })
+    }
+
+    /// The same sites with a link of their own between two of them, both ways; it takes the place of one that
+    /// there was.
+    ///
+    /// # Errors
+    /// As [`Sites::new`].
+    pub fn joined(
+        mut self,
+        a: ActorId,
+        b: ActorId,
+        rate: f64,
+        latency: Span,
+    ) -> Result<Sites, NetworkError> {
+        let mut links = self.network.links().to_vec();
+        let (ends, id) = ([a.min(b), a.max(b)], LinkId(links.len()));
+        links.push(Link { capacity: Capacity::Shared(rate), latency });
+        self.network = Network::new(links)?;
+        match self.place(ends) {
+            Ok(place) => self.own[place].1 = id,
+            Err(place) => self.own.insert(place, (ends, id)),
+        }
+        Ok(self)
+    }
+
+    /// All links.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Whether this is one of the sites.
+    pub fn has(&self, node: Node) -> bool {
+        matches!(node, Node::Site(site) if self.access.contains_key(&site))
+    }
+
+    /// The path from one site to another.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no such site.
+    pub fn path(&self, from: Node, to: Node) -> Path {
+        let (Node::Site(from), Node::Site(to)) = (from, to) else {
+            panic!("{from:?} and {to:?} are not both sites");
+        };
+        if from == to {
+            return Path::local();
+        }
+        let (route, latency) = match self.place([from.min(to), from.max(to)]) {
+            Ok(place) => {
+                let link = self.own[place].1;
+                (vec![link], self.network.links()[link.0].latency)
+            }
+            Err(_) => (vec![self.access[&from], self.access[&to]], self.latency),
+        };
+        let path = self.network.path(&route).expect("a route has links of its own network");
+        path.taking(latency)
+    }
+
+    fn place(&self, ends: [ActorId; 2]) -> Result<usize, usize> {
+        self.own.binary_search_by_key(&ends, |(ends, _)| *ends)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sites() -> Sites {
+        let all = [2, 5, 7].map(ActorId);
+        let sites = Sites::new(all, 8e6, Span::from_secs(1)).expect("good links");
+        sites.joined(ActorId(7), ActorId(2), 1e6, Span::from_secs(3)).expect("a good link")
+    }
+
+    fn path(sites: &Sites, from: u32, to: u32) -> (Vec<usize>, Span) {
+        let path = sites.path(Node::Site(ActorId(from)), Node::Site(ActorId(to)));
+        (path.shared().iter().map(|link| link.0).collect(), path.latency())
+    }
+
+    #[test]
+    fn paths_cross_both_access_links_or_the_own_one_and_have_their_latency_once() {
+        let sites = sites();
+        let seconds = Span::from_secs;
+        assert_eq!(path(&sites, 2, 5), (vec![0, 1], seconds(1)));
+        assert_eq!(path(&sites, 7, 5), (vec![2, 1], seconds(1)));
+        assert_eq!(path(&sites, 2, 7), (vec![3], seconds(3)));
+        assert_eq!(path(&sites, 7, 2), (vec![3], seconds(3)));
+        assert!(sites.path(Node::Site(ActorId(5)), Node::Site(ActorId(5))).is_local());
+        let again = sites.joined(ActorId(2), ActorId(7), 2e6, seconds(4)).expect("a good link");
+        assert_eq!(path(&again, 2, 7), (vec![4], seconds(4)));
+    }
+
+    #[test]
+    fn who_is_no_site_is_not_there() {
+        let sites = sites();
+        let has = [Node::Site(ActorId(5)), Node::Site(ActorId(3)), Node::Resource(5)];
+        assert_eq!(has.map(|node| sites.has(node)), [true, false, false]);
+    }
+
+    #[test]
+    fn what_is_no_link_is_refused() {
+        let none = Sites::new([ActorId(0)], 0.0, Span::ZERO).expect_err("no rate");
+        assert_eq!(none.to_string(), "link 0: 0 bit/s, expected a finite number above 0");
+    }
+}
