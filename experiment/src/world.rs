@@ -452,7 +452,7 @@ impl Stage {
             window: protocol.window().0,
             urgent: protocol.urgent(),
             trials: coallocation.trials,
-            back_off: coallocation.back_off.model(),
+            back_off: coallocation.back_off().model(),
             overhead: coallocation.overhead.to_model(),
             overhead_max: coallocation.overhead_max,
             latency_max: latency_max(scenario),

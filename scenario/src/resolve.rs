@@ -49,6 +49,10 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         if metascheduler.composition.is_some() {
             metascheduler.negotiation.get_or_insert_default();
         }
+        let spreads = metascheduler.coallocation.as_mut();
+        if let Some(spreads) = spreads.filter(|it| it.protocol.is_some()) {
+            spreads.back_off.get_or_insert_default();
+        }
         let grid = scenario.grid.as_ref().map(|grid| grid.name.clone());
         let grid = grid.filter(|name| metascheduler.providers.contains(name));
         metascheduler.providers = meant(&metascheduler.providers, &written);

@@ -27,8 +27,9 @@ pub struct Coallocation {
     /// message may be lost, and nobody may crash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<TimeSpan>,
-    /// What lies between two tries of a job under a protocol.
-    pub back_off: BackOff,
+    /// What lies between two tries of a job under a protocol, "exponential" if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub back_off: Option<BackOff>,
     /// How often a job is tried in vain, since others have taken the room, before it is given back.
     #[schemars(range(min = 1, max = 1000))]
     pub trials: u32,
@@ -53,7 +54,7 @@ impl Default for Coallocation {
             protocol: None,
             patience: None,
             retry: None,
-            back_off: BackOff::default(),
+            back_off: None,
             trials: TRIALS,
             fill: FillRule::default(),
             part_min: 1,
@@ -67,6 +68,11 @@ impl Coallocation {
     /// For how long answers are awaited.
     pub fn patience(&self) -> TimeSpan {
         self.patience.unwrap_or(TimeSpan(Span::from_secs(1)))
+    }
+
+    /// What lies between two tries.
+    pub fn back_off(&self) -> BackOff {
+        self.back_off.unwrap_or_default()
     }
 }
 

@@ -37,7 +37,7 @@ fn draws(scenario: &Scenario) -> bool {
         Role::Composes(_) | Role::Moves(_) | Role::Maps(_) => false,
         Role::Spreads(coallocation) => {
             let part = coallocation.policy.remapping().remappable.fraction();
-            let waits = matches!(coallocation.back_off, file::BackOff::Exponential(_));
+            let waits = matches!(coallocation.back_off(), file::BackOff::Exponential(_));
             coallocation.overhead.draws()
                 || 0.0 < part && part < 1.0
                 || coallocation.protocol.is_some() && waits
