@@ -14,6 +14,7 @@
 //! in that instant: a newcomer does not get what somebody waits for.
 
 mod blocks;
+mod entries;
 mod entry;
 mod jobs;
 mod order;
@@ -25,6 +26,7 @@ use haggle_model::{Span, Time};
 pub use self::blocks::Shares;
 pub use self::rescheduling::{Effort, ReschedulingConfig, ReschedulingRule};
 
+use self::entries::Entries;
 use self::entry::{Entry, Kind};
 use self::relay::Relay;
 use crate::bags::{Award, BagRequest, Bargainer, Batch, Fractions, FreeSlot, Offer, merge};
@@ -49,7 +51,7 @@ pub struct ConservativeBags {
     shares: Shares,
     /// All that runs or is planned.
     plan: Plan,
-    entries: Vec<Option<Entry>>,
+    entries: Entries,
     /// Entries accepted so far.
     accepted: u64,
     /// Whether something has ended early since the last rescheduling.
@@ -76,7 +78,7 @@ impl ConservativeBags {
             fractions,
             shares: Shares::default(),
             plan: Plan::new(processors),
-            entries: Vec::new(),
+            entries: Entries::default(),
             accepted: 0,
             ended_early: false,
             all_open: false,
@@ -94,23 +96,12 @@ impl ConservativeBags {
 
     /// Where the tasks of a share or job that still wait are planned, in order of start.
     pub fn planned(&self, slot: Slot) -> &[Batch] {
-        let entry = self.entries.get(slot.index()).and_then(Option::as_ref);
-        entry.map_or(&[], |entry| &entry.waiting)
+        self.entries.get(slot).map_or(&[], |entry| &entry.waiting)
     }
 
     /// What rescheduling has cost so far.
     pub fn effort(&self) -> Effort {
         self.effort
-    }
-
-    fn entry(&mut self, slot: Slot) -> &mut Entry {
-        self.entries[slot.index()].as_mut().expect("a slot in use has an entry")
-    }
-
-    /// All entries with their slots.
-    fn in_slots(&self) -> impl Iterator<Item = (Slot, &Entry)> {
-        let slots = (0..).map(Slot);
-        slots.zip(&self.entries).filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
     }
 
     /// Queues what is in `profile` already and returns its planned completion.
@@ -125,11 +116,8 @@ impl ConservativeBags {
     ) -> Time {
         let entry = Entry::new(kind, self.accepted, width, span, earliest, batches);
         self.accepted += 1;
-        if slot.index() >= self.entries.len() {
-            self.entries.resize(slot.index() + 1, None);
-        }
         let completion = entry.promised;
-        self.entries[slot.index()] = Some(entry);
+        self.entries.insert(slot, entry);
         self.join_lines(slot);
         completion
     }
@@ -150,23 +138,22 @@ impl ConservativeBags {
     /// Starts what is due of one kind.
     fn start(&mut self, now: Time, kind: Kind, mut started: impl FnMut(Slot, u32)) {
         let mut due = Vec::new();
-        for (slot, entry) in self.in_slots().filter(|(_, entry)| entry.kind == kind) {
+        for (slot, entry) in self.entries.due(now).filter(|(_, entry)| entry.kind == kind) {
             let batches = entry.waiting.iter().take_while(|batch| batch.start <= now);
             due.extend(batches.map(|batch| (batch.start, entry.sequence, slot, batch.tasks)));
         }
         due.sort_unstable();
         for (start, _, slot, tasks) in due {
             let free = self.plan.free();
-            let entry = self.entry(slot);
-            let processors = tasks * entry.width;
+            let &Entry { width, span, .. } = self.entries.in_use(slot);
+            let processors = tasks * width;
             // What ends at this very instant may not have given its processors
             // back yet; its end brings the next call.
             if processors > free {
                 continue;
             }
-            entry.take(start, tasks);
-            let planned_end = start + entry.span;
-            self.plan.start(slot, processors, planned_end);
+            self.entries.change(slot, |entry| entry.take(start, tasks));
+            self.plan.start(slot, processors, start + span);
             started(slot, tasks);
         }
     }
@@ -178,8 +165,8 @@ impl ConservativeBags {
         self.plan.complete_windows(now);
         self.note(now, planned_end, processors);
         self.ended_early |= now < planned_end;
-        if self.entry(slot).waiting.is_empty() && !self.plan.runs(slot) {
-            self.entries[slot.index()] = None;
+        if self.entries.in_use(slot).waiting.is_empty() && !self.plan.runs(slot) {
+            self.entries.remove(slot);
             self.plan.forget(slot);
         }
     }
@@ -223,7 +210,7 @@ impl LocalScheduler for ConservativeBags {
         if self.plan.has_started(slot) {
             return false;
         }
-        let Some(entry) = self.entries.get_mut(slot.index()).and_then(Option::take) else {
+        let Some(entry) = self.entries.remove(slot) else {
             return false;
         };
         // Nothing moves up, but what waits for this to end had no planned start.
@@ -243,9 +230,7 @@ impl LocalScheduler for ConservativeBags {
     }
 
     fn next_start(&self) -> Option<Time> {
-        let first = |entry: &Entry| entry.waiting.first().map(|batch| batch.start);
-        let next = self.entries.iter().flatten().filter_map(first).min();
-        next.filter(|&start| start < BEYOND_ALL_LIMITS)
+        self.entries.next_start().filter(|&start| start < BEYOND_ALL_LIMITS)
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
@@ -253,7 +238,7 @@ impl LocalScheduler for ConservativeBags {
     }
 
     fn queue_length(&self) -> usize {
-        self.entries.iter().flatten().filter(|entry| !entry.waiting.is_empty()).count()
+        self.entries.waiting()
     }
 
     fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
@@ -356,7 +341,7 @@ impl Bargainer for ConservativeBags {
     }
 
     fn tasks_finished(&mut self, now: Time, slot: Slot, tasks: u32, planned_end: Time) {
-        let processors = tasks * self.entry(slot).width;
+        let processors = tasks * self.entries.in_use(slot).width;
         self.end(now, slot, Part { processors, planned_end });
     }
 
@@ -365,24 +350,21 @@ impl Bargainer for ConservativeBags {
         let earliest = now.max(tasks.earliest);
         let profile = self.plan.profile_mut();
         let batches = self.shares.place(profile, tasks.span, tasks.tasks, earliest);
-        match self.entries.get_mut(slot.index()) {
-            Some(Some(entry)) => {
-                for batch in batches {
-                    entry.put(batch.start, batch.tasks);
-                }
-            }
-            _ => {
-                self.accept(slot, Kind::Share, 1, tasks.span, tasks.earliest, &batches);
-            }
+        let known = self.entries.change_any(slot, |entry| {
+            batches.iter().for_each(|batch| entry.put(batch.start, batch.tasks));
+        });
+        if known.is_none() {
+            self.accept(slot, Kind::Share, 1, tasks.span, tasks.earliest, &batches);
         }
     }
 
     fn bag_expected(&mut self, slot: Slot, completion: Time) {
         // The message may come when all is done here.
-        let Some(Some(entry)) = self.entries.get_mut(slot.index()) else { return };
-        // One that was overtaken must not raise it.
-        let earlier = entry.bag_expected.unwrap_or(completion);
-        entry.bag_expected = Some(earlier.min(completion));
+        self.entries.change_any(slot, |entry| {
+            // One that was overtaken must not raise it.
+            let earlier = entry.bag_expected.unwrap_or(completion);
+            entry.bag_expected = Some(earlier.min(completion));
+        });
     }
 
     fn wants_rescheduling(&self) -> bool {
@@ -397,9 +379,9 @@ impl Bargainer for ConservativeBags {
     }
 
     fn queue(&self) -> Vec<QueueEntry> {
-        let entries = self.entries.iter().flatten();
+        let entries = self.entries.iter();
         let mut waiting: Vec<(Time, u64, QueueEntry)> = entries
-            .flat_map(|entry| {
+            .flat_map(|(_, entry)| {
                 entry.waiting.iter().map(move |batch| {
                     let processors = batch.tasks * entry.width;
                     let promise = batch.start + entry.span;
@@ -412,7 +394,6 @@ impl Bargainer for ConservativeBags {
     }
 
     fn latest_completion(&self, slot: Slot) -> Option<Time> {
-        let entry = self.entries.get(slot.index()).and_then(Option::as_ref);
-        entry.map(|entry| self.completion(slot, entry))
+        self.entries.get(slot).map(|entry| self.completion(slot, entry))
     }
 }

@@ -67,14 +67,14 @@ impl ConservativeBags {
     }
 
     /// Whether the batches of an entry are blocks.
-    pub(super) fn is_in_blocks(&mut self, slot: Slot) -> bool {
-        self.shares == Shares::Blocks && self.entry(slot).kind == Kind::Share
+    pub(super) fn is_in_blocks(&self, slot: Slot) -> bool {
+        self.shares == Shares::Blocks && self.entries.in_use(slot).kind == Kind::Share
     }
 
     /// Puts blocks of one entry, in order of start, to their earliest fits one after the other;
     /// nothing is free before `open`. No books are kept of what they leave.
     pub(super) fn move_blocks_up(&mut self, open: Time, slot: Slot, blocks: &[Batch]) {
-        let &mut Entry { span, earliest, .. } = self.entry(slot);
+        let &Entry { span, earliest, .. } = self.entries.in_use(slot);
         let from = open.max(earliest);
         for &Batch { start, tasks } in blocks {
             let mut left = tasks;
@@ -86,7 +86,7 @@ impl ConservativeBags {
                 let Some(fit) = profile.earlier_fit(block, span, from, start) else { break };
                 profile.remove(start, start + span, block);
                 profile.add(fit.start, fit.start + span, block);
-                self.entry(slot).move_up(start, fit.start, block);
+                self.entries.change(slot, |entry| entry.move_up(start, fit.start, block));
                 self.effort.moves += 1;
                 self.effort.moved += u64::from(block);
                 left -= block;

@@ -15,7 +15,7 @@ impl ConservativeBags {
     /// Whether books are kept of what has been given back: not while there are shares, for nearly
     /// all of their tasks move when something does, and books of that cost more than they save.
     pub(super) fn keeps_books(&mut self, now: Time) -> bool {
-        let shares = self.entries.iter().flatten().any(|entry| entry.kind == Kind::Share);
+        let shares = self.entries.has_shares();
         let nobody_knows = std::mem::replace(&mut self.all_open, shares);
         if shares {
             self.openings.forget();
@@ -29,7 +29,7 @@ impl ConservativeBags {
 
     /// Forgets in which orders jobs were looked at.
     fn line_up(&mut self) {
-        let jobs = self.in_slots().map(|(slot, entry)| in_line(slot, entry));
+        let jobs = self.entries.iter().map(|(slot, entry)| in_line(slot, entry));
         let mut line = Waiting::default();
         jobs.for_each(|job| line.insert(job));
         self.lines = [line.clone(), line];
@@ -37,7 +37,7 @@ impl ConservativeBags {
 
     /// A job has come.
     pub(super) fn join_lines(&mut self, slot: Slot) {
-        let entry = self.entries[slot.index()].as_ref();
+        let entry = Some(self.entries.in_use(slot));
         let job = entry.filter(|it| it.kind == Kind::Job && !self.all_open);
         if let Some(job) = job.map(|entry| in_line(slot, entry)) {
             self.lines.iter_mut().for_each(|line| line.insert(job));
@@ -49,16 +49,15 @@ impl ConservativeBags {
         let shorter_first = self.rescheduling.rule != ReschedulingRule::Compress;
         let ConservativeBags { plan, openings, entries, lines, effort, .. } = self;
         let line = &mut lines[usize::from(by_start)];
-        line.renew(|&Entry { slot, key: (.., sequence), .. }| {
-            let entry = entries[slot.index()].as_ref()?;
-            let job = in_line(slot, entry);
-            let waits = job.key.2 == sequence && !entry.waiting.is_empty();
+        line.renew(|&job| {
+            let Entry { slot, key: (.., sequence), span, .. } = job;
+            let booked = entries.planned(slot, sequence)?;
             let key = match by_start {
-                true if shorter_first => (job.booked.as_micros(), job.span.as_micros(), sequence),
-                true => job.key,
-                false => ((job.booked + job.span).as_micros(), 0, sequence),
+                true if shorter_first => (booked.as_micros(), span.as_micros(), sequence),
+                true => (booked.as_micros(), 0, sequence),
+                false => ((booked + span).as_micros(), 0, sequence),
             };
-            waits.then_some(Entry { key, ..job })
+            Some(Entry { key, booked, ..job })
         });
         let ends = plan.ends();
         let not_before = &NotBefore::default();
@@ -73,8 +72,7 @@ impl ConservativeBags {
         effort.moved += moves;
         for place in moved.places.into_iter().chain(tail) {
             let Entry { slot, booked, .. } = list[place];
-            let entry = entries[slot.index()].as_mut().expect("it waits");
-            entry.waiting[0].start = booked;
+            entries.plan_job(slot, booked);
         }
     }
 }

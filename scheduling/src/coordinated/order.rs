@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use haggle_model::{Span, Time};
 
+use super::entries::Entries;
 use super::entry::Entry;
 use crate::bags::Batch;
 use crate::scheduler::Slot;
@@ -81,15 +82,11 @@ impl Order {
 
     /// The next run: an entry and which of its batches. Passes over all that
     /// start at or before `after`.
-    pub(super) fn next(
-        &mut self,
-        entries: &[Option<Entry>],
-        after: Time,
-    ) -> Option<(Slot, Range<usize>)> {
+    pub(super) fn next(&mut self, entries: &Entries, after: Time) -> Option<(Slot, Range<usize>)> {
         loop {
             let Line { place, batches: left, .. } = self.next?;
             let (slot, key) = self.entries[place];
-            let entry = entries[slot.index()].as_ref().expect("a slot in use has an entry");
+            let entry = entries.in_use(slot);
             let first = entry.waiting.len() - left;
             let batches = &entry.waiting[first..];
             let run = match self.peek() {
@@ -174,7 +171,8 @@ mod tests {
             sorted.sort_unstable();
             let mut after = Time::from_secs(first);
             let mut order = Order::new(keyed.map(|(slot, (entry, key))| (slot, *key, entry)), after);
-            let waiting: Vec<_> = entries.iter().map(|(entry, _)| Some(entry.clone())).collect();
+            let mut waiting = Entries::default();
+            (0..).map(Slot).zip(&entries).for_each(|(slot, (entry, _))| waiting.insert(slot, entry.clone()));
             let mut sorted = sorted.into_iter();
             while let Some((slot, run)) = order.next(&waiting, after) {
                 prop_assert!(!run.is_empty());

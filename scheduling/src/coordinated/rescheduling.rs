@@ -161,8 +161,8 @@ impl ConservativeBags {
         key: impl Fn(Slot, &Entry) -> Key,
         tie: impl Fn(&Entry) -> (Span, u64),
     ) -> Order {
-        let mut entries = Vec::with_capacity(self.entries.len());
-        entries.extend(self.in_slots().filter(|(_, entry)| !entry.waiting.is_empty()));
+        let mut entries = Vec::with_capacity(self.entries.slots());
+        entries.extend(self.entries.iter().filter(|(_, entry)| !entry.waiting.is_empty()));
         entries.sort_unstable_by_key(|(_, entry)| tie(entry));
         let entries = entries.into_iter().map(|(slot, entry)| (slot, key(slot, entry), entry));
         Order::new(entries, after)
@@ -172,7 +172,7 @@ impl ConservativeBags {
     fn turns(&self, mut order: Order) -> Vec<Turn> {
         let mut turns = Vec::new();
         while let Some((slot, run)) = order.next(&self.entries, BEFORE_ALL) {
-            let entry = self.entries[slot.index()].as_ref().expect("a slot in use has an entry");
+            let entry = self.entries.in_use(slot);
             turns.extend(entry.waiting[run].iter().map(|&batch| Turn { slot, batch }));
         }
         turns
@@ -187,7 +187,7 @@ impl ConservativeBags {
         let mut relay = std::mem::take(&mut self.relay);
         while let Some((slot, run)) = order.next(&self.entries, open) {
             batches.clear();
-            batches.extend_from_slice(&self.entry(slot).waiting[run]);
+            batches.extend_from_slice(&self.entries.in_use(slot).waiting[run]);
             self.effort.turns += batches.len() as u64;
             let moves = self.effort.moves;
             if self.is_in_blocks(slot) {
@@ -211,7 +211,7 @@ impl ConservativeBags {
     /// there move together. And one that is planned later finds no place before
     /// t, nor before s if there was no such t.
     fn move_entry_up(&mut self, open: Time, slot: Slot, batches: &mut [Batch], relay: &mut Relay) {
-        let &mut Entry { width, span, earliest, .. } = self.entry(slot);
+        let &Entry { width, span, earliest, .. } = self.entries.in_use(slot);
         let (mut from, mut at) = (open.max(earliest), 0);
         loop {
             at += batches[at..].partition_point(|batch| batch.start <= from);
@@ -231,7 +231,7 @@ impl ConservativeBags {
                     let moving = u32::min(*tasks, fit.free / width);
                     *tasks -= moving;
                     at += usize::from(*tasks == 0);
-                    self.entry(slot).move_up(start, fit.start, moving);
+                    self.entries.change(slot, |entry| entry.move_up(start, fit.start, moving));
                     let profile = self.plan.profile_mut();
                     profile.add(fit.start, fit.start + span, moving * width);
                     profile.remove(start, start + span, moving * width);
@@ -252,8 +252,7 @@ impl ConservativeBags {
     /// The same where all overlap with a place at `from`, so that no two places
     /// are apart. Says from when on the next one could find one.
     fn relay(&mut self, slot: Slot, mut from: Time, batches: &[Batch], relay: &mut Relay) -> Time {
-        let entry = self.entries[slot.index()].as_mut().expect("a slot in use has an entry");
-        let &mut Entry { width, span, .. } = entry;
+        let &Entry { width, span, .. } = self.entries.in_use(slot);
         let mut steps = self.plan.profile().steps_from(from).peekable();
         let (_, free) = steps.next().expect("a profile covers all time");
         relay.begin(width, from, free);
@@ -275,7 +274,9 @@ impl ConservativeBags {
             }
         }
         drop(steps);
-        relay.finish(|start, earlier, tasks| entry.move_up(start, earlier, tasks));
+        self.entries.change(slot, |entry| {
+            relay.finish(|start, earlier, tasks| entry.move_up(start, earlier, tasks));
+        });
         // They end earlier by what they begin earlier.
         let (bends, width) = (relay.bends(), width as i32);
         let profile = self.plan.profile_mut();
@@ -293,7 +294,7 @@ impl ConservativeBags {
         if !self.keeps_promises_as(&rebuilt) {
             return;
         }
-        let both = self.in_slots().zip(rebuilt.in_slots());
+        let both = self.entries.iter().zip(rebuilt.entries.iter());
         let moved: u64 =
             both.map(|((_, old), (_, new))| tasks_moved(&old.waiting, &new.waiting)).sum();
         // Everything stands where it fits first.
@@ -305,7 +306,7 @@ impl ConservativeBags {
     /// Whether another plan for the same entries keeps a job within its promise, and a task within the
     /// expected completion of its bag.
     pub(super) fn keeps_promises_as(&self, anew: &ConservativeBags) -> bool {
-        let mut both = self.in_slots().zip(anew.in_slots());
+        let mut both = self.entries.iter().zip(anew.entries.iter());
         both.all(|((slot, old), (_, new))| {
             let promised = new.bag_expected.unwrap_or(new.promised);
             // What runs over its plan breaks promises that no order can mend.
@@ -341,9 +342,8 @@ impl ConservativeBags {
     /// Takes all that waits out of the plan, of what was planned before `now` the rest.
     fn drop_plan(&mut self, now: Time, turns: &[Turn]) {
         for &Turn { slot, batch: Batch { start, tasks } } in turns {
-            let entry = self.entry(slot);
-            entry.take(start, tasks);
-            let &mut Entry { width, span, .. } = entry;
+            self.entries.change(slot, |entry| entry.take(start, tasks));
+            let &Entry { width, span, .. } = self.entries.in_use(slot);
             self.plan.profile_mut().remove(start.max(now), start + span, tasks * width);
         }
     }
@@ -351,16 +351,15 @@ impl ConservativeBags {
     /// Plans what was dropped, in the order of `turns`.
     fn plan_anew(&mut self, now: Time, turns: &[Turn]) {
         for &Turn { slot, batch } in turns {
-            let entry = self.entries[slot.index()].as_mut().expect("a slot in use has an entry");
-            let &mut Entry { kind, width, span, earliest, .. } = entry;
+            let &Entry { kind, width, span, earliest, .. } = self.entries.in_use(slot);
             let (profile, from) = (self.plan.profile_mut(), now.max(earliest));
             let batches = match kind {
                 Kind::Job => place(profile, width, span, batch.tasks, from),
                 Kind::Share => self.shares.place(profile, span, batch.tasks, from),
             };
-            for batch in batches {
-                entry.put(batch.start, batch.tasks);
-            }
+            self.entries.change(slot, |entry| {
+                batches.iter().for_each(|batch| entry.put(batch.start, batch.tasks));
+            });
         }
     }
 }
