@@ -233,7 +233,7 @@ fn carry_out(
         .transpose()?;
     let cleared = writer.as_ref().and_then(RunWriter::cleared).map(Path::to_owned);
     let mut record = Record {
-        metrics: Metrics::new(&cast, metrics),
+        metrics: Metrics::new(Arc::clone(&cast), metrics),
         too_wide: TooWide::new(own_rules.iter().any(chooses)),
         check: conduct.check.then(|| Check::new(&cast)),
         writer,

@@ -149,7 +149,7 @@ pub struct Job {
 }
 
 /// The log's fields that describe a job without changing how it is scheduled; -1 = unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobOrigin {
     /// User number.
     pub user: i32,
@@ -161,6 +161,13 @@ pub struct JobOrigin {
     pub queue: i32,
     /// Partition number.
     pub partition: i32,
+    /// What else the log says of it. Jobs of models have no log, and a large run keeps a million.
+    pub logged: Option<Box<Logged>>,
+}
+
+/// What a log says of a job besides; -1 = unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Logged {
     /// Requested memory per processor, KB.
     pub requested_memory: i64,
     /// Used memory per processor, KB.
@@ -184,12 +191,18 @@ pub struct Recorded {
 
 impl JobOrigin {
     /// Nothing known.
-    pub const UNKNOWN: JobOrigin = JobOrigin {
-        user: -1,
-        group: -1,
-        executable: -1,
-        queue: -1,
-        partition: -1,
+    pub const UNKNOWN: JobOrigin =
+        JobOrigin { user: -1, group: -1, executable: -1, queue: -1, partition: -1, logged: None };
+
+    /// What else the log says.
+    pub fn logged(&self) -> Logged {
+        self.logged.as_deref().copied().unwrap_or(Logged::UNKNOWN)
+    }
+}
+
+impl Logged {
+    /// Nothing known.
+    pub const UNKNOWN: Logged = Logged {
         requested_memory: -1,
         used_memory: -1,
         preceding_job: -1,

@@ -33,19 +33,20 @@ pub fn stream(seed: u64, actor: &str, purpose: &str) -> Stream {
 #[derive(Clone, Copy, Debug)]
 pub struct Resting {
     key: [u8; 32],
-    position: u128,
+    /// In words: the last ones of a stream are never drawn.
+    position: u64,
 }
 
 impl Resting {
     /// What is left of a stream.
     pub fn of(stream: &Stream) -> Resting {
-        Resting { key: stream.get_seed(), position: stream.get_word_pos() }
+        Resting { key: stream.get_seed(), position: stream.get_word_pos() as u64 }
     }
 
     /// The stream, where it was left.
     pub fn wake(self) -> Stream {
         let mut stream = ChaCha8Rng::from_seed(self.key);
-        stream.set_word_pos(self.position);
+        stream.set_word_pos(u128::from(self.position));
         stream
     }
 }

@@ -291,7 +291,7 @@ mod tests {
         };
         let written = folder.path().join("out");
         let mut writer = RunWriter::create(&written, cast.clone(), options).expect("a writer");
-        let mut metrics = Metrics::new(&cast, MetricsOptions::default());
+        let mut metrics = Metrics::new(cast.clone(), MetricsOptions::default());
         let mut books = Books::new(&cast, vec![&mut metrics, &mut writer]);
         let (broker, north, now) = (ActorId(0), ActorId(1), Time::from_secs(7));
         let load = Message::from(QueryMessage::LoadRequest { job: JobId(3) });

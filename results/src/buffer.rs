@@ -1,8 +1,7 @@
 //! Rows on their way to a file, kept column by column until there are enough to write.
 
-use haggle_model::Cast;
-
 use crate::columns::{Column, Kind, Table};
+use crate::words::{Known, WordList};
 
 /// Stands for "no value" in buffers of integers and microseconds.
 pub(crate) const NO_INTEGER: i64 = i64::MIN;
@@ -19,7 +18,7 @@ pub(crate) enum Values {
     /// Integers.
     Integer(Vec<i64>),
     /// Codes and the words they stand for; words stay when rows go.
-    Word { codes: Vec<u32>, words: Vec<String> },
+    Word { codes: Vec<u32>, words: WordList },
     /// All texts one after the other; text `i` is `bytes[ends[i]..ends[i + 1]]`.
     Text { bytes: Vec<u8>, ends: Vec<i32> },
 }
@@ -68,7 +67,7 @@ impl Values {
 
     pub(crate) fn push_word(&mut self, word: &str) {
         match self {
-            Values::Word { codes, words } => codes.push(code_of(words, word)),
+            Values::Word { codes, words } => codes.push(words.code_of(word)),
             other => mismatch("a word", other),
         }
     }
@@ -104,13 +103,13 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// An empty buffer for a run with these names.
-    pub(crate) fn new(table: Table, cast: &Cast) -> Buffer {
+    /// An empty buffer for a run of which this is known.
+    pub(crate) fn new(table: Table, known: &Known) -> Buffer {
         let column = |column: &Column| match column.kind {
             Kind::Seconds => Values::Seconds(Vec::new()),
             Kind::Real => Values::Real(Vec::new()),
             Kind::Integer => Values::Integer(Vec::new()),
-            Kind::Word => Values::Word { codes: Vec::new(), words: column.words.of(cast) },
+            Kind::Word => Values::Word { codes: Vec::new(), words: known.words(column.words) },
             Kind::Text => Values::Text { bytes: Vec::new(), ends: vec![0] },
         };
         Buffer { table, columns: table.columns().iter().map(column).collect(), rows: 0 }
@@ -142,14 +141,4 @@ impl Buffer {
 #[cold]
 fn mismatch(given: &str, column: &Values) -> ! {
     unreachable!("{given} was given for {column:?}: its table says otherwise")
-}
-
-fn code_of(words: &mut Vec<String>, word: &str) -> u32 {
-    // A handful of words: looking at each is faster than hashing.
-    let at = words.iter().position(|known| known == word);
-    let at = at.unwrap_or_else(|| {
-        words.push(word.to_owned());
-        words.len() - 1
-    });
-    at as u32
 }

@@ -3,9 +3,8 @@
 //! What is in a table stands in `tables/`, in a file of its own: from it come the columns, in order, with their
 //! names, types and meanings.
 
-use haggle_model::{Cast, JobClass};
-
 use crate::tables::{OfKind, TableRow};
+use crate::words::Words;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,43 +65,6 @@ impl Column {
 
     pub(crate) const fn if_used(self) -> Column {
         Column { if_used: true, ..self }
-    }
-}
-
-/// Which words of a column are known before the run, and have their places there as codes. The others
-/// follow as they turn up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Words {
-    /// None.
-    Found,
-    /// The names of workloads.
-    Workloads,
-    /// The names of providers.
-    Providers,
-    /// The names of actors.
-    Actors,
-    /// The names of sites, then of the services that have data.
-    Sites,
-    /// The classes of jobs.
-    Classes,
-}
-
-impl Words {
-    /// The words, in the order of their codes.
-    pub(crate) fn of(self, cast: &Cast) -> Vec<String> {
-        match self {
-            Words::Found => Vec::new(),
-            Words::Workloads => cast.workloads.clone(),
-            Words::Providers => cast.providers.iter().map(|it| it.name.clone()).collect(),
-            Words::Actors => cast.actors.iter().map(|it| it.name.clone()).collect(),
-            Words::Sites => {
-                let sites = cast.sites.iter().map(|site| site.name.as_str());
-                sites.chain(["(storage)", "(checkpoints)"]).map(str::to_owned).collect()
-            }
-            Words::Classes => {
-                [JobClass::Local, JobClass::External].map(|it| it.name().to_owned()).to_vec()
-            }
-        }
     }
 }
 

@@ -57,7 +57,7 @@ fn push_cell(out: &mut Vec<u8>, values: &Values, row: usize) {
         Values::Integer(values) if values[row] != NO_INTEGER => push_integer(out, values[row]),
         Values::Real(values) if !values[row].is_nan() => push_real(out, values[row]),
         Values::Word { codes, words } if codes[row] != NO_WORD => {
-            push_quoted(out, words[codes[row] as usize].as_bytes());
+            push_quoted(out, words.get(codes[row]));
         }
         Values::Text { bytes, ends } => {
             push_quoted(out, &bytes[ends[row] as usize..ends[row + 1] as usize]);

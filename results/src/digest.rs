@@ -108,7 +108,7 @@ impl ColumnDigest {
     fn finish(mut self, values: &Values) -> Option<u128> {
         if let Values::Word { words, .. } = values {
             for &code in &self.words.codes {
-                self.hash.update(words[code as usize].as_bytes());
+                self.hash.update(words.get(code));
                 self.hash.update(&[0]);
             }
         }

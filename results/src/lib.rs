@@ -30,6 +30,8 @@ mod error;
 mod folder;
 mod parquet_file;
 mod tables;
+mod tally;
+mod words;
 
 pub use about::About;
 pub use columns::Table;

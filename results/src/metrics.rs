@@ -58,10 +58,10 @@ use haggle_model::{
     MaintenanceRecord, MessageFault, OffersMade, ProviderId, ShareRecord, Sizing, Span, StageIn,
     TaskRun, Time,
 };
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use crate::tally::Tally;
 use bags::BagSample;
 use eavesdropper::Eavesdropper;
 use failures::FailureLog;
@@ -154,20 +154,16 @@ pub fn bounded_slowdown(turnaround: i64, execution: i64, threshold: i64) -> f64 
 #[derive(Clone, Debug)]
 pub struct Metrics {
     options: MetricsOptions,
-    /// All places where jobs run.
-    providers: Vec<(String, u32)>,
+    /// Who is in the run: the names of all, and the places where jobs run.
+    cast: Arc<Cast>,
     /// How many of them give whole processors; the others are resources of a grid.
     whole: usize,
     /// Whether any of those may fail: then the summary says what came of it.
     may_fail: bool,
     /// Speed of the fastest of those, and of the fastest resource.
     fastest: [f64; 2],
-    /// Workloads whose jobs run on a grid and nowhere else.
-    on_grid: BTreeSet<u16>,
-    workloads: Vec<String>,
-    actors: Vec<String>,
     jobs: Vec<Sample>,
-    disclosed: FxHashMap<(ActorId, ActorId, DisclosedItem), u64>,
+    disclosed: Tally<DisclosedItem, 4>,
     eavesdropper: Eavesdropper,
     failures: FailureLog,
     maintenance: MaintenanceLog,
@@ -354,23 +350,20 @@ pub(crate) fn came_to_nothing(outcome: JobOutcome) -> bool {
 
 impl Metrics {
     /// Nothing collected yet.
-    pub fn new(cast: &Cast, options: MetricsOptions) -> Metrics {
-        let providers = cast.providers.iter();
+    pub fn new(cast: impl Into<Arc<Cast>>, options: MetricsOptions) -> Metrics {
+        let cast = cast.into();
         let (whole, shared) = cast.providers.split_at(cast.whole_places());
         Metrics {
             options,
-            providers: providers.map(|it| (it.name.clone(), it.processors)).collect(),
             whole: whole.len(),
             may_fail: whole.iter().any(|it| it.may_fail),
             fastest: [whole, shared]
                 .map(|places| places.iter().map(|it| it.speed).fold(0.0, f64::max)),
-            on_grid: cast.on_grid.clone(),
-            workloads: cast.workloads.clone(),
-            actors: cast.actors.iter().map(|it| it.name.clone()).collect(),
             jobs: Vec::new(),
-            disclosed: FxHashMap::default(),
+            disclosed: Tally::default(),
             eavesdropper: Eavesdropper::default(),
             failures: FailureLog::new(whole.len()),
+            cast,
             maintenance: MaintenanceLog::default(),
             message_faults: None,
             moves: MoveLog::default(),
@@ -438,7 +431,7 @@ impl Metrics {
     /// Takes in that `from` has told `to` something about itself.
     #[inline]
     pub fn disclosed(&mut self, from: ActorId, to: ActorId, item: DisclosedItem, count: u32) {
-        *self.disclosed.entry((from, to, item)).or_default() += u64::from(count);
+        self.disclosed.add((from, to, item), u64::from(count));
     }
 
     /// Takes in that something went wrong with a message, which was sent again so often because of that.
@@ -502,7 +495,7 @@ impl Metrics {
 
     /// Takes in that a workflow has come.
     pub fn workflow_came(&mut self, now: Time, came: WorkflowCame) {
-        match self.on_grid.contains(&came.workload) {
+        match self.cast.on_grid.contains(&came.workload) {
             true => self.grid().workflow_came(now, came),
             false => self.flows.came(now, came),
         }

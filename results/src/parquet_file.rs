@@ -117,16 +117,16 @@ pub(crate) fn properties(table: Table) -> WriterProperties {
 
 #[cfg(test)]
 mod tests {
-    use haggle_model::Cast;
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::schema::printer::print_schema;
 
     use super::*;
+    use crate::words::Known;
 
     /// A table of messages of two batches, the second of which fills a row group and one row more.
     fn messages(folder: &Path) -> SerializedFileReader<File> {
         let mut file = ParquetFile::create(folder, Table::Messages).expect("a file");
-        let mut buffer = Buffer::new(Table::Messages, &Cast::default());
+        let mut buffer = Buffer::new(Table::Messages, &Known::default());
         for rows in [ROWS_PER_GROUP - 1, 2] {
             for i in 0..rows {
                 let mut row = buffer.next_row();
@@ -178,7 +178,7 @@ mod tests {
     fn a_value_that_must_not_be_missing_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut file = ParquetFile::create(folder.path(), Table::MessageCounts).expect("a file");
-        let mut buffer = Buffer::new(Table::MessageCounts, &Cast::default());
+        let mut buffer = Buffer::new(Table::MessageCounts, &Known::default());
         let row = buffer.next_row().zip([Some("user"), Some("north"), Some("Submit"), None]);
         row.for_each(|(column, word)| match word {
             Some(word) => column.push_word(word),

@@ -42,9 +42,10 @@ use haggle_model::{ActorId, AttemptOutcome, JobClass, ProcessorSet, ProviderId};
 
 use crate::ResultsError;
 use crate::buffer::{Buffer, Values};
-use crate::columns::{Definition, Kind, Missing, Table, Words};
+use crate::columns::{Definition, Kind, Missing, Table};
 use crate::digits::push_unsigned;
 use crate::reader::{Place, Row};
+use crate::words::Words;
 
 pub(crate) use attempts::AttemptCells;
 pub use attempts::AttemptRow;

@@ -37,7 +37,6 @@ use haggle_model::{
     ActorId, AttemptOutcome, Cast, JobId, JobOutcome, JobRecord, JobShape, MessageFault,
     OffersMade, ProcessorSet, ProviderId, ShareRecord, SiteInfo, Sizing, Span, StageIn, Time,
 };
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crashes::Crashes;
@@ -56,6 +55,7 @@ use crate::tables::{
     AttemptCells, Cells, DisclosureCells, FailureCells, JobCells, MessageCells, MessageCountCells,
     MessageFaultCells, OfferCells, PlacementCells, ResourceCells,
 };
+use crate::tally::Tally;
 use crate::{Provenance, ResultsError, Summary, Timing};
 
 /// Rows kept in memory per table: few enough to stay in the processor's cache.
@@ -129,6 +129,9 @@ pub use outages::Loss;
 pub struct RunWriter {
     folder: PartialFolder,
     cast: Arc<Cast>,
+    /// The number of each provider's first processor in the run: asked for at each failure, of which a grid
+    /// has millions.
+    first_processors: Vec<u32>,
     options: WriteOptions,
     files: Files,
     /// Rows of jobs of which nobody knows yet whether they count.
@@ -142,8 +145,8 @@ pub struct RunWriter {
     usage: Usage,
     kinds: Vec<&'static str>,
     kind_counts: Vec<u64>,
-    /// By sender, receiver and kind; sorted when it is written.
-    message_counts: FxHashMap<(ActorId, ActorId, u32), u64>,
+    /// By sender, receiver and kind.
+    message_counts: Tally<u16, 8>,
 }
 
 impl RunWriter {
@@ -163,7 +166,7 @@ impl RunWriter {
         let held = cuts.then(|| Held::new(folder.path())).transpose();
         let held = held.map_err(|error| ResultsError::write(folder.path(), error))?;
         let cast = cast.into();
-        let mut files = Files::new(folder.path().to_owned(), options.format, Arc::clone(&cast));
+        let mut files = Files::new(folder.path().to_owned(), options.format, &cast);
         // These are there without a row, too.
         for table in [Table::Jobs, Table::Attempts, Table::Placements] {
             files.open(table)?;
@@ -188,11 +191,12 @@ impl RunWriter {
             grid: None,
             usage: Usage::new(cast.providers.len()),
             folder,
+            first_processors: cast.providers.iter().map(|it| it.first_processor).collect(),
             cast,
             options,
             kinds: Vec::new(),
             kind_counts: Vec::new(),
-            message_counts: FxHashMap::default(),
+            message_counts: Tally::default(),
         })
     }
 
@@ -259,7 +263,7 @@ impl RunWriter {
         processors: &ProcessorSet,
         change: Availability,
     ) -> Result<(), ResultsError> {
-        let offset = self.cast.providers[provider.index()].first_processor;
+        let offset = self.first_processors[provider.index()];
         let intervals = processors.intervals().iter();
         self.files.put_all(intervals.map(|&(first, last)| FailureCells {
             time: time.as_micros(),
@@ -326,7 +330,7 @@ impl RunWriter {
                 job: job.map(number),
             }),
             Messages::Counts => {
-                *self.message_counts.entry((from, to, code)).or_default() += 1;
+                self.message_counts.add((from, to, code), 1);
                 Ok(())
             }
             Messages::None => Ok(()),
@@ -436,10 +440,9 @@ impl RunWriter {
         self.files.put_all(self.usage.rows(&self.cast))?;
         if self.options.messages == Messages::Counts {
             self.files.open(Table::MessageCounts)?;
-            let mut sorted: Vec<_> = self.message_counts.into_iter().collect();
-            sorted.sort_unstable();
+            let counts = std::mem::take(&mut self.message_counts).sorted();
             let kinds = &self.kinds;
-            self.files.put_all(sorted.into_iter().map(|((from, to, kind), count)| {
+            self.files.put_all(counts.into_iter().map(|((from, to, kind), count)| {
                 let kind = kinds[kind as usize];
                 MessageCountCells { sender: from, receiver: to, kind, count: count as i64 }
             }))?;
@@ -454,7 +457,7 @@ impl RunWriter {
         Ok(FinishedRun { folder: self.folder, digest: self.files.close()? })
     }
 
-    fn kind_code(&mut self, kind: &'static str) -> u32 {
+    fn kind_code(&mut self, kind: &'static str) -> u16 {
         // The same kind mostly is the same literal, so comparing addresses first spares the bytes.
         let is_it = |known: &&'static str| std::ptr::eq(*known, kind);
         let says_it = |known: &&'static str| *known == kind;
@@ -464,7 +467,7 @@ impl RunWriter {
             self.kind_counts.push(0);
             self.kinds.len() - 1
         });
-        at as u32
+        at as u16
     }
 
     /// `attempts` is how many it had, `used` the providers it ran on.

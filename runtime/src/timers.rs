@@ -6,19 +6,18 @@
 use haggle_agents::Timer;
 use haggle_model::{ActorId, Time};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// The timers of all actors, by actor, up to the last one that has set any.
 #[derive(Debug, Default)]
 pub(crate) struct Timers(Vec<Own>);
 
-/// When a timer with a place goes off that is not set.
-const UNSET: Time = Time::from_micros(i64::MIN);
-
 /// When the timers of an actor go off.
 #[derive(Debug, Default)]
 struct Own {
-    /// Those with a place, see [`Timer::place`]: nothing has to be looked up.
-    placed: Vec<Time>,
+    /// Those with a place, see [`Timer::place`]: nothing has to be looked up. Mostly there are few, which
+    /// need no memory of their own.
+    placed: SmallVec<[Option<Time>; 4]>,
     others: FxHashMap<Timer, Time>,
 }
 
@@ -52,7 +51,7 @@ impl Timers {
 impl Own {
     fn get(&self, timer: Timer) -> Option<Time> {
         match timer.place() {
-            Some(place) => Some(self.placed[place]).filter(|&at| at != UNSET),
+            Some(place) => self.placed[place],
             None => self.others.get(&timer).copied(),
         }
     }
@@ -61,16 +60,16 @@ impl Own {
     fn set(&mut self, timer: Timer, at: Time) -> Option<Time> {
         let Some(place) = timer.place() else { return self.others.insert(timer, at) };
         if self.placed.len() <= place {
-            self.placed.resize(place + 1, UNSET);
+            self.placed.resize(place + 1, None);
         }
-        Some(std::mem::replace(&mut self.placed[place], at)).filter(|&at| at != UNSET)
+        self.placed[place].replace(at)
     }
 
     fn stop(&mut self, timer: Timer) {
         match timer.place() {
             Some(place) => {
                 if let Some(placed) = self.placed.get_mut(place) {
-                    *placed = UNSET;
+                    *placed = None;
                 }
             }
             None => {

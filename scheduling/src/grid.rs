@@ -53,6 +53,6 @@ pub use scheduler::{Action, Checkpointing, GridScheduler, Insight, Round};
 pub use sessions::{
     DynamicLimit, LightLoad, Session, SessionPolicy, SessionScheduler, Sessions, User,
 };
-pub use time_shared::{Share, Sharing, TimeShared, Usage, execution};
+pub use time_shared::{Share, Sharing, TimeShared, Usage, execution, make_room};
 pub use view::{Detection, Report, View};
 pub use wqr::Wqr;

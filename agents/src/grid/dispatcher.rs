@@ -395,6 +395,10 @@ impl Dispatcher {
             out.observe(Observation::GridJobOver(Arc::new(record)));
         }
         let wanted = self.config.policy.replicas();
+        if !self.replaces() {
+            // What it knows of hundreds of thousands of jobs gives room to what it says of them.
+            self.view = View::default();
+        }
         for id in self.desk.jobs() {
             // Who was given a job tells what has become of it.
             let Some(entry) = self.desk.close(id).filter(|it| it.at.is_none()) else { continue };
@@ -406,9 +410,14 @@ impl Dispatcher {
         out.observe(Observation::RoundsAccount(self.account));
     }
 
+    /// Whether it starts attempts again that have failed.
+    fn replaces(&self) -> bool {
+        self.policy.detection() != Detection::None && self.policy.queues()
+    }
+
     /// Which of a job's attempts it would start again if they have failed.
     fn replaced(&self, job: JobId, attempts: &Attempts, wanted: u32) -> Vec<u32> {
-        if self.policy.detection() == Detection::None || !self.policy.queues() {
+        if !self.replaces() {
             return Vec::new();
         }
         // What was seen to fail is replaced as long as fewer are believed alive than wanted; else that

@@ -8,7 +8,6 @@ use rand::RngExt;
 
 use crate::protocol::{GridTimer, InformationMessage, Message, RunMessage, Status, Timer};
 use crate::{Actor, Outbox};
-use haggle_scheduling::grid::ResourceId;
 
 /// How late the dispatcher learns what has changed (Chtepen 2011, sections 2.2 and 4.3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,30 +30,38 @@ pub struct InformationService {
     /// What is not known yet, by when it will be and in what order it came.
     pending: BTreeMap<(Time, u64), Box<Status>>,
     received: u64,
-    /// When the last change of a resource is known, where that is later than now.
-    last: BTreeMap<ResourceId, Time>,
+    /// By resource, when its last change so far is known, where that is drawn.
+    last: Vec<Time>,
 }
 
 impl InformationService {
-    /// Knows nothing yet.
-    pub fn new(dispatcher: ActorId, delay: Delay, stream: Stream) -> InformationService {
+    /// Knows nothing yet of so many resources.
+    pub fn new(
+        dispatcher: ActorId,
+        resources: usize,
+        delay: Delay,
+        stream: Stream,
+    ) -> InformationService {
+        let drawn = matches!(delay, Delay::Random(_));
         InformationService {
             dispatcher,
             delay,
             stream,
             pending: BTreeMap::new(),
             received: 0,
-            last: BTreeMap::new(),
+            last: if drawn { vec![Time::ZERO; resources] } else { Vec::new() },
         }
     }
 
-    fn on_status(&mut self, now: Time, status: Box<Status>, out: &mut Outbox) {
+    fn on_status(&mut self, now: Time, from: ActorId, status: Box<Status>, out: &mut Outbox) {
         let at = match self.delay {
             Delay::None => now,
             Delay::Periodic(period) => now.next_multiple_of(period),
             Delay::Random(longest) => {
                 let drawn = self.stream.random_range(0..=longest.as_micros());
-                let last = self.last.entry(status.resource).or_insert(now);
+                let Some(last) = self.last.get_mut(status.resource.index()) else {
+                    return out.refuse(from);
+                };
                 *last = (now + Span::from_micros(drawn)).max(*last);
                 *last
             }
@@ -81,7 +88,7 @@ impl Actor for InformationService {
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
         match message {
             Message::Information(InformationMessage::Status(status)) => {
-                self.on_status(now, status, out)
+                self.on_status(now, from, status, out)
             }
             Message::Wake(Timer::Grid(GridTimer::ReportDue)) => self.on_report_due(now, out),
             Message::Run(RunMessage::RunOver) => {}

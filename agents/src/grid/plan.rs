@@ -164,6 +164,7 @@ impl GridPlan {
             output_survives: self.output_survives,
             restart_needs_input: self.restart_needs_input,
             moves: self.policy.moves(),
+            asks_progress: self.policy.asks_progress(),
             rounds,
             records_all: self.records_all,
         });
@@ -208,9 +209,11 @@ impl GridPlan {
             disclosure: self.disclosure,
             overflow: self.overflow,
         };
+        let resources = self.resources.len();
         let draws = |purpose| stream(self.seed, "grid", purpose);
         let scheduler = Dispatcher::new(config, draws("placement"));
-        let service = InformationService::new(dispatcher, self.delay, draws("delay of reports"));
+        let service =
+            InformationService::new(dispatcher, resources, self.delay, draws("delay of reports"));
         let network = DataNetwork::new(self.routes.clone(), self.link_sharing);
         let mut services = vec![
             AnyActor::Dispatcher(Box::new(scheduler)),

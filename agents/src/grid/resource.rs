@@ -25,7 +25,7 @@ use haggle_model::{ActorId, JobId, Observation, ProcessorSet, ProviderId, Span, 
 use haggle_scheduling::checkpoints::MeanFailure;
 use haggle_scheduling::grid::{
     CheckpointCost, FailureHistory, IntervalRule, IntervalState, ResourceId, Rounds, Share,
-    Sharing, TimeShared,
+    Sharing, TimeShared, make_room,
 };
 
 use litemap::LiteMap;
@@ -120,6 +120,8 @@ pub struct ResourceRules {
     pub restart_needs_input: bool,
     /// Whether jobs may move from resource to resource.
     pub moves: bool,
+    /// Whether the dispatcher may ask how far they are.
+    pub asks_progress: bool,
     /// When the dispatcher decides.
     pub rounds: Rounds,
     /// Whether every checkpoint is taken down, or only those that an attempt may start from.
@@ -136,8 +138,10 @@ pub struct GridResource {
     replicas: LiteMap<JobId, Box<Replica>>,
     transfers: LiteMap<u32, (JobId, Purpose)>,
     transfers_started: u32,
+    /// Whether the timer for the next end is set.
+    awaits_end: bool,
     history: FailureHistory,
-    /// What jobs had done that died here, until the dispatcher knows.
+    /// What jobs had done that died here, until the dispatcher knows, if it may ask.
     dead: LiteMap<JobId, Work>,
     down_since: Option<Time>,
     down: Span,
@@ -245,6 +249,7 @@ impl GridResource {
             replicas: LiteMap::with_capacity(1),
             transfers: LiteMap::with_capacity(1),
             transfers_started: 0,
+            awaits_end: false,
             history: FailureHistory::new(Time::ZERO),
             dead: LiteMap::new(),
             down_since: (!up).then_some(Time::ZERO),
@@ -312,6 +317,7 @@ impl GridResource {
             kept: None,
             moved: DataMoved::default(),
         };
+        make_room(&mut self.replicas);
         self.replicas.insert(job, Box::new(replica));
         if stage == Stage::Waiting {
             if self.rules.prepare > Span::ZERO {
@@ -340,9 +346,15 @@ impl GridResource {
 
     /// Sees to it that the resource wakes up when the next job has been computed.
     fn await_completion(&mut self, out: &mut Outbox) {
+        let awaited = std::mem::take(&mut self.awaits_end);
         match self.machine.next_completion() {
-            Some(at) => self.set(at, GridTimer::Ends, out),
-            None => self.stop(GridTimer::Ends, out),
+            Some(at) => {
+                self.awaits_end = true;
+                self.set(at, GridTimer::Ends, out);
+            }
+            None if awaited => self.stop(GridTimer::Ends, out),
+            // Most of a grid is idle: nobody has to look whether a timer is set that is not.
+            None => {}
         }
     }
 
@@ -405,7 +417,10 @@ impl GridResource {
 
     fn on_timer(&mut self, now: Time, timer: GridTimer, out: &mut Outbox) -> bool {
         match timer {
-            GridTimer::Ends => self.on_ends(now, out),
+            GridTimer::Ends => {
+                self.awaits_end = false;
+                self.on_ends(now, out);
+            }
             GridTimer::Prepared { job } => self.fetch_input(now, job, out),
             GridTimer::Recovered { job } => self.compute(now, job, out),
             GridTimer::CheckpointDue { job } => self.on_checkpoint_due(now, job, out),

@@ -75,6 +75,7 @@ impl Failures {
 
     fn watched(&self, watched: Range<usize>) -> Result<PlatformOutages, FailureError> {
         let mut members: Vec<Member> = self.resources.iter().map(|_| Member::new()).collect();
+        let mut memberships = Vec::with_capacity(self.correlations.len());
         // What can show in the outages of the watched: their own failures, and
         // those of every resource in a group with one of them that follows a law.
         let mut matters = vec![false; members.len()];
@@ -93,10 +94,11 @@ impl Failures {
                     group.iter().for_each(|&place| matters[place] = true);
                 }
             }
-            for ((member, resource), group) in members.iter_mut().zip(&self.resources).zip(groups) {
+            let membership = |(resource, group): (&Resource, Option<usize>)| {
                 let key = correlation.key(self.seed, &resource.name);
-                member.memberships.push(group.map(|group| Membership { group, key }));
-            }
+                group.map(|group| Membership { group, key })
+            };
+            memberships.push(self.resources.iter().zip(groups).map(membership).collect());
             correlations.push(correlation.clone());
         }
         // Resources of a site follow one law, and stand beside each other.
@@ -106,8 +108,8 @@ impl Failures {
                 continue;
             }
             members[place].process = match cause {
-                Cause::None => Process::Listed(Vec::new().into_iter()),
-                Cause::List(list) => Process::Listed(list.clone().into_iter()),
+                Cause::None => Process::Listed(Box::default()),
+                Cause::List(list) => Process::Listed(Box::new(list.clone().into_iter())),
                 Cause::Law(law) => {
                     let times = match &times {
                         Some((of, times)) if *of == law => Arc::clone(times),
@@ -119,6 +121,7 @@ impl Failures {
         }
         let mut outages = PlatformOutages {
             correlations,
+            memberships,
             lasting: watched.len(),
             watched,
             upcoming: BinaryHeap::with_capacity(members.len()),
@@ -133,6 +136,8 @@ impl Failures {
 /// order of failure. Made by [`Failures::outages`].
 pub struct PlatformOutages {
     correlations: Vec<Correlation>,
+    /// By correlation and resource, the group of the one in which the other is, if it is in one.
+    memberships: Vec<Vec<Option<Membership>>>,
     members: Vec<Member>,
     upcoming: BinaryHeap<Reverse<Upcoming>>,
     /// The resources whose outages are given.
@@ -143,8 +148,6 @@ pub struct PlatformOutages {
 
 struct Member {
     process: Process,
-    /// Its group in each of the correlations, if it is in one.
-    memberships: Vec<Option<Membership>>,
     /// Failures of its own so far.
     failures: u64,
     /// When it is up again after its last outage.
@@ -160,7 +163,7 @@ struct Membership {
 
 enum Process {
     Drawn(Box<Renewal>),
-    Listed(std::vec::IntoIter<Outage>),
+    Listed(Box<std::vec::IntoIter<Outage>>),
 }
 
 /// An outage that may come to pass; the order of fields is the order of outages.
@@ -168,7 +171,7 @@ enum Process {
 struct Upcoming {
     fail: Time,
     origin: Origin,
-    place: usize,
+    place: u32,
     restore: Time,
 }
 
@@ -189,18 +192,14 @@ impl Process {
 
 impl Member {
     fn new() -> Member {
-        Member {
-            process: Process::Listed(Vec::new().into_iter()),
-            memberships: Vec::new(),
-            failures: 0,
-            restored: None,
-        }
+        Member { process: Process::Listed(Box::default()), failures: 0, restored: None }
     }
 }
 
 impl PlatformOutages {
     fn schedule(&mut self, place: usize) {
         if let Some(Outage { fail, restore }) = self.members[place].process.next() {
+            let place = place as u32;
             self.upcoming.push(Reverse(Upcoming { fail, origin: Origin::Own, place, restore }));
         }
     }
@@ -212,20 +211,21 @@ impl PlatformOutages {
             return;
         }
         for (index, correlation) in self.correlations.iter().enumerate() {
-            let Some(Membership { group, key }) = trigger.memberships[index] else { continue };
+            let memberships = &self.memberships[index];
+            let Some(Membership { group, key }) = memberships[place] else { continue };
             let failure_key = Correlation::failure_key(key, trigger.failures);
             let others = correlation.groups[group].iter().copied();
             for place in others.filter(|&other| other != place && self.watched.contains(&other)) {
                 let hit = &self.members[place];
                 let (Process::Drawn(renewal), Some(Membership { key, .. })) =
-                    (&hit.process, hit.memberships[index])
+                    (&hit.process, memberships[place])
                 else {
                     continue;
                 };
                 let Some((delay, mut draws)) = correlation.hit(failure_key, key) else { continue };
                 let Outage { fail, restore } = renewal.outage_at(fail + delay, &mut draws);
                 if fail < Time::FOREVER {
-                    let origin = Origin::Induced;
+                    let (origin, place) = (Origin::Induced, place as u32);
                     self.upcoming.push(Reverse(Upcoming { fail, origin, place, restore }));
                 }
             }
@@ -243,6 +243,7 @@ impl Iterator for PlatformOutages {
                 return None;
             }
             let Reverse(Upcoming { fail, origin, place, restore }) = self.upcoming.pop()?;
+            let place = place as usize;
             if origin == Origin::Own {
                 self.schedule(place);
                 self.spread(place, fail);

@@ -18,12 +18,19 @@ const BURN_IN_MEANS: f64 = 5.0;
 /// An alternating renewal process, outage by outage; the first may lie before
 /// time zero. It ends only with an outage that is never over or never comes.
 pub(super) struct Renewal {
-    times: Arc<UpAndDown>,
-    up_draws: Ahead,
-    down_draws: Ahead,
     /// When the resource came back last.
     restored: Time,
+    /// How many of the times that were drawn ahead are used up.
+    used: usize,
+    /// The next times up and down, drawn some at a time: both streams rest until these are used up.
+    ahead: [(Span, Span); AHEAD],
+    times: Arc<UpAndDown>,
+    up_draws: Resting,
+    down_draws: Resting,
 }
+
+/// How many times are drawn before they are asked for.
+const AHEAD: usize = 6;
 
 impl Renewal {
     /// The process of a resource under a law whose times are these.
@@ -41,11 +48,21 @@ impl Renewal {
             }
         };
         Renewal {
-            times,
-            up_draws: Ahead::of(&stream(seed, resource, "times to failure")),
-            down_draws: Ahead::of(&stream(seed, resource, "times to repair")),
             restored,
+            used: AHEAD,
+            ahead: [(Span::ZERO, Span::ZERO); AHEAD],
+            times,
+            up_draws: Resting::of(&stream(seed, resource, "times to failure")),
+            down_draws: Resting::of(&stream(seed, resource, "times to repair")),
         }
+    }
+
+    fn draw_ahead(&mut self) {
+        let UpAndDown { up, down } = &*self.times;
+        let (mut to_failure, mut to_repair) = (self.up_draws.wake(), self.down_draws.wake());
+        self.ahead = std::array::from_fn(|_| (up.draw(&mut to_failure), down.draw(&mut to_repair)));
+        (self.up_draws, self.down_draws) = (Resting::of(&to_failure), Resting::of(&to_repair));
+        self.used = 0;
     }
 
     /// The outage that starts at `fail`, with a time to repair from `draws`.
@@ -61,40 +78,19 @@ impl Iterator for Renewal {
         if self.restored >= Time::FOREVER {
             return None;
         }
-        let fail = self.restored + self.up_draws.next(&self.times.up);
+        if self.used == AHEAD {
+            self.draw_ahead();
+        }
+        let (up, down) = self.ahead[self.used];
+        self.used += 1;
+        let fail = self.restored + up;
         if fail >= Time::FOREVER {
             self.restored = Time::FOREVER;
             return None;
         }
-        let restore = fail + self.down_draws.next(&self.times.down);
+        let restore = fail + down;
         self.restored = restore.min(Time::FOREVER);
         Some(Outage { fail, restore: self.restored })
-    }
-}
-
-/// How many times are drawn before they are asked for.
-const AHEAD: usize = 6;
-
-/// The next times of a stream, which rests until they are used up.
-struct Ahead {
-    stream: Resting,
-    drawn: [Span; AHEAD],
-    used: usize,
-}
-
-impl Ahead {
-    fn of(stream: &Stream) -> Ahead {
-        Ahead { stream: Resting::of(stream), drawn: [Span::ZERO; AHEAD], used: AHEAD }
-    }
-
-    fn next(&mut self, times: &Times) -> Span {
-        if self.used == AHEAD {
-            let mut stream = self.stream.wake();
-            self.drawn = std::array::from_fn(|_| times.draw(&mut stream));
-            (self.stream, self.used) = (Resting::of(&stream), 0);
-        }
-        self.used += 1;
-        self.drawn[self.used - 1]
     }
 }
 

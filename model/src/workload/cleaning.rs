@@ -12,7 +12,7 @@ use super::rules::{
     PartialExecution, ProcessorsFrom, Rules, SubmitOrder, TooWide, ZeroRunTime,
 };
 use super::swf::{SwfReader, SwfRecord};
-use crate::job::{HiddenRunTime, JobOrigin, Lot, Recorded};
+use crate::job::{HiddenRunTime, JobOrigin, Logged, Lot, Recorded};
 use crate::{Job, JobId, JobShape, Span, Time};
 
 /// What the rules did to a log.
@@ -178,7 +178,8 @@ impl<R: BufRead> CleanJobs<R> {
         job.submit = job.submit - shift;
         job.id = JobId(u32::try_from(self.tally.jobs).map_err(|_| WorkloadError::TooManyJobs)?);
         self.tally.jobs += 1;
-        let dependent = job.origin.preceding_job > 0 || job.origin.think_time >= 0;
+        let Logged { preceding_job, think_time, .. } = job.origin.logged();
+        let dependent = preceding_job > 0 || think_time >= 0;
         self.tally.dependent += u64::from(dependent);
         Ok(Some(job))
     }
@@ -510,11 +511,13 @@ fn origin(record: &SwfRecord) -> JobOrigin {
         executable: record.executable,
         queue: record.queue,
         partition: record.partition,
-        requested_memory: record.requested_memory,
-        used_memory: record.used_memory,
-        preceding_job: record.preceding_job,
-        think_time: record.think_time.as_micros().div_euclid(1_000_000),
-        recorded: recorded(record),
+        logged: Some(Box::new(Logged {
+            requested_memory: record.requested_memory,
+            used_memory: record.used_memory,
+            preceding_job: record.preceding_job,
+            think_time: record.think_time.as_micros().div_euclid(1_000_000),
+            recorded: recorded(record),
+        })),
     }
 }
 

@@ -45,7 +45,7 @@ impl Books {
             on_grid: [0].into(),
             ..Cast::default()
         };
-        let metrics = Metrics::new(&cast, MetricsOptions::default());
+        let metrics = Metrics::new(cast.clone(), MetricsOptions::default());
         Books { jobs: GridJobs::default(), metrics }
     }
 

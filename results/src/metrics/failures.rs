@@ -152,8 +152,8 @@ pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
         let whole = time(processors);
         (whole > 0).then(|| (whole - down) as f64 / whole as f64)
     };
-    let (places, logs) = (&metrics.providers[..metrics.whole], &log.providers);
-    let machines = places.iter().map(|(_, processors)| u64::from(*processors)).sum();
+    let (places, logs) = (&metrics.cast.providers[..metrics.whole], &log.providers);
+    let machines = places.iter().map(|it| u64::from(it.processors)).sum();
     let down = logs.iter().map(|log| log.down_time).sum();
     let done = summary::work_done(&metrics.jobs);
     let broken = metrics.jobs.iter().filter(|job| {
@@ -178,10 +178,10 @@ pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
         promises_broken: broken.clone().count() as u64,
         promises_broken_by_loss: broken.filter(|job| job.lost).count() as u64,
         providers: providers
-            .map(|((name, processors), log)| ProviderFailures {
-                name: name.clone(),
+            .map(|(place, log)| ProviderFailures {
+                name: place.name.clone(),
                 outages: log.outages,
-                availability: availability(log.down_time, u64::from(*processors)),
+                availability: availability(log.down_time, u64::from(place.processors)),
                 attempts_lost: log.attempts_lost,
                 work_lost: seconds(log.work_lost),
             })

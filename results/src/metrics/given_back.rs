@@ -50,7 +50,7 @@ impl GivenBack {
         changes.sort_unstable();
         let (mut work, mut again) = (0_i128, 0_i128);
         for changes in changes.chunk_by(|a, b| a.0 == b.0) {
-            let processors = i64::from(metrics.providers[changes[0].0 as usize].1);
+            let processors = i64::from(metrics.cast.providers[changes[0].0 as usize].processors);
             let (mut busy, mut back, mut since) = (0, 0, from);
             for &(_, at, more_busy, more_back) in changes {
                 let lasted = i128::from(at - since);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::{JobClass, JobOutcome};
+use haggle_model::{JobClass, JobOutcome, ProviderInfo};
 use serde::{Deserialize, Serialize};
 
 use super::failures;
@@ -245,10 +245,11 @@ fn is_zero(count: &u64) -> bool {
 
 pub(super) fn summarise(metrics: &Metrics) -> Summary {
     let span = run_span(&metrics.jobs);
-    let sum = |places: &[(String, u32)]| places.iter().map(|(_, size)| u64::from(*size)).sum();
-    let all_machines: u64 = sum(&metrics.providers);
+    let sum =
+        |places: &[ProviderInfo]| places.iter().map(|it| u64::from(it.processors)).sum::<u64>();
+    let all_machines: u64 = sum(&metrics.cast.providers);
     // Who shares a resource has no processors that could be counted.
-    let machines: u64 = sum(&metrics.providers[..metrics.whole]);
+    let machines: u64 = sum(&metrics.cast.providers[..metrics.whole]);
     let window = window(metrics, span);
     let (first, last) = match metrics.options.window {
         Some((from, until)) => (from.as_micros(), until.as_micros()),
@@ -272,7 +273,8 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
 
     let classes = [JobClass::Local, JobClass::External];
     let quarters = quarters(&kept);
-    let providers = metrics.providers.iter().map(|(name, size)| (name.as_str(), u64::from(*size)));
+    let providers = metrics.cast.providers.iter();
+    let providers = providers.map(|it| (it.name.as_str(), u64::from(it.processors)));
     let whole = |names: &[&'static str]| names.iter().map(|&name| (name, all_machines)).collect();
     let groupings = [
         Grouping {
@@ -286,7 +288,12 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
             group_of: &|job| job.provider.get().map(|it| it as usize),
         },
         Grouping {
-            named: metrics.workloads.iter().map(|name| (name.as_str(), all_machines)).collect(),
+            named: metrics
+                .cast
+                .workloads
+                .iter()
+                .map(|name| (name.as_str(), all_machines))
+                .collect(),
             of: Of::Workloads,
             group_of: &|job| Some(usize::from(job.workload)),
         },
@@ -325,7 +332,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
                 describe(metrics, name, processors, members.into_iter())
             };
             let capacity = match grouping.of {
-                Of::Workloads if metrics.on_grid.contains(&(group as u16)) => 0,
+                Of::Workloads if metrics.cast.on_grid.contains(&(group as u16)) => 0,
                 Of::Jobs | Of::Workloads => machines,
                 Of::Providers if group < metrics.whole => processors,
                 Of::Providers => 0,
@@ -346,14 +353,13 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         std::array::from_fn(|_| described.next().unwrap_or_default())
     };
 
-    let name = |actor: haggle_model::ActorId| metrics.actors[actor.index()].clone();
-    let mut told = Vec::from_iter(&metrics.disclosed);
-    told.sort_unstable();
+    let name = |actor: haggle_model::ActorId| metrics.cast.actors[actor.index()].name.clone();
+    let told = metrics.disclosed.sorted();
     let mut disclosed: BTreeMap<String, u64> = BTreeMap::new();
-    for &(&(_, _, item), &count) in &told {
+    for &((_, _, item), count) in &told {
         *disclosed.entry(item.name().to_owned()).or_default() += count;
     }
-    let disclosures = told.iter().map(|&(&(from, to, item), &count)| {
+    let disclosures = told.iter().map(|&((from, to, item), count)| {
         let (sender, receiver) = (name(from), name(to));
         DisclosedCount { sender, receiver, item: item.name().to_owned(), count }
     });
@@ -418,8 +424,12 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
 
 fn grid(metrics: &Metrics) -> Option<GridSummary> {
     // Those that it refused are known by their workload; a metascheduler tries other places for its own.
-    let mine =
-        || metrics.jobs.iter().filter(|job| job.on_grid || metrics.on_grid.contains(&job.workload));
+    let mine = || {
+        metrics
+            .jobs
+            .iter()
+            .filter(|job| job.on_grid || metrics.cast.on_grid.contains(&job.workload))
+    };
     let count =
         |is: &dyn Fn(JobOutcome) -> bool| mine().filter(|job| is(job.outcome)).count() as u64;
     let came = Came {
@@ -427,7 +437,7 @@ fn grid(metrics: &Metrics) -> Option<GridSummary> {
         rejected: count(&|outcome| matches!(outcome, JobOutcome::Rejected(_))),
         withdrawn: count(&|outcome| outcome == JobOutcome::Cancelled),
     };
-    let name = |resource: usize| metrics.providers[resource].0.clone();
+    let name = |resource: usize| metrics.cast.providers[resource].name.clone();
     metrics.grid.as_ref().map(|grid| grid.sum_up(came, name, metrics.fastest[1]))
 }
 

@@ -193,6 +193,7 @@ mod tests {
     use crate::parquet_file::ParquetFile;
     use crate::reader::{ColumnData, read_parquet};
     use crate::tables::{Cells, MessageCells};
+    use crate::words::Known;
 
     const TABLE: Table = Table::Messages;
 
@@ -202,7 +203,7 @@ mod tests {
         let actors = ["user", "north"]
             .map(|name| ActorInfo { name: name.to_owned(), kind: ActorKind::Provider });
         let cast = Cast { actors: actors.into(), ..Cast::default() };
-        let mut buffer = Buffer::new(TABLE, &cast);
+        let mut buffer = Buffer::new(TABLE, &Known::of(&cast));
         for row in first..first + rows {
             let cells = MessageCells {
                 time: row as i64,

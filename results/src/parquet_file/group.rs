@@ -12,7 +12,7 @@ use bytes::Bytes;
 use haggle_model::time::MICROS_PER_SECOND;
 use parquet::column::page::{CompressedPage, PageWriteSpec, PageWriter};
 use parquet::column::writer::{ColumnWriter, ColumnWriterImpl, get_column_writer};
-use parquet::data_type::{ByteArray, DataType};
+use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 
@@ -31,8 +31,6 @@ pub(crate) struct Group {
 struct Column {
     writer: ColumnWriter<'static>,
     pages: Pages,
-    /// Its words so far, as the writer takes them; there only ever come more.
-    words: Vec<ByteArray>,
 }
 
 /// A column's pages so far; its writer adds to them.
@@ -46,7 +44,7 @@ impl Group {
             let pages = Pages(Arc::new(Mutex::new(TrackedWrite::new(Vec::new()))));
             let properties = Arc::clone(file.properties());
             let writer = get_column_writer(Arc::clone(column), properties, Box::new(pages.clone()));
-            Column { writer, pages, words: Vec::new() }
+            Column { writer, pages }
         };
         Group { rows: 0, columns: file.schema_descr().columns().iter().map(column).collect() }
     }
@@ -83,7 +81,7 @@ impl Group {
     /// Writes it to the file.
     pub(crate) fn finish(self, file: &mut SerializedFileWriter<File>) -> Result<(), ParquetError> {
         let mut group = file.next_row_group()?;
-        for Column { writer, pages, .. } in self.columns {
+        for Column { writer, pages } in self.columns {
             let closed = writer.close()?;
             group.append_column(&Bytes::from(pages.take()?), closed)?;
         }
@@ -124,9 +122,7 @@ impl Column {
                 put(writer, values[rows].iter().copied(), |&it| it != NO_INTEGER, |it| it)
             }
             (ColumnWriter::ByteArrayColumnWriter(writer), Values::Word { codes, words }) => {
-                let new = words[self.words.len()..].iter().map(|word| word.as_str().into());
-                self.words.extend(new);
-                let word = |code| self.words[code as usize].clone();
+                let word = |code| words.share(code).into();
                 put(writer, codes[rows].iter().copied(), |&it| it != NO_WORD, word)
             }
             (ColumnWriter::ByteArrayColumnWriter(writer), Values::Text { bytes, ends }) => {

@@ -7,6 +7,7 @@ use crate::ResultsError;
 use crate::buffer::{NO_INTEGER, NO_WORD, Values};
 use crate::columns::{Column, Kind, Table};
 use crate::digest::{RunDigest, column_digest, digest_of, read_back};
+use crate::words::WordList;
 use crate::writer::ROWS_PER_BATCH;
 
 /// Columns that are read at once: a large table does not fit into memory as a whole.
@@ -74,13 +75,9 @@ fn digest_of_column(column: &Column, data: ColumnData) -> Option<u128> {
 
 /// Words with one code each; a column has a word once per part of its rows.
 fn words(texts: &TextColumn) -> Values {
-    let (mut words, mut places) = (Vec::new(), BTreeMap::new());
-    let mut code = |text: &String| {
-        *places.entry(text.clone()).or_insert_with(|| {
-            words.push(text.clone());
-            words.len() as u32 - 1
-        })
-    };
+    let (mut words, mut places) = (WordList::default(), BTreeMap::new());
+    let mut code =
+        |text: &String| *places.entry(text.clone()).or_insert_with(|| words.push(text.clone()));
     let codes: Vec<u32> = texts.texts.iter().map(&mut code).collect();
     let coded =
         texts.codes.iter().map(|place| place.map_or(NO_WORD, |place| codes[place as usize]));

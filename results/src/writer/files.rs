@@ -1,7 +1,6 @@
 //! The tables of a run: each is opened once, and gets row after row.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use haggle_model::Cast;
 
@@ -13,19 +12,20 @@ use crate::csv_file::CsvFile;
 use crate::digest::{RunDigest, TableDigest};
 use crate::parquet_file::ParquetFile;
 use crate::tables::Cells;
+use crate::words::Known;
 
 /// All tables that have been opened.
 pub(super) struct Files {
     folder: PathBuf,
     format: Format,
-    cast: Arc<Cast>,
+    known: Known,
     /// In the order of [`Table::ALL`].
     files: Vec<Option<TableFile>>,
 }
 
 impl Files {
-    pub(super) fn new(folder: PathBuf, format: Format, cast: Arc<Cast>) -> Files {
-        Files { folder, format, cast, files: Table::ALL.map(|_| None).into() }
+    pub(super) fn new(folder: PathBuf, format: Format, cast: &Cast) -> Files {
+        Files { folder, format, known: Known::of(cast), files: Table::ALL.map(|_| None).into() }
     }
 
     /// A table, which is opened if it was not.
@@ -40,7 +40,7 @@ impl Files {
 
     #[cold]
     fn create(&mut self, table: Table) -> Result<(), ResultsError> {
-        let file = TableFile::create(&self.folder, table, &self.cast, self.format)?;
+        let file = TableFile::create(&self.folder, table, &self.known, self.format)?;
         self.files[table as usize] = Some(file);
         Ok(())
     }
@@ -88,7 +88,7 @@ impl TableFile {
     fn create(
         folder: &Path,
         table: Table,
-        cast: &Cast,
+        known: &Known,
         format: Format,
     ) -> Result<TableFile, ResultsError> {
         let parquet = match format {
@@ -100,7 +100,7 @@ impl TableFile {
             Format::Parquet | Format::Neither => None,
         };
         Ok(TableFile {
-            buffer: Buffer::new(table, cast),
+            buffer: Buffer::new(table, known),
             rows: 0,
             digest: TableDigest::new(table),
             parquet,

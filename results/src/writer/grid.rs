@@ -143,7 +143,10 @@ impl RunWriter {
     fn loss_settled(&mut self, loss: AttemptLoss) -> Result<(), ResultsError> {
         let AttemptLoss { resource, failure, work } = loss;
         match &mut self.outages {
-            Some(outages) => outages.settled(resource, failure, work.into(), &mut self.files),
+            Some(outages) => {
+                let first = self.first_processors[resource.index()];
+                outages.settled(first, failure, work.into(), &mut self.files)
+            }
             None => Ok(()),
         }
     }

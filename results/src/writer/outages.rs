@@ -9,7 +9,7 @@ use std::ops::AddAssign;
 
 use haggle_model::work::Work;
 use haggle_model::{JobId, LostRun, ProcessorSet, ProviderId, Time};
-use smallvec::SmallVec;
+use slab::Slab;
 
 use super::{Availability, Files, MICROS};
 use crate::ResultsError;
@@ -45,36 +45,54 @@ impl AddAssign for Loss {
 }
 
 /// The outages that are not in the table yet.
+///
+/// On a grid they are hundreds of thousands: of those with which attempts were lost that nobody misses, what they
+/// cost is known when the run is over. So each is small, and found by its first processor.
 #[derive(Default)]
 pub(super) struct Outages {
     /// What is lost with the processors of a provider that fail next.
     failing: BTreeMap<ProviderId, Lost>,
-    /// By provider, failure and first processor.
-    open: BTreeMap<(ProviderId, Time, u32), Outage>,
-    /// Since when it has been down, by first processor: what fails together comes back together.
-    down: BTreeMap<(ProviderId, u32), Time>,
+    open: Slab<Outage>,
+    /// By processor, in the run's numbering, the last one that began with it. What fails together comes
+    /// back together, so nothing else is down that begins there.
+    last: Vec<Link>,
 }
 
+/// What attempts lost with an outage.
 #[derive(Default)]
 struct Lost {
     /// A job once for each attempt, in no order.
-    jobs: SmallVec<[JobId; 4]>,
-    /// In a box, for outages wait here by the hundred thousand until somebody knows that they cost anything.
-    loss: Option<Box<Loss>>,
+    jobs: Vec<JobId>,
+    loss: Loss,
     /// Attempts of which nobody knows yet what they cost.
     unsettled: u32,
 }
 
-impl Lost {
-    fn add(&mut self, loss: Loss) {
-        **self.loss.get_or_insert_default() += loss;
+/// The place of an outage among those that are open.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Link(u32);
+
+impl Link {
+    const NONE: Link = Link(u32::MAX);
+
+    fn place(self) -> Option<usize> {
+        (self != Link::NONE).then_some(self.0 as usize)
     }
 }
 
 struct Outage {
+    provider: ProviderId,
+    failure: Time,
     processors: ProcessorSet,
     restoration: Option<Time>,
-    lost: Lost,
+    /// How many jobs lost attempts.
+    jobs: u32,
+    /// Attempts of which nobody knows yet what they cost.
+    unsettled: u32,
+    /// In a box, for mostly it is not known, or nothing.
+    loss: Option<Box<Loss>>,
+    /// The one before it that began with the same processor.
+    before: Link,
 }
 
 impl Outages {
@@ -82,25 +100,28 @@ impl Outages {
         let lost = self.failing.entry(provider).or_default();
         lost.jobs.push(job);
         match loss {
-            Some(loss) => lost.add(loss),
+            Some(loss) => lost.loss += loss,
             None => lost.unsettled += 1,
         }
     }
 
+    /// `first` is the processor with which it began, in the run's numbering.
     pub(super) fn settled(
         &mut self,
-        provider: ProviderId,
+        first: u32,
         failure: Time,
         loss: Loss,
         files: &mut Files,
     ) -> Result<(), ResultsError> {
-        let outages = self.open.range_mut((provider, failure, 0)..=(provider, failure, u32::MAX));
-        for (&key, outage) in outages {
-            if outage.lost.unsettled > 0 {
-                outage.lost.unsettled -= 1;
-                outage.lost.add(loss);
-                return self.write_if_whole(key, files);
+        let mut next = self.last.get(first as usize).copied().unwrap_or(Link::NONE);
+        while let Some(place) = next.place() {
+            let outage = &mut self.open[place];
+            if outage.failure == failure && outage.unsettled > 0 {
+                outage.unsettled -= 1;
+                **outage.loss.get_or_insert_default() += loss;
+                return self.write_if_whole(first, place, files);
             }
+            next = outage.before;
         }
         Ok(())
     }
@@ -117,64 +138,79 @@ impl Outages {
         let Some(&(first, _)) = processors.intervals().first() else { return Ok(()) };
         match change {
             Availability::Failed => {
-                let lost = self.failing.remove(&provider).unwrap_or_default();
-                let outage = Outage { processors, restoration: None, lost };
-                self.open.insert((provider, time, first), outage);
-                self.down.insert((provider, first), time);
+                if self.last.len() <= first as usize {
+                    self.last.resize(first as usize + 1, Link::NONE);
+                }
+                let Lost { mut jobs, loss, unsettled } =
+                    self.failing.remove(&provider).unwrap_or_default();
+                jobs.sort_unstable();
+                jobs.dedup();
+                let outage = Outage {
+                    provider,
+                    failure: time,
+                    processors,
+                    restoration: None,
+                    jobs: jobs.len() as u32,
+                    unsettled,
+                    loss: (loss != Loss::default()).then(|| Box::new(loss)),
+                    before: self.last[first as usize],
+                };
+                self.last[first as usize] = Link(self.open.insert(outage) as u32);
                 Ok(())
             }
             Availability::Restored => {
-                let Some(failure) = self.down.remove(&(provider, first)) else { return Ok(()) };
-                let key = (provider, failure, first);
-                if let Some(outage) = self.open.get_mut(&key) {
-                    outage.restoration = Some(time);
-                }
-                self.write_if_whole(key, files)
+                let last = self.last.get(first as usize).and_then(|last| last.place());
+                let Some(place) = last.filter(|&at| self.open[at].restoration.is_none()) else {
+                    return Ok(());
+                };
+                self.open[place].restoration = Some(time);
+                self.write_if_whole(first, place, files)
             }
         }
     }
 
+    /// Puts an outage into its table once all is known of it.
     fn write_if_whole(
         &mut self,
-        key: (ProviderId, Time, u32),
+        first: u32,
+        place: usize,
         files: &mut Files,
     ) -> Result<(), ResultsError> {
-        let is_whole = |it: &Outage| it.restoration.is_some() && it.lost.unsettled == 0;
-        if !self.open.get(&key).is_some_and(is_whole) {
+        let outage = &self.open[place];
+        if outage.restoration.is_none() || outage.unsettled > 0 {
             return Ok(());
         }
-        match self.open.remove(&key) {
-            Some(outage) => outage.write(key, files),
-            None => Ok(()),
+        let outage = self.open.remove(place);
+        let mut link = &mut self.last[first as usize];
+        while let Some(other) = link.place().filter(|&other| other != place) {
+            link = &mut self.open[other].before;
         }
+        *link = outage.before;
+        outage.write(files)
     }
 
     /// Adds those that are not over.
     pub(super) fn close(self, files: &mut Files) -> Result<(), ResultsError> {
-        self.open.into_iter().try_for_each(|(key, outage)| outage.write(key, files))
+        let mut left: Vec<Outage> = self.open.into_iter().map(|(_, outage)| outage).collect();
+        left.sort_unstable_by_key(|it| {
+            (it.provider, it.failure, it.processors.intervals().first().copied())
+        });
+        left.into_iter().try_for_each(|outage| outage.write(files))
     }
 }
 
 impl Outage {
-    fn write(
-        &self,
-        (provider, failure, _): (ProviderId, Time, u32),
-        files: &mut Files,
-    ) -> Result<(), ResultsError> {
-        let Outage { processors, restoration, lost } = self;
-        let mut jobs = lost.jobs.clone();
-        jobs.sort_unstable();
-        jobs.dedup();
-        let loss = lost.loss.as_deref().copied().unwrap_or_default();
+    fn write(&self, files: &mut Files) -> Result<(), ResultsError> {
+        let loss = self.loss.as_deref().copied().unwrap_or_default();
         let cost = loss.time as f64 / MICROS as f64 + loss.work.as_mi_f64();
         // A node's processors are next to each other, so that one interval is the rule.
-        files.put_all(processors.intervals().iter().map(|&(first, last)| OutageCells {
-            provider,
+        files.put_all(self.processors.intervals().iter().map(|&(first, last)| OutageCells {
+            provider: self.provider,
             first: i64::from(first),
             last: i64::from(last),
-            failed: failure.as_micros(),
-            restored: restoration.map(Time::as_micros),
-            jobs_lost: jobs.len() as i64,
+            failed: self.failure.as_micros(),
+            restored: self.restoration.map(Time::as_micros),
+            jobs_lost: i64::from(self.jobs),
             work_lost: cost,
         }))
     }

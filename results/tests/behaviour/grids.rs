@@ -113,7 +113,7 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
     };
     cast.sites = vec![site("alpha"), site("beta")];
     cast.on_grid = (0..).take(cast.workloads.len()).collect();
-    let mut metrics = Metrics::new(&cast, MetricsOptions::default());
+    let mut metrics = Metrics::new(cast.clone(), MetricsOptions::default());
     let mut writer = RunWriter::create(&folder, cast, options).expect("a new folder");
     for record in attempts() {
         writer.attempt_over(&record).expect("room");

@@ -61,7 +61,7 @@ pub(crate) fn write(
     messages: usize,
 ) -> Result<(Summary, String), ResultsError> {
     let cast = cast();
-    let mut metrics = Metrics::new(&cast, options.metrics);
+    let mut metrics = Metrics::new(cast.clone(), options.metrics);
     let mut writer = RunWriter::create(folder, cast, options)?;
     let kinds = ["job_submitted", "estimate_asked", "estimate", "job_started", "job_ended"];
     for record in records {

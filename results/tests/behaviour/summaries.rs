@@ -41,7 +41,7 @@ fn north() -> Cast {
 
 fn summary(cut: Cut, records: &[JobRecord]) -> Summary {
     let options = MetricsOptions { cut, ..MetricsOptions::default() };
-    let mut metrics = Metrics::new(&north(), options);
+    let mut metrics = Metrics::new(north(), options);
     for record in records {
         metrics.job_over(record);
     }
@@ -110,7 +110,7 @@ fn utilisation_in_a_window_is_that_of_what_was_granted() {
     }
     let window = Some((Time::ZERO, Time::from_secs(20)));
     let options = MetricsOptions { window, ..MetricsOptions::default() };
-    let mut metrics = Metrics::new(&north(), options);
+    let mut metrics = Metrics::new(north(), options);
     records.iter().for_each(|record| metrics.job_over(record));
     let it = metrics.summarise();
     assert_eq!(it.utilisation_in_window, Some(44.0 / 1_280.0));
@@ -151,7 +151,7 @@ fn what_is_given_back_is_used_again_where_more_is_given_back_than_idle() {
     let options = MetricsOptions { window, ..MetricsOptions::default() };
     let mut cast = north();
     cast.providers[0].processors = 4;
-    let mut metrics = Metrics::new(&cast, options);
+    let mut metrics = Metrics::new(cast.clone(), options);
     records.iter().for_each(|record| metrics.job_over(record));
     let it = metrics.summarise().given_back.expect("two ended early");
     assert_eq!(it.work, 5.0 * 3.0 + 3.0 * 1.0 + 1.0 * 2.0);
@@ -215,7 +215,7 @@ fn resumed(id: u32, outcome: JobOutcome) -> JobRecord {
 fn work(outcome: JobOutcome) -> [f64; 5] {
     let mut cast = north();
     cast.providers.iter_mut().for_each(|it| it.may_fail = true);
-    let mut metrics = Metrics::new(&cast, MetricsOptions::default());
+    let mut metrics = Metrics::new(cast.clone(), MetricsOptions::default());
     metrics.job_over(&resumed(0, outcome));
     metrics.run_over(Time::from_secs(50)).expect("no grid");
     let all = metrics.work() as f64 / 1e6;
@@ -257,7 +257,7 @@ fn order_of_records_does_not_matter() {
     let mut records = made_up::records(300);
     let cast = made_up::cast();
     let json = |records: &[JobRecord]| {
-        let mut metrics = Metrics::new(&cast, MetricsOptions::default());
+        let mut metrics = Metrics::new(cast.clone(), MetricsOptions::default());
         records.iter().for_each(|record| metrics.job_over(record));
         serde_json::to_string(&metrics.summarise()).expect("plain data")
     };
@@ -268,7 +268,7 @@ fn order_of_records_does_not_matter() {
 
 #[test]
 fn summary_reads_well_on_a_terminal() {
-    let mut metrics = Metrics::new(&made_up::cast(), MetricsOptions::default());
+    let mut metrics = Metrics::new(made_up::cast(), MetricsOptions::default());
     made_up::records(300).iter().for_each(|record| metrics.job_over(record));
     let text = metrics.summarise().to_string();
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
@@ -304,7 +304,7 @@ fn shares_that_ended_late_have_a_line() {
             phased: false,
         };
         let record = JobRecord { bag: Some(Box::new(bag)), ..ran(0, (0, 10, 60, 2)) };
-        let mut metrics = Metrics::new(&made_up::cast(), MetricsOptions::default());
+        let mut metrics = Metrics::new(made_up::cast(), MetricsOptions::default());
         metrics.job_over(&record);
         metrics.summarise().to_string()
     };

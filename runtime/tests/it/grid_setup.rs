@@ -221,7 +221,7 @@ impl Grid {
     /// What all work was for adds up to what was done.
     fn audit_books(&self, ran: &GridRan, end: Time) {
         let (mut jobs, mut metrics) =
-            (GridJobs::default(), Metrics::new(&Cast::default(), MetricsOptions::default()));
+            (GridJobs::default(), Metrics::new(Cast::default(), MetricsOptions::default()));
         let settle = |settled: Result<Vec<SettledJob>, GridError>, metrics: &mut Metrics| {
             settled.expect("attempts add up to jobs").iter().for_each(|it| metrics.job_settled(it));
         };

@@ -158,6 +158,17 @@ impl GridPolicy {
         )
     }
 
+    /// Whether it may ask how far jobs are.
+    pub const fn asks_progress(self) -> bool {
+        matches!(
+            self,
+            GridPolicy::CombinedFt { .. }
+                | GridPolicy::Rescheduling { .. }
+                | GridPolicy::Workflow(_)
+                | GridPolicy::Own(_)
+        )
+    }
+
     /// How many replicas a job gets in all; for the count of jobs that are lost
     /// though more replicas are to follow, see [`fate`](haggle_model::grid::fate).
     pub const fn replicas(self) -> u32 {

@@ -182,15 +182,10 @@ impl TimeShared {
         if self.jobs.contains_key(&job) {
             return Err(Refused::Present);
         }
-        let rate = match self.sharing {
-            Sharing::Equal { .. } => 1,
-            Sharing::Reserved { .. } => {
-                let part = Work::PER_MICRO / u128::from(Share::WHOLE.0);
-                u128::from(self.capacity.as_micro_mips()) * u128::from(share.0) * part
-            }
-        };
         self.reserved += u64::from(share.0);
-        let held = Held { length, done: done.min(length), share, rate, stage: Stage::Reserved };
+        let done = done.min(length);
+        let held = Held { length, done, since: 0, share, stage: Stage::Reserved };
+        make_room(&mut self.jobs);
         self.jobs.insert(job, held);
         Ok(())
     }
@@ -312,7 +307,8 @@ impl TimeShared {
     /// What a job has done by now, or `None` if it holds no slot here.
     pub fn progress(&mut self, now: Time, job: JobId) -> Option<Work> {
         self.advance(now);
-        self.jobs.get(&job).map(|held| held.progress(self.clock.reading))
+        let held = self.jobs.get(&job)?;
+        Some(held.progress(self.clock.reading, self.rate_of(held.share)))
     }
 
     /// The statistics up to now.
@@ -368,36 +364,49 @@ impl TimeShared {
         u128::from(self.avail().as_micro_mips()) * Work::PER_MICRO
     }
 
+    /// Parts of work that a job with this share gets per step of the clock.
+    fn rate_of(&self, share: Share) -> u128 {
+        match self.sharing {
+            Sharing::Equal { .. } => 1,
+            Sharing::Reserved { .. } => {
+                let part = Work::PER_MICRO / u128::from(Share::WHOLE.0);
+                u128::from(self.capacity.as_micro_mips()) * u128::from(share.0) * part
+            }
+        }
+    }
+
     fn held(&self, job: JobId) -> &Held {
         self.jobs.get(&job).unwrap_or_else(|| panic!("{job} holds no slot here"))
     }
 
     fn compute(&mut self, job: JobId) {
-        let since = self.clock.reading;
+        let rate = self.rate_of(self.held(job).share);
         let held = self.jobs.get_mut(&job).expect("the caller has looked");
-        held.stage = Stage::Computing { since };
-        self.rates += held.rate;
-        let end = held.end(since);
+        (held.stage, held.since) = (Stage::Computing, self.clock.reading);
+        let end = held.end(rate);
+        self.rates += rate;
+        make_room(&mut self.ends);
         self.ends.insert((end, job), ());
     }
 
     /// Ends a stretch of computing and keeps what was done in it.
     fn halt(&mut self, job: JobId) {
         let reading = self.clock.reading;
+        let rate = self.rate_of(self.held(job).share);
         let held = self.jobs.get_mut(&job).expect("the caller has looked");
-        let Stage::Computing { since } = held.stage else { panic!("{job} does not compute") };
-        self.ends.remove(&(held.end(since), job));
-        self.rates -= held.rate;
+        assert_eq!(held.stage, Stage::Computing, "{job} does not compute");
+        self.ends.remove(&(held.end(rate), job));
+        self.rates -= rate;
         // What is left of the microsecond in which the job has ended is not used.
-        let given = Work::from_parts((reading - since) * held.rate);
-        let taken = held.progress(reading) - held.done;
+        let given = Work::from_parts((reading - held.since) * rate);
+        let taken = held.progress(reading, rate) - held.done;
         self.usage.processed -= given - taken;
         held.done += taken;
     }
 
     fn leave(&mut self, job: JobId) -> Work {
         let stage = self.held(job).stage;
-        if matches!(stage, Stage::Computing { .. }) {
+        if stage == Stage::Computing {
             self.halt(job);
         }
         if stage != Stage::Reserved {
@@ -412,15 +421,25 @@ impl TimeShared {
     }
 }
 
+/// Sees to it that one more fits into a list of few, which begins with room for one and grows by half: by itself it
+/// would grow to room for four, on each of a hundred thousand resources.
+pub fn make_room<K: Ord, V>(list: &mut LiteMap<K, V>) {
+    let mut entries = std::mem::take(list).into_tuple_vec();
+    if entries.len() == entries.capacity() {
+        entries.reserve_exact(1 + entries.len() / 2);
+    }
+    *list = LiteMap::from_sorted_store_unchecked(entries);
+}
+
 /// A job that holds a slot.
 #[derive(Clone, Debug)]
 struct Held {
     length: Work,
     /// What it had done when its stage began.
     done: Work,
+    /// Where it stands if it computes: the reading of the clock when it began to.
+    since: u128,
     share: Share,
-    /// Parts of work per step of the resource's clock.
-    rate: u128,
     stage: Stage,
 }
 
@@ -428,26 +447,29 @@ struct Held {
 enum Stage {
     /// Its input is on the way.
     Reserved,
-    /// It computes since this reading of the clock.
-    Computing { since: u128 },
+    /// It computes.
+    Computing,
     /// It writes a checkpoint.
     Paused,
 }
 
 impl Held {
-    /// The reading at which it ends if it computes since `since`.
-    fn end(&self, since: u128) -> u128 {
+    /// The reading of the clock at which it ends if it computes at this rate.
+    fn end(&self, rate: u128) -> u128 {
         let left = (self.length - self.done).as_parts();
-        match (left, self.rate) {
-            (0, _) => since,
+        match (left, rate) {
+            (0, _) => self.since,
             (_, 0) => u128::MAX,
-            _ => since + left.div_ceil(self.rate),
+            _ => self.since + left.div_ceil(rate),
         }
     }
 
-    fn progress(&self, reading: u128) -> Work {
-        let Stage::Computing { since } = self.stage else { return self.done };
-        (self.done + Work::from_parts((reading - since) * self.rate)).min(self.length)
+    /// What has been done of it when the clock reads that.
+    fn progress(&self, reading: u128, rate: u128) -> Work {
+        if self.stage != Stage::Computing {
+            return self.done;
+        }
+        (self.done + Work::from_parts((reading - self.since) * rate)).min(self.length)
     }
 }
 

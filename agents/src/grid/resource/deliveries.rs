@@ -10,63 +10,81 @@ use super::JobData;
 /// Counts what has arrived by what it was, and by the way that it took.
 #[derive(Debug, Default)]
 pub(super) struct Deliveries {
-    moved: DataMoved,
     input: Carried,
     output: Carried,
+    /// In a box, for where jobs neither save their progress nor move there is nothing of it.
+    saved: Option<Box<SavedData>>,
+}
+
+/// What has arrived of what jobs had saved.
+#[derive(Debug, Default)]
+struct SavedData {
     checkpoints: Carried,
     recovery: Carried,
     /// Jobs that have moved here, by where they come from.
     moves: BTreeMap<ProviderId, Carried>,
+    /// What they brought along.
+    moved: DataMoved,
 }
 
 impl Deliveries {
     /// A job's input is here.
     pub(super) fn input(&mut self, bytes: u64) {
-        self.moved.input += bytes;
         self.input.add(1, bytes);
     }
 
     /// A job's output has arrived at the storage.
     pub(super) fn output(&mut self, bytes: u64) {
-        self.moved.output += bytes;
         self.output.add(1, bytes);
     }
 
     /// So many checkpoints have arrived at their server. Without data there is nothing to transfer.
     pub(super) fn checkpoints(&mut self, count: u64, bytes: u64) {
-        self.moved.checkpoints += count * bytes;
-        self.checkpoints.add(if bytes > 0 { count } else { 0 }, bytes);
+        self.saved().checkpoints.add(if bytes > 0 { count } else { 0 }, bytes);
     }
 
     /// The checkpoint from which a job goes on is here.
     pub(super) fn recovery(&mut self, bytes: u64) {
-        self.moved.recovery += bytes;
-        self.recovery.add(1, bytes);
+        self.saved().recovery.add(1, bytes);
     }
 
     /// Input and checkpoint of a job that has moved are here.
     pub(super) fn moved(&mut self, from: ProviderId, data: JobData) {
-        self.moved.input += data.input;
-        self.moved.recovery += data.checkpoint;
-        self.moves.entry(from).or_default().add(1, data.input + data.checkpoint);
+        let saved = self.saved();
+        saved.moved.input += data.input;
+        saved.moved.recovery += data.checkpoint;
+        saved.moves.entry(from).or_default().add(1, data.input + data.checkpoint);
     }
 
     /// All of it by what it was.
     pub(super) fn data(&self) -> DataMoved {
-        self.moved
+        let (input, output) = (self.input.bytes, self.output.bytes);
+        let mut data = DataMoved { input, output, ..DataMoved::default() };
+        if let Some(saved) = &self.saved {
+            data += saved.moved;
+            data.checkpoints += saved.checkpoints.bytes;
+            data.recovery += saved.recovery.bytes;
+        }
+        data
+    }
+
+    fn saved(&mut self) -> &mut SavedData {
+        self.saved.get_or_insert_default()
     }
 
     /// All of it by its ways.
     pub(super) fn flows(&self, resource: ProviderId) -> Box<[DataFlow]> {
         let here = Place::Resource(resource);
-        let services = [
-            (Place::Storage, here, self.input),
-            (here, Place::Storage, self.output),
-            (here, Place::Checkpoints, self.checkpoints),
-            (Place::Checkpoints, here, self.recovery),
-        ];
-        let moves = self.moves.iter().map(|(&from, &it)| (Place::Resource(from), here, it));
-        let flows = services.into_iter().chain(moves).filter(|(_, _, it)| it.transfers > 0);
+        let users = [(Place::Storage, here, self.input), (here, Place::Storage, self.output)];
+        let saved = self.saved.iter().flat_map(|saved| {
+            let server = [
+                (here, Place::Checkpoints, saved.checkpoints),
+                (Place::Checkpoints, here, saved.recovery),
+            ];
+            let moves = saved.moves.iter().map(|(&from, &it)| (Place::Resource(from), here, it));
+            server.into_iter().chain(moves)
+        });
+        let flows = users.into_iter().chain(saved).filter(|(_, _, it)| it.transfers > 0);
         flows.map(|(from, to, carried)| DataFlow { from, to, carried }).collect()
     }
 }

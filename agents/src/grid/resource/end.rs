@@ -137,24 +137,32 @@ impl GridResource {
         let mut lost = Vec::new();
         self.machine.fail(now, &mut lost);
         for (job, done) in lost {
-            self.dead.insert(job, done);
+            self.bury(job, done);
             self.end(now, job, AttemptOutcome::Failed, Some(done), out);
         }
         let replicas = self.replicas.iter();
         let leaving = replicas.filter_map(|(&job, replica)| Some((job, replica.leaving_with()?)));
         for (job, done) in leaving.collect::<Vec<_>>() {
-            self.dead.insert(job, done);
+            self.bury(job, done);
             self.end(now, job, AttemptOutcome::Failed, None, out);
         }
         if !self.rules.output_survives {
             while let Some((&job, replica)) = self.replicas.first() {
-                self.dead.insert(job, replica.length);
+                let length = replica.length;
+                self.bury(job, length);
                 self.end(now, job, AttemptOutcome::Failed, None, out);
             }
         }
         if self.rules.moves {
             let node = self.node();
             out.send(self.rules.home.network, DataMessage::NodeFailed { node });
+        }
+    }
+
+    /// Keeps what a job had done that died here.
+    fn bury(&mut self, job: JobId, done: Work) {
+        if self.rules.asks_progress {
+            self.dead.insert(job, done);
         }
     }
 

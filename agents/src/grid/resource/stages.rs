@@ -5,6 +5,7 @@ use haggle_model::grid::KeptCheckpoint;
 use haggle_model::network::Node;
 use haggle_model::work::Work;
 use haggle_model::{JobId, Span, Time};
+use haggle_scheduling::grid::make_room;
 
 use super::{GridResource, Purpose, Stage};
 use crate::Outbox;
@@ -25,6 +26,7 @@ impl GridResource {
         let node = self.node();
         let number = self.transfers_started;
         self.transfers_started += 1;
+        make_room(&mut self.transfers);
         self.transfers.insert(number, (job, purpose));
         if let Some(alone) = &mut self.alone {
             let service = if from == node { to } else { from };

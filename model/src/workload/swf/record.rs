@@ -110,19 +110,19 @@ impl SwfRecord {
 
     /// What the user and the log say of a job, without how it went.
     fn described(job: &Job) -> SwfRecord {
-        let origin = &job.origin;
+        let (origin, logged) = (&job.origin, job.origin.logged());
         SwfRecord {
             requested_processors: processors_field(job.processors),
             requested_time: job.requested_time.unwrap_or(UNKNOWN_SPAN),
-            used_memory: origin.used_memory,
-            requested_memory: origin.requested_memory,
+            used_memory: logged.used_memory,
+            requested_memory: logged.requested_memory,
             user: origin.user,
             group: origin.group,
             executable: origin.executable,
             queue: origin.queue,
             partition: origin.partition,
-            preceding_job: origin.preceding_job,
-            think_time: Span::from_micros(origin.think_time.saturating_mul(1_000_000)),
+            preceding_job: logged.preceding_job,
+            think_time: Span::from_micros(logged.think_time.saturating_mul(1_000_000)),
             ..SwfRecord::unknown(job.number, job.submit)
         }
     }
