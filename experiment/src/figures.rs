@@ -19,8 +19,8 @@ use haggle_plots::{
     PlotError, Quantity, Shows, Size, Timeline,
 };
 use haggle_results::metrics::Group;
-use haggle_results::metrics::named::{of_group, of_run};
-use haggle_results::{About, JobRow, ResourceRow, ResultsError, RunReader, Summary, Table};
+use haggle_results::metrics::named::{Named, OfEach, of_group, of_run};
+use haggle_results::{About, ResourceRow, ResultsError, RunReader, Summary, Table};
 
 use super::ExperimentError;
 use file::{FigureKind, ImageFormat, Metric, Shown, Whiskers};
@@ -387,22 +387,13 @@ fn style(figure: &file::Figure) -> BoxStyle {
 /// How values are spread over the jobs of a run, told apart by their groups.
 fn boxes(figure: &file::Figure, run: &Tables) -> Result<BoxChart, PlotError> {
     let metric = measured(figure);
-    let (what, value): (_, fn(&JobRow) -> Option<f64>) = match metric.name() {
-        "mean_waiting_time" | "median_waiting_time" => ("waiting time", |job| job.waiting_time),
-        "mean_turnaround_time" | "median_turnaround_time" => ("turnaround time", |job| {
-            let ended = !matches!(job.outcome.as_str(), "failed" | "unfinished");
-            job.start.filter(|_| ended).map(|_| job.left - job.submit)
-        }),
-        "mean_bounded_slowdown" | "median_bounded_slowdown" => {
-            ("bounded slowdown", |job| job.bounded_slowdown)
-        }
-        _ => {
-            return Err(PlotError::Unsuitable(format!(
-                "\"{}\" has no value for each job: choose another metric, or draw boxes over an \
-                 axis of a sweep",
-                metric.name()
-            )));
-        }
+    let Some(OfEach { title: what, value }) = Named::of(metric.name()).and_then(|it| it.of_each)
+    else {
+        return Err(PlotError::Unsuitable(format!(
+            "\"{}\" has no value for each job: choose another metric, or draw boxes over an \
+             axis of a sweep",
+            metric.name()
+        )));
     };
     let (grouping, about) = (Grouping::of(figure)?, run.about()?);
     let samples = load::samples(run, &part(figure), grouping.by(), value)?;

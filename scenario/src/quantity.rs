@@ -151,9 +151,7 @@ impl Metric {
 
     /// Whether each job has a value of what it is a statistic of.
     pub fn is_of_jobs(&self) -> bool {
-        ["waiting_time", "turnaround_time", "bounded_slowdown"]
-            .iter()
-            .any(|of| ["mean_", "median_"].iter().any(|it| self.0.strip_prefix(it) == Some(of)))
+        Named::of(&self.0).is_some_and(|it| it.of_each.is_some())
     }
 }
 

@@ -35,10 +35,11 @@ impl Check<'_> {
             self.check_figure_axes(&path, figure, &axes);
             self.check_x_scale(&path, figure);
             let messages = self.scenario.results.messages;
-            if figure.kind == FigureKind::Sequence && messages != Messages::All {
+            if figure.kind.needs_messages() && messages != Messages::All {
+                let kind = figure.kind.name();
                 self.report(
                     &path.key("kind"),
-                    "figure \"sequence\" is drawn from messages, and they are not kept".to_owned(),
+                    format!("figure \"{kind}\" is drawn from messages, and they are not kept"),
                     "needs every message",
                     "set `messages = \"all\"` in [results]".to_owned(),
                 );
@@ -242,9 +243,7 @@ impl Check<'_> {
             );
         }
         if let Some(group) = &figure.group_by {
-            let measures = figure.kind.shows_spread()
-                || matches!(figure.kind, FigureKind::Bars | FigureKind::Lines);
-            let axes = axes.iter().copied().filter(|_| measures);
+            let axes = axes.iter().copied().filter(|_| figure.kind.measures());
             let known: Vec<&str> = GROUPS.into_iter().chain(axes).collect();
             if !known.contains(&group.as_str()) {
                 self.unknown_name(

@@ -128,36 +128,29 @@ impl Figure {
 
     /// The keys that not every kind uses.
     pub fn keys(&self) -> [FigureKey; 15] {
-        let kind = self.kind;
-        let spread = kind.shows_spread();
-        let measures = spread || matches!(kind, FigureKind::Bars | FigureKind::Lines);
-        let is_lines = kind == FigureKind::Lines;
-        // Curves of agreements are those of metaschedulers.
-        let agrees = kind == FigureKind::AgreementEcdf;
-        let of_one_job = matches!(kind, FigureKind::JobTimeline | FigureKind::Sequence);
-        let has_clock =
-            matches!(kind, FigureKind::Gantt | FigureKind::Utilisation | FigureKind::QueueLength);
-        let groups = measures || kind == FigureKind::Gantt || kind.is_ecdf() && !agrees;
-        let key = |name, given, used| FigureKey { name, given, needed: false, used };
-        let needed = |name, given, needed, used| FigureKey { needed, ..key(name, given, used) };
-        [
-            needed("metric", self.metric.is_some(), measures, measures),
-            needed("x", self.x.is_some(), is_lines, measures),
-            key("x-scale", self.x_scale.is_some(), is_lines),
-            key("y-scale", self.y_scale.is_some(), measures && !spread),
-            key("x-range", self.x_range.is_some(), kind.is_ecdf()),
-            key("y-range", self.y_range.is_some(), measures || kind.is_ecdf()),
-            key("complement", self.complement, kind.is_ecdf()),
-            key("whiskers", self.whiskers.is_some(), kind == FigureKind::Box),
-            key("job", self.job.is_some(), of_one_job || kind == FigureKind::WorkflowTimeline),
-            key("group-by", self.group_by.is_some(), groups),
-            key("providers", !self.providers.is_empty(), !of_one_job && !agrees),
-            key("dates", self.dates, has_clock),
-            key("against", self.against.is_some(), measures),
-            // Bars and lines are drawn from summaries, which are those of whole runs.
-            key("from", self.from.is_some(), !measures),
-            key("until", self.until.is_some(), !measures),
-        ]
+        let given = [
+            ("metric", self.metric.is_some()),
+            ("x", self.x.is_some()),
+            ("x-scale", self.x_scale.is_some()),
+            ("y-scale", self.y_scale.is_some()),
+            ("x-range", self.x_range.is_some()),
+            ("y-range", self.y_range.is_some()),
+            ("complement", self.complement),
+            ("whiskers", self.whiskers.is_some()),
+            ("job", self.job.is_some()),
+            ("group-by", self.group_by.is_some()),
+            ("providers", !self.providers.is_empty()),
+            ("dates", self.dates),
+            ("against", self.against.is_some()),
+            ("from", self.from.is_some()),
+            ("until", self.until.is_some()),
+        ];
+        given.map(|(name, given)| FigureKey {
+            name,
+            given,
+            needed: self.kind.needed_keys().contains(&name),
+            used: self.kind.uses(name),
+        })
     }
 
     /// In which unit an end of one of its axes is written, as an example: of what it measures, its y axis has
@@ -246,22 +239,80 @@ haggle_model::words! {
 }
 
 impl FigureKind {
+    /// The keys that it cannot do without.
+    pub const fn needed_keys(self) -> &'static [&'static str] {
+        match self {
+            FigureKind::Bars | FigureKind::Box | FigureKind::LetterValues => &["metric"],
+            FigureKind::Lines => &["metric", "x"],
+            _ => &[],
+        }
+    }
+
+    /// The keys that it uses besides those that all kinds use. What is measured is drawn from summaries, which are
+    /// those of whole runs, so it has no time.
+    const fn keys(self) -> &'static [&'static str] {
+        match self {
+            FigureKind::Gantt => &["group-by", "providers", "dates", "from", "until"],
+            FigureKind::Utilisation | FigureKind::QueueLength => {
+                &["providers", "dates", "from", "until"]
+            }
+            FigureKind::WaitingEcdf | FigureKind::BoundedSlowdownEcdf => {
+                &["x-range", "y-range", "complement", "group-by", "providers", "from", "until"]
+            }
+            // Its curves are those of metaschedulers.
+            FigureKind::AgreementEcdf => &["x-range", "y-range", "complement", "from", "until"],
+            FigureKind::Bars => {
+                &["metric", "x", "y-scale", "y-range", "group-by", "providers", "against"]
+            }
+            FigureKind::Box => {
+                &["metric", "x", "y-range", "whiskers", "group-by", "providers", "against"]
+            }
+            FigureKind::LetterValues => {
+                &["metric", "x", "y-range", "group-by", "providers", "against"]
+            }
+            FigureKind::Lines => {
+                &["metric", "x", "x-scale", "y-scale", "y-range", "group-by", "providers", "against"]
+            }
+            FigureKind::ResourceTimeline => &["providers", "from", "until"],
+            FigureKind::WorkflowTimeline => &["job", "providers", "from", "until"],
+            // They show whoever has to do with the job.
+            FigureKind::JobTimeline | FigureKind::Sequence => &["job", "from", "until"],
+        }
+    }
+
+    /// Whether it uses a key that not every kind uses.
+    pub fn uses(self, key: &str) -> bool {
+        self.keys().contains(&key)
+    }
+
+    /// Whether it shows a metric.
+    pub fn measures(self) -> bool {
+        self.uses("metric")
+    }
+
     /// Whether it shows how values are spread.
     pub const fn shows_spread(self) -> bool {
         matches!(self, FigureKind::Box | FigureKind::LetterValues)
     }
 
     /// Whether it shows distribution functions.
-    pub const fn is_ecdf(self) -> bool {
-        matches!(
-            self,
-            FigureKind::WaitingEcdf | FigureKind::BoundedSlowdownEcdf | FigureKind::AgreementEcdf
-        )
+    pub fn is_ecdf(self) -> bool {
+        self.uses("complement")
     }
 
     /// Whether it can show the runs of a sweep side by side.
-    pub const fn spans_runs(self) -> bool {
-        matches!(self, FigureKind::Lines | FigureKind::Bars) || self.shows_spread()
+    pub fn spans_runs(self) -> bool {
+        self.measures()
+    }
+
+    /// Whether it is drawn from every message of a run.
+    pub const fn needs_messages(self) -> bool {
+        matches!(self, FigureKind::Sequence)
+    }
+
+    /// Whether it is drawn from transactions on parts of jobs.
+    pub const fn needs_transactions(self) -> bool {
+        matches!(self, FigureKind::AgreementEcdf)
     }
 
     /// Why it shows nothing of a world that is, or is not, a grid; and what does.
