@@ -20,8 +20,8 @@ use haggle_model::Disclosure;
 use super::Check;
 use super::names::Names;
 use crate::file::{
-    Composition, EstimatesFrom, Metascheduler, Offers, OnFailure, Order, Policy,
-    Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Resizes, Role, Step, Told,
+    Composition, EstimatesFrom, Metascheduler, Offers, OnFailure, Order, Policy, Provider,
+    Reallocation, ReallocationAlgorithm, ReschedulingRule, Resizes, Role, Step, Told,
 };
 use flow::{Flow, Serves};
 use haggle_config::document::Path;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+pub use haggle_plots::{FigureKind, ImageFormat, Shown};
 use haggle_results::metrics::named::{Unit, title_and_unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -156,16 +157,15 @@ impl Figure {
     /// In which unit an end of one of its axes is written, as an example: of what it measures, its y axis has
     /// the unit of the metric.
     pub fn unit_of(&self, key: &str) -> AxisEnd {
-        let of_metric = self.metric.as_ref().map(|it| title_and_unit(it.name()).1);
-        match (self.kind, key) {
-            (FigureKind::BoundedSlowdownEcdf, "x-range") => AxisEnd::Number(10.0),
-            (_, "x-range") => AxisEnd::Seconds(3600.0),
-            _ if self.kind.is_ecdf() => AxisEnd::Percent(90.0),
-            _ => match of_metric.unwrap_or(Unit::Number) {
-                Unit::Seconds => AxisEnd::Seconds(3600.0),
-                Unit::Share | Unit::Percent => AxisEnd::Percent(90.0),
-                Unit::Number => AxisEnd::Number(10.0),
-            },
+        let unit = match key {
+            "x-range" => self.kind.x_unit().unwrap_or(Unit::Seconds),
+            _ if self.kind.is_ecdf() => Unit::Percent,
+            _ => self.metric.as_ref().map_or(Unit::Number, |it| title_and_unit(it.name()).1),
+        };
+        match unit {
+            Unit::Seconds => AxisEnd::Seconds(3600.0),
+            Unit::Share | Unit::Percent => AxisEnd::Percent(90.0),
+            Unit::Number => AxisEnd::Number(10.0),
         }
     }
 
@@ -203,146 +203,6 @@ impl Figure {
     }
 }
 
-haggle_model::words! {
-    /// What is drawn.
-    pub enum FigureKind {
-        /// Which job held which processors when. Numbers on bars are those of jobs in the run; processors are counted from 0 at each
-        /// provider; what failed is pale and hatched.
-        Gantt = "gantt",
-        /// Share of busy processors over time.
-        Utilisation = "utilisation",
-        /// Waiting jobs over time.
-        QueueLength = "queue-length",
-        /// Which share of jobs waited at most how long.
-        WaitingEcdf = "waiting-ecdf",
-        /// Which share of jobs had at most which bounded slowdown.
-        BoundedSlowdownEcdf = "bounded-slowdown-ecdf",
-        /// Which share of the jobs whose parts were got by a protocol had all of them after which time since the first try.
-        AgreementEcdf = "agreement-ecdf",
-        /// A metric as bars.
-        Bars = "bars",
-        /// How a metric is spread: over the replications of a sweep, or over the jobs of a run; quartiles and whiskers.
-        Box = "box",
-        /// The same for many values: boxes from fourth to fourth, from eighth to eighth and so on.
-        LetterValues = "letter-values",
-        /// A metric over a sweep axis.
-        Lines = "lines",
-        /// What the slots of a grid's resource did when: attempts of jobs, checkpoints and outages.
-        ResourceTimeline = "resource-timeline",
-        /// One job of a grid across its attempts, and from which checkpoint each went on.
-        JobTimeline = "job-timeline",
-        /// One workflow: which of its tasks ran where when, and when their data moved.
-        WorkflowTimeline = "workflow-timeline",
-        /// Who said what to whom about one job: a message sequence chart.
-        Sequence = "sequence",
-    }
-}
-
-impl FigureKind {
-    /// The keys that it cannot do without.
-    pub const fn needed_keys(self) -> &'static [&'static str] {
-        match self {
-            FigureKind::Bars | FigureKind::Box | FigureKind::LetterValues => &["metric"],
-            FigureKind::Lines => &["metric", "x"],
-            _ => &[],
-        }
-    }
-
-    /// The keys that it uses besides those that all kinds use. What is measured is drawn from summaries, which are
-    /// those of whole runs, so it has no time.
-    const fn keys(self) -> &'static [&'static str] {
-        match self {
-            FigureKind::Gantt => &["group-by", "providers", "dates", "from", "until"],
-            FigureKind::Utilisation | FigureKind::QueueLength => {
-                &["providers", "dates", "from", "until"]
-            }
-            FigureKind::WaitingEcdf | FigureKind::BoundedSlowdownEcdf => {
-                &["x-range", "y-range", "complement", "group-by", "providers", "from", "until"]
-            }
-            // Its curves are those of metaschedulers.
-            FigureKind::AgreementEcdf => &["x-range", "y-range", "complement", "from", "until"],
-            FigureKind::Bars => {
-                &["metric", "x", "y-scale", "y-range", "group-by", "providers", "against"]
-            }
-            FigureKind::Box => {
-                &["metric", "x", "y-range", "whiskers", "group-by", "providers", "against"]
-            }
-            FigureKind::LetterValues => {
-                &["metric", "x", "y-range", "group-by", "providers", "against"]
-            }
-            FigureKind::Lines => {
-                &["metric", "x", "x-scale", "y-scale", "y-range", "group-by", "providers", "against"]
-            }
-            FigureKind::ResourceTimeline => &["providers", "from", "until"],
-            FigureKind::WorkflowTimeline => &["job", "providers", "from", "until"],
-            // They show whoever has to do with the job.
-            FigureKind::JobTimeline | FigureKind::Sequence => &["job", "from", "until"],
-        }
-    }
-
-    /// Whether it uses a key that not every kind uses.
-    pub fn uses(self, key: &str) -> bool {
-        self.keys().contains(&key)
-    }
-
-    /// Whether it shows a metric.
-    pub fn measures(self) -> bool {
-        self.uses("metric")
-    }
-
-    /// Whether it shows how values are spread.
-    pub const fn shows_spread(self) -> bool {
-        matches!(self, FigureKind::Box | FigureKind::LetterValues)
-    }
-
-    /// Whether it shows distribution functions.
-    pub fn is_ecdf(self) -> bool {
-        self.uses("complement")
-    }
-
-    /// Whether it can show the runs of a sweep side by side.
-    pub fn spans_runs(self) -> bool {
-        self.measures()
-    }
-
-    /// Whether it is drawn from every message of a run.
-    pub const fn needs_messages(self) -> bool {
-        matches!(self, FigureKind::Sequence)
-    }
-
-    /// Whether it is drawn from transactions on parts of jobs.
-    pub const fn needs_transactions(self) -> bool {
-        matches!(self, FigureKind::AgreementEcdf)
-    }
-
-    /// Why it shows nothing of a world that is, or is not, a grid; and what does.
-    pub const fn unfit_for(self, world: Shown) -> Option<(&'static str, &'static str)> {
-        let lacks = match self {
-            FigureKind::ResourceTimeline | FigureKind::JobTimeline => !world.resources,
-            FigureKind::Gantt => !world.processors,
-            _ => false,
-        };
-        match (self, lacks) {
-            (FigureKind::ResourceTimeline | FigureKind::JobTimeline, true) => {
-                Some(("shows a grid", "gantt"))
-            }
-            (FigureKind::Gantt, true) => {
-                Some(("shows which job held which processors", "resource-timeline"))
-            }
-            _ => None,
-        }
-    }
-}
-
-/// What there is in a run that figures can show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown {
-    /// Whether jobs hold whole processors: of providers, or of clusters with plans.
-    pub processors: bool,
-    /// Whether jobs share resources of a grid.
-    pub resources: bool,
-}
-
 /// How values lie on an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -363,17 +223,4 @@ pub enum Whiskers {
     Range,
     /// To the furthest values within 1.5 quartile ranges of the box; those beyond are dots (Tukey 1977).
     Tukey,
-}
-
-/// Image format of a figure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ImageFormat {
-    /// Pixels.
-    #[default]
-    Png,
-    /// Lines that stay sharp at any size, for pages on screens.
-    Svg,
-    /// The same, for papers.
-    Pdf,
 }
