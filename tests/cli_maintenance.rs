@@ -60,7 +60,7 @@ fn no_job_starts_that_would_run_into_maintenance() {
             .collect();
         starts.sort_unstable();
         // First come, first served, the second job waits behind the first one.
-        let expected = match policy {
+        let expected = match policy.as_str() {
             "fcfs" => [("1", "150.0"), ("2", "210.0"), ("3", "210.0")],
             _ => [("1", "150.0"), ("2", "10.0"), ("3", "150.0")],
         };

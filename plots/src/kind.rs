@@ -99,7 +99,7 @@ impl FigureKind {
         self.keys().contains(&key)
     }
 
-    /// Whether it shows a metric.
+    /// Whether it shows a metric, and so can show the runs of a sweep side by side.
     pub fn measures(self) -> bool {
         self.uses("metric")
     }
@@ -112,11 +112,6 @@ impl FigureKind {
     /// Whether it shows distribution functions.
     pub fn is_ecdf(self) -> bool {
         self.uses("complement")
-    }
-
-    /// Whether it can show the runs of a sweep side by side.
-    pub fn spans_runs(self) -> bool {
-        self.measures()
     }
 
     /// Whether it is drawn from every message of a run.

@@ -162,7 +162,7 @@ fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
         .map(|variant| variant.settings.iter().map(|setting| setting.axis.as_str()).collect())
         .unwrap_or_default();
     let is_axis = |name: &Name| axes.contains(&name.as_str());
-    for figure in figures.iter_mut().filter(|figure| figure.kind.spans_runs()) {
+    for figure in figures.iter_mut().filter(|figure| figure.kind.measures()) {
         let given =
             figure.kind == FigureKind::Bars && figure.group_by.as_ref().is_some_and(is_axis);
         if !given {
