@@ -13,7 +13,7 @@ use crate::trouble::trouble;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Drawn {
-    providers: Vec<(u32, (usize, usize, usize), bool, u8)>,
+    providers: Vec<(u32, usize, usize, usize, bool, u8)>,
     placement: usize,
     local: Vec<Vec<(i64, i64, i64, u32)>>,
     external: Vec<(i64, i64, i64, u32)>,
@@ -28,8 +28,9 @@ pub(crate) fn drawn() -> impl Strategy<Value = Drawn> {
     // Now and then a job without a limit.
     let requested = || prop_oneof![8 => 1..40_i64, 1 => Just(0)];
     let jobs = move || prop::collection::vec((0..8_i64, requested(), 0..60_i64, 1..=9_u32), 0..25);
-    let queue = (0..Policy::ALL.len(), 0..Order::ALL.len(), 0..Compression::ALL.len());
-    let provider = (1..=8_u32, queue, any::<bool>(), 1..=4_u8);
+    let (policy, order) = (0..Policy::ALL.len(), 0..Order::ALL.len());
+    let compression = 0..Compression::ALL.len();
+    let provider = (1..=8_u32, policy, order, compression, any::<bool>(), 1..=4_u8);
     (
         prop::collection::vec(provider, 1..4),
         0..Placement::ALL.len(),
@@ -59,7 +60,7 @@ pub(crate) fn drawn() -> impl Strategy<Value = Drawn> {
 
 pub(crate) fn setup(drawn: &Drawn) -> Setup {
     let mut setup = Setup::default();
-    for &(processors, (policy, order, compression), extend, speed) in &drawn.providers {
+    for &(processors, policy, order, compression, extend, speed) in &drawn.providers {
         setup = setup.provider(processors, Policy::ALL[policy]).change(|provider| {
             let order = Order::ALL[order];
             let compression = Compression::ALL[compression];
