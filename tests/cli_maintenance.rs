@@ -1,5 +1,6 @@
 //! Processors that are closed for maintenance: what scenarios say of it, and what becomes of jobs.
 
+use haggle::scenario::vocabulary;
 use serde_json::Value;
 
 use crate::command::{Folder, stdout_of};
@@ -40,7 +41,7 @@ fn summary(folder: &Folder, run: &str) -> Value {
 #[test]
 fn no_job_starts_that_would_run_into_maintenance() {
     let text = format!("{CLOSED}\n[results]\nformat = \"csv\"\n[[figure]]\nkind = \"gantt\"\n");
-    for policy in ["fcfs", "easy", "conservative", "edf", "bags", "reservations"] {
+    for policy in vocabulary::words("Policy").into_iter().map(|it| it.word) {
         let text = text.replace("\"easy\"", &format!("\"{policy}\""));
         let folder = Folder::with(&[("s.toml", &text)]);
         let shown = folder.haggle(&["run", "s.toml", "-o", "out", "--check", "--quiet"]);
@@ -59,7 +60,7 @@ fn no_job_starts_that_would_run_into_maintenance() {
             .collect();
         starts.sort_unstable();
         // First come, first served, the second job waits behind the first one.
-        let expected = match policy {
+        let expected = match policy.as_str() {
             "fcfs" => [("1", "150.0"), ("2", "210.0"), ("3", "210.0")],
             _ => [("1", "150.0"), ("2", "10.0"), ("3", "150.0")],
         };

@@ -1,5 +1,7 @@
 //! Workflows in runs: from files and in the shapes of applications.
 
+use haggle::scenario::file::{StaticAlgorithm, WorkflowShape};
+
 use crate::command::Folder;
 
 /// A root that two tasks read from, and a task that reads from both.
@@ -160,9 +162,7 @@ fn sets_whose_tasks_are_not_ready_together_can_be_balanced() {
 
 #[test]
 fn every_shape_runs_to_its_end_under_every_driver() {
-    for shape in
-        ["fork-join", "layered", "montage", "cybershake", "epigenomics", "inspiral", "sipht"]
-    {
+    for shape in WorkflowShape::ALL.map(WorkflowShape::name) {
         let flows = format!("count = 2\nshape = \"{shape}\"\ntasks = 25\nrecorded-mips = 0.1");
         let folder = Folder::with(&[("world.toml", &world(&flows, "balanced-workflow"))]);
         let shown = run(&folder);
@@ -293,7 +293,7 @@ fn what_static_schedules_do_not_need_is_refused() {
 /// other, and everything takes as long as there, under every algorithm that does not put both on one resource.
 #[test]
 fn every_static_schedule_of_a_scenario_is_carried_out_under_every_driver() {
-    for by in ["heft", "cpop", "peft", "min-min", "max-min", "sufferage", "random"] {
+    for by in StaticAlgorithm::ALL.map(StaticAlgorithm::name) {
         let policy = format!("static-workflow\", algorithm = \"{by}");
         let text = world("count = 1\nfiles = [\"diamond.json\"]\nrecorded-mips = 4", &policy);
         let text = text.replace("slots = 1\n", "");

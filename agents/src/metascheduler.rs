@@ -178,10 +178,11 @@ impl Metascheduler {
                 Question::None | Question::EstimateOneByOne => Vec::new(),
             },
             answered: 0,
-            candidates: match self.config.placement {
-                Placement::Own(_) if question == Question::None => Candidates::InTurn { tried: 0 },
-                Placement::RoundRobin => Candidates::InTurn { tried: 0 },
-                Placement::Random => Candidates::Drawn { tried: Vec::new() },
+            candidates: match question {
+                Question::None if self.config.placement.draws() => {
+                    Candidates::Drawn { tried: Vec::new() }
+                }
+                Question::None => Candidates::InTurn { tried: 0 },
                 _ => Candidates::Unknown,
             },
         });

@@ -6,7 +6,6 @@ use haggle_model::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};
 use super::grid;
 use super::plans::scheduler;
 use super::transactions::acceptors;
-use super::world::scheduling;
 use haggle_scenario::{Scenario, file};
 
 /// The actor that makes processors fail. Not a name that a scenario could give.
@@ -33,7 +32,7 @@ pub fn cast(scenario: &Scenario) -> Cast {
     // Where jobs run comes first, so that the number of a place is that of its actor.
     scenario.providers.iter().for_each(|it| {
         // Who reads results may not have the rules by which they came.
-        let scheduler = scheduling(it, scenario);
+        let scheduler = it.policy.scheduling(&scenario.own);
         let scheduler = scheduler.map_or_else(|it| it.to_string(), |it| it.to_string());
         let may_fail = may_fail(scenario, it.name.as_str());
         add_place(&mut cast, it.name.to_string(), (it.processors, it.speed), scheduler, may_fail);
@@ -105,7 +104,7 @@ fn add_clusters(cast: &mut Cast, scenario: &Scenario, plans: &file::Plans) {
 }
 
 fn add_resources(cast: &mut Cast, scenario: &Scenario, grid: &file::Grid) {
-    let policy = grid::policy(grid, &scenario.own);
+    let policy = grid.scheduler(&scenario.own);
     let policy = policy.map_or_else(|it| it.to_string(), |it| it.to_string());
     for site in &grid.sites {
         let may_fail = may_fail(scenario, site.name.as_str());

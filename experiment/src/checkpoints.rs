@@ -6,7 +6,6 @@ use haggle_scheduling::CheckpointRule;
 use haggle_scheduling::checkpoints::{CheckpointCost, Every, IntervalRule, Length, Nodes, Volume};
 use haggle_scheduling::own::{NoSuchRule, Rules};
 
-use super::grid::part;
 use haggle_scenario::quantity::TimeOrShare;
 use haggle_scenario::{Scenario, file};
 
@@ -84,7 +83,7 @@ fn mean_failure(written: &file::Checkpoints) -> IntervalRule {
         interval,
         minimum: length(written.interval_min),
         step: written.step.map_or(Length::Fixed(interval), length),
-        limit: part(written.limit),
+        limit: written.limit.exact(),
         first: written.first.0,
     }
 }
@@ -92,6 +91,6 @@ fn mean_failure(written: &file::Checkpoints) -> IntervalRule {
 fn length(written: TimeOrShare) -> Length {
     match written {
         TimeOrShare::Time(time) => Length::Fixed(time.0),
-        TimeOrShare::Share(share) => Length::OfExecution(part(share)),
+        TimeOrShare::Share(share) => Length::OfExecution(share.exact()),
     }
 }

@@ -7,23 +7,22 @@
 
 pub mod sweep;
 
-mod grid;
 mod metric;
 
 use serde::Deserialize;
 use std::path::Path;
 
-use haggle_plots::load::{self, By, Part, Tables};
+use haggle_plots::load::{self, Part, Tables};
 use haggle_plots::{
-    BarChart, BarSeries, BoxChart, BoxSeries, BoxStyle, DistributionFigure, Figure, Format,
-    PlotError, Quantity, Shows, Size, Timeline,
+    Ask, BarChart, BarSeries, BoxChart, BoxSeries, BoxStyle, Figure, Grouping, PlotError, Sample,
+    Size,
 };
 use haggle_results::metrics::Group;
-use haggle_results::metrics::named::{of_group, of_run};
-use haggle_results::{About, JobRow, ResourceRow, ResultsError, RunReader, Summary, Table};
+use haggle_results::metrics::named::{Named, OfEach, of_group, of_run};
+use haggle_results::{About, ResultsError, RunReader, Summary, Table};
 
 use super::ExperimentError;
-use file::{FigureKind, ImageFormat, Metric, Shown, Whiskers};
+use file::{FigureKind, Metric, Whiskers};
 use haggle_scenario::file;
 use haggle_scenario::quantity::{PictureSize, TimeSpan};
 
@@ -97,28 +96,9 @@ pub fn draw_compared(
 ) -> Result<(), ExperimentError> {
     let named: Vec<(String, Tables)> =
         runs.iter().map(|(name, run)| (name.clone(), Tables::new(run))).collect();
-    let quantity = match figure.kind {
-        FigureKind::WaitingEcdf => Quantity::WaitingTime,
-        FigureKind::BoundedSlowdownEcdf => Quantity::BoundedSlowdown,
-        FigureKind::AgreementEcdf => Quantity::TimeToAgreement,
-        kind => {
-            let reason = format!(
-                "\"{}\" cannot show several runs: use waiting-ecdf, bounded-slowdown-ecdf or \
-                 agreement-ecdf",
-                kind.name()
-            );
-            return Err(failed(figure, PlotError::Unsuitable(reason)));
-        }
-    };
-    let what = match quantity {
-        Quantity::WaitingTime => "waiting times",
-        Quantity::BoundedSlowdown => "bounded slowdowns",
-        Quantity::TimeToAgreement => "times to agreement",
-    };
-    let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
-    let title = figure.title.clone().unwrap_or_else(|| format!("{}: {what}", names.join(", ")));
-    load::compare(&named, &title, &part(figure), quantity)
-        .map(|drawing| curves(drawing, figure))
+    figure
+        .kind
+        .compare(&named, &ask(figure))
         .and_then(|drawing| drawing.draw(path, size(figure, &drawing)))
         .map_err(|error| failed(figure, error))
 }
@@ -134,12 +114,7 @@ fn size(figure: &file::Figure, drawing: &Figure) -> Size {
 
 /// The file a figure is drawn into: its name, or its kind, with the ending of its format.
 pub fn file_name(figure: &file::Figure) -> String {
-    let format = match figure.format {
-        ImageFormat::Png => Format::Png,
-        ImageFormat::Svg => Format::Svg,
-        ImageFormat::Pdf => Format::Pdf,
-    };
-    format!("{}.{}", name(figure), format.ending())
+    format!("{}.{}", name(figure), figure.format.name())
 }
 
 fn name(figure: &file::Figure) -> &str {
@@ -152,227 +127,41 @@ fn failed(figure: &file::Figure, error: PlotError) -> ExperimentError {
 
 /// A figure of one run as something to draw.
 fn prepare(figure: &file::Figure, run: &Tables) -> Result<Figure, PlotError> {
-    suits(figure.kind, run)?;
-    let (part, about) = (part(figure), run.about()?);
-    let title = |what: &str| title(figure, about, what);
-    Ok(match figure.kind {
-        FigureKind::Gantt => {
-            let of_jobs = figure.group_by.as_ref().map(|_| Grouping::of(figure)).transpose()?;
-            let by = of_jobs.map_or_else(|| load::differ_by(run), |it| Ok(it.by()))?;
-            let mut gantt = load::gantt(run, &title("schedule"), &part, by)?;
-            let grouping = of_jobs.unwrap_or(match by {
-                By::Class => Grouping::Class,
-                _ => Grouping::Workload,
-            });
-            if gantt.groups.len() > 1 {
-                gantt.group_label = grouping.word().to_owned();
-            }
-            gantt.clock = clock(figure, run)?;
-            gantt.groups.iter_mut().for_each(|it| *it = grouping.label(it, about));
-            Figure::Gantt(gantt)
-        }
-        FigureKind::Utilisation | FigureKind::QueueLength => {
-            let (what, shows) = match figure.kind {
-                FigureKind::Utilisation => ("utilisation", Shows::Utilisation),
-                _ => ("waiting jobs", Shows::Queue),
-            };
-            let timeline = timeline(run, &title(what), &part, shows)?;
-            Figure::Timeline(Timeline { clock: clock(figure, run)?, ..timeline })
-        }
-        FigureKind::WaitingEcdf => {
-            distribution(figure, run, Quantity::WaitingTime, "waiting times")?
-        }
-        FigureKind::BoundedSlowdownEcdf => {
-            distribution(figure, run, Quantity::BoundedSlowdown, "bounded slowdowns")?
-        }
-        FigureKind::AgreementEcdf => {
-            curves(load::agreements(run, &title("times to agreement"), &part)?, figure)
-        }
-        FigureKind::Bars => Figure::Bars(bars(figure, run)?),
-        FigureKind::Box | FigureKind::LetterValues => Figure::Boxes(boxes(figure, run)?),
-        FigureKind::ResourceTimeline => Figure::ResourceTimeline(load::resource_timeline(
-            run,
-            &title("slots over time"),
-            &part,
-        )?),
-        FigureKind::JobTimeline => {
-            let job = figure.job.map(i64::from);
-            let title = title("a job and its attempts");
-            Figure::JobTimeline(load::job_timeline(run, &title, &part, job)?)
-        }
-        FigureKind::WorkflowTimeline => {
-            let job = figure.job.map(i64::from);
-            Figure::WorkflowTimeline(load::workflow_timeline(run, title, &part, job)?)
-        }
-        FigureKind::Sequence => {
-            let job = figure.job.map(i64::from);
-            let what = job.map_or("what was said of one job".to_owned(), |job| {
-                format!("what was said of job {job}")
-            });
-            Figure::Sequence(load::sequence(run, &title(&what), &part, job)?)
-        }
+    if let Some(drawing) = figure.kind.read(run, &ask(figure))? {
+        return Ok(drawing);
+    }
+    match figure.kind {
         FigureKind::Lines => {
             let reason = "\"lines\" shows a sweep, and this is one run: use \"bars\"";
-            return Err(PlotError::Unsuitable(reason.to_owned()));
+            Err(PlotError::Unsuitable(reason.to_owned()))
         }
-    })
-}
-
-/// What the clock on the wall showed at time zero, if the figure has dates.
-fn clock(figure: &file::Figure, run: &Tables) -> Result<Option<i64>, PlotError> {
-    if !figure.dates {
-        return Ok(None);
-    }
-    let clock = run.run().provenance()?.local_time_at_zero;
-    let reason = "the run has no dates: there is no log, its header has no UnixStartTime, logs differ in their \
-                  dates, or a step moved its jobs";
-    clock.map(Some).ok_or_else(|| PlotError::NoValues(reason.to_owned()))
-}
-
-/// What is held of providers and of a grid over time, or who waits.
-fn timeline(run: &Tables, title: &str, part: &Part, shows: Shows) -> Result<Timeline, PlotError> {
-    match shown(run)? {
-        Shown { resources: false, .. } => load::timeline(run, title, part, shows),
-        Shown { processors: false, .. } => grid::timeline(run, title, part, shows),
-        // Each draws what is its own.
-        _ => {
-            let of_grid = grid::timeline(run, title, part, shows)?;
-            let mut all = load::timeline(run, title, part, shows)?;
-            all.parts.extend(of_grid.parts.into_iter().filter(|part| part.capacity > 0.0));
-            Ok(Timeline { held: "in use", ..all })
-        }
+        kind if kind.shows_spread() => boxes(figure, run).map(Figure::Boxes),
+        _ => bars(figure, run).map(Figure::Bars),
     }
 }
 
-/// What there is in a run that figures can show.
-///
-/// # Errors
-/// If the results cannot be read.
-pub fn shown(run: &Tables) -> Result<Shown, ResultsError> {
-    let places = run.resources()?;
-    Ok(Shown {
-        processors: places.iter().any(|it| !it.is_shared()),
-        resources: places.iter().any(ResourceRow::is_shared),
-    })
-}
-
-/// Whether a kind of figure shows anything of the run of a grid, or of providers.
-fn suits(kind: FigureKind, run: &Tables) -> Result<(), PlotError> {
-    // Most kinds are of any run, also of one of which no table was kept.
-    const NOTHING: Shown = Shown { processors: false, resources: false };
-    if kind.unfit_for(NOTHING).is_none() {
-        return Ok(());
-    }
-    let shown = shown(run)?;
-    let Some((shows, instead)) = kind.unfit_for(shown) else { return Ok(()) };
-    let world = match shown.resources {
-        true => "jobs of a grid share theirs",
-        false => "this run has none",
-    };
-    let kind = kind.name();
-    Err(PlotError::Unsuitable(format!("\"{kind}\" {shows}, and {world}: use \"{instead}\"")))
-}
-
-fn part(figure: &file::Figure) -> Part {
+/// What a figure asks for.
+fn ask(figure: &file::Figure) -> Ask {
     let seconds = |time: Option<TimeSpan>| time.map(|time| time.0.as_secs_f64());
-    Part {
-        providers: figure.providers.iter().map(ToString::to_string).collect(),
-        from: seconds(figure.from),
-        until: seconds(figure.until),
-    }
-}
-
-/// The figure's own title, or what it shows after the scenario's name.
-fn title(figure: &file::Figure, about: &About, what: &str) -> String {
-    let scenario = about.name.as_deref().unwrap_or("scenario");
-    figure.title.clone().unwrap_or_else(|| format!("{scenario}: {what}"))
-}
-
-/// By what the jobs of one run are told apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Grouping {
-    Provider,
-    Class,
-    User,
-    Workload,
-}
-
-impl Grouping {
-    /// The one a figure asks for; providers are what most figures are about.
-    fn of(figure: &file::Figure) -> Result<Grouping, PlotError> {
-        match figure.group_by.as_ref().map(|name| name.as_str()) {
-            None | Some("provider") => Ok(Grouping::Provider),
-            Some("class") => Ok(Grouping::Class),
-            Some("user") => Ok(Grouping::User),
-            Some("workload") => Ok(Grouping::Workload),
-            Some(other) => Err(PlotError::Unsuitable(format!(
-                "jobs of one run cannot be grouped by \"{other}\": \
-                 use provider, user, class or workload"
-            ))),
-        }
-    }
-
-    const fn by(self) -> By {
-        match self {
-            Grouping::Provider => By::Provider,
-            Grouping::Class => By::Class,
-            Grouping::User | Grouping::Workload => By::Workload,
-        }
-    }
-
-    const fn word(self) -> &'static str {
-        match self {
-            Grouping::Provider => "provider",
-            Grouping::Class => "class",
-            Grouping::User => "user",
-            Grouping::Workload => "workload",
-        }
-    }
-
-    /// The groups of a run.
-    fn groups(self, summary: &Summary) -> &[Group] {
-        match self {
-            Grouping::Provider => &summary.providers,
-            Grouping::Class => &summary.classes,
-            Grouping::User | Grouping::Workload => &summary.workloads,
-        }
-    }
-
-    /// What a group is called in figures. Tables name workloads only, so users that
-    /// submit the same one share a name.
-    fn label(self, name: &str, about: &About) -> String {
-        let users: Vec<&str> = about.users_of(name).iter().map(|user| user.name.as_str()).collect();
-        if self == Grouping::User && !users.is_empty() {
-            return users.join(" + ");
-        }
-        name.to_owned()
-    }
-}
-
-fn distribution(
-    figure: &file::Figure,
-    run: &Tables,
-    quantity: Quantity,
-    what: &str,
-) -> Result<Figure, PlotError> {
-    let grouping = Grouping::of(figure)?;
-    let (by, about) = (grouping.by(), run.about()?);
-    let title = title(figure, about, &format!("{what} by {}", grouping.word()));
-    let mut drawing = load::distribution(run, &title, &part(figure), quantity, by)?;
-    for sample in &mut drawing.samples {
-        sample.name = grouping.label(&sample.name, about);
-    }
-    Ok(curves(drawing, figure))
-}
-
-/// Distribution functions on the axes that a figure asks for.
-fn curves(drawing: DistributionFigure, figure: &file::Figure) -> Figure {
-    Figure::Distribution(DistributionFigure {
+    Ask {
+        title: figure.title.clone(),
+        part: Part {
+            providers: figure.providers.iter().map(ToString::to_string).collect(),
+            from: seconds(figure.from),
+            until: seconds(figure.until),
+        },
+        job: figure.job.map(i64::from),
+        group_by: figure.group_by.as_ref().map(ToString::to_string),
+        dates: figure.dates,
         complement: figure.complement,
         x_limits: metric::limits(figure.x_range, 1.0),
         y_limits: metric::limits(figure.y_range, 1.0),
-        ..drawing
-    })
+    }
+}
+
+/// By what a figure tells jobs apart.
+fn grouping(figure: &file::Figure) -> Result<Grouping, PlotError> {
+    Grouping::of(figure.group_by.as_ref().map(|name| name.as_str()))
 }
 
 /// How boxes show values.
@@ -387,32 +176,24 @@ fn style(figure: &file::Figure) -> BoxStyle {
 /// How values are spread over the jobs of a run, told apart by their groups.
 fn boxes(figure: &file::Figure, run: &Tables) -> Result<BoxChart, PlotError> {
     let metric = measured(figure);
-    let (what, value): (_, fn(&JobRow) -> Option<f64>) = match metric.name() {
-        "mean_waiting_time" | "median_waiting_time" => ("waiting time", |job| job.waiting_time),
-        "mean_turnaround_time" | "median_turnaround_time" => ("turnaround time", |job| {
-            let ended = !matches!(job.outcome.as_str(), "failed" | "unfinished");
-            job.start.filter(|_| ended).map(|_| job.left - job.submit)
-        }),
-        "mean_bounded_slowdown" | "median_bounded_slowdown" => {
-            ("bounded slowdown", |job| job.bounded_slowdown)
-        }
-        _ => {
-            return Err(PlotError::Unsuitable(format!(
-                "\"{}\" has no value for each job: choose another metric, or draw boxes over an \
-                 axis of a sweep",
-                metric.name()
-            )));
-        }
+    let Some(OfEach { title: what, value }) = Named::of(metric.name()).and_then(|it| it.of_each)
+    else {
+        return Err(PlotError::Unsuitable(format!(
+            "\"{}\" has no value for each job: choose another metric, or draw boxes over an \
+             axis of a sweep",
+            metric.name()
+        )));
     };
-    let (grouping, about) = (Grouping::of(figure)?, run.about()?);
-    let samples = load::samples(run, &part(figure), grouping.by(), value)?;
+    let (grouping, about) = (grouping(figure)?, run.about()?);
+    let ask = ask(figure);
+    let samples = load::samples(run, &ask.part, grouping.by(), value)?;
     let all = samples.iter().flat_map(|sample| &sample.values).copied();
     let scale = metric::Scale::of(&metric, all);
     let unit =
         scale.label.rsplit_once(", ").map_or_else(String::new, |(_, unit)| format!(", {unit}"));
-    let values = |sample: &load::Sample| sample.values.iter().map(|it| it * scale.factor).collect();
+    let values = |sample: &Sample| sample.values.iter().map(|it| it * scale.factor).collect();
     Ok(BoxChart {
-        title: title(figure, about, &format!("{what} by {}", grouping.word())),
+        title: ask.title(about, &format!("{what} by {}", grouping.word())),
         x_label: grouping.word().to_owned(),
         y_label: format!("{what}{unit} (dot: mean)"),
         legend_label: String::new(),
@@ -442,7 +223,7 @@ fn bars(figure: &file::Figure, run: &Tables) -> Result<BarChart, PlotError> {
         }
         (metric::title(&metric), vec![("whole run".to_owned(), value)])
     } else {
-        let grouping = Grouping::of(figure)?;
+        let grouping = grouping(figure)?;
         if metric.is_whole() {
             return Err(PlotError::Unsuitable(format!(
                 "\"{}\" belongs to the whole run, not to a {}: remove `group-by`",
@@ -467,7 +248,7 @@ fn bars(figure: &file::Figure, run: &Tables) -> Result<BarChart, PlotError> {
         *value = value.map(|value| value * scale.factor);
     }
     Ok(BarChart {
-        title: title(figure, about, &what),
+        title: ask(figure).title(about, &what),
         x_label: figure
             .group_by
             .as_ref()
@@ -506,7 +287,7 @@ fn value_of(values: impl IntoIterator<Item = (String, f64)>, name: &str) -> Opti
 /// there are at most so many.
 pub(crate) fn of_groups(summary: &Summary, about: &About, most: usize) -> Vec<(String, f64)> {
     let mut values = Vec::new();
-    for grouping in [Grouping::Provider, Grouping::Class, Grouping::User, Grouping::Workload] {
+    for grouping in Grouping::ALL {
         let groups = grouping.groups(summary);
         for group in groups.iter().filter(|_| groups.len() <= most) {
             let label = grouping.label(&group.name, about);

@@ -9,16 +9,9 @@ use haggle_agents::protocol::GridTimer;
 use haggle_agents::{Message, Routes, Seats, Timer};
 use haggle_model::network::{Capacity, NetworkError, Path as DataPath, Star, StarParameters};
 use haggle_model::random::stream;
-use haggle_model::work::{Fraction, Speed, Work};
+use haggle_model::work::{Speed, Work};
 use haggle_model::{ActorId, Span, Time};
-use haggle_scheduling::grid::workflows::{
-    BalanceRules, Estimate, Prediction, StaticPolicy, WorkflowPolicy,
-};
-use haggle_scheduling::grid::{
-    DynamicLimit, GridPolicy, LightLoad, Replicas, SessionPolicy, Share as Part, Sharing, SiteId,
-};
-
-use haggle_scheduling::own::{NoSuchRule, Rules};
+use haggle_scheduling::grid::{Share as Part, Sharing, SiteId};
 use rand::RngExt;
 
 use super::checkpoints;
@@ -46,7 +39,7 @@ pub(super) fn plan(
     Ok(GridPlan {
         seed,
         resources,
-        policy: policy(grid, &scenario.own)?,
+        policy: grid.scheduler(&scenario.own)?,
         preference: grid.policy.prefers(),
         period: grid.period.0,
         query: grid.query.0,
@@ -115,104 +108,8 @@ fn site_resources(
 
 fn data(workload: &file::Workload) -> JobData {
     let file::Data { input, output, checkpoint } = workload.data.unwrap_or_default();
-    let share = workload.share.map_or(Part::WHOLE, reserved);
+    let share = workload.share.map_or(Part::WHOLE, Share::reserved);
     JobData { input: input.0, output: output.0, checkpoint: checkpoint.0, share }
-}
-
-fn reserved(share: Share) -> Part {
-    Part((share.fraction() * f64::from(Part::WHOLE.0)).round() as u32)
-}
-
-/// The policy of a grid, which may be one of these rules.
-///
-/// # Errors
-/// If it names another one.
-pub(super) fn policy(grid: &file::Grid, own: &Rules) -> Result<GridPolicy, NoSuchRule> {
-    let checkpointing = grid.checkpoints.is_some();
-    Ok(match &grid.policy {
-        file::GridPolicy::Fcfs {} => GridPolicy::Fcfs,
-        file::GridPolicy::Fjbcr { .. } => GridPolicy::Fjbcr,
-        file::GridPolicy::MaxMax { .. } => GridPolicy::MaxMax,
-        file::GridPolicy::MinMax { .. } => GridPolicy::MinMax,
-        file::GridPolicy::UnconditionalRep(it) => GridPolicy::UnconditionalRep(it.replicas.max),
-        file::GridPolicy::Wqr(it) => GridPolicy::Wqr(it.replicas.max),
-        file::GridPolicy::LoadDependentRep(it) => {
-            GridPolicy::LoadDependentRep(replicas(it.replicas))
-        }
-        file::GridPolicy::DetectionAndReplication(it) => {
-            GridPolicy::DetectionAndReplication(it.replicas.max)
-        }
-        file::GridPolicy::FailureDependentRep(it) => {
-            GridPolicy::FailureDependentRep(replicas(it.replicas))
-        }
-        file::GridPolicy::CombinedFt(file::Replicating { replicas: it, .. }) => {
-            let resume = it.resume.unwrap_or(it.room).into();
-            GridPolicy::CombinedFt { replicas: replicas(it.replicas()), resume }
-        }
-        file::GridPolicy::Migration { .. } => GridPolicy::Migration { checkpointing },
-        file::GridPolicy::Rescheduling { gain, .. } => {
-            GridPolicy::Rescheduling { gain: part(*gain), checkpointing }
-        }
-        file::GridPolicy::Workflow {} => GridPolicy::Workflow(WorkflowPolicy {
-            balance: None,
-            prediction: Prediction::Extrapolation,
-            estimate: Estimate::Integrated,
-            checkpointing,
-        }),
-        file::GridPolicy::BalancedWorkflow(written) => {
-            let balance = Some(BalanceRules {
-                floor: written.floor.0,
-                gain: part(written.gain),
-                group: written.group,
-                evicts: written.evict,
-                counts_checkpoint: written.counts_checkpoint,
-            });
-            let prediction = match &written.prediction {
-                file::Prediction::Extrapolation => Prediction::Extrapolation,
-                file::Prediction::Average => Prediction::Average,
-                file::Prediction::CurveFit => Prediction::CurveFit,
-                file::Prediction::Own(name) => Prediction::Own(own.predictions.get(name.as_str())?),
-            };
-            let estimate = written.estimate;
-            GridPolicy::Workflow(WorkflowPolicy { balance, prediction, estimate, checkpointing })
-        }
-        file::GridPolicy::StaticWorkflow { algorithm, outages } => {
-            GridPolicy::StaticWorkflow(StaticPolicy {
-                by: *algorithm,
-                outages: *outages,
-                checkpointing,
-            })
-        }
-        file::GridPolicy::UserClustering {} => GridPolicy::Sessions(SessionPolicy::UserClustering),
-        file::GridPolicy::FullFill {} => GridPolicy::Sessions(SessionPolicy::FullFill),
-        file::GridPolicy::FullFillRoundRobin {} => GridPolicy::Sessions(SessionPolicy::RoundRobin),
-        file::GridPolicy::WithLimit { limit } => {
-            GridPolicy::Sessions(SessionPolicy::Limit(reserved(*limit)))
-        }
-        file::GridPolicy::WithDynamicLimit(it) => {
-            GridPolicy::Sessions(SessionPolicy::DynamicLimit(DynamicLimit {
-                light: reserved(it.light),
-                blocking: part(it.blocking),
-                initial: LightLoad {
-                    inter_arrival: it.between.0,
-                    holding: it.holding.0,
-                    share: reserved(it.share.unwrap_or(it.light)),
-                },
-            }))
-        }
-        file::GridPolicy::Own { own: name, .. } => {
-            GridPolicy::Own(own.grid_policies.get(name.as_str())?)
-        }
-    })
-}
-
-fn replicas(written: file::Replicas) -> Replicas {
-    let unit = written.unit;
-    Replicas { min: written.min, max: written.max, room: written.room.into(), unit }
-}
-
-pub(super) fn part(share: Share) -> Fraction {
-    Fraction::from_ppm((share.fraction() * 1e6).round() as u32)
 }
 
 fn routes(

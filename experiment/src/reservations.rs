@@ -1,22 +1,10 @@
 //! What a scenario says of reservations, as types of the engine.
 
 use haggle_agents::ReservingConfig;
-use haggle_scheduling::Scheduling;
-use haggle_scheduling::reservations::ReservationConfig;
 
 use haggle_scenario::file;
 
-/// The local scheduler of a provider with policy "reservations".
-pub(super) fn scheduling(it: &file::Reservations) -> Scheduling {
-    Scheduling::Reservations(ReservationConfig {
-        criterion: it.criterion,
-        threshold: it.threshold,
-        after: it.after,
-        compresses: it.compress,
-    })
-}
-
-/// How such a provider answers, and when it fixes starts.
+/// How a provider with policy "reservations" answers, and when it fixes starts.
 pub(super) fn reserving(provider: &file::Provider) -> ReservingConfig {
     let it = provider.policy.reserving().copied().unwrap_or_default();
     let percent =

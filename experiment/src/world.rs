@@ -19,12 +19,8 @@ use haggle_runtime::network::{Crashes, EVERYWHERE, Partition};
 use haggle_runtime::{Arrivals, Network, Outages, World};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::own::NoSuchRule;
-use haggle_scheduling::placement::Placement;
 use haggle_scheduling::reallocation::{Algorithm, MoveCost, Rule};
-use haggle_scheduling::{
-    EdfConfig, Fractions, MAX_ATTEMPTS, Order, Policy, ReschedulingConfig, SchedulerConfig,
-    Scheduling, Shares,
-};
+use haggle_scheduling::{MAX_ATTEMPTS, Scheduling};
 
 use super::cast::cast;
 use super::failures::{Failing, FailuresError, Node, failing};
@@ -201,9 +197,11 @@ impl Stage {
             id,
             processors: provider.processors,
             speed: provider.speed,
-            scheduler: match (scheduling(provider, scenario)?, takes_parts(provider, scenario)) {
-                (Scheduling::Queue(config), true) => Scheduling::Coallocation(config),
-                (scheduling, _) => scheduling,
+            scheduler: match provider.policy.scheduling(&scenario.own)? {
+                Scheduling::Queue(config) if takes_parts(provider, scenario) => {
+                    Scheduling::Coallocation(config)
+                }
+                scheduling => scheduling,
             },
             overrun: provider.overrun,
             on_failure: resuming::on_failure(scenario, provider)?,
@@ -376,7 +374,7 @@ impl Stage {
         let providers = metascheduler.providers.iter().map(|it| addresses[it.as_str()]).collect();
         if let Some(policy) = &metascheduler.composition {
             let me = ActorId(self.world.actors.len() as u32);
-            let policy = policy.policy(&scenario.own)?;
+            let policy = policy.among(&scenario.own)?;
             let config = negotiator(me, metascheduler, policy, providers, scenario);
             let new = move || AnyActor::Negotiator(Box::new(Negotiator::new(config.clone())));
             return Ok(self.add_anew(&metascheduler.name, scenario, new));
@@ -421,7 +419,7 @@ impl Stage {
         let me = ActorId(self.world.actors.len() as u32);
         let config = MetaschedulerConfig {
             me,
-            placement: placement(&metascheduler.placement, scenario)?,
+            placement: metascheduler.placement.among(&scenario.own)?,
             providers,
             ways: match network {
                 Some(network) => DataWays::Shared(network),
@@ -556,51 +554,6 @@ fn partition(partition: &file::Partition, site: impl Fn(&file::Name) -> u32) -> 
     Partition::new(&groups, Time::ZERO + partition.from.0, until)
 }
 
-pub(super) fn scheduling(
-    provider: &file::Provider,
-    scenario: &Scenario,
-) -> Result<Scheduling, NoSuchRule> {
-    let queue = |policy, written: &file::Order, compression| {
-        let order = match written {
-            file::Order::Arrival => Order::Arrival,
-            file::Order::Shortest => Order::Shortest,
-            file::Order::Largest => Order::Largest,
-            file::Order::Key => Order::Key,
-            file::Order::Own(name) => Order::Own(scenario.own.orders.get(name.as_str())?),
-        };
-        Ok(Scheduling::Queue(SchedulerConfig { policy, order, compression }))
-    };
-    match &provider.policy {
-        file::Policy::Fcfs { order } => queue(Policy::Fcfs, order, file::Compression::default()),
-        file::Policy::Easy { order } => queue(Policy::Easy, order, file::Compression::default()),
-        file::Policy::Conservative { order, compression } => {
-            queue(Policy::Conservative, order, *compression)
-        }
-        file::Policy::Edf(it) => Ok(Scheduling::Edf(EdfConfig {
-            mode: it.late,
-            resolution: it.resolution.0,
-            fractions: fractions(&it.offers),
-            pinned: it.pinned,
-        })),
-        file::Policy::Bags(it) => Ok(Scheduling::Bags {
-            rescheduling: rescheduling(it.rescheduling),
-            fractions: fractions(&it.offers),
-            shares: if it.blocks { Shares::Blocks } else { Shares::Tasks },
-        }),
-        file::Policy::Reservations(it) => Ok(reservations::scheduling(it)),
-    }
-}
-
-fn fractions(offers: &file::Offers) -> Fractions {
-    let fractions = offers.fractions.iter().map(|&share| parts(share));
-    Fractions::new(fractions.filter(|&(part, _)| part > 0).collect())
-}
-
-/// A share as a fraction of integers.
-fn parts(share: Share) -> (u32, u32) {
-    (share.millionths(), 1_000_000)
-}
-
 /// How long offers have to last so that an agreement can be reached: until the
 /// slowest answer is there, and the award is on its way, at the slowest.
 fn agreement_time(scenario: &Scenario) -> Span {
@@ -621,14 +574,6 @@ fn takes_parts(provider: &file::Provider, scenario: &Scenario) -> bool {
     metaschedulers.flat_map(|it| &it.providers).any(|it| *it == provider.name)
 }
 
-fn rescheduling(rescheduling: file::Rescheduling) -> ReschedulingConfig {
-    ReschedulingConfig {
-        rule: rescheduling.rule,
-        second_pass: rescheduling.second_pass,
-        rebuild: rescheduling.rebuild,
-    }
-}
-
 fn bargaining(provider: &file::Provider, scenario: &Scenario) -> Result<Bargaining, NoSuchRule> {
     let estimates = provider.policy.estimates().copied().unwrap_or_default();
     let offers = provider.policy.offers().cloned().unwrap_or_default();
@@ -640,7 +585,7 @@ fn bargaining(provider: &file::Provider, scenario: &Scenario) -> Result<Bargaini
         estimates: match estimates.from {
             file::EstimatesFrom::Users => Estimates::Users,
             file::EstimatesFrom::Profiled => Estimates::Profiled {
-                error: parts(estimates.error),
+                error: estimates.error.parts(),
                 time: (estimates.time_min.0, estimates.time_max.0),
             },
             file::EstimatesFrom::Perfect => Estimates::Perfect,
@@ -703,15 +648,4 @@ fn reallocator(reallocation: file::Reallocation, providers: Vec<ActorId>) -> Rea
         reallocation: rule.map(|rule| (reallocation.period.0, rule)),
         cost: MoveCost { transfer: reallocation.transfer(), start_up: reallocation.start_up.0 },
     }
-}
-
-fn placement(placement: &file::Placement, scenario: &Scenario) -> Result<Placement, NoSuchRule> {
-    Ok(match placement {
-        file::Placement::MinimumCompletionTime => Placement::MinimumCompletionTime,
-        file::Placement::RoundRobin => Placement::RoundRobin,
-        file::Placement::Random => Placement::Random,
-        file::Placement::LeastLoaded => Placement::LeastLoaded,
-        file::Placement::NextFit => Placement::NextFit,
-        file::Placement::Own(name) => Placement::Own(scenario.own.placements.get(name.as_str())?),
-    })
 }

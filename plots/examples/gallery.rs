@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use haggle_plots::load::{self, By, Part, Tables};
+use haggle_plots::load::{By, Part, Tables};
 use haggle_plots::{
     BarChart, BarSeries, Figure, Histogram, Limits, LineAxis, LineChart, LineSeries, PanelCharts,
     Panels, PlotError, Quantity, ScatterChart, ScatterPoint, Shows, SweepPoint, YScale,
+    distribution, gantt, timeline,
 };
 use haggle_results::RunReader;
 
@@ -28,13 +29,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn figures(run: &Tables) -> Result<Vec<(&'static str, Figure)>, PlotError> {
     let all = Part::default();
-    let distribution = |title, quantity, by| load::distribution(run, title, &all, quantity, by);
+    let distribution =
+        |title, quantity, by| distribution::distribution(run, title, &all, quantity, by);
     let waiting = distribution("Waiting times", Quantity::WaitingTime, By::Provider)?;
     let slowdown = distribution("Bounded slowdowns", Quantity::BoundedSlowdown, By::Class)?;
-    let timeline = load::timeline(run, "A made-up run", &all, Shows::Both)?;
+    let over_time = timeline::timeline(run, "A made-up run", &all, Shows::Both)?;
     Ok(vec![
-        ("gantt", Figure::Gantt(load::gantt(run, "A made-up run", &all, By::Class)?)),
-        ("timeline", Figure::Timeline(timeline)),
+        ("gantt", Figure::Gantt(gantt::gantt(run, "A made-up run", &all, By::Class)?)),
+        ("timeline", Figure::Timeline(over_time)),
         ("waiting", Figure::Distribution(waiting)),
         ("slowdown", Figure::Distribution(slowdown)),
         ("lines", Figure::Lines(lines())),

@@ -8,6 +8,8 @@
 //! ```
 //! The colour of an attempt says how it ended.
 
+mod read;
+
 use haggle_model::AttemptOutcome;
 use haggle_results::reader::AttemptRow;
 
@@ -16,6 +18,8 @@ use crate::legend::{Key, Mark};
 use crate::palette::{INK, WHITE, on, series, tint};
 use crate::scene::{Anchor, Colour, Scene};
 use crate::type_face::width;
+
+pub(crate) use read::{checkpoints, outages};
 
 /// Higher bars would be no easier to read.
 const BAR_MAX: f64 = 120.0;

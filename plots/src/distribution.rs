@@ -1,5 +1,7 @@
 //! Empirical distribution functions: the share of jobs that waited (or were slowed down) at most so much.
 
+mod read;
+
 use crate::axis::{Axis, Limits, YScale};
 use crate::canvas::Size;
 use crate::error::PlotError;
@@ -8,6 +10,9 @@ use crate::legend::{Key, Mark};
 use crate::palette::series;
 use crate::scene::Scene;
 use crate::strokes;
+
+pub use read::{agreements, compare, distribution};
+pub(crate) use read::{asked, compared};
 
 /// What is distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +23,17 @@ pub enum Quantity {
     BoundedSlowdown,
     /// Seconds from the first try of a job until all of its parts were agreed on.
     TimeToAgreement,
+}
+
+impl Quantity {
+    /// What a figure calls its values.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Quantity::WaitingTime => "waiting times",
+            Quantity::BoundedSlowdown => "bounded slowdowns",
+            Quantity::TimeToAgreement => "times to agreement",
+        }
+    }
 }
 
 /// Empirical distribution functions of some sets of values.

@@ -4,37 +4,28 @@ use std::path::Path;
 
 use crate::error::PlotError;
 
-/// In which format a figure is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Pixels.
-    Png,
-    /// Shapes and texts, for pages on screens.
-    Svg,
-    /// Shapes, for papers.
-    Pdf,
+haggle_model::words! {
+    /// Image format of a figure.
+    #[derive(Default)]
+    pub enum ImageFormat {
+        /// Pixels.
+        #[default]
+        Png = "png",
+        /// Lines that stay sharp at any size, for pages on screens.
+        Svg = "svg",
+        /// The same, for papers.
+        Pdf = "pdf",
+    }
 }
 
-impl Format {
-    /// All formats.
-    pub const ALL: [Format; 3] = [Format::Png, Format::Svg, Format::Pdf];
-
-    /// How names of such files end.
-    pub const fn ending(self) -> &'static str {
-        match self {
-            Format::Png => "png",
-            Format::Svg => "svg",
-            Format::Pdf => "pdf",
-        }
-    }
-
-    /// The format of a file of this name.
+impl ImageFormat {
+    /// The format of a file, whose name ends in its word.
     ///
     /// # Errors
     /// If its ending is that of none.
-    pub fn of(path: &Path) -> Result<Format, PlotError> {
+    pub fn of(path: &Path) -> Result<ImageFormat, PlotError> {
         let ending = path.extension().unwrap_or_default();
-        let found = Format::ALL.into_iter().find(|format| ending == format.ending());
+        let found = ImageFormat::ALL.into_iter().find(|format| ending == format.name());
         found.ok_or_else(|| PlotError::UnknownEnding { path: path.to_owned() })
     }
 }

@@ -6,6 +6,8 @@
 //! can be told apart, the chart shows instead how busy each spot of (a round length
 //! of time) × (some processors) was, which stays fast and true for any number.
 
+mod read;
+
 use crate::attempts::{OUTAGE, Outage};
 use crate::axis::{Axis, from_zero};
 use crate::canvas::Size;
@@ -16,6 +18,9 @@ use crate::palette::{INK, WHITE, group, on, shade, tint};
 use crate::scene::{Anchor, Colour, Scene};
 use crate::timeline::{bin_length, in_words};
 use crate::type_face::width;
+
+pub(crate) use read::asked;
+pub use read::{differ_by, gantt};
 
 /// Above this many bars the chart shows how busy processors were instead.
 pub const BARS_MAX: usize = 1500;

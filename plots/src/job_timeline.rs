@@ -2,6 +2,8 @@
 //!
 //! An arrow leads from the checkpoint that an attempt went on from to that attempt.
 
+mod read;
+
 use crate::attempts::{self, AttemptBar, Lane, Outage};
 use crate::axis::Axis;
 use crate::canvas::Size;
@@ -11,6 +13,9 @@ use crate::legend::{Key, Mark, arrow};
 use crate::palette::INK;
 use crate::scene::{Anchor, Colour, Scene};
 use crate::type_face::width;
+
+pub(crate) use read::asked;
+pub use read::job_timeline;
 
 const GUIDE: Colour = Colour(0x99, 0x99, 0x99);
 const NOTE_SIZE: f64 = 22.0;

@@ -9,6 +9,7 @@
 //! at; only [`canvas`] knows the plotting library. Figures are the same pixels on
 //! every machine: the font is part of the program.
 
+pub mod ask;
 pub mod attempts;
 pub mod bars;
 pub mod boxes;
@@ -17,7 +18,9 @@ pub mod distribution;
 pub mod format;
 pub mod gantt;
 pub mod graph;
+pub mod grouping;
 pub mod job_timeline;
+pub mod kind;
 pub mod lines;
 pub mod load;
 pub mod panels;
@@ -42,6 +45,7 @@ mod type_face;
 use std::fs;
 use std::path::Path;
 
+pub use ask::Ask;
 pub use attempts::{AttemptBar, CheckpointMark, Outage};
 pub use axis::{Limits, YScale, time_unit};
 pub use bars::{BarChart, BarSeries, Histogram};
@@ -49,10 +53,12 @@ pub use boxes::{BoxChart, BoxSeries, BoxStyle};
 pub use canvas::Size;
 pub use distribution::{DistributionFigure, Quantity, Sample};
 pub use error::PlotError;
-pub use format::Format;
+pub use format::ImageFormat;
 pub use gantt::{Gantt, GanttBar, GanttOutage, GanttProvider};
 pub use graph::{GraphTask, TaskGraph};
+pub use grouping::Grouping;
 pub use job_timeline::{JobAttempt, JobTimeline};
+pub use kind::{FigureKind, Shown};
 pub use lines::{LineAxis, LineChart, LineSeries, SweepPoint};
 pub use panels::{PanelCharts, Panels};
 pub use resource_timeline::{ResourceLanes, ResourceTimeline};
@@ -156,11 +162,11 @@ impl Figure {
     ///
     /// # Errors
     /// If there is nothing to draw.
-    pub fn bytes(&self, format: Format, size: Size) -> Result<Vec<u8>, PlotError> {
+    pub fn bytes(&self, format: ImageFormat, size: Size) -> Result<Vec<u8>, PlotError> {
         match format {
-            Format::Png => self.png(size),
-            Format::Svg => self.svg(size).map(String::into_bytes),
-            Format::Pdf => self.pdf(size),
+            ImageFormat::Png => self.png(size),
+            ImageFormat::Svg => self.svg(size).map(String::into_bytes),
+            ImageFormat::Pdf => self.pdf(size),
         }
     }
 
@@ -169,7 +175,7 @@ impl Figure {
     /// # Errors
     /// If there is nothing to draw, the ending is another, or the file cannot be written.
     pub fn draw(&self, path: &Path, size: Size) -> Result<(), PlotError> {
-        let bytes = self.bytes(Format::of(path)?, size)?;
+        let bytes = self.bytes(ImageFormat::of(path)?, size)?;
         // Under another name first: what has the final name is whole.
         let partial = path.with_extension("partial");
         fs::write(&partial, bytes)

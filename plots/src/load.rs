@@ -1,10 +1,4 @@
-//! Figures out of a run's folder.
-
-mod gantt;
-mod grid;
-mod sequence;
-mod timeline;
-mod workflow;
+//! What figures are read from: the tables of a run, and which part of it is drawn.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -12,15 +6,8 @@ use std::collections::BTreeMap;
 use haggle_results::reader::{AttemptRow, CheckpointRow, MaintenanceRow, OutageRow};
 use haggle_results::{About, JobRow, PlacementRow, ResourceRow, ResultsError, RunReader};
 
-use crate::distribution::{DistributionFigure, Quantity};
+use crate::distribution::Sample;
 use crate::error::PlotError;
-
-pub use crate::distribution::Sample;
-pub use gantt::{differ_by, gantt};
-pub use grid::{job_timeline, resource_timeline};
-pub use sequence::sequence;
-pub use timeline::{grid_timeline, timeline};
-pub use workflow::workflow_timeline;
 
 /// By what jobs are told apart in a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,17 +34,17 @@ pub struct Part {
 }
 
 impl Part {
-    fn has_provider(&self, name: &str) -> bool {
+    pub(crate) fn has_provider(&self, name: &str) -> bool {
         self.providers.is_empty() || self.providers.iter().any(|it| it == name)
     }
 
     /// Whether an instant is in it; the end is not.
-    fn has_instant(&self, time: f64) -> bool {
+    pub(crate) fn has_instant(&self, time: f64) -> bool {
         self.from.is_none_or(|from| from <= time) && self.until.is_none_or(|until| time < until)
     }
 
     /// What of a span is in it, if anything.
-    fn clipped(&self, start: f64, end: f64) -> Option<(f64, f64)> {
+    pub(crate) fn clipped(&self, start: f64, end: f64) -> Option<(f64, f64)> {
         let start = self.from.map_or(start, |from| start.max(from));
         let end = self.until.map_or(end, |until| end.min(until));
         // What lasted no time at all is still drawn, unless it lies outside.
@@ -186,22 +173,6 @@ fn read_once<T>(
     }
 }
 
-/// Distribution functions of one run, told apart by `by`, over the jobs that were
-/// submitted in the part of the run.
-///
-/// # Errors
-/// If the results cannot be read.
-pub fn distribution(
-    run: &Tables,
-    title: &str,
-    part: &Part,
-    quantity: Quantity,
-    by: By,
-) -> Result<DistributionFigure, PlotError> {
-    let samples = samples(run, part, by, |job| value(job, quantity))?;
-    Ok(DistributionFigure::new(title, quantity, samples))
-}
-
 /// A value of each job that has one, told apart by `by`, over the jobs that were submitted in the part
 /// of the run.
 ///
@@ -240,51 +211,8 @@ pub fn samples(
     Ok(ordered.into_iter().map(|(name, values)| Sample { name, values }).collect())
 }
 
-/// How long jobs took from the first attempt until all of their parts were agreed on, by who tried, over
-/// the transactions that were opened in the part of the run.
-///
-/// # Errors
-/// If the results cannot be read.
-pub fn agreements(run: &Tables, title: &str, part: &Part) -> Result<DistributionFigure, PlotError> {
-    let mut samples: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for row in run.run().transactions()? {
-        if let Some(time) = row.time_to_agreement.filter(|_| part.has_instant(row.opened)) {
-            samples.entry(row.actor).or_default().push(time);
-        }
-    }
-    let samples = samples.into_iter().map(|(name, values)| Sample { name, values }).collect();
-    Ok(DistributionFigure::new(title, Quantity::TimeToAgreement, samples))
-}
-
-/// Distribution functions of several runs, each under its name.
-///
-/// # Errors
-/// If the results cannot be read.
-pub fn compare(
-    runs: &[(String, Tables)],
-    title: &str,
-    part: &Part,
-    quantity: Quantity,
-) -> Result<DistributionFigure, PlotError> {
-    let sample = |(name, run): &(String, Tables)| {
-        let values = match quantity {
-            Quantity::TimeToAgreement => {
-                let samples = agreements(run, title, part)?.samples;
-                samples.into_iter().flat_map(|sample| sample.values).collect()
-            }
-            _ => {
-                let jobs = run.jobs()?.iter().filter(|job| is_in(part, job));
-                jobs.filter_map(|job| value(job, quantity)).collect()
-            }
-        };
-        Ok(Sample { name: name.clone(), values })
-    };
-    let samples = runs.iter().map(sample).collect::<Result<_, PlotError>>()?;
-    Ok(DistributionFigure::new(title, quantity, samples))
-}
-
 /// When a provider was down, of the part that is drawn.
-fn outages_of<'a>(
+pub(crate) fn outages_of<'a>(
     outages: &'a [OutageRow],
     provider: &'a str,
     part: &'a Part,
@@ -293,17 +221,8 @@ fn outages_of<'a>(
     mine.filter(|row| part.clipped(row.failed, row.restored.unwrap_or(f64::INFINITY)).is_some())
 }
 
-fn is_in(part: &Part, job: &JobRow) -> bool {
+pub(crate) fn is_in(part: &Part, job: &JobRow) -> bool {
     let provider = job.provider.as_deref();
     let at_provider = || provider.is_some_and(|provider| part.has_provider(provider));
     part.has_instant(job.submit) && (part.providers.is_empty() || at_provider())
-}
-
-fn value(job: &JobRow, quantity: Quantity) -> Option<f64> {
-    match quantity {
-        Quantity::WaitingTime => job.waiting_time,
-        Quantity::BoundedSlowdown => job.bounded_slowdown,
-        // It is in a table of its own.
-        Quantity::TimeToAgreement => None,
-    }
 }

@@ -1,11 +1,16 @@
 //! Resources of a grid over time: a panel for each, a lane for each of its slots.
 
+mod read;
+
 use crate::attempts::{self, AttemptBar, Lane, Outage};
 use crate::axis::Axis;
 use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Plan};
 use crate::scene::Scene;
+
+pub(crate) use read::asked;
+pub use read::resource_timeline;
 
 /// What the slots of some resources did when.
 #[derive(Clone, Debug, PartialEq)]

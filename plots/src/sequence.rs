@@ -1,5 +1,7 @@
 //! Who said what to whom about one job: a message sequence chart, time running down.
 
+mod read;
+
 use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{LABEL_SIZE, MARGIN, TITLE_SIZE};
@@ -7,6 +9,9 @@ use crate::legend::arrow;
 use crate::palette::{BLUE, FAINT, INK, VERMILION, WHITE};
 use crate::scene::{Anchor, Scene};
 use crate::type_face::{fitted, width};
+
+pub(crate) use read::asked;
+pub use read::sequence;
 
 const NOTE_SIZE: f64 = 22.0;
 /// Pixels between two messages, at least: their words stand between them.

@@ -4,6 +4,8 @@
 //! one round length, and each shows its lowest and its highest value as a band, so that no
 //! peak is hidden, and its mean as a line, so that the area under it stays right.
 
+mod read;
+
 use crate::axis::{Axis, from_zero};
 use crate::canvas::Size;
 use crate::error::PlotError;
@@ -11,6 +13,9 @@ use crate::frame::{self, Panel, Plan};
 use crate::legend::{Key, Mark};
 use crate::palette::{BLUE, INK, VERMILION, tint};
 use crate::scene::{Colour, Scene};
+
+pub(crate) use read::asked;
+pub use read::{grid_timeline, timeline};
 
 /// How much of the colour is in a band.
 const BAND: f64 = 0.4;

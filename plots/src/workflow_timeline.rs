@@ -9,6 +9,8 @@
 //! An arrow leads from where data were made to where they are needed; they are on their way in the pale
 //! bar before the task. Attempts that failed are hatched.
 
+mod read;
+
 use crate::attempts::{self, AttemptBar, Lane, Outage};
 use crate::axis::Axis;
 use crate::canvas::Size;
@@ -19,6 +21,9 @@ use crate::legend::{Key, Mark, arrow};
 use crate::palette::{INK, WHITE};
 use crate::scene::{Colour, Scene};
 use haggle_model::AttemptOutcome;
+
+pub(crate) use read::asked;
+pub use read::workflow_timeline;
 
 /// Data on their way.
 const DATA: Colour = Colour(0x9a, 0x9a, 0x9a);

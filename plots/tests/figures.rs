@@ -7,12 +7,12 @@ use haggle_model::{
     ActorInfo, ActorKind, BagRecord, Cast, Job, JobClass, JobId, JobOutcome, JobRecord, JobShape,
     LostRun, ProcessorSet, ProviderId, ProviderInfo, Refusal, ShareRecord, Span, TaskRun, Time,
 };
-use haggle_plots::load::{self, By, Part, Tables};
+use haggle_plots::load::{By, Part, Tables};
 use haggle_plots::scene::{Colour, Shape};
 use haggle_plots::{
     BarChart, BarSeries, Figure, Gantt, GanttOutage, Histogram, Limits, LineAxis, LineChart,
     LineSeries, Outage, PanelCharts, Panels, PlotError, Quantity, ScatterChart, ScatterPoint,
-    Shows, Size, SweepPoint, YScale,
+    Shows, Size, SweepPoint, YScale, distribution, gantt, timeline,
 };
 use haggle_results::{RunReader, RunWriter, WriteOptions};
 
@@ -69,14 +69,21 @@ fn figures_of(run: &RunReader) -> Vec<(Figure, &'static [&'static str])> {
     let run = &Tables::new(run);
     let all = Part::default();
     let north = Part { providers: vec!["north".to_owned()], ..Part::default() };
-    let waiting = load::distribution(run, "Waiting", &all, Quantity::WaitingTime, By::Class);
-    let slowdown =
-        load::distribution(run, "Slowdown", &north, Quantity::BoundedSlowdown, By::Provider);
-    let timeline =
-        |shows| Figure::Timeline(load::timeline(run, "Timeline", &north, shows).expect("readable"));
+    let waiting =
+        distribution::distribution(run, "Waiting", &all, Quantity::WaitingTime, By::Class);
+    let slowdown = distribution::distribution(
+        run,
+        "Slowdown",
+        &north,
+        Quantity::BoundedSlowdown,
+        By::Provider,
+    );
+    let timeline = |shows| {
+        Figure::Timeline(timeline::timeline(run, "Timeline", &north, shows).expect("readable"))
+    };
     vec![
         (
-            Figure::Gantt(load::gantt(run, "Gantt", &all, By::Class).expect("readable")),
+            Figure::Gantt(gantt::gantt(run, "Gantt", &all, By::Class).expect("readable")),
             &["north: processor", "time, "],
         ),
         (timeline(Shows::Both), &["busy processors, %", "waiting jobs", "time, "]),
@@ -303,7 +310,7 @@ fn many_jobs_become_a_density() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let run = run(place.path(), 20_000, false);
     let figure = Figure::Gantt(
-        load::gantt(&Tables::new(&run), "Gantt", &Part::default(), By::Class).expect("readable"),
+        gantt::gantt(&Tables::new(&run), "Gantt", &Part::default(), By::Class).expect("readable"),
     );
     let svg = figure.svg(Size::default()).expect("there is data");
     assert!(svg.contains("100 % busy") && svg.contains("mean of "), "the bin is named");
@@ -314,7 +321,7 @@ fn processors_that_were_down_are_shaded() {
     for jobs in [3, 2_000] {
         let place = tempfile::tempdir().expect("a temporary folder");
         let run = run(place.path(), jobs, false);
-        let mut gantt = load::gantt(&Tables::new(&run), "Gantt", &Part::default(), By::Class);
+        let mut gantt = gantt::gantt(&Tables::new(&run), "Gantt", &Part::default(), By::Class);
         let provider = &mut gantt.as_mut().expect("readable").providers[0];
         let grey = |gantt: Gantt| {
             let scene = Figure::Gantt(gantt).scene(Size::default()).expect("there is data");
@@ -339,7 +346,7 @@ fn a_gantt_chart_shows_maintenance() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let run = run(place.path(), 4, false);
     let mut gantt =
-        load::gantt(&Tables::new(&run), "Gantt", &Part::default(), By::Class).expect("readable");
+        gantt::gantt(&Tables::new(&run), "Gantt", &Part::default(), By::Class).expect("readable");
     gantt.until = Some(100.0);
     let closed =
         |from, until| GanttOutage { first: 0, last: 3, time: Outage { from, until: Some(until) } };
@@ -443,7 +450,7 @@ fn run_of_a_bag(folder: &Path) -> RunReader {
 fn a_bag_holds_what_its_tasks_hold_and_what_it_lost() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let run = run_of_a_bag(folder.path());
-    let timeline = load::timeline(&Tables::new(&run), "Bag", &Part::default(), Shows::Both);
+    let timeline = timeline::timeline(&Tables::new(&run), "Bag", &Part::default(), Shows::Both);
     let parts = timeline.expect("readable").parts;
     let part = &parts[0];
     assert_eq!((part.most_held(), part.capacity), (2.0, 2.0));

@@ -10,8 +10,8 @@ use haggle_model::{
     ActorInfo, ActorKind, Cast, Job, JobClass, JobId, JobOutcome, JobRecord, ProviderId,
     ProviderInfo, SiteInfo, Span, Time,
 };
-use haggle_plots::load::{self, Part, Tables};
-use haggle_plots::{Figure, PlotError, Size};
+use haggle_plots::load::{Part, Tables};
+use haggle_plots::{Figure, PlotError, Size, job_timeline, resource_timeline};
 use haggle_results::{RunReader, RunWriter, SettledAttempt, SettledJob, WriteOptions};
 
 const RESOURCES: [&str; 2] = ["alpha-1", "alpha-2"];
@@ -145,7 +145,7 @@ fn attempts_that_overlap_have_lanes_of_their_own() {
     for least in [1, 2, 3] {
         let place = tempfile::tempdir().expect("a temporary folder");
         let run = run_with(place.path(), least);
-        let figure = load::resource_timeline(&Tables::new(&run), "Slots", &part);
+        let figure = resource_timeline::resource_timeline(&Tables::new(&run), "Slots", &part);
         let resources = figure.expect("readable").resources;
         let labels = |lane: &Vec<_>| -> Vec<String> {
             lane.iter().map(|bar: &haggle_plots::AttemptBar| bar.label.clone()).collect()
@@ -161,7 +161,8 @@ fn attempts_that_overlap_have_lanes_of_their_own() {
 fn without_a_name_the_first_resource_with_attempts_is_drawn() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let run = run(place.path());
-    let figure = load::resource_timeline(&Tables::new(&run), "Slots", &Part::default());
+    let figure =
+        resource_timeline::resource_timeline(&Tables::new(&run), "Slots", &Part::default());
     let resources = figure.expect("readable").resources;
     assert_eq!(resources.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["alpha-1"]);
 }
@@ -171,7 +172,7 @@ fn a_try_goes_on_from_a_checkpoint_of_another() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let run = run(place.path());
     let tables = Tables::new(&run);
-    let job = |number| load::job_timeline(&tables, "Job", &Part::default(), number);
+    let job = |number| job_timeline::job_timeline(&tables, "Job", &Part::default(), number);
     let figure = job(None).expect("readable");
     assert_eq!(figure.job, "job 0 of the run, jobs!1");
     assert_eq!(figure.outcome, "completed");
@@ -189,8 +190,9 @@ fn timelines_are_drawn_with_whole_labels_apart() {
     let tables = &Tables::new(&run);
     let both = Part { providers: RESOURCES.map(str::to_owned).to_vec(), ..Part::default() };
     let late = Part { from: Some(350.0), until: Some(900.0), ..Part::default() };
-    let resources = |part| load::resource_timeline(tables, "Slots", part).expect("readable");
-    let job = |part| load::job_timeline(tables, "Job", part, None).expect("readable");
+    let resources =
+        |part| resource_timeline::resource_timeline(tables, "Slots", part).expect("readable");
+    let job = |part| job_timeline::job_timeline(tables, "Job", part, None).expect("readable");
     for (figure, words) in [
         (Figure::ResourceTimeline(resources(&both)), ["alpha-2: slot", "failed", "checkpoint"]),
         (Figure::ResourceTimeline(resources(&late)), ["alpha-1: slot", "time, s", "completed"]),
@@ -219,7 +221,8 @@ fn a_note_wider_than_the_panel_is_no_reason_to_fail() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let run = run(place.path());
     let both = Part { providers: RESOURCES.map(str::to_owned).to_vec(), ..Part::default() };
-    let mut job = load::job_timeline(&Tables::new(&run), "Job", &both, None).expect("readable");
+    let mut job =
+        job_timeline::job_timeline(&Tables::new(&run), "Job", &both, None).expect("readable");
     job.outcome = "a word for what became of it that is very long".to_owned();
     let small = Figure::JobTimeline(job).svg(Size { width: 600, height: 400 });
     assert!(matches!(small, Ok(_) | Err(PlotError::NoData { .. })), "{small:?}");
@@ -231,8 +234,8 @@ fn times_without_tries_are_a_clear_error() {
     let run = run(place.path());
     let tables = &Tables::new(&run);
     let part = Part { from: Some(2_000.0), until: Some(3_000.0), ..Part::default() };
-    let resources = load::resource_timeline(tables, "Slots", &part).expect("readable");
-    let job = load::job_timeline(tables, "Job", &part, None).expect("readable");
+    let resources = resource_timeline::resource_timeline(tables, "Slots", &part).expect("readable");
+    let job = job_timeline::job_timeline(tables, "Job", &part, None).expect("readable");
     for figure in [Figure::ResourceTimeline(resources), Figure::JobTimeline(job)] {
         let error = figure.scene(Size::default()).expect_err("there is nothing to draw");
         assert!(matches!(error, PlotError::NoData { .. }), "{error}");

@@ -9,8 +9,8 @@ use haggle_model::{
     ActorId, ActorInfo, ActorKind, Cast, Job, JobClass, JobId, JobOutcome, JobRecord, LostRun,
     ProcessorSet, ProviderId, ProviderInfo, Span, Time,
 };
-use haggle_plots::load::{self, Part, Tables};
-use haggle_plots::{Figure, Size};
+use haggle_plots::load::{Part, Tables};
+use haggle_plots::{Figure, Size, workflow_timeline};
 use haggle_results::{RunReader, RunWriter, WriteOptions};
 
 const PROVIDERS: [&str; 2] = ["north", "south"];
@@ -78,8 +78,8 @@ fn attempts_lie_where_they_ran_and_data_come_from_where_they_were_made() {
     let run = run(folder.path());
     let tables = Tables::new(&run);
     let title = |what: &str| what.to_owned();
-    let figure =
-        load::workflow_timeline(&tables, title, &Part::default(), Some(2)).expect("a workflow");
+    let figure = workflow_timeline::workflow_timeline(&tables, title, &Part::default(), Some(2))
+        .expect("a workflow");
     assert_eq!(figure.title, "workflow 0 of flows");
     let lanes: Vec<(&str, usize)> =
         figure.places.iter().map(|it| (it.name.as_str(), it.lanes.len())).collect();
@@ -103,9 +103,10 @@ fn a_job_that_is_no_task_has_none() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = run(folder.path());
     let tables = Tables::new(&run);
-    let asked = load::workflow_timeline(&tables, str::to_owned, &Part::default(), Some(9));
+    let asked =
+        workflow_timeline::workflow_timeline(&tables, str::to_owned, &Part::default(), Some(9));
     assert!(asked.expect_err("no such job").to_string().contains("no job 9"));
     let before = Part { until: Some(-1.0), ..Part::default() };
-    let none = load::workflow_timeline(&tables, str::to_owned, &before, None);
+    let none = workflow_timeline::workflow_timeline(&tables, str::to_owned, &before, None);
     assert!(none.expect_err("nothing ran then").to_string().contains("none of its tasks"));
 }

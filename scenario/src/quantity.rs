@@ -10,7 +10,9 @@ use std::str::FromStr;
 pub use haggle_config::FormatError;
 use haggle_config::nearest;
 use haggle_model::Span;
+use haggle_model::work::Fraction;
 use haggle_results::metrics::named::{self, NAMED, Named};
+use haggle_scheduling::grid::Share as Reserved;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
@@ -91,6 +93,12 @@ impl Name {
     }
 }
 
+impl AsRef<str> for Name {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
 impl FromStr for Name {
     type Err = FormatError;
 
@@ -143,9 +151,7 @@ impl Metric {
 
     /// Whether each job has a value of what it is a statistic of.
     pub fn is_of_jobs(&self) -> bool {
-        ["waiting_time", "turnaround_time", "bounded_slowdown"]
-            .iter()
-            .any(|of| ["mean_", "median_"].iter().any(|it| self.0.strip_prefix(it) == Some(of)))
+        Named::of(&self.0).is_some_and(|it| it.of_each.is_some())
     }
 }
 
@@ -250,6 +256,21 @@ impl Share {
     /// The share in parts of a million, which is exact for what people write.
     pub fn millionths(self) -> u32 {
         (self.fraction() * 1e6).round() as u32
+    }
+
+    /// The same as a fraction of integers.
+    pub fn parts(self) -> (u32, u32) {
+        (self.millionths(), 1_000_000)
+    }
+
+    /// The same as a fraction to compute exactly with.
+    pub fn exact(self) -> Fraction {
+        Fraction::from_ppm(self.millionths())
+    }
+
+    /// The same as a share of a resource that is reserved.
+    pub fn reserved(self) -> Reserved {
+        Reserved((self.fraction() * f64::from(Reserved::WHOLE.0)).round() as u32)
     }
 }
 

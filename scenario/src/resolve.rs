@@ -3,7 +3,7 @@
 
 use haggle_scheduling::MAX_ATTEMPTS;
 
-use super::file::{self, Figure, FigureKind, Grid, GridPolicy, ImageFormat, Plans, Provider};
+use super::file::{self, Figure, Grid, GridPolicy, ImageFormat, Plans, Provider};
 use super::quantity::Name;
 use super::{Scenario, Source};
 
@@ -66,8 +66,7 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     let names = figure_names(&scenario.figures);
     for (figure, (name, _)) in scenario.figures.iter_mut().zip(names) {
         figure.name = Some(Name::like(&name));
-        // One that is about a job shows whoever talks of it; agreements are those of metaschedulers.
-        if matches!(figure.kind, FigureKind::Sequence | FigureKind::AgreementEcdf) {
+        if !figure.kind.uses("providers") {
             continue;
         }
         // A grid may have more resources than anybody would write out.

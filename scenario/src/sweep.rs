@@ -341,7 +341,7 @@ fn split_figures(figures: Vec<Figure>, axes: &[String]) -> (Vec<Figure>, Vec<Fig
         let used = [&figure.x, &figure.group_by];
         let names_axis = |name: &Name| axes.iter().any(|axis| axis == name.as_str());
         let over_axis = used.into_iter().flatten().any(names_axis);
-        figure.kind.spans_runs() && (over_axis || figure.against.is_some())
+        figure.kind.measures() && (over_axis || figure.against.is_some())
     })
 }
 

@@ -16,7 +16,7 @@ mod plb;
 use haggle_model::{Disclosure, Span, Time};
 
 use crate::bags::{Award, Offer};
-use crate::own::Own;
+use crate::own::words_or_own;
 
 pub use dplb::{Dplb, DplbV2, WeightRule};
 pub use free_time_slots::FreeTimeSlots;
@@ -207,45 +207,23 @@ pub struct CompositionOptions {
     pub balance_without_deadline: bool,
 }
 
-/// The rule by which offers are composed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CompositionPolicy {
-    /// The composite that is done first; loads are not balanced.
-    OffersNoLb,
-    /// In proportion to the offers.
-    OffersPlb,
-    /// Equal offers also in proportion to computing power.
-    OffersDplb,
-    /// Equal offers also in proportion to the capacity that load leaves.
-    OffersDplbV2,
-    /// Into the earliest free time slots of all providers, without offers.
-    FreeTimeSlots,
-    /// A rule from outside.
-    Own(Own<OwnComposition>),
+words_or_own! {
+    /// How a metascheduler puts a bag of tasks together from what providers answer.
+    pub enum CompositionPolicy of OwnComposition in compositions as "Composition" {
+        /// The offers that have the bag done first, largest first.
+        OffersNoLb = "offers-no-lb",
+        /// Tasks in proportion to the sizes of the offers that meet the deadline.
+        OffersPlb = "offers-plb",
+        /// The same, and among offers of one size by computing power; needs disclosure "power".
+        OffersDplb = "offers-dplb",
+        /// The same with the computing power that is left before the deadline; needs disclosure "load".
+        OffersDplbV2 = "offers-dplb-v2",
+        /// The earliest free time slots of all providers; needs disclosure "slots".
+        FreeTimeSlots = "free-time-slots",
+    }
 }
 
 impl CompositionPolicy {
-    /// All policies of ours, in the order of the manual.
-    pub const ALL: [CompositionPolicy; 5] = [
-        CompositionPolicy::OffersNoLb,
-        CompositionPolicy::OffersPlb,
-        CompositionPolicy::OffersDplb,
-        CompositionPolicy::OffersDplbV2,
-        CompositionPolicy::FreeTimeSlots,
-    ];
-
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            CompositionPolicy::OffersNoLb => "offers-no-lb",
-            CompositionPolicy::OffersPlb => "offers-plb",
-            CompositionPolicy::OffersDplb => "offers-dplb",
-            CompositionPolicy::OffersDplbV2 => "offers-dplb-v2",
-            CompositionPolicy::FreeTimeSlots => "free-time-slots",
-            CompositionPolicy::Own(own) => own.name,
-        }
-    }
-
     /// How much providers have to tell.
     pub const fn needs(self) -> Disclosure {
         const fn of<C: Composer>() -> Disclosure {

@@ -10,11 +10,13 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 mod rules;
+mod words;
 
 pub use rules::{
     GridCheckpointRule, GridPolicyRule, JobCheckpointRule, Kind, List, NoSuchRule, OrderRule,
     PredictionRule, Rules,
 };
+pub(crate) use words::words_or_own;
 
 /// A rule of one's own, by its name and version. Two with the same are taken for the same.
 #[derive(Clone, Copy)]
@@ -25,6 +27,13 @@ pub struct Own<T> {
     pub version: u32,
     /// The rule.
     pub rule: T,
+}
+
+/// Its name.
+impl<T> AsRef<str> for Own<T> {
+    fn as_ref(&self) -> &str {
+        self.name
+    }
 }
 
 impl<T> fmt::Debug for Own<T> {

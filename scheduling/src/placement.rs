@@ -3,27 +3,28 @@
 //! A placement policy says what it has to know, is told the answers, and
 //! returns the providers in the order in which they are to be tried.
 
-use haggle_model::{Span, Time};
+use haggle_model::{Disclosure, Span, Time};
 
-use crate::own::Own;
+use crate::own::words_or_own;
 
-/// The rule by which external jobs are placed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Placement {
-    /// The provider that estimates the earliest completion.
-    MinimumCompletionTime,
-    /// Each provider in its turn.
-    RoundRobin,
-    /// Any provider, drawn uniformly.
-    Random,
-    /// The provider that would be idle first; needs the load disclosed.
-    LeastLoaded,
-    /// The first provider, from the one whose turn it is on, that can start the
-    /// job at once; else the one with the earliest start. The turn passes on
-    /// with every job (after Netto 2009, 4.4.1).
-    NextFit,
-    /// A rule from outside.
-    Own(Own<OwnPlacement>),
+words_or_own! {
+    /// How a metascheduler chooses the provider of a job.
+    #[derive(Default)]
+    pub enum Placement of OwnPlacement in placements as "Placement" {
+        /// The provider that offers the earliest completion.
+        #[default]
+        MinimumCompletionTime = "minimum-completion-time",
+        /// One provider after the other.
+        RoundRobin = "round-robin",
+        /// Any provider, each as likely as the others.
+        Random = "random",
+        /// The provider with the least remaining work per processor; needs disclosure "load".
+        LeastLoaded = "least-loaded",
+        // After Netto 2009, 4.4.1.
+        /// The first provider that can start the job at once, beginning one further with every job;
+        /// if none can, the one with the earliest start.
+        NextFit = "next-fit",
+    }
 }
 
 /// What a placement of one's own asks, and what it makes of an answer.
@@ -65,28 +66,24 @@ pub enum Answer {
     Refused,
 }
 
-impl Placement {
-    /// All policies of ours, in the order of the manual.
-    pub const ALL: [Placement; 5] = [
-        Placement::MinimumCompletionTime,
-        Placement::RoundRobin,
-        Placement::Random,
-        Placement::LeastLoaded,
-        Placement::NextFit,
-    ];
-
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
+impl Question {
+    /// The least that providers have to disclose for it.
+    pub const fn needs(self) -> Disclosure {
         match self {
-            Placement::MinimumCompletionTime => "minimum-completion-time",
-            Placement::RoundRobin => "round-robin",
-            Placement::Random => "random",
-            Placement::LeastLoaded => "least-loaded",
-            Placement::NextFit => "next-fit",
-            Placement::Own(own) => own.name,
+            Question::LoadOfAll => Disclosure::Load,
+            Question::None | Question::EstimateOfAll | Question::EstimateOneByOne => {
+                Disclosure::Offers
+            }
         }
     }
 
+    /// Whether a grid can answer it, too.
+    pub const fn suits_grids(self) -> bool {
+        matches!(self, Question::None | Question::LoadOfAll)
+    }
+}
+
+impl Placement {
     /// What has to be asked first.
     pub const fn question(self) -> Question {
         match self {
@@ -96,6 +93,11 @@ impl Placement {
             Placement::NextFit => Question::EstimateOneByOne,
             Placement::Own(own) => own.rule.question,
         }
+    }
+
+    /// Whether providers are drawn, where nothing is asked; else they have their turns.
+    pub const fn draws(self) -> bool {
+        matches!(self, Placement::Random)
     }
 }
 

@@ -3,41 +3,27 @@
 use haggle_model::Span;
 
 use crate::index::Key;
-use crate::own::Own;
+use crate::own::{OrderRule, words_or_own};
 use crate::scheduler::Request;
 
-/// Which waiting job comes first; ties go to the one that was queued first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Order {
-    /// The one that was queued first.
-    #[default]
-    Arrival,
-    /// The one with the shortest requested time.
-    Shortest,
-    /// The one with the most processors.
-    Largest,
-    /// The one with the smallest user-supplied key.
-    Key,
-    /// The one for which this is smallest, of what was requested and the time to plan with; asked once,
-    /// when the job is queued.
-    Own(Own<fn(&Request, Span) -> i64>),
+words_or_own! {
+    /// In which order waiting jobs are considered.
+    // Ties go to the one that was queued first.
+    #[derive(Default)]
+    pub enum Order of OrderRule in orders as "Order" {
+        /// In the order of their arrival.
+        #[default]
+        Arrival = "arrival",
+        /// Shortest requested time first.
+        Shortest = "shortest",
+        /// Most processors first.
+        Largest = "largest",
+        /// Smallest key first; the step "key" of a workload sets it.
+        Key = "key",
+    }
 }
 
 impl Order {
-    /// All orders of ours, in the order of the manual.
-    pub const ALL: [Order; 4] = [Order::Arrival, Order::Shortest, Order::Largest, Order::Key];
-
-    /// The word used in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Order::Arrival => "arrival",
-            Order::Shortest => "shortest",
-            Order::Largest => "largest",
-            Order::Key => "key",
-            Order::Own(own) => own.name,
-        }
-    }
-
     /// The key of the `sequence`-th queued request.
     pub(crate) fn key(self, request: &Request, span: Span, sequence: u32) -> Key {
         let primary = match self {

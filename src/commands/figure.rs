@@ -3,20 +3,20 @@
 use std::io::Write;
 use std::path::Path;
 
-use haggle_plots::{Figure, Format, Size};
+use haggle_plots::{Figure, ImageFormat, Size};
 
 use super::Error;
 use super::output::{self, Output, failed};
 
 /// Whether a figure can be drawn into `path`; asked before anything is read.
 pub(crate) fn check(path: &Path, force: bool) -> Result<(), Error> {
-    Format::of(path)?;
+    ImageFormat::of(path)?;
     output::check_free(path, force)
 }
 
 /// Draws into `path`, which is complete or not there.
 pub(crate) fn draw(figure: &Figure, size: Size, path: &Path, force: bool) -> Result<(), Error> {
-    let bytes = figure.bytes(Format::of(path)?, size)?;
+    let bytes = figure.bytes(ImageFormat::of(path)?, size)?;
     let mut out = Output::create(path, force)?;
     out.write_all(&bytes).map_err(|error| failed(path, error))?;
     out.finish()

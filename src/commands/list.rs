@@ -241,8 +241,10 @@ fn time(minutes: Option<Minutes>) -> String {
 /// The levels, each with those who ask for it and for no more.
 fn disclosures(words: &[Word]) -> String {
     let own = own_rules();
-    let placement = |word: &str| Some(read::<file::Placement>(word)?.needs(own));
-    let composition = |word: &str| Some(read::<file::Composition>(word)?.needs(own));
+    let placement =
+        |word: &str| Some(file::Role::Places(&read::<file::Placement>(word)?).needs(own));
+    let composition =
+        |word: &str| Some(file::Role::Composes(&read::<file::Composition>(word)?).needs(own));
     let mut rows = vec![row(["level", "what a provider tells", "asked for by"])];
     for level in words {
         let level_of = read::<Disclosure>(&level.word);

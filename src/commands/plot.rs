@@ -4,10 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::command::own_rules;
-use crate::experiment::figures::{
-    SweepData, declared, draw, draw_compared, draw_sweep, file_name, shown,
-};
-use crate::scenario::file::{AxisScale, Figure, FigureKind, ImageFormat, Metric};
+use crate::experiment::figures::{SweepData, declared, draw, draw_compared, draw_sweep, file_name};
+use crate::scenario::file::{AxisScale, Figure, FigureKind, ImageFormat, Metric, Shown};
 use crate::scenario::quantity::{AxisRange, Name, PictureSize, TimeSpan};
 use crate::scenario::vocabulary::parser;
 use crate::scenario::{Experiment, Logs, Source, nearest};
@@ -129,7 +127,7 @@ fn of_run(args: &Args, folder: &Path) -> Result<(), Error> {
     let tables = Tables::new(&run);
     if !args.providers.is_empty() {
         let known: Vec<&str> = tables.resources()?.iter().map(|it| it.provider.as_str()).collect();
-        let what = if shown(&tables)?.processors { "provider" } else { "resource" };
+        let what = if Shown::of(&tables)?.processors { "provider" } else { "resource" };
         check_providers(args, &known, what)?;
     }
     refuse_against(args)?;
@@ -164,7 +162,7 @@ fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
         .map(|variant| variant.settings.iter().map(|setting| setting.axis.as_str()).collect())
         .unwrap_or_default();
     let is_axis = |name: &Name| axes.contains(&name.as_str());
-    for figure in figures.iter_mut().filter(|figure| figure.kind.spans_runs()) {
+    for figure in figures.iter_mut().filter(|figure| figure.kind.measures()) {
         let given =
             figure.kind == FigureKind::Bars && figure.group_by.as_ref().is_some_and(is_axis);
         if !given {
@@ -336,7 +334,7 @@ fn is_other_image(path: &Path) -> bool {
 
 /// Where each figure goes. Nothing is drawn if one of them is there already.
 fn paths(args: &Args, figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let is_image = |path: &Path| haggle_plots::Format::of(path).is_ok();
+    let is_image = |path: &Path| haggle_plots::ImageFormat::of(path).is_ok();
     let paths: Vec<PathBuf> = match &args.output {
         Some(file) if is_image(file) => {
             if figures.len() > 1 {

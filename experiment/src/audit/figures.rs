@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use haggle_plots::load::{self, Part, Tables};
-use haggle_plots::{PlotError, Shows, TimelinePart};
+use haggle_plots::load::{Part, Tables};
+use haggle_plots::{PlotError, Shows, TimelinePart, timeline};
 use haggle_results::RunReader;
 
 use super::findings::Findings;
@@ -33,8 +33,8 @@ fn parts(folder: &Path, is_grid: bool) -> Result<Vec<TimelinePart>, PlotError> {
     let (tables, all) = (Tables::new(&run), Part::default());
     let slots = |_: &str, _: &str| 1.0;
     let timeline = match is_grid {
-        true => load::grid_timeline(&tables, "", &all, Shows::Utilisation, ("", slots))?,
-        false => load::timeline(&tables, "", &all, Shows::Both)?,
+        true => timeline::grid_timeline(&tables, "", &all, Shows::Utilisation, ("", slots))?,
+        false => timeline::timeline(&tables, "", &all, Shows::Both)?,
     };
     Ok(timeline.parts)
 }

@@ -31,7 +31,7 @@ pub struct Done {
 type Has = fn(&Scenario, &Done) -> bool;
 
 /// What each feature is called, and who has it; every kind of figure is one besides.
-const FEATURES: [(&str, Has); 35] = [
+const FEATURES: [(&str, Has); 36] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| !scenario.providers.is_empty() && !bags(scenario)),
     ("bags", |scenario, _| bags(scenario)),
@@ -49,6 +49,7 @@ const FEATURES: [(&str, Has); 35] = [
     ("latency", |scenario, _| latency(scenario)),
     ("network faults", |scenario, _| network_faults(scenario)),
     ("reliable transport", |scenario, _| scenario.network.transport == Transport::Reliable),
+    ("shared links", |scenario, _| scenario.link_sharing().is_some()),
     ("grid", |scenario, _| scenario.grid.as_ref().is_some_and(|it| !it.policy.takes_sessions())),
     ("tasks on a grid", |scenario, _| {
         scenario.workloads.iter().any(|it| flows(scenario, it, true))

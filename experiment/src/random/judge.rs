@@ -440,10 +440,9 @@ fn messages(invalid: &InvalidScenario) -> String {
 
 /// A figure of this kind with nothing but what it needs.
 fn plain_figure(kind: FigureKind) -> Figure {
-    let measures = kind.shows_spread() || matches!(kind, FigureKind::Bars | FigureKind::Lines);
     Figure {
         format: ImageFormat::Svg,
-        metric: measures.then(|| "mean_waiting_time".parse().expect("a metric")),
+        metric: kind.measures().then(|| "mean_waiting_time".parse().expect("a metric")),
         ..Figure::of_kind(kind)
     }
 }

@@ -18,7 +18,7 @@ System,machine type,nodenumz,purpose,Prob Started,Prob Fixed,Down Time,Software
 ";
 
 fn check(bytes: &[u8]) {
-    for format in [RecordFormat::Fta, RecordFormat::Lanl] {
+    for format in RecordFormat::ALL {
         if let Err(error) = parse_bytes(bytes, format, Malformed::Refuse) {
             let text = error.to_string();
             assert!(text.starts_with("<memory>:") && !text.contains('\n'), "{text}");

@@ -22,7 +22,7 @@ fn law() -> impl Strategy<Value = Law> {
 }
 
 fn cause() -> impl Strategy<Value = Cause> {
-    let start = prop_oneof![Just(FailureStart::Up), Just(FailureStart::Stationary)];
+    let start = prop::sample::select(&FailureStart::ALL[..]);
     let failure_law = (law(), law(), start, 0.1..10.0).prop_map(|(up, down, start, up_factor)| {
         Cause::Law(FailureLaw { up_factor, start, ..FailureLaw::new(up, down, MINUTE) })
     });

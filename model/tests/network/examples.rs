@@ -79,7 +79,7 @@ fn gm_m5_three_flows_on_three_links() {
 
 #[test]
 fn gm_m6_fluid_sharing() {
-    for sharing in [LinkSharing::Literal, LinkSharing::MaxMin] {
+    for sharing in LinkSharing::ALL {
         let network = network(&[(Capacity::Shared(1e9), 0)]);
         let path = path(&network, &[0]);
         let mut flows = Flows::new(&network, sharing);
@@ -190,7 +190,7 @@ fn unlimited_services_cost_their_latency_only() {
 fn no_flow_takes_longer_than_as_many_over_its_path_at_most() {
     let network = network(&[(Capacity::Shared(8e6), 1), (Capacity::PerFlow(5e6), 3)]);
     let route = path(&network, &[0, 1]);
-    for sharing in [LinkSharing::Literal, LinkSharing::MaxMin] {
+    for sharing in LinkSharing::ALL {
         let bound = Flows::new(&network, sharing).longest(&route, 1_000_000, 3);
         for millis in [0, 1, 300, 1_700, 4_000] {
             let mut flows = Flows::new(&network, sharing);

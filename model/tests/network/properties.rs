@@ -40,7 +40,7 @@ fn transfers(links: usize) -> impl Strategy<Value = Vec<Transfer>> {
 }
 
 fn case() -> impl Strategy<Value = (Vec<Link>, Vec<Transfer>, LinkSharing)> {
-    let sharing = prop_oneof![Just(LinkSharing::Literal), Just(LinkSharing::MaxMin)];
+    let sharing = prop::sample::select(&LinkSharing::ALL[..]);
     links().prop_flat_map(move |links| {
         let count = links.len();
         (Just(links), transfers(count), sharing.clone())
@@ -216,7 +216,7 @@ fn thousands_of_flows_touch_few_others() {
     let parameters =
         StarParameters { sites: vec![RESOURCES / 10; 10], ..StarParameters::default() };
     let star = Star::new(&parameters, 0).expect("good parameters");
-    for sharing in [LinkSharing::Literal, LinkSharing::MaxMin] {
+    for sharing in LinkSharing::ALL {
         let mut flows = Flows::new(star.network(), sharing);
         let mut done = 0;
         for number in 0..FLOWS {

@@ -34,9 +34,7 @@ const ONE: Interval = Interval::new(1, 1);
 
 #[test]
 fn four_machines_by_hand() {
-    for search in
-        [PlanSearch::Scan, PlanSearch::Hulls, PlanSearch::Boxes, PlanSearch::BoxesWithinBudget]
-    {
+    for search in PlanSearch::ALL {
         let (application, cluster) = example(40.0);
         let oracle = ClusterOracle::new(&application, &cluster, search).expect("machines");
         assert_eq!(oracle.least_time(ONE), Span::from_secs(1300), "{search:?}");

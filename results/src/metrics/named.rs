@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Group, Summary};
+use crate::tables::JobRow;
 
 /// In what a metric is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,15 @@ enum Source {
     Tables,
 }
 
+/// What each job has, of which a metric is the mean or the median.
+#[derive(Clone, Copy, Debug)]
+pub struct OfEach {
+    /// What a figure calls it.
+    pub title: &'static str,
+    /// The value of a job, if it has one.
+    pub value: fn(&JobRow) -> Option<f64>,
+}
+
 /// A metric with a name of its own.
 pub struct Named {
     /// Its word.
@@ -42,6 +52,8 @@ pub struct Named {
     pub unit: Unit,
     /// Its definition.
     pub meaning: &'static str,
+    /// What each job has of it, if the spread of that can be shown.
+    pub of_each: Option<OfEach>,
     source: Source,
 }
 
@@ -52,7 +64,7 @@ const fn jobs(
     meaning: &'static str,
     value: fn(&Group) -> Option<f64>,
 ) -> Named {
-    Named { name, title, unit, meaning, source: Source::Jobs(value) }
+    Named { name, title, unit, meaning, of_each: None, source: Source::Jobs(value) }
 }
 
 const fn run(
@@ -62,7 +74,7 @@ const fn run(
     meaning: &'static str,
     value: fn(&Summary) -> Option<f64>,
 ) -> Named {
-    Named { name, title, unit, meaning, source: Source::Run(value) }
+    Named { name, title, unit, meaning, of_each: None, source: Source::Run(value) }
 }
 
 use Unit::{Number, Percent, Seconds, Share};
@@ -72,6 +84,17 @@ const TURNAROUND: &str = "end - submission";
 const SLOWDOWN: &str = "turnaround / run time";
 const BOUNDED: &str = "max(1, turnaround / max(run time, T))";
 
+const EACH_WAIT: OfEach = OfEach { title: "waiting time", value: |job| job.waiting_time };
+const EACH_TURNAROUND: OfEach = OfEach {
+    title: "turnaround time",
+    value: |job| {
+        let ended = !matches!(job.outcome.as_str(), "failed" | "unfinished");
+        job.start.filter(|_| ended).map(|_| job.left - job.submit)
+    },
+};
+const EACH_BOUNDED: OfEach =
+    OfEach { title: "bounded slowdown", value: |job| job.bounded_slowdown };
+
 /// All of them, in the order in which tables have them.
 #[rustfmt::skip] // a table: one line an entry
 pub const NAMED: &[Named] = &[
@@ -79,20 +102,20 @@ pub const NAMED: &[Named] = &[
     jobs("utilisation", "utilisation", Share, "Σ run time × processors / (processors × makespan)", |it| it.utilisation),
     jobs("utilisation_in_window", "utilisation in the window", Share, "the same between the ends of the cut, or over `window`", |it| it.utilisation_in_window),
     jobs("average_weighted_response_time", "average weighted response time", Seconds, "Σ w × turnaround / Σ w, w = run time × processors", |it| it.average_weighted_response_time),
-    jobs("mean_waiting_time", "mean waiting time", Seconds, WAIT, |it| Some(it.waiting_time?.mean)),
-    jobs("median_waiting_time", "median waiting time", Seconds, WAIT, |it| Some(it.waiting_time?.median)),
+    jobs("mean_waiting_time", "mean waiting time", Seconds, WAIT, |it| Some(it.waiting_time?.mean)).with(EACH_WAIT),
+    jobs("median_waiting_time", "median waiting time", Seconds, WAIT, |it| Some(it.waiting_time?.median)).with(EACH_WAIT),
     jobs("p95_waiting_time", "95th percentile of waiting time", Seconds, WAIT, |it| Some(it.waiting_time?.p95)),
     jobs("max_waiting_time", "longest waiting time", Seconds, WAIT, |it| Some(it.waiting_time?.max)),
-    jobs("mean_turnaround_time", "mean turnaround time", Seconds, TURNAROUND, |it| Some(it.turnaround_time?.mean)),
-    jobs("median_turnaround_time", "median turnaround time", Seconds, TURNAROUND, |it| Some(it.turnaround_time?.median)),
+    jobs("mean_turnaround_time", "mean turnaround time", Seconds, TURNAROUND, |it| Some(it.turnaround_time?.mean)).with(EACH_TURNAROUND),
+    jobs("median_turnaround_time", "median turnaround time", Seconds, TURNAROUND, |it| Some(it.turnaround_time?.median)).with(EACH_TURNAROUND),
     jobs("p95_turnaround_time", "95th percentile of turnaround time", Seconds, TURNAROUND, |it| Some(it.turnaround_time?.p95)),
     jobs("max_turnaround_time", "longest turnaround time", Seconds, TURNAROUND, |it| Some(it.turnaround_time?.max)),
     jobs("mean_slowdown", "mean slowdown", Number, SLOWDOWN, |it| Some(it.slowdown?.mean)),
     jobs("median_slowdown", "median slowdown", Number, SLOWDOWN, |it| Some(it.slowdown?.median)),
     jobs("p95_slowdown", "95th percentile of slowdown", Number, SLOWDOWN, |it| Some(it.slowdown?.p95)),
     jobs("max_slowdown", "largest slowdown", Number, SLOWDOWN, |it| Some(it.slowdown?.max)),
-    jobs("mean_bounded_slowdown", "mean bounded slowdown", Number, BOUNDED, |it| Some(it.bounded_slowdown?.mean)),
-    jobs("median_bounded_slowdown", "median bounded slowdown", Number, BOUNDED, |it| Some(it.bounded_slowdown?.median)),
+    jobs("mean_bounded_slowdown", "mean bounded slowdown", Number, BOUNDED, |it| Some(it.bounded_slowdown?.mean)).with(EACH_BOUNDED),
+    jobs("median_bounded_slowdown", "median bounded slowdown", Number, BOUNDED, |it| Some(it.bounded_slowdown?.median)).with(EACH_BOUNDED),
     jobs("p95_bounded_slowdown", "95th percentile of bounded slowdown", Number, BOUNDED, |it| Some(it.bounded_slowdown?.p95)),
     jobs("max_bounded_slowdown", "largest bounded slowdown", Number, BOUNDED, |it| Some(it.bounded_slowdown?.max)),
     jobs("jobs", "jobs", Number, "all jobs", |it| count(it.outcomes.jobs)),
@@ -112,7 +135,7 @@ pub const NAMED: &[Named] = &[
         (None, grid) => grid.as_ref()?.availability,
     }),
     run("items_disclosed", "items disclosed", Number, "items told about resources and plans", |it| count(it.items_disclosed)),
-    Named { name: "messages", title: "messages", unit: Number, meaning: "messages between actors, in figures and claims only", source: Source::Tables },
+    Named { name: "messages", title: "messages", unit: Number, meaning: "messages between actors, in figures and claims only", of_each: None, source: Source::Tables },
 ];
 
 fn count(count: u64) -> Option<f64> {
@@ -120,6 +143,11 @@ fn count(count: u64) -> Option<f64> {
 }
 
 impl Named {
+    /// The same, of what each job has.
+    const fn with(self, of_each: OfEach) -> Named {
+        Named { of_each: Some(of_each), ..self }
+    }
+
     /// The one of this name.
     pub fn of(name: &str) -> Option<&'static Named> {
         NAMED.iter().find(|it| it.name == name)

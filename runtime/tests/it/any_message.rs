@@ -164,7 +164,7 @@ pub(crate) fn worlds() -> Vec<(String, Make)> {
         worlds.push((format!("{policy:?}"), Box::new(move || bargaining(policy))));
     }
     for placement in Placement::ALL {
-        for policy in [Policy::Fcfs, Policy::Easy, Policy::Conservative] {
+        for policy in Policy::ALL {
             let name = format!("{placement:?} {policy:?}");
             worlds.push((name, Box::new(move || placing(placement, policy))));
         }
@@ -176,10 +176,10 @@ pub(crate) fn worlds() -> Vec<(String, Make)> {
     for moves in CoallocationPolicy::ALL {
         worlds.push((format!("{moves:?}"), Box::new(move || coallocating(moves))));
     }
-    for asks in [AsksFor::Machines, AsksFor::Slots] {
+    for asks in AsksFor::ALL {
         worlds.push((format!("{asks:?}"), Box::new(move || mapped(asks).world())));
     }
-    for protocol in 0..11 {
+    for protocol in 0..protocols(&Setup::default(), None).len() {
         let name = format!("protocol {protocol}");
         worlds.push((name, Box::new(move || transacting(protocol))));
     }

@@ -186,7 +186,7 @@ fn who_waits_moves_up_before_a_newcomer_is_offered_the_time() {
     for rule in
         [ReschedulingRule::Coordinated, ReschedulingRule::Uncoordinated, ReschedulingRule::Compress]
     {
-        for order in [EventsOrder::SubmissionsFirst, EventsOrder::CompletionsFirst] {
+        for order in EventsOrder::ALL {
             let mut setup = backfilling(Setup::default(), 1, rule)
                 .negotiator(CompositionPolicy::OffersNoLb)
                 .change_negotiator(|it| it.coordinated = rule == ReschedulingRule::Coordinated)

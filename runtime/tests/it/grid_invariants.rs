@@ -31,7 +31,7 @@ fn pick<T: Copy>(draws: &mut Stream, choices: &[T]) -> T {
 }
 
 fn policy(draws: &mut Stream) -> GridPolicy {
-    let unit = pick(draws, &[LoadUnit::Resources, LoadUnit::Slots]);
+    let unit = pick(draws, &LoadUnit::ALL);
     let min = draws.random_range(1..3);
     let max = min + draws.random_range(0..3);
     let replicas = Replicas { min, max, room: draws.random_range(0..6), unit };
@@ -128,7 +128,7 @@ pub(crate) fn grid(seed: u64) -> Grid {
     let megabytes = |draws: &mut Stream| pick(draws, &[0, 0, 1, 7]) * 1_000_000;
     let plan = &mut grid.plan;
     plan.seed = seed;
-    plan.preference = pick(draws, &[Preference::EffectiveSpeed, Preference::SpeedThenLoad]);
+    plan.preference = pick(draws, &Preference::ALL);
     plan.period = pick(draws, &[Span::ZERO, secs(5.0), secs(13.0)]);
     plan.delay = pick(draws, &[Delay::None, Delay::Periodic(secs(7.0)), Delay::Random(secs(9.0))]);
     let (input, output) = (megabytes(draws), megabytes(draws));
@@ -151,7 +151,7 @@ pub(crate) fn grid(seed: u64) -> Grid {
             ],
         ),
         recovery: pick(draws, &[Span::ZERO, secs(2.0)]),
-        mean_failure: pick(draws, &[MeanFailure::Elapsed, MeanFailure::Closed]),
+        mean_failure: pick(draws, &MeanFailure::ALL),
     });
     plan.prepare = pick(draws, &[Span::ZERO, secs(1.0)]);
     // Up to more than a period, and to instants at which resources fail and jobs come.
@@ -160,7 +160,7 @@ pub(crate) fn grid(seed: u64) -> Grid {
     plan.schedule = pick(delays, &[Span::ZERO, Span::ZERO, secs(1.0), secs(3.3), secs(6.0)]);
     plan.output_survives = draws.random();
     plan.restart_needs_input = draws.random();
-    plan.cancel_mode = pick(draws, &[CancelMode::Immediate, CancelMode::NextRound]);
+    plan.cancel_mode = pick(draws, &CancelMode::ALL);
     plan.storage = (draws.random_range(0..4) == 0).then(|| StorageLimits {
         capacity: 8_000_000,
         kept: pick(draws, &[None, Some(secs(9.0))]),
@@ -175,7 +175,7 @@ pub(crate) fn grid(seed: u64) -> Grid {
         };
         let star = Star::new(&parameters, seed).expect("good links");
         plan.routes = Routes::Star(Arc::new(star));
-        plan.link_sharing = pick(draws, &[LinkSharing::Literal, LinkSharing::MaxMin]);
+        plan.link_sharing = pick(draws, &LinkSharing::ALL);
     } else if draws.random() {
         let path = Path::constant(8e6, Span::from_micros(500_000)).expect("a good rate");
         plan.routes = Routes::Constant(path);
@@ -277,7 +277,7 @@ fn routine_grid(seed: u64) -> Grid {
         ..StarParameters::default()
     };
     plan.routes = Routes::Star(Arc::new(Star::new(&parameters, seed).expect("good links")));
-    plan.link_sharing = pick(draws, &[LinkSharing::Literal, LinkSharing::MaxMin]);
+    plan.link_sharing = pick(draws, &LinkSharing::ALL);
     grid.until(500.0)
 }
 

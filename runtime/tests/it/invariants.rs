@@ -28,10 +28,12 @@ pub(crate) fn drawn() -> impl Strategy<Value = Drawn> {
     // Now and then a job without a limit.
     let requested = || prop_oneof![8 => 1..40_i64, 1 => Just(0)];
     let jobs = move || prop::collection::vec((0..8_i64, requested(), 0..60_i64, 1..=9_u32), 0..25);
-    let provider = (1..=8_u32, 0..3_usize, 0..4_usize, 0..4_usize, any::<bool>(), 1..=4_u8);
+    let (policy, order) = (0..Policy::ALL.len(), 0..Order::ALL.len());
+    let compression = 0..Compression::ALL.len();
+    let provider = (1..=8_u32, policy, order, compression, any::<bool>(), 1..=4_u8);
     (
         prop::collection::vec(provider, 1..4),
-        0..5_usize,
+        0..Placement::ALL.len(),
         prop::collection::vec(jobs(), 3),
         jobs(),
         prop::option::of(0..30_i64),

@@ -96,8 +96,7 @@ fn drawn(jobs: i64, seed: u64) -> Vec<Job> {
             job = accepts(dice.random_range(0..200), job);
         }
         if let Some(reservation) = &mut job.reservation {
-            let remedies = [Remedy::Postpone, Remedy::Substitute, Remedy::Shrink, Remedy::Revoke];
-            reservation.remedy = remedies[dice.random_range(0..4)];
+            reservation.remedy = Remedy::ALL[dice.random_range(0..Remedy::ALL.len())];
             reservation.sizes = (dice.random_range(1..=100), dice.random_range(100..=200));
             if dice.random_range(0..2) == 0 {
                 job.shape = JobShape::Moldable(Speedup::new(0.9, 4).expect("a speedup"));

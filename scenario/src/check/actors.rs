@@ -5,6 +5,7 @@ use super::{Check, list};
 use crate::file::{Metascheduler, Role, Step};
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
+use haggle_scheduling::placement::{Placement, Question};
 
 impl Check<'_> {
     pub(super) fn check_actors(&mut self, names: &Names) {
@@ -255,11 +256,12 @@ impl Check<'_> {
                 ),
             );
         }
-        let needs = match metascheduler.role() {
-            Role::Places(placement) => placement.needs_of_grid(&scenario.own),
+        let placed = match metascheduler.role() {
+            Role::Places(placement) => placement.among(&scenario.own).ok(),
             _ => None,
         };
-        let Some(needs) = needs else {
+        let question = placed.map(Placement::question).filter(|it| it.suits_grids());
+        let Some(needs) = question.map(Question::needs) else {
             let (key, word) = metascheduler.role().named();
             self.report(
                 &path.key(key),

@@ -20,8 +20,8 @@ use haggle_model::Disclosure;
 use super::Check;
 use super::names::Names;
 use crate::file::{
-    Composition, EstimatesFrom, FigureKind, Metascheduler, Offers, OnFailure, Order, Policy,
-    Provider, Reallocation, ReallocationAlgorithm, ReschedulingRule, Resizes, Role, Step, Told,
+    Composition, EstimatesFrom, Metascheduler, Offers, OnFailure, Order, Policy, Provider,
+    Reallocation, ReallocationAlgorithm, ReschedulingRule, Resizes, Role, Step, Told,
 };
 use flow::{Flow, Serves};
 use haggle_config::document::Path;
@@ -350,9 +350,9 @@ impl Check<'_> {
     fn figures_of_transactions(&mut self) {
         let any = self.scenario.metaschedulers.iter().any(|it| it.transaction().is_some());
         for (index, figure) in self.scenario.figures.iter().enumerate() {
-            if figure.kind == FigureKind::AgreementEcdf {
+            if figure.kind.needs_transactions() {
                 let at = Path::root().key("figure").index(index).key("kind");
-                let what = "figure \"agreement-ecdf\"";
+                let what = &format!("figure \"{}\"", figure.kind.name());
                 let why = "no metascheduler gets parts of jobs by a `protocol`";
                 self.has_effect(&at, any, what, why, "remove it, or choose a `protocol`");
             }

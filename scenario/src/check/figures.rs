@@ -10,6 +10,16 @@ use haggle_config::document::Path;
 /// What can be grouped by without a sweep.
 const GROUPS: [&str; 4] = ["provider", "user", "class", "workload"];
 
+/// The kinds that use a key: `"bars" or "lines"`.
+fn kinds_with(key: &str) -> String {
+    let kinds = FigureKind::ALL.into_iter().filter(|kind| kind.uses(key));
+    let kinds = Vec::from_iter(kinds.map(|kind| format!("\"{}\"", kind.name())));
+    match kinds.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => kinds.concat(),
+    }
+}
+
 impl Check<'_> {
     pub(super) fn check_figures(&mut self, names: &Names) {
         let resources = self.grid_names();
@@ -35,10 +45,11 @@ impl Check<'_> {
             self.check_figure_axes(&path, figure, &axes);
             self.check_x_scale(&path, figure);
             let messages = self.scenario.results.messages;
-            if figure.kind == FigureKind::Sequence && messages != Messages::All {
+            if figure.kind.needs_messages() && messages != Messages::All {
+                let kind = figure.kind.name();
                 self.report(
                     &path.key("kind"),
-                    "figure \"sequence\" is drawn from messages, and they are not kept".to_owned(),
+                    format!("figure \"{kind}\" is drawn from messages, and they are not kept"),
                     "needs every message",
                     "set `messages = \"all\"` in [results]".to_owned(),
                 );
@@ -149,17 +160,12 @@ impl Check<'_> {
                         "from" | "until" | "providers" | "dates" | "y-range" => {
                             format!("remove `{key}`")
                         }
-                        "whiskers" => "remove `whiskers`, or choose the kind \"box\"".to_owned(),
-                        "job" => {
-                            "remove `job`, or choose the kind \"job-timeline\", \"workflow-timeline\" or \
-                             \"sequence\""
-                                .to_owned()
+                        "metric" | "x" | "group-by" | "against" => {
+                            format!("remove `{key}`, or choose the kind \"bars\" or \"lines\"")
                         }
-                        "x-scale" => "remove `x-scale`, or choose the kind \"lines\"".to_owned(),
-                        "complement" | "x-range" => {
-                            format!("remove `{key}`, or choose the kind \"waiting-ecdf\"")
+                        _ => {
+                            format!("remove `{key}`, or choose the kind {}", kinds_with(key))
                         }
-                        _ => format!("remove `{key}`, or choose the kind \"bars\" or \"lines\""),
                     },
                 );
             }
@@ -242,9 +248,7 @@ impl Check<'_> {
             );
         }
         if let Some(group) = &figure.group_by {
-            let measures = figure.kind.shows_spread()
-                || matches!(figure.kind, FigureKind::Bars | FigureKind::Lines);
-            let axes = axes.iter().copied().filter(|_| measures);
+            let axes = axes.iter().copied().filter(|_| figure.kind.measures());
             let known: Vec<&str> = GROUPS.into_iter().chain(axes).collect();
             if !known.contains(&group.as_str()) {
                 self.unknown_name(

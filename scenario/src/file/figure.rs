@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+pub use haggle_plots::{FigureKind, ImageFormat, Shown};
 use haggle_results::metrics::named::{Unit, title_and_unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,51 +129,43 @@ impl Figure {
 
     /// The keys that not every kind uses.
     pub fn keys(&self) -> [FigureKey; 15] {
-        let kind = self.kind;
-        let spread = kind.shows_spread();
-        let measures = spread || matches!(kind, FigureKind::Bars | FigureKind::Lines);
-        let is_lines = kind == FigureKind::Lines;
-        // Curves of agreements are those of metaschedulers.
-        let agrees = kind == FigureKind::AgreementEcdf;
-        let of_one_job = matches!(kind, FigureKind::JobTimeline | FigureKind::Sequence);
-        let has_clock =
-            matches!(kind, FigureKind::Gantt | FigureKind::Utilisation | FigureKind::QueueLength);
-        let groups = measures || kind == FigureKind::Gantt || kind.is_ecdf() && !agrees;
-        let key = |name, given, used| FigureKey { name, given, needed: false, used };
-        let needed = |name, given, needed, used| FigureKey { needed, ..key(name, given, used) };
-        [
-            needed("metric", self.metric.is_some(), measures, measures),
-            needed("x", self.x.is_some(), is_lines, measures),
-            key("x-scale", self.x_scale.is_some(), is_lines),
-            key("y-scale", self.y_scale.is_some(), measures && !spread),
-            key("x-range", self.x_range.is_some(), kind.is_ecdf()),
-            key("y-range", self.y_range.is_some(), measures || kind.is_ecdf()),
-            key("complement", self.complement, kind.is_ecdf()),
-            key("whiskers", self.whiskers.is_some(), kind == FigureKind::Box),
-            key("job", self.job.is_some(), of_one_job || kind == FigureKind::WorkflowTimeline),
-            key("group-by", self.group_by.is_some(), groups),
-            key("providers", !self.providers.is_empty(), !of_one_job && !agrees),
-            key("dates", self.dates, has_clock),
-            key("against", self.against.is_some(), measures),
-            // Bars and lines are drawn from summaries, which are those of whole runs.
-            key("from", self.from.is_some(), !measures),
-            key("until", self.until.is_some(), !measures),
-        ]
+        let given = [
+            ("metric", self.metric.is_some()),
+            ("x", self.x.is_some()),
+            ("x-scale", self.x_scale.is_some()),
+            ("y-scale", self.y_scale.is_some()),
+            ("x-range", self.x_range.is_some()),
+            ("y-range", self.y_range.is_some()),
+            ("complement", self.complement),
+            ("whiskers", self.whiskers.is_some()),
+            ("job", self.job.is_some()),
+            ("group-by", self.group_by.is_some()),
+            ("providers", !self.providers.is_empty()),
+            ("dates", self.dates),
+            ("against", self.against.is_some()),
+            ("from", self.from.is_some()),
+            ("until", self.until.is_some()),
+        ];
+        given.map(|(name, given)| FigureKey {
+            name,
+            given,
+            needed: self.kind.needed_keys().contains(&name),
+            used: self.kind.uses(name),
+        })
     }
 
     /// In which unit an end of one of its axes is written, as an example: of what it measures, its y axis has
     /// the unit of the metric.
     pub fn unit_of(&self, key: &str) -> AxisEnd {
-        let of_metric = self.metric.as_ref().map(|it| title_and_unit(it.name()).1);
-        match (self.kind, key) {
-            (FigureKind::BoundedSlowdownEcdf, "x-range") => AxisEnd::Number(10.0),
-            (_, "x-range") => AxisEnd::Seconds(3600.0),
-            _ if self.kind.is_ecdf() => AxisEnd::Percent(90.0),
-            _ => match of_metric.unwrap_or(Unit::Number) {
-                Unit::Seconds => AxisEnd::Seconds(3600.0),
-                Unit::Share | Unit::Percent => AxisEnd::Percent(90.0),
-                Unit::Number => AxisEnd::Number(10.0),
-            },
+        let unit = match key {
+            "x-range" => self.kind.x_unit().unwrap_or(Unit::Seconds),
+            _ if self.kind.is_ecdf() => Unit::Percent,
+            _ => self.metric.as_ref().map_or(Unit::Number, |it| title_and_unit(it.name()).1),
+        };
+        match unit {
+            Unit::Seconds => AxisEnd::Seconds(3600.0),
+            Unit::Share | Unit::Percent => AxisEnd::Percent(90.0),
+            Unit::Number => AxisEnd::Number(10.0),
         }
     }
 
@@ -210,88 +203,6 @@ impl Figure {
     }
 }
 
-haggle_model::words! {
-    /// What is drawn.
-    pub enum FigureKind {
-        /// Which job held which processors when. Numbers on bars are those of jobs in the run; processors are counted from 0 at each
-        /// provider; what failed is pale and hatched.
-        Gantt = "gantt",
-        /// Share of busy processors over time.
-        Utilisation = "utilisation",
-        /// Waiting jobs over time.
-        QueueLength = "queue-length",
-        /// Which share of jobs waited at most how long.
-        WaitingEcdf = "waiting-ecdf",
-        /// Which share of jobs had at most which bounded slowdown.
-        BoundedSlowdownEcdf = "bounded-slowdown-ecdf",
-        /// Which share of the jobs whose parts were got by a protocol had all of them after which time since the first try.
-        AgreementEcdf = "agreement-ecdf",
-        /// A metric as bars.
-        Bars = "bars",
-        /// How a metric is spread: over the replications of a sweep, or over the jobs of a run; quartiles and whiskers.
-        Box = "box",
-        /// The same for many values: boxes from fourth to fourth, from eighth to eighth and so on.
-        LetterValues = "letter-values",
-        /// A metric over a sweep axis.
-        Lines = "lines",
-        /// What the slots of a grid's resource did when: attempts of jobs, checkpoints and outages.
-        ResourceTimeline = "resource-timeline",
-        /// One job of a grid across its attempts, and from which checkpoint each went on.
-        JobTimeline = "job-timeline",
-        /// One workflow: which of its tasks ran where when, and when their data moved.
-        WorkflowTimeline = "workflow-timeline",
-        /// Who said what to whom about one job: a message sequence chart.
-        Sequence = "sequence",
-    }
-}
-
-impl FigureKind {
-    /// Whether it shows how values are spread.
-    pub const fn shows_spread(self) -> bool {
-        matches!(self, FigureKind::Box | FigureKind::LetterValues)
-    }
-
-    /// Whether it shows distribution functions.
-    pub const fn is_ecdf(self) -> bool {
-        matches!(
-            self,
-            FigureKind::WaitingEcdf | FigureKind::BoundedSlowdownEcdf | FigureKind::AgreementEcdf
-        )
-    }
-
-    /// Whether it can show the runs of a sweep side by side.
-    pub const fn spans_runs(self) -> bool {
-        matches!(self, FigureKind::Lines | FigureKind::Bars) || self.shows_spread()
-    }
-
-    /// Why it shows nothing of a world that is, or is not, a grid; and what does.
-    pub const fn unfit_for(self, world: Shown) -> Option<(&'static str, &'static str)> {
-        let lacks = match self {
-            FigureKind::ResourceTimeline | FigureKind::JobTimeline => !world.resources,
-            FigureKind::Gantt => !world.processors,
-            _ => false,
-        };
-        match (self, lacks) {
-            (FigureKind::ResourceTimeline | FigureKind::JobTimeline, true) => {
-                Some(("shows a grid", "gantt"))
-            }
-            (FigureKind::Gantt, true) => {
-                Some(("shows which job held which processors", "resource-timeline"))
-            }
-            _ => None,
-        }
-    }
-}
-
-/// What there is in a run that figures can show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown {
-    /// Whether jobs hold whole processors: of providers, or of clusters with plans.
-    pub processors: bool,
-    /// Whether jobs share resources of a grid.
-    pub resources: bool,
-}
-
 /// How values lie on an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -312,17 +223,4 @@ pub enum Whiskers {
     Range,
     /// To the furthest values within 1.5 quartile ranges of the box; those beyond are dots (Tukey 1977).
     Tukey,
-}
-
-/// Image format of a figure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ImageFormat {
-    /// Pixels.
-    #[default]
-    Png,
-    /// Lines that stay sharp at any size, for pages on screens.
-    Svg,
-    /// The same, for papers.
-    Pdf,
 }

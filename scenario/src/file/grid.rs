@@ -1,6 +1,8 @@
 //! `[grid]`: time-shared resources that may fail, and one scheduler that sends jobs to them.
 
 use haggle_model::Span;
+use haggle_scheduling::grid;
+use haggle_scheduling::own::{NoSuchRule, Rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +70,14 @@ impl Grid {
         self.disclosure.unwrap_or_default()
     }
 
+    /// The policy of its scheduler, which may be one of these rules.
+    ///
+    /// # Errors
+    /// If it names another one.
+    pub fn scheduler(&self, own: &Rules) -> Result<grid::GridPolicy, NoSuchRule> {
+        self.policy.scheduler(self.checkpoints.is_some(), own)
+    }
+
     /// Whether jobs save their progress, from time to time or when they move.
     pub fn saves(&self) -> bool {
         self.checkpoints.is_some() || matches!(self.policy, GridPolicy::BalancedWorkflow(_))
@@ -106,19 +116,7 @@ fn yes() -> bool {
 }
 
 /// How the length of a task that runs is predicted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Prediction {
-    /// What it has done, by the part of the whole that this was in its last report.
-    #[default]
-    Extrapolation,
-    /// The mean of that over all its reports.
-    Average,
-    /// The limit of the exponential curve that fits its reports best.
-    CurveFit,
-    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
-    Own(Name),
-}
+pub type Prediction = grid::workflows::Prediction<Name>;
 
 /// How late a grid's scheduler learns of failures, repairs and load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

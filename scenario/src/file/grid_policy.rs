@@ -1,8 +1,12 @@
-//! `policy` of `[grid]`: how the scheduler sends jobs to resources, with the keys that each policy has of its own.
+//! `policy` of `[grid]`: how the scheduler sends jobs to resources, with the keys that each policy has of its own,
+//! and the policy of the engine that it makes of them.
 
 use haggle_scheduling::Own;
-use haggle_scheduling::grid::Checkpointing;
-use haggle_scheduling::own::{GridPolicyRule, Rules};
+use haggle_scheduling::grid::workflows::{self, BalanceRules, StaticPolicy, WorkflowPolicy};
+use haggle_scheduling::grid::{
+    self, Checkpointing, DynamicLimit, GridPolicy as Scheduler, LightLoad, SessionPolicy,
+};
+use haggle_scheduling::own::{GridPolicyRule, NoSuchRule, Rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -107,6 +111,78 @@ pub enum GridPolicy {
 }
 
 impl GridPolicy {
+    /// The policy that it describes, which may be one of these rules, of a grid whose jobs write checkpoints or not.
+    ///
+    /// # Errors
+    /// If it names another rule.
+    pub fn scheduler(&self, checkpointing: bool, own: &Rules) -> Result<Scheduler, NoSuchRule> {
+        Ok(match self {
+            GridPolicy::Fcfs {} => Scheduler::Fcfs,
+            GridPolicy::Fjbcr { .. } => Scheduler::Fjbcr,
+            GridPolicy::MaxMax { .. } => Scheduler::MaxMax,
+            GridPolicy::MinMax { .. } => Scheduler::MinMax,
+            GridPolicy::UnconditionalRep(it) => Scheduler::UnconditionalRep(it.replicas.max),
+            GridPolicy::Wqr(it) => Scheduler::Wqr(it.replicas.max),
+            GridPolicy::LoadDependentRep(it) => Scheduler::LoadDependentRep(it.replicas.counts()),
+            GridPolicy::DetectionAndReplication(it) => {
+                Scheduler::DetectionAndReplication(it.replicas.max)
+            }
+            GridPolicy::FailureDependentRep(it) => {
+                Scheduler::FailureDependentRep(it.replicas.counts())
+            }
+            GridPolicy::CombinedFt(Replicating { replicas: it, .. }) => {
+                let resume = it.resume.unwrap_or(it.room).into();
+                Scheduler::CombinedFt { replicas: it.replicas().counts(), resume }
+            }
+            GridPolicy::Migration { .. } => Scheduler::Migration { checkpointing },
+            GridPolicy::Rescheduling { gain, .. } => {
+                Scheduler::Rescheduling { gain: gain.exact(), checkpointing }
+            }
+            GridPolicy::Workflow {} => Scheduler::Workflow(WorkflowPolicy {
+                balance: None,
+                prediction: workflows::Prediction::default(),
+                estimate: Estimate::default(),
+                checkpointing,
+            }),
+            GridPolicy::BalancedWorkflow(it) => Scheduler::Workflow(WorkflowPolicy {
+                balance: Some(BalanceRules {
+                    floor: it.floor.0,
+                    gain: it.gain.exact(),
+                    group: it.group,
+                    evicts: it.evict,
+                    counts_checkpoint: it.counts_checkpoint,
+                }),
+                prediction: it.prediction.among(own)?,
+                estimate: it.estimate,
+                checkpointing,
+            }),
+            GridPolicy::StaticWorkflow { algorithm, outages } => {
+                let (by, outages) = (*algorithm, *outages);
+                Scheduler::StaticWorkflow(StaticPolicy { by, outages, checkpointing })
+            }
+            GridPolicy::UserClustering {} => Scheduler::Sessions(SessionPolicy::UserClustering),
+            GridPolicy::FullFill {} => Scheduler::Sessions(SessionPolicy::FullFill),
+            GridPolicy::FullFillRoundRobin {} => Scheduler::Sessions(SessionPolicy::RoundRobin),
+            GridPolicy::WithLimit { limit } => {
+                Scheduler::Sessions(SessionPolicy::Limit(limit.reserved()))
+            }
+            GridPolicy::WithDynamicLimit(it) => {
+                Scheduler::Sessions(SessionPolicy::DynamicLimit(DynamicLimit {
+                    light: it.light.reserved(),
+                    blocking: it.blocking.exact(),
+                    initial: LightLoad {
+                        inter_arrival: it.between.0,
+                        holding: it.holding.0,
+                        share: it.share.unwrap_or(it.light).reserved(),
+                    },
+                }))
+            }
+            GridPolicy::Own { own: name, .. } => {
+                Scheduler::Own(own.grid_policies.get(name.as_str())?)
+            }
+        })
+    }
+
     /// Whether it sends replicas of jobs.
     pub const fn replicates(&self) -> bool {
         matches!(
@@ -229,6 +305,13 @@ pub struct Replicas {
 impl Default for Replicas {
     fn default() -> Replicas {
         Replicas { min: 1, max: 2, room: 1, unit: LoadUnit::default() }
+    }
+}
+
+impl Replicas {
+    fn counts(self) -> grid::Replicas {
+        let Replicas { min, max, room, unit } = self;
+        grid::Replicas { min, max, room: room.into(), unit }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use haggle_model::{Disclosure, Span};
 use haggle_scheduling::composition::CompositionPolicy;
-use haggle_scheduling::own::{NoSuchRule, Rules};
-use haggle_scheduling::placement::Question;
+use haggle_scheduling::own::Rules;
+use haggle_scheduling::placement;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -113,14 +113,19 @@ impl<'a> Role<'a> {
 
     /// The least that providers have to disclose for it, if it may be one of these rules.
     pub fn needs(self, own: &Rules) -> Disclosure {
+        // A rule that is not there is refused.
         match self {
-            Role::Composes(composition) => composition.needs(own),
+            Role::Composes(composition) => {
+                composition.among(own).map_or(Disclosure::Offers, CompositionPolicy::needs)
+            }
             Role::Spreads(Coallocation { protocol: Some(_), .. }) => Disclosure::Offers,
             Role::Spreads(_) => Disclosure::Slots,
             Role::Moves(_) => Disclosure::Offers,
             Role::Maps(Mapping { asks_for: AsksFor::Machines, .. }) => Disclosure::Offers,
             Role::Maps(_) => Disclosure::Slots,
-            Role::Places(placement) => placement.needs(own),
+            Role::Places(placement) => {
+                placement.among(own).map_or(Disclosure::Offers, |it| it.question().needs())
+            }
         }
     }
 }
@@ -206,63 +211,8 @@ pub enum Resizes {
     Always,
 }
 
-/// How a metascheduler puts a bag of tasks together from what providers answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Composition {
-    /// The offers that have the bag done first, largest first.
-    OffersNoLb,
-    /// Tasks in proportion to the sizes of the offers that meet the deadline.
-    OffersPlb,
-    /// The same, and among offers of one size by computing power; needs disclosure "power".
-    OffersDplb,
-    /// The same with the computing power that is left before the deadline; needs disclosure "load".
-    OffersDplbV2,
-    /// The earliest free time slots of all providers; needs disclosure "slots".
-    FreeTimeSlots,
-    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
-    Own(Name),
-}
-
-impl Composition {
-    /// The policy it names.
-    ///
-    /// # Errors
-    /// If that is none of ours, and none of these.
-    pub fn policy(&self, own: &Rules) -> Result<CompositionPolicy, NoSuchRule> {
-        Ok(match self {
-            Composition::OffersNoLb => CompositionPolicy::OffersNoLb,
-            Composition::OffersPlb => CompositionPolicy::OffersPlb,
-            Composition::OffersDplb => CompositionPolicy::OffersDplb,
-            Composition::OffersDplbV2 => CompositionPolicy::OffersDplbV2,
-            Composition::FreeTimeSlots => CompositionPolicy::FreeTimeSlots,
-            Composition::Own(name) => CompositionPolicy::Own(own.compositions.get(name.as_str())?),
-        })
-    }
-
-    /// The least that providers have to disclose for it: what the policy's type can read.
-    pub fn needs(&self, own: &Rules) -> Disclosure {
-        // One that is not there is refused.
-        self.policy(own).map_or(Disclosure::Offers, CompositionPolicy::needs)
-    }
-
-    /// Whether it asks for offers, or for free time slots only.
-    pub fn asks_for_offers(&self, own: &Rules) -> bool {
-        self.policy(own).map_or(true, CompositionPolicy::asks_for_offers)
-    }
-
-    /// The word in scenarios, or its name if it is one's own.
-    pub fn name(&self) -> &str {
-        match self {
-            Composition::OffersNoLb => "offers-no-lb",
-            Composition::OffersPlb => "offers-plb",
-            Composition::OffersDplb => "offers-dplb",
-            Composition::OffersDplbV2 => "offers-dplb-v2",
-            Composition::FreeTimeSlots => "free-time-slots",
-            Composition::Own(name) => name.as_str(),
-        }
-    }
-}
+/// How a metascheduler puts a bag of tasks together.
+pub type Composition = CompositionPolicy<Name>;
 
 /// How a metascheduler negotiates over bags of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -305,63 +255,4 @@ pub enum SpreadRule {
 }
 
 /// How a metascheduler chooses the provider of a job.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Placement {
-    /// The provider that offers the earliest completion.
-    #[default]
-    MinimumCompletionTime,
-    /// One provider after the other.
-    RoundRobin,
-    /// Any provider, each as likely as the others.
-    Random,
-    /// The provider with the least remaining work per processor; needs disclosure "load".
-    LeastLoaded,
-    /// The first provider that can start the job at once, beginning one further with every job;
-    /// if none can, the one with the earliest start.
-    NextFit,
-    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
-    Own(Name),
-}
-
-impl Placement {
-    /// The least that providers have to disclose for it: for one of these rules, by what it asks.
-    pub fn needs(&self, own: &Rules) -> Disclosure {
-        match self {
-            Placement::LeastLoaded => Disclosure::Load,
-            Placement::Own(name) => match own.placements.get(name.as_str()) {
-                Ok(found) if found.rule.question == Question::LoadOfAll => Disclosure::Load,
-                // One that is not there is refused.
-                Ok(_) | Err(_) => Disclosure::Offers,
-            },
-            Placement::MinimumCompletionTime
-            | Placement::RoundRobin
-            | Placement::Random
-            | Placement::NextFit => Disclosure::Offers,
-        }
-    }
-
-    /// The least that a grid has to disclose for it, if it may be one of these rules; `None` = it asks what a grid cannot tell.
-    pub fn needs_of_grid(&self, own: &Rules) -> Option<Disclosure> {
-        let tells = match self {
-            Placement::LeastLoaded | Placement::RoundRobin | Placement::Random => true,
-            Placement::MinimumCompletionTime | Placement::NextFit => false,
-            Placement::Own(name) => own.placements.get(name.as_str()).is_ok_and(|found| {
-                matches!(found.rule.question, Question::None | Question::LoadOfAll)
-            }),
-        };
-        tells.then(|| self.needs(own))
-    }
-
-    /// The word in scenarios, or its name if it is one's own.
-    pub fn name(&self) -> &str {
-        match self {
-            Placement::MinimumCompletionTime => "minimum-completion-time",
-            Placement::RoundRobin => "round-robin",
-            Placement::Random => "random",
-            Placement::LeastLoaded => "least-loaded",
-            Placement::NextFit => "next-fit",
-            Placement::Own(name) => name.as_str(),
-        }
-    }
-}
+pub type Placement = placement::Placement<Name>;

@@ -1,9 +1,16 @@
-//! `policy` of a `[[provider]]`: which job starts when, with the keys that each policy has of its own.
+//! `policy` of a `[[provider]]`: which job starts when, with the keys that each policy has of its own, and
+//! the scheduler that it makes of them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use haggle_model::Span;
+use haggle_scheduling::own::{NoSuchRule, Rules};
+use haggle_scheduling::reservations::ReservationConfig;
+use haggle_scheduling::{
+    EdfConfig, Fractions, Policy as Backfilling, ReschedulingConfig, SchedulerConfig, Scheduling,
+    Shares,
+};
 
 use super::{Compression, Estimates, Late, Offers, Order, Rescheduling, Reservations, words_alone};
 use crate::quantity::TimeSpan;
@@ -91,6 +98,45 @@ impl Policy {
         }
     }
 
+    /// The scheduler that it describes, whose order may be one of these rules.
+    ///
+    /// # Errors
+    /// If it names another one.
+    pub fn scheduling(&self, own: &Rules) -> Result<Scheduling, NoSuchRule> {
+        let queue = |policy, order: &Order, compression| {
+            let order = order.among(own)?;
+            Ok(Scheduling::Queue(SchedulerConfig { policy, order, compression }))
+        };
+        match self {
+            Policy::Fcfs { order } => queue(Backfilling::Fcfs, order, Compression::default()),
+            Policy::Easy { order } => queue(Backfilling::Easy, order, Compression::default()),
+            Policy::Conservative { order, compression } => {
+                queue(Backfilling::Conservative, order, *compression)
+            }
+            Policy::Edf(it) => Ok(Scheduling::Edf(EdfConfig {
+                mode: it.late,
+                resolution: it.resolution.0,
+                fractions: fractions(&it.offers),
+                pinned: it.pinned,
+            })),
+            Policy::Bags(it) => Ok(Scheduling::Bags {
+                rescheduling: ReschedulingConfig {
+                    rule: it.rescheduling.rule,
+                    second_pass: it.rescheduling.second_pass,
+                    rebuild: it.rescheduling.rebuild,
+                },
+                fractions: fractions(&it.offers),
+                shares: if it.blocks { Shares::Blocks } else { Shares::Tasks },
+            }),
+            Policy::Reservations(it) => Ok(Scheduling::Reservations(ReservationConfig {
+                criterion: it.criterion,
+                threshold: it.threshold,
+                after: it.after,
+                compresses: it.compress,
+            })),
+        }
+    }
+
     /// The order of its queue, if that can be chosen.
     pub const fn order(&self) -> Option<&Order> {
         match self {
@@ -149,6 +195,11 @@ impl Policy {
             }
         }
     }
+}
+
+fn fractions(offers: &Offers) -> Fractions {
+    let fractions = offers.fractions.iter().map(|share| share.parts());
+    Fractions::new(fractions.filter(|&(part, _)| part > 0).collect())
 }
 
 /// Earliest deadline first: the keys of policy "edf".

@@ -198,21 +198,7 @@ pub enum EstimatesFrom {
 }
 
 /// In which order waiting jobs are considered.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Order {
-    /// In the order of their arrival.
-    #[default]
-    Arrival,
-    /// Shortest requested time first.
-    Shortest,
-    /// Most processors first.
-    Largest,
-    /// Smallest key first; the step "key" of a workload sets it.
-    Key,
-    /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
-    Own(Name),
-}
+pub type Order = haggle_scheduling::Order<Name>;
 
 /// What happens to a job whose processors fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

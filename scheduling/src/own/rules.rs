@@ -9,20 +9,21 @@ use crate::bags::OfferRule;
 use crate::checkpoints::JobSituation;
 use crate::checkpoints::Situation;
 use crate::composition::{Composer, CompositionPolicy, OwnComposition};
+use crate::grid::workflows::Prediction;
 use crate::grid::workflows::prediction::Predictor;
 use crate::grid::{GridPolicy, GridScheduler};
 use crate::placement::{OwnPlacement, Placement};
 use crate::queue::Order;
 use crate::scheduler::Request;
 
-/// An order of a queue, see [`Order::Own`].
+/// An order of a queue: the job comes first for which this is smallest, of what was requested and the time to plan with. It is
+/// asked once, when the job is queued.
 pub type OrderRule = fn(&Request, Span) -> i64;
 
 /// Makes the scheduler of a grid, see [`GridPolicy::Own`].
 pub type GridPolicyRule = fn(u32) -> Box<dyn GridScheduler>;
 
-/// Makes what predicts lengths of tasks, see
-/// [`Prediction::Own`](crate::grid::workflows::Prediction::Own).
+/// Makes what predicts lengths of tasks, see [`Prediction::Own`].
 pub type PredictionRule = fn() -> Box<dyn Predictor>;
 
 /// The time between checkpoints on a grid, see [`IntervalRule::Own`](crate::checkpoints::IntervalRule::Own).
@@ -125,16 +126,14 @@ impl Rules {
     /// Adds an [`Order`]: of the jobs that wait, the one comes first for which the rule gives least.
     #[track_caller]
     pub fn order(mut self, name: &'static str, version: u32, rule: OrderRule) -> Rules {
-        let ours = Order::ALL.map(Order::name);
-        self.orders.add(Own { name, version, rule }, &ours);
+        self.orders.add(Own { name, version, rule }, &Order::WORDS);
         self
     }
 
     /// Adds a [`Placement`].
     #[track_caller]
     pub fn placement(mut self, name: &'static str, version: u32, rule: OwnPlacement) -> Rules {
-        let ours = Placement::ALL.map(Placement::name);
-        self.placements.add(Own { name, version, rule }, &ours);
+        self.placements.add(Own { name, version, rule }, &Placement::WORDS);
         self
     }
 
@@ -148,17 +147,15 @@ impl Rules {
     /// Adds a prediction of the lengths of tasks that run.
     #[track_caller]
     pub fn prediction(mut self, name: &'static str, version: u32, rule: PredictionRule) -> Rules {
-        self.predictions
-            .add(Own { name, version, rule }, &["extrapolation", "average", "curve-fit"]);
+        self.predictions.add(Own { name, version, rule }, &Prediction::WORDS);
         self
     }
 
     /// Adds a [`CompositionPolicy`]: the [`Composer`] of this type.
     #[track_caller]
     pub fn composition<C: Composer + Default>(mut self, name: &'static str, version: u32) -> Rules {
-        let ours = CompositionPolicy::ALL.map(CompositionPolicy::name);
         let rule = OwnComposition::of::<C>();
-        self.compositions.add(Own { name, version, rule }, &ours);
+        self.compositions.add(Own { name, version, rule }, &CompositionPolicy::WORDS);
         self
     }
 
@@ -189,10 +186,7 @@ impl Rules {
         version: u32,
         rule: JobCheckpointRule,
     ) -> Rules {
-        self.job_checkpoints.add(
-            Own { name, version, rule },
-            &["periodic", "last-failure", "mean-failure", "young", "daly"],
-        );
+        self.job_checkpoints.add(Own { name, version, rule }, &CHECKPOINTS);
         self
     }
 

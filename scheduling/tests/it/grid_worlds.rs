@@ -53,7 +53,7 @@ fn policies() -> impl Strategy<Value = Policy> {
         prop_oneof![Just(Detection::None), Just(Detection::State), Just(Detection::RestartReport)]
     };
     let choice = prop_oneof![Just(Choice::Random), Just(Choice::Fastest)];
-    let unit = prop_oneof![Just(LoadUnit::Resources), Just(LoadUnit::Slots)];
+    let unit = prop::sample::select(&LoadUnit::ALL[..]);
     let replicas = (1..3_u32, 0..3_u32, 0..6_u64, unit)
         .prop_map(|(min, more, room, unit)| Replicas { min, max: min + more, room, unit });
     let queue = (order, choice, detection(), any::<bool>()).prop_map(

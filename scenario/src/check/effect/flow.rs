@@ -130,7 +130,8 @@ impl Serves {
             }
             Some(composition) => {
                 self.bags = true;
-                let slots = !composition.asks_for_offers(own);
+                let found = composition.among(own);
+                let slots = found.is_ok_and(|it| !it.asks_for_offers());
                 self.slots |= slots;
                 self.sized |= !slots;
             }

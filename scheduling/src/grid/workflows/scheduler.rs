@@ -16,7 +16,7 @@ use super::balance::{Balance, BalancedRound, Costs, Move, Place, Running};
 use super::placing::place;
 use super::prediction::{Average, CurveFit, Extrapolation, History, Predictor};
 use super::ready::{Ready, ReadyTasks};
-use crate::own::Own;
+use crate::own::{PredictionRule, words_or_own};
 use crate::workflows::{Group, Ledger};
 
 /// How a scheduler of workflows decides, as a scenario says it.
@@ -64,18 +64,18 @@ haggle_model::words! {
     }
 }
 
-/// The rules by which a length is predicted, by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Prediction {
-    /// The last report goes on in a straight line.
-    #[default]
-    Extrapolation,
-    /// The mean of what was reported.
-    Average,
-    /// The limit of the curve that fits best.
-    CurveFit,
-    /// A rule from outside.
-    Own(Own<fn() -> Box<dyn Predictor>>),
+words_or_own! {
+    /// How the length of a task that runs is predicted.
+    #[derive(Default)]
+    pub enum Prediction of PredictionRule in predictions as "Prediction" {
+        /// What it has done, by the part of the whole that this was in its last report.
+        #[default]
+        Extrapolation = "extrapolation",
+        /// The mean of that over all its reports.
+        Average = "average",
+        /// The limit of the exponential curve that fits its reports best.
+        CurveFit = "curve-fit",
+    }
 }
 
 impl Prediction {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use haggle_model::workload::inspect::Log2Histogram;
-use haggle_plots::{Figure, Format, Histogram, Size};
+use haggle_plots::{Figure, Histogram, ImageFormat, Size};
 
 use super::Inspected;
 use crate::commands::{Error, figure};
@@ -16,7 +16,7 @@ const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// Whether figures can be drawn into files named like `path`; asked before the log is read.
 pub(super) fn check(path: &Path, force: bool) -> Result<(), Error> {
-    Format::of(path)?;
+    ImageFormat::of(path)?;
     WORDS.into_iter().try_for_each(|word| figure::check(&named(path, word), force))
 }
 

@@ -10,12 +10,50 @@ use haggle_results::about::RunsOnGrid;
 use haggle_results::reader::AttemptRow;
 use haggle_results::{ResourceRow, ResultsError};
 
-use super::{Part, Tables};
+use crate::Figure;
+use crate::ask::Ask;
 use crate::error::PlotError;
+use crate::kind::Shown;
+use crate::load::{Part, Tables};
 use crate::timeline::{Held, Shows, Timeline, TimelinePart};
 
 /// Above this many providers a timeline shows their sum: panels would be too flat to read.
 const PANELS_MAX: usize = 5;
+
+/// What is held of providers and of a grid over time, or who waits.
+pub(crate) fn asked(run: &Tables, ask: &Ask, shows: Shows) -> Result<Figure, PlotError> {
+    let what = if shows == Shows::Queue { "waiting jobs" } else { "utilisation" };
+    let (title, part) = (&ask.title(run.about()?, what), &ask.part);
+    let drawn = match Shown::of(run)? {
+        Shown { resources: false, .. } => timeline(run, title, part, shows)?,
+        Shown { processors: false, .. } => of_grid(run, title, part, shows)?,
+        // Each draws what is its own.
+        _ => {
+            let of_grid = of_grid(run, title, part, shows)?;
+            let mut all = timeline(run, title, part, shows)?;
+            all.parts.extend(of_grid.parts.into_iter().filter(|part| part.capacity > 0.0));
+            Timeline { held: "in use", ..all }
+        }
+    };
+    Ok(Figure::Timeline(Timeline { clock: ask.clock(run)?, ..drawn }))
+}
+
+/// What attempts held of the resources: slots, or the shares they reserve.
+fn of_grid(run: &Tables, title: &str, part: &Part, shows: Shows) -> Result<Timeline, PlotError> {
+    let resources = run.resources()?;
+    let reserves = resources.iter().any(|it| it.sharing.as_deref() == Some("reserved"));
+    let slots: BTreeMap<&str, i64> =
+        resources.iter().filter_map(|it| Some((it.provider.as_str(), it.slots?))).collect();
+    let workloads = run.about()?.workloads.iter();
+    let shares: BTreeMap<&str, f64> =
+        workloads.filter_map(|it| Some((it.name.as_str(), it.share?))).collect();
+    let amount = |resource: &str, workload: &str| match slots.get(resource) {
+        Some(slots) if !reserves => 1.0 / *slots as f64,
+        _ => shares.get(workload).copied().unwrap_or(1.0),
+    };
+    let held = if reserves { "reserved share" } else { "slots held" };
+    grid_timeline(run, title, part, shows, (held, amount))
+}
 
 /// Busy processors or waiting jobs of a run, or both: of each provider, or of all
 /// together where they are too many. Resources of a grid are left out.

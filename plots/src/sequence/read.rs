@@ -4,9 +4,20 @@ use std::collections::BTreeMap;
 
 use haggle_results::Table;
 
-use super::{Part, Tables};
+use crate::Figure;
+use crate::ask::Ask;
 use crate::error::PlotError;
+use crate::load::{Part, Tables};
 use crate::sequence::{Sequence, SequenceMessage};
+
+/// The chart that is asked for.
+pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
+    let what = match ask.job {
+        Some(job) => format!("what was said of job {job}"),
+        None => "what was said of one job".to_owned(),
+    };
+    sequence(run, &ask.title(run.about()?, &what), &ask.part, ask.job).map(Figure::Sequence)
+}
 
 /// What was said about the job with number `job` in the run; without it, about the first one about
 /// which most was said.

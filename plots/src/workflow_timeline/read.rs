@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use haggle_results::JobRow;
 use haggle_results::reader::{AttemptRow, InputRow, OutageRow};
 
-use super::{Part, Tables, outages_of};
+use crate::Figure;
+use crate::ask::Ask;
 use crate::attempts::{AttemptBar, Outage};
 use crate::error::PlotError;
+use crate::load::{Part, Tables, outages_of};
 use crate::workflow_timeline::{TaskAttempt, TaskInput, WorkflowPlace, WorkflowTimeline};
 
 /// The attempt that something came from, if any, when it left and when it arrived.
@@ -23,6 +25,13 @@ struct Tried<'a> {
     bar: AttemptBar,
     /// What it waited for.
     inputs: Vec<Came>,
+}
+
+/// The timeline that is asked for.
+pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
+    let about = run.about()?;
+    let title = |what: &str| ask.title(about, what);
+    workflow_timeline(run, title, &ask.part, ask.job).map(Figure::WorkflowTimeline)
 }
 
 /// The timeline of the workflow of which `job`, by its number in the run, is a task; without it, of the

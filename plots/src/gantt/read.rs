@@ -5,10 +5,31 @@ use std::collections::{BTreeMap, BTreeSet};
 use haggle_results::reader::MaintenanceRow;
 use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError};
 
-use super::{By, Part, Tables, outages_of};
+use crate::Figure;
+use crate::ask::Ask;
 use crate::attempts::Outage;
 use crate::error::PlotError;
 use crate::gantt::{Gantt, GanttBar, GanttOutage, GanttProvider};
+use crate::grouping::Grouping;
+use crate::load::{By, Part, Tables, outages_of};
+
+/// The chart that is asked for; without a word for its groups, by what its jobs differ.
+pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
+    let of_jobs = ask.group_by.as_deref().map(|word| Grouping::of(Some(word))).transpose()?;
+    let by = of_jobs.map_or_else(|| differ_by(run), |it| Ok(it.by()))?;
+    let mut gantt = gantt(run, &ask.title(run.about()?, "schedule"), &ask.part, by)?;
+    let grouping = of_jobs.unwrap_or(match by {
+        By::Class => Grouping::Class,
+        _ => Grouping::Workload,
+    });
+    if gantt.groups.len() > 1 {
+        gantt.group_label = grouping.word().to_owned();
+    }
+    gantt.clock = ask.clock(run)?;
+    let about = run.about()?;
+    gantt.groups.iter_mut().for_each(|it| *it = grouping.label(it, about));
+    Ok(Figure::Gantt(gantt))
+}
 
 /// By what jobs of a run differ, as far as Gantt charts tell them apart: by their classes, by their
 /// workloads, or not at all.

@@ -1,0 +1,118 @@
+//! Distribution functions out of the folders of runs.
+
+use std::collections::BTreeMap;
+
+use haggle_results::JobRow;
+
+use super::{DistributionFigure, Quantity, Sample};
+use crate::Figure;
+use crate::ask::Ask;
+use crate::error::PlotError;
+use crate::grouping::Grouping;
+use crate::load::{By, Part, Tables, is_in, samples};
+
+/// The curves that are asked for, those of jobs told apart by their groups.
+pub(crate) fn asked(run: &Tables, ask: &Ask, quantity: Quantity) -> Result<Figure, PlotError> {
+    let what = quantity.title();
+    if quantity == Quantity::TimeToAgreement {
+        return Ok(curves(agreements(run, &ask.title(run.about()?, what), &ask.part)?, ask));
+    }
+    let grouping = Grouping::of(ask.group_by.as_deref())?;
+    let title = ask.title(run.about()?, &format!("{what} by {}", grouping.word()));
+    let mut drawn = distribution(run, &title, &ask.part, quantity, grouping.by())?;
+    let about = run.about()?;
+    for sample in &mut drawn.samples {
+        sample.name = grouping.label(&sample.name, about);
+    }
+    Ok(curves(drawn, ask))
+}
+
+/// The curves of several runs, each under its name.
+pub(crate) fn compared(
+    runs: &[(String, Tables)],
+    ask: &Ask,
+    quantity: Quantity,
+) -> Result<Figure, PlotError> {
+    let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
+    let title = || format!("{}: {}", names.join(", "), quantity.title());
+    let title = ask.title.clone().unwrap_or_else(title);
+    Ok(curves(compare(runs, &title, &ask.part, quantity)?, ask))
+}
+
+/// On the axes that are asked for.
+fn curves(drawn: DistributionFigure, ask: &Ask) -> Figure {
+    Figure::Distribution(DistributionFigure {
+        complement: ask.complement,
+        x_limits: ask.x_limits,
+        y_limits: ask.y_limits,
+        ..drawn
+    })
+}
+
+/// Distribution functions of one run, told apart by `by`, over the jobs that were
+/// submitted in the part of the run.
+///
+/// # Errors
+/// If the results cannot be read.
+pub fn distribution(
+    run: &Tables,
+    title: &str,
+    part: &Part,
+    quantity: Quantity,
+    by: By,
+) -> Result<DistributionFigure, PlotError> {
+    let samples = samples(run, part, by, |job| value(job, quantity))?;
+    Ok(DistributionFigure::new(title, quantity, samples))
+}
+
+/// How long jobs took from the first attempt until all of their parts were agreed on, by who tried, over
+/// the transactions that were opened in the part of the run.
+///
+/// # Errors
+/// If the results cannot be read.
+pub fn agreements(run: &Tables, title: &str, part: &Part) -> Result<DistributionFigure, PlotError> {
+    let mut samples: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for row in run.run().transactions()? {
+        if let Some(time) = row.time_to_agreement.filter(|_| part.has_instant(row.opened)) {
+            samples.entry(row.actor).or_default().push(time);
+        }
+    }
+    let samples = samples.into_iter().map(|(name, values)| Sample { name, values }).collect();
+    Ok(DistributionFigure::new(title, Quantity::TimeToAgreement, samples))
+}
+
+/// Distribution functions of several runs, each under its name.
+///
+/// # Errors
+/// If the results cannot be read.
+pub fn compare(
+    runs: &[(String, Tables)],
+    title: &str,
+    part: &Part,
+    quantity: Quantity,
+) -> Result<DistributionFigure, PlotError> {
+    let sample = |(name, run): &(String, Tables)| {
+        let values = match quantity {
+            Quantity::TimeToAgreement => {
+                let samples = agreements(run, title, part)?.samples;
+                samples.into_iter().flat_map(|sample| sample.values).collect()
+            }
+            _ => {
+                let jobs = run.jobs()?.iter().filter(|job| is_in(part, job));
+                jobs.filter_map(|job| value(job, quantity)).collect()
+            }
+        };
+        Ok(Sample { name: name.clone(), values })
+    };
+    let samples = runs.iter().map(sample).collect::<Result<_, PlotError>>()?;
+    Ok(DistributionFigure::new(title, quantity, samples))
+}
+
+fn value(job: &JobRow, quantity: Quantity) -> Option<f64> {
+    match quantity {
+        Quantity::WaitingTime => job.waiting_time,
+        Quantity::BoundedSlowdown => job.bounded_slowdown,
+        // It is in a table of its own.
+        Quantity::TimeToAgreement => None,
+    }
+}

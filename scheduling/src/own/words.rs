@@ -1,0 +1,57 @@
+//! Rules that have a word each, or are somebody's own.
+
+/// Declares an enum of rules: as [`haggle_model::words`], but its last value is `Own`, a rule from outside.
+///
+/// What `Own` holds is the rule itself in the engine (`Order`), and the name of a rule in a scenario (`Order<Name>`). Both are one
+/// enum, so that its words, what they mean and what they do are in one place. `among` gets from the name to the rule, which is
+/// in the list of [`Rules`](super::Rules) that stands behind `in`.
+///
+/// The comments of the values are texts of the manual.
+macro_rules! words_or_own {
+    ($(#[$about:meta])* pub enum $name:ident of $rule:ident in $list:ident as $schema:literal {
+        $($(#[$meaning:meta])* $value:ident = $word:literal,)+
+    }) => {
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+        )]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = $schema))]
+        $(#[$about])*
+        pub enum $name<R = $crate::own::Own<$rule>> {
+            $($(#[$meaning])* #[serde(rename = $word)] $value,)+
+            /// A rule of one's own, by its name; a program of one's own brings it (docs/own-rules.md).
+            #[serde(rename = "own")]
+            Own(R),
+        }
+
+        impl $name {
+            /// All of ours, in the order of the manual.
+            pub const ALL: [$name; [$($word),+].len()] = [$($name::$value),+];
+
+            /// Their words.
+            pub const WORDS: [&str; [$($word),+].len()] = [$($word),+];
+        }
+
+        impl<R: AsRef<str>> $name<R> {
+            /// The word in scenarios, or its name if it is one's own.
+            pub fn name(&self) -> &str {
+                match self {
+                    $($name::$value => $word,)+
+                    $name::Own(own) => own.as_ref(),
+                }
+            }
+
+            /// The same, with the rule of one's own that it names.
+            ///
+            /// # Errors
+            /// If that is none of these.
+            pub fn among(&self, rules: &$crate::own::Rules) -> Result<$name, $crate::own::NoSuchRule> {
+                Ok(match self {
+                    $($name::$value => $name::$value,)+
+                    $name::Own(own) => $name::Own(rules.$list.get(own.as_ref())?),
+                })
+            }
+        }
+    };
+}
+
+pub(crate) use words_or_own;
