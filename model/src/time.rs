@@ -3,7 +3,6 @@
 
 use std::fmt;
 use std::iter::Sum;
-use std::num::NonZeroU64;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 use std::str::FromStr;
 
@@ -14,55 +13,11 @@ pub const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// An instant of virtual time, in microseconds since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-pub struct Time(Micros);
+pub struct Time(i64);
 
 /// A length of virtual time, in microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-pub struct Span(Micros);
-
-/// Microseconds: any 64-bit integer but the smallest, which becomes the next one. So there is room for a time
-/// that there is not: runs keep millions of optional ones, which would be twice as large.
-///
-/// The integers are kept in their order from one on.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(from = "i64", into = "i64")]
-struct Micros(NonZeroU64);
-
-impl Micros {
-    /// What the smallest integer is moved by, to zero.
-    const OFFSET: u64 = 1 << 63;
-
-    #[inline]
-    const fn new(micros: i64) -> Micros {
-        match NonZeroU64::new(micros as u64 ^ Micros::OFFSET) {
-            Some(kept) => Micros(kept),
-            None => Micros(NonZeroU64::MIN),
-        }
-    }
-
-    #[inline]
-    const fn get(self) -> i64 {
-        (self.0.get() ^ Micros::OFFSET) as i64
-    }
-}
-
-impl Default for Micros {
-    fn default() -> Micros {
-        Micros::new(0)
-    }
-}
-
-impl From<i64> for Micros {
-    fn from(micros: i64) -> Micros {
-        Micros::new(micros)
-    }
-}
-
-impl From<Micros> for i64 {
-    fn from(micros: Micros) -> i64 {
-        micros.get()
-    }
-}
+pub struct Span(i64);
 
 impl Time {
     /// The first multiple of `period` that is not before this time; this time for
@@ -80,53 +35,52 @@ impl Time {
 
     /// The end of all time where an instant would lie behind it.
     const fn ending_with_all(micros: i64) -> Time {
-        if micros < Time::FOREVER.as_micros() { Time(Micros::new(micros)) } else { Time::FOREVER }
+        if micros < Time::FOREVER.0 { Time(micros) } else { Time::FOREVER }
     }
 
     /// The start of the run.
-    pub const ZERO: Time = Time(Micros::new(0));
+    pub const ZERO: Time = Time(0);
     /// Later than everything that happens: sums end here.
-    pub const FOREVER: Time = Time(Micros::new(i64::MAX / 2));
+    pub const FOREVER: Time = Time(i64::MAX / 2);
 
     /// The instant `micros` microseconds after the start of the run.
     pub const fn from_micros(micros: i64) -> Time {
-        Time(Micros::new(micros))
+        Time(micros)
     }
 
     /// The instant `seconds` seconds after the start of the run.
     pub const fn from_secs(seconds: i64) -> Time {
-        Time(Micros::new(seconds.saturating_mul(MICROS_PER_SECOND)))
+        Time(seconds.saturating_mul(MICROS_PER_SECOND))
     }
 
     /// Microseconds since the start of the run.
-    #[inline]
     pub const fn as_micros(self) -> i64 {
-        self.0.get()
+        self.0
     }
 
     /// Seconds since the start of the run, for output only.
     pub fn as_secs_f64(self) -> f64 {
-        self.as_micros() as f64 / MICROS_PER_SECOND as f64
+        self.0 as f64 / MICROS_PER_SECOND as f64
     }
 }
 
 impl Span {
     /// No time at all.
-    pub const ZERO: Span = Span(Micros::new(0));
+    pub const ZERO: Span = Span(0);
     /// The shortest span that is not empty: one microsecond.
-    pub const TICK: Span = Span(Micros::new(1));
+    pub const TICK: Span = Span(1);
     /// Longer than every run, 73,000 years; what begins in a run and lasts as long still has
     /// an end before [`Time::FOREVER`].
-    pub const FOREVER: Span = Span(Micros::new(i64::MAX / 4));
+    pub const FOREVER: Span = Span(i64::MAX / 4);
 
     /// A span of `micros` microseconds.
     pub const fn from_micros(micros: i64) -> Span {
-        Span(Micros::new(micros))
+        Span(micros)
     }
 
     /// A span of `seconds` seconds.
     pub const fn from_secs(seconds: i64) -> Span {
-        Span(Micros::new(seconds.saturating_mul(MICROS_PER_SECOND)))
+        Span(seconds.saturating_mul(MICROS_PER_SECOND))
     }
 
     /// A span of `seconds` seconds, rounded up to the next microsecond and
@@ -135,25 +89,22 @@ impl Span {
         // Decimal seconds such as 0.1 are not exact in binary: without the
         // allowance, rounding up would add a microsecond to them.
         let micros = (seconds * MICROS_PER_SECOND as f64 - 1e-3).ceil();
-        Span(Micros::new(
-            (micros as i64).clamp(-Span::FOREVER.as_micros(), Span::FOREVER.as_micros()),
-        ))
+        Span((micros as i64).clamp(-Span::FOREVER.0, Span::FOREVER.0))
     }
 
     /// Microseconds.
-    #[inline]
     pub const fn as_micros(self) -> i64 {
-        self.0.get()
+        self.0
     }
 
     /// Seconds, for output only.
     pub fn as_secs_f64(self) -> f64 {
-        self.as_micros() as f64 / MICROS_PER_SECOND as f64
+        self.0 as f64 / MICROS_PER_SECOND as f64
     }
 
     /// Whether this is [`Span::FOREVER`] or longer.
     pub const fn is_forever(self) -> bool {
-        self.as_micros() >= Span::FOREVER.as_micros()
+        self.0 >= Span::FOREVER.0
     }
 
     /// The span times `factor`, rounded up to the next microsecond.
@@ -161,10 +112,8 @@ impl Span {
         if self.is_forever() {
             return Span::FOREVER;
         }
-        let micros = (self.as_micros() as f64 * factor - 1e-6).ceil();
-        Span(Micros::new(
-            (micros as i64).clamp(-Span::FOREVER.as_micros(), Span::FOREVER.as_micros()),
-        ))
+        let micros = (self.0 as f64 * factor - 1e-6).ceil();
+        Span((micros as i64).clamp(-Span::FOREVER.0, Span::FOREVER.0))
     }
 
     /// How long work of this length takes at `speed` (1 = the reference
@@ -178,7 +127,7 @@ impl Span {
 impl Add<Span> for Time {
     type Output = Time;
     fn add(self, span: Span) -> Time {
-        Time::ending_with_all(self.as_micros().saturating_add(span.as_micros()))
+        Time::ending_with_all(self.0.saturating_add(span.0))
     }
 }
 
@@ -191,21 +140,21 @@ impl AddAssign<Span> for Time {
 impl Sub<Span> for Time {
     type Output = Time;
     fn sub(self, span: Span) -> Time {
-        Time(Micros::new(self.as_micros().saturating_sub(span.as_micros())))
+        Time(self.0.saturating_sub(span.0))
     }
 }
 
 impl Sub for Time {
     type Output = Span;
     fn sub(self, earlier: Time) -> Span {
-        Span(Micros::new(self.as_micros().saturating_sub(earlier.as_micros())))
+        Span(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Add for Span {
     type Output = Span;
     fn add(self, other: Span) -> Span {
-        Span(Micros::new(self.as_micros().saturating_add(other.as_micros())))
+        Span(self.0.saturating_add(other.0))
     }
 }
 
@@ -218,7 +167,7 @@ impl AddAssign for Span {
 impl Sub for Span {
     type Output = Span;
     fn sub(self, other: Span) -> Span {
-        Span(Micros::new(self.as_micros().saturating_sub(other.as_micros())))
+        Span(self.0.saturating_sub(other.0))
     }
 }
 
@@ -231,7 +180,7 @@ impl SubAssign for Span {
 impl Mul<i64> for Span {
     type Output = Span;
     fn mul(self, factor: i64) -> Span {
-        Span(Micros::new(self.as_micros().saturating_mul(factor)))
+        Span(self.0.saturating_mul(factor))
     }
 }
 
@@ -257,8 +206,8 @@ impl fmt::Debug for Time {
 /// Seconds with as many decimals as are needed, such as `12` or `0.25`.
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.as_micros() < 0 { "-" } else { "" };
-        let micros = self.as_micros().unsigned_abs();
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let micros = self.0.unsigned_abs();
         let (whole, part) = (micros / 1_000_000, micros % 1_000_000);
         let text = if part == 0 {
             format!("{sign}{whole}")
@@ -304,10 +253,10 @@ impl FromStr for Span {
             total += number * micros;
         }
         let micros = total.ceil();
-        if micros >= Span::FOREVER.as_micros() as f64 {
+        if micros >= Span::FOREVER.0 as f64 {
             return Err(fail());
         }
-        Ok(Span(Micros::new(micros as i64)))
+        Ok(Span(micros as i64))
     }
 }
 
@@ -340,17 +289,6 @@ crate::words! {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_that_may_be_missing_are_no_larger() {
-        assert_eq!(size_of::<Option<Time>>(), 8);
-        assert_eq!(size_of::<Option<Span>>(), 8);
-        let all = [i64::MIN + 1, -1, 0, 1, i64::MAX].map(Time::from_micros);
-        assert!(all.is_sorted());
-        assert_eq!(all.map(Time::as_micros), [i64::MIN + 1, -1, 0, 1, i64::MAX]);
-        assert_eq!(Time::from_micros(i64::MIN), all[0]);
-        assert_eq!((Time::default(), Span::default()), (Time::ZERO, Span::ZERO));
-    }
 
     #[test]
     fn spans_with_units_are_read() {
