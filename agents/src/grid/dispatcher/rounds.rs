@@ -207,6 +207,8 @@ impl Dispatcher {
     /// The round decides now that its time has passed: jobs may have come or ended meanwhile.
     pub(super) fn on_decided(&mut self, now: Time, out: &mut Outbox) {
         let Questions { progress, traffic } = self.policy.questions(&self.view);
+        // Resources keep what it may ask for, and nothing else.
+        debug_assert!(progress.is_empty() || self.config.policy.asks_progress());
         self.answers = Answers { asked_traffic: traffic, ..Answers::default() };
         for (job, resource) in progress {
             self.answers.asked.insert((job, resource));
