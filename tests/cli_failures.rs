@@ -361,15 +361,125 @@ fn intervals_are_computed_from_the_nodes_of_a_job() {
     assert_ne!(attempts(daly, 1, 1), attempts(fixed, 1, 1));
 }
 
+/// Three jobs of one, one and four processors stop at 100 s for 2 s, and their data of 1 GB a processor flow from 103 s on at a
+/// third of 1 Gbit/s each: 8 Gbit are there at 127 s, and 24 of the 32 Gbit of the third are left for 24 s more. It is on its way
+/// for the third time when its node fails at 400 s, and begins again by 3 s of recovery and 33 s of reading.
+const STORED: &str = r#"
+[scenario]
+name = "stored"
+
+[network]
+bandwidth = "1 Gbit/s"
+latency = "1s"
+sharing = "max-min"
+stores = ["disk"]
+
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 1, run = "250s", requested = "300s" },
+    { submit = "0s", processors = 1, run = "250s", requested = "300s" },
+    { submit = "0s", processors = 4, run = "500s", requested = "500s" },
+]
+
+[[provider]]
+name = "north"
+processors = 8
+policy = "easy"
+on-failure = "resume"
+checkpoints = { interval = "100s", cost = "2s", recovery = "3s", size = "1 GB", store = "disk" }
+
+[[failures]]
+of = ["north"]
+processors-per-node = 4
+nodes = 1
+outages = [["400s", "500s"]]
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+"#;
+
+#[test]
+fn checkpoints_share_the_way_to_a_storage() {
+    let folder = Folder::with(&[("it.toml", STORED)]);
+    let shown = folder.haggle(&["run", "it.toml", "-o", "out", "--format", "csv", "--check"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    let columns = ["job", "attempt", "requested_time", "written_time", "work_saved"];
+    insta::assert_snapshot!(rows(&folder, "out/checkpoints.csv", &columns), @"
+    0 1 100.0 127.0 100.0
+    0 1 227.0 246.0 200.0
+    1 1 100.0 127.0 100.0
+    1 1 227.0 246.0 200.0
+    2 1 100.0 151.0 400.0
+    2 1 251.0 286.0 800.0
+    2 1 386.0  1200.0
+    2 2 536.0 571.0 1200.0
+    2 2 671.0 706.0 1600.0
+    ");
+    let columns = ["job", "finish_time", "saved_time", "checkpointing_time"];
+    insta::assert_snapshot!(rows(&folder, "out/attempts.csv", &columns), @"
+    0 296.0 0.0 46.0
+    1 296.0 0.0 46.0
+    2 400.0 200.0 100.0
+    2 806.0 0.0 106.0
+    ");
+    assert!(folder.haggle(&["verify", "it.toml"]).starts_with("exit code: 0\n"));
+    assert!(folder.haggle(&["verify", "out"]).starts_with("exit code: 0\n"));
+    // Alone each has its bandwidth for itself, and when it writes follows from its start.
+    let alone = STORED.replace("sharing = \"max-min\"\n", "");
+    fs::write(folder.path().join("it.toml"), &alone).expect("it can be written");
+    folder.haggle(&["run", "it.toml", "-o", "out", "--force", "--format", "csv", "--check"]);
+    insta::assert_snapshot!(rows(&folder, "out/attempts.csv", &columns), @"
+    0 272.0 0.0 22.0
+    1 272.0 0.0 22.0
+    2 400.0 200.0 100.0
+    2 806.0 0.0 106.0
+    ");
+    assert!(!folder.path().join("out/checkpoints.csv").exists());
+}
+
+/// Where checkpoints may be kept, and what the network says of them.
+#[test]
+fn checkpoints_are_kept_elsewhere() {
+    let folder = Folder::with(&[]);
+    for (from, to, told) in [
+        ("store = \"disk\"", "store = \"north\"", "jobs of \"north\" are there already"),
+        ("store = \"disk\"", "store = \"dish\"", "did you mean \"disk\"?"),
+        ("store =", "bandwidth = \"1 Gbit/s\", store =", "says twice how fast"),
+        (", store = \"disk\"", "", "nothing says how fast checkpoints are written"),
+        ("stores = [\"disk\"]", "stores = [\"disk\", \"north\"]", "are called \"north\""),
+        (
+            "stores = [\"disk\"]",
+            "stores = [\"disk\", \"tape\"]",
+            "no provider keeps checkpoints there",
+        ),
+        ("\"resume\"", "\"restart\"", "no provider keeps checkpoints there"),
+    ] {
+        let scenario = STORED.replace(from, to);
+        assert_ne!(scenario, STORED);
+        fs::write(folder.path().join("it.toml"), scenario).expect("it can be written");
+        let shown = folder.haggle(&["validate", "it.toml"]);
+        assert!(shown.contains(told), "{to}: {shown}");
+    }
+}
+
 #[test]
 fn a_rule_that_computes_the_interval_needs_what_it_computes_it_from() {
     let folder = Folder::with(&[]);
     for (checkpoints, problem) in [
-        ("rule = \"young\", cost = \"1min\"", "goes by the mean time between failures of a node"),
         ("rule = \"daly\", cost = \"1min\", mtbf = \"0s\"", "fail all the time no job gets on"),
         ("rule = \"young\", mtbf = \"1d\"", "the best interval is none"),
         ("rule = \"young\", mtbf = \"1d\", cost = \"1s\", interval = \"1h\"", "by itself"),
         ("cost = \"1s\"", "checkpoints have no `interval`"),
+        ("interval = \"1h\", size = \"1 GB\"", "nothing says how fast checkpoints are written"),
+        ("interval = \"1h\", bandwidth = \"1 Gbit/s\"", "nothing says how much is written"),
+        ("interval = \"1h\", store = \"disk\"", "nothing says how much is written"),
+        (
+            "interval = \"1h\", size = \"1 GB\", store = \"disk\"",
+            "no place for checkpoints is called",
+        ),
         ("rule = \"last-failure\"", "checkpoints have no `interval`"),
         (
             "rule = \"mean-failure\", interval = \"1h\", interval-min = \"0s\"",
@@ -457,7 +567,7 @@ fn jobs_go_on_only_from_checkpoints_that_they_write() {
         ·                   ╰── unknown key
         ╰────
       help: [provider.checkpoints] has `bandwidth`, `cost`, `first`, `interval`, `interval-min`,
-            `limit`, `mean-failure`, `mtbf`, `omit-max`, `recovery`, `rule`, `size`, `step`
+            `limit`, `mean-failure`, `mtbf`, `omit-max`, `recovery`, `rule`, `size`, `step`, `store`
 
     error: typo.toml has 2 problems
     "#);

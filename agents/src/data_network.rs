@@ -110,6 +110,8 @@ struct Order {
     owner: ActorId,
     number: u32,
     ends: [Node; 2],
+    /// Whether it is a checkpoint, for which a machine waits.
+    is_checkpoint: bool,
 }
 
 impl DataNetwork {
@@ -119,15 +121,17 @@ impl DataNetwork {
         DataNetwork { routes, flows, under_way: BTreeMap::new(), flow_of: BTreeMap::new() }
     }
 
-    fn start(&mut self, now: Time, order: Order, bytes: u64) -> bool {
-        let [from, to] = order.ends;
-        let is_new = !self.flow_of.contains_key(&(order.owner, order.number));
+    /// Begins to move data; `false` if there is no such way, or they are on it already.
+    fn start(&mut self, now: Time, owner: ActorId, asked: Transfer, is_checkpoint: bool) -> bool {
+        let Transfer { number, from, to, bytes } = asked;
+        let order = Order { owner, number, ends: [from, to], is_checkpoint };
+        let is_new = !self.flow_of.contains_key(&(owner, number));
         if !is_new || !self.routes.connects(order.ends) {
             return false;
         }
         let flow = self.flows.start(now, self.routes.path(from, to), bytes);
         self.under_way.insert(flow, order);
-        self.flow_of.insert((order.owner, order.number), flow);
+        self.flow_of.insert((owner, number), flow);
         true
     }
 
@@ -155,9 +159,13 @@ impl DataNetwork {
     fn settle(&mut self, now: Time, out: &mut Outbox) {
         for completion in self.flows.advance(now) {
             let Some(order) = self.under_way.remove(&completion.flow) else { continue };
-            let Order { owner, number, .. } = order;
+            let Order { owner, number, is_checkpoint, .. } = order;
             self.flow_of.remove(&(owner, number));
-            out.send(owner, DataMessage::Transferred { number, at: completion.at });
+            let message = match is_checkpoint {
+                true => DataMessage::CheckpointTransferred { number },
+                false => DataMessage::Transferred { number, at: completion.at },
+            };
+            out.send(owner, message);
         }
         match self.flows.next_event().filter(|&next| next < Time::FOREVER) {
             Some(next) => out.set(next, Timer::DataArrive),
@@ -171,10 +179,13 @@ impl Actor for DataNetwork {
 
     fn on_message(&mut self, now: Time, sender: ActorId, message: Message, out: &mut Outbox) {
         match message {
-            Message::Data(DataMessage::Transfer(transfer)) => {
-                let Transfer { number, from, to, bytes } = *transfer;
-                let order = Order { owner: sender, number, ends: [from, to] };
-                if !self.start(now, order, bytes) {
+            Message::Data(DataMessage::Transfer(asked)) => {
+                if !self.start(now, sender, *asked, false) {
+                    out.refuse(sender);
+                }
+            }
+            Message::Data(DataMessage::TransferCheckpoint(asked)) => {
+                if !self.start(now, sender, *asked, true) {
                     out.refuse(sender);
                 }
             }

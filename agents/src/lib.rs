@@ -44,7 +44,8 @@ pub use nature::Nature;
 pub use negotiator::{Negotiator, NegotiatorConfig};
 pub use protocol::{Message, Phase, RunMessage, Submission, Timer};
 pub use provider::{
-    Bargaining, Estimates, Maintenance, OnFailure, Provider, ProviderConfig, ReservingConfig,
+    Bargaining, CheckpointStore, Estimates, Maintenance, OnFailure, Provider, ProviderConfig,
+    ReservingConfig,
 };
 pub use reallocator::{Reallocator, ReallocatorConfig};
 pub use seats::Seats;

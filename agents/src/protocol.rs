@@ -235,9 +235,11 @@ impl Message {
         match self {
             Message::Resource(_) => true,
             Message::Run(message) => !matches!(message, RunMessage::JobDue(_)),
+            Message::Data(message) => matches!(message, DataMessage::CheckpointTransferred { .. }),
             Message::Wake(timer) => matches!(
                 timer,
                 Timer::RunEnds { .. }
+                    | Timer::CheckpointDue { .. }
                     | Timer::TasksEnd { .. }
                     | Timer::MaintenanceBegins { .. }
                     | Timer::MaintenanceEnds { .. }

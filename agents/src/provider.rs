@@ -14,6 +14,7 @@ mod profiling;
 mod reallocation;
 mod rescheduling;
 mod reserving;
+mod saving;
 mod shares;
 mod slots;
 mod transactions;
@@ -40,13 +41,14 @@ use self::nodes::Nodes;
 use self::profiling::Profiling;
 use self::rescheduling::Coordinated;
 use self::reserving::Reserving;
+use self::saving::{Carried, Saving};
 use self::shares::Share;
 use self::slots::Slots;
 use self::transactions::{Booking, Transactions};
 use self::unheard::Unheard;
 use crate::protocol::{
-    BargainMessage, Message, QueryMessage, ResourceMessage, RunMessage, ShareMessage, Submission,
-    SubmissionMessage, Timer,
+    BargainMessage, DataMessage, Message, QueryMessage, ResourceMessage, RunMessage, ShareMessage,
+    Submission, SubmissionMessage, Timer,
 };
 use crate::{Actor, Outbox};
 
@@ -54,6 +56,7 @@ pub use failures::OnFailure;
 pub use maintenance::Maintenance;
 pub use negotiation::{Bargaining, Estimates};
 pub use reserving::ReservingConfig;
+pub use saving::CheckpointStore;
 pub(crate) use shares::worse;
 pub use transactions::Transacting;
 
@@ -72,6 +75,8 @@ pub struct ProviderConfig {
     pub overrun: Overrun,
     /// What happens to rigid jobs whose processors fail.
     pub on_failure: OnFailure,
+    /// Where checkpoints are kept, if they go there over a network that others use, too.
+    pub store: Option<CheckpointStore>,
     /// How often a job is started, at least once: one that has been lost as often is over.
     pub max_attempts: u32,
     /// How much it tells.
@@ -101,6 +106,7 @@ impl ProviderConfig {
             scheduler,
             overrun: Overrun::Kill,
             on_failure: OnFailure::Restart,
+            store: None,
             max_attempts: MAX_ATTEMPTS,
             disclosure: Disclosure::Offers,
             bargaining: Bargaining::default(),
@@ -122,6 +128,7 @@ pub struct Provider {
     /// Those that have failed.
     down: ProcessorSet,
     nodes: Nodes,
+    carried: Carried,
     windows: Windows,
     /// Jobs waiting and running.
     jobs: Slots<Held>,
@@ -204,7 +211,7 @@ static NO_MORE: More =
 #[derive(Debug)]
 struct Run {
     start: Time,
-    /// When it ends unless its processors fail.
+    /// When it ends unless its processors fail; [`Time::FOREVER`] as long as nobody knows.
     end: Time,
     planned_end: Time,
     /// For how long it computes until its end.
@@ -213,6 +220,8 @@ struct Run {
     processors: ProcessorSet,
     /// What its nodes had seen when it started.
     seen: FailureHistory,
+    /// How far it has come, if that does not follow from when it started.
+    saving: Option<Box<Saving>>,
 }
 
 impl HeldJob {
@@ -272,14 +281,29 @@ impl HeldJob {
 
     /// What its next or present attempt is planned to take, start-up and checkpoints included.
     fn planned(&self, config: &ProviderConfig) -> Option<Span> {
-        let (mut limit, &More { saved, stage_in, .. }) = (self.walltime?, self.more());
+        let checkpoints = config.on_failure.checkpoints().planned(self.rigid());
+        let lasts = checkpoints.lasts(self.to_compute()?, self.resumes());
+        Some(self.more().stage_in.start_up + lasts)
+    }
+
+    /// For how long its next or present attempt is planned to compute.
+    fn to_compute(&self) -> Option<Span> {
+        let (mut limit, saved) = (self.walltime?, self.more().saved);
         // One that runs over its request may have saved more than that.
         while limit <= saved && self.resumes() {
             limit += limit.max(Span::TICK);
         }
-        let checkpoints = config.on_failure.checkpoints().planned(self.rigid());
-        let lasts = checkpoints.lasts(limit - saved, self.resumes());
-        Some(stage_in.start_up + lasts)
+        Some(limit - saved)
+    }
+
+    /// When the plan of an attempt ends that has used up its time: it takes as long again, unless
+    /// only checkpoints are late.
+    fn extended(&self, run: &Run, now: Time, config: &ProviderConfig) -> Time {
+        let late = run.saving.as_ref().and_then(|saving| {
+            let checkpoints = config.on_failure.checkpoints().planned(self.rigid());
+            saving.left(now, self.to_compute()?, &checkpoints)
+        });
+        now + late.unwrap_or(now - run.start)
     }
 
     /// It, as far as its checkpoints go.
@@ -300,6 +324,9 @@ impl HeldJob {
 
     /// How far its attempt has come.
     fn progress(&self, run: &Run, now: Time, config: &ProviderConfig) -> Progress {
+        if let Some(saving) = &run.saving {
+            return saving.progress(now);
+        }
         let checkpoints = self.checkpoints(run.start, run.seen, config);
         let elapsed = now - run.start;
         let start_up = self.more().stage_in.start_up.min(elapsed);
@@ -344,6 +371,7 @@ impl Provider {
             free: ProcessorSet::range(0, config.processors),
             down: ProcessorSet::new(),
             nodes: Nodes::new(config.processors, config.on_failure.checkpoints().learns_of_nodes()),
+            carried: Carried::default(),
             windows: Windows::default(),
             jobs: Slots::default(),
             slots: ByJob::default(),
@@ -408,7 +436,7 @@ impl Provider {
     fn on_run_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
         let Some(mut held) = self.release_job(slot) else { return };
         let Some(run) = held.run.take() else { return };
-        if self.config.overrun == Overrun::Extend {
+        if self.config.overrun == Overrun::Extend || run.saving.is_some() {
             out.stop(Timer::PlanEnds { slot: slot.0 });
         }
         let (processors, planned_end) = (run.processors.count(), run.planned_end);
@@ -420,8 +448,9 @@ impl Provider {
         let finished = SubmissionMessage::Finished { job: id, outcome: run.outcome };
         self.say(held.submitter, finished, out);
         let (start, processors, outcome) = (Some(run.start), run.processors, run.outcome);
+        let checkpoints = run.saving.map_or_else(Vec::new, |it| it.sent());
         let over = held.over(self.config.id, outcome, now);
-        let over = JobRecord { start, processors, checkpointing, ..over };
+        let over = JobRecord { start, processors, checkpointing, checkpoints, ..over };
         out.observe(Observation::JobOver(Box::new(over)));
         self.ended_early(now, planned_end, out);
         self.plan_changed(now, out);
@@ -429,8 +458,9 @@ impl Provider {
 
     fn on_plan_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
         let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { return };
+        let Some(run) = held.run.as_ref() else { return };
+        let planned_end = held.extended(run, now, &self.config);
         let Some(run) = held.run.as_mut() else { return };
-        let planned_end = now + (now - run.start);
         self.load.extended(held.processors, planned_end - run.planned_end);
         run.planned_end = planned_end;
         self.scheduler.overran(now, slot, planned_end);
@@ -497,12 +527,12 @@ impl Provider {
                     let run = held.run.take();
                     let progress = run.as_ref().map(|run| held.progress(run, now, &self.config));
                     let over = held.over(provider, JobOutcome::Unfinished, now);
-                    let over = JobRecord {
-                        start: run.as_ref().map(|run| run.start),
-                        processors: run.map(|run| run.processors).unwrap_or_default(),
-                        checkpointing: progress.map_or(Span::ZERO, |it| it.overhead),
-                        ..over
-                    };
+                    let start = run.as_ref().map(|run| run.start);
+                    let run = run
+                        .map(|it| (it.processors, it.saving.map_or_else(Vec::new, |it| it.sent())));
+                    let (processors, checkpoints) = run.unwrap_or_default();
+                    let checkpointing = progress.map_or(Span::ZERO, |it| it.overhead);
+                    let over = JobRecord { start, processors, checkpointing, checkpoints, ..over };
                     out.observe(Observation::JobOver(Box::new(over)));
                 }
                 Held::Share(share) => share.unfinished(provider, now, out),
@@ -615,17 +645,40 @@ impl Provider {
         let computing = computes - held.more().saved;
         let seen = self.nodes.under(&processors);
         let checkpoints = held.checkpoints(now, seen, &self.config);
-        let lasts = checkpoints.lasts(computing, held.resumes());
-        let lasts = held.more().stage_in.start_up + lasts;
-        if now + lasts > planned_end {
+        let saving = self
+            .config
+            .store
+            .map(|_| Box::new(Saving::new(now, held, &checkpoints, computing, &self.config)));
+        let end = match saving {
+            Some(_) => Time::FOREVER,
+            None => {
+                let lasts = checkpoints.lasts(computing, held.resumes());
+                now + (held.more().stage_in.start_up + lasts)
+            }
+        };
+        if end > planned_end {
             out.set(planned_end, Timer::PlanEnds { slot: slot.0 });
         }
         self.load.waiting -= work(held.processors, planned);
         self.load.started(held.processors, planned_end);
-        let end = now + lasts;
-        out.set(end, Timer::RunEnds { slot: slot.0 });
+        let saves = saving.is_some();
+        if !saves {
+            out.set(end, Timer::RunEnds { slot: slot.0 });
+        }
         out.send(held.submitter, SubmissionMessage::Started { job: job.id });
-        held.run = Some(Run { start: now, end, planned_end, computing, outcome, processors, seen });
+        held.run = Some(Run {
+            start: now,
+            end,
+            planned_end,
+            computing,
+            outcome,
+            processors,
+            seen,
+            saving,
+        });
+        if saves {
+            self.begin_saving(now, slot, out);
+        }
     }
 
     /// What a slot holds is over.
@@ -716,6 +769,7 @@ impl Provider {
             Timer::AgreementDue => self.on_agreement_due(now, out),
             Timer::RunEnds { slot } => self.on_run_ended(now, Slot(slot), out),
             Timer::PlanEnds { slot } => self.on_plan_ended(now, Slot(slot), out),
+            Timer::CheckpointDue { slot } => self.on_checkpoint_due(now, Slot(slot), out),
             Timer::Settle => self.on_settled(now, out),
             Timer::Reschedule if self.coallocates => self.on_room(now, out),
             Timer::ThroughputSteady { job } => self.on_steady(job, out),
@@ -756,6 +810,12 @@ impl Actor for Provider {
                 self.on_bag_completion(from, job, completion, out)
             }
             Message::Transaction(message) => self.on_transaction(now, from, message, out),
+            Message::Data(DataMessage::CheckpointTransferred { number })
+                if self.config.store.is_some() =>
+            {
+                self.on_checkpoint_carried(now, number, out);
+                true
+            }
             // A part that fails, or that its scheduler forgets, would leave the others alone.
             Message::Resource(_) if self.coallocates => false,
             Message::Run(RunMessage::Crashed | RunMessage::Restarted)

@@ -1,7 +1,9 @@
 //! What a folder of results says of its run, so that nobody who reads it needs the scenario.
 
 use haggle_results::About;
-use haggle_results::about::{DataLinkInfo, DataNetworkInfo, RunsOnGrid, UserInfo, WorkloadInfo};
+use haggle_results::about::{
+    DataLinkInfo, DataNetworkInfo, RunsOnGrid, StoreInfo, UserInfo, WorkloadInfo,
+};
 use haggle_scenario::file::{GridPolicy, Metascheduler, Network, Protocol, Workload};
 use haggle_scenario::quantity::{Bandwidth, TimeSpan};
 use haggle_scenario::{Scenario, file};
@@ -27,7 +29,8 @@ pub fn about(scenario: &Scenario) -> About {
         instant_messages: scenario.network == Network::default(),
         static_schedules: policy.is_some_and(|it| matches!(it, GridPolicy::StaticWorkflow { .. })),
         tolerances: scenario.metaschedulers.iter().filter_map(tolerance).collect(),
-        data_network: scenario.moves_data().then(|| data_network(scenario)),
+        data_network: (scenario.moves_data() || scenario.carries_checkpoints())
+            .then(|| data_network(scenario)),
         figures: scenario.figures.iter().map(declared).collect(),
     }
 }
@@ -55,7 +58,18 @@ fn data_network(scenario: &Scenario) -> DataNetworkInfo {
         shared: scenario.link_sharing().is_some(),
         usual: link(network.latency, network.bandwidth()),
         own: network.links.iter().map(own).collect(),
+        stores: scenario.providers.iter().filter_map(|it| store(scenario, it)).collect(),
     }
+}
+
+fn store(scenario: &Scenario, provider: &file::Provider) -> Option<StoreInfo> {
+    let (store, checkpoints) = scenario.store_of(provider).zip(provider.checkpoints.as_ref())?;
+    Some(StoreInfo {
+        provider: provider.name.to_string(),
+        store: store.to_string(),
+        cost: checkpoints.cost.map_or(0.0, |cost| cost.0.as_secs_f64()),
+        size: checkpoints.size.map_or(0, |size| size.0),
+    })
 }
 
 /// By how much starts of parts may differ for whoever negotiates about them, s.

@@ -41,6 +41,7 @@ mod rows;
 mod summary;
 mod told;
 mod transactions;
+mod transfers;
 mod workflows;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +69,7 @@ struct Books {
     instant: bool,
     /// Whether the run goes on until all is settled that can be.
     settles: bool,
-    /// How data of tasks move between providers.
+    /// How data of tasks, and checkpoints, move between providers.
     data_network: Option<DataNetworkInfo>,
     /// By how much starts of a group may differ, of metaschedulers that negotiate.
     tolerances: BTreeMap<String, Micros>,
@@ -113,6 +114,7 @@ pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
     maintenance::check(&books, &mut findings);
     grid::check(&books, &mut findings);
     inputs::check(&books, &mut findings);
+    transfers::check(&books, &mut findings);
     workflows::check(&books, &mut findings);
     figures::check(folder, &books, &mut findings);
     summary::check(&books, &mut findings);
@@ -122,7 +124,11 @@ pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
 fn read(folder: &Path) -> Result<Books, ResultsError> {
     let run = RunReader::open(folder)?;
     let about = run.about()?;
-    let rows = Rows::read(&run)?;
+    let mut rows = Rows::read(&run)?;
+    // Of a grid there may be more than all else.
+    if about.data_network.as_ref().is_some_and(|it| !it.stores.is_empty()) {
+        rows.checkpoints = run.checkpoints()?;
+    }
     let names = |wanted: fn(RunsOnGrid) -> bool| {
         let workloads = about.workloads.iter().filter(|it| wanted(it.on_grid));
         workloads.map(|it| it.name.clone()).collect()

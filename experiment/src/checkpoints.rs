@@ -6,8 +6,12 @@ use haggle_scheduling::CheckpointRule;
 use haggle_scheduling::checkpoints::{CheckpointCost, Every, IntervalRule, Length, Nodes, Volume};
 use haggle_scheduling::own::{NoSuchRule, Rules};
 
-use haggle_scenario::quantity::TimeOrShare;
+use super::data::way;
+use haggle_scenario::quantity::{Bandwidth, TimeOrShare};
 use haggle_scenario::{Scenario, file};
+
+/// What a plan leaves for the rounding of a transfer over shared links.
+const ROUNDING: Span = Span::from_micros(1_000);
 
 /// Those of jobs on a grid.
 ///
@@ -46,27 +50,49 @@ pub(super) fn of_rigid_jobs(
     let fails = |table: &&file::Failures| table.of.is_empty() || table.of.contains(&provider.name);
     let table = scenario.processor_failures().find(fails);
     let node = table.map_or(1, |table| table.processors_per_node.max(1));
-    let mtbf = written.mtbf.map_or(Span::FOREVER, |mtbf| mtbf.0);
-    let nodes = Nodes { mtbf, processors: node };
+    let known = written.mtbf.map(|mtbf| Nodes { mtbf: mtbf.0, processors: node });
     let adaptive = |rule| Every::Adaptive { rule, node, mean_failure: written.mean_failure };
     Ok(CheckpointRule {
         every: match &written.rule {
             file::CheckpointRule::Periodic => Every::Interval(interval(written)),
             file::CheckpointRule::LastFailure => adaptive(last_failure(written)),
             file::CheckpointRule::MeanFailure => adaptive(mean_failure(written)),
-            file::CheckpointRule::Young => Every::Young(nodes),
-            file::CheckpointRule::Daly => Every::Daly(nodes),
+            file::CheckpointRule::Young => {
+                known.map_or(adaptive(IntervalRule::Young { mtbf: None }), Every::Young)
+            }
+            file::CheckpointRule::Daly => {
+                known.map_or(adaptive(IntervalRule::Daly { mtbf: None }), Every::Daly)
+            }
             file::CheckpointRule::Own(name) => {
+                let nodes = known.unwrap_or(Nodes { mtbf: Span::FOREVER, processors: node });
                 Every::Own(nodes, scenario.own.job_checkpoints.get(name.as_str())?)
             }
         },
         cost: written.cost.map_or(Span::ZERO, |cost| cost.0),
         recovery: written.recovery.0,
-        volume: written.size.zip(written.bandwidth).map(|(size, bandwidth)| Volume {
-            bytes: size.0,
-            bandwidth: (bandwidth.0.round() as u64).max(1),
-        }),
+        volume: written.size.and_then(|size| volume(scenario, provider, written, size.0)),
     })
+}
+
+/// How checkpoints of so many bytes a processor come to where they are kept.
+fn volume(
+    scenario: &Scenario,
+    provider: &file::Provider,
+    written: &file::Checkpoints,
+    bytes: u64,
+) -> Option<Volume> {
+    let whole = |rate: f64| (rate as u64).max(1);
+    if let Some(store) = scenario.store_of(provider) {
+        let (latency, Bandwidth(rate)) = way(scenario, provider.name.as_str(), store.as_str());
+        return Some(match scenario.link_sharing() {
+            // Rates change, and a flow of which it does arrives at the next whole microsecond.
+            Some(_) => Volume { bytes, latency, bandwidth: whole(rate), rounding: ROUNDING },
+            None => Volume { bytes, latency, bandwidth: whole(rate.round()), rounding: Span::ZERO },
+        });
+    }
+    let Bandwidth(rate) = written.bandwidth?;
+    let bandwidth = whole(rate.round());
+    Some(Volume { bytes, latency: Span::ZERO, bandwidth, rounding: Span::ZERO })
 }
 
 fn interval(written: &file::Checkpoints) -> Span {

@@ -11,6 +11,7 @@ pub mod cast;
 mod checkpoints;
 pub mod compare;
 pub mod cost;
+mod data;
 pub mod explain;
 pub mod failures;
 pub mod figures;

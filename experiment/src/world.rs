@@ -23,6 +23,7 @@ use haggle_scheduling::reallocation::{Algorithm, MoveCost, Rule};
 use haggle_scheduling::{MAX_ATTEMPTS, Scheduling};
 
 use super::cast::cast;
+use super::data;
 use super::failures::{Failing, FailuresError, Node, failing};
 use super::grid;
 use super::maintenance::maintenance;
@@ -125,7 +126,7 @@ impl Stage {
         let mut addresses: BTreeMap<String, ActorId> = BTreeMap::new();
         let protocols = transactions(scenario, latency_max(scenario));
         for (id, provider) in (0..).map(ProviderId).zip(&scenario.providers) {
-            let id = stage.add_provider(id, provider, scenario, &protocols)?;
+            let id = stage.add_provider(id, provider, scenario, (&protocols, seating.network))?;
             addresses.insert(provider.name.to_string(), id);
         }
         let clusters = stage.clusters(scenario, &seating, folder)?;
@@ -147,7 +148,7 @@ impl Stage {
         let services = clusters.services.into_iter().chain(resources.services);
         services.for_each(|it| stage.world.actors.push(it));
         if let Some(sharing) = scenario.link_sharing() {
-            let network = workflows::data_network(scenario, &addresses, sharing);
+            let network = data::network(scenario, sharing);
             let id = stage.add(AnyActor::DataNetwork(Box::new(network)));
             assert_eq!(seating.network, Some(id), "whom metaschedulers ask is there");
         }
@@ -190,7 +191,7 @@ impl Stage {
         id: ProviderId,
         provider: &file::Provider,
         scenario: &Scenario,
-        protocols: &[Option<Transaction>],
+        (protocols, network): (&[Option<Transaction>], Option<ActorId>),
     ) -> Result<ActorId, NoSuchRule> {
         let seed = scenario.scenario.seed;
         let config = ProviderConfig {
@@ -205,6 +206,7 @@ impl Stage {
             },
             overrun: provider.overrun,
             on_failure: resuming::on_failure(scenario, provider)?,
+            store: data::store(scenario, provider, network),
             max_attempts: provider.max_attempts.unwrap_or(MAX_ATTEMPTS),
             disclosure: provider.disclosure,
             bargaining: bargaining(provider, scenario)?,
@@ -423,7 +425,7 @@ impl Stage {
             providers,
             ways: match network {
                 Some(network) => DataWays::Shared(network),
-                None => workflows::apart(scenario, addresses, (metascheduler.name.as_str(), me)),
+                None => data::apart(scenario, addresses, (metascheduler.name.as_str(), me)),
             },
         };
         let seed = scenario.scenario.seed;
@@ -522,6 +524,8 @@ fn network(
         .network
         .links
         .iter()
+        // No message goes to a storage.
+        .filter(|link| link.between.iter().all(|end| addresses.contains_key(end.as_str())))
         .map(|link| (site(&link.between[0]), site(&link.between[1]), link.latency.0))
         .collect();
     let parted = scenario.network.partitions.iter();

@@ -42,7 +42,8 @@ pub use job_stories::JobStories;
 pub use moldable::{Moldable, Sizing, Speedup};
 pub use observation::{
     AttemptOutcome, BagRecord, Booking, Coallocated, JobOutcome, JobRecord, LostRun,
-    MaintenanceRecord, MessageFault, Observation, OffersMade, Refusal, ShareRecord, TaskRun,
+    MaintenanceRecord, MessageFault, Observation, OffersMade, Refusal, SentCheckpoint, ShareRecord,
+    TaskRun,
 };
 pub use phased::Phased;
 pub use platform::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};

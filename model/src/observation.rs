@@ -180,6 +180,8 @@ pub struct JobRecord {
     /// Time in which its last attempt did not compute, but was started up after a move, or read or
     /// wrote checkpoints.
     pub checkpointing: Span,
+    /// Those that its last attempt sent over links that others use, too.
+    pub checkpoints: Vec<SentCheckpoint>,
     /// What was granted to it in advance; `None` if nothing was.
     pub granted: Option<Box<GrantedWindow>>,
     /// Of a reservation that was refused: the earliest start at which there would have been room for
@@ -204,6 +206,20 @@ pub struct LostRun {
     /// Time in which it did not compute, but was started up after a move, or read or wrote
     /// checkpoints.
     pub checkpointing: Span,
+    /// Those that it sent over links that others use, too.
+    pub checkpoints: Vec<SentCheckpoint>,
+}
+
+/// A checkpoint of a rigid job that went over links that others use, too, so that nobody could say beforehand when
+/// it would be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentCheckpoint {
+    /// When the job stopped for it.
+    pub requested: Time,
+    /// When it was where it is kept, and the job went on; `None` if it was cut off.
+    pub written: Option<Time>,
+    /// What the attempt had computed by then.
+    pub computing: Span,
 }
 
 impl LostRun {
@@ -399,6 +415,7 @@ impl JobRecord {
             bag: None,
             lost: Vec::new(),
             checkpointing: Span::ZERO,
+            checkpoints: Vec::new(),
             granted: None,
             alternative: None,
         }

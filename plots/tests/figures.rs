@@ -56,6 +56,7 @@ fn run(folder: &Path, jobs: u32, rejected: bool) -> RunReader {
             bag: None,
             lost: Vec::new(),
             checkpointing: Span::ZERO,
+            checkpoints: Vec::new(),
             granted: None,
             alternative: None,
         };
@@ -426,6 +427,7 @@ fn run_of_a_bag(folder: &Path) -> RunReader {
         processors: ProcessorSet::range(1, 1),
         saved: Span::ZERO,
         checkpointing: Span::ZERO,
+        checkpoints: Vec::new(),
     };
     let bag = BagRecord { shares: vec![share], ..BagRecord::default() };
     let mut job = Job::new(0, Time::ZERO, 3, Span::from_secs(100));

@@ -44,6 +44,7 @@ fn run(folder: &Path) -> RunReader {
         processors: ProcessorSet::range(0, 1),
         saved: Span::ZERO,
         checkpointing: Span::ZERO,
+        checkpoints: Vec::new(),
     };
     for (number, provider, (start, end), lost) in
         [(0, 0, (0, 100), vec![]), (2, 0, (100, 300), vec![]), (1, 1, (250, 400), vec![lost])]

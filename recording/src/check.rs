@@ -519,6 +519,7 @@ mod tests {
             bag: None,
             lost: Vec::new(),
             checkpointing: Span::ZERO,
+            checkpoints: Vec::new(),
             granted: None,
             alternative: None,
         }
@@ -693,7 +694,15 @@ mod tests {
         let (start, end) = (Time::ZERO, Time::from_secs(9));
         let processors = ProcessorSet::range(0, 2);
         let provider = ProviderId(0);
-        resumed.lost = vec![LostRun { provider, start, end, processors, saved, checkpointing }];
+        resumed.lost = vec![LostRun {
+            provider,
+            start,
+            end,
+            processors,
+            saved,
+            checkpointing,
+            checkpoints: Vec::new(),
+        }];
         resumed.checkpointing = Span::from_secs(3);
         let violation = check.job_over(&resumed).expect_err("it has done 1 s too much");
         assert_eq!(violation.to_string(), "job 1 computes for 10 s, and its attempts did for 11 s");

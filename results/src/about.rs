@@ -25,7 +25,7 @@ pub struct About {
     /// By how much starts of the parts of a job may differ, s, of each metascheduler that negotiates about them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tolerances: BTreeMap<String, f64>,
-    /// How data of tasks move between providers, if they may.
+    /// How data of tasks and checkpoints move between providers, if they may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_network: Option<DataNetworkInfo>,
     /// The figures that it declares, as `[[figure]]` in scenarios: whoever draws knows what they mean.
@@ -33,7 +33,7 @@ pub struct About {
     pub figures: Vec<serde_json::Value>,
 }
 
-/// How data of tasks move between providers and metaschedulers.
+/// How data of tasks and checkpoints move between providers, metaschedulers and storages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DataNetworkInfo {
     /// Whether transfers share links: a link of their own of two sites, or else the access links of both. Otherwise each
@@ -44,6 +44,22 @@ pub struct DataNetworkInfo {
     /// Between two sites with a link of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<([String; 2], DataLinkInfo)>,
+    /// Where providers keep checkpoints of rigid jobs that go there over this network.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stores: Vec<StoreInfo>,
+}
+
+/// Where a provider keeps checkpoints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StoreInfo {
+    /// Whose jobs write them.
+    pub provider: String,
+    /// Where they are kept.
+    pub store: String,
+    /// For how long a job stops before its data are on their way, s.
+    pub cost: f64,
+    /// What each processor has in a checkpoint, bytes.
+    pub size: u64,
 }
 
 /// How far and how fast a link is.

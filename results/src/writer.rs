@@ -35,7 +35,8 @@ use std::sync::Arc;
 use haggle_model::observation::DisclosedItem;
 use haggle_model::{
     ActorId, AttemptOutcome, Cast, JobId, JobOutcome, JobRecord, JobShape, MessageFault,
-    OffersMade, ProcessorSet, ProviderId, ShareRecord, SiteInfo, Sizing, Span, StageIn, Time,
+    OffersMade, ProcessorSet, ProviderId, SentCheckpoint, ShareRecord, SiteInfo, Sizing, Span,
+    StageIn, Time,
 };
 use serde::Serialize;
 
@@ -52,8 +53,8 @@ use crate::digest::RunDigest;
 use crate::folder::{Existing, PartialFolder};
 use crate::metrics::{Cut, MetricsOptions, Sizes, bounded_slowdown, came_to_nothing};
 use crate::tables::{
-    AttemptCells, Cells, DisclosureCells, FailureCells, JobCells, MessageCells, MessageCountCells,
-    MessageFaultCells, OfferCells, PlacementCells, ResourceCells,
+    AttemptCells, Cells, CheckpointCells, DisclosureCells, FailureCells, JobCells, MessageCells,
+    MessageCountCells, MessageFaultCells, OfferCells, PlacementCells, ResourceCells,
 };
 use crate::tally::Tally;
 use crate::{Provenance, ResultsError, Summary, Timing};
@@ -577,13 +578,45 @@ impl RunWriter {
             checkpointing: record.checkpointing.as_micros(),
             ..AttemptCells::new(&record.job, attempt, provider, record.outcome.into())
         })?;
+        let before = record.lost.iter().fold(Span::ZERO, |sum, run| sum + run.saved);
+        let of = (record, attempt, provider, record.processors.count());
+        self.write_checkpoints(of, &record.checkpoints, before)?;
         let Some(start) = story.start else { return Ok(()) };
         self.write_placements(record, attempt, provider, &record.processors, (start, story.end))
     }
 
+    /// Those of an attempt on so many processors of a job that had computed so much before.
+    fn write_checkpoints(
+        &mut self,
+        (record, attempt, provider, processors): (&JobRecord, i64, ProviderId, u32),
+        checkpoints: &[SentCheckpoint],
+        before: Span,
+    ) -> Result<(), ResultsError> {
+        for (place, it) in (1..).zip(checkpoints) {
+            let done = (before + it.computing).as_secs_f64();
+            let written = it.written.map(Time::as_micros);
+            self.files.put(CheckpointCells {
+                job: i64::from(record.job.id.0),
+                attempt,
+                checkpoint: place,
+                provider,
+                requested: it.requested.as_micros(),
+                written,
+                available: written,
+                work_saved: f64::from(processors) * done,
+                computing: it.computing.as_micros(),
+            })?;
+        }
+        Ok(())
+    }
+
     /// What failures undid: each an attempt of its own, numbered from `first` on.
     fn write_lost(&mut self, record: &JobRecord, first: i64) -> Result<(), ResultsError> {
+        let mut before = Span::ZERO;
         for (attempt, run) in (first..).zip(&record.lost) {
+            let of = (record, attempt, run.provider, run.processors.count());
+            self.write_checkpoints(of, &run.checkpoints, before)?;
+            before += run.saved;
             let offset = self.cast.providers[run.provider.index()].first_processor;
             let (start, end) = (run.start.as_micros(), run.end.as_micros());
             self.files.put(AttemptCells {

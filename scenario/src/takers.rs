@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::file::{
-    LinkSharing, Metascheduler, Model, Overflow, Scenario, Shown, User, Workflows, Workload,
+    LinkSharing, Metascheduler, Model, OnFailure, Overflow, Provider, Scenario, Shown, User,
+    Workflows, Workload,
 };
+use super::quantity::Name;
 
 /// Where jobs may run.
 #[derive(Clone, Copy, Debug)]
@@ -116,9 +118,22 @@ impl Scenario {
         self.metaschedulers.iter().any(|it| self.sends_data(it))
     }
 
-    /// How data of tasks share links, if any move and they do.
+    /// Where rigid jobs of a provider keep their checkpoints, if these go there over the network.
+    pub fn store_of<'s>(&self, provider: &'s Provider) -> Option<&'s Name> {
+        let resumes = provider.on_failure == Some(OnFailure::Resume);
+        let checkpoints = provider.checkpoints.as_ref().filter(|_| resumes)?;
+        let store = checkpoints.store.as_ref();
+        store.filter(|_| checkpoints.size.is_some_and(|size| size.0 > 0))
+    }
+
+    /// Whether checkpoints of a provider go over the network.
+    pub fn carries_checkpoints(&self) -> bool {
+        self.providers.iter().any(|it| self.store_of(it).is_some())
+    }
+
+    /// How data share links, if any move and they do.
     pub fn link_sharing(&self) -> Option<LinkSharing> {
-        self.network.sharing.filter(|_| self.moves_data())
+        self.network.sharing.filter(|_| self.moves_data() || self.carries_checkpoints())
     }
 
     /// Where an actor is: a user, at whom it submits to.

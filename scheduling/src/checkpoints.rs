@@ -17,5 +17,5 @@ pub use self::history::{FailureHistory, MeanFailure};
 pub use self::interval::{Expiry, IntervalRule, IntervalState, Length, Routine, Situation};
 pub use self::optimum::SHORTEST;
 pub use self::rigid::{
-    CheckpointRule, Checkpoints, Every, JobSituation, Nodes, Progress, RigidJob, Volume,
+    CheckpointRule, Checkpoints, Course, Every, JobSituation, Nodes, Progress, RigidJob, Volume,
 };

@@ -15,12 +15,13 @@ macro_rules! examples {
 }
 
 /// All examples, easiest first.
-const EXAMPLES: [(&str, &str); 14] = examples![
+const EXAMPLES: [(&str, &str); 15] = examples![
     "quickstart",
     "sweep",
     "bargaining",
     "failing-sites",
     "failing-grid",
+    "shared-storage",
     "maintenance",
     "reservations",
     "coallocation",

@@ -1,5 +1,5 @@
-//! Data: resources of a grid, and metaschedulers for tasks that they place, have data moved by a network;
-//! resources ask a storage for room.
+//! Data: resources of a grid, metaschedulers for tasks that they place, and providers for checkpoints, have data moved by a
+//! network; resources ask a storage for room.
 //!
 //! ```text
 //!   resource or metascheduler      network
@@ -8,6 +8,11 @@
 //!       │ ── NodeFailed ──────────────▶ │  a resource, where jobs move from one to another
 //!       │ ◀─────────── TransferAborted ─│  if the other end has failed
 //!       │ ◀─────────────── Transferred ─│
+//!
+//!   provider                       network
+//!       │ ── TransferCheckpoint ──────▶ │
+//!       │ ── AbortTransfer ───────────▶ │  if its job has lost its processors
+//!       │ ◀────── CheckpointTransferred │
 //!
 //!   dispatcher                     network
 //!       │ ── TrafficRequest ──────────▶ │
@@ -43,7 +48,15 @@ protocol! {
         } => said("transferred")
             // What ends by itself comes before what fails.
             .during(Phase::Progress),
-        /// Resource or metascheduler to network: these data are not needed any more.
+        /// Provider to network: move this checkpoint of a job, to where it is kept or back.
+        TransferCheckpoint(transfer: Box<Transfer>) => said("transfer_checkpoint"),
+        /// Network to provider: the checkpoint is there. The job's machine waits for it, whether or not its
+        /// scheduler is down.
+        CheckpointTransferred {
+            /// The provider's number for the transfer.
+            number: u32,
+        } => said("checkpoint_transferred").during(Phase::Progress),
+        /// Resource, metascheduler or provider to network: these data are not needed any more.
         AbortTransfer {
             /// The sender's number for the transfer.
             number: u32,

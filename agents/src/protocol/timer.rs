@@ -30,6 +30,12 @@ protocol! {
             /// The slot of the provider.
             slot: u32,
         } => wake(Phase::Decision),
+        /// Provider: the job in this slot has computed until its next checkpoint, or its data are to go on
+        /// their way.
+        CheckpointDue {
+            /// The slot of the provider.
+            slot: u32,
+        } => wake(Phase::Progress),
         /// Provider: all that fails or comes back at this instant has.
         Settle => wake(Phase::Recovery),
         /// Provider: something has ended early in this instant, and all else that ends in it has.

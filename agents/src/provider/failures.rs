@@ -34,7 +34,7 @@ pub enum OnFailure {
 
 impl OnFailure {
     /// The checkpoints that jobs write.
-    pub(super) fn checkpoints(self) -> CheckpointRule {
+    pub fn checkpoints(self) -> CheckpointRule {
         match self {
             OnFailure::Resume(rule) => rule,
             OnFailure::Restart | OnFailure::Requeue | OnFailure::Fail => CheckpointRule::NEVER,
@@ -71,11 +71,14 @@ impl Provider {
                     let (count, planned_end) = (run.processors.count(), run.planned_end);
                     self.load.ended(count, planned_end);
                     killed.push(Killed { slot, processors: count, planned_end });
+                    if let Some(saving) = &run.saving {
+                        self.carried.lost(slot, saving, self.config.store, out);
+                    }
                     let progress = held.progress(&run, now, &self.config);
                     if progress.saved > Span::ZERO {
                         held.more_mut().saved += progress.saved;
                     }
-                    let Run { start, processors, .. } = run;
+                    let Run { start, processors, saving, .. } = run;
                     let run = LostRun {
                         provider,
                         start,
@@ -83,6 +86,7 @@ impl Provider {
                         processors,
                         saved: progress.saved,
                         checkpointing: progress.overhead,
+                        checkpoints: saving.map_or_else(Vec::new, |it| it.sent()),
                     };
                     out.observe(Observation::RunLost { job: held.submission.job.id, run });
                     lost_jobs.push(slot);
@@ -109,6 +113,7 @@ impl Provider {
                             processors: lost,
                             saved: Span::ZERO,
                             checkpointing: Span::ZERO,
+                            checkpoints: Vec::new(),
                         };
                         out.observe(Observation::RunLost { job: share.call.job, run });
                         tasks += count;

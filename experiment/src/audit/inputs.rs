@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Books;
 use super::findings::Findings;
-use super::rows::{Job, Micros, micros};
-use haggle_model::Span;
-use haggle_results::about::{DataLinkInfo, DataNetworkInfo};
-use haggle_results::reader::InputRow;
+use super::rows::{Job, micros};
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
     let rows = &books.rows;
@@ -43,9 +40,6 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         let before = maker.finished <= sent.or(job.started).or(Some(job.left));
         findings.expect(before, "no input is sent before it is made", what);
     }
-    if let Some(network) = &books.data_network {
-        check_transfers(&rows.inputs, network, findings);
-    }
     for row in &rows.workflows {
         // Of a grid, no table has them by task.
         if !books.on_grid.contains(&row.workload) {
@@ -59,68 +53,4 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     let told = books.summary.workflows.map_or(0, |it| it.data as i64);
     let sum = moved.values().sum::<i64>();
     findings.equal("the summary has the bytes of `inputs`", "workflows.data", told, sum);
-}
-
-/// A link by its two ends, or the access link of a site.
-type LinkName<'r> = (&'r str, Option<&'r str>);
-
-/// From when until when bytes flowed, and how many.
-type Flowed = (Micros, Micros, i64);
-
-/// How long transfers took, against the links that they took.
-fn check_transfers(inputs: &[InputRow], network: &DataNetworkInfo, findings: &mut Findings) {
-    let mut carried: BTreeMap<LinkName<'_>, (f64, Vec<Flowed>)> = BTreeMap::new();
-    for row in inputs {
-        let Some((sent, arrived)) = row.moved().map(|(sent, there)| (micros(sent), micros(there)))
-        else {
-            continue;
-        };
-        let (from, to) = (row.from.as_str(), row.to.as_str());
-        let joins = |[a, b]: &[String; 2]| [a, b] == [from, to] || [b, a] == [from, to];
-        let own = network.own.iter().rfind(|(ends, _)| joins(ends)).map(|it| it.1);
-        let DataLinkInfo { latency, bandwidth } = own.unwrap_or(network.usual);
-        let flowing = Span::from_secs_f64(8.0 * row.bytes as f64 / bandwidth).as_micros();
-        let (took, alone) = (arrived - sent, micros(latency) + flowing);
-        let what = || format!("job {} from {from}: {took} us, by itself {alone} us", row.job);
-        if !network.shared {
-            let rule = "a transfer takes its latency and its bytes by the bandwidth";
-            findings.expect(took == alone, rule, what);
-            continue;
-        }
-        findings.expect(took >= alone, "no transfer is faster than by itself", what);
-        let ends: [LinkName<'_>; 2] = match own {
-            Some(_) => [(from.min(to), Some(from.max(to))); 2],
-            None => [(from, None), (to, None)],
-        };
-        for link in &ends[..if own.is_some() { 1 } else { 2 }] {
-            let flows = &mut carried.entry(*link).or_insert((bandwidth, Vec::new())).1;
-            flows.push((sent + micros(latency), arrived, row.bytes));
-        }
-    }
-    for ((end, other), (bandwidth, mut flows)) in carried {
-        flows.sort_unstable();
-        let mut busy: Option<Flowed> = None;
-        let mut settle = |busy: Option<Flowed>| {
-            let Some((from, until, bytes)) = busy else { return };
-            let room = bandwidth / 8.0 * (until - from) as f64 * 1e-6;
-            let holds = bytes as f64 <= room * (1.0 + 1e-9) + 1.0;
-            let what = || {
-                let between = other.map_or(String::new(), |other| format!(" to {other}"));
-                format!("{end}{between}: {bytes} bytes from {from} us to {until} us")
-            };
-            findings.expect(holds, "no link carries more than its bandwidth", what);
-        };
-        for (from, until, bytes) in flows {
-            busy = match busy {
-                Some((first, last, sum)) if from < last => {
-                    Some((first, last.max(until), sum + bytes))
-                }
-                done => {
-                    settle(done);
-                    Some((from, until, bytes))
-                }
-            };
-        }
-        settle(busy);
-    }
 }

@@ -2,8 +2,8 @@
 
 use haggle_model::AttemptOutcome;
 use haggle_results::reader::{
-    AttemptRow, BookingRow, HoldRow, InputRow, OutageRow, PlacementRow, TableData, TextColumn,
-    TransactionRow, WorkflowRow,
+    AttemptRow, BookingRow, CheckpointRow, HoldRow, InputRow, OutageRow, PlacementRow, TableData,
+    TextColumn, TransactionRow, WorkflowRow,
 };
 use haggle_results::{ResourceRow, ResultsError, RunReader, Table};
 
@@ -230,6 +230,8 @@ pub(super) struct Rows {
     pub(super) maintenance: Vec<Maintenance>,
     /// Bytes of `transfers`.
     pub(super) bytes: Vec<i64>,
+    /// Those at providers; none if they keep none elsewhere.
+    pub(super) checkpoints: Vec<CheckpointRow>,
     pub(super) inputs: Vec<InputRow>,
     pub(super) workflows: Vec<WorkflowRow>,
 }
@@ -265,6 +267,7 @@ impl Rows {
             outages: outages(run)?,
             maintenance: maintenance(run)?,
             bytes: read(run, Table::Transfers, &["bytes"], |row| row.integer("bytes"))?,
+            checkpoints: Vec::new(),
             inputs: run.inputs()?,
             workflows: run.workflows()?,
         })

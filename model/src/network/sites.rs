@@ -8,9 +8,9 @@ use super::error::NetworkError;
 use super::link::{Capacity, Link, LinkId, Network};
 use super::path::Path;
 use super::star::Node;
-use crate::{ActorId, Span};
+use crate::Span;
 
-/// Sites of actors. All that a site sends or receives goes over its access link, so that two transfers meet where
+/// Sites of actors, and storages beside them. All that a site sends or receives goes over its access link, so that two transfers meet where
 /// they have a site in common; between two sites may be a link of their own, which their
 /// transfers take in place of both access links. A path has its latency once.
 ///
@@ -24,10 +24,10 @@ use crate::{ActorId, Span};
 pub struct Sites {
     /// Access links first; their latency is that of the paths.
     network: Network,
-    access: BTreeMap<ActorId, LinkId>,
+    access: BTreeMap<Node, LinkId>,
     latency: Span,
     /// Links of their own by the two ends, the smaller one first; in order.
-    own: Vec<([ActorId; 2], LinkId)>,
+    own: Vec<([Node; 2], LinkId)>,
 }
 
 impl Sites {
@@ -36,12 +36,12 @@ impl Sites {
     /// # Errors
     /// If a rate is not above 0, or a latency is below it.
     pub fn new(
-        sites: impl IntoIterator<Item = ActorId>,
+        sites: impl IntoIterator<Item = Node>,
         rate: f64,
         latency: Span,
     ) -> Result<Sites, NetworkError> {
         let link = Link { capacity: Capacity::Shared(rate), latency };
-        let access: BTreeMap<ActorId, LinkId> = sites.into_iter().zip((0..).map(LinkId)).collect();
+        let access: BTreeMap<Node, LinkId> = sites.into_iter().zip((0..).map(LinkId)).collect();
         let network = Network::new(vec![link; access.len()])?;
         Ok(Sites { network, access, latency, own: Vec::new() })
     }
@@ -53,8 +53,8 @@ impl Sites {
     /// As [`Sites::new`].
     pub fn joined(
         mut self,
-        a: ActorId,
-        b: ActorId,
+        a: Node,
+        b: Node,
         rate: f64,
         latency: Span,
     ) -> Result<Sites, NetworkError> {
@@ -76,7 +76,7 @@ impl Sites {
 
     /// Whether this is one of the sites.
     pub fn has(&self, node: Node) -> bool {
-        matches!(node, Node::Site(site) if self.access.contains_key(&site))
+        self.access.contains_key(&node)
     }
 
     /// The path from one site to another.
@@ -85,9 +85,6 @@ impl Sites {
     ///
     /// Where there is no such site.
     pub fn path(&self, from: Node, to: Node) -> Path {
-        let (Node::Site(from), Node::Site(to)) = (from, to) else {
-            panic!("{from:?} and {to:?} are not both sites");
-        };
         if from == to {
             return Path::local();
         }
@@ -102,7 +99,7 @@ impl Sites {
         path.taking(latency)
     }
 
-    fn place(&self, ends: [ActorId; 2]) -> Result<usize, usize> {
+    fn place(&self, ends: [Node; 2]) -> Result<usize, usize> {
         self.own.binary_search_by_key(&ends, |(ends, _)| *ends)
     }
 }
@@ -110,15 +107,20 @@ impl Sites {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ActorId;
+
+    fn site(number: u32) -> Node {
+        Node::Site(ActorId(number))
+    }
 
     fn sites() -> Sites {
-        let all = [2, 5, 7].map(ActorId);
+        let all = [site(2), site(5), site(7), Node::Store(0)];
         let sites = Sites::new(all, 8e6, Span::from_secs(1)).expect("good links");
-        sites.joined(ActorId(7), ActorId(2), 1e6, Span::from_secs(3)).expect("a good link")
+        sites.joined(site(7), site(2), 1e6, Span::from_secs(3)).expect("a good link")
     }
 
     fn path(sites: &Sites, from: u32, to: u32) -> (Vec<usize>, Span) {
-        let path = sites.path(Node::Site(ActorId(from)), Node::Site(ActorId(to)));
+        let path = sites.path(site(from), site(to));
         (path.shared().iter().map(|link| link.0).collect(), path.latency())
     }
 
@@ -130,21 +132,21 @@ mod tests {
         assert_eq!(path(&sites, 7, 5), (vec![2, 1], seconds(1)));
         assert_eq!(path(&sites, 2, 7), (vec![3], seconds(3)));
         assert_eq!(path(&sites, 7, 2), (vec![3], seconds(3)));
-        assert!(sites.path(Node::Site(ActorId(5)), Node::Site(ActorId(5))).is_local());
-        let again = sites.joined(ActorId(2), ActorId(7), 2e6, seconds(4)).expect("a good link");
+        assert!(sites.path(site(5), site(5)).is_local());
+        let again = sites.joined(site(2), site(7), 2e6, seconds(4)).expect("a good link");
         assert_eq!(path(&again, 2, 7), (vec![4], seconds(4)));
     }
 
     #[test]
     fn who_is_no_site_is_not_there() {
         let sites = sites();
-        let has = [Node::Site(ActorId(5)), Node::Site(ActorId(3)), Node::Resource(5)];
-        assert_eq!(has.map(|node| sites.has(node)), [true, false, false]);
+        let has = [site(5), site(3), Node::Resource(5), Node::Store(0), Node::Store(1)];
+        assert_eq!(has.map(|node| sites.has(node)), [true, false, false, true, false]);
     }
 
     #[test]
     fn what_is_no_link_is_refused() {
-        let none = Sites::new([ActorId(0)], 0.0, Span::ZERO).expect_err("no rate");
+        let none = Sites::new([site(0)], 0.0, Span::ZERO).expect_err("no rate");
         assert_eq!(none.to_string(), "link 0: 0 bit/s, expected a finite number above 0");
     }
 }

@@ -54,6 +54,8 @@ pub enum Node {
     Service(usize),
     /// The site of an actor that is none of a grid.
     Site(ActorId),
+    /// A storage beside the sites of actors, counted from 0.
+    Store(u32),
 }
 
 /// Sites in which each node has a link to a switch, and a link between the
@@ -154,7 +156,7 @@ impl Star {
         match node {
             Node::Resource(index) => index < self.site_of.len(),
             Node::Service(index) => index < self.services,
-            Node::Site(_) => false,
+            Node::Site(_) | Node::Store(_) => false,
         }
     }
 
@@ -171,7 +173,7 @@ impl Star {
                 assert!(index < self.services, "there are {} services, not {index}", self.services);
                 (self.sites - 1, LinkId(self.site_of.len() + index))
             }
-            Node::Site(site) => panic!("{site} is no node of a star"),
+            Node::Site(_) | Node::Store(_) => panic!("{node:?} is no node of a star"),
         }
     }
 

@@ -129,6 +129,7 @@ impl Site {
             bag: None,
             lost: Vec::new(),
             checkpointing: Span::ZERO,
+            checkpoints: Vec::new(),
             job: job.into(),
             granted: None,
             alternative: None,

@@ -27,6 +27,7 @@ fn ran(id: u32, (submit, start, end, processors): (i64, i64, i64, u32)) -> JobRe
         bag: None,
         lost: Vec::new(),
         checkpointing: Span::ZERO,
+        checkpoints: Vec::new(),
         granted: None,
         alternative: None,
     }
@@ -205,6 +206,7 @@ fn resumed(id: u32, outcome: JobOutcome) -> JobRecord {
             processors: ProcessorSet::range(0, 2),
             saved: secs(12),
             checkpointing: secs(3),
+            checkpoints: Vec::new(),
         }],
         checkpointing: if gives_up { Span::ZERO } else { secs(2) },
         ..ran(id, (0, 30, 50, 2))

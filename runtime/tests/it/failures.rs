@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use haggle_agents::protocol::SubmissionMessage;
 use haggle_agents::{Message, OnFailure};
+use haggle_model::network::LinkSharing;
 use haggle_model::work::Fraction;
 use haggle_model::{Disclosure, Job, JobOutcome, JobRecord, JobShape, ProcessorSet, Span, Time};
 use haggle_runtime::Driver;
-use haggle_scheduling::checkpoints::{Every, IntervalRule, Length, MeanFailure};
+use haggle_scheduling::checkpoints::{Every, IntervalRule, Length, MeanFailure, Volume};
 use haggle_scheduling::composition::CompositionPolicy;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::{
@@ -16,6 +17,7 @@ use haggle_scheduling::{
 };
 use proptest::prelude::*;
 
+use crate::flows::sites;
 use crate::setup::{NEVER, Ran, Setup, job};
 use crate::trouble::trouble;
 
@@ -443,6 +445,18 @@ fn scheduling(kind: usize) -> Option<Scheduling> {
     }
 }
 
+/// Choices of which checkpoints are kept in a storage.
+const STORED: usize = 7;
+const STORED_ADAPTIVE: usize = 8;
+
+/// The same with checkpoints of 5 MB a processor and more, for links of 10 MB a second.
+fn stored(on_failure: OnFailure, more: i64) -> OnFailure {
+    let bytes = 5_000_000 * (1 + more as u64);
+    let (latency, rounding) = (Span::from_secs(1), Span::from_micros(1_000));
+    let volume = Some(Volume { bytes, latency, bandwidth: 80_000_000, rounding });
+    OnFailure::Resume(CheckpointRule { volume, ..on_failure.checkpoints() })
+}
+
 fn choice_of(drawn: (usize, i64, i64, i64)) -> OnFailure {
     match drawn {
         (0, ..) => OnFailure::Restart,
@@ -450,6 +464,10 @@ fn choice_of(drawn: (usize, i64, i64, i64)) -> OnFailure {
         (2, ..) => OnFailure::Fail,
         (3, interval, cost, recovery) => last_failure(interval, cost, recovery),
         (4, interval, cost, recovery) => mean_failure(interval, cost, recovery),
+        (STORED, interval, cost, recovery) => stored(resume(interval, cost, recovery), cost),
+        (STORED_ADAPTIVE, interval, cost, recovery) => {
+            stored(mean_failure(interval, cost, recovery), cost)
+        }
         (_, interval, cost, recovery) => resume(interval, cost, recovery),
     }
 }
@@ -463,7 +481,7 @@ pub(crate) type Drawn = (usize, Ways, Vec<Work>, [Vec<(i64, i64)>; 2]);
 pub(crate) fn provider() -> impl Strategy<Value = Drawn> {
     let outages = || prop::collection::vec((0_i64..150, 1_i64..40), 0..6);
     let outages = (outages(), outages()).prop_map(|(a, b)| [a, b]);
-    let choice = (0_usize..7, 1_i64..12, 0_i64..4, 0_i64..4);
+    let choice = (0_usize..9, 1_i64..12, 0_i64..4, 0_i64..4);
     let speed = prop_oneof![Just(1.0), Just(0.7), Just(3.0)];
     (0_usize..9, (choice, any::<bool>(), speed), work(), outages)
 }
@@ -481,6 +499,10 @@ pub(crate) fn setup(drawn: &[Drawn], bags: &[Work], latency: i64) -> Setup {
             provider.speed = *speed;
             provider.bargaining.validity = Span::from_secs(4 * latency);
         });
+        if [STORED, STORED_ADAPTIVE].contains(&choice.0) {
+            setup.stored.push(number as usize);
+            setup.sites = Some((sites(drawn.len() as u32 + 1), LinkSharing::MaxMin));
+        }
         for (half, outages) in (0..).zip(outages) {
             let times = outages.iter().map(|&(fail, after)| (fail, fail + after)).collect();
             setup.failing.push((number, ProcessorSet::range(2 * half, 2), times));

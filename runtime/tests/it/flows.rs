@@ -76,9 +76,10 @@ fn paths() -> DataWays {
 
 const MB: u64 = 1_000_000;
 
-/// The first so many actors as sites, each with 10 MB a second, one second from each other.
-fn sites(count: u32) -> Sites {
-    Sites::new((0..count).map(ActorId), 80e6, Span::from_secs(1)).expect("good links")
+/// The first so many actors and a storage as sites, each with 10 MB a second, one second from each other.
+pub(crate) fn sites(count: u32) -> Sites {
+    let nodes = (0..count).map(|it| Node::Site(ActorId(it))).chain([Node::Store(0)]);
+    Sites::new(nodes, 80e6, Span::from_secs(1)).expect("good links")
 }
 
 /// Providers of four processors that take turns, between which data share links.
@@ -254,7 +255,12 @@ fn a_link_of_its_own_is_shared_with_nobody_else() {
     let ran = |own: bool| {
         let mut setup = shared(2);
         if own {
-            let joined = sites(3).joined(ActorId(1), ActorId(2), 40e6, Span::from_secs(2));
+            let joined = sites(3).joined(
+                Node::Site(ActorId(1)),
+                Node::Site(ActorId(2)),
+                40e6,
+                Span::from_secs(2),
+            );
             setup.sites = Some((joined.expect("a good link"), LinkSharing::Literal));
         }
         let flows = [(0, vec![task(5, 1, 10 * MB, &[]), task(5, 1, 20 * MB, &[])])];
@@ -400,21 +406,21 @@ fn alone(bytes: u64) -> i64 {
 
 /// A transfer as its messages tell of it.
 #[derive(Debug)]
-struct Moved {
-    sent: Time,
+pub(crate) struct Moved {
+    pub(crate) sent: Time,
     /// When it arrived, or was not needed any more.
-    end: Option<Time>,
+    pub(crate) end: Option<Time>,
     arrived: bool,
     ends: [Node; 2],
     bytes: u64,
 }
 
-fn moved(ran: &Ran) -> Vec<Moved> {
+pub(crate) fn moved(ran: &Ran) -> Vec<Moved> {
     let mut all: BTreeMap<(ActorId, u32), Moved> = BTreeMap::new();
     for (now, from, to, message) in &ran.messages {
         let Message::Data(message) = message else { continue };
         match *message {
-            DataMessage::Transfer(ref it) => {
+            DataMessage::Transfer(ref it) | DataMessage::TransferCheckpoint(ref it) => {
                 let (ends, bytes) = ([it.from, it.to], it.bytes);
                 let it = Moved { sent: *now, end: None, arrived: false, ends, bytes };
                 assert!(all.insert((*from, transfer_number(message)), it).is_none());
@@ -422,6 +428,10 @@ fn moved(ran: &Ran) -> Vec<Moved> {
             DataMessage::Transferred { number, at } => {
                 let it = all.get_mut(&(*to, number)).expect("it was sent");
                 (it.end, it.arrived) = (Some(at), true);
+            }
+            DataMessage::CheckpointTransferred { number } => {
+                let it = all.get_mut(&(*to, number)).expect("it was sent");
+                (it.end, it.arrived) = (Some(*now), true);
             }
             DataMessage::AbortTransfer { number } => {
                 all.get_mut(&(*from, number)).expect("it was sent").end = Some(*now);
@@ -434,13 +444,13 @@ fn moved(ran: &Ran) -> Vec<Moved> {
 
 fn transfer_number(message: &DataMessage) -> u32 {
     match message {
-        DataMessage::Transfer(it) => it.number,
+        DataMessage::Transfer(it) | DataMessage::TransferCheckpoint(it) => it.number,
         other => panic!("{other:?}"),
     }
 }
 
 /// No transfer is faster than by itself, one that meets no other is as fast, and no access link carries more than it can.
-fn assert_links_are_shared(ran: &Ran) -> Result<(), TestCaseError> {
+pub(crate) fn assert_links_are_shared(ran: &Ran) -> Result<(), TestCaseError> {
     let all = moved(ran);
     let end = |it: &Moved| it.end.unwrap_or(Time::FOREVER);
     for (place, it) in all.iter().enumerate().filter(|(_, it)| it.arrived) {

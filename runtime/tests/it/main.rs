@@ -27,6 +27,7 @@ mod reallocation;
 mod reallocation_invariants;
 mod reserving;
 mod said;
+mod saving;
 mod setup;
 mod simulation;
 mod tickets;

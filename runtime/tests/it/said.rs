@@ -249,6 +249,8 @@ table! {
         // The network is to move the data, and sees all of them anyway.
         Transfer { 0: Asks },
         Transferred { number: Returned, at: Clock },
+        TransferCheckpoint { 0: Asks },
+        CheckpointTransferred { number: Returned },
         AbortTransfer { number: Counts },
         NodeFailed { node: Tells(Item::ResourceStatus) },
         TransferAborted { number: Returned },
@@ -497,6 +499,7 @@ fn fields(message: &Message) -> Row {
         Message::Wake(
             Timer::RunEnds { .. }
             | Timer::PlanEnds { .. }
+            | Timer::CheckpointDue { .. }
             | Timer::Settle
             | Timer::Reschedule
             | Timer::PlanDue

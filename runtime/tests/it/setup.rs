@@ -15,16 +15,16 @@ use haggle_agents::protocol::{
 };
 use haggle_agents::provider::Transacting;
 use haggle_agents::{
-    Acceptor, AnyActor, Coallocator, CoallocatorConfig, DataNetwork, DataWays, Maintenance,
-    Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig, Provider,
-    ProviderConfig, Reallocator, ReallocatorConfig, Routes, Timer, Transaction, Transactor,
-    TransactorConfig, User, UserConfig,
+    Acceptor, AnyActor, CheckpointStore, Coallocator, CoallocatorConfig, DataNetwork, DataWays,
+    Maintenance, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig,
+    Provider, ProviderConfig, Reallocator, ReallocatorConfig, Routes, Timer, Transaction,
+    Transactor, TransactorConfig, User, UserConfig,
 };
 use haggle_agreements::back_off::BackOff;
 use haggle_agreements::{Answer as Vote, Instruction};
 use haggle_model::failures::{Cause, Failures, Outage, OutageList, Resource};
 use haggle_model::job::Lot;
-use haggle_model::network::{LinkSharing, Sites};
+use haggle_model::network::{LinkSharing, Node, Sites};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::random::stream;
 use haggle_model::workflow::{Staged, Transfer};
@@ -67,6 +67,8 @@ pub(crate) struct Setup {
     pub(crate) ways: DataWays,
     /// The sites of which data share links, and how, instead: a network moves them.
     pub(crate) sites: Option<(Sites, LinkSharing)>,
+    /// The providers whose jobs keep their checkpoints in the storage of those sites.
+    pub(crate) stored: Vec<usize>,
     pub(crate) order: EventsOrder,
     pub(crate) latency: Span,
     pub(crate) jitter: Span,
@@ -326,9 +328,16 @@ impl Setup {
     pub(crate) fn world(&self) -> World {
         let mut actors: Vec<Blueprint> = Vec::new();
         let providers = self.providers.len();
-        for config in self.providers.clone() {
-            let mut config = config;
-            config.transacting = self.transacting(ActorId(actors.len() as u32));
+        for (place, mut config) in self.providers.clone().into_iter().enumerate() {
+            let me = ActorId(actors.len() as u32);
+            config.transacting = self.transacting(me);
+            config.store =
+                (self.sites.is_some() && self.stored.contains(&place)).then(|| CheckpointStore {
+                    network: self.data_network(),
+                    here: Node::Site(me),
+                    there: Node::Store(0),
+                    records_all: true,
+                });
             let stream = stream(1, &format!("provider {}", config.id.0), "offers");
             let provider = move || Provider::new(config.clone(), stream.clone());
             actors.push(Box::new(move || AnyActor::Provider(Box::new(provider()))));

@@ -11,7 +11,7 @@ impl Check<'_> {
     pub(super) fn check_actors(&mut self, names: &Names) {
         self.check_presence();
         self.check_processor_total();
-        self.check_resuming();
+        self.check_resuming(names);
         self.check_profiling();
         self.check_users(names);
         self.check_metaschedulers(names);
@@ -384,7 +384,8 @@ impl Check<'_> {
     }
 
     fn check_links(&mut self, names: &Names) {
-        let actors = names.actors();
+        let stores = names.stores.iter().map(String::as_str);
+        let actors = Vec::from_iter(names.actors().into_iter().chain(stores));
         for (index, link) in self.scenario.network.links.iter().enumerate() {
             let path = Path::root().key("network").key("link").index(index).key("between");
             for (end, actor) in link.between.iter().enumerate() {

@@ -2,14 +2,16 @@
 
 use haggle_model::Span;
 
+use super::names::Names;
 use super::{Check, SHORTEST};
-use crate::file::{CheckpointRule, Checkpoints, OnFailure};
+use crate::file::{CheckpointRule, Checkpoints, OnFailure, Provider};
 use crate::quantity::{TimeOrShare, TimeSpan};
+use crate::resolve::copies;
 use haggle_config::document::Path;
 
 impl Check<'_> {
     /// Jobs go on from checkpoints only if they write some.
-    pub(super) fn check_resuming(&mut self) {
+    pub(super) fn check_resuming(&mut self, names: &Names) {
         for (index, provider) in self.scenario.providers.iter().enumerate() {
             let path = Path::root().key("provider").index(index);
             let at = path.key("checkpoints");
@@ -26,7 +28,10 @@ impl Check<'_> {
                             .to_owned(),
                     );
                 }
-                Some(checkpoints) => self.check_job_rule(&at, checkpoints),
+                Some(checkpoints) => {
+                    self.check_job_rule(&at, checkpoints);
+                    self.check_store(&at, checkpoints, provider, names);
+                }
                 None => {}
             }
         }
@@ -36,34 +41,73 @@ impl Check<'_> {
         let some = checkpoints.size.is_some_and(|size| size.0 > 0);
         let costs = checkpoints.cost.is_some_and(|cost| cost != TimeSpan::ZERO) || some;
         self.check_rule(at, checkpoints, costs, "20d");
-        let optimum = checkpoints.rule.is_optimum();
-        let mtbf = at.key("mtbf");
-        if optimum && checkpoints.mtbf.is_none() && !self.is_replaced(&mtbf) {
-            self.report(
-                at,
-                "this rule goes by the mean time between failures of a node".to_owned(),
-                "`mtbf` is missing here",
-                "add it, such as `mtbf = \"20d\"`".to_owned(),
-            );
-        }
-        if optimum && !some && !self.is_replaced(&at.key("size")) {
+        if checkpoints.rule.is_optimum() && !some && !self.is_replaced(&at.key("size")) {
             self.check_optimum(at, checkpoints.cost.or(Some(TimeSpan::ZERO)));
         }
-        let (size, bandwidth) = (at.key("size"), at.key("bandwidth"));
-        match (checkpoints.size, checkpoints.bandwidth) {
-            (Some(_), None) if !self.is_replaced(&bandwidth) => self.report(
+        let [size, bandwidth, store] = ["size", "bandwidth", "store"].map(|key| at.key(key));
+        let goes = checkpoints.bandwidth.is_some() || checkpoints.store.is_some();
+        let may_go = goes || self.is_replaced(&bandwidth) || self.is_replaced(&store);
+        if checkpoints.size.is_some() && !may_go {
+            self.report(
                 &size,
                 "nothing says how fast checkpoints are written".to_owned(),
-                "needs `bandwidth`",
-                "add the rate of the storage, such as `bandwidth = \"10 Gbit/s\"`".to_owned(),
-            ),
-            (None, Some(_)) if !self.is_replaced(&size) => self.report(
-                &bandwidth,
+                "needs `bandwidth` or `store`",
+                "add the rate of the storage, such as `bandwidth = \"10 Gbit/s\"`, or a `store` to which \
+                 [network] carries them"
+                    .to_owned(),
+            );
+        }
+        if goes && checkpoints.size.is_none() && !self.is_replaced(&size) {
+            self.report(
+                if checkpoints.store.is_some() { &store } else { &bandwidth },
                 "nothing says how much is written".to_owned(),
                 "needs `size`",
                 "add what each processor has to save, such as `size = \"2 GB\"`".to_owned(),
-            ),
-            _ => {}
+            );
+        }
+        if checkpoints.bandwidth.is_some() && checkpoints.store.is_some() {
+            self.report(
+                &bandwidth,
+                "checkpoints with a `store` go there over the network".to_owned(),
+                "says twice how fast",
+                "remove it: `bandwidth` of [network], or of a [[network.link]], says how fast; or remove `store`"
+                    .to_owned(),
+            );
+        }
+    }
+
+    /// Checkpoints are kept somewhere else.
+    fn check_store(
+        &mut self,
+        at: &Path,
+        checkpoints: &Checkpoints,
+        provider: &Provider,
+        names: &Names,
+    ) {
+        let at = at.key("store");
+        let Some(store) = checkpoints.store.as_ref().filter(|_| !self.is_replaced(&at)) else {
+            return;
+        };
+        let own = copies(provider);
+        let mut places = names.places_of_data();
+        places.retain(|place| own.iter().all(|copy| copy != place));
+        if own.iter().any(|copy| copy == store.as_str()) {
+            self.report(
+                &at,
+                format!("jobs of \"{store}\" are there already"),
+                "the provider itself",
+                "name another place, or write `bandwidth` instead: how fast the storage of the provider is"
+                    .to_owned(),
+            );
+        } else if places.is_empty() {
+            self.report(
+                &at,
+                format!("no place for checkpoints is called \"{store}\""),
+                "no such place for checkpoints",
+                format!("add it to the network: `stores = [\"{store}\"]` under [network]"),
+            );
+        } else if !places.contains(&store.as_str()) {
+            self.unknown_name(&at, "place for checkpoints", store.as_str(), &places);
         }
     }
 

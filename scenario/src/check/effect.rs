@@ -59,6 +59,7 @@ impl Check<'_> {
         self.maintenance_effects(&flow, names);
         self.message_effects(&flow, names);
         self.grid_effects();
+        self.checkpoint_row_effects();
         self.plan_effects();
         self.mapping_effects(names);
         self.seed_effects();

@@ -14,6 +14,8 @@ pub(crate) struct Names {
     /// Names that stand for several copies, and the copies.
     pub(super) groups: BTreeMap<String, Vec<String>>,
     pub(super) metaschedulers: Vec<String>,
+    /// Storages of the network.
+    pub(super) stores: Vec<String>,
     /// Sites of a grid, and clusters with plans.
     pub(super) sites: Vec<String>,
     /// Whom users of the grid, or of the clusters, submit to.
@@ -35,6 +37,7 @@ impl Names {
             providers: BTreeMap::new(),
             groups: BTreeMap::new(),
             metaschedulers: Vec::new(),
+            stores: Vec::new(),
             sites: Vec::new(),
             takers: Vec::new(),
             used_grid: None,
@@ -57,6 +60,11 @@ impl Names {
             let path = Path::root().key("metascheduler").index(index).key("name");
             check.take(&mut taken, metascheduler.name.as_str(), "metascheduler", &path);
             names.metaschedulers.push(metascheduler.name.to_string());
+        }
+        for (index, store) in scenario.network.stores.iter().enumerate() {
+            let path = Path::root().key("network").key("stores").index(index);
+            check.take(&mut taken, store.as_str(), "storage", &path);
+            names.stores.push(store.to_string());
         }
         if let Some(grid) = &scenario.grid {
             let path = Path::root().key("grid");
@@ -112,6 +120,12 @@ impl Names {
     /// Those who talk over the network, or submit to who does.
     pub(super) fn actors(&self) -> Vec<&str> {
         let others = self.metaschedulers.iter().chain(&self.talkers).chain(&self.used_grid);
+        self.providers.keys().chain(others).map(String::as_str).collect()
+    }
+
+    /// Where data may be: at providers, at metaschedulers and in storages.
+    pub(super) fn places_of_data(&self) -> Vec<&str> {
+        let others = self.metaschedulers.iter().chain(&self.stores);
         self.providers.keys().chain(others).map(String::as_str).collect()
     }
 

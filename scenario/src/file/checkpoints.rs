@@ -36,9 +36,9 @@ pub struct Checkpoints {
     /// At most so many checkpoints are omitted in a row with last-failure; without it, any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omit_max: Option<u32>,
-    /// Mean time between failures for young and daly; rules of one's own at a provider may go by it. On a grid, of a resource; without it, as the
-    /// resource has seen it. At a provider, of a node, which has the `processors-per-node` of its `[[failures]]`; a job on n
-    /// nodes is taken to fail n times as often.
+    /// Mean time between failures for young and daly; without it, as the resource, or every node of the job, has seen it. Rules of one's own at a provider
+    /// may go by it. On a grid, of a resource. At a provider, of a node, which has the `processors-per-node` of its `[[failures]]`;
+    /// a job on n nodes is taken to fail n times as often.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtbf: Option<TimeSpan>,
     /// C: for how long a checkpoint stops the job; without it, no time at a provider, and on a grid 0.1 s to 5 s by the job's length.
@@ -52,9 +52,13 @@ pub struct Checkpoints {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
     /// How fast a rigid job writes to the storage of checkpoints and reads from it, with all of its processors together; jobs that do so at
-    /// one time do not slow each other. Needed with `size`. On a grid, `network` carries checkpoints.
+    /// one time do not slow each other. Needed with `size`, unless there is a `store`. On a grid, `network` carries checkpoints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Bandwidth>,
+    /// Where rigid jobs keep their checkpoints: one of the `stores` of `[network]`, another provider or a metascheduler. They go
+    /// there over the network and come back over it; with its `sharing`, transfers slow each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<Name>,
     /// How a resource of a grid, or a node of a provider, estimates its mean time between failures.
     #[serde(default)]
     pub mean_failure: MeanFailure,

@@ -13,16 +13,19 @@ use crate::quantity::{Bandwidth, Name, Share, TimeSpan};
 pub struct Network {
     /// One-way latency between actors without a link of their own.
     pub latency: TimeSpan,
-    /// How fast data of tasks of workflows move between two actors without a link of their own; each
-    /// transfer has that for itself, after the latency, unless there is `sharing`.
+    /// How fast data of tasks of workflows, and checkpoints with a `store`, move between two sites without a link of their
+    /// own; each transfer has that for itself, after the latency, unless there is `sharing`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "1 Gbit/s"))]
     pub bandwidth: Option<Bandwidth>,
-    /// How data of tasks share links: all that a provider or metascheduler sends or receives goes over its access link of
-    /// this `bandwidth`, and what two actors with a link of their own send each other over that one. Without it,
+    /// How data share links: all that a provider, a metascheduler or a storage sends or receives goes over its access link of
+    /// this `bandwidth`, and what two sites with a link of their own send each other over that one. Without it,
     /// no transfer slows another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<LinkSharing>,
+    /// Names of storages beside the actors, each a site of its own: `store` of `checkpoints` of a provider may name one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stores: Vec<Name>,
     /// Every message takes up to this much longer, at random; those from one actor to another stay in order.
     pub jitter: TimeSpan,
     /// Messages from one actor to another may overtake each other, as each has its own jitter.
@@ -61,6 +64,7 @@ impl Default for Network {
             latency: TimeSpan::ZERO,
             bandwidth: None,
             sharing: None,
+            stores: Vec::new(),
             jitter: TimeSpan::ZERO,
             reordering: false,
             loss: Share::ZERO,
@@ -102,15 +106,15 @@ impl Network {
     }
 }
 
-/// A link between two actors, the same both ways.
+/// A link between two actors, or an actor and a storage, the same both ways.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Link {
-    /// The two actors.
+    /// The two actors, or an actor and a storage.
     pub between: [Name; 2],
     /// One-way latency between them.
     pub latency: TimeSpan,
-    /// How fast data of tasks move between them; without it, as between any others.
+    /// How fast data move between them; without it, as between any others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Bandwidth>,
 }

@@ -24,8 +24,8 @@ pub struct Results {
     pub format: TableFormat,
     /// How much of the messages between actors is kept.
     pub messages: Messages,
-    /// Whether each checkpoint of a grid gets a row; without it, those from which another attempt
-    /// could have started do.
+    /// Whether each checkpoint of a grid, and of rigid jobs that share links on its way to a `store`, gets a row;
+    /// without it, those from which another attempt could have started do.
     #[serde(skip_serializing_if = "is_true")]
     pub checkpoints: bool,
 }

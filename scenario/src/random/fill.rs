@@ -38,6 +38,10 @@ impl Names {
             }
             names.push((Kind::Provider, name));
         }
+        let network = document.get("network").and_then(Value::as_table);
+        let stores = network.and_then(|it| it.get("stores")).and_then(Value::as_array);
+        let stores = stores.into_iter().flatten().filter_map(Value::as_str);
+        names.extend(stores.map(|store| (Kind::Store, store.to_owned())));
         if let Some(grid) = document.get("grid").and_then(Value::as_table) {
             let name = grid.get("name").and_then(Value::as_str).unwrap_or("grid");
             names.push((Kind::Grid, name.to_owned()));

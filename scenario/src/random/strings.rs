@@ -31,6 +31,7 @@ pub(super) enum Kind {
     Workload,
     Provider,
     Metascheduler,
+    Store,
     User,
     Grid,
     Site,
@@ -49,6 +50,7 @@ impl Kind {
             Kind::Workload => "workload",
             Kind::Provider => "provider",
             Kind::Metascheduler => "metascheduler",
+            Kind::Store => "network",
             Kind::User => "user",
             Kind::Grid | Kind::Site | Kind::Resource => "grid",
             Kind::Plans | Kind::Cluster => "plans",
@@ -60,7 +62,8 @@ impl Kind {
 /// What the string at a key of a table means; of a list, its members.
 pub(super) fn role(table: &str, key: &str) -> Option<Role> {
     use Kind::{
-        Axis, Cluster, Grid, Group, Metascheduler, Plans, Provider, Resource, Site, User, Workload,
+        Axis, Cluster, Grid, Group, Metascheduler, Plans, Provider, Resource, Site, Store, User,
+        Workload,
     };
     Some(match (table, key) {
         ("Workload", "name") => Role::Own("w"),
@@ -90,7 +93,10 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("Figure", "providers") => Role::Names(&[Provider, Site, Resource, Cluster]),
         ("Figure", "x") => Role::Names(&[Axis]),
         ("Figure", "group-by") => Role::Names(&[Axis, Group, Group]),
-        ("Link" | "Partition", "between") => Role::Names(&[Provider, Metascheduler, User, Grid]),
+        ("Network", "stores") => Role::Own("d"),
+        ("Checkpoints", "store") => Role::Names(&[Provider, Metascheduler, Store, Store]),
+        ("Link", "between") => Role::Names(&[Provider, Metascheduler, Store, User, Grid]),
+        ("Partition", "between") => Role::Names(&[Provider, Metascheduler, User, Grid]),
         ("Header", "description") | ("Figure", "title") => Role::Text,
         ("Workload", "log") => Role::Log,
         ("Recorded", "log") => Role::Record,

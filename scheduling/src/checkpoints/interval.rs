@@ -219,8 +219,12 @@ impl Length {
 
 /// The shortest interval of MeanFailure: I_min, but a job must make progress.
 fn shortest(minimum: Length, execution: Span, cost: Span) -> Span {
-    let progress = cost + Fraction::from_ppm(1_000).of(cost);
-    minimum.given(execution).max(progress).max(SHORTEST)
+    minimum.given(execution).max(progress(cost))
+}
+
+/// The shortest interval with which a job gets on: longer than a checkpoint takes.
+pub(super) fn progress(cost: Span) -> Span {
+    (cost + Fraction::from_ppm(1_000).of(cost)).max(SHORTEST)
 }
 
 #[cfg(test)]

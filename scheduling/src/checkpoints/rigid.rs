@@ -14,7 +14,7 @@ use haggle_model::work::span_of;
 use haggle_model::{Span, Time};
 
 use super::history::{FailureHistory, MeanFailure};
-use super::interval::IntervalRule;
+use super::interval::{IntervalRule, progress};
 use super::optimum::{SHORTEST, daly, young};
 use super::steps::{Seen, Steps};
 use crate::own::Own;
@@ -32,20 +32,33 @@ pub struct CheckpointRule {
     pub volume: Option<Volume>,
 }
 
-/// The data of checkpoints, on their way to a storage that all processors of a job share; jobs do not slow each other.
+/// The data of checkpoints, on their way to a storage that all processors of a job share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Volume {
     /// What each processor has, bytes.
     pub bytes: u64,
-    /// How fast the storage takes them from a job, bit/s; above zero.
+    /// How long the first of them is under way.
+    pub latency: Span,
+    /// How fast the storage takes them from a job that has it for itself, bit/s; above zero.
     pub bandwidth: u64,
+    /// What may come on top, because whoever moves them rounds.
+    pub rounding: Span,
 }
 
 impl Volume {
-    /// How long the data of so many processors take, rounded up to the next microsecond.
+    /// What so many processors have together, bytes.
+    pub fn of(self, processors: u32) -> u64 {
+        self.bytes.saturating_mul(u64::from(processors))
+    }
+
+    /// How long the data of so many processors take by themselves, rounded up to the next microsecond.
     fn transfer(self, processors: u32) -> Span {
         let bits = u128::from(self.bytes) * 8 * u128::from(processors);
-        span_of((bits * 1_000_000).div_ceil(u128::from(self.bandwidth)))
+        if bits == 0 {
+            return Span::ZERO;
+        }
+        let flowing = span_of((bits * 1_000_000).div_ceil(u128::from(self.bandwidth)));
+        self.latency + flowing + self.rounding
     }
 }
 
@@ -65,7 +78,8 @@ pub enum Every {
     /// long the job takes as a whole, is what was requested: nobody knows more. A job without a request
     /// saves its progress as if the next failure were always near.
     Adaptive {
-        /// [`IntervalRule::LastFailure`] or [`IntervalRule::MeanFailure`].
+        /// [`IntervalRule::LastFailure`], [`IntervalRule::MeanFailure`], or one of the optima by what the nodes have seen,
+        /// which are no shorter here than the job needs to get on.
         rule: IntervalRule,
         /// Processors of a node, at least 1.
         node: u32,
@@ -163,6 +177,10 @@ impl CheckpointRule {
             {
                 Times::Steady(interval)
             }
+            Every::Adaptive {
+                rule: IntervalRule::Young { .. } | IntervalRule::Daly { .. },
+                ..
+            } if seen == Seen::Always => Times::Steady(progress(cost)),
             Every::Adaptive { rule, .. } => {
                 Times::Adaptive { rule, execution: job.limit, saved: job.saved, seen }
             }
@@ -241,8 +259,21 @@ impl Checkpoints {
     /// Those of an attempt that computes for so long, one after the other.
     fn steps(&self, computing: Span, resumed: bool) -> Option<Steps> {
         let Times::Adaptive { rule, execution, saved, seen } = self.times else { return None };
-        let recovery = self.recovers(resumed);
-        Some(Steps::new(rule, execution, saved, seen, self.cost, recovery, computing))
+        let mut steps = Steps::new(rule, execution, saved, seen, self.cost, computing);
+        steps.stood(self.recovers(resumed));
+        Some(steps)
+    }
+
+    /// The same one by one, for who sees how long each takes.
+    pub fn course(&self, computing: Span) -> Course {
+        let pace = match self.times {
+            Times::Steady(interval) => Pace::Steady(interval),
+            Times::Adaptive { rule, execution, saved, seen } => {
+                let steps = Steps::new(rule, execution, saved, seen, self.cost, computing);
+                Pace::Adaptive(Box::new(steps))
+            }
+        };
+        Course { pace, computing, computed: Span::ZERO }
     }
 
     /// How long an attempt takes that computes for so long, and goes on from a
@@ -282,6 +313,45 @@ impl Checkpoints {
         let last = written == most;
         let writing = if last { Span::ZERO } else { (rest - interval).max(Span::ZERO) };
         Progress { saved: interval * written, overhead: recovery + self.cost * written + writing }
+    }
+}
+
+/// The checkpoints of an attempt one after the other, each of which takes as long as it takes.
+#[derive(Clone, Debug)]
+pub struct Course {
+    pace: Pace,
+    /// What the attempt is to compute.
+    computing: Span,
+    /// What it has computed up to the last checkpoint that was due.
+    computed: Span,
+}
+
+#[derive(Clone, Debug)]
+enum Pace {
+    Steady(Span),
+    Adaptive(Box<Steps>),
+}
+
+impl Course {
+    /// For how long the attempt computes until it stops for the next checkpoint; none is written before its end if there
+    /// is no next one.
+    pub fn until_next(&mut self) -> Option<Span> {
+        let computed = match &mut self.pace {
+            Pace::Steady(interval) => {
+                Some(self.computed + *interval).filter(|&it| it < self.computing)
+            }
+            Pace::Adaptive(steps) => steps.due().map(|step| step.computed),
+        }?;
+        let computes = computed - self.computed;
+        self.computed = computed;
+        Some(computes)
+    }
+
+    /// It stood still for so long: it recovered before it computed, or the last checkpoint that was due is written.
+    pub fn stood(&mut self, took: Span) {
+        if let Pace::Adaptive(steps) = &mut self.pace {
+            steps.stood(took);
+        }
     }
 }
 

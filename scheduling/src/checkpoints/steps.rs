@@ -3,7 +3,7 @@
 use haggle_model::{Span, Time};
 
 use super::history::{FailureHistory, MeanFailure};
-use super::interval::{Expiry, IntervalRule, IntervalState, Situation};
+use super::interval::{Expiry, IntervalRule, IntervalState, Situation, progress};
 
 /// What the nodes under a job have seen of failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +53,18 @@ impl Steps {
         saved: Span,
         seen: Seen,
         cost: Span,
-        recovery: Span,
         computing: Span,
     ) -> Steps {
-        let (elapsed, computed, timer) = (recovery, Span::ZERO, None);
+        let (elapsed, computed, timer) = (Span::ZERO, Span::ZERO, None);
         Steps { rule, execution, saved, seen, cost, computing, elapsed, computed, timer }
+    }
+
+    /// A queue plans for as many checkpoints as there can be, so an optimum may not be as short as it likes.
+    fn least(&self) -> Span {
+        match self.rule {
+            IntervalRule::Young { .. } | IntervalRule::Daly { .. } => progress(self.cost),
+            _ => Span::ZERO,
+        }
     }
 
     fn situation(&self) -> Situation {
@@ -74,12 +81,12 @@ impl Steps {
     }
 }
 
-impl Iterator for Steps {
-    type Item = Step;
-
-    fn next(&mut self) -> Option<Step> {
+impl Steps {
+    /// The next checkpoint, up to which the attempt computes.
+    pub(super) fn due(&mut self) -> Option<Step> {
         let (mut state, mut timer) =
             self.timer.unwrap_or_else(|| self.rule.start(&self.situation()));
+        timer = timer.max(self.least());
         loop {
             // None is written at the end, nor where there is none.
             if self.computed + timer >= self.computing || self.elapsed + timer >= Span::FOREVER {
@@ -90,13 +97,30 @@ impl Iterator for Steps {
             match self.rule.expire(&mut state, &self.situation()) {
                 Expiry::Omit(again) => timer = again,
                 Expiry::Write => {
-                    let step = Step { begins: self.elapsed, computed: self.computed };
-                    self.elapsed += self.cost;
-                    let again = self.rule.written(&mut state, &self.situation());
-                    self.timer = Some((state, again));
-                    return Some(step);
+                    self.timer = Some((state, Span::ZERO));
+                    return Some(Step { begins: self.elapsed, computed: self.computed });
                 }
             }
         }
+    }
+
+    /// The attempt stood still for so long: it recovered before the first checkpoint, or the last one that was
+    /// due is written.
+    pub(super) fn stood(&mut self, took: Span) {
+        self.elapsed += took;
+        if let Some((mut state, _)) = self.timer {
+            let again = self.rule.written(&mut state, &self.situation());
+            self.timer = Some((state, again));
+        }
+    }
+}
+
+impl Iterator for Steps {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        let step = self.due()?;
+        self.stood(self.cost);
+        Some(step)
     }
 }

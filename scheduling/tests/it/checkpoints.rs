@@ -41,7 +41,9 @@ fn wide_jobs_save_more_often() {
 #[test]
 fn wide_jobs_have_more_to_save() {
     let nodes = Nodes { mtbf: secs(80_000), processors: 1 };
-    let volume = Some(Volume { bytes: 2_000_000_000, bandwidth: 4_000_000_000 });
+    let (latency, rounding) = (Span::ZERO, Span::ZERO);
+    let bytes = 2_000_000_000;
+    let volume = Some(Volume { bytes, latency, bandwidth: 4_000_000_000, rounding });
     let rule =
         CheckpointRule { every: Every::Young(nodes), cost: secs(5), recovery: secs(1), volume };
     let of = |processors| {
@@ -192,11 +194,30 @@ fn mean_failure_goes_by_the_nodes_of_a_job() {
     assert_eq!(adaptive(rule, 2, 0).planned(job).lasts(secs(100), false), secs(100 + 2 * 15));
 }
 
+/// The same node: M is 50 s at first, and Young's interval √(2·2·50) = 14.14 s. The first checkpoint is there 16.14 s later, when
+/// M is 58.07 s and the interval 15.24 s. A node that fails each second would have 2 s of each; a job needs more than that to get on,
+/// and is planned for no less: 49 times 2.002 s in 100.
+#[test]
+fn the_optimum_goes_by_the_nodes_of_a_job_where_no_mean_is_given() {
+    let rule = adaptive(IntervalRule::Young { mtbf: None }, 2, 0);
+    let job = RigidJob { processors: 1, limit: Some(secs(100)), saved: Span::ZERO };
+    let saved = |history: &[i64], elapsed: i64| {
+        let it = rule.attempt(job, Time::from_secs(100), failed(history));
+        it.progress(secs(elapsed), secs(100), false).saved.as_secs_f64()
+    };
+    assert_eq!(saved(&[30, 60], 16), 0.0);
+    assert!((saved(&[30, 60], 17) - 14.142_135).abs() < 1e-6);
+    assert!((saved(&[30, 60], 34) - (14.142_135 + 15.240_98)).abs() < 1e-3);
+    let often = Vec::from_iter(1..=100);
+    assert!((saved(&often, 5) - 2.002).abs() < 1e-9);
+    assert_eq!(rule.planned(job).lasts(secs(100), false), secs(100 + 2 * 49));
+}
+
 proptest! {
     /// An attempt takes no longer than it was planned for, its progress never falls, and its end is when all is computed.
     #[test]
     fn adaptive_attempts_keep_to_their_plans(
-        last: bool,
+        kind in 0..4,
         max_omit in prop::option::of(0_u32..4),
         (interval, least, step, first) in (1_i64..30, 1_i64..30, 0_i64..30, 1_i64..40),
         limit in 1_u32..=100,
@@ -207,9 +228,12 @@ proptest! {
         closed: bool,
         known: bool,
     ) {
-        let rule = match last {
-            true => IntervalRule::LastFailure { interval: secs(interval), max_omit },
-            false => IntervalRule::MeanFailure {
+        let cost = if kind < 2 { cost.max(1) } else { cost };
+        let rule = match kind {
+            0 => IntervalRule::Young { mtbf: None },
+            1 => IntervalRule::Daly { mtbf: None },
+            2 => IntervalRule::LastFailure { interval: secs(interval), max_omit },
+            _ => IntervalRule::MeanFailure {
                 interval: secs(interval),
                 minimum: Length::Fixed(secs(least)),
                 step: Length::Fixed(secs(step)),
@@ -240,7 +264,9 @@ proptest! {
             prop_assert!(after.overhead >= before.overhead);
             before = after;
         }
-        prop_assert_eq!(lasts - before.overhead, computing);
-        prop_assert!(before.saved < computing);
+        let last = it.progress(lasts, computing, resumed);
+        prop_assert!(last.saved >= before.saved && last.overhead >= before.overhead);
+        prop_assert_eq!(lasts - last.overhead, computing);
+        prop_assert!(last.saved < computing);
     }
 }

@@ -186,6 +186,7 @@ impl Running {
                     processors,
                     saved: Span::ZERO,
                     checkpointing: Span::ZERO,
+                    checkpoints: Vec::new(),
                 };
                 out.observe(Observation::RunLost { job, run });
             }

@@ -1,10 +1,20 @@
 //! Keys of checkpoints that their rule, or the place where jobs run, does not read.
 
 use crate::check::Check;
-use crate::file::{CheckpointRule, Checkpoints};
+use crate::file::{CheckpointRule, Checkpoints, Grid};
 use haggle_config::document::Path;
 
 impl Check<'_> {
+    /// Whether there are rows to choose from.
+    pub(super) fn checkpoint_row_effects(&mut self) {
+        let scenario = self.scenario;
+        let on_grid = scenario.grid.as_ref().is_some_and(Grid::saves);
+        let shared = scenario.carries_checkpoints() && scenario.network.sharing.is_some();
+        let at = Path::root().key("results").key("checkpoints");
+        let why = "no job of this scenario writes checkpoints that get a row";
+        self.uses(&at, on_grid || shared, "the results", why, "remove it");
+    }
+
     pub(super) fn grid_rule_effects(&mut self, at: &Path, checkpoints: &Checkpoints) {
         let rule = &checkpoints.rule;
         let optimum = rule.is_optimum();
@@ -14,7 +24,7 @@ impl Check<'_> {
         self.rule_effects(at, checkpoints, "the grid's checkpoints", optimum, learns);
         let remedy = "remove it; `data` of a workload says how much is written, and `network` of \
                       the grid carries it";
-        for key in ["size", "bandwidth"] {
+        for key in ["size", "bandwidth", "store"] {
             let why = "only rigid jobs at providers read it";
             self.uses(&at.key(key), false, "the grid's checkpoints", why, remedy);
         }
@@ -23,7 +33,8 @@ impl Check<'_> {
     pub(super) fn job_rule_effects(&mut self, at: &Path, checkpoints: &Checkpoints, owner: &str) {
         let rule = &checkpoints.rule;
         let weighs = rule.is_optimum() || matches!(rule, CheckpointRule::Own(_));
-        let learns = *rule == CheckpointRule::MeanFailure;
+        let optimum = rule.is_optimum() && checkpoints.mtbf.is_none();
+        let learns = *rule == CheckpointRule::MeanFailure || optimum;
         self.rule_effects(at, checkpoints, &format!("the checkpoints of {owner}"), weighs, learns);
     }
 

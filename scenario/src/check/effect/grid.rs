@@ -116,9 +116,6 @@ impl Check<'_> {
             }
         }
         self.progress_effects(grid);
-        let at = Path::root().key("results").key("checkpoints");
-        let why = "no job of this scenario writes checkpoints that get a row";
-        self.uses(&at, saves, "the results", why, "remove it");
     }
 
     /// What tasks say of their progress, where nobody listens.

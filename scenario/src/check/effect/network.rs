@@ -5,7 +5,8 @@ use crate::check::Check;
 use crate::check::channel::{at_once, crossing, parts_overflow};
 use crate::check::names::Names;
 use crate::file::Transport;
-use crate::quantity::{Share, TimeSpan};
+use crate::quantity::{Name, Share, TimeSpan};
+use crate::resolve::copies;
 use haggle_config::document::Path;
 
 const NO_WAY: &str = "no message goes that way: users are where they submit to, and providers \
@@ -22,18 +23,35 @@ impl Check<'_> {
         let travels = flow.metaschedulers.iter().any(|&used| used);
         let why = "without a metascheduler no message travels: users are at their provider";
         let remedy = "remove it, or let users submit to a metascheduler";
-        for key in ["latency", "jitter", "loss", "duplication"] {
+        let scenario = self.scenario;
+        let keeps = scenario.carries_checkpoints();
+        self.uses(&network.key("latency"), travels || keeps, "the network", why, remedy);
+        for key in ["jitter", "loss", "duplication"] {
             self.uses(&network.key(key), travels, "the network", why, remedy);
         }
-        let scenario = self.scenario;
         let carries =
             Vec::from_iter(scenario.metaschedulers.iter().filter(|it| scenario.sends_data(it)));
-        let why = "no task of a workflow has data that move: users with such workflows submit to no \
-                   metascheduler";
-        let remedy =
-            "remove it, or submit workflows of a `shape` or from `files` to a metascheduler";
+        let why = "no data move: users with workflows that have data submit to no metascheduler, and no \
+                   provider keeps checkpoints in a `store`";
+        let remedy = "remove it, or submit workflows of a `shape` or from `files` to a metascheduler, or \
+                      give `checkpoints` of a provider a `store`";
         for key in ["bandwidth", "sharing"] {
-            self.uses(&network.key(key), !carries.is_empty(), "the network", why, remedy);
+            let read = keeps || !carries.is_empty();
+            self.uses(&network.key(key), read, "the network", why, remedy);
+        }
+        for (index, store) in scenario.network.stores.iter().enumerate() {
+            let at = network.key("stores").index(index);
+            let is_used = scenario.providers.iter().any(|it| scenario.store_of(it) == Some(store));
+            let why = "no provider keeps checkpoints there";
+            let remedy = "remove it, or name it as `store` of the `checkpoints` of a provider whose jobs \
+                          go on from them";
+            self.has_effect(
+                &at,
+                is_used,
+                &format!("`stores` entry \"{store}\" of the network"),
+                why,
+                remedy,
+            );
         }
         let reorders = travels && scenario.network.jitter > TimeSpan::ZERO;
         let why = "every message takes the same time";
@@ -90,8 +108,17 @@ impl Check<'_> {
                 };
                 site_a != site_b && is_end(site_a) && is_end(site_b)
             });
+            // So do checkpoints that are kept elsewhere.
+            let keeps = scenario.providers.iter().any(|it| {
+                let store = scenario.store_of(it).map(Name::as_str);
+                let joins = |one: &str, other: &str| {
+                    store == Some(other) && copies(it).iter().any(|copy| copy == one)
+                };
+                joins(site_a, site_b) || joins(site_b, site_a)
+            });
             let overflows = |one, other| scenario.overflows(one, other);
             let read = sends
+                || keeps
                 || talk(site_a, site_b)
                 || talk(site_b, site_a)
                 || overflows(site_a, site_b)
@@ -100,8 +127,8 @@ impl Check<'_> {
             let what = format!("the link between \"{a}\" and \"{b}\"");
             let remedy = "remove the link, or name other actors";
             self.has_effect(&at.key("between"), read, &what, NO_WAY, remedy);
-            let why = "no data of tasks go that way";
-            self.uses(&at.key("bandwidth"), sends, &what, why, "remove it");
+            let why = "no data go that way";
+            self.uses(&at.key("bandwidth"), sends || keeps, &what, why, "remove it");
         }
     }
 
@@ -114,6 +141,7 @@ impl Check<'_> {
         let keys = [
             "bandwidth",
             "sharing",
+            "stores",
             "loss",
             "duplication",
             "reordering",

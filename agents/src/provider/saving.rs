@@ -1,0 +1,284 @@
+//! Checkpoints that go over a network which others use, too.
+//!
+//! Nobody knows beforehand how long one takes. So an attempt goes on step by step: a timer goes off when the job is to
+//! stop, and the network says when its data are there.
+//!
+//! ```text
+//!   starts ─ start-up, recovery ─ reads ─┐
+//!                                        ▼
+//!                       ┌──────────── computes ───────▶ ends
+//!                       │                │ a checkpoint is due
+//!                     writes ◀─ cost ────┘
+//! ```
+//!
+//! The queue plans as if no transfer slowed another. An attempt that takes longer has its plan extended when that is over.
+
+use std::collections::BTreeMap;
+
+use haggle_model::network::Node;
+use haggle_model::{ActorId, SentCheckpoint, Span, Time};
+use haggle_scheduling::Slot;
+use haggle_scheduling::checkpoints::{Checkpoints, Course, Progress};
+
+use super::{Held, HeldJob, Provider, ProviderConfig};
+use crate::Outbox;
+use crate::protocol::{DataMessage, Timer, Transfer};
+
+/// Where rigid jobs keep their checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckpointStore {
+    /// Who carries them.
+    pub network: ActorId,
+    /// Where the jobs run.
+    pub here: Node,
+    /// Where they are kept.
+    pub there: Node,
+    /// Whether each checkpoint is recorded, or of an attempt the last that was there.
+    pub records_all: bool,
+}
+
+/// An attempt, and how far it has come.
+#[derive(Debug)]
+pub(super) struct Saving {
+    course: Course,
+    /// For how long it is started up, and how long it recovers beside reading, if it goes on from a checkpoint.
+    start_up: Span,
+    recovery: Option<Span>,
+    /// For how long it stops for a checkpoint beside writing.
+    cost: Span,
+    stage: Stage,
+    /// When it began to compute, or to stand still.
+    since: Time,
+    /// What it had computed before that.
+    computed: Span,
+    /// As much of it need not be done again.
+    saved: Span,
+    /// Time before that in which it did not compute.
+    overhead: Span,
+    /// Its checkpoints that are there: all of them, or the last one.
+    sent: Vec<SentCheckpoint>,
+    records_all: bool,
+}
+
+/// What a job does, or waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It is started up, and recovers.
+    Prepares,
+    /// Its last checkpoint is on its way to it, by this number.
+    Reads(u32),
+    /// It computes, for so long until its next checkpoint; `None` = to its end.
+    Computes(Option<Span>),
+    /// It stops for a checkpoint.
+    Stops,
+    /// The checkpoint is on its way, by this number.
+    Writes(u32),
+}
+
+/// What has to be done for it to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// A timer goes off after so long.
+    Wait(Span),
+    /// Its checkpoint comes from where it is kept.
+    Read,
+    /// Its checkpoint goes there.
+    Write,
+    /// It has computed so much, and goes on to its end.
+    Finish(Span),
+}
+
+impl Saving {
+    /// An attempt that starts now and is to compute for so long.
+    pub(super) fn new(
+        now: Time,
+        held: &HeldJob,
+        checkpoints: &Checkpoints,
+        computing: Span,
+        config: &ProviderConfig,
+    ) -> Saving {
+        let rule = config.on_failure.checkpoints();
+        Saving {
+            course: checkpoints.course(computing),
+            start_up: held.more().stage_in.start_up,
+            recovery: held.resumes().then_some(rule.recovery),
+            cost: rule.cost,
+            stage: Stage::Prepares,
+            since: now,
+            computed: Span::ZERO,
+            saved: Span::ZERO,
+            overhead: Span::ZERO,
+            sent: Vec::new(),
+            records_all: config.store.is_some_and(|store| store.records_all),
+        }
+    }
+
+    fn computes(&self) -> bool {
+        matches!(self.stage, Stage::Computes(_))
+    }
+
+    /// How far it has come by now.
+    pub(super) fn progress(&self, now: Time) -> Progress {
+        let stood = if self.computes() { Span::ZERO } else { now - self.since };
+        Progress { saved: self.saved, overhead: self.overhead + stood }
+    }
+
+    /// How long what is left of an attempt takes that was planned to compute for so long, if no transfer slows another from
+    /// now on; what it stands still for takes as long again as it has, at least. `None` if it has computed as much.
+    pub(super) fn left(&self, now: Time, planned: Span, checkpoints: &Checkpoints) -> Option<Span> {
+        let since = now - self.since;
+        let (computed, standing) = match self.computes() {
+            true => (self.computed + since, Span::ZERO),
+            false => (self.computed, since.max(checkpoints.cost())),
+        };
+        let left = Some(planned - computed).filter(|&left| left > Span::ZERO)?;
+        Some(standing + checkpoints.lasts(left, false))
+    }
+
+    fn begin(&mut self, now: Time) -> Next {
+        match self.start_up + self.recovery.unwrap_or(Span::ZERO) {
+            Span::ZERO => self.due(now),
+            prepares => Next::Wait(prepares),
+        }
+    }
+
+    /// Its timer has gone off.
+    fn due(&mut self, now: Time) -> Next {
+        match self.stage {
+            Stage::Prepares if self.recovery.is_some() => Next::Read,
+            Stage::Computes(step) => {
+                self.computed += step.unwrap_or(Span::ZERO);
+                (self.stage, self.since) = (Stage::Stops, now);
+                if self.cost > Span::ZERO { Next::Wait(self.cost) } else { Next::Write }
+            }
+            Stage::Stops => Next::Write,
+            Stage::Prepares | Stage::Reads(_) | Stage::Writes(_) => self.compute(now),
+        }
+    }
+
+    /// Its checkpoint has come to where it goes.
+    fn carried(&mut self, now: Time) -> Next {
+        let stood = now - self.since;
+        match self.stage {
+            Stage::Writes(_) => {
+                self.saved = self.computed;
+                if !self.records_all {
+                    self.sent.clear();
+                }
+                self.sent.push(self.checkpoint(Some(now)));
+                self.course.stood(stood);
+            }
+            _ => self.course.stood(stood - self.start_up),
+        }
+        self.compute(now)
+    }
+
+    /// It computes until its next checkpoint, or to its end.
+    fn compute(&mut self, now: Time) -> Next {
+        let next = self.course.until_next();
+        self.overhead += now - self.since;
+        (self.stage, self.since) = (Stage::Computes(next), now);
+        next.map_or(Next::Finish(self.computed), Next::Wait)
+    }
+
+    /// The one for which it stands still.
+    fn checkpoint(&self, written: Option<Time>) -> SentCheckpoint {
+        SentCheckpoint { requested: self.since, written, computing: self.computed }
+    }
+
+    /// What it has sent, now that it is over.
+    pub(super) fn sent(mut self) -> Vec<SentCheckpoint> {
+        if self.records_all && matches!(self.stage, Stage::Stops | Stage::Writes(_)) {
+            self.sent.push(self.checkpoint(None));
+        }
+        self.sent
+    }
+
+    /// The number of its transfer that is on its way.
+    fn number(&self) -> Option<u32> {
+        match self.stage {
+            Stage::Reads(number) | Stage::Writes(number) => Some(number),
+            Stage::Prepares | Stage::Computes(_) | Stage::Stops => None,
+        }
+    }
+}
+
+/// The transfers of a provider that are on their way, and the jobs that wait for them.
+#[derive(Debug, Default)]
+pub(super) struct Carried {
+    /// The number of the next one.
+    next: u32,
+    waits: BTreeMap<u32, Slot>,
+}
+
+impl Carried {
+    fn add(&mut self, slot: Slot) -> u32 {
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        self.waits.insert(number, slot);
+        number
+    }
+
+    /// An attempt has lost its processors: nothing of it is awaited any more.
+    pub(super) fn lost(
+        &mut self,
+        slot: Slot,
+        saving: &Saving,
+        store: Option<CheckpointStore>,
+        out: &mut Outbox,
+    ) {
+        out.stop(Timer::CheckpointDue { slot: slot.0 });
+        if let Some((number, store)) = saving.number().zip(store) {
+            self.waits.remove(&number);
+            out.send(store.network, DataMessage::AbortTransfer { number });
+        }
+    }
+}
+
+impl Provider {
+    /// An attempt has started whose checkpoints go over a network.
+    pub(super) fn begin_saving(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
+        self.go_on(now, slot, |saving| saving.begin(now), out);
+    }
+
+    /// A job has done what comes before its data, or has computed until its next checkpoint.
+    pub(super) fn on_checkpoint_due(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
+        self.go_on(now, slot, |saving| saving.due(now), out);
+    }
+
+    /// A checkpoint has come to where it goes.
+    pub(super) fn on_checkpoint_carried(&mut self, now: Time, number: u32, out: &mut Outbox) {
+        // Who lost its processors at this instant does not wait for it any more.
+        if let Some(slot) = self.carried.waits.remove(&number) {
+            self.go_on(now, slot, |saving| saving.carried(now), out);
+        }
+    }
+
+    fn go_on(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        step: impl FnOnce(&mut Saving) -> Next,
+        out: &mut Outbox,
+    ) {
+        let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { return };
+        let Some(run) = held.run.as_mut() else { return };
+        let Some((saving, store)) = run.saving.as_mut().zip(self.config.store) else { return };
+        let CheckpointStore { network, here, there, .. } = store;
+        let (from, to) = match step(saving) {
+            Next::Wait(span) => return out.set(now + span, Timer::CheckpointDue { slot: slot.0 }),
+            Next::Finish(computed) => {
+                run.end = now + (run.computing - computed);
+                return out.set(run.end, Timer::RunEnds { slot: slot.0 });
+            }
+            Next::Read => (there, here),
+            Next::Write => (here, there),
+        };
+        let number = self.carried.add(slot);
+        saving.stage = if from == there { Stage::Reads(number) } else { Stage::Writes(number) };
+        let volume = self.config.on_failure.checkpoints().volume;
+        let bytes = volume.map_or(0, |volume| volume.of(held.processors));
+        let transfer = Transfer { number, from, to, bytes };
+        out.send(network, DataMessage::TransferCheckpoint(Box::new(transfer)));
+    }
+}
