@@ -63,7 +63,7 @@ pub struct Drawn {
 /// If a file cannot be written.
 pub fn draw(seed: u64, number: u64, path: &Path) -> io::Result<Drawn> {
     let mut dice = Dice::new(seed, number);
-    let mut wanted = Some(Wanted::of_case(seed, number));
+    let wanted = Some(Wanted::of_case(seed, number));
     let suits = |theme: &Theme| wanted.as_ref().is_none_or(|it| it.suits(*theme));
     let themes: Vec<Theme> = Theme::ALL.into_iter().filter(suits).collect();
     let theme = match themes[..] {
@@ -71,7 +71,17 @@ pub fn draw(seed: u64, number: u64, path: &Path) -> io::Result<Drawn> {
         [Theme::Anything, only] => only,
         _ => *dice.pick(&themes),
     };
-    let mut draw = Draw::new(&mut dice, theme);
+    draw_about(theme, &mut dice, wanted, path)
+}
+
+/// Draws a case of a theme.
+fn draw_about(
+    theme: Theme,
+    dice: &mut Dice,
+    mut wanted: Option<Wanted>,
+    path: &Path,
+) -> io::Result<Drawn> {
+    let mut draw = Draw::new(dice, theme);
     let mut document = draw.document(&mut wanted);
     let mut repairs = 0;
     loop {
@@ -128,5 +138,20 @@ mod tests {
         let text = |number| to_text(&draw(7, number, &path).expect("it can be written").document);
         assert_eq!(text(3), text(3));
         assert_ne!(text(3), text(4));
+    }
+
+    /// What a theme is about is in most of its cases, though nothing else forces it.
+    #[test]
+    fn cases_about_shared_links_have_them() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("case.toml");
+        let shares = |number: &u64| {
+            let mut dice = Dice::new(11, *number);
+            let drawn = draw_about(Theme::Shared, &mut dice, None, &path).expect("it is written");
+            let text = to_text(&drawn.document);
+            read(&path, &text).is_ok_and(|it| it.scenario.link_sharing().is_some())
+        };
+        let count = (0..20).filter(shares).count();
+        assert!(count >= 15, "{count} of 20");
     }
 }

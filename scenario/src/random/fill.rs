@@ -101,9 +101,8 @@ impl Names {
     ) {
         match value {
             Value::String(text) => match role(at.0, at.1) {
-                // Nobody else takes iterative applications.
                 Some(Role::Names(kinds))
-                    if draw.theme == Theme::Mapped
+                    if draw.theme.submits_to_metaschedulers()
                         && at.0 == "User"
                         && kinds.contains(&Kind::Metascheduler)
                         && !self.has(&[Kind::Metascheduler], text) =>

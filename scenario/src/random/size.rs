@@ -24,6 +24,8 @@ pub(super) enum Theme {
     Workflows,
     /// Providers that run tasks of workflows.
     Flows,
+    /// Providers between which data move over links that they share.
+    Shared,
     /// Applications of phases that are rescheduled over clusters.
     Plans,
     /// Iterative applications that are mapped to cores of several providers.
@@ -46,7 +48,7 @@ pub(super) enum Wish {
 }
 
 impl Theme {
-    pub(super) const ALL: [Theme; 12] = [
+    pub(super) const ALL: [Theme; 13] = [
         Theme::Anything,
         Theme::Rigid,
         Theme::Reserved,
@@ -55,6 +57,7 @@ impl Theme {
         Theme::Sessions,
         Theme::Workflows,
         Theme::Flows,
+        Theme::Shared,
         Theme::Plans,
         Theme::Mapped,
         Theme::Moving,
@@ -65,24 +68,42 @@ impl Theme {
     pub(super) fn wish(self, table: &str, key: &str) -> Option<Wish> {
         use Theme::{
             Anything, Bags, Both, Flows, Grid, Mapped, Moving, Plans, Reserved, Rigid, Sessions,
-            Workflows,
+            Shared, Workflows,
         };
         use Wish::{Absent, OneOf, Present};
         Some(match (self, table, key) {
             (Anything, ..) => return None,
-            (Rigid | Reserved | Bags | Mapped | Moving | Flows, "Scenario", "grid" | "plans") => {
-                Absent
-            }
+            (
+                Rigid | Reserved | Bags | Mapped | Moving | Flows | Shared,
+                "Scenario",
+                "grid" | "plans",
+            ) => Absent,
             (Grid | Sessions | Workflows, "Scenario", "plans") => Absent,
-            (Workflows | Flows, "Workload", "model") => OneOf(&["workflows"]),
-            (Workflows | Flows, "Workload", "workflows") => Present,
-            (Workflows | Flows, "Workload", "step" | "share" | "log" | "jobs" | "merge") => Absent,
-            (Workflows | Flows, "Workload", "lublin" | "independent-jobs" | "synthetic-month") => {
-                Absent
-            }
-            (Flows, "Workflows", "progress") => Absent,
-            (Flows, "Metascheduler", "composition" | "negotiation" | "mapping") => Absent,
-            (Flows, "Metascheduler", "coallocation" | "reallocation") => Absent,
+            (Workflows | Flows | Shared, "Workload", "model") => OneOf(&["workflows"]),
+            (Workflows | Flows | Shared, "Workload", "workflows") => Present,
+            (
+                Workflows | Flows | Shared,
+                "Workload",
+                "step" | "share" | "log" | "jobs" | "merge",
+            ) => Absent,
+            (
+                Workflows | Flows | Shared,
+                "Workload",
+                "lublin" | "independent-jobs" | "synthetic-month",
+            ) => Absent,
+            (Flows | Shared, "Workflows", "progress") => Absent,
+            (Flows | Shared, "Metascheduler", "composition" | "negotiation" | "mapping") => Absent,
+            (Flows | Shared, "Metascheduler", "coallocation" | "reallocation") => Absent,
+            // Tasks of a drawn shape have megabytes, which take minutes at these rates: they meet.
+            (Shared, "Workflows", "shape") => Present,
+            (Shared, "Workflows", "width" | "width-max" | "work" | "spread" | "ends") => Absent,
+            (Shared, "Workflows", "files") => Absent,
+            (Shared, "Scenario", "metascheduler" | "network") => Present,
+            (Shared, "Network", "sharing") => Present,
+            // Whoever is far away, or has a minute for it all, moves little at one time.
+            (Shared, "Network" | "Link", "latency") => OneOf(&["0s", "1s", "1min"]),
+            (Shared, "Header", "until") => Absent,
+            (Shared, "Network", "bandwidth") => OneOf(&["56 kbit/s", "1 Mbit/s", "10 Mbit/s"]),
             (Workflows, "Workflows", "processors" | "processors-max") => Absent,
             (Workflows, "Grid", "policy") => {
                 OneOf(&["workflow", "balanced-workflow", "static-workflow", "rescheduling", "wqr"])
@@ -129,11 +150,12 @@ impl Theme {
             ) => Absent,
             (Rigid | Bags, "Metascheduler", "mapping") => Absent,
             (
-                Rigid | Reserved | Bags | Grid | Sessions | Workflows | Flows | Mapped | Moving,
+                Rigid | Reserved | Bags | Grid | Sessions | Workflows | Flows | Shared | Mapped
+                | Moving,
                 "Workload",
                 "applications",
             ) => Absent,
-            (Rigid | Reserved | Bags | Flows, "Scenario", "provider") => Present,
+            (Rigid | Reserved | Bags | Flows | Shared, "Scenario", "provider") => Present,
             (Reserved, "Scenario", "metascheduler") => Absent,
             (Reserved, "Provider", "policy") => OneOf(&["reservations"]),
             (Reserved, "Workload", "step") => Present,
@@ -143,7 +165,9 @@ impl Theme {
             (Bags, "Provider", "policy") => OneOf(&["edf", "bags"]),
             (Bags, "Provider", "disclosure") => OneOf(&["slots", "queue", "load", "offers"]),
             (Bags, "Workload", "step") => Present,
-            (Rigid | Reserved | Bags | Flows | Moving, "Workload", "data" | "share") => Absent,
+            (Rigid | Reserved | Bags | Flows | Shared | Moving, "Workload", "data" | "share") => {
+                Absent
+            }
             (Grid | Sessions | Workflows, "Scenario", "grid") => Present,
             (
                 Grid | Sessions | Workflows,
@@ -164,6 +188,11 @@ impl Theme {
             (Sessions, "Site", "sharing") => OneOf(&["reserved"]),
             _ => return None,
         })
+    }
+
+    /// Whether its users submit to metaschedulers alone: nobody else does what it is about.
+    pub(super) fn submits_to_metaschedulers(self) -> bool {
+        matches!(self, Theme::Mapped | Theme::Shared)
     }
 
     /// Whether it would rather not have a kind of member in a list of tagged tables.
