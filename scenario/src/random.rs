@@ -130,6 +130,7 @@ fn first_line(invalid: &InvalidScenario) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Scenario;
 
     #[test]
     fn a_case_is_always_the_same() {
@@ -145,13 +146,18 @@ mod tests {
     fn cases_about_shared_links_have_them() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let path = folder.path().join("case.toml");
-        let shares = |number: &u64| {
-            let mut dice = Dice::new(11, *number);
-            let drawn = draw_about(Theme::Shared, &mut dice, None, &path).expect("it is written");
-            let text = to_text(&drawn.document);
-            read(&path, &text).is_ok_and(|it| it.scenario.link_sharing().is_some())
+        let shares = |theme: Theme, moves: fn(&Scenario) -> bool| {
+            let shares = |number: &u64| {
+                let mut dice = Dice::new(11, *number);
+                let drawn = draw_about(theme, &mut dice, None, &path).expect("it is written");
+                let text = to_text(&drawn.document);
+                let shares = |it: &Scenario| it.link_sharing().is_some() && moves(it);
+                read(&path, &text).is_ok_and(|it| shares(&it.scenario))
+            };
+            let count = (0..20).filter(shares).count();
+            assert!(count >= 15, "{theme:?}: {count} of 20");
         };
-        let count = (0..20).filter(shares).count();
-        assert!(count >= 15, "{count} of 20");
+        shares(Theme::Shared, Scenario::moves_data);
+        shares(Theme::Saved, Scenario::carries_checkpoints);
     }
 }

@@ -26,6 +26,8 @@ pub(super) enum Theme {
     Flows,
     /// Providers between which data move over links that they share.
     Shared,
+    /// Jobs that save their progress in a storage to which they share links.
+    Saved,
     /// Applications of phases that are rescheduled over clusters.
     Plans,
     /// Iterative applications that are mapped to cores of several providers.
@@ -48,7 +50,7 @@ pub(super) enum Wish {
 }
 
 impl Theme {
-    pub(super) const ALL: [Theme; 13] = [
+    pub(super) const ALL: [Theme; 14] = [
         Theme::Anything,
         Theme::Rigid,
         Theme::Reserved,
@@ -58,6 +60,7 @@ impl Theme {
         Theme::Workflows,
         Theme::Flows,
         Theme::Shared,
+        Theme::Saved,
         Theme::Plans,
         Theme::Mapped,
         Theme::Moving,
@@ -67,14 +70,14 @@ impl Theme {
     /// What it wants of a key of a table.
     pub(super) fn wish(self, table: &str, key: &str) -> Option<Wish> {
         use Theme::{
-            Anything, Bags, Both, Flows, Grid, Mapped, Moving, Plans, Reserved, Rigid, Sessions,
-            Shared, Workflows,
+            Anything, Bags, Both, Flows, Grid, Mapped, Moving, Plans, Reserved, Rigid, Saved,
+            Sessions, Shared, Workflows,
         };
         use Wish::{Absent, OneOf, Present};
         Some(match (self, table, key) {
             (Anything, ..) => return None,
             (
-                Rigid | Reserved | Bags | Mapped | Moving | Flows | Shared,
+                Rigid | Reserved | Bags | Mapped | Moving | Flows | Shared | Saved,
                 "Scenario",
                 "grid" | "plans",
             ) => Absent,
@@ -104,6 +107,17 @@ impl Theme {
             (Shared, "Network" | "Link", "latency") => OneOf(&["0s", "1s", "1min"]),
             (Shared, "Header", "until") => Absent,
             (Shared, "Network", "bandwidth") => OneOf(&["56 kbit/s", "1 Mbit/s", "10 Mbit/s"]),
+            (Saved, "Scenario", "failures" | "network") => Present,
+            (Saved, "Failures", "actors") => Absent,
+            (Saved, "Provider", "on-failure") => OneOf(&["resume"]),
+            (Saved, "Provider", "checkpoints") => Present,
+            (Saved, "Checkpoints", "size" | "store") => Present,
+            (Saved, "Checkpoints", "bandwidth") => Absent,
+            (Saved, "Network", "sharing" | "stores") => Present,
+            (Saved, "Network", "bandwidth") => OneOf(&["1 Mbit/s", "10 Mbit/s", "1 Gbit/s"]),
+            (Saved, "Network" | "Link", "latency") => OneOf(&["0s", "1s", "1min"]),
+            (Saved, "Metascheduler", "composition" | "negotiation" | "mapping") => Absent,
+            (Saved, "Metascheduler", "coallocation") => Absent,
             (Workflows, "Workflows", "processors" | "processors-max") => Absent,
             (Workflows, "Grid", "policy") => {
                 OneOf(&["workflow", "balanced-workflow", "static-workflow", "rescheduling", "wqr"])
@@ -144,18 +158,18 @@ impl Theme {
             (Both, "InlineJob", "processors") => Absent,
             (_, "Workload", "iterative") => Absent,
             (
-                Rigid | Reserved | Bags | Sessions | Plans | Mapped | Moving,
+                Rigid | Reserved | Bags | Sessions | Plans | Mapped | Moving | Saved,
                 "Workload",
                 "workflows",
             ) => Absent,
             (Rigid | Bags, "Metascheduler", "mapping") => Absent,
             (
-                Rigid | Reserved | Bags | Grid | Sessions | Workflows | Flows | Shared | Mapped
-                | Moving,
+                Rigid | Reserved | Bags | Grid | Sessions | Workflows | Flows | Shared | Saved
+                | Mapped | Moving,
                 "Workload",
                 "applications",
             ) => Absent,
-            (Rigid | Reserved | Bags | Flows | Shared, "Scenario", "provider") => Present,
+            (Rigid | Reserved | Bags | Flows | Shared | Saved, "Scenario", "provider") => Present,
             (Reserved, "Scenario", "metascheduler") => Absent,
             (Reserved, "Provider", "policy") => OneOf(&["reservations"]),
             (Reserved, "Workload", "step") => Present,
@@ -165,9 +179,11 @@ impl Theme {
             (Bags, "Provider", "policy") => OneOf(&["edf", "bags"]),
             (Bags, "Provider", "disclosure") => OneOf(&["slots", "queue", "load", "offers"]),
             (Bags, "Workload", "step") => Present,
-            (Rigid | Reserved | Bags | Flows | Shared | Moving, "Workload", "data" | "share") => {
-                Absent
-            }
+            (
+                Rigid | Reserved | Bags | Flows | Shared | Saved | Moving,
+                "Workload",
+                "data" | "share",
+            ) => Absent,
             (Grid | Sessions | Workflows, "Scenario", "grid") => Present,
             (
                 Grid | Sessions | Workflows,
@@ -230,6 +246,7 @@ pub(super) fn members(table: &str, key: &str) -> (usize, usize) {
     match (table, key) {
         ("Scenario", "workload" | "user") => (1, 3),
         ("Scenario", "provider") => (1, 4),
+        ("Network", "stores") => (1, 2),
         ("Workload", "jobs") => (1, 14),
         ("Sweep", "axis") => (1, 2),
         ("Plans", "cluster") => (1, 3),
