@@ -228,6 +228,13 @@ fn what_is_no_workflow_is_refused_before_the_run() {
     let twice = "\n[[user]]\nname = \"others\"\nworkload = \"flows\"\nsubmits-to = \"grid\"\n";
     let twice = shown(&(world("count = 1\nfiles = [\"good.json\"]", "workflow") + twice));
     assert!(twice.contains("the workflows of \"flows\" are submitted twice"), "{twice}");
+    let merger =
+        |name: &str, of: &str| format!("\n[[workload]]\nname = \"{name}\"\nmerge = [\"{of}\"]\n");
+    let merged = [merger("once", "flows"), merger("again", "once")].concat();
+    let user = "\n[[user]]\nname = \"others\"\nworkload = \"again\"\nsubmits-to = \"grid\"\n";
+    let good = world("count = 1\nfiles = [\"good.json\"]", "workflow");
+    let twice = shown(&format!("{good}{merged}{user}"));
+    assert!(twice.contains("the workflows of \"flows\" are submitted twice"), "{twice}");
     let text = world("count = 1\nfiles = [\"good.json\"]", "workflow")
         .replace("model = \"workflows\"", "model = \"workflows\"\ndata = { input = \"1 MB\" }");
     assert!(shown(&text).contains("how much input a task has, its workflow says"));

@@ -154,6 +154,55 @@ fn the_least_loaded_may_be_a_grid() {
     }
 }
 
+/// Where jobs are placed by when they would start or end, job 2, which is two processors wide, is no job of the grid. At
+/// 4 s the machines are taken until 61 s and 62 s as far as the grid knows, and north until 110 s. At 200 s both are
+/// idle, and providers stand first; "next-fit" then does not ask the grid any more.
+#[test]
+fn a_grid_says_when_a_job_would_start() {
+    for (placement, asked) in [("minimum-completion-time", 4), ("next-fit", 3)] {
+        let scenario = BOTH.replace("least-loaded", placement);
+        for driver in ["sequential", "actix"] {
+            let folder = run(&scenario, driver);
+            assert_eq!(
+                stories(&folder),
+                [
+                    "campus-1 1.0 41.0",
+                    "campus-2 2.0 42.0",
+                    "north 100.0 110.0",
+                    "campus-1 41.0 51.0",
+                    "north 200.0 210.0",
+                ]
+            );
+            let told = folder.read("out/disclosures.csv");
+            let told = |what: &str| {
+                let is_it = |line: &&str| line.contains(",desktops,") && line.contains(what);
+                told.lines().filter(is_it).count()
+            };
+            assert_eq!((told(",estimate,"), told(",refusal,")), (asked, 1));
+        }
+    }
+}
+
+/// While a site is down nobody knows when it comes back, so jobs go to north. Once the grid's scheduler has heard of
+/// it, they go there again, for its machines are twice as fast.
+#[test]
+fn a_grid_that_is_down_comes_last() {
+    let down = "[[failures]]\nof = [\"campus\"]\n\
+                outages = [[\"0s\", \"100s\"]]\n";
+    let scenario = BOTH
+        .replace("least-loaded", "minimum-completion-time")
+        .replace("mips = 1.0", "mips = 2.0")
+        .replace("submit = \"200s\"", "submit = \"500s\"");
+    let scenario = format!("[scenario]\nhorizon = \"1000s\"\n{scenario}{down}");
+    for driver in ["sequential", "actix"] {
+        let folder = run(&scenario, driver);
+        let places = Vec::from_iter(
+            stories(&folder).iter().map(|it| it.split(' ').next().expect("a place").to_owned()),
+        );
+        assert_eq!(places, ["north", "north", "north", "north", "campus-1"]);
+    }
+}
+
 /// Jobs 2 and 3 find the machine taken at 51 and 52 s and go to north, one after the other; job 4 waits 10 s. A grid
 /// takes no wide job.
 #[test]
@@ -208,7 +257,6 @@ fn what_was_passed_on_is_followed_to_its_end() {
 #[test]
 fn what_a_grid_cannot_do_for_a_metascheduler_is_refused() {
     let cases = [
-        (BOTH, "placement = \"least-loaded\"", "placement = \"next-fit\"", "cannot tell"),
         (
             BOTH,
             "period = \"0s\"\ndisclosure = \"load\"",

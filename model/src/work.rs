@@ -187,6 +187,11 @@ impl EffectiveSpeed {
         assert!(jobs > 0, "a speed is shared by at least one job");
         EffectiveSpeed { speed, divisor: jobs }
     }
+
+    /// What is computed at this speed in a span of at least zero, rounded down.
+    pub fn over(self, span: Span) -> Work {
+        Work(self.speed.over(span).0 / u128::from(self.divisor))
+    }
 }
 
 impl Ord for EffectiveSpeed {

@@ -94,15 +94,13 @@ impl Scenario {
         self.reached_by(workload).grid
     }
 
-    /// The workloads of workflows that a user submits, also through a merger.
+    /// The workloads of workflows that a user submits, also through mergers.
     pub(crate) fn workflows_of(
         &self,
         user: &User,
     ) -> impl Iterator<Item = (&Workload, Option<&Workflows>)> {
-        let workload = self.workloads.iter().find(|it| it.name == user.workload);
-        let merged = workload.and_then(|it| it.merge.as_ref()).into_iter().flatten();
-        let merged = merged.filter_map(|name| self.workloads.iter().find(|it| it.name == *name));
-        let parts = workload.into_iter().chain(merged).filter(|it| it.is_workflows());
+        let places = self.sources(user.workload.as_str()).into_iter();
+        let parts = places.map(|place| &self.workloads[place]).filter(|it| it.is_workflows());
         parts.map(|it| (it, it.workflows.as_ref()))
     }
 

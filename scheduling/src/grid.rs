@@ -17,10 +17,12 @@
 //!
 //! The view files resources by speed and jobs by number of replicas, so a round
 //! costs about as much as what it decides, O(log n) a decision; only
-//! [`rescheduling`] looks at every job that runs.
+//! [`rescheduling`] looks at every job that runs. What metaschedulers ask, when a job would start, is in
+//! [`estimate`], which follows all jobs before that one: O((n + r) log r) for n jobs and r resources.
 
 pub mod combined;
 pub mod erlang;
+pub mod estimate;
 pub mod jobs;
 mod on_demand;
 pub mod policy;
@@ -41,6 +43,7 @@ pub use crate::checkpoints::{
     CheckpointCost, Expiry, FailureHistory, IntervalRule, IntervalState, Routine,
 };
 pub use combined::CombinedFt;
+pub use estimate::Estimate;
 pub use haggle_model::work::{EffectiveSpeed, Fraction, Speed, Work};
 pub use jobs::{GridJob, Jobs, Turn};
 pub use policy::GridPolicy;

@@ -76,11 +76,6 @@ impl Question {
             }
         }
     }
-
-    /// Whether a grid can answer it, too.
-    pub const fn suits_grids(self) -> bool {
-        matches!(self, Question::None | Question::LoadOfAll)
-    }
 }
 
 impl Placement {

@@ -16,7 +16,8 @@ use haggle_model::{
     ActorId, Disclosure, Job, JobId, JobOutcome, JobShape, Observation, Refusal, Span, Time,
 };
 use haggle_scheduling::grid::{
-    CancelMode, Detection, GridPolicy, GridScheduler, Preference, ResourceId, Rounds, SiteId, View,
+    CancelMode, Detection, Estimate, GridPolicy, GridScheduler, Preference, ResourceId, Rounds,
+    SiteId, View,
 };
 use haggle_scheduling::workflows::{Ledger, Member, WorkflowId};
 
@@ -320,22 +321,40 @@ impl Dispatcher {
         GridJobRecord { job, class, share, outcome }
     }
 
-    /// What a metascheduler asks before it places a job. When a job would start here nobody can tell.
-    fn on_query(&self, from: ActorId, message: &QueryMessage, out: &mut Outbox) -> bool {
-        let (QueryMessage::EstimateRequest { job, .. } | QueryMessage::LoadRequest { job }) =
-            *message
-        else {
-            return false;
+    /// What a metascheduler asks before it places a job.
+    fn on_query(&self, now: Time, from: ActorId, message: &QueryMessage, out: &mut Outbox) -> bool {
+        let answer = match *message {
+            QueryMessage::EstimateRequest { job, processors, requested_time } => {
+                self.estimate(now, job, processors, requested_time)
+            }
+            QueryMessage::LoadRequest { job } if self.config.disclosure >= Disclosure::Load => {
+                QueryMessage::Load { job, drain_time: self.view.drain_time() }
+            }
+            QueryMessage::LoadRequest { job } => {
+                QueryMessage::NoAnswer { job, reason: Refusal::NotDisclosed }
+            }
+            _ => return false,
         };
-        let load = matches!(message, QueryMessage::LoadRequest { .. });
-        out.send(
-            from,
-            match load && self.config.disclosure >= Disclosure::Load {
-                true => QueryMessage::Load { job, drain_time: self.view.drain_time() },
-                false => QueryMessage::NoAnswer { job, reason: Refusal::NotDisclosed },
-            },
-        );
+        out.send(from, answer);
         true
+    }
+
+    /// When a job would start and end here, by what the scheduler knows without asking its resources.
+    fn estimate(
+        &self,
+        now: Time,
+        job: JobId,
+        processors: u32,
+        requested_time: Option<Span>,
+    ) -> QueryMessage {
+        if processors != 1 {
+            return QueryMessage::NoAnswer { job, reason: Refusal::WrongShape };
+        }
+        let length = requested_time.map(|time| Speed::from_mips(1).over(time));
+        let rounds = (self.next_decision(now), self.config.rounds);
+        let Estimate { start, completion } =
+            self.view.estimate(now, rounds, self.policy.order(), length);
+        QueryMessage::Estimate { job, start, completion }
     }
 
     /// A job that has no attempt alive gets none any more; `taken` if a resource ever took it.
@@ -488,7 +507,7 @@ impl Actor for Dispatcher {
                 true
             }
             Message::Submission(message) => self.on_news(from, message, out),
-            Message::Query(message) => self.on_query(from, &message, out),
+            Message::Query(message) => self.on_query(now, from, &message, out),
             Message::Dispatch(message) => self.on_dispatch(now, from, message, out),
             Message::Wake(timer) => self.on_timer(now, timer, out),
             Message::Information(InformationMessage::Report(status)) => {

@@ -1,9 +1,9 @@
-//! Queries: a metascheduler asks providers before it places a rigid job.
+//! Queries: a metascheduler asks providers, and a grid's scheduler, before it places a rigid job.
 //!
 //! ```text
-//!   metascheduler                 provider
+//!   metascheduler                 provider or grid
 //!       │ ── EstimateRequest ─────────▶ │
-//!       │ ◀─── Estimate (or NoAnswer) ─ │  no answer if the job is too wide for it
+//!       │ ◀─── Estimate (or NoAnswer) ─ │  no answer if the job is too wide for it, or no job of a grid
 //!       │ ── LoadRequest ─────────────▶ │
 //!       │ ◀─────── Load (or NoAnswer) ─ │  no answer if its level does not disclose that
 //! ```
@@ -20,7 +20,7 @@ protocol! {
     /// What is asked and answered before a rigid job is placed.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum QueryMessage {
-        /// Metascheduler to provider: when would such a job end, were it submitted now?
+        /// Metascheduler to provider or grid: when would such a job end, were it submitted now?
         EstimateRequest {
             /// The job it is about.
             job: JobId,
@@ -29,22 +29,23 @@ protocol! {
             /// Its requested time on the reference processor.
             requested_time: Option<Span>,
         } => said("estimate_request").of(job).tells(DisclosedItem::Job),
-        /// Provider to metascheduler: the start and end of that job as the queue
+        /// Provider or grid to metascheduler: the start and end of that job as the queue
         /// stands. Discloses these two times.
         Estimate {
             /// The job it is about.
             job: JobId,
             /// Estimated start.
             start: Time,
-            /// Estimated completion, at the requested time on this provider's processors.
+            /// Estimated completion, at the requested time on this provider's processors, or at the share of
+            /// a resource of the grid.
             completion: Time,
         } => said("estimate").of(job).tells(DisclosedItem::Estimate),
-        /// Metascheduler to provider: how loaded are you?
+        /// Metascheduler to provider or grid: how loaded are you?
         LoadRequest {
             /// The job it is asked for.
             job: JobId,
         } => said("load_request").of(job),
-        /// Provider to metascheduler: how long it would take to work off all it
+        /// Provider or grid to metascheduler: how long it would take to work off all it
         /// has, on all its processors. Discloses that one number.
         Load {
             /// The job it was asked for.
@@ -52,7 +53,7 @@ protocol! {
             /// Remaining planned work / (processors x speed).
             drain_time: Span,
         } => said("load").of(job).tells(DisclosedItem::Load),
-        /// Provider to metascheduler: no answer to a question or to a call for offers. Discloses
+        /// Provider or grid to metascheduler: no answer to a question or to a call for offers. Discloses
         /// the reason.
         NoAnswer {
             /// The job it was asked for.

@@ -16,6 +16,7 @@ use haggle_scheduling::grid::{
     CancelMode, CheckpointCost, Fraction, GridPolicy, IntervalRule, LoadUnit, Preference, Replicas,
     Share,
 };
+use haggle_scheduling::placement::Placement;
 use rand::RngExt;
 use std::sync::Arc;
 
@@ -180,7 +181,11 @@ pub(crate) fn grid(seed: u64) -> Grid {
         let path = Path::constant(8e6, Span::from_micros(500_000)).expect("a good rate");
         plan.routes = Routes::Constant(path);
     }
-    grid.until(pick(draws, &[150.0, 700.0]))
+    let mut grid = grid.until(pick(draws, &[150.0, 700.0]));
+    // Whether somebody asks changes nothing of what comes of a job.
+    let asking = [None, Some(Placement::MinimumCompletionTime), Some(Placement::NextFit)];
+    grid.placement = asking[seed as usize % asking.len()];
+    grid
 }
 
 /// Says which grid it was, so that it can be looked at.

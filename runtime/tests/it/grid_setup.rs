@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use haggle_agents::grid::{GridPlan, JobData, PlannedResource};
-use haggle_agents::{AnyActor, Message, Routes, Seats, User, UserConfig};
+use haggle_agents::protocol::QueryMessage;
+use haggle_agents::{
+    AnyActor, Message, Metascheduler, MetaschedulerConfig, Routes, Seats, User, UserConfig,
+};
 use haggle_model::AttemptOutcome;
 use haggle_model::failures::{Cause, Failures, OutageList, Resource};
 use haggle_model::grid::{
@@ -13,6 +16,7 @@ use haggle_model::grid::{
     StorageAccount,
 };
 use haggle_model::network::Path;
+use haggle_model::random::stream;
 use haggle_model::work::{Speed, Work};
 use haggle_model::{ActorId, Cast, Job, JobClass, JobId, JobRecord, Observation, Span, Time};
 use haggle_recording::{GridError, GridJobs};
@@ -21,6 +25,7 @@ use haggle_runtime::{
     Driver, EXAMINED_MAX, IN_VAIN_MAX, Network, Outages, OutsideError, RunError, Sink, World, run,
 };
 use haggle_scheduling::grid::{CancelMode, GridPolicy, Share, Sharing, SiteId};
+use haggle_scheduling::placement::Placement;
 
 /// A grid, its jobs and its failures.
 #[derive(Clone, Debug)]
@@ -35,6 +40,8 @@ pub(crate) struct Grid {
     /// Messages that are there when the run begins.
     pub(crate) initial: Vec<(Time, ActorId, Message)>,
     pub(crate) in_vain_max: u64,
+    /// How a metascheduler places jobs that stands between the user and the grid, if one does.
+    pub(crate) placement: Option<Placement>,
 }
 
 /// What a run of a grid left behind.
@@ -47,6 +54,8 @@ pub(crate) struct GridRan {
     pub(crate) accounts: Vec<ResourceAccount>,
     pub(crate) storage: Option<StorageAccount>,
     pub(crate) rounds: RoundsAccount,
+    /// When it was said of a job when it would start and end.
+    pub(crate) estimates: Vec<(Time, JobId, [Time; 2])>,
     /// What of it the books are kept from, and when.
     observed: Vec<(Time, Observation)>,
     /// (when, from, to, kind, job) of every message.
@@ -78,6 +87,7 @@ impl Grid {
             patience: None,
             initial: Vec::new(),
             in_vain_max: IN_VAIN_MAX,
+            placement: None,
         }
     }
 
@@ -153,10 +163,17 @@ impl Grid {
         let mut actors = built.places;
         actors.extend(built.services);
         let me = ActorId(actors.len() as u32);
+        let asker = ActorId(me.0 + 1);
+        let target = self.placement.map_or(built.dispatcher, |_| asker);
         actors.push(AnyActor::User(Box::new(User::new(UserConfig {
             patience: self.patience,
-            ..UserConfig::new(me, built.dispatcher, JobClass::External)
+            ..UserConfig::new(me, target, JobClass::External)
         }))));
+        if let Some(placement) = self.placement {
+            let config = MetaschedulerConfig::new(asker, placement, vec![built.dispatcher]);
+            let draws = stream(self.plan.seed, "metascheduler", "places");
+            actors.push(AnyActor::Metascheduler(Box::new(Metascheduler::new(config, draws))));
+        }
         let nature = ActorId(actors.len() as u32);
         actors.push(self.plan.nature());
         let resource = |(place, planned): (usize, &PlannedResource)| Resource {
@@ -410,6 +427,9 @@ impl Sink for GridRan {
         to: ActorId,
         message: &Message,
     ) -> Result<(), OutsideError> {
+        if let Message::Query(QueryMessage::Estimate { job, start, completion }) = *message {
+            self.estimates.push((now, job, [start, completion]));
+        }
         let (now, kind, job) = (now.as_secs_f64(), message.kind(), message.job());
         self.log.push(format!("{now} {}>{} {kind} {job:?}", from.0, to.0));
         Ok(())

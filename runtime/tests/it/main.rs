@@ -11,6 +11,7 @@ mod failures;
 mod flows;
 mod golden;
 mod grid;
+mod grid_estimates;
 mod grid_invariants;
 mod grid_rules;
 mod grid_sessions;

@@ -5,7 +5,6 @@ use super::{Check, list};
 use crate::file::{Metascheduler, Role, Step};
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
-use haggle_scheduling::placement::{Placement, Question};
 
 impl Check<'_> {
     pub(super) fn check_actors(&mut self, names: &Names) {
@@ -236,7 +235,7 @@ impl Check<'_> {
         }
     }
 
-    /// A grid takes jobs as a provider does, but it makes no offers and cannot say when a job would start.
+    /// A grid takes jobs as a provider does, but it makes no offers and promises nothing.
     fn check_grid_use(&mut self, path: &Path, metascheduler: &Metascheduler) {
         let scenario = self.scenario;
         let Some(grid) = scenario.grid.as_ref().filter(|_| scenario.uses_grid(metascheduler))
@@ -256,32 +255,21 @@ impl Check<'_> {
                 ),
             );
         }
-        let placed = match metascheduler.role() {
-            Role::Places(placement) => placement.among(&scenario.own).ok(),
-            _ => None,
-        };
-        let question = placed.map(Placement::question).filter(|it| it.suits_grids());
-        let Some(needs) = question.map(Question::needs) else {
+        let Role::Places(placement) = metascheduler.role() else {
             let (key, word) = metascheduler.role().named();
             self.report(
                 &path.key(key),
-                match metascheduler.role() {
-                    Role::Places(_) => format!(
-                        "placement \"{word}\" asks when a job would start, and grid \"{name}\" cannot tell"
-                    ),
-                    _ => format!(
-                        "{key} \"{word}\" needs processors that are promised, and grid \"{name}\" \
-                         promises none"
-                    ),
-                },
-                "asks the grid, too",
                 format!(
-                    "leave \"{name}\" out of `providers`, or place jobs by `placement` \"least-loaded\", \
-                     \"round-robin\" or \"random\""
+                    "{key} \"{word}\" needs processors that are promised, and grid \"{name}\" promises none"
                 ),
+                "asks the grid, too",
+                format!("leave \"{name}\" out of `providers`, or place jobs by `placement`"),
             );
             return;
         };
+        // A rule that nobody knows has been reported.
+        let Ok(placement) = placement.among(&scenario.own) else { return };
+        let needs = placement.question().needs();
         if grid.disclosure() < needs && !self.is_replaced(&at.key("disclosure")) {
             let (key, word) = metascheduler.role().named();
             let (needs, told) = (needs.name(), grid.disclosure().name());

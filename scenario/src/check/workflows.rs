@@ -212,7 +212,6 @@ impl Check<'_> {
         let scenario = self.scenario;
         let mut submitted: Vec<&str> = Vec::new();
         for (index, user) in scenario.users.iter().enumerate() {
-            let workload = scenario.workloads.iter().find(|it| it.name == user.workload);
             let parts: Vec<&Workload> = scenario.workflows_of(user).map(|(it, _)| it).collect();
             if parts.is_empty() {
                 continue;
@@ -237,7 +236,13 @@ impl Check<'_> {
                 }
                 submitted.push(part.name.as_str());
             }
-            if workload.is_some_and(|it| it.merge.is_some() && !it.steps.is_empty()) {
+            let mut sources = scenario.sources(user.workload.as_str()).into_iter();
+            let parts_tasks = |it: &Workload| {
+                let mut merged = scenario.sources(it.name.as_str()).into_iter();
+                let merges = it.merge.is_some() && !it.steps.is_empty();
+                merges && merged.any(|place| scenario.workloads[place].is_workflows())
+            };
+            if sources.any(|place| parts_tasks(&scenario.workloads[place])) {
                 self.report(
                     &path.key("workload"),
                     "a step behind a merger would part tasks from their workflows".to_owned(),

@@ -19,8 +19,8 @@ pub struct Grid {
     pub name: Name,
     /// How the scheduler sends jobs to resources: a word, or a table with the keys that this policy has.
     pub policy: GridPolicy,
-    /// What the scheduler tells metaschedulers that may use the grid, "offers" if not given: with "load" or
-    /// more, how long all resources would need for all its jobs. Read where `providers` of a
+    /// What the scheduler tells metaschedulers that may use the grid, "offers" if not given: when a job would start
+    /// and end; with "load" or more also how long all resources would need for all its jobs. Read where `providers` of a
     /// metascheduler names the grid only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disclosure: Option<Disclosure>,

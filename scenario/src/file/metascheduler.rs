@@ -20,7 +20,7 @@ pub struct Metascheduler {
     #[serde(default)]
     pub placement: Placement,
     /// Providers it may use, and the grid if it is to use that; all providers, but not the grid, if not given. A grid
-    /// takes rigid jobs of one processor, and "least-loaded" asks it for its load.
+    /// takes rigid jobs of one processor; it is asked for its load, or when a job would start and end, as providers are.
     #[serde(default)]
     pub providers: Vec<Name>,
     /// How it puts a bag of tasks together from offers, instead of placing rigid jobs.

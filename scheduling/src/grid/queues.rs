@@ -93,6 +93,10 @@ impl GridScheduler for QueueScheduler {
         if self.checkpointing { Checkpointing::Always } else { Checkpointing::Never }
     }
 
+    fn order(&self) -> QueueOrder {
+        self.order
+    }
+
     fn round(&mut self, view: &mut View, round: &mut Round<'_>) {
         let restart = match self.checkpointing {
             true => Restart::FromCheckpoint,

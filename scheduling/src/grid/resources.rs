@@ -141,7 +141,7 @@ struct Sites {
 
 /// Greater is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
+pub(super) struct Rank {
     speed: EffectiveSpeed,
     avail: Speed,
     held: Reverse<u32>,
@@ -228,6 +228,11 @@ impl Resources {
     /// The available resources, the one with the largest effective speed first.
     pub fn by_effective_speed(&self) -> impl Iterator<Item = ResourceId> {
         self.by(Preference::EffectiveSpeed).iter().rev().map(|rank| rank.id.0)
+    }
+
+    /// How good a resource would be for one more job if it were in this state.
+    pub(super) fn rank(&self, id: ResourceId, state: &Resource) -> Rank {
+        Rank::new(id, state, self.preference)
     }
 
     /// The available resources, the preferred one last.
@@ -331,6 +336,11 @@ impl Resources {
 }
 
 impl Rank {
+    /// Whose it is.
+    pub(super) const fn resource(self) -> ResourceId {
+        self.id.0
+    }
+
     fn new(id: ResourceId, resource: &Resource, preference: Preference) -> Rank {
         let (speed, held) = match preference {
             Preference::EffectiveSpeed => (resource.effective_speed(), 0),

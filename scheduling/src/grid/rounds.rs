@@ -40,9 +40,19 @@ impl Rounds {
         (due + self.period).max(self.due(now))
     }
 
+    /// How long a round takes from its beginning until it decides.
+    pub fn takes(self) -> Span {
+        self.query + self.schedule
+    }
+
+    /// The first instant at which a round may decide on what happens `now`.
+    pub fn decided_after(self, now: Time) -> Time {
+        if self.are_event_driven() { now + self.takes() } else { self.decided(now) }
+    }
+
     /// The first instant from `now` on at which a round may decide.
     pub fn decided(self, now: Time) -> Time {
-        let takes = self.query + self.schedule;
+        let takes = self.takes();
         (now - takes).next_multiple_of(self.period) + takes
     }
 }

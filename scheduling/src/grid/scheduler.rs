@@ -2,6 +2,7 @@
 
 use haggle_model::{JobId, Span, Time};
 
+use super::queues::QueueOrder;
 use super::resources::ResourceId;
 use super::sessions::Session;
 use super::view::{Detection, View};
@@ -27,6 +28,11 @@ pub trait GridScheduler: std::fmt::Debug + Send {
     /// Otherwise each is sent somewhere in the round after it came, or given up.
     fn queues(&self) -> bool {
         true
+    }
+
+    /// In which order jobs that wait are sent, as far as [estimates](super::estimate) of their starts go.
+    fn order(&self) -> QueueOrder {
+        QueueOrder::Arrival
     }
 
     /// A job has come; if it is a task, it may have to wait for others before the view has it.

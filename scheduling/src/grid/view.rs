@@ -128,6 +128,25 @@ impl View {
         }
     }
 
+    /// A resource as it was last reported, be the report consulted or not; and the jobs that hold a slot there and
+    /// stay, with since when.
+    pub(super) fn last_reported(
+        &self,
+        resource: ResourceId,
+    ) -> (Resource, SmallVec<[(JobId, Time); 2]>) {
+        let mut known = *self.resources.get(resource);
+        let report = self.reports.get(&resource);
+        if let Some(report) = report {
+            (known.up, known.avail) = (report.up, report.avail);
+        }
+        let is_there = |it: &&Occupant| {
+            let found = |report: &Report| it.since >= report.taken || report.jobs.contains(&it.job);
+            it.stay == Stay::Slot && report.is_none_or(found)
+        };
+        let there = self.occupants[resource.index()].iter().filter(is_there);
+        (known, there.map(|it| (it.job, it.since)).collect())
+    }
+
     /// One job, see [`Jobs::get`].
     pub fn job(&self, job: JobId) -> &GridJob {
         self.jobs.get(job)

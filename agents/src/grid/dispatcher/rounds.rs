@@ -176,6 +176,16 @@ impl Dispatcher {
         }
     }
 
+    /// When the next round decides that can see what happens now.
+    pub(super) fn next_decision(&self, now: Time) -> Time {
+        let rounds = self.config.rounds;
+        let begins = match self.next {
+            NextRound::UnderWay(due, _) => due,
+            NextRound::None | NextRound::Awaited => rounds.due(now),
+        };
+        (begins + rounds.takes()).max(now)
+    }
+
     /// A round begins: what is known of the resources?
     pub(super) fn on_round(&mut self, now: Time, out: &mut Outbox) {
         self.next = NextRound::UnderWay(now, Meanwhile::Nothing);
