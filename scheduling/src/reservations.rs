@@ -25,7 +25,7 @@ use haggle_model::Time;
 
 use crate::Profile;
 use crate::plan::Plan;
-use crate::scheduler::{LocalScheduler, Slot};
+use crate::scheduler::{BEYOND_ALL_LIMITS, LocalScheduler, Slot};
 
 pub use criterion::Criterion;
 pub use options::{AfterAnchor, Alternative};
@@ -217,17 +217,23 @@ impl Reservations {
     /// What has ended or was given up in this instant leaves room for others; then windows close.
     fn catch_up(&mut self, now: Time) {
         self.plan.profile_from(now);
-        if std::mem::take(&mut self.given_back) && self.config.compresses {
+        if std::mem::take(&mut self.given_back) {
             self.compress(now);
         }
         self.fix_due(now);
     }
 
     /// Each that waits gets its earliest place, one after the other in the order of planned
-    /// starts, all others staying where they are. No start gets later.
+    /// starts, all others staying where they are. No start gets later. Without compression, those that waited for a job
+    /// without a limit, or for processors that had failed, get a place all the same.
     fn compress(&mut self, now: Time) {
+        let all = self.config.compresses;
+        let moves = |booking: &Booking| all || booking.start >= BEYOND_ALL_LIMITS;
+        if !self.waiting.iter().any(moves) {
+            return;
+        }
         self.waiting.sort_unstable_by_key(Booking::by_start);
-        for booking in &mut self.waiting {
+        for booking in self.waiting.iter_mut().filter(|booking| moves(booking)) {
             let Reserve { processors, span, window, .. } = booking.request;
             let (from, booked) = (window.earliest(now), booking.start);
             let profile = self.plan.profile_mut();

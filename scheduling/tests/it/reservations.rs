@@ -59,6 +59,39 @@ fn queue(processors: u32, criterion: Criterion, threshold: Option<Percent>) -> R
     Reservations::new(processors, config)
 }
 
+/// Nobody knows when a job without a limit ends, so what is behind it has no planned start. It gets one when the job ends, at
+/// 5 s, and when processors that had failed are back, at 8 s, also where nothing else moves.
+#[test]
+fn who_waits_for_a_job_without_a_limit_gets_a_place_when_it_ends() {
+    for compresses in [true, false] {
+        let config = ReservationConfig { compresses, ..ReservationConfig::default() };
+        let mut queue = Reservations::new(4, config);
+        let job = |slot, processors, limit: Option<i64>| Request {
+            slot: Slot(slot),
+            processors,
+            span: limit.map(span),
+            key: 0,
+            deadline: None,
+            ahead: false,
+        };
+        queue.submit(at(0), job(0, 1, None));
+        queue.submit(at(0), job(1, 4, Some(2)));
+        let mut started = Vec::new();
+        queue.start_due(at(0), &mut started);
+        assert_eq!(started, [Slot(0)]);
+        assert_eq!(queue.next_start(), None);
+        queue.finished(at(5), Slot(0));
+        queue.start_due(at(5), &mut started);
+        assert_eq!(started, [Slot(0), Slot(1)], "compresses: {compresses}");
+        queue.failed(at(6), 1, &[Killed { slot: Slot(1), processors: 4, planned_end: at(7) }]);
+        queue.submit(at(6), job(2, 4, Some(2)));
+        assert_eq!(queue.next_start(), None);
+        queue.restored(at(8), 1);
+        queue.start_due(at(8), &mut started);
+        assert_eq!(started, [Slot(0), Slot(1), Slot(2)], "compresses: {compresses}");
+    }
+}
+
 /// Case M1: best effort, backfilling, an early end, compression.
 #[test]
 fn what_waits_moves_up_when_something_ends_early() {
