@@ -453,9 +453,9 @@ fn checkpoints_are_kept_elsewhere() {
         (
             "stores = [\"disk\"]",
             "stores = [\"disk\", \"tape\"]",
-            "no provider keeps checkpoints there",
+            "no provider keeps checkpoints in",
         ),
-        ("\"resume\"", "\"restart\"", "no provider keeps checkpoints there"),
+        ("\"resume\"", "\"restart\"", "no provider keeps checkpoints in"),
     ] {
         let scenario = STORED.replace(from, to);
         assert_ne!(scenario, STORED);

@@ -42,16 +42,10 @@ impl Check<'_> {
         for (index, store) in scenario.network.stores.iter().enumerate() {
             let at = network.key("stores").index(index);
             let is_used = scenario.providers.iter().any(|it| scenario.store_of(it) == Some(store));
-            let why = "no provider keeps checkpoints there";
+            let why = format!("no provider keeps checkpoints in \"{store}\"");
             let remedy = "remove it, or name it as `store` of the `checkpoints` of a provider whose jobs \
                           go on from them";
-            self.has_effect(
-                &at,
-                is_used,
-                &format!("`stores` entry \"{store}\" of the network"),
-                why,
-                remedy,
-            );
+            self.has_effect(&at, is_used, "`stores` of the network", &why, remedy);
         }
         let reorders = travels && scenario.network.jitter > TimeSpan::ZERO;
         let why = "every message takes the same time";
