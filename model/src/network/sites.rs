@@ -130,11 +130,11 @@ mod tests {
         let seconds = Span::from_secs;
         assert_eq!(path(&sites, 2, 5), (vec![0, 1], seconds(1)));
         assert_eq!(path(&sites, 7, 5), (vec![2, 1], seconds(1)));
-        assert_eq!(path(&sites, 2, 7), (vec![3], seconds(3)));
-        assert_eq!(path(&sites, 7, 2), (vec![3], seconds(3)));
+        assert_eq!(path(&sites, 2, 7), (vec![4], seconds(3)));
+        assert_eq!(path(&sites, 7, 2), (vec![4], seconds(3)));
         assert!(sites.path(site(5), site(5)).is_local());
         let again = sites.joined(site(2), site(7), 2e6, seconds(4)).expect("a good link");
-        assert_eq!(path(&again, 2, 7), (vec![4], seconds(4)));
+        assert_eq!(path(&again, 2, 7), (vec![5], seconds(4)));
     }
 
     #[test]
