@@ -131,8 +131,8 @@ proptest! {
         let mut records = ran.records;
         for record in &mut records {
             for run in &mut record.lost {
-                let written = run.checkpoints.iter().filter(|it| it.written.is_some());
-                let saved = written.last().map_or(Span::ZERO, |it| it.computing);
+                let written = run.checkpoints.iter().rfind(|it| it.written.is_some());
+                let saved = written.map_or(Span::ZERO, |it| it.computing);
                 prop_assert_eq!(run.saved, saved);
                 run.checkpoints.clear();
             }
