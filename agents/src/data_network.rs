@@ -121,18 +121,24 @@ impl DataNetwork {
         DataNetwork { routes, flows, under_way: BTreeMap::new(), flow_of: BTreeMap::new() }
     }
 
-    /// Begins to move data; `false` if there is no such way, or they are on it already.
-    fn start(&mut self, now: Time, owner: ActorId, asked: Transfer, is_checkpoint: bool) -> bool {
+    /// Begins to move data, unless there is no such way, or they are on it already.
+    fn start(
+        &mut self,
+        now: Time,
+        owner: ActorId,
+        asked: Transfer,
+        is_checkpoint: bool,
+        out: &mut Outbox,
+    ) {
         let Transfer { number, from, to, bytes } = asked;
         let order = Order { owner, number, ends: [from, to], is_checkpoint };
         let is_new = !self.flow_of.contains_key(&(owner, number));
         if !is_new || !self.routes.connects(order.ends) {
-            return false;
+            return out.refuse(owner);
         }
         let flow = self.flows.start(now, self.routes.path(from, to), bytes);
         self.under_way.insert(flow, order);
         self.flow_of.insert((owner, number), flow);
-        true
     }
 
     fn abort(&mut self, now: Time, flow: FlowId) -> Option<Order> {
@@ -180,14 +186,10 @@ impl Actor for DataNetwork {
     fn on_message(&mut self, now: Time, sender: ActorId, message: Message, out: &mut Outbox) {
         match message {
             Message::Data(DataMessage::Transfer(asked)) => {
-                if !self.start(now, sender, *asked, false) {
-                    out.refuse(sender);
-                }
+                self.start(now, sender, *asked, false, out);
             }
             Message::Data(DataMessage::TransferCheckpoint(asked)) => {
-                if !self.start(now, sender, *asked, true) {
-                    out.refuse(sender);
-                }
+                self.start(now, sender, *asked, true, out);
             }
             Message::Data(DataMessage::AbortTransfer { number }) => {
                 if let Some(&flow) = self.flow_of.get(&(sender, number)) {

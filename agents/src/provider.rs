@@ -435,7 +435,7 @@ impl Provider {
 
     fn on_run_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
         let Some(mut held) = self.release_job(slot) else { return };
-        let Some(run) = held.run.take() else { return };
+        let Some(mut run) = held.run.take() else { return };
         if self.config.overrun == Overrun::Extend || run.saving.is_some() {
             out.stop(Timer::PlanEnds { slot: slot.0 });
         }
@@ -447,8 +447,8 @@ impl Provider {
         self.load.ended(processors, planned_end);
         let finished = SubmissionMessage::Finished { job: id, outcome: run.outcome };
         self.say(held.submitter, finished, out);
+        let checkpoints = run.sent();
         let (start, processors, outcome) = (Some(run.start), run.processors, run.outcome);
-        let checkpoints = run.saving.map_or_else(Vec::new, |it| it.sent());
         let over = held.over(self.config.id, outcome, now);
         let over = JobRecord { start, processors, checkpointing, checkpoints, ..over };
         out.observe(Observation::JobOver(Box::new(over)));
@@ -524,15 +524,16 @@ impl Provider {
         for held in self.jobs.drain() {
             match held {
                 Held::Job(mut held) => {
-                    let run = held.run.take();
+                    let mut run = held.run.take();
                     let progress = run.as_ref().map(|run| held.progress(run, now, &self.config));
                     let over = held.over(provider, JobOutcome::Unfinished, now);
-                    let start = run.as_ref().map(|run| run.start);
-                    let run = run
-                        .map(|it| (it.processors, it.saving.map_or_else(Vec::new, |it| it.sent())));
-                    let (processors, checkpoints) = run.unwrap_or_default();
-                    let checkpointing = progress.map_or(Span::ZERO, |it| it.overhead);
-                    let over = JobRecord { start, processors, checkpointing, checkpoints, ..over };
+                    let over = JobRecord {
+                        start: run.as_ref().map(|run| run.start),
+                        checkpoints: run.as_mut().map(Run::sent).unwrap_or_default(),
+                        processors: run.map(|run| run.processors).unwrap_or_default(),
+                        checkpointing: progress.map_or(Span::ZERO, |it| it.overhead),
+                        ..over
+                    };
                     out.observe(Observation::JobOver(Box::new(over)));
                 }
                 Held::Share(share) => share.unfinished(provider, now, out),

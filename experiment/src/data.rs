@@ -1,6 +1,6 @@
 //! The ways that data take between providers, metaschedulers and storages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use haggle_agents::{CheckpointStore, DataNetwork, DataPaths, DataWays, Routes};
@@ -45,57 +45,65 @@ fn links<T>(scenario: &Scenario, place: impl Fn(&str) -> Option<T>) -> Vec<DataL
     scenario.network.links.iter().filter_map(link).collect()
 }
 
-/// Where data of this name are: at a provider, at a metascheduler, or in a storage.
-fn node(scenario: &Scenario, name: &str) -> Option<Node> {
-    let site = |number: usize| Node::Site(ActorId(number as u32));
-    let provider = scenario.providers.iter().position(|it| it.name.as_str() == name);
-    let metascheduler = || {
-        let place = scenario.metaschedulers.iter().position(|it| it.name.as_str() == name);
-        // They come behind all places where jobs run.
-        place.map(|place| site(scenario.places() as usize + place))
-    };
-    let store = || scenario.network.stores.iter().position(|it| it.as_str() == name);
-    let store = || store().map(|place| Node::Store(place as u32));
-    provider.map(site).or_else(metascheduler).or_else(store)
-}
+/// Where data may be, by name: at providers, at metaschedulers and in storages.
+pub(super) struct Places<'s>(BTreeMap<&'s str, Node>);
 
-/// Who moves data that share links. Providers, metaschedulers and storages are sites.
-pub(super) fn network(scenario: &Scenario, sharing: LinkSharing) -> DataNetwork {
-    let (Bandwidth(rate), latency) = (scenario.network.bandwidth(), scenario.network.latency.0);
-    let providers = scenario.providers.iter().map(|it| &it.name);
-    let metaschedulers = scenario.metaschedulers.iter().map(|it| &it.name);
-    let names = providers.chain(metaschedulers).chain(&scenario.network.stores);
-    let nodes = names.filter_map(|name| node(scenario, name.as_str()));
-    let sites = Sites::new(nodes, rate, latency).expect(GOOD_LINKS);
-    let links = links(scenario, |site| node(scenario, site)).into_iter();
-    let joined = links.into_iter().try_fold(sites, |sites, link| {
-        let ((a, b), Bandwidth(rate), latency) = link;
-        sites.joined(a, b, rate, latency)
-    });
-    DataNetwork::new(Routes::Sites(Arc::new(joined.expect(GOOD_LINKS))), sharing)
+impl Places<'_> {
+    /// Those of a scenario.
+    pub(super) fn of(scenario: &Scenario) -> Places<'_> {
+        let site = |number: u32| Node::Site(ActorId(number));
+        let providers = scenario.providers.iter().map(|it| it.name.as_str());
+        let metaschedulers = scenario.metaschedulers.iter().map(|it| it.name.as_str());
+        let stores = scenario.network.stores.iter().map(file::Name::as_str);
+        let providers = providers.zip((0..).map(site));
+        // They come behind all places where jobs run.
+        let metaschedulers = metaschedulers.zip((scenario.places()..).map(site));
+        let stores = stores.zip((0..).map(Node::Store));
+        Places(providers.chain(metaschedulers).chain(stores).collect())
+    }
+
+    fn node(&self, name: &str) -> Option<Node> {
+        self.0.get(name).copied()
+    }
+
+    /// Who moves data between them that share links.
+    pub(super) fn network(&self, scenario: &Scenario, sharing: LinkSharing) -> DataNetwork {
+        let (Bandwidth(rate), latency) = (scenario.network.bandwidth(), scenario.network.latency.0);
+        let nodes: BTreeSet<Node> = self.0.values().copied().collect();
+        let sites = Sites::new(nodes, rate, latency).expect(GOOD_LINKS);
+        let links = links(scenario, |site| self.node(site));
+        let joined = links.into_iter().try_fold(sites, |sites, link| {
+            let ((a, b), Bandwidth(rate), latency) = link;
+            sites.joined(a, b, rate, latency)
+        });
+        DataNetwork::new(Routes::Sites(Arc::new(joined.expect(GOOD_LINKS))), sharing)
+    }
+
+    /// Where rigid jobs of a provider keep their checkpoints, if `network` moves them there beside other data.
+    pub(super) fn store(
+        &self,
+        scenario: &Scenario,
+        provider: &file::Provider,
+        network: Option<ActorId>,
+    ) -> Option<CheckpointStore> {
+        let (store, network) = scenario.store_of(provider).zip(network)?;
+        let (here, there) = (self.node(provider.name.as_str())?, self.node(store.as_str())?);
+        Some(CheckpointStore { network, here, there, records_all: scenario.results.checkpoints })
+    }
 }
 
 /// The way from a provider to where its checkpoints are kept: how far, and how fast for a transfer that shares it with
 /// none.
 pub(super) fn way(scenario: &Scenario, provider: &str, store: &str) -> (Span, Bandwidth) {
-    let named = |site: &str| Some(site.to_owned());
-    let joins = |it: &&DataLink<String>| {
-        let (a, b) = (it.0.0.as_str(), it.0.1.as_str());
-        (a, b) == (provider, store) || (b, a) == (provider, store)
+    let network = &scenario.network;
+    let joins = |link: &&file::Link| {
+        let ends = link.between.each_ref().map(|end| scenario.site_of(end.as_str()));
+        ends == [provider, store] || ends == [store, provider]
     };
-    let links = links(scenario, named);
-    let own = links.iter().rfind(joins).map(|it| (it.2, it.1));
-    own.unwrap_or((scenario.network.latency.0, scenario.network.bandwidth()))
-}
-
-/// Where rigid jobs of a provider keep their checkpoints, if somebody moves them there who moves other data, too.
-pub(super) fn store(
-    scenario: &Scenario,
-    provider: &file::Provider,
-    network: Option<ActorId>,
-) -> Option<CheckpointStore> {
-    let (store, network) = scenario.store_of(provider).zip(network)?;
-    let here = node(scenario, provider.name.as_str())?;
-    let there = node(scenario, store.as_str())?;
-    Some(CheckpointStore { network, here, there, records_all: scenario.results.checkpoints })
+    let usual = (network.latency.0, network.bandwidth());
+    network
+        .links
+        .iter()
+        .rfind(joins)
+        .map_or(usual, |link| (link.latency.0, link.bandwidth.unwrap_or(network.bandwidth())))
 }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use haggle_agents::grid::GridPlan;
 use haggle_agents::{
-    Acceptor, AnyActor, Bargaining, Coallocator, CoallocatorConfig, DataWays, Estimates,
-    Maintenance, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator, NegotiatorConfig,
-    Provider, ProviderConfig, Reallocator, ReallocatorConfig, Timer, Transaction, Transactor,
-    TransactorConfig, User, UserConfig,
+    Acceptor, AnyActor, Bargaining, CheckpointStore, Coallocator, CoallocatorConfig, DataWays,
+    Estimates, Maintenance, Message, Metascheduler, MetaschedulerConfig, Nature, Negotiator,
+    NegotiatorConfig, Provider, ProviderConfig, Reallocator, ReallocatorConfig, Timer, Transaction,
+    Transactor, TransactorConfig, User, UserConfig,
 };
 use haggle_model::network::NetworkError;
 use haggle_model::random::stream;
@@ -125,8 +125,10 @@ impl Stage {
         let seating = Seating::of(scenario);
         let mut addresses: BTreeMap<String, ActorId> = BTreeMap::new();
         let protocols = transactions(scenario, latency_max(scenario));
+        let data_places = data::Places::of(scenario);
         for (id, provider) in (0..).map(ProviderId).zip(&scenario.providers) {
-            let id = stage.add_provider(id, provider, scenario, (&protocols, seating.network))?;
+            let store = data_places.store(scenario, provider, seating.network);
+            let id = stage.add_provider(id, provider, scenario, (&protocols, store))?;
             addresses.insert(provider.name.to_string(), id);
         }
         let clusters = stage.clusters(scenario, &seating, folder)?;
@@ -148,7 +150,7 @@ impl Stage {
         let services = clusters.services.into_iter().chain(resources.services);
         services.for_each(|it| stage.world.actors.push(it));
         if let Some(sharing) = scenario.link_sharing() {
-            let network = data::network(scenario, sharing);
+            let network = data_places.network(scenario, sharing);
             let id = stage.add(AnyActor::DataNetwork(Box::new(network)));
             assert_eq!(seating.network, Some(id), "whom metaschedulers ask is there");
         }
@@ -191,7 +193,7 @@ impl Stage {
         id: ProviderId,
         provider: &file::Provider,
         scenario: &Scenario,
-        (protocols, network): (&[Option<Transaction>], Option<ActorId>),
+        (protocols, store): (&[Option<Transaction>], Option<CheckpointStore>),
     ) -> Result<ActorId, NoSuchRule> {
         let seed = scenario.scenario.seed;
         let config = ProviderConfig {
@@ -206,7 +208,7 @@ impl Stage {
             },
             overrun: provider.overrun,
             on_failure: resuming::on_failure(scenario, provider)?,
-            store: data::store(scenario, provider, network),
+            store,
             max_attempts: provider.max_attempts.unwrap_or(MAX_ATTEMPTS),
             disclosure: provider.disclosure,
             bargaining: bargaining(provider, scenario)?,

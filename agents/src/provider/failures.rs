@@ -34,7 +34,7 @@ pub enum OnFailure {
 
 impl OnFailure {
     /// The checkpoints that jobs write.
-    pub fn checkpoints(self) -> CheckpointRule {
+    pub(super) fn checkpoints(self) -> CheckpointRule {
         match self {
             OnFailure::Resume(rule) => rule,
             OnFailure::Restart | OnFailure::Requeue | OnFailure::Fail => CheckpointRule::NEVER,
@@ -64,7 +64,7 @@ impl Provider {
             match held {
                 Held::Job(held) => {
                     let hit = |run: &mut Run| run.processors.intersects(processors);
-                    let Some(run) = held.run.take_if(hit) else { continue };
+                    let Some(mut run) = held.run.take_if(hit) else { continue };
                     out.stop(Timer::RunEnds { slot: slot.0 });
                     out.stop(Timer::PlanEnds { slot: slot.0 });
                     self.free.insert_all(&run.processors);
@@ -78,7 +78,8 @@ impl Provider {
                     if progress.saved > Span::ZERO {
                         held.more_mut().saved += progress.saved;
                     }
-                    let Run { start, processors, saving, .. } = run;
+                    let (start, checkpoints) = (run.start, run.sent());
+                    let processors = run.processors;
                     let run = LostRun {
                         provider,
                         start,
@@ -86,7 +87,7 @@ impl Provider {
                         processors,
                         saved: progress.saved,
                         checkpointing: progress.overhead,
-                        checkpoints: saving.map_or_else(Vec::new, |it| it.sent()),
+                        checkpoints,
                     };
                     out.observe(Observation::RunLost { job: held.submission.job.id, run });
                     lost_jobs.push(slot);

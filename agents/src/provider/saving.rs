@@ -20,7 +20,7 @@ use haggle_model::{ActorId, SentCheckpoint, Span, Time};
 use haggle_scheduling::Slot;
 use haggle_scheduling::checkpoints::{Checkpoints, Course, Progress};
 
-use super::{Held, HeldJob, Provider, ProviderConfig};
+use super::{Held, HeldJob, Provider, ProviderConfig, Run};
 use crate::Outbox;
 use crate::protocol::{DataMessage, Timer, Transfer};
 
@@ -187,7 +187,7 @@ impl Saving {
     }
 
     /// What it has sent, now that it is over.
-    pub(super) fn sent(mut self) -> Vec<SentCheckpoint> {
+    fn sent(mut self) -> Vec<SentCheckpoint> {
         if self.records_all && matches!(self.stage, Stage::Stops | Stage::Writes(_)) {
             self.sent.push(self.checkpoint(None));
         }
@@ -200,6 +200,13 @@ impl Saving {
             Stage::Reads(number) | Stage::Writes(number) => Some(number),
             Stage::Prepares | Stage::Computes(_) | Stage::Stops => None,
         }
+    }
+}
+
+impl Run {
+    /// The checkpoints that it has sent, now that it is over; none if all of them were known beforehand.
+    pub(super) fn sent(&mut self) -> Vec<SentCheckpoint> {
+        self.saving.take().map_or_else(Vec::new, |saving| saving.sent())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use haggle_model::Span;
-use haggle_results::about::{DataLinkInfo, DataNetworkInfo};
+use haggle_results::about::{DataLinkInfo, DataNetworkInfo, StoreInfo};
 
 use super::Books;
 use super::findings::Findings;
@@ -46,11 +46,12 @@ fn checkpoints<'r>(
     let mut all = Vec::new();
     let attempts = books.rows.at_providers().map(|it| ((it.job, it.attempt), it));
     let attempts: BTreeMap<(i64, i64), _> = attempts.collect();
+    let stores = network.stores.iter().map(|it| (it.provider.as_str(), it));
+    let stores: BTreeMap<&str, &StoreInfo> = stores.collect();
     let mut last: BTreeMap<(i64, i64), Micros> = BTreeMap::new();
     for row in &books.rows.checkpoints {
-        let Some(store) = network.stores.iter().find(|it| it.provider == row.provider) else {
-            continue;
-        };
+        // Those of a grid have books of their own.
+        let Some(store) = stores.get(row.provider.as_str()) else { continue };
         let key = (row.job, row.attempt);
         let what =
             || format!("checkpoint {} of attempt {} of job {}", row.checkpoint, key.1, key.0);
@@ -69,9 +70,8 @@ fn checkpoints<'r>(
         let (from, to) = (store.provider.as_str(), store.store.as_str());
         all.push(Moved { job: row.job, from, to, sent, arrived: written, bytes });
     }
-    let keeps = |provider: &str| network.stores.iter().any(|it| it.provider == provider);
-    let failed = books.rows.at_providers().filter(|it| it.has_failed() && keeps(&it.provider));
-    for it in failed.filter(|_| network.shared) {
+    let failed = books.rows.at_providers().filter(|it| network.shared && it.has_failed());
+    for it in failed.filter(|it| stores.contains_key(it.provider.as_str())) {
         let saved = last.get(&(it.job, it.attempt)).copied().unwrap_or(0);
         let rule = "an attempt has saved what its last checkpoint holds";
         findings.equal(rule, it.named(), it.saved, saved);

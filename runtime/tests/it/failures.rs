@@ -454,7 +454,8 @@ fn stored(on_failure: OnFailure, more: i64) -> OnFailure {
     let bytes = 5_000_000 * (1 + more as u64);
     let (latency, rounding) = (Span::from_secs(1), Span::from_micros(1_000));
     let volume = Some(Volume { bytes, latency, bandwidth: 80_000_000, rounding });
-    OnFailure::Resume(CheckpointRule { volume, ..on_failure.checkpoints() })
+    let OnFailure::Resume(rule) = on_failure else { panic!("{on_failure:?} saves nothing") };
+    OnFailure::Resume(CheckpointRule { volume, ..rule })
 }
 
 fn choice_of(drawn: (usize, i64, i64, i64)) -> OnFailure {

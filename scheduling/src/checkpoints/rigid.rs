@@ -258,22 +258,23 @@ impl Checkpoints {
 
     /// Those of an attempt that computes for so long, one after the other.
     fn steps(&self, computing: Span, resumed: bool) -> Option<Steps> {
-        let Times::Adaptive { rule, execution, saved, seen } = self.times else { return None };
-        let mut steps = Steps::new(rule, execution, saved, seen, self.cost, computing);
+        let Pace::Adaptive(mut steps) = self.pace(computing) else { return None };
         steps.stood(self.recovers(resumed));
         Some(steps)
     }
 
     /// The same one by one, for who sees how long each takes.
     pub fn course(&self, computing: Span) -> Course {
-        let pace = match self.times {
+        Course { pace: self.pace(computing), computing, computed: Span::ZERO }
+    }
+
+    fn pace(&self, computing: Span) -> Pace {
+        match self.times {
             Times::Steady(interval) => Pace::Steady(interval),
             Times::Adaptive { rule, execution, saved, seen } => {
-                let steps = Steps::new(rule, execution, saved, seen, self.cost, computing);
-                Pace::Adaptive(Box::new(steps))
+                Pace::Adaptive(Steps::new(rule, execution, saved, seen, self.cost, computing))
             }
-        };
-        Course { pace, computing, computed: Span::ZERO }
+        }
     }
 
     /// How long an attempt takes that computes for so long, and goes on from a
@@ -329,7 +330,7 @@ pub struct Course {
 #[derive(Clone, Debug)]
 enum Pace {
     Steady(Span),
-    Adaptive(Box<Steps>),
+    Adaptive(Steps),
 }
 
 impl Course {

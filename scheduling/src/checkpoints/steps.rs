@@ -79,9 +79,7 @@ impl Steps {
         };
         Situation { now, execution, remaining, last_failure, mean_failure, cost: self.cost }
     }
-}
 
-impl Steps {
     /// The next checkpoint, up to which the attempt computes.
     pub(super) fn due(&mut self) -> Option<Step> {
         let (mut state, mut timer) =
