@@ -21,6 +21,7 @@
 //! [`estimate`], which follows all jobs before that one: O((n + r) log r) for n jobs and r resources.
 
 pub mod combined;
+mod ends;
 pub mod erlang;
 pub mod estimate;
 pub mod jobs;

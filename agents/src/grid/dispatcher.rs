@@ -394,7 +394,7 @@ impl Dispatcher {
         true
     }
 
-    fn on_checkpoint_available(&mut self, saved: &Saved, out: &mut Outbox) {
+    fn on_checkpoint_available(&mut self, now: Time, saved: &Saved, out: &mut Outbox) {
         let job = saved.job;
         let Some(attempts) = self.desk.get_mut(job).map(|entry| &mut entry.stage) else {
             out.send(self.config.checkpoint_server, CheckpointMessage::Forget { job });
@@ -404,7 +404,7 @@ impl Dispatcher {
         let before = self.view.jobs().open(job).map_or(Work::ZERO, |it| it.saved);
         if saved.done >= before {
             attempts.saved_by = Some(saved.number);
-            self.view.save(saved.job, saved.done);
+            self.view.save(now, saved.job, saved.done);
         }
     }
 
@@ -514,7 +514,7 @@ impl Actor for Dispatcher {
                 self.on_report(now, *status, out)
             }
             Message::Checkpoint(CheckpointMessage::CheckpointAvailable(saved)) => {
-                self.on_checkpoint_available(&saved, out);
+                self.on_checkpoint_available(now, &saved, out);
                 true
             }
             Message::Data(DataMessage::Traffic(traffic)) => self.on_traffic(now, *traffic, out),

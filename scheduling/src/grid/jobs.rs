@@ -24,6 +24,8 @@ pub struct GridJob {
     pub length: Work,
     /// What its newest available checkpoint holds.
     pub saved: Work,
+    /// Since when that has been available.
+    pub saved_at: Time,
     /// Whether its replicas write checkpoints.
     pub checkpointing: bool,
     /// D_J: dispatches so far, without those refused.
@@ -79,6 +81,7 @@ impl Jobs {
             arrival,
             length,
             saved: Work::ZERO,
+            saved_at: arrival,
             checkpointing: false,
             dispatches: 0,
             replicas: SmallVec::new(),
@@ -129,12 +132,14 @@ impl Jobs {
         self.open.remove(id)
     }
 
-    /// A checkpoint with this progress is available; an older one does not count, nor does one of a job
+    /// A checkpoint with this progress is available from `now` on; an older one does not count, nor does one of a job
     /// that is done.
-    pub fn save(&mut self, id: JobId, progress: Work) {
+    pub fn save(&mut self, now: Time, id: JobId, progress: Work) {
         let Some(job) = self.open.get_mut(id) else { return };
         let before = job.left();
-        job.saved = job.saved.max(progress);
+        if job.saved < progress {
+            (job.saved, job.saved_at) = (progress, now);
+        }
         let gained = before - job.left();
         self.left.keep(|left| *left -= gained);
         self.changed.keep(|jobs| jobs.push(id));

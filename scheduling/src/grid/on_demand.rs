@@ -13,6 +13,11 @@ impl<T> OnDemand<T> {
         self.0.get_or_init(make)
     }
 
+    /// Whether somebody has asked.
+    pub(super) fn is_made(&self) -> bool {
+        self.0.get().is_some()
+    }
+
     /// What it is about changes.
     pub(super) fn keep(&mut self, change: impl FnOnce(&mut T)) {
         if let Some(kept) = self.0.get_mut() {

@@ -2,8 +2,9 @@
 //! that no policy has to look at all of them.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, btree_set};
 use std::fmt;
+use std::iter::Rev;
 
 use super::on_demand::OnDemand;
 use super::rank_set::RankSet;
@@ -222,12 +223,17 @@ impl Resources {
 
     /// The available resource that is preferred for one more job.
     pub fn fastest(&self) -> Option<ResourceId> {
-        self.by(self.preference).last().map(|rank| rank.id.0)
+        self.preferred().next().map(|rank| rank.id.0)
     }
 
     /// The available resources, the one with the largest effective speed first.
     pub fn by_effective_speed(&self) -> impl Iterator<Item = ResourceId> {
         self.by(Preference::EffectiveSpeed).iter().rev().map(|rank| rank.id.0)
+    }
+
+    /// How good the available resources are for one more job, the preferred one first.
+    pub(super) fn preferred(&self) -> Rev<btree_set::Iter<'_, Rank>> {
+        self.by(self.preference).iter().rev()
     }
 
     /// How good a resource would be for one more job if it were in this state.

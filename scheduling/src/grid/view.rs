@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 use haggle_model::{JobId, Span, Time};
 use smallvec::SmallVec;
 
+use super::ends::{Ends, Held, Replica};
 use super::jobs::{GridJob, Jobs};
+use super::on_demand::OnDemand;
 use super::resources::{Preference, Resource, ResourceId, Resources, SiteId};
 use haggle_model::work::{Speed, Work, span_of};
 use serde::{Deserialize, Serialize};
@@ -63,6 +65,8 @@ pub struct View {
     occupants: Vec<SmallVec<[Occupant; 1]>>,
     /// The last report on each resource since the view was consulted.
     reports: BTreeMap<ResourceId, Report>,
+    /// When jobs end next where, by what is known without these reports.
+    ends: OnDemand<Ends>,
 }
 
 /// A replica at a resource.
@@ -128,23 +132,52 @@ impl View {
         }
     }
 
-    /// A resource as it was last reported, be the report consulted or not; and the jobs that hold a slot there and
-    /// stay, with since when.
-    pub(super) fn last_reported(
-        &self,
-        resource: ResourceId,
-    ) -> (Resource, SmallVec<[(JobId, Time); 2]>) {
-        let mut known = *self.resources.get(resource);
-        let report = self.reports.get(&resource);
-        if let Some(report) = report {
-            (known.up, known.avail) = (report.up, report.avail);
-        }
+    /// A resource as it was last reported, be the report consulted or not.
+    pub(super) fn last_reported(&self, resource: ResourceId) -> Held {
+        self.held(resource, self.reports.get(&resource))
+    }
+
+    /// Resources of which more has been reported than the view was consulted on.
+    pub(super) fn reported_anew(&self) -> impl Iterator<Item = ResourceId> {
+        self.reports.keys().copied()
+    }
+
+    /// When jobs end next where, by what was known when the view was consulted last, and has been done since.
+    pub(super) fn ends(&self) -> &Ends {
+        self.ends.get(|| {
+            let ids = (0..self.occupants.len() as u32).map(ResourceId);
+            let mut ends = Ends::default();
+            ids.for_each(|id| ends.file(id, &self.held(id, None), self.is_left(id)));
+            ends
+        })
+    }
+
+    /// A resource with the jobs that hold a slot there and stay, where this report on it was the last one.
+    fn held(&self, resource: ResourceId, report: Option<&Report>) -> Held {
+        let known = self.resources.get(resource);
+        let (up, avail) =
+            report.map_or((known.up, known.avail), |report| (report.up, report.avail));
         let is_there = |it: &&Occupant| {
             let found = |report: &Report| it.since >= report.taken || report.jobs.contains(&it.job);
-            it.stay == Stay::Slot && report.is_none_or(found)
+            up && it.stay == Stay::Slot && report.is_none_or(found)
         };
         let there = self.occupants[resource.index()].iter().filter(is_there);
-        (known, there.map(|it| (it.job, it.since)).collect())
+        let replica = |it: &Occupant| Some(Replica::new(it.job, it.since, self.jobs.open(it.job)?));
+        let slots = if up { known.slots } else { 0 };
+        Held { avail, slots, replicas: there.filter_map(replica).collect() }
+    }
+
+    /// Whether a job that leaves a resource still has its slot.
+    fn is_left(&self, resource: ResourceId) -> bool {
+        self.occupants[resource.index()].iter().any(|it| it.stay == Stay::Leaving)
+    }
+
+    /// What is at a resource has changed, or what is known of it.
+    fn refile(&mut self, resource: ResourceId) {
+        if self.ends.is_made() {
+            let (held, is_left) = (self.held(resource, None), self.is_left(resource));
+            self.ends.keep(|ends| ends.file(resource, &held, is_left));
+        }
     }
 
     /// One job, see [`Jobs::get`].
@@ -212,6 +245,7 @@ impl View {
         self.resources.change(resource, |entry| {
             (entry.up, entry.avail, entry.held) = (report.up, report.avail, held);
         });
+        self.refile(resource);
     }
 
     /// Whether the death of a replica that died at a resource can still be noticed:
@@ -238,6 +272,7 @@ impl View {
         });
         self.occupants[resource.index()].push(Occupant { job, since: now, stay: Stay::Slot });
         self.resources.change(resource, |entry| entry.held += 1);
+        self.refile(resource);
     }
 
     /// A resource has not taken a replica that was sent there: it does not count
@@ -265,6 +300,7 @@ impl View {
         if let Some(occupant) = occupants.find(|occupant| occupant.job == job) {
             occupant.stay = Stay::Leaving;
         }
+        self.refile(from);
         self.dispatch(now, job, to);
         self.forget_replica(job, from);
     }
@@ -281,6 +317,7 @@ impl View {
         if let Some(occupant) = occupants.find(holds) {
             occupant.stay = Stay::Output;
             self.resources.change(resource, |entry| entry.held -= 1);
+            self.refile(resource);
         }
     }
 
@@ -307,10 +344,13 @@ impl View {
         self.jobs.close(job);
     }
 
-    /// A checkpoint with this progress is available now; older ones that arrive
+    /// A checkpoint with this progress is available from `now` on; older ones that arrive
     /// later do not count.
-    pub fn save(&mut self, job: JobId, progress: Work) {
-        self.jobs.save(job, progress);
+    pub fn save(&mut self, now: Time, job: JobId, progress: Work) {
+        self.jobs.save(now, job, progress);
+        if let Some(job) = self.jobs.open(job).filter(|_| self.ends.is_made()) {
+            job.replicas.clone().into_iter().for_each(|resource| self.refile(resource));
+        }
     }
 
     /// The replicas of a job begin or cease to write checkpoints.
@@ -332,6 +372,7 @@ impl View {
         };
         if occupants.remove(index).stay.holds_slot() {
             self.resources.change(resource, |entry| entry.held -= 1);
+            self.refile(resource);
         }
     }
 }

@@ -109,7 +109,7 @@ fn ft_m1_m2_a_job_starts_again_from_its_newest_available_checkpoint() {
         submit(&mut view, 0, 0, 100);
         assert_eq!(sent(&decide(&mut policy, &mut view, 0, &())), [(0, 0)]);
         for &mi in available {
-            view.save(job(0), Work::from_mi(mi));
+            view.save(Time::ZERO, job(0), Work::from_mi(mi));
         }
         down(&mut view, 0, 75);
         decide(&mut policy, &mut view, 80, &())

@@ -315,7 +315,7 @@ proptest! {
                     }
                 }
                 Step::Save { which } if submitted > 0 => {
-                    view.save(JobId(which as u32 % submitted), Work::from_mi(1));
+                    view.save(now, JobId(which as u32 % submitted), Work::from_mi(1));
                 }
                 Step::Save { .. } => {}
                 Step::Fail { which } => {
