@@ -18,7 +18,8 @@
 //! The view files resources by speed and jobs by number of replicas, so a round
 //! costs about as much as what it decides, O(log n) a decision; only
 //! [`rescheduling`] looks at every job that runs. What metaschedulers ask, when a job would start, is in
-//! [`estimate`], which follows all jobs before that one: O((n + r) log r) for n jobs and r resources.
+//! [`estimate`], which follows all jobs that wait before that one: O((n + m) log r) for n of them and m of r
+//! resources where something ends or is sent before.
 
 pub mod combined;
 mod ends;
