@@ -144,8 +144,8 @@ fn messages_are_listed_on_request() {
            0 s  south   grid    estimate
            0 s  grid    south   submit
            0 s  south   grid    accepted
-           0 s  south   grid    started
            0 s  grid    guests  accepted
+           0 s  south   grid    started
            0 s  grid    guests  started
           10 s  south   grid    finished
           10 s  grid    guests  finished

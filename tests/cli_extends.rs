@@ -33,6 +33,7 @@ fn what_is_not_said_is_inherited() {
     name = "north"
     processors = 8
     speed = 1.0
+    passes = "instant"
     overrun = "kill"
     disclosure = "offers"
 

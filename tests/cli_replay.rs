@@ -502,3 +502,21 @@ fn both_drivers_give_the_same() {
     };
     assert_eq!(digest("sequential"), digest("actix"));
 }
+
+/// Two jobs end at 20 s, long before their requests; the third one needs both processors.
+#[test]
+fn a_replay_decides_once_an_instant_or_after_each_event() {
+    let log = "\
+; MaxProcs: 2
+1 0 -1 20 1 -1 -1 1 100 -1 1 1 1 -1 1 1 -1 -1
+2 0 -1 20 1 -1 -1 1 100 -1 1 1 1 -1 1 1 -1 -1
+3 1 -1 50 2 -1 -1 2 50 -1 1 1 1 -1 1 1 -1 -1
+4 2 -1 30 1 -1 -1 1 80 -1 1 1 1 -1 1 1 -1 -1
+";
+    let folder = Folder::with(&[("log.swf", log)]);
+    for (passes, wait) in [("instant", 21.75), ("event", 16.75)] {
+        let shown = folder.haggle(&["replay", "log.swf", "--passes", passes, "--json", "--quiet"]);
+        let found = object(&shown)["mean_waiting_time"].as_f64();
+        assert_eq!(found, Some(wait), "{shown}");
+    }
+}

@@ -534,3 +534,44 @@ fn a_window_that_was_over_is_called_so() {
     let shown = folder.haggle(&["explain", "out", "jobs!3"]);
     assert!(unwrapped(&shown).contains("was over when it was submitted"), "{shown}");
 }
+
+/// The first five start as soon as they can; the second one waits until three others have ended.
+const FIXED: &str = r#"
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "16s", processors = 3, requested = "496s", run = "156s", deadline = "3272s" },
+    { submit = "40s", processors = 6, requested = "532s", run = "412s", deadline = "4128s" },
+    { submit = "68s", processors = 2, requested = "296s", run = "264s", deadline = "1312s" },
+    { submit = "140s", processors = 1, requested = "344s", run = "268s", deadline = "1172s" },
+    { submit = "164s", processors = 2, requested = "180s", run = "168s", deadline = "1064s" },
+    { submit = "168s", processors = 3, requested = "240s", run = "192s", ready = "888s", deadline = "1128s" },
+]
+
+[[workload.step]]
+kind = "reservations"
+
+[[provider]]
+name = "north"
+processors = 8
+policy = { name = "reservations", criterion = "lff", fix-at = "50%" }
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+
+[results]
+format = "csv"
+"#;
+
+/// Jobs 3 and 5 end at 332 s. Were the start of job 2 fixed after the first of these ends, it would be 344 s.
+#[test]
+fn a_start_becomes_fixed_after_all_ends_of_an_instant() {
+    let folder = Folder::with(&[("fixed.toml", FIXED)]);
+    let shown = folder.haggle(&["run", "fixed.toml", "-o", "out", "--check"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    let reservations = folder.read("out/reservations.csv");
+    let second = reservations.lines().find(|line| line.starts_with("1,")).expect("job 2 is there");
+    assert!(second.contains(",332.0,332.0,"), "{second}");
+}

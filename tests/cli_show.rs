@@ -26,6 +26,7 @@ fn every_default_is_written_out() {
     name = "north"
     processors = 8
     speed = 1.0
+    passes = "instant"
     overrun = "kill"
     disclosure = "offers"
 

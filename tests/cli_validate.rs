@@ -559,7 +559,7 @@ fn all_mistakes_are_reported_together() {
         ·    ╰── unknown key
         ╰────
       help: [[provider]] has `checkpoints`, `count`, `disclosure`, `machine`, `max-attempts`, `name`,
-            `on-failure`, `overrun`, `policy`, `processors`, `publishes`, `site`, `speed`
+            `on-failure`, `overrun`, `passes`, `policy`, `processors`, `publishes`, `site`, `speed`
 
       × [[provider]] has no `name`
         ╭─[wrong.toml:55:1]

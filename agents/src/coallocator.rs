@@ -38,7 +38,7 @@ use crate::desk::{Desk, Entry, PartEnd};
 use crate::overhead::Overheads;
 use crate::protocol::coallocation::Parts;
 use crate::protocol::{
-    CoallocationMessage, Message, QueryMessage, RunMessage, Submission, SubmissionMessage,
+    CoallocationMessage, Message, QueryMessage, RunMessage, Submission, SubmissionMessage, Timer,
 };
 use crate::{Actor, Outbox};
 
@@ -87,6 +87,8 @@ pub struct Coallocator {
     known: Known,
     desk: Desk<Stage>,
     coordinator: Coordinator<Parts>,
+    /// Jobs that have arrived at this instant.
+    arrived: Vec<JobId>,
     /// Jobs to place or to move, in the order of asking; who asks for a move.
     queue: VecDeque<(JobId, Option<ActorId>)>,
     /// The one whose turn it is.
@@ -140,6 +142,7 @@ impl Coallocator {
             known: Known::nothing(config.providers.len()),
             desk: Desk::default(),
             coordinator: agreement::coordinator(config.me),
+            arrived: Vec::new(),
             queue: VecDeque::new(),
             turn: None,
             first: 0,
@@ -172,10 +175,22 @@ impl Coallocator {
         self.first = (self.first + 1) % self.config.providers.len().max(1);
         match refusal {
             Some(reason) => self.desk.refuse(id, reason, out),
-            None if self.mapper.is_some() => self.on_application(now, id, out),
-            None => self.enqueue(now, id, None, out),
+            None => {
+                self.arrived.push(id);
+                out.set(now, Timer::JobsArrived);
+            }
         }
         true
+    }
+
+    /// All that ends, moves and starts at this instant has: jobs that have arrived at it are placed.
+    fn on_jobs_arrived(&mut self, now: Time, out: &mut Outbox) {
+        for id in std::mem::take(&mut self.arrived) {
+            match self.mapper {
+                Some(_) => self.on_application(now, id, out),
+                None => self.enqueue(now, id, None, out),
+            }
+        }
     }
 
     /// How a job may move: not every application bears that its processors come from elsewhere.
@@ -250,6 +265,10 @@ impl Actor for Coallocator {
                 true
             }
             Message::Coallocation(message) => self.on_coallocation(now, from, message, out),
+            Message::Wake(Timer::JobsArrived) => {
+                self.on_jobs_arrived(now, out);
+                true
+            }
             Message::Query(QueryMessage::NoAnswer { job, .. }) => {
                 let place = self.places.get(&from).copied();
                 place.is_some_and(|it| self.on_free_times(now, it, job, FreeTimes::none(), out))

@@ -3,6 +3,7 @@
 
 mod agreement;
 mod coallocation;
+mod deciding;
 mod displaced;
 mod failures;
 mod load;
@@ -30,10 +31,13 @@ use haggle_model::{
 };
 use haggle_model::{Job, JobShape};
 use haggle_scheduling::checkpoints::{Checkpoints, FailureHistory, Progress, RigidJob};
-use haggle_scheduling::{Killed, LocalScheduler, MAX_ATTEMPTS, Overrun, Request, Scheduling, Slot};
+use haggle_scheduling::{
+    Killed, LocalScheduler, MAX_ATTEMPTS, Overrun, Passes, Request, Scheduling, Slot,
+};
 
 use self::agreement::Agreements;
 use self::coallocation::{Coallocation, Part};
+use self::deciding::Deciding;
 use self::load::{Load, work};
 use self::maintenance::Windows;
 use self::negotiation::Negotiation;
@@ -71,6 +75,8 @@ pub struct ProviderConfig {
     pub speed: f64,
     /// Its local scheduler.
     pub scheduler: Scheduling,
+    /// How often it decides which jobs start. A scheduler that bargains or takes parts of jobs decides once an instant.
+    pub passes: Passes,
     /// What happens to jobs that run over their request.
     pub overrun: Overrun,
     /// What happens to rigid jobs whose processors fail.
@@ -104,6 +110,7 @@ impl ProviderConfig {
             processors,
             speed: 1.0,
             scheduler,
+            passes: Passes::default(),
             overrun: Overrun::Kill,
             on_failure: OnFailure::Restart,
             store: None,
@@ -139,12 +146,12 @@ pub struct Provider {
     /// Wake-ups and not one timer that is set anew with the plan: event logs have one at each start
     /// that was ever planned, also if it has moved since. A pass too many starts nothing.
     wake: Option<Time>,
+    deciding: Deciding,
     started: Vec<Slot>,
     tasks_started: Vec<(Slot, u32)>,
     /// Whether its scheduler bargains over bags.
     bargains: bool,
-    /// Whether it takes parts of jobs. If it does or bargains, all that happens at an instant is
-    /// followed by one scheduling pass at the instant's end.
+    /// Whether it takes parts of jobs.
     coallocates: bool,
     negotiation: Negotiation,
     reserving: Reserving,
@@ -364,9 +371,12 @@ impl Provider {
     /// An idle provider; what it draws comes from `stream`.
     pub fn new(config: ProviderConfig, stream: Stream) -> Provider {
         let mut scheduler = config.scheduler.build(config.processors);
+        let bargains = scheduler.bargainer().is_some();
+        let coallocates = scheduler.coallocation().is_some();
+        let passes = if bargains || coallocates { Passes::Instant } else { config.passes };
         Provider {
-            bargains: scheduler.bargainer().is_some(),
-            coallocates: scheduler.coallocation().is_some(),
+            bargains,
+            coallocates,
             scheduler,
             free: ProcessorSet::range(0, config.processors),
             down: ProcessorSet::new(),
@@ -377,6 +387,7 @@ impl Provider {
             slots: ByJob::default(),
             load: Load::default(),
             wake: None,
+            deciding: Deciding::new(passes),
             started: Vec::new(),
             tasks_started: Vec::new(),
             reserving: Reserving::new(stream.clone()),
@@ -411,16 +422,12 @@ impl Provider {
     }
 
     /// Queues a job, and tells its submitter.
-    fn queue(&mut self, now: Time, mut held: HeldJob, out: &mut Outbox) {
+    fn queue(&mut self, now: Time, held: HeldJob, out: &mut Outbox) {
         let (id, submitter) = (held.submission.job.id, held.submitter);
         let request = held.request(self.jobs.next(), false, &self.config);
         self.load.waiting += work(request.processors, request.span);
-        let ready = held.more().stage_in.ready;
-        held.promised_end = match self.scheduler.reserving() {
-            Some(queue) if ready > now => queue.submit_after(now, request, ready),
-            _ => self.scheduler.submit(now, request),
-        };
         self.slots.insert(id, self.jobs.insert(Held::Job(held)));
+        self.arrive(now, request);
         out.send(submitter, SubmissionMessage::Accepted { job: id });
         self.plan_changed(now, out);
     }
@@ -476,7 +483,8 @@ impl Provider {
             _ => false,
         };
         let slot = slot.filter(is_theirs);
-        let Some(slot) = slot.filter(|&slot| self.scheduler.withdraw(now, slot)) else {
+        let waits = |&slot: &Slot| self.leave_early(slot) || self.scheduler.withdraw(now, slot);
+        let Some(slot) = slot.filter(waits) else {
             out.send(from, SubmissionMessage::NotWithdrawn { job });
             return;
         };
@@ -542,79 +550,6 @@ impl Provider {
                 Held::Coallocated(part) => part.unfinished(provider, now, out),
                 Held::Booked(booking) => booking.unfinished(provider, now, out),
             }
-        }
-    }
-
-    /// The plan has changed: a scheduling pass follows, for a scheduler that bargains or takes parts
-    /// when all else of this instant has been said. Waiting work moves up before that,
-    /// when all that ends in this instant has ended.
-    fn plan_changed(&mut self, now: Time, out: &mut Outbox) {
-        if self.unheard.is_some() {
-            return;
-        }
-        if !self.bargains && !self.coallocates {
-            self.start_due(now, out);
-            return;
-        }
-        self.negotiation.changed = true;
-        if self.scheduler.bargainer().is_some_and(|it| it.wants_rescheduling()) {
-            out.set(now, Timer::Reschedule);
-        }
-        if self.wake != Some(now) {
-            self.wake = Some(now);
-            out.wake(now, Timer::PlanDue);
-        }
-    }
-
-    /// A planned start is due, or the end of an instant in which something happened.
-    fn on_plan_due(&mut self, now: Time, out: &mut Outbox) {
-        if self.wake == Some(now) {
-            self.wake = None;
-        }
-        if self.bargains {
-            self.expire_holds(now, out);
-        }
-        if self.coallocates {
-            self.settle_parts(now, out);
-            self.room_may_have_changed(now, out);
-        }
-        self.start_due(now, out);
-        if self.bargains {
-            let mut started = std::mem::take(&mut self.tasks_started);
-            let bargainer = self.scheduler.bargainer().expect("it bargains");
-            bargainer.tasks_due(now, &mut started);
-            for (slot, tasks) in started.drain(..) {
-                self.start_tasks(now, slot, tasks, out);
-            }
-            self.tasks_started = started;
-            self.send_probes(out);
-            self.wake_for_next_start(now, out);
-        }
-    }
-
-    /// Starts what the scheduler says, and makes sure of being woken for the next start.
-    fn start_due(&mut self, now: Time, out: &mut Outbox) {
-        let mut started = std::mem::take(&mut self.started);
-        self.scheduler.start_due(now, &mut started);
-        self.tell_fixed(now, out);
-        for &slot in &started {
-            self.start(now, slot, out);
-        }
-        started.clear();
-        self.started = started;
-        if !self.bargains {
-            self.wake_for_next_start(now, out);
-        }
-    }
-
-    fn wake_for_next_start(&mut self, now: Time, out: &mut Outbox) {
-        let next = self.scheduler.next_start().filter(|&start| start < Time::FOREVER);
-        if let Some(start) = next
-            && start > now
-            && self.wake.is_none_or(|wake| wake <= now || start < wake)
-        {
-            self.wake = Some(start);
-            out.wake(start, Timer::PlanDue);
         }
     }
 
@@ -798,6 +733,9 @@ impl Actor for Provider {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
+        if deciding::asks_of_queue(&message) {
+            self.join_queue(now);
+        }
         let expected = match message {
             Message::Wake(timer) => self.on_timer(now, timer, out),
             Message::Submission(message) => self.on_submission(now, from, message, out),

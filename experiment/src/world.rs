@@ -206,6 +206,7 @@ impl Stage {
                 }
                 scheduling => scheduling,
             },
+            passes: provider.passes,
             overrun: provider.overrun,
             on_failure: resuming::on_failure(scenario, provider)?,
             store,

@@ -62,10 +62,10 @@ pub struct Clock<M> {
     later: BinaryHeap<Event>,
     due: [VecDeque<MessageKey>; Phase::COUNT],
     /// In which of these queues something waits, a bit each.
-    waiting: u8,
+    waiting: u16,
 }
 
-const _: () = assert!(Phase::COUNT <= u8::BITS as usize);
+const _: () = assert!(Phase::COUNT <= u16::BITS as usize);
 
 /// Where a message is kept until it is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

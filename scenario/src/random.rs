@@ -154,8 +154,8 @@ mod tests {
                 let shares = |it: &Scenario| it.link_sharing().is_some() && moves(it);
                 read(&path, &text).is_ok_and(|it| shares(&it.scenario))
             };
-            let count = (0..20).filter(shares).count();
-            assert!(count >= 15, "{theme:?}: {count} of 20");
+            let count = (0..100).filter(shares).count();
+            assert!(count >= 70, "{theme:?}: {count} of 100");
         };
         shares(Theme::Shared, Scenario::moves_data);
         shares(Theme::Saved, Scenario::carries_checkpoints);

@@ -75,7 +75,9 @@ pub struct Conservative {
     has_fixed: bool,
     /// Planned starts before this are in `due`.
     filed: Time,
-    /// Whether what has been given back is kept until it is asked to compress.
+    /// Whether processors have been given back since the last compression.
+    given_back: bool,
+    /// Whether a compression waits until it is asked for.
     defers: bool,
 }
 
@@ -111,6 +113,7 @@ impl Conservative {
             sequence: 0,
             has_fixed: false,
             filed: Time::FOREVER,
+            given_back: false,
             defers: false,
         }
     }
@@ -209,15 +212,10 @@ impl Conservative {
             .is_some_and(|booking| booking.start == start && booking.rank == rank)
     }
 
-    /// Processors have been given back, and waiting jobs have not been tried there yet.
-    fn given_back(&mut self, now: Time, start: Time, end: Time, processors: u32) {
-        self.note_given_back(start, end, processors);
-        self.compress_unless_deferred(now);
-    }
-
-    fn compress_unless_deferred(&mut self, now: Time) {
-        if !self.defers {
-            self.compress(now);
+    /// Moves waiting jobs up to the processors that have been given back, once for all of an instant.
+    fn catch_up(&mut self, now: Time) {
+        if self.given_back && !self.defers {
+            self.compress_now(now);
         }
     }
 
@@ -237,8 +235,9 @@ impl Conservative {
         true
     }
 
-    /// Takes down that processors have been given back.
+    /// Processors have been given back, and waiting jobs have not been tried there yet.
     fn note_given_back(&mut self, start: Time, end: Time, processors: u32) {
+        self.given_back = true;
         if start < end {
             self.hints.forget();
         }
@@ -246,6 +245,7 @@ impl Conservative {
     }
 
     fn compress(&mut self, now: Time) {
+        self.given_back = false;
         match self.compression {
             Compression::None => self.reserve_for_the_rest(now),
             _ => self.move_up(now),
@@ -358,10 +358,14 @@ impl LocalScheduler for Conservative {
         self.submit_after(now, request, now)
     }
 
+    fn sort(&self, together: &mut [Request]) {
+        together.sort_by_key(|it| self.order.key(it, it.planned_span(), 0));
+    }
+
     fn finished(&mut self, now: Time, slot: Slot) {
         let Part { processors, planned_end } = self.plan.finished(now, slot);
         self.plan.complete_windows(now);
-        self.given_back(now, now, planned_end, processors);
+        self.note_given_back(now, planned_end, processors);
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
@@ -376,18 +380,15 @@ impl LocalScheduler for Conservative {
     fn restored(&mut self, now: Time, processors: u32) {
         self.plan.restored(now, processors);
         self.plan.complete_windows(now);
-        self.given_back(now, now, Time::FOREVER, processors);
+        self.note_given_back(now, Time::FOREVER, processors);
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
-        let waits = self.take_out(now, slot);
-        if waits {
-            self.compress_unless_deferred(now);
-        }
-        waits
+        self.take_out(now, slot)
     }
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
+        self.catch_up(now);
         let mut not_yet = Vec::new();
         while let Some(&Reverse((start, rank, slot))) = self.due.peek() {
             if start > now {
@@ -452,6 +453,7 @@ impl LocalScheduler for Conservative {
 
 impl Maintaining for Conservative {
     fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
+        self.catch_up(now);
         if self.plan.announce(now, number, window, Overlap::Refuse) {
             return true;
         }
@@ -465,10 +467,12 @@ impl Maintaining for Conservative {
     }
 
     fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
+        self.catch_up(now);
         self.plan.first_room(now, window)
     }
 
     fn kept(&mut self, now: Time, number: u32) -> u32 {
+        self.catch_up(now);
         self.plan.complete_windows(now);
         self.plan.kept(number)
     }
@@ -481,7 +485,7 @@ impl Maintaining for Conservative {
             self.hints.forget();
             let everything = Region::everything(self.plan.profile(), now);
             self.openings.note_region(Some(everything));
-            self.compress_unless_deferred(now);
+            self.given_back = true;
         }
     }
 
@@ -491,7 +495,8 @@ impl Maintaining for Conservative {
 }
 
 impl Reserving for Conservative {
-    fn planned_start(&mut self, _now: Time, slot: Slot) -> Option<Time> {
+    fn planned_start(&mut self, now: Time, slot: Slot) -> Option<Time> {
+        self.catch_up(now);
         self.bookings.get(slot.index())?.map(|booking| booking.start)
     }
 
@@ -502,6 +507,7 @@ impl Reserving for Conservative {
         span: Option<Span>,
         ready: Time,
     ) -> Option<Time> {
+        self.catch_up(now);
         let span = span.unwrap_or(Span::FOREVER).max(Span::TICK);
         // One job is estimated in many sizes at an instant: what is over is passed over once.
         self.plan.profile_from(now);
@@ -510,6 +516,7 @@ impl Reserving for Conservative {
     }
 
     fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
+        self.catch_up(now);
         self.plan.profile_from(now);
         let span = request.planned_span();
         let rank = self.order.key(&request, span, self.sequence);
@@ -531,12 +538,8 @@ impl Reserving for Conservative {
     }
 
     fn withdraw_all(&mut self, now: Time, slots: &[Slot]) {
-        let mut changed = false;
         for &slot in slots {
-            changed |= self.take_out(now, slot);
-        }
-        if changed {
-            self.compress_unless_deferred(now);
+            self.take_out(now, slot);
         }
     }
 }

@@ -54,7 +54,7 @@ pub use profile::Profile;
 pub use queue::Order;
 pub use replan::Replan;
 pub use reserving::Reserving;
-pub use runs::{MAX_ATTEMPTS, Overrun};
+pub use runs::{MAX_ATTEMPTS, Overrun, Passes};
 pub use scheduler::{
     Killed, LocalScheduler, Policy, Request, SchedulerConfig, Scheduling, Slot, promise,
 };

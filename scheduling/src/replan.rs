@@ -66,6 +66,10 @@ impl LocalScheduler for Replan {
         promise(self.waiting.insert(now, entry) + span)
     }
 
+    fn sort(&self, together: &mut [Request]) {
+        together.sort_by_key(|it| self.order.key(it, it.planned_span(), 0));
+    }
+
     fn finished(&mut self, now: Time, slot: Slot) {
         let planned_end = self.plan.finished(now, slot).planned_end;
         self.plan.complete_windows(now);

@@ -16,3 +16,16 @@ haggle_model::words! {
         Extend = "extend",
     }
 }
+
+haggle_model::words! {
+    /// How often a provider decides which jobs start.
+    #[derive(Default)]
+    pub enum Passes {
+        /// Once at the end of each instant in which something happened to it: all ends, failures, repairs and submissions
+        /// of the instant are known then.
+        #[default]
+        Instant = "instant",
+        /// After each end, failure, repair and submission, in the order in which they are delivered (as pyss does).
+        Event = "event",
+    }
+}

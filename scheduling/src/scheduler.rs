@@ -70,12 +70,17 @@ pub struct Killed {
 
 /// Decides which waiting jobs start on one space-shared machine.
 ///
-/// The provider tells it of every submission and every end, each followed by
-/// one [`LocalScheduler::start_due`]: one scheduling pass an event.
+/// The provider reports ends, failures, repairs and submissions, in this order. One
+/// [`LocalScheduler::start_due`] follows all of an instant, or each of them ([`Passes`](crate::Passes)).
+/// What ends leaves room that waiting jobs are moved up to when the scheduler is next asked for something.
 /// Processors are counted here; which ones a job gets is the provider's business.
 pub trait LocalScheduler: fmt::Debug + Send {
     /// Queues a job. Returns its planned completion if that is a promise.
     fn submit(&mut self, now: Time, request: Request) -> Option<Time>;
+
+    /// Puts jobs that are submitted at one instant into the order in which they join the queue; jobs that are
+    /// equal in this order keep theirs.
+    fn sort(&self, _together: &mut [Request]) {}
 
     /// A running job has ended, at its planned end or before.
     fn finished(&mut self, now: Time, slot: Slot);

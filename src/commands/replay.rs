@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::experiment::{self, Conduct, Destination, Figures, Keep, Outcome};
-use crate::scenario::file::{Compression, Overrun, TableFormat};
+use crate::scenario::file::{Compression, Overrun, Passes, TableFormat};
 use crate::scenario::quantity::EstimateRule;
 use crate::scenario::vocabulary::parser;
 use crate::scenario::{Experiment, Logs, Scenario, Source, file};
@@ -87,6 +87,9 @@ pub(crate) struct Args {
     /// What becomes of jobs that run past their requested time
     #[arg(long, value_name = "RULE", default_value = "kill", value_parser = parser::<Overrun>())]
     overrun: Overrun,
+    /// How often the scheduler decides which jobs start
+    #[arg(long, value_name = "RULE", default_value = "instant", value_parser = parser::<Passes>())]
+    passes: Passes,
     /// Seed of drawn estimates
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
@@ -315,6 +318,7 @@ fn scenario(args: &Args, policy: Policy) -> Result<Scenario, Error> {
     scenario.workloads.push(workload);
     scenario.providers.push(file::Provider {
         policy: policy.in_file(args),
+        passes: args.passes,
         overrun: args.overrun,
         ..file::Provider::named(machine(), processors)
     });

@@ -6,8 +6,8 @@
 /// computed when its resource fails is computed (Chtepen 2011, section 2.2). Then all that fails or
 /// comes back does so, and who was hit goes on; then come
 /// submissions, then completions, then waiting work moves up where something ended early, then come
-/// other messages, then decisions; a run may let completions, and what moves up after them, come
-/// before submissions.
+/// other messages, then decisions, then placements by metaschedulers whose jobs move; a run may let
+/// completions, and what moves up after them, come before submissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Phase {
@@ -28,9 +28,11 @@ pub enum Phase {
     Conversation = 6,
     /// Plans and patience are due.
     Decision = 7,
+    /// Metaschedulers place jobs that have arrived, around all that has moved and started.
+    Placement = 8,
 }
 
 impl Phase {
     /// Number of phases.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = 9;
 }

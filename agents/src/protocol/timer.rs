@@ -98,6 +98,8 @@ protocol! {
         } => wake(Phase::Conversation).of(job),
         /// Metascheduler: this instant's messages are delivered, the next bag can be taken up.
         NextBag => wake(Phase::Decision),
+        /// Metascheduler: jobs that have arrived at this instant can be placed, for all that moves and starts in it has.
+        JobsArrived => wake(Phase::Placement),
         /// Metascheduler, provider or acceptor: a timer of a protocol has gone off.
         AgreementDue => wake(Phase::Decision),
         /// Metascheduler: it is time to try once more to get parts of this job.

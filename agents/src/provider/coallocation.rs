@@ -411,6 +411,8 @@ impl Provider {
                 self.load.waiting += work(to.processors, Some(to.span));
                 let has_moved = self.coallocation_queue().settle(now, slot);
                 debug_assert!(has_moved, "its place has been kept");
+                // Jobs are offered the hole that it leaves before other parts are.
+                self.coallocation_queue().compress(now);
                 to
             }
             Want::Leave => return self.give_up_part(now, job, out),
@@ -447,6 +449,7 @@ impl Provider {
         let Some((slot, &Part { place, .. })) = self.part(job) else { return };
         let withdrawn = self.coallocation_queue().withdraw(now, slot);
         debug_assert!(withdrawn, "no part that is given up has started");
+        self.coallocation_queue().compress(now);
         self.load.waiting -= work(place.processors, Some(place.span));
         self.release_part(slot);
         self.plan_changed(now, out);

@@ -14,7 +14,7 @@ use haggle_scheduling::{BagRequest, CheckpointRule, Killed, Slot};
 
 use super::load::work;
 use super::shares::{Running, worse};
-use super::{Held, Provider, Run};
+use super::{Held, HeldJob, Provider, Run};
 use crate::Outbox;
 use crate::protocol::{SubmissionMessage, Timer};
 
@@ -53,6 +53,8 @@ impl Provider {
         let down = processors.intersection(&self.down);
         processors.remove_all(&down);
         self.down.insert_all(&processors);
+        self.tell_later(now, out);
+        self.end_before_failure(now, &processors, out);
         let (provider, failed) = (self.config.id, processors.clone());
         // What is closed runs nothing, and counts as failed when it would be opened.
         processors.remove_all(&self.windows.closed(&failed));
@@ -132,6 +134,32 @@ impl Provider {
         self.tell_later(now, out).fail(processors, killed, lost_jobs, lost_tasks);
     }
 
+    /// Work that is due now is complete, although its processors fail at this instant.
+    fn end_before_failure(&mut self, now: Time, failing: &ProcessorSet, out: &mut Outbox) {
+        let (mut jobs, mut tasks) = (Vec::new(), Vec::new());
+        for (slot, held) in self.jobs.iter_mut() {
+            match held {
+                Held::Job(HeldJob { run: Some(run), .. }) => {
+                    let ends = run.end <= now && run.processors.intersects(failing);
+                    jobs.extend(ends.then_some(slot));
+                }
+                Held::Share(share) => {
+                    let ending = share.ending(now, failing);
+                    tasks.extend(ending.map(|run| (slot, run)));
+                }
+                Held::Job(_) | Held::Part | Held::Coallocated(_) | Held::Booked(_) => {}
+            }
+        }
+        for slot in jobs {
+            out.stop(Timer::RunEnds { slot: slot.0 });
+            self.on_run_ended(now, slot, out);
+        }
+        for (slot, run) in tasks {
+            out.stop(Timer::TasksEnd { slot: slot.0, run });
+            self.on_tasks_ended(now, slot, run, out);
+        }
+    }
+
     /// A rigid job has lost its processors, and the scheduler has forgotten it.
     pub(super) fn lost_job(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
         let Some(Held::Job(held)) = self.jobs.get_mut(slot) else {
@@ -158,7 +186,10 @@ impl Provider {
         self.load.waiting += work(request.processors, request.span);
         // What was promised first stands: if it is broken now, that is to be seen. A reservation that may
         // be late goes on as a job without a window.
-        self.scheduler.submit(now, request);
+        self.arrive(now, request);
+        if self.scheduler.granting().is_some() {
+            self.join_queue(now);
+        }
         let start = self.scheduler.granting().and_then(|it| it.planned(slot));
         self.displace(now, slot, Cause::Failure, Answer::Postponed, start);
     }

@@ -38,8 +38,8 @@ impl Provider {
                 return self.on_moldable_submitted(now, from, submission, &request, out);
             }
             ReallocationMessage::WaitingRequest => {
-                // Who is due does not wait.
-                self.start_due(now, out);
+                // A job that is due does not wait.
+                self.decide(now, out);
                 let jobs = self.waiting_of(now, from);
                 out.send(from, ReallocationMessage::Waiting { jobs });
             }

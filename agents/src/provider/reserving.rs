@@ -21,7 +21,7 @@ use rand::RngExt;
 use super::load::work;
 use super::{Held, HeldJob, Provider, ProviderConfig};
 use crate::Outbox;
-use crate::protocol::{ReservationMessage, SubmissionMessage};
+use crate::protocol::{ReservationMessage, Submission, SubmissionMessage};
 
 /// How a provider treats reservations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,24 +62,55 @@ impl Provider {
         message: ReservationMessage,
         out: &mut Outbox,
     ) -> bool {
-        let (submission, taken) = match message {
-            ReservationMessage::Reserve(submission) => (submission, None),
-            ReservationMessage::Take { submission, start, processors } => {
-                (submission, Some((start, processors)))
-            }
-            _ => return false,
+        let (ReservationMessage::Reserve(submission) | ReservationMessage::Take { submission, .. }) =
+            &message
+        else {
+            return false;
         };
-        let id = submission.job.id;
-        if self.scheduler.granting().is_none() || self.slots.has(id) {
+        if self.scheduler.granting().is_none() || self.slots.has(submission.job.id) {
             return false;
         }
+        match message {
+            ReservationMessage::Reserve(submission) => {
+                self.ask_for_window(now, from, submission, out);
+            }
+            ReservationMessage::Take { submission, start, processors } => {
+                // A job that is due has started before a request is considered.
+                self.start_due(now, out);
+                self.consider_window(now, from, submission, Some((start, processors)), out);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Answers who has asked for a window, unless the job has come to be here meanwhile.
+    pub(super) fn on_window_asked(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        submission: Submission,
+        out: &mut Outbox,
+    ) {
+        if self.slots.has(submission.job.id) {
+            return out.refuse(from);
+        }
+        self.consider_window(now, from, submission, None, out);
+    }
+
+    fn consider_window(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        submission: Submission,
+        taken: Option<(Time, u32)>,
+        out: &mut Outbox,
+    ) {
+        let id = submission.job.id;
         let no_limit = submission.job.requested_time.is_none().then_some(Refusal::NoLimit);
         if let Some(reason) = self.never_runs(&submission.job).or(no_limit) {
-            out.send(from, SubmissionMessage::Refused { job: id, reason });
-            return true;
+            return out.send(from, SubmissionMessage::Refused { job: id, reason });
         }
-        // What is due has started before anybody else is considered.
-        self.start_due(now, out);
         let held = HeldJob::new(submission, from, now, &self.config);
         let Job { ready, deadline, .. } = *held.submission.job;
         let window = Window { ready, deadline: deadline.unwrap_or(Time::FOREVER) };
@@ -90,7 +121,6 @@ impl Provider {
                 self.reserve_beside(now, held, &request, (start, processors), out);
             }
         }
-        true
     }
 
     fn reserve(&mut self, now: Time, held: HeldJob, request: &Reserve, out: &mut Outbox) {

@@ -168,6 +168,13 @@ impl Provider {
 }
 
 impl Share {
+    /// The runs that end by now and have one of these processors.
+    pub(super) fn ending(&self, now: Time, processors: &ProcessorSet) -> impl Iterator<Item = u32> {
+        let ends = move |run: &Running| run.end <= now && run.processors.intersects(processors);
+        let running = (0..).zip(&self.running);
+        running.filter_map(move |(number, run)| run.as_ref().filter(|it| ends(it)).map(|_| number))
+    }
+
     /// A run that goes on though it was planned to end by now.
     pub(super) fn late(&self, now: Time) -> Option<u32> {
         let is_late = |it: &Running| it.planned_end <= now && it.end > now;

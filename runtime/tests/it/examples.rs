@@ -23,7 +23,7 @@ fn a_world_runs_to_its_end() {
 job 3: submitted 2, started 2, completed 52
 job 1: submitted 0, started 0, completed 100
 job 2: submitted 1, started 100, completed 160
-3 jobs, 18 messages, 160 s
+3 jobs, 23 messages, 160 s
 ";
     assert_eq!(told(world::tell), expected);
 }
@@ -39,9 +39,9 @@ the first five messages:
 1 broker -> north: estimate_request
 every half a minute:
 0: 5 messages so far, the next at 1
-30: 22 messages so far, the next at 67
-60: 22 messages so far, the next at 67
-90: 25 messages so far, the next at 103
+30: 24 messages so far, the next at 67
+60: 24 messages so far, the next at 67
+90: 27 messages so far, the next at 103
 over at 104
 ";
     assert_eq!(told(step::tell), expected);

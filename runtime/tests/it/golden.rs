@@ -20,20 +20,25 @@ fn m1_local_jobs_on_one_provider() {
 0 1>1 job_due 0
 0 1>0 submit 0
 0 0>1 accepted 0
+0 0>0 wake -
 0 0>1 started 0
 1 1>1 job_due 1
 1 1>0 submit 1
 1 0>1 accepted 1
+1 0>0 wake -
 2 1>1 job_due 2
 2 1>0 submit 2
 2 0>1 accepted 2
+2 0>0 wake -
 2 0>1 started 2
 3 1>1 job_due 3
 3 1>0 submit 3
 3 0>1 accepted 3
+3 0>0 wake -
 6 0>0 wake -
 6 0 | 1 completed [0-2]
 6 0>1 finished 0
+6 0>0 wake -
 6 0>1 started 1
 10 0>0 wake -
 10 0 | 3 completed [3]
@@ -42,8 +47,8 @@ fn m1_local_jobs_on_one_provider() {
 11 0>0 wake -
 11 0 | 2 completed [0-1]
 11 0>1 finished 1
-11 0>1 started 3
 11 0>0 wake -
+11 0>1 started 3
 13 0>0 wake -
 13 0 | 4 completed [0-3]
 13 0>1 finished 3
@@ -139,6 +144,7 @@ fn an_external_job_goes_where_it_ends_first_and_messages_take_time() {
 3 1 | tells 2 estimate
 4 2>0 submit 0
 4 2 | tells 0 job
+4 0>0 wake -
 5 0>2 accepted 0
 5 0>2 started 0
 5 0 | tells 2 job_status
@@ -154,6 +160,7 @@ fn an_external_job_goes_where_it_ends_first_and_messages_take_time() {
 7 1 | tells 2 estimate
 8 2>1 submit 1
 8 2 | tells 1 job
+8 1>1 wake -
 9 1>2 accepted 1
 9 1>2 started 1
 9 1 | tells 2 job_status

@@ -5,6 +5,7 @@ mod bargaining;
 mod bargaining_invariants;
 mod channel;
 mod coallocation;
+mod deciding;
 mod disclosure;
 mod examples;
 mod failures;

@@ -515,6 +515,7 @@ fn fields(message: &Message) -> Row {
             | Timer::PatienceOver { .. }
             | Timer::OffersDue { .. }
             | Timer::NextBag
+            | Timer::JobsArrived
             | Timer::Reallocate
             | Timer::AgreementDue
             | Timer::TryAgain { .. }

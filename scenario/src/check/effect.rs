@@ -80,6 +80,18 @@ impl Check<'_> {
                 "remove it, or let a user or a metascheduler submit to this provider",
             ),
             (
+                "passes",
+                !provider.policy.bargains() && !serves.parts,
+                "a provider that bargains over bags or takes parts of jobs decides once an instant",
+                "remove it",
+            ),
+            (
+                "passes",
+                !matches!(provider.policy, Policy::Fcfs { order: Order::Arrival }),
+                "first come, first served in the order of arrival starts the same jobs either way",
+                "remove it",
+            ),
+            (
                 "checkpoints",
                 resumes && serves.rigid,
                 "only rigid jobs with `on-failure = \"resume\"` write them",

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use haggle_model::Span;
 
-use super::{Checkpoints, Disclosure, Overrun, Policy, ReschedulingRule};
+use super::{Checkpoints, Disclosure, Overrun, Passes, Policy, ReschedulingRule};
 use crate::quantity::{Name, Share, TimeSpan};
 
 /// An owner of processors with its own local scheduler.
@@ -24,6 +24,10 @@ pub struct Provider {
     /// How its local scheduler decides which job starts when: a word, or a table with the keys that this policy has.
     #[serde(default)]
     pub policy: Policy,
+    /// How often its local scheduler decides. Policies "edf" and "bags", and providers that take parts of jobs, decide once an
+    /// instant.
+    #[serde(default)]
+    pub passes: Passes,
     /// What happens to a job, or a task of a bag, that runs past its requested time.
     #[serde(default)]
     pub overrun: Overrun,
@@ -67,6 +71,7 @@ impl Provider {
             processors,
             speed: reference_speed(),
             policy: Policy::default(),
+            passes: Passes::default(),
             overrun: Overrun::default(),
             on_failure: None,
             checkpoints: None,

@@ -128,7 +128,7 @@ impl CoallocationQueue {
     pub fn abandon(&mut self, now: Time, slot: Slot) -> bool {
         let dropped = self.release(now, slot);
         if let Some(to) = dropped {
-            self.queue.has_given_back(now, to.start.max(now), to.end(), to.processors);
+            self.queue.has_given_back(to.start.max(now), to.end(), to.processors);
         }
         dropped.is_some()
     }
@@ -197,6 +197,10 @@ impl CoallocationQueue {
 impl LocalScheduler for CoallocationQueue {
     fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
         self.queue.submit(now, request)
+    }
+
+    fn sort(&self, together: &mut [Request]) {
+        self.queue.sort(together);
     }
 
     fn finished(&mut self, now: Time, slot: Slot) {

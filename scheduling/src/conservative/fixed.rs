@@ -56,7 +56,7 @@ impl Conservative {
         let booking = Booking { processors, span, start, end, ..present };
         self.bookings[slot.index()] = Some(booking);
         self.file(slot);
-        self.given_back(now, from, present.end, present.processors);
+        self.note_given_back(from, present.end, present.processors);
     }
 
     /// What runs is planned until `end` from now on, which is not later than it was.
@@ -64,7 +64,7 @@ impl Conservative {
         let part = self.plan.finished(now, slot);
         let end = end.min(part.planned_end);
         self.plan.book_and_start(now, slot, part.processors, end);
-        self.given_back(now, end, part.planned_end, part.processors);
+        self.note_given_back(end, part.planned_end, part.processors);
     }
 
     /// What has been fixed under these slots, and starts too late or never, is booked at the next
@@ -118,7 +118,7 @@ impl Conservative {
     }
 
     /// More than what is booked is not kept any longer, and profile has it back.
-    pub(crate) fn has_given_back(&mut self, now: Time, start: Time, end: Time, processors: u32) {
-        self.given_back(now, start, end, processors);
+    pub(crate) fn has_given_back(&mut self, start: Time, end: Time, processors: u32) {
+        self.note_given_back(start, end, processors);
     }
 }

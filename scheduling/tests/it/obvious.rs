@@ -88,6 +88,8 @@ pub(crate) struct Obvious {
     sequence: u32,
     /// When it last started what was due.
     passed: i64,
+    /// Until when the processors were planned to be used that have been given back since the last compression.
+    given_back: Option<i64>,
 }
 
 impl Obvious {
@@ -109,6 +111,7 @@ impl Obvious {
             windows: Vec::new(),
             sequence: 0,
             passed: 0,
+            given_back: None,
         }
     }
 
@@ -153,6 +156,19 @@ impl Obvious {
     }
 
     /// Something that was planned to end at `end` has gone.
+    fn give_back(&mut self, end: i64) {
+        if self.policy == Policy::Conservative {
+            self.given_back = self.given_back.max(Some(end));
+        }
+    }
+
+    /// One compression for all that has gone.
+    fn catch_up(&mut self, now: Time) {
+        if let Some(end) = self.given_back.take() {
+            self.compress(now.as_micros(), end);
+        }
+    }
+
     fn compress(&mut self, now: i64, end: i64) {
         match self.compression {
             Compression::None if end < BEYOND_ALL_LIMITS => {}
@@ -213,13 +229,11 @@ impl LocalScheduler for Obvious {
         self.submit_after(now, request, now)
     }
 
-    fn finished(&mut self, now: Time, slot: Slot) {
+    fn finished(&mut self, _: Time, slot: Slot) {
         let at = self.running.iter().position(|&(other, _)| other == slot).expect("it runs");
         let (_, booked) = self.running.remove(at);
         self.complete_windows();
-        if self.policy == Policy::Conservative {
-            self.compress(now.as_micros(), booked.end);
-        }
+        self.give_back(booked.end);
     }
 
     fn overran(&mut self, _: Time, _: Slot, _: Time) {
@@ -238,23 +252,20 @@ impl LocalScheduler for Obvious {
         self.plan_anew(now.as_micros(), |_| true);
     }
 
-    fn restored(&mut self, now: Time, processors: u32) {
+    fn restored(&mut self, _: Time, processors: u32) {
         self.down -= processors;
-        if self.policy == Policy::Conservative {
-            self.compress(now.as_micros(), NEVER);
-        }
+        self.give_back(NEVER);
     }
 
-    fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
+    fn withdraw(&mut self, _: Time, slot: Slot) -> bool {
         let Some(at) = self.waiting.iter().position(|w| w.slot == slot) else { return false };
         let job = self.waiting.remove(at);
-        if self.policy == Policy::Conservative {
-            self.compress(now.as_micros(), end(job.start, job.span));
-        }
+        self.give_back(end(job.start, job.span));
         true
     }
 
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
+        self.catch_up(now);
         let now = now.as_micros();
         self.passed = now;
         let mut queue = self.queue();
@@ -347,7 +358,8 @@ impl LocalScheduler for Obvious {
 }
 
 impl Reserving for Obvious {
-    fn planned_start(&mut self, _: Time, slot: Slot) -> Option<Time> {
+    fn planned_start(&mut self, now: Time, slot: Slot) -> Option<Time> {
+        self.catch_up(now);
         let job = self.waiting.iter().find(|w| w.slot == slot)?;
         Some(Time::from_micros(job.start))
     }
@@ -357,6 +369,7 @@ impl Reserving for Obvious {
     }
 
     fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time> {
+        self.catch_up(now);
         let span = request.span.unwrap_or(Span::FOREVER).as_micros();
         let primary = match self.order {
             _ if request.ahead => i64::MIN,
@@ -392,6 +405,7 @@ impl Reserving for Obvious {
 /// Windows as they are announced in the tests: nothing fails, and jobs keep to their requests.
 impl Maintaining for Obvious {
     fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
+        self.catch_up(now);
         let (start, end) = (window.start.as_micros(), window.end().as_micros());
         let processors = window.processors;
         let wanted = processors;
@@ -410,13 +424,15 @@ impl Maintaining for Obvious {
     }
 
     fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
+        self.catch_up(now);
         let from = window.start.max(now).as_micros();
         let profile = self.profile(None);
         let start = profile.earliest_fit(window.processors, window.span.as_micros(), from)?;
         Some(Time::from_micros(start))
     }
 
-    fn kept(&mut self, _: Time, number: u32) -> u32 {
+    fn kept(&mut self, now: Time, number: u32) -> u32 {
+        self.catch_up(now);
         self.complete_windows();
         let window = self.windows.iter().find(|it| it.0 == number);
         window.map_or(0, |it| it.1.processors)

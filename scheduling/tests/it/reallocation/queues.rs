@@ -24,11 +24,13 @@ pub(super) struct Bookings {
     fcfs: bool,
     /// In the order of the queue.
     all: Vec<Booking>,
+    /// Whether something has gone since the last compression.
+    given_back: bool,
 }
 
 impl Bookings {
     pub(super) fn new(processors: u32, fcfs: bool) -> Bookings {
-        Bookings { processors, fcfs, all: Vec::new() }
+        Bookings { processors, fcfs, all: Vec::new(), given_back: false }
     }
 
     /// The first start from `from` on, beside these bookings.
@@ -52,6 +54,13 @@ impl Bookings {
     fn floor(&self, now: i64) -> i64 {
         let waiting = self.all.iter().filter(|it| self.fcfs && !it.runs);
         waiting.map(|it| it.start).max().unwrap_or(now).max(now)
+    }
+
+    /// One compression for all that has gone.
+    fn catch_up(&mut self, now: Time) {
+        if std::mem::take(&mut self.given_back) {
+            self.compress(seconds(now));
+        }
     }
 
     fn compress(&mut self, now: i64) {
@@ -83,6 +92,7 @@ impl Bookings {
 
 impl Queue for Bookings {
     fn earliest(&mut self, now: Time, processors: u32, span: Span, ready: Time) -> Time {
+        self.catch_up(now);
         let from = self.floor(seconds(now)).max(seconds(ready));
         at(self.fit(&self.all, from, processors, span.as_micros() / 1_000_000))
     }
@@ -94,24 +104,24 @@ impl Queue for Bookings {
         self.all.push(Booking { slot, processors, start, end, runs: false, ready });
     }
 
-    fn cancel(&mut self, now: Time, slots: &[Slot]) {
+    fn cancel(&mut self, _: Time, slots: &[Slot]) {
         self.all.retain(|it| !slots.contains(&it.slot));
-        if !slots.is_empty() {
-            self.compress(seconds(now));
-        }
+        self.given_back |= !slots.is_empty();
     }
 
-    fn start(&mut self, _now: Time, slot: Slot) -> Option<Time> {
+    fn start(&mut self, now: Time, slot: Slot) -> Option<Time> {
+        self.catch_up(now);
         let waits = self.all.iter().find(|it| it.slot == slot && !it.runs);
         waits.map(|it| at(it.start))
     }
 
-    fn end(&mut self, now: Time, slot: Slot) {
+    fn end(&mut self, _: Time, slot: Slot) {
         self.all.retain(|it| it.slot != slot);
-        self.compress(seconds(now));
+        self.given_back = true;
     }
 
     fn due(&mut self, now: Time) -> Vec<Slot> {
+        self.catch_up(now);
         let mut due: Vec<_> =
             self.all.iter_mut().filter(|it| !it.runs && at(it.start) <= now).collect();
         due.iter_mut().for_each(|it| it.runs = true);
