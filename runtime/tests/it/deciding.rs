@@ -142,7 +142,8 @@ impl Obvious<'_> {
                 continue;
             }
             if self.policy == Policy::Easy {
-                for job in self.waiting[1..].to_vec() {
+                let behind = Vec::from(&self.waiting[1..]);
+                for job in behind {
                     let shadow = self.earliest(head, now);
                     let (_, span, _, width) = self.work[job];
                     let width = i64::from(width);
@@ -182,7 +183,7 @@ proptest! {
         let obvious = Obvious {
             processors: 4,
             policy,
-            order: order.clone(),
+            order,
             work: &work,
             starts: vec![None; work.len()],
             running: Vec::new(),
