@@ -318,7 +318,8 @@ where
     }
 
     fn over(&mut self, _: Time, id: AgreementId, out: &mut Outputs<P, Self>) {
-        let Some(Stand { round, stage: Stage::Booked(_, terms) }) = self.memory.states.get(&id) else {
+        let Some(Stand { round, stage: Stage::Booked(_, terms) }) = self.memory.states.get(&id)
+        else {
             return;
         };
         let (round, stage) = (*round, Stage::Over(terms.clone()));

@@ -221,10 +221,7 @@ impl<S: Windowed> Negotiator<S> {
             }
             // A participant that proposes what was asked for does not get on.
             Some(next)
-                if is_over
-                    || next > *last
-                    || next <= *from
-                    || *round + 1 >= self.rules.rounds =>
+                if is_over || next > *last || next <= *from || *round + 1 >= self.rules.rounds =>
             {
                 self.fail(now, number, out);
             }
@@ -247,7 +244,9 @@ impl<S: Windowed> Negotiator<S> {
 
     /// Gives up what is not agreed on.
     fn fail(&mut self, now: Time, number: u64, out: &mut Out<S>) {
-        let Some(Round { parts, round, deletion, .. }) = self.rounds.get_mut(&number) else { return };
+        let Some(Round { parts, round, deletion, .. }) = self.rounds.get_mut(&number) else {
+            return;
+        };
         let (mut silent, mut over, mut torn) = (BTreeSet::new(), BTreeMap::new(), false);
         for (&who, asked) in parts.iter() {
             match &asked.state {

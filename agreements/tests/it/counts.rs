@@ -184,11 +184,14 @@ fn what_ran_to_its_end_everywhere_is_agreed_on() {
             out_of_patience::<Negotiation<Room>>(negotiation, room.clone()),
         ];
         for group in groups {
-            assert_eq!((group.agreed, group.failed), match whole {
-                true => (at(30), None),
-                // A refusal is on its way, so nobody waits for the others.
-                false => (None, at(22)),
-            });
+            assert_eq!(
+                (group.agreed, group.failed),
+                match whole {
+                    true => (at(30), None),
+                    // A refusal is on its way, so nobody waits for the others.
+                    false => (None, at(22)),
+                }
+            );
         }
     }
 }
