@@ -34,6 +34,103 @@ workload = "jobs"
 submits-to = "north"
 "#;
 
+/// Two of four processors are closed from 50 s on, and the only job is over after 100 s.
+const LONGER_THAN_JOBS: &str = r#"
+[[workload]]
+name = "jobs"
+jobs = [{ submit = "0s", processors = 2, requested = "100s", run = "100s" }]
+
+[[provider]]
+name = "north"
+processors = 4
+policy = "conservative"
+
+[[maintenance]]
+from = "50s"
+until = "400s"
+processors = 2
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+patience = "1000s"
+"#;
+
+#[test]
+fn what_is_closed_counts_until_the_last_job_has_left() {
+    let closed = |text: &str| {
+        let folder = Folder::with(&[("s.toml", text)]);
+        let shown = folder.haggle(&["run", "s.toml", "-o", "out", "--check", "--quiet"]);
+        assert!(shown.starts_with("exit code: 0"), "{shown}");
+        summary(&folder, "out")["maintenance"]["closed"].as_f64()
+    };
+    assert_eq!(closed(LONGER_THAN_JOBS), Some(100.0));
+    let until = |horizon| format!("[scenario]\nhorizon = \"{horizon}\"\n{LONGER_THAN_JOBS}");
+    assert_eq!(closed(&until("150s")), Some(200.0));
+    assert_eq!(closed(&until("1h")), Some(700.0));
+}
+
+/// A window is announced 50 s before it begins, and the scheduler is down from 30 to 60 s.
+const ANNOUNCED_LATE: &str = r#"
+[[provider]]
+name = "north"
+processors = 8
+policy = { name = "reservations", fix-at = "38%" }
+
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 8, run = "10s", requested = "10s" },
+    { submit = "0s", processors = 8, run = "50s", requested = "50s", ready = "100s", deadline = "160s" },
+]
+[[workload.step]]
+kind = "reservations"
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+
+[[maintenance]]
+from = "90s"
+until = "120s"
+notice = "50s"
+overlap = "break"
+
+[network]
+transport = "reliable"
+
+[[failures]]
+actors = ["north"]
+outages = [["30s", "60s"]]
+
+[results]
+format = "csv"
+"#;
+
+#[test]
+fn a_scheduler_hears_of_a_window_when_it_is_back() {
+    let announced = |until: &str| {
+        let text = ANNOUNCED_LATE.replace("\"60s\"]]", &format!("\"{until}\"]]"));
+        let folder = Folder::with(&[("s.toml", &text)]);
+        let shown = folder.haggle(&["run", "s.toml", "-o", "out", "--check", "--quiet"]);
+        assert!(shown.starts_with("exit code: 0"), "{until}: {shown}");
+        let table = folder.read("out/maintenance.csv");
+        let cell = |name: &str| {
+            let header = table.lines().next().expect("a header").split(',');
+            let place = header.into_iter().position(|it| it == name).expect("a column");
+            table.lines().nth(1).expect("a row").split(',').nth(place).expect("a cell").to_owned()
+        };
+        (cell("announcement_time"), cell("outcome"))
+    };
+    let named = |time: &str, outcome: &str| (time.to_owned(), outcome.to_owned());
+    assert_eq!(announced("35s"), named("40.0", "held"));
+    assert_eq!(announced("60s"), named("60.0", "held"));
+    // It should have begun by then.
+    assert_eq!(announced("95s"), named("95.0", "refused"));
+}
+
 fn summary(folder: &Folder, run: &str) -> Value {
     serde_json::from_str(&folder.read(&format!("{run}/summary.json"))).expect("JSON")
 }

@@ -107,6 +107,7 @@ fn an_application_is_explained() {
 fn measuring_comes_before_placing() {
     let text = MAPPED
         .replace("asks-for = \"machines\"", "profiling = true")
+        .replace("policy = \"conservative\"", "policy = \"conservative\"\ndisclosure = \"power\"")
         .replace("iterations = 12", "iterations = 200\nstart-up = \"500 ms\"");
     // It is steady after 100 iterations, which half a second precedes, as it does the 200 of a process.
     let (_, summary) = ran(&text, &[]);
@@ -130,6 +131,11 @@ fn what_goes_not_together_is_refused() {
     refused("throughputs = [1.0] }, {", "throughputs = [0.0] }, {", "throughputs");
     refused("policy = \"conservative\"", "policy = \"easy\"", "not for parts of jobs");
     refused("asks-for = \"machines\"", "asks-for = \"slots\"", "needs \"slots\"");
+    refused(
+        "asks-for = \"machines\"",
+        "profiling = true",
+        "`profiling` needs disclosure \"power\"",
+    );
     refused("\n[results]", "\n[[failures]]\nof = [\"north\"]\nnominal = 80\n\n[results]", "fails");
     refused("\n[results]", "\n[network]\nlatency = \"1s\"\nloss = \"1%\"\n\n[results]", "loss");
     let both = "coallocation = {}\nmapping = { asks-for = \"machines\" }";

@@ -1,6 +1,9 @@
 //! Parts of jobs that are got by a protocol: what is refused before the run and at once, what each try
 //! costs, and what is said of jobs that wait for each other.
 
+use haggle_plots::distribution::{Quantity, agreements, compare};
+use haggle_plots::load::{Part, Tables};
+use haggle_results::RunReader;
 use serde_json::Value;
 
 use crate::command::{Folder, stderr_of, stdout_of, unwrapped};
@@ -271,6 +274,49 @@ fn a_deadlock_at_the_horizon_is_a_warning() {
     assert!(shown.contains("2 completed"), "{shown}");
     assert!(!stderr_of(&shown).contains("deadlock"), "{shown}");
     assert!(folder.names_in("out").contains(&"agreement-ecdf.png".to_owned()));
+}
+
+/// One job of two has all processors for a minute, so the other one gets none in its only try.
+const ONE_OF_TWO: &str = r#"
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 8, run = "60s", requested = "60s" },
+    { submit = "10s", processors = 8, run = "60s", requested = "60s" },
+]
+
+[[provider]]
+name = "site"
+count = 2
+processors = 4
+policy = "conservative"
+
+[[metascheduler]]
+name = "broker"
+coallocation = { policy = "rigid", protocol = "two-phase", trials = 1 }
+
+[network]
+latency = "50ms"
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "broker"
+"#;
+
+#[test]
+fn jobs_that_were_tried_in_vain_count_in_the_figure() {
+    let folder = Folder::with(&[("s.toml", ONE_OF_TWO)]);
+    let shown = folder.haggle(&["run", "s.toml", "-o", "out", "--check"]);
+    assert!(shown.contains("1 completed, 1 rejected"), "{shown}");
+    let run = RunReader::open(&folder.path().join("out")).expect("a run");
+    let tables = Tables::new(&run);
+    let figure = agreements(&tables, "times", &Part::default()).expect("it can be read");
+    let [sample] = &figure.samples[..] else { panic!("{figure:?}") };
+    assert_eq!((sample.values.len(), sample.without), (1, 1));
+    let runs = [("one".to_owned(), Tables::new(&run))];
+    let figure = compare(&runs, "times", &Part::default(), Quantity::TimeToAgreement);
+    assert_eq!(figure.expect("it can be read").samples[0].without, 1);
 }
 
 #[test]

@@ -1070,3 +1070,20 @@ fn a_percentage_is_turned_into_the_number_that_is_meant() {
     let shown = folder.haggle(&["validate", "a.toml"]);
     assert!(shown.contains("help: write `speed = 0.8`"), "{shown}");
 }
+
+#[test]
+fn a_key_that_stands_for_none_is_refused() {
+    let text = |key: i64| {
+        format!(
+            "[[workload]]\nname = \"w\"\njobs = [{{ submit = \"0s\", processors = 1, run = \"10s\", key = {key} }}]\n\
+             [[provider]]\nname = \"p\"\nprocessors = 1\n\
+             [[user]]\nname = \"u\"\nworkload = \"w\"\nsubmits-to = \"p\"\n"
+        )
+    };
+    let folder = Folder::with(&[("low.toml", &text(i64::MIN)), ("next.toml", &text(i64::MIN + 1))]);
+    let shown = folder.haggle(&["validate", "low.toml"]);
+    assert!(shown.starts_with("exit code: 3"), "{shown}");
+    assert!(shown.contains("write -9223372036854775807 or more"), "{shown}");
+    let shown = folder.haggle(&["run", "next.toml", "-o", "out", "--check"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+}

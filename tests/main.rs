@@ -28,6 +28,7 @@ mod cli_reproduce_mistakes;
 mod cli_reservations;
 mod cli_run;
 mod cli_sessions;
+mod cli_short_parts;
 mod cli_show;
 mod cli_sweep;
 mod cli_sweep_cluster;

@@ -3,18 +3,24 @@
 //!
 //! ```text
 //!             ┌────────────┐  room    ┌────────┐
-//!     Book ──▶│ Considered │─────────▶│ Booked │──────▶ carried out by its owner
-//!             └────────────┘          └────────┘
-//!                │ no room                │ Delete, or Book of a later round
-//!                ▼                        ▼
-//!             ┌─────────┐             ┌─────────┐
-//!             │ Refused │             │ Deleted │
-//!             └─────────┘             └─────────┘
+//!     Book ──▶│ Considered │─────────▶│ Booked │───────────────────┐
+//!             └────────────┘          └────────┘                   │ carried out to its end
+//!                │ no room                │ Delete, or Book        │
+//!                ▼                        ▼ of a later round       ▼
+//!             ┌─────────┐             ┌─────────┐              ┌──────┐
+//!             │ Refused │             │ Deleted │              │ Over │
+//!             └─────────┘             └─────────┘              └──────┘
 //! ```
 //!
 //! A booking is asked for in rounds, at another start in each. What belongs to a round before
 //! the last known one is old. Whoever deletes does so by the request's name, so that a booking
 //! whose confirmation was lost is deleted as well.
+//!
+//! A booking counts at once, so a short one may come to its end before its coordinator asks for another
+//! start or deletes it. The participant remembers that: `Over` is its answer to whatever is asked about
+//! the agreement from then on, and nothing is booked for it again. A coordinator asks for the next round
+//! only when all bookings of the last one are known to be deleted. Therefore bookings of two rounds never
+//! exist at the same time, also at different participants.
 
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -59,6 +65,13 @@ pub enum Booking<S: Subject> {
         /// The round.
         round: u32,
     },
+    /// It was booked and has been carried out to its end: nothing can be deleted, nor booked again.
+    Over {
+        /// The round of the message that this answers.
+        round: u32,
+        /// On these terms.
+        terms: S::Terms,
+    },
     /// Say now and at each change whether there is room for this.
     Watch {
         /// For what.
@@ -81,6 +94,7 @@ impl<S: Subject> Body for Booking<S> {
             Booking::Refused { .. } => "refused",
             Booking::Delete { .. } => "delete",
             Booking::Deleted { .. } => "deleted",
+            Booking::Over { .. } => "over",
             Booking::Watch { .. } => "watch",
             Booking::Avail { .. } => "avail",
         }
@@ -107,6 +121,8 @@ enum Stage<S: Subject> {
     Refused(S::Counter),
     Booked(S::Request, S::Terms),
     Deleted,
+    /// What was booked is carried out to its end.
+    Over(S::Terms),
 }
 
 /// All bookings that one actor takes.
@@ -122,7 +138,7 @@ impl<S: Subject> Bookings<S> {
     fn book(&mut self, id: AgreementId, round: u32, request: S::Request, out: &mut Out<S>) {
         match self.memory.states.get(&id) {
             Some(stand) if round < stand.round => {}
-            Some(stand) if round == stand.round => self.repeat(id, out),
+            Some(stand) if round == stand.round || stand.is_over() => self.repeat(id, round, out),
             before => {
                 // What was booked before is given up for good first: a crash must not leave
                 // both, nor bring back the old one.
@@ -137,14 +153,15 @@ impl<S: Subject> Bookings<S> {
         }
     }
 
-    fn repeat(&self, id: AgreementId, out: &mut Out<S>) {
-        let Some(Stand { round, stage }) = self.memory.states.get(&id) else { return };
-        let round = *round;
+    /// Says where it stands, to a message of this round.
+    fn repeat(&self, id: AgreementId, round: u32, out: &mut Out<S>) {
+        let Some(Stand { stage, .. }) = self.memory.states.get(&id) else { return };
         let body = match stage {
             Stage::Considered(_) => return,
             Stage::Refused(counter) => Booking::Refused { round, counter: counter.clone() },
             Stage::Booked(_, terms) => Booking::Booked { round, terms: terms.clone() },
             Stage::Deleted => Booking::Deleted { round },
+            Stage::Over(terms) => Booking::Over { round, terms: terms.clone() },
         };
         self.memory.answer(id, body, out);
     }
@@ -154,6 +171,9 @@ impl<S: Subject> Bookings<S> {
         let before = self.memory.states.get(&id);
         if before.is_some_and(|stand| stand.round > round) {
             return false;
+        }
+        if before.is_some_and(Stand::is_over) {
+            return true;
         }
         let binds = before.is_some_and(|stand| stand.stage.binds());
         if before.is_none_or(|stand| stand.round < round || stand.stage != Stage::Deleted) {
@@ -170,6 +190,12 @@ impl<S: Subject> Bookings<S> {
         if self.watches.remove(id) {
             out.push(Output::Tell(Duty::Unwatch { id }));
         }
+    }
+}
+
+impl<S: Subject> Stand<S> {
+    fn is_over(&self) -> bool {
+        matches!(self.stage, Stage::Over(_))
     }
 }
 
@@ -229,8 +255,10 @@ where
             Booking::Delete { round } => {
                 if self.delete(id, round, out) {
                     self.unwatch(id, out);
+                    self.repeat(id, round, out);
+                } else {
+                    self.memory.answer(id, Booking::Deleted { round }, out);
                 }
-                self.memory.answer(id, Booking::Deleted { round }, out);
             }
             Booking::Watch { request } => match self.watches.ask(id) {
                 Watch::New => out.push(Output::Tell(Duty::Watch { id, request })),
@@ -242,6 +270,7 @@ where
             Booking::Booked { .. }
             | Booking::Refused { .. }
             | Booking::Deleted { .. }
+            | Booking::Over { .. }
             | Booking::Avail { .. } => {}
         }
     }
@@ -270,7 +299,7 @@ where
         self.unwatch(id, out);
         self.memory.enter(id, Stand { round, stage }, out);
         out.push(Output::Tell(Duty::CarryOut { id }));
-        self.repeat(id, out);
+        self.repeat(id, round, out);
     }
 
     fn not_ready(
@@ -285,7 +314,16 @@ where
         };
         let (round, stage) = (*round, Stage::Refused(counter));
         self.memory.enter(id, Stand { round, stage }, out);
-        self.repeat(id, out);
+        self.repeat(id, round, out);
+    }
+
+    fn over(&mut self, _: Time, id: AgreementId, out: &mut Outputs<P, Self>) {
+        let Some(Stand { round, stage: Stage::Booked(_, terms) }) = self.memory.states.get(&id)
+        else {
+            return;
+        };
+        let (round, stage) = (*round, Stage::Over(terms.clone()));
+        self.memory.enter(id, Stand { round, stage }, out);
     }
 
     fn available(&mut self, now: Time, id: AgreementId, fits: bool, out: &mut Outputs<P, Self>) {

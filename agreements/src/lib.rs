@@ -143,7 +143,7 @@
 //! | [`ordered`], one after the other | all or none | finitely | 2 n, n to release | 2 n d |
 //! | [`ordered`], all at once | all or none | finitely | 3 n to 4 n − 1, n to release | 2 d |
 //! | [`claiming`] | all or none, what began is taken back | for each other, without a limit | 2 n, 2 n to start | 2 d |
-//! | [`negotiation`] | all or none, what began is taken back | never | 2 n r + 2 a cancellation | 2 d r |
+//! | [`negotiation`] | all or none, what began is taken back | never | 2 n r + 2 a cancellation | 2 d r, 2 d a round with cancellations |
 //! | [`one_phase`] | a crash leaves orphans | never | 2 n | 2 d or 2 n d |
 //! | [`watch`] | a crash leaves orphans | for room | 4 n | 4 d |
 //!
@@ -153,8 +153,12 @@
 //! Whoever fails is tried again after a [`back_off`]. [`contention`] finds groups that are in
 //! each other's way: deadlock, livelock, starvation. [`account`] counts what all of it costs.
 //!
-//! What holds for all: an owner calls [`protocol::Participates::room_changed`] when something
-//! ends or is given up; what [`protocol::Participates::bound`] lists after a restart is held or
+//! Bookings begin by themselves, so one that is shorter than a message takes can be over before its
+//! coordinator gives it up. It is an orphan then: it is never begun again for its agreement, and others of its group
+//! that came to their ends began with it.
+//!
+//! What holds for all: an owner calls [`protocol::Participates::over`] when what was carried out has come to
+//! its end, and [`protocol::Participates::room_changed`] when something ends or is given up; what [`protocol::Participates::bound`] lists after a restart is held or
 //! carried out by the records; what is given up may be told again after a restart.
 
 pub mod account;
@@ -163,6 +167,7 @@ pub mod booking;
 pub mod claiming;
 pub mod contention;
 mod coordinator;
+mod deletion;
 mod ledger;
 pub mod locking;
 pub mod negotiation;

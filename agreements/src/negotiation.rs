@@ -4,10 +4,11 @@
 //! ```text
 //!   c            p1            p2
 //!   ├─ Book 10 ─▶│             │       r rounds in which all are asked: 2 n r messages and 2 a
-//!   ├─ Book 10 ──┼────────────▶│       cancelled reservation, after 2 d r
-//!   │◀── Booked ─┤             │
+//!   ├─ Book 10 ──┼────────────▶│       cancelled reservation, after 2 d r, and 2 d for each round
+//!   │◀── Booked ─┤             │       with cancellations
 //!   │◀───────────┼─ Refused 25 ┤
 //!   ├─ Delete ──▶│             │
+//!   │◀─ Deleted ─┤             │
 //!   ├─ Book 25 ─▶│             │
 //!   ├─ Book 25 ──┼────────────▶│
 //! ```
@@ -15,16 +16,22 @@
 //! Nothing is locked, so there is no deadlock. The start grows from round to round, so there is
 //! an end. A solution that exists can be missed when somebody else books in between.
 //!
+//! The next start is asked for when all reservations for the last one are known to be cancelled: a part
+//! begins by itself when its start comes, and no two parts of a group must begin for different rounds. If a
+//! part is over by then, there is no other start, and the negotiation fails. Where replies do not come in time,
+//! it is given up as a group of [one-phase all-or-none](crate::one_phase).
+//!
 //! The coordinator has on record whom it asks, and that all were booked: after a crash it takes
 //! back what it had not finished.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::booking::{Booking, Bookings};
+use crate::deletion::{Deletion, Fate};
 use crate::ledger::{Entry, Ledger};
 use crate::protocol::{
     Coordinates, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Traits, Verdict,
@@ -77,6 +84,8 @@ impl<S: Windowed> Protocol for Negotiation<S> {
 pub enum Stage<S: Subject> {
     /// These may have been asked.
     Begun(Parts<S>),
+    /// These may have been asked, and it counts as failed whatever they say.
+    Failed(Parts<S>),
     /// All are booked.
     Agreed(BTreeMap<ActorId, S::Terms>),
 }
@@ -89,7 +98,8 @@ struct Round<S: Subject> {
     from: Time,
     /// The last start that is of use, with the tolerance.
     last: Time,
-    failed: bool,
+    /// It is given up.
+    deletion: Option<Deletion<S>>,
 }
 
 #[derive(Clone, Debug)]
@@ -103,9 +113,13 @@ struct Asked<S: Subject> {
 enum Reply<S: Subject> {
     Awaited,
     Booked(S::Terms),
+    /// It was booked, and the part came to its end before that was heard.
+    Over(S::Terms),
     Refused(S::Counter),
+    /// Its booking is for the start of the last round.
     Deleting,
-    Deleted,
+    /// Nothing is booked, and nothing is asked for yet.
+    Idle,
 }
 
 /// All negotiations of one actor.
@@ -125,7 +139,7 @@ impl<S: Windowed> Asked<S> {
         match self.state {
             Reply::Awaited => Some(Booking::Book { round, request: self.request.clone() }),
             Reply::Deleting => Some(Booking::Delete { round }),
-            Reply::Booked(_) | Reply::Refused(_) | Reply::Deleted => None,
+            Reply::Booked(_) | Reply::Over(_) | Reply::Refused(_) | Reply::Idle => None,
         }
     }
 
@@ -137,9 +151,12 @@ impl<S: Windowed> Asked<S> {
 
 impl<S: Windowed> Negotiator<S> {
     fn repeat(&self, now: Time, number: u64, out: &mut Out<S>) {
-        let Some(Round { parts, .. }) = self.rounds.get(&number) else { return };
+        let Some(Round { parts, deletion, .. }) = self.rounds.get(&number) else { return };
         let silent = parts.iter().filter_map(|(&who, asked)| Some((who, asked.unanswered()?)));
-        let silent: Vec<_> = silent.collect();
+        let silent = match deletion {
+            Some(deletion) => deletion.unanswered(),
+            None => silent.collect(),
+        };
         if let Some(retry) = self.rules.retry
             && !silent.is_empty()
         {
@@ -151,21 +168,34 @@ impl<S: Windowed> Negotiator<S> {
         }
     }
 
-    /// Asks all that are not booked inside the window, after taking back what is outside.
+    /// Begins a round: takes back what is booked outside its window.
+    fn begin(&mut self, now: Time, number: u64, out: &mut Out<S>) {
+        let Some(Round { parts, from, .. }) = self.rounds.get_mut(&number) else { return };
+        let (from, until) = (*from, *from + self.rules.tolerance);
+        for asked in parts.values_mut().filter(|asked| !asked.suits(from, until)) {
+            let is_booked = matches!(asked.state, Reply::Booked(_));
+            asked.state = if is_booked { Reply::Deleting } else { Reply::Idle };
+        }
+        self.ask(now, number, out);
+    }
+
+    /// Asks all that are not booked inside the window, once nothing is booked outside it.
     fn ask(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(Round { parts, round, from, .. }) = self.rounds.get_mut(&number) else { return };
         let (round, from, until) = (*round, *from, *from + self.rules.tolerance);
-        for (&who, asked) in parts.iter_mut().filter(|(_, asked)| !asked.suits(from, until)) {
-            if let Reply::Booked(_) = asked.state {
-                let body = Booking::Delete { round: asked.round };
-                self.stages.send(who, number, body, out);
+        if !parts.values().any(|asked| matches!(asked.state, Reply::Deleting)) {
+            for asked in parts.values_mut().filter(|asked| matches!(asked.state, Reply::Idle)) {
+                let request = S::within(&asked.request, from, until);
+                *asked = Asked { request, round, state: Reply::Awaited };
             }
-            let request = S::within(&asked.request, from, until);
-            *asked = Asked { request, round, state: Reply::Awaited };
         }
+        self.await_replies(now, number, out);
+        self.repeat(now, number, out);
+    }
+
+    fn await_replies(&self, now: Time, number: u64, out: &mut Out<S>) {
         let (timer, at) = (CoordinatorTimer::Decide(number), now + self.rules.patience);
         out.push(Output::Set { timer, at });
-        self.repeat(now, number, out);
     }
 
     fn answered(&mut self, now: Time, number: u64, out: &mut Out<S>) {
@@ -179,26 +209,31 @@ impl<S: Windowed> Negotiator<S> {
             Reply::Refused(counter) => Some(S::earliest(counter)),
             _ => None,
         };
+        let is_over = parts.values().any(|asked| matches!(asked.state, Reply::Over(_)));
         match parts.values().filter_map(counter).max() {
-            None => self.agree(number, out),
+            None => {
+                let terms = |(&who, asked): (&ActorId, &Asked<S>)| match &asked.state {
+                    Reply::Booked(terms) | Reply::Over(terms) => Some((who, terms.clone())),
+                    _ => None,
+                };
+                let terms = parts.iter().filter_map(terms).collect();
+                self.agree(number, terms, out);
+            }
             // A participant that proposes what was asked for does not get on.
-            Some(next) if next > *last || next <= *from || *round + 1 >= self.rules.rounds => {
+            Some(next)
+                if is_over || next > *last || next <= *from || *round + 1 >= self.rules.rounds =>
+            {
                 self.fail(now, number, out);
             }
             Some(next) => {
                 (*round, *from) = (*round + 1, next);
-                self.ask(now, number, out);
+                self.begin(now, number, out);
             }
         }
     }
 
-    fn agree(&mut self, number: u64, out: &mut Out<S>) {
-        let Some(Round { parts, .. }) = self.rounds.remove(&number) else { return };
-        let terms = |(who, asked): (ActorId, Asked<S>)| match asked.state {
-            Reply::Booked(terms) => Some((who, terms)),
-            _ => None,
-        };
-        let terms: BTreeMap<_, _> = parts.into_iter().filter_map(terms).collect();
+    fn agree(&mut self, number: u64, terms: BTreeMap<ActorId, S::Terms>, out: &mut Out<S>) {
+        self.rounds.remove(&number);
         out.push(Output::Stop(CoordinatorTimer::Decide(number)));
         out.push(Output::Stop(CoordinatorTimer::Retry(number)));
         self.stages.enter(number, Stage::Agreed(terms.clone()), out);
@@ -207,29 +242,76 @@ impl<S: Windowed> Negotiator<S> {
         self.stages.over(number, out);
     }
 
+    /// Gives up what is not agreed on.
     fn fail(&mut self, now: Time, number: u64, out: &mut Out<S>) {
-        let Some(Round { parts, failed, .. }) = self.rounds.get_mut(&number) else { return };
-        *failed = true;
-        let mut counters = BTreeMap::new();
-        for (&who, asked) in parts.iter_mut() {
-            match std::mem::replace(&mut asked.state, Reply::Deleting) {
-                Reply::Refused(counter) => {
-                    counters.insert(who, counter);
-                    asked.state = Reply::Deleted;
+        let Some(Round { parts, round, deletion, .. }) = self.rounds.get_mut(&number) else {
+            return;
+        };
+        let (mut silent, mut over, mut torn) = (BTreeSet::new(), BTreeMap::new(), false);
+        for (&who, asked) in parts.iter() {
+            match &asked.state {
+                Reply::Refused(_) | Reply::Idle => torn = true,
+                Reply::Over(terms) => {
+                    over.insert(who, terms.clone());
                 }
-                Reply::Deleted => asked.state = Reply::Deleted,
-                Reply::Awaited | Reply::Booked(_) | Reply::Deleting => {}
+                Reply::Awaited | Reply::Booked(_) | Reply::Deleting => {
+                    silent.insert(who);
+                }
             }
         }
-        out.push(Output::Stop(CoordinatorTimer::Decide(number)));
-        out.push(Output::Tell(Verdict::Failed { number, counters }));
+        *deletion = Some(Deletion::new(*round, silent, over, torn));
+        self.await_replies(now, number, out);
+        self.tell(number, out);
         self.repeat(now, number, out);
         self.end_if_deleted(number, out);
     }
 
+    /// After a crash, takes back whatever was asked for, in whichever round.
+    fn take_back(&mut self, now: Time, number: u64, parts: Parts<S>, out: &mut Out<S>) {
+        let (round, from, last) = (u32::MAX, now, now);
+        let silent = parts.into_iter().map(|(who, _)| who).collect();
+        let deletion = Some(Deletion::new(round, silent, BTreeMap::new(), false));
+        let round = Round { parts: BTreeMap::new(), round, from, last, deletion };
+        self.rounds.insert(number, round);
+        self.repeat(now, number, out);
+    }
+
+    /// Says what became of what is given up, once that is known.
+    fn tell(&mut self, number: u64, out: &mut Out<S>) {
+        let deletion = self.rounds.get_mut(&number).and_then(|it| it.deletion.as_mut());
+        match deletion.and_then(Deletion::fate) {
+            Some(Fate::Failed) => self.tell_failed(number, out),
+            Some(Fate::Ran(terms)) => self.agree(number, terms, out),
+            None => {}
+        }
+    }
+
+    fn tell_failed(&self, number: u64, out: &mut Out<S>) {
+        let counter = |(&who, asked): (&ActorId, &Asked<S>)| match &asked.state {
+            Reply::Refused(counter) => Some((who, counter.clone())),
+            _ => None,
+        };
+        let parts = self.rounds.get(&number).into_iter().flat_map(|it| &it.parts);
+        let counters = parts.filter_map(counter).collect();
+        out.push(Output::Stop(CoordinatorTimer::Decide(number)));
+        out.push(Output::Tell(Verdict::Failed { number, counters }));
+    }
+
+    /// Nobody has said for too long what became of it.
+    fn despair(&mut self, number: u64, out: &mut Out<S>) {
+        let deletion = self.rounds.get_mut(&number).and_then(|it| it.deletion.as_mut());
+        if deletion.is_some_and(Deletion::despair) {
+            if let Some(Stage::Begun(parts)) = self.stages.open.get(&number) {
+                let parts = parts.clone();
+                self.stages.enter(number, Stage::Failed(parts), out);
+            }
+            self.tell_failed(number, out);
+        }
+    }
+
     fn end_if_deleted(&mut self, number: u64, out: &mut Out<S>) {
-        let deleted = |asked: &Asked<S>| matches!(asked.state, Reply::Deleted);
-        if self.rounds.get(&number).is_some_and(|it| it.parts.values().all(deleted)) {
+        let deletion = self.rounds.get(&number).and_then(|it| it.deletion.as_ref());
+        if deletion.is_some_and(Deletion::is_done) {
             self.rounds.remove(&number);
             out.push(Output::Stop(CoordinatorTimer::Retry(number)));
             self.stages.over(number, out);
@@ -253,15 +335,10 @@ impl<S: Windowed> Machine<Negotiation<S>> for Negotiator<S> {
         let mut negotiator = Negotiator { rules: *rules, stages, rounds: BTreeMap::new() };
         for (number, stage) in negotiator.stages.open.clone() {
             match stage {
-                Stage::Begun(parts) => {
-                    // Whatever was asked for, in whichever round, is taken back.
-                    let asked =
-                        |request| Asked { request, round: u32::MAX, state: Reply::Deleting };
-                    let parts = parts.into_iter().map(|(who, it)| (who, asked(it))).collect();
-                    let (round, from, last) = (u32::MAX, now, now);
-                    let round = Round { parts, round, from, last, failed: true };
-                    negotiator.rounds.insert(number, round);
-                    negotiator.repeat(now, number, out);
+                Stage::Begun(parts) => negotiator.take_back(now, number, parts, out),
+                Stage::Failed(parts) => {
+                    negotiator.take_back(now, number, parts, out);
+                    negotiator.despair(number, out);
                 }
                 Stage::Agreed(terms) => {
                     out.push(Output::Tell(Verdict::Agreed { number, terms }));
@@ -280,7 +357,13 @@ impl<S: Windowed> Machine<Negotiation<S>> for Negotiator<S> {
         out: &mut Out<S>,
     ) {
         let Some(number) = self.stages.mine(message.id) else { return };
-        let Some(Round { parts, .. }) = self.rounds.get_mut(&number) else { return };
+        let Some(Round { parts, deletion, .. }) = self.rounds.get_mut(&number) else { return };
+        if let Some(deletion) = deletion {
+            deletion.hear(from, message.body);
+            self.tell(number, out);
+            self.end_if_deleted(number, out);
+            return;
+        }
         let Some(asked) = parts.get_mut(&from) else { return };
         match (message.body, &asked.state) {
             (Booking::Booked { round, terms }, Reply::Awaited) if round == asked.round => {
@@ -291,9 +374,19 @@ impl<S: Windowed> Machine<Negotiation<S>> for Negotiator<S> {
                 asked.state = Reply::Refused(counter);
                 self.answered(now, number, out);
             }
+            (Booking::Over { round, terms }, Reply::Awaited) if round == asked.round => {
+                asked.state = Reply::Over(terms);
+                self.answered(now, number, out);
+            }
             (Booking::Deleted { round }, Reply::Deleting) if round == asked.round => {
-                asked.state = Reply::Deleted;
-                self.end_if_deleted(number, out);
+                asked.state = Reply::Idle;
+                if !parts.values().any(|asked| matches!(asked.state, Reply::Deleting)) {
+                    self.ask(now, number, out);
+                }
+            }
+            (Booking::Over { round, terms }, Reply::Deleting) if round == asked.round => {
+                asked.state = Reply::Over(terms);
+                self.fail(now, number, out);
             }
             _ => {}
         }
@@ -301,7 +394,10 @@ impl<S: Windowed> Machine<Negotiation<S>> for Negotiator<S> {
 
     fn on_timer(&mut self, now: Time, timer: CoordinatorTimer, out: &mut Out<S>) {
         match timer {
-            CoordinatorTimer::Decide(number) => self.fail(now, number, out),
+            CoordinatorTimer::Decide(number) => match self.rounds.get(&number) {
+                Some(round) if round.deletion.is_none() => self.fail(now, number, out),
+                _ => self.despair(number, out),
+            },
             CoordinatorTimer::Retry(number) => self.repeat(now, number, out),
         }
     }
@@ -314,17 +410,18 @@ impl<S: Windowed> Coordinates<Negotiation<S>> for Negotiator<S> {
         let window = |(_, request): &(ActorId, S::Request)| S::window(request);
         let from = parts.iter().map(|part| window(part).0).max().unwrap_or(now);
         let last = parts.iter().map(|part| window(part).1).min().unwrap_or(now);
-        let asked = |request| Asked { request, round: 0, state: Reply::Deleted };
+        let asked = |request| Asked { request, round: 0, state: Reply::Idle };
         let parts = parts.into_iter().map(|(who, request)| (who, asked(request))).collect();
-        self.rounds.insert(number, Round { parts, round: 0, from, last, failed: false });
+        self.rounds.insert(number, Round { parts, round: 0, from, last, deletion: None });
         self.ask(now, number, out);
         number
     }
 
     fn close(&mut self, now: Time, number: u64, out: &mut Out<S>) {
-        if self.rounds.get(&number).is_some_and(|it| !it.failed) {
+        if self.rounds.get(&number).is_some_and(|it| it.deletion.is_none()) {
             self.fail(now, number, out);
         }
+        self.despair(number, out);
     }
 
     fn open_numbers(&self) -> Vec<u64> {

@@ -13,14 +13,20 @@
 //!
 //! Nothing is on record at the coordinator but which numbers it has used. If it crashes its
 //! bookings stay, and are orphans if not all were booked.
+//!
+//! Where replies do not come in time and nobody has refused, it is not known whether all parts are
+//! booked, and short ones may be over. Therefore the coordinator deletes what it can, and the group has
+//! failed when somebody confirms that, or when nobody has answered for as long again. If all say that
+//! their parts were carried out to their ends, it is agreed on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::booking::{Booking, Bookings};
+use crate::deletion::{Deletion, Fate};
 use crate::ledger::{Entry, Ledger};
 use crate::protocol::{
     Coordinates, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Traits, Verdict,
@@ -61,9 +67,11 @@ pub struct Group<S: Subject> {
     /// How many of them are asked.
     asked: usize,
     terms: BTreeMap<ActorId, S::Terms>,
+    /// Those of them whose part came to its end before that was heard.
+    over: BTreeSet<ActorId>,
     counters: BTreeMap<ActorId, S::Counter>,
-    /// It has failed: who has not said yet that nothing is booked.
-    deleting: Option<Vec<ActorId>>,
+    /// It is given up.
+    deletion: Option<Deletion<S>>,
 }
 
 /// All groups that one actor books.
@@ -115,19 +123,52 @@ impl<S: Subject> Books<S> {
         }
     }
 
+    /// Gives up what is not agreed on.
     fn fail(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(group) = self.groups.open.get_mut(&number) else { return };
-        let counters = std::mem::take(&mut group.counters);
         let asked = group.parts[..group.asked].iter().map(|it| it.0);
-        let deleting: Vec<_> = asked.filter(|who| !counters.contains_key(who)).collect();
-        let none = deleting.is_empty();
-        group.deleting = Some(deleting);
+        let may_be_booked = |who: &ActorId| !group.counters.contains_key(who);
+        let silent = asked.filter(|who| may_be_booked(who) && !group.over.contains(who)).collect();
+        let over = std::mem::take(&mut group.terms).into_iter();
+        let over = over.filter(|(who, _)| group.over.contains(who)).collect();
+        let torn = !group.counters.is_empty() || group.asked < group.parts.len();
+        group.deletion = Some(Deletion::new(0, silent, over, torn));
+        let (timer, at) = (CoordinatorTimer::Decide(number), now + self.rules.patience);
+        out.push(Output::Set { timer, at });
+        self.tell(number, out);
+        self.repeat(now, number, out);
+        self.end_if_deleted(number, out);
+    }
+
+    /// Says what became of a group that is given up, once that is known.
+    fn tell(&mut self, number: u64, out: &mut Out<S>) {
+        let Some(group) = self.groups.open.get_mut(&number) else { return };
+        match group.deletion.as_mut().and_then(Deletion::fate) {
+            Some(Fate::Failed) => self.tell_failed(number, out),
+            Some(Fate::Ran(terms)) => out.push(Output::Tell(Verdict::Agreed { number, terms })),
+            None => {}
+        }
+    }
+
+    fn tell_failed(&mut self, number: u64, out: &mut Out<S>) {
+        let group = self.groups.open.get_mut(&number);
+        let counters = group.map(|group| std::mem::take(&mut group.counters)).unwrap_or_default();
         out.push(Output::Stop(CoordinatorTimer::Decide(number)));
         out.push(Output::Tell(Verdict::Failed { number, counters }));
-        if none {
+    }
+
+    /// Nobody has said for too long what became of it.
+    fn despair(&mut self, number: u64, out: &mut Out<S>) {
+        let group = self.groups.open.get_mut(&number);
+        if group.and_then(|it| it.deletion.as_mut()).is_some_and(Deletion::despair) {
+            self.tell_failed(number, out);
+        }
+    }
+
+    fn end_if_deleted(&mut self, number: u64, out: &mut Out<S>) {
+        let deletion = self.groups.open.get(&number).and_then(|it| it.deletion.as_ref());
+        if deletion.is_some_and(Deletion::is_done) {
             self.forget(number, out);
-        } else {
-            self.repeat(now, number, out);
         }
     }
 
@@ -141,8 +182,8 @@ impl<S: Subject> Books<S> {
 impl<S: Subject> Group<S> {
     /// Who has not answered what.
     fn silent(&self) -> Vec<(ActorId, Booking<S>)> {
-        if let Some(deleting) = &self.deleting {
-            return deleting.iter().map(|&who| (who, Booking::Delete { round: 0 })).collect();
+        if let Some(deletion) = &self.deletion {
+            return deletion.unanswered();
         }
         let asked = self.parts[..self.asked].iter();
         asked
@@ -182,28 +223,34 @@ impl<S: Subject> Machine<OnePhase<S>> for Books<S> {
         let Some(group) = self.groups.open.get_mut(&number).filter(|it| it.asks(from)) else {
             return;
         };
-        match (message.body, &mut group.deleting) {
-            (Booking::Booked { terms, .. }, None) => {
-                group.terms.insert(from, terms);
-                self.answered(now, number, out);
-            }
-            (Booking::Refused { counter, .. }, None) => {
-                group.counters.insert(from, counter);
-                self.answered(now, number, out);
-            }
-            (Booking::Deleted { .. } | Booking::Refused { .. }, Some(deleting)) => {
-                deleting.retain(|&who| who != from);
-                if deleting.is_empty() {
-                    self.forget(number, out);
-                }
-            }
-            _ => {}
+        if let Some(deletion) = &mut group.deletion {
+            deletion.hear(from, message.body);
+            self.tell(number, out);
+            self.end_if_deleted(number, out);
+            return;
         }
+        match message.body {
+            Booking::Booked { terms, .. } => {
+                group.terms.insert(from, terms);
+            }
+            Booking::Over { terms, .. } => {
+                group.terms.insert(from, terms);
+                group.over.insert(from);
+            }
+            Booking::Refused { counter, .. } => {
+                group.counters.insert(from, counter);
+            }
+            _ => return,
+        }
+        self.answered(now, number, out);
     }
 
     fn on_timer(&mut self, now: Time, timer: CoordinatorTimer, out: &mut Out<S>) {
         match timer {
-            CoordinatorTimer::Decide(number) => self.fail(now, number, out),
+            CoordinatorTimer::Decide(number) => match self.groups.open.get(&number) {
+                Some(group) if group.deletion.is_none() => self.fail(now, number, out),
+                _ => self.despair(number, out),
+            },
             CoordinatorTimer::Retry(number) => self.repeat(now, number, out),
         }
     }
@@ -213,16 +260,18 @@ impl<S: Subject> Coordinates<OnePhase<S>> for Books<S> {
     fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> u64 {
         let number = self.groups.number(out);
         let (terms, counters) = (BTreeMap::new(), BTreeMap::new());
-        let group = Group { parts, asked: 0, terms, counters, deleting: None };
+        let over = BTreeSet::new();
+        let group = Group { parts, asked: 0, terms, over, counters, deletion: None };
         self.groups.open.insert(number, group);
         self.ask(now, number, out);
         number
     }
 
     fn close(&mut self, now: Time, number: u64, out: &mut Out<S>) {
-        if self.groups.open.get(&number).is_some_and(|it| it.deleting.is_none()) {
+        if self.groups.open.get(&number).is_some_and(|it| it.deletion.is_none()) {
             self.fail(now, number, out);
         }
+        self.despair(number, out);
     }
 
     fn open_numbers(&self) -> Vec<u64> {

@@ -172,6 +172,11 @@ pub trait Participates<P: Protocol>: Machine<P, News = Duty<P::Subject>> {
         self.not_ready(now, id, counter, out);
     }
 
+    /// A part that was carried out has come to its end. A protocol that may ask for it again remembers
+    /// that. After a restart the owner says so of each part which [`Participates::bound`] lists as
+    /// started and which is over.
+    fn over(&mut self, _now: Time, _id: AgreementId, _out: &mut Outputs<P, Self>) {}
+
     /// Somebody's room may have become free: who waits is considered again.
     fn room_changed(&mut self, _now: Time, _out: &mut Outputs<P, Self>) {}
 

@@ -13,8 +13,10 @@
 //! ```
 //!
 //! Who books only what was free a moment ago is in others' way less often. When somebody refuses
-//! all the same, what is booked is deleted and the watch begins anew. Nothing is on record at
-//! the coordinator, as in [one-phase all-or-none](crate::one_phase).
+//! all the same, what is booked is deleted and the watch begins anew. The next bookings wait until
+//! the last ones are known to be deleted; if a part is over by then, the group has failed. Nothing is on
+//! record at the coordinator, and a group whose replies do not come in time is given up, as in
+//! [one-phase all-or-none](crate::one_phase).
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -23,6 +25,7 @@ use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::booking::{Booking, Bookings};
+use crate::deletion::{Deletion, Fate};
 use crate::ledger::{Entry, Ledger};
 use crate::protocol::{
     Coordinates, Machine, Nobody, Outcome, Outputs, Parts, Protocol, Said, Traits, Verdict,
@@ -60,6 +63,8 @@ pub struct Group<S: Subject> {
     parts: BTreeMap<ActorId, Part<S>>,
     round: u32,
     phase: Phase,
+    /// It is given up.
+    deletion: Option<Deletion<S>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -68,24 +73,25 @@ struct Part<S: Subject> {
     request: S::Request,
     /// The last news.
     avail: Option<(Epoch, bool)>,
+    /// Whether what was booked in the last round is not known to be deleted.
+    deleting: bool,
+    /// To the booking of this round.
     reply: Option<Reply<S>>,
 }
 
-/// To what was asked last: to book, or to delete.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 enum Reply<S: Subject> {
     Booked(S::Terms),
+    /// It was booked, and the part came to its end before that was heard.
+    Over(S::Terms),
     Refused(S::Counter),
-    Deleted,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 enum Phase {
     Watching,
     Booking,
-    /// It has failed.
-    Deleting,
 }
 
 /// All groups that one actor watches for.
@@ -99,15 +105,34 @@ type Out<S> = Outputs<Watching<S>, Watcher<S>>;
 
 impl<S: Subject> Group<S> {
     fn unanswered(&self) -> Vec<(ActorId, Booking<S>)> {
+        if let Some(deletion) = &self.deletion {
+            return deletion.unanswered();
+        }
         let round = self.round;
-        let body = |part: &Part<S>| match self.phase {
-            Phase::Watching if part.avail.is_some_and(|it| it.1) => None,
-            Phase::Watching => Some(Booking::Watch { request: part.request.clone() }),
-            _ if part.reply.is_some() => None,
-            Phase::Booking => Some(Booking::Book { round, request: part.request.clone() }),
-            Phase::Deleting => Some(Booking::Delete { round }),
+        let each = |ask: &dyn Fn(&Part<S>) -> Option<Booking<S>>| -> Vec<(ActorId, Booking<S>)> {
+            self.parts.iter().filter_map(|(&who, part)| Some((who, ask(part)?))).collect()
         };
-        self.parts.iter().filter_map(|(&who, part)| Some((who, body(part)?))).collect()
+        match self.phase {
+            Phase::Watching => {
+                let delete = |part: &Part<S>| {
+                    part.deleting.then(|| Booking::Delete { round: round.saturating_sub(1) })
+                };
+                let watch = |part: &Part<S>| {
+                    let fits = part.avail.is_some_and(|it| it.1);
+                    (!fits).then(|| Booking::Watch { request: part.request.clone() })
+                };
+                [each(&delete), each(&watch)].concat()
+            }
+            Phase::Booking => each(&|part| {
+                let request = || part.request.clone();
+                part.reply.is_none().then(|| Booking::Book { round, request: request() })
+            }),
+        }
+    }
+
+    /// Whether all have room, and nothing of the last round is booked.
+    fn may_book(&self) -> bool {
+        self.parts.values().all(|part| part.avail.is_some_and(|it| it.1) && !part.deleting)
     }
 }
 
@@ -126,66 +151,98 @@ impl<S: Subject> Watcher<S> {
     /// Somebody has said something: goes on if all have.
     fn advance(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(group) = self.groups.open.get_mut(&number) else { return };
-        let replied = group.parts.values().all(|part| part.reply.is_some());
         match group.phase {
-            Phase::Watching => {
-                if group.parts.values().all(|part| part.avail.is_some_and(|it| it.1)) {
-                    group.phase = Phase::Booking;
-                    self.repeat(now, number, out);
-                }
+            Phase::Watching if group.may_book() => {
+                group.phase = Phase::Booking;
+                self.repeat(now, number, out);
             }
-            Phase::Booking if replied => {
-                let booked = |(&who, part): (&ActorId, &Part<S>)| match &part.reply {
-                    Some(Reply::Booked(terms)) => Some((who, terms.clone())),
+            Phase::Booking if group.parts.values().all(|part| part.reply.is_some()) => {
+                let carries_out = |(&who, part): (&ActorId, &Part<S>)| match &part.reply {
+                    Some(Reply::Booked(terms) | Reply::Over(terms)) => Some((who, terms.clone())),
                     _ => None,
                 };
-                let terms: BTreeMap<_, _> = group.parts.iter().filter_map(booked).collect();
+                let terms: BTreeMap<_, _> = group.parts.iter().filter_map(carries_out).collect();
+                let is_over = |part: &Part<S>| matches!(part.reply, Some(Reply::Over(_)));
                 if terms.len() == group.parts.len() {
                     self.forget(number, out);
                     out.push(Output::Tell(Verdict::Agreed { number, terms }));
+                } else if group.parts.values().any(is_over) {
+                    self.fail(now, number, out);
                 } else {
                     self.watch_again(now, number, out);
                 }
             }
-            Phase::Deleting if replied => self.forget(number, out),
-            Phase::Booking | Phase::Deleting => {}
+            Phase::Watching | Phase::Booking => {}
         }
     }
 
     /// Takes back what is booked and watches anew.
     fn watch_again(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(group) = self.groups.open.get_mut(&number) else { return };
-        let round = group.round;
         group.round += 1;
         group.phase = Phase::Watching;
-        let mut booked = Vec::new();
-        for (&who, part) in &mut group.parts {
-            if let Some(Reply::Booked(_)) = part.reply.take() {
-                booked.push(who);
-            }
+        for part in group.parts.values_mut() {
+            part.deleting = matches!(part.reply.take(), Some(Reply::Booked(_)));
             part.avail = None;
-        }
-        for who in booked {
-            self.groups.send(who, number, Booking::Delete { round }, out);
         }
         self.repeat(now, number, out);
     }
 
+    /// Gives up what is not agreed on.
     fn fail(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(group) = self.groups.open.get_mut(&number) else { return };
-        let mut counters = BTreeMap::new();
-        for (&who, part) in &mut group.parts {
-            match part.reply.take() {
-                Some(Reply::Refused(counter)) => {
-                    counters.insert(who, counter);
-                }
-                Some(Reply::Booked(_) | Reply::Deleted) | None => {}
-            }
+        let refuses = |part: &Part<S>| matches!(part.reply, Some(Reply::Refused(_)));
+        // Nothing is booked for all of a group before all have room.
+        let torn = group.phase == Phase::Watching || group.parts.values().any(refuses);
+        let over = |(&who, part): (&ActorId, &Part<S>)| match &part.reply {
+            Some(Reply::Over(terms)) => Some((who, terms.clone())),
+            _ => None,
+        };
+        let over: BTreeMap<_, _> = group.parts.iter().filter_map(over).collect();
+        // Whoever has refused watches all the same.
+        let silent = group.parts.keys().copied().filter(|who| !over.contains_key(who)).collect();
+        group.deletion = Some(Deletion::new(group.round, silent, over, torn));
+        let (timer, at) = (CoordinatorTimer::Decide(number), now + self.rules.patience);
+        out.push(Output::Set { timer, at });
+        self.tell(number, out);
+        self.repeat(now, number, out);
+        self.end_if_deleted(number, out);
+    }
+
+    /// Says what became of a group that is given up, once that is known.
+    fn tell(&mut self, number: u64, out: &mut Out<S>) {
+        let Some(group) = self.groups.open.get_mut(&number) else { return };
+        match group.deletion.as_mut().and_then(Deletion::fate) {
+            Some(Fate::Failed) => self.tell_failed(number, out),
+            Some(Fate::Ran(terms)) => out.push(Output::Tell(Verdict::Agreed { number, terms })),
+            None => {}
         }
-        group.phase = Phase::Deleting;
+    }
+
+    fn tell_failed(&self, number: u64, out: &mut Out<S>) {
+        let counter = |(&who, part): (&ActorId, &Part<S>)| match &part.reply {
+            Some(Reply::Refused(counter)) => Some((who, counter.clone())),
+            _ => None,
+        };
+        let parts = self.groups.open.get(&number).into_iter().flat_map(|group| &group.parts);
+        let counters = parts.filter_map(counter).collect();
         out.push(Output::Stop(CoordinatorTimer::Decide(number)));
         out.push(Output::Tell(Verdict::Failed { number, counters }));
-        self.repeat(now, number, out);
+    }
+
+    /// Nobody has said for too long what became of it.
+    fn despair(&mut self, number: u64, out: &mut Out<S>) {
+        let group = self.groups.open.get_mut(&number);
+        if group.and_then(|it| it.deletion.as_mut()).is_some_and(Deletion::despair) {
+            self.tell_failed(number, out);
+        }
+    }
+
+    fn end_if_deleted(&mut self, number: u64, out: &mut Out<S>) {
+        let deletion = self.groups.open.get(&number).and_then(|it| it.deletion.as_ref());
+        if deletion.is_some_and(Deletion::is_done) {
+            self.forget(number, out);
+        }
     }
 
     fn forget(&mut self, number: u64, out: &mut Out<S>) {
@@ -219,8 +276,15 @@ impl<S: Subject> Machine<Watching<S>> for Watcher<S> {
     ) {
         let Some(number) = self.groups.mine(message.id) else { return };
         let Some(group) = self.groups.open.get_mut(&number) else { return };
+        if let Some(deletion) = &mut group.deletion {
+            deletion.hear(from, message.body);
+            self.tell(number, out);
+            self.end_if_deleted(number, out);
+            return;
+        }
         let (current, phase) = (group.round, group.phase);
         let Some(part) = group.parts.get_mut(&from) else { return };
+        let is_deleted = |round: u32| part.deleting && round + 1 == current;
         match (message.body, phase) {
             (Booking::Avail { epoch, fits }, _) => {
                 if part.avail.is_none_or(|(before, _)| before < epoch) {
@@ -233,8 +297,17 @@ impl<S: Subject> Machine<Watching<S>> for Watcher<S> {
             (Booking::Refused { round, counter }, Phase::Booking) if round == current => {
                 part.reply = Some(Reply::Refused(counter));
             }
-            (Booking::Deleted { round }, Phase::Deleting) if round == current => {
-                part.reply = Some(Reply::Deleted);
+            (Booking::Over { round, terms }, Phase::Booking) if round == current => {
+                part.reply = Some(Reply::Over(terms));
+            }
+            (Booking::Deleted { round }, Phase::Watching) if is_deleted(round) => {
+                part.deleting = false;
+            }
+            // Somebody has refused, so the others cannot carry out theirs for the same round.
+            (Booking::Over { round, terms }, Phase::Watching) if is_deleted(round) => {
+                part.reply = Some(Reply::Over(terms));
+                self.fail(now, number, out);
+                return;
             }
             _ => return,
         }
@@ -243,7 +316,10 @@ impl<S: Subject> Machine<Watching<S>> for Watcher<S> {
 
     fn on_timer(&mut self, now: Time, timer: CoordinatorTimer, out: &mut Out<S>) {
         match timer {
-            CoordinatorTimer::Decide(number) => self.fail(now, number, out),
+            CoordinatorTimer::Decide(number) => match self.groups.open.get(&number) {
+                Some(group) if group.deletion.is_none() => self.fail(now, number, out),
+                _ => self.despair(number, out),
+            },
             CoordinatorTimer::Retry(number) => self.repeat(now, number, out),
         }
     }
@@ -252,9 +328,10 @@ impl<S: Subject> Machine<Watching<S>> for Watcher<S> {
 impl<S: Subject> Coordinates<Watching<S>> for Watcher<S> {
     fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> u64 {
         let number = self.groups.number(out);
-        let part = |request| Part { request, avail: None, reply: None };
+        let part = |request| Part { request, avail: None, deleting: false, reply: None };
         let parts = parts.into_iter().map(|(who, request)| (who, part(request))).collect();
-        self.groups.open.insert(number, Group { parts, round: 0, phase: Phase::Watching });
+        let group = Group { parts, round: 0, phase: Phase::Watching, deletion: None };
+        self.groups.open.insert(number, group);
         let (timer, at) = (CoordinatorTimer::Decide(number), now + self.rules.patience);
         out.push(Output::Set { timer, at });
         self.repeat(now, number, out);
@@ -262,9 +339,10 @@ impl<S: Subject> Coordinates<Watching<S>> for Watcher<S> {
     }
 
     fn close(&mut self, now: Time, number: u64, out: &mut Out<S>) {
-        if self.groups.open.get(&number).is_some_and(|it| it.phase != Phase::Deleting) {
+        if self.groups.open.get(&number).is_some_and(|it| it.deletion.is_none()) {
             self.fail(now, number, out);
         }
+        self.despair(number, out);
     }
 
     fn open_numbers(&self) -> Vec<u64> {

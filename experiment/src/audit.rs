@@ -12,9 +12,9 @@
 //! | `reservations` | whoever started did so in the window that was granted, and whoever did not was answered in `displacements` with a cause that is in the tables; sums are those of the summary |
 //! | `bookings` | parts of a place add up to the job and are booked for one time, no move is to a later start, what several providers hold runs as booked last, and what is booked at a time has room |
 //! | `transactions` | tries of a job follow each other and end with the first that is agreed on, whose parts are what runs and add up to the job; costs are those of the summary |
-//! | `holds` | parts of a try are held for one start and leases end when they say; what is not agreed on is given back, and costs what `transactions` says; what ran was held, and with it no more than there is |
+//! | `holds` | parts of a try are held for one start and leases end when they say; what is over is held no more; what is not agreed on is given back, and what that cost, which orphans it left and whether the try was partial is what `transactions` says; what ran was held, and with it no more than there is |
 //! | `failures` | each outage has its failure and its return, and all that they lost is what the summary calls lost |
-//! | `maintenance` | nothing runs on processors that are closed, no processor is closed twice; counts are those of the summary |
+//! | `maintenance` | nothing runs on processors that are closed, no processor is closed twice; no scheduler hears of a window while it is down; counts and times are those of the summary |
 //! | `grid` | attempts on a grid, their checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
 //! | `inputs` | at providers no task starts before its parents are done and all that it needs is there; each transfer takes its latency and its bytes by the bandwidth, or longer where it shares links, of which none carries more than it can; bytes are those of `workflows` and of the summary |
 //! | `workflows` | they are the jobs and attempts of their tasks, no makespan is below its bound, and the summary has their means |

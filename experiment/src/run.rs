@@ -444,6 +444,7 @@ fn metrics_options(scenario: &Scenario) -> MetricsOptions {
         bounded_slowdown_threshold: results.bounded_slowdown_threshold.0,
         window: results.window.map(|window| (Time::ZERO, Time::ZERO + window.0)),
         transactions: trials(scenario),
+        horizon: scenario.scenario.horizon.map(|horizon| Time::ZERO + horizon.0),
         cut: Cut { warm_up: extent(results.warm_up), cool_down: extent(results.cool_down) },
     }
 }

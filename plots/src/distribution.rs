@@ -21,7 +21,7 @@ pub enum Quantity {
     WaitingTime,
     /// Bounded slowdown, at least 1.
     BoundedSlowdown,
-    /// Seconds from the first try of a job until all of its parts were agreed on.
+    /// Seconds from the first try of a job until all of its parts were agreed on, if they ever were.
     TimeToAgreement,
 }
 
@@ -60,6 +60,15 @@ pub struct Sample {
     pub name: String,
     /// The values, in any order.
     pub values: Vec<f64>,
+    /// How many jobs have no value, and count in shares: they never came to it.
+    pub without: usize,
+}
+
+impl Sample {
+    /// A set of values of as many jobs.
+    pub fn new(name: String, values: Vec<f64>) -> Sample {
+        Sample { name, values, without: 0 }
+    }
 }
 
 impl DistributionFigure {
@@ -123,6 +132,7 @@ impl DistributionFigure {
         let (mut scene, panels) = frame::draw(plan, x, size)?;
         let panel = &panels[0];
         for (i, (_, values)) in samples.iter().enumerate().filter(|(_, (_, it))| !it.is_empty()) {
+            let all = values.len() + self.samples[i].without;
             let mut line: Vec<(f64, f64)> = Vec::new();
             // One look for each pixel: no more can be seen, however many jobs there are.
             let mut x = panel.left;
@@ -131,8 +141,8 @@ impl DistributionFigure {
                 let is_last = x + 1.0 > panel.right && self.x_limits.high.is_none();
                 let at_most = if is_last { f64::INFINITY } else { panel.value_at(x) };
                 let count = values.partition_point(|&value| value <= at_most);
-                let count = if self.complement { values.len() - count } else { count };
-                let y = panel.open_y(100.0 * count as f64 / values.len() as f64);
+                let count = if self.complement { all - count } else { count };
+                let y = panel.open_y(100.0 * count as f64 / all as f64);
                 if let Some(&(_, before)) = line.last()
                     && before != y
                 {
@@ -164,10 +174,12 @@ impl DistributionFigure {
         let label = match self.quantity {
             Quantity::WaitingTime => "share of jobs that waited longer, %",
             Quantity::BoundedSlowdown => "share of jobs that were slowed down more, %",
-            Quantity::TimeToAgreement => "share of jobs that were agreed on later, %",
+            Quantity::TimeToAgreement => "share of jobs agreed on later or never, %",
         };
         // The last job of the largest sample is to be seen.
-        let most = samples.iter().map(|(_, values)| values.len()).max().unwrap_or(1);
+        let without = self.samples.iter().map(|sample| sample.without);
+        let all = samples.iter().zip(without).map(|((_, values), without)| values.len() + without);
+        let most = all.max().unwrap_or(1);
         let axis = Axis::log(label, (100.0 / most as f64 / 1.3).min(10.0), 100.0);
         axis.limited(YScale::Log, self.y_limits)
     }

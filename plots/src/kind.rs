@@ -24,7 +24,7 @@ haggle_model::words! {
         WaitingEcdf = "waiting-ecdf",
         /// Which share of jobs had at most which bounded slowdown.
         BoundedSlowdownEcdf = "bounded-slowdown-ecdf",
-        /// Which share of the jobs whose parts were got by a protocol had all of them after which time since the first try.
+        /// Which share of the jobs whose parts were asked for by a protocol had all of them after which time since the first try.
         AgreementEcdf = "agreement-ecdf",
         /// A metric as bars.
         Bars = "bars",

@@ -208,7 +208,7 @@ pub fn samples(
         }
     }
     ordered.extend(samples);
-    Ok(ordered.into_iter().map(|(name, values)| Sample { name, values }).collect())
+    Ok(ordered.into_iter().map(|(name, values)| Sample::new(name, values)).collect())
 }
 
 /// When a provider was down, of the part that is drawn.

@@ -101,7 +101,7 @@ fn bars_by_their_logarithms_begin_at_a_power_of_ten() {
 #[test]
 fn the_complement_shows_the_tail() {
     let values = (0..999).map(f64::from).chain([86_400.0]).collect();
-    let samples = vec![Sample { name: "all jobs".to_owned(), values }];
+    let samples = vec![Sample::new("all jobs".to_owned(), values)];
     let figure = DistributionFigure {
         complement: true,
         ..DistributionFigure::new("Waits", Quantity::WaitingTime, samples)
@@ -121,6 +121,31 @@ fn the_complement_shows_the_tail() {
     let scene = Figure::Distribution(plain).scene(Size::default()).expect("data");
     let ticks: Vec<&str> = scene.texts().into_iter().map(|(text, _)| text).collect();
     assert!(ticks.contains(&"99.0") && ticks.contains(&"100.0"), "{ticks:?}");
+}
+
+/// Two of four jobs never came to it: their share is left.
+#[test]
+fn jobs_without_a_value_keep_the_curve_below_the_top() {
+    let sample = |without| Sample { without, ..Sample::new("m".to_owned(), vec![1.0, 2.0]) };
+    let ends = |complement, without| {
+        let samples = vec![sample(without)];
+        let figure = DistributionFigure {
+            complement,
+            ..DistributionFigure::new("Agreed", Quantity::TimeToAgreement, samples)
+        };
+        let scene = Figure::Distribution(figure).scene(Size::default()).expect("data");
+        thick(&scene).concat().last().expect("a curve").1
+    };
+    let (all, half) = (ends(false, 0), ends(false, 2));
+    let bottom = Figure::Distribution(DistributionFigure::new(
+        "Agreed",
+        Quantity::TimeToAgreement,
+        vec![sample(0)],
+    ));
+    let bottom = thick(&bottom.scene(Size::default()).expect("data")).concat()[0].1;
+    assert!((half - (all + bottom) / 2.0).abs() < 1.5, "{half} between {all} and {bottom}");
+    // The complement of what never comes never ends.
+    assert!(ends(true, 2) < ends(true, 0));
 }
 
 /// Upright lines in the colour of a series, at their x.

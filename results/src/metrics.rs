@@ -130,6 +130,8 @@ pub struct MetricsOptions {
     /// If parts of jobs are got by protocols: how often a job may be tried. Then the summary says what
     /// came of it.
     pub transactions: Option<u32>,
+    /// When the run stops; without it, when its last job has left.
+    pub horizon: Option<Time>,
 }
 
 impl Default for MetricsOptions {
@@ -139,6 +141,7 @@ impl Default for MetricsOptions {
             cut: Cut::default(),
             window: None,
             transactions: None,
+            horizon: None,
         }
     }
 }

@@ -222,7 +222,7 @@ fn word(message: &Spoken) -> &'static str {
     }
     words!(
         "prepare" "commit" "abort" "undo" "ready" "committed" "expired" "undone" "inquire" "book"
-        "booked" "refused" "delete" "deleted" "watch" "avail" "claim" "claimed" "start" "started"
+        "booked" "refused" "delete" "deleted" "over" "watch" "avail" "claim" "claimed" "start" "started"
         "preempted" "release" "released" "request" "upgrade" "grant" "confirm" "yield" "begin"
         "vote" "ask" "promised" "outbid" "propose" "accepted" "outcome" "known" "poll" "status"
         "query" "probe" "drop" "reserve" "held" "stale"
@@ -284,6 +284,7 @@ fn books(booking: &Booking<Room>) -> Option<DisclosedItem> {
     match booking {
         Booking::Book { .. } | Booking::Watch { .. } => Some(DisclosedItem::Job),
         Booking::Booked { .. } => Some(DisclosedItem::Estimate),
+        Booking::Over { .. } => Some(DisclosedItem::JobStatus),
         Booking::Refused { counter, .. } => refuses(*counter),
         Booking::Avail { .. } => Some(DisclosedItem::Change),
         Booking::Delete { .. } | Booking::Deleted { .. } => None,

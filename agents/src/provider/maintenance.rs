@@ -25,7 +25,7 @@ use crate::protocol::Timer;
 /// A window of maintenance as a scenario describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Maintenance {
-    /// When the scheduler hears of it; before that it plans as if there were none.
+    /// When the scheduler is told of it, or as soon as it is back; before that it plans as if there were none.
     pub announced: Time,
     /// When processors are closed, and how many: at most the machine's.
     pub window: Interval,
@@ -33,14 +33,23 @@ pub struct Maintenance {
     pub overlap: Overlap,
 }
 
-/// The windows that are announced and not over, by number, each with the processors that are closed.
+/// The windows that are announced and not over, by number.
 #[derive(Debug, Default)]
-pub(super) struct Windows(BTreeMap<u32, Option<ProcessorSet>>);
+pub(super) struct Windows(BTreeMap<u32, Window>);
+
+/// A window that is announced.
+#[derive(Debug)]
+struct Window {
+    /// When the scheduler heard of it.
+    heard: Time,
+    /// The processors that are closed, since it has begun.
+    closed: Option<ProcessorSet>,
+}
 
 impl Windows {
     /// Those of `processors` that are closed.
     pub(super) fn closed(&self, processors: &ProcessorSet) -> ProcessorSet {
-        let windows = self.0.values().flatten();
+        let windows = self.0.values().filter_map(|window| window.closed.as_ref());
         windows.fold(ProcessorSet::new(), |all, it| all.union(&it.intersection(processors)))
     }
 }
@@ -57,13 +66,13 @@ impl Provider {
         let accepted =
             scheduler.as_mut().is_some_and(|it| it.announce(now, number, window, overlap));
         if accepted {
-            self.windows.0.insert(number, None);
+            self.windows.0.insert(number, Window { heard: now, closed: None });
             self.answer_displaced(now, Cause::Maintenance, out);
             out.wake(window.start, Timer::MaintenanceBegins { number });
             self.plan_changed(now, out);
         } else {
             let possible = scheduler.and_then(|it| it.first_room(now, window));
-            self.observe_window(number, None, possible, out);
+            self.observe_window(number, now, None, possible, out);
         }
         true
     }
@@ -74,7 +83,7 @@ impl Provider {
         number: u32,
         out: &mut Outbox,
     ) -> bool {
-        let (Some(&Maintenance { window, .. }), Some(None)) =
+        let (Some(&Maintenance { window, .. }), Some(&Window { heard, closed: None })) =
             (self.window(number), self.windows.0.get(&number))
         else {
             return false;
@@ -86,15 +95,17 @@ impl Provider {
             Some(unheard) => unheard.begin(number, kept),
             None => scheduler.begin(now, number, kept),
         }
-        self.observe_window(number, Some(closed.clone()), None, out);
-        self.windows.0.insert(number, Some(closed));
+        self.observe_window(number, heard, Some(closed.clone()), None, out);
+        self.windows.0.insert(number, Window { heard, closed: Some(closed) });
         out.wake(window.end(), Timer::MaintenanceEnds { number });
         self.plan_changed(now, out);
         true
     }
 
     pub(super) fn on_maintenance_ends(&mut self, now: Time, number: u32, out: &mut Outbox) -> bool {
-        let Some(Some(closed)) = self.windows.0.remove(&number) else { return false };
+        let Some(Window { closed: Some(closed), .. }) = self.windows.0.remove(&number) else {
+            return false;
+        };
         let down = closed.intersection(&self.down);
         let mut opened = closed;
         opened.remove_all(&down);
@@ -124,11 +135,12 @@ impl Provider {
     fn observe_window(
         &self,
         number: u32,
+        announced: Time,
         closed: Option<ProcessorSet>,
         possible: Option<Time>,
         out: &mut Outbox,
     ) {
-        let Some(&Maintenance { announced, window, .. }) = self.window(number) else { return };
+        let Some(&Maintenance { window, .. }) = self.window(number) else { return };
         let record = MaintenanceRecord {
             provider: self.config.id,
             number,

@@ -16,7 +16,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_agreements::AgreementId;
-use haggle_agreements::protocol::Duty;
+use haggle_agreements::protocol::{Bound, Duty};
 use haggle_model::agreement::Waits;
 use haggle_model::{
     ActorId, AgreementEvent, JobId, JobOutcome, Observation, ProcessorSet, ProviderId, ShareRecord,
@@ -492,6 +492,7 @@ impl Provider {
         self.free_processors(now, slot, &booking);
         booking.file(self.config.id, now, outcome, out);
         self.observe_agreement(id, job, AgreementEvent::PartOver, out);
+        self.remember_over(now, id, out);
         let party = self.transactions.party(id);
         let retry =
             party.and_then(|it| self.transactions.parties[it].transacting.transaction.retry());
@@ -503,6 +504,15 @@ impl Provider {
         self.say(id.coordinator, TransactionMessage::Over { job, id, outcome }, out);
         self.ended_early(now, planned_end, out);
         self.plan_changed(now, out);
+    }
+
+    /// The machine of the protocol answers whatever comes about a part that is over. While it is down it hears
+    /// nothing; that is made up for when it restarts.
+    fn remember_over(&mut self, now: Time, id: AgreementId, out: &mut Outbox) {
+        let Some(party) = self.transactions.party(id) else { return };
+        let mut acts = Acts::new();
+        self.transactions.parties[party].seat.over(now, id, &mut acts);
+        self.act(now, party, acts, out);
     }
 
     fn release_booking(&mut self, slot: Slot) -> Option<Booking> {
@@ -643,6 +653,14 @@ impl Provider {
             let mut acts = Acts::new();
             self.transactions.parties[party].seat.start(now, &mut acts);
             self.act(now, party, acts, out);
+            let bound = self.transactions.parties[party].seat.bound();
+            let is_over = |bound: &&Bound<Room>| {
+                bound.started && !self.transactions.bookings.contains_key(&bound.id)
+            };
+            let over: Vec<AgreementId> = bound.iter().filter(is_over).map(|it| it.id).collect();
+            for id in over {
+                self.remember_over(now, id, out);
+            }
         }
         self.look_around(now, out);
     }

@@ -262,6 +262,8 @@ pub trait Participates: Drives<Duty<Room>> {
     /// Takes back what is held, and not carried out yet, for somebody more urgent; `false` if that is
     /// not so.
     fn preempt(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>) -> bool;
+    /// What it carried out has come to its end.
+    fn over(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>);
     /// Somebody's room may have become free.
     fn room_changed(&mut self, now: Time, acts: &mut Acts<Duty<Room>>);
     /// There is room for what somebody watches, or no longer.
@@ -303,6 +305,10 @@ where
 
     fn preempt(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>) -> bool {
         self.with(acts, |machine, out| machine.preempt(now, id, out)).unwrap_or(false)
+    }
+
+    fn over(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>) {
+        self.with(acts, |machine, out| machine.over(now, id, out));
     }
 
     fn room_changed(&mut self, now: Time, acts: &mut Acts<Duty<Room>>) {

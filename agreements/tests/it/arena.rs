@@ -213,6 +213,8 @@ pub(crate) struct Group {
     pub(crate) broken: bool,
     /// Whose part has begun and was not taken back.
     carried: BTreeSet<ActorId>,
+    /// Whose part came to its end: when it began, and by how much starts may differ.
+    over: BTreeMap<ActorId, (Time, Span)>,
     /// When the last part began.
     pub(crate) all_carried: Option<Time>,
     /// Whether its coordinator crashed before it was over.
@@ -421,10 +423,15 @@ where
                 if plan.get(&id).is_none_or(|part| part.work != work) {
                     return;
                 }
-                plan.remove(&id);
+                let part = plan.remove(&id).expect("it is there");
                 self.promised.remove(&(who, id));
+                if let Some(group) = self.groups.get_mut(&id) {
+                    let tolerance = part.ask.window.map_or(Span::FOREVER, |it| it.1 - it.0);
+                    group.over.insert(who, (part.start, tolerance));
+                }
                 let mut out = Vec::new();
                 if let Some(machine) = &mut self.participants.get_mut(&who).expect("one").machine {
+                    machine.over(now, id, &mut out);
                     machine.room_changed(now, &mut out);
                     self.participant_outputs(who, out);
                 }
@@ -671,6 +678,9 @@ where
         self.note(|| format!("{} is told {duty:?}", name(who)));
         match duty {
             Duty::Consider { id, request, lease } => {
+                if self.groups.get(&id).is_some_and(|it| it.over.contains_key(&who)) {
+                    self.violate(format!("{} is to hold {id:?}, which is over", name(who)));
+                }
                 let standing = Standing::Asked;
                 let part = Part { ask: request, start: now, lease, standing, work: 0 };
                 self.plans.get_mut(&who).expect("a plan").entry(id).or_insert(part);
@@ -995,7 +1005,12 @@ where
             let machine = P::Participant::start(who, &rules, records, now, &mut out);
             let bound = machine.bound();
             side.machine = Some(machine);
-            self.recall(who, bound);
+            self.recall(who, bound.clone());
+            let plan = &self.plans[&who];
+            let over = bound.iter().filter(|it| it.started && !plan.contains_key(&it.id));
+            let machine = self.participants.get_mut(&who).and_then(|it| it.machine.as_mut());
+            let machine = machine.expect("it is up");
+            over.for_each(|it| machine.over(now, it.id, &mut out));
             self.participant_outputs(who, out);
         } else {
             let mut out = Vec::new();
@@ -1083,13 +1098,29 @@ where
             self.groups.iter().map(|(&id, it)| (id, it.clone())).collect();
         for (id, group) in groups {
             let (count, all) = (group.carried.len(), group.parts.len());
-            let whole = count == 0 || count == all;
             let excused = P::TRAITS.outcome == Outcome::Orphans && group.orphaned;
+            // What has come to its end before it could be taken back cannot be.
+            let ran = |who: &ActorId| group.over.contains_key(who);
+            let too_late = P::TRAITS.outcome != Outcome::Atomic && group.carried.iter().all(ran);
+            let whole = count == 0 || count == all || too_late;
             let told = (group.agreed.is_none() || group.broken || count == all)
-                && (group.failed.is_none() || count == 0);
+                && (group.failed.is_none() || count == 0 || too_late);
             if !excused && (!whole || !told) {
                 self.violate(format!("{id:?} ends with {count} of {all} as {group:?}"));
             }
+            self.check_starts(id, &group);
+        }
+    }
+
+    /// Parts that came to their end began together.
+    fn check_starts(&mut self, id: AgreementId, group: &Group) {
+        let starts = || group.over.values().map(|&(start, _)| start);
+        let tolerance = group.over.values().map(|&(_, tolerance)| tolerance).min();
+        if let (Some(first), Some(last), Some(tolerance)) =
+            (starts().min(), starts().max(), tolerance)
+            && last - first > tolerance
+        {
+            self.violate(format!("{id:?} ran from {first} and from {last} on"));
         }
     }
 

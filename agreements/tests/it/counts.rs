@@ -152,9 +152,48 @@ fn negotiate(last: i64) -> (Arena<Negotiation<Room>>, Group) {
 fn negotiation_ends_at_the_first_common_start() {
     let (arena, group) = negotiate(60);
     let starts: Vec<i64> = group.terms.values().map(|it| it.as_micros()).collect();
-    assert_eq!((arena.sent(), group.agreed, starts), (24, at(6), vec![30; 3]));
+    // Three rounds, before two of which something is cancelled.
+    assert_eq!((arena.sent(), group.agreed, starts), (24, at(10), vec![30; 3]));
     let (arena, group) = negotiate(28);
-    assert_eq!((arena.sent(), group.failed), (18, at(4)));
+    assert_eq!((arena.sent(), group.failed), (18, at(6)));
+}
+
+/// One group whose replies come after patience has ended, and after its parts have.
+fn out_of_patience<P: Protocol<Subject = Room>>(rules: P::Rules, room: Vec<u32>) -> Group {
+    let mut setup = Setup::calm(1, room.clone(), 5);
+    setup.thinks = (12, 12);
+    let ask = Ask { length: millis(2), window: Some((Time::ZERO, Time::from_secs(1))), ..procs(4) };
+    let parts = (0..room.len() as u32).map(|part| (part, ask)).collect();
+    setup.jobs = vec![Job { coordinator: 0, parts, at: Time::ZERO, work: millis(2) }];
+    let mut arena = Arena::<P>::new(setup, rules);
+    arena.run(10_000);
+    assert_eq!(arena.violation, None);
+    arena.groups.into_values().next().expect("one was opened")
+}
+
+#[test]
+fn what_ran_to_its_end_everywhere_is_agreed_on() {
+    let (patience, retry) = (millis(20), Some(millis(100)));
+    let one_phase = OnePhaseRules { sequential: false, patience, retry };
+    let negotiation = NegotiationRules { tolerance: millis(1000), rounds: 3, patience, retry };
+    // Asked after 5 ms, answered after 17 ms and over soon after; asked to delete after 25 ms.
+    for room in [vec![4; 3], vec![4, 2]] {
+        let whole = room.len() == 3;
+        let groups = [
+            out_of_patience::<OnePhase<Room>>(one_phase, room.clone()),
+            out_of_patience::<Negotiation<Room>>(negotiation, room.clone()),
+        ];
+        for group in groups {
+            assert_eq!(
+                (group.agreed, group.failed),
+                match whole {
+                    true => (at(30), None),
+                    // A refusal is on its way, so nobody waits for the others.
+                    false => (None, at(22)),
+                }
+            );
+        }
+    }
 }
 
 fn polling() -> PollingRules {

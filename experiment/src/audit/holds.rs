@@ -39,8 +39,9 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     let nothing = |it: &TransactionRow| !holds.contains_key(&(it.actor.as_str(), it.agreement));
     for it in tries.values().filter(|it| nothing(it)) {
         let place = || format!("try {} of job {}", it.number, it.job);
-        let none = it.held_in_vain == 0.0 && it.orphans == 0 && it.outcome != "agreed";
-        findings.expect(none, "what was held in vain, or agreed on, is in `holds`", place);
+        let cost = it.held_in_vain != 0.0 || it.orphans != 0 || it.partial;
+        let none = !cost && it.outcome != "agreed";
+        findings.expect(none, "what ran, was held in vain, or was agreed on, is in `holds`", place);
     }
     ran_as_held(books, &tries, findings);
     no_more_than_there_is(books, findings);
@@ -99,7 +100,7 @@ fn lease(row: &HoldRow, latest: Micros, crashes: &[Crash], findings: &mut Findin
     findings.expect(holds, "a lease ends when it was said to", || named(row));
 }
 
-/// A provider holds one part of a transaction, and another one only after that.
+/// A provider holds one part of a transaction, and another one only after that; none after one that is over.
 fn once_each(rows: &[&HoldRow], findings: &mut Findings) {
     let mut rows: Vec<&&HoldRow> = rows.iter().collect();
     rows.sort_by(|a, b| a.holder.cmp(&b.holder).then(a.since.total_cmp(&b.since)));
@@ -107,6 +108,8 @@ fn once_each(rows: &[&HoldRow], findings: &mut Findings) {
         let after = pair[0].end.is_some_and(|end| end <= pair[1].since);
         let rule = "a provider holds one part of a transaction at a time";
         findings.expect(after, rule, || named(pair[1]));
+        let rule = "a provider holds nothing for a transaction after its part is over";
+        findings.expect(pair[0].outcome != "over", rule, || named(pair[1]));
     }
 }
 
@@ -133,6 +136,11 @@ fn one_start(tolerance: Option<Micros>, rows: &[&HoldRow], findings: &mut Findin
     }
 }
 
+/// Since when the program of a part ran: from when it had its processors and might begin.
+fn began(row: &HoldRow) -> Option<f64> {
+    Some(row.carried_out?.max(row.started?))
+}
+
 /// Nothing is kept of what was not agreed on, and what that cost is what `transactions` says.
 fn given_back(books: &Books, opened: &TransactionRow, rows: &[&HoldRow], findings: &mut Findings) {
     let place = || format!("try {} of job {}", opened.number, opened.job);
@@ -140,13 +148,18 @@ fn given_back(books: &Books, opened: &TransactionRow, rows: &[&HoldRow], finding
     if ["failed", "broken"].contains(&opened.outcome.as_str()) {
         let rule = "what was held and not agreed on is given back";
         findings.expect(is("open") == 0 || !books.settles, rule, place);
-        let rule = "parts that ran to their end without an agreement are orphans";
-        findings.equal(rule, place(), is("over"), opened.orphans);
-        let orphans = rows.iter().filter(|row| row.outcome == "over");
-        let work = orphans.map(|row| row.processors as f64 * since(row.carried_out, row.end));
-        let rule = "what orphans took is what they were carried out for";
-        findings.close(rule, place(), Some(work.sum()), Some(opened.orphan_work));
     }
+    let is_orphan = |row: &&&HoldRow| row.outcome == "over" && opened.outcome != "agreed";
+    let orphans = || rows.iter().filter(is_orphan);
+    let rule = "parts that ran to their end without an agreement are orphans";
+    findings.equal(rule, place(), orphans().count() as i64, opened.orphans);
+    let work = orphans().map(|row| row.processors as f64 * since(began(row), row.end));
+    let rule = "what orphans took is the time for which they ran";
+    findings.close(rule, place(), Some(work.sum()), Some(opened.orphan_work));
+    let ran = rows.iter().filter(|row| began(row).is_some()).map(|row| row.holder.as_str());
+    let ran = ran.collect::<BTreeSet<&str>>().len() as i64;
+    let rule = "a transaction is partial if some of its parts ran and others did not";
+    findings.equal(rule, place(), 0 < ran && ran < opened.parts, opened.partial);
     let given_up = rows.iter().filter(|row| row.outcome == "given_up");
     let vain = given_up.map(|row| row.processors as f64 * since(Some(row.since), row.end));
     let rule = "what was held in vain is what was given up";

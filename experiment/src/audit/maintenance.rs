@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Books;
 use super::findings::Findings;
-use super::rows::Maintenance;
+use super::rows::{Crash, Maintenance, Micros};
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
@@ -24,13 +24,17 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         let rule = "the summary counts all windows of maintenance";
         findings.equal(rule, name.to_owned(), counted, sum);
     }
-    // What is closed after the end of the run is in no sum.
-    let area = |it: &Maintenance| (it.finished - it.started) as f64 * it.closed as f64 / SECOND;
+    // What is closed after the end of the run is in no sum. A horizon is in no table.
+    let end = books.rows.jobs.iter().map(|job| job.left).max().filter(|_| books.settles);
+    let area = |it: &Maintenance| {
+        let lasted = it.finished.min(end.unwrap_or(Micros::MAX)) - it.started;
+        lasted.max(0) as f64 * it.closed as f64 / SECOND
+    };
     let most: f64 = windows.values().map(|(it, _)| area(it)).sum();
-    let holds = sums.closed <= most * (1.0 + 1e-9);
-    findings.expect(holds, "the summary has no more maintenance than was closed", || {
-        format!("{} and {most} processor-seconds", sums.closed)
-    });
+    let is_whole = end.is_none() || sums.closed >= most * (1.0 - 1e-9);
+    let holds = sums.closed <= most * (1.0 + 1e-9) && is_whole;
+    let rule = "the summary has the maintenance that was closed until the last job left";
+    findings.expect(holds, rule, || format!("{} and {most} processor-seconds", sums.closed));
 }
 
 /// The windows, each with how many processors its rows have.
@@ -54,8 +58,17 @@ fn windows<'a>(
         findings.expect(outcome, "a window's outcome says how much it closed", place);
         let later = it.possible.is_none_or(|time| it.outcome == "refused" && time >= it.started);
         findings.expect(later, "only a window that is refused is possible later", place);
-        let in_order = it.announced <= it.started && it.started < it.finished;
+        let crashes = || books.rows.crashes.iter().filter(|crash| crash.actor == provider);
+        let back = |crash: &Crash| crash.restarted.unwrap_or(Micros::MAX);
+        // A scheduler that was down when a window should have begun hears of it too late.
+        let was_down =
+            crashes().any(|crash| crash.crashed <= it.started && it.started <= back(crash));
+        let heard = it.announced <= it.started || (it.outcome == "refused" && was_down);
+        let in_order = heard && it.started < it.finished;
         findings.expect(in_order, "a window is announced, begins and ends in this order", place);
+        let is_deaf = |crash: &Crash| crash.crashed < it.announced && it.announced < back(crash);
+        let hears = !crashes().any(is_deaf);
+        findings.expect(hears, "a scheduler that is down hears of no window", place);
     }
     windows
 }

@@ -66,18 +66,29 @@ pub fn distribution(
 }
 
 /// How long jobs took from the first attempt until all of their parts were agreed on, by who tried, over
-/// the transactions that were opened in the part of the run.
+/// the jobs whose last transaction was opened in the part of the run. Jobs that were tried in vain count.
 ///
 /// # Errors
 /// If the results cannot be read.
 pub fn agreements(run: &Tables, title: &str, part: &Part) -> Result<DistributionFigure, PlotError> {
-    let mut samples: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    // Transactions stand in the order in which they were opened, so the last one of a job stays.
+    let mut last: BTreeMap<(String, i64), (f64, Option<f64>)> = BTreeMap::new();
     for row in run.run().transactions()? {
-        if let Some(time) = row.time_to_agreement.filter(|_| part.has_instant(row.opened)) {
-            samples.entry(row.actor).or_default().push(time);
+        last.insert((row.actor, row.job), (row.opened, row.time_to_agreement));
+    }
+    let mut samples: BTreeMap<String, Sample> = BTreeMap::new();
+    for ((actor, _), (opened, time)) in last {
+        if !part.has_instant(opened) {
+            continue;
+        }
+        let empty = || Sample::new(actor.clone(), Vec::new());
+        let sample = samples.entry(actor.clone()).or_insert_with(empty);
+        match time {
+            Some(time) => sample.values.push(time),
+            None => sample.without += 1,
         }
     }
-    let samples = samples.into_iter().map(|(name, values)| Sample { name, values }).collect();
+    let samples = samples.into_values().collect();
     Ok(DistributionFigure::new(title, Quantity::TimeToAgreement, samples))
 }
 
@@ -92,17 +103,17 @@ pub fn compare(
     quantity: Quantity,
 ) -> Result<DistributionFigure, PlotError> {
     let sample = |(name, run): &(String, Tables)| {
-        let values = match quantity {
-            Quantity::TimeToAgreement => {
-                let samples = agreements(run, title, part)?.samples;
-                samples.into_iter().flat_map(|sample| sample.values).collect()
+        let mut all = Sample::new(name.clone(), Vec::new());
+        if quantity == Quantity::TimeToAgreement {
+            for sample in agreements(run, title, part)?.samples {
+                all.values.extend(sample.values);
+                all.without += sample.without;
             }
-            _ => {
-                let jobs = run.jobs()?.iter().filter(|job| is_in(part, job));
-                jobs.filter_map(|job| value(job, quantity)).collect()
-            }
-        };
-        Ok(Sample { name: name.clone(), values })
+        } else {
+            let jobs = run.jobs()?.iter().filter(|job| is_in(part, job));
+            all.values.extend(jobs.filter_map(|job| value(job, quantity)));
+        }
+        Ok(all)
     };
     let samples = runs.iter().map(sample).collect::<Result<_, PlotError>>()?;
     Ok(DistributionFigure::new(title, quantity, samples))

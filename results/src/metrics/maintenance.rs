@@ -14,7 +14,7 @@ pub struct Maintenance {
     pub short: u64,
     /// Windows that were refused when they were announced.
     pub refused: u64,
-    /// Time for which processors were closed until the run ended, processor-seconds.
+    /// Time for which processors were closed until the run was over, processor-seconds.
     pub closed: f64,
     /// The same of the processors that windows which began lacked, processor-seconds.
     pub missed: f64,
@@ -39,7 +39,7 @@ impl MaintenanceLog {
         }
     }
 
-    /// All of it, if there was any; the run has ended then.
+    /// All of it, if there was any, until the run was over.
     pub(super) fn sum_up(&self, end: Time) -> Option<Maintenance> {
         let refused = self.refused;
         let mut sums = Maintenance { refused, ..Maintenance::default() };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::{JobClass, JobOutcome, ProviderInfo};
+use haggle_model::{JobClass, JobOutcome, ProviderInfo, Time};
 use serde::{Deserialize, Serialize};
 
 use super::failures;
@@ -409,7 +409,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         grid: grid(metrics),
         failures: failures::sum_up(metrics),
         plans: metrics.plans.sum_up(),
-        maintenance: metrics.maintenance.sum_up(metrics.failures.end()),
+        maintenance: metrics.maintenance.sum_up(ended(metrics)),
         given_back: GivenBack::of(metrics, (first, last)),
         eavesdropping: metrics.eavesdropper.sum_up(),
         message_faults: metrics.message_faults,
@@ -420,6 +420,12 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         cut_off: false,
         all: all.clone(),
     }
+}
+
+/// When the run was over: timers of jobs that have left may go off later.
+fn ended(metrics: &Metrics) -> Time {
+    let left = || metrics.jobs.iter().map(|job| Time::from_micros(job.end)).max();
+    metrics.options.horizon.or_else(left).unwrap_or(metrics.failures.end())
 }
 
 fn grid(metrics: &Metrics) -> Option<GridSummary> {

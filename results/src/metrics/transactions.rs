@@ -87,8 +87,7 @@ pub struct TransactionRecord {
 pub(super) struct TransactionLog {
     account: Account,
     contention: Contention<JobId>,
-    groups: BTreeMap<AgreementId, Group>,
-    fates: BTreeMap<AgreementId, Fate>,
+    tries: BTreeMap<AgreementId, Try>,
     /// How many parts of jobs that were agreed on each provider holds or runs.
     working: BTreeMap<ActorId, u32>,
     /// How often each job was tried, and when first.
@@ -97,30 +96,53 @@ pub(super) struct TransactionLog {
     found: Transactions,
 }
 
-/// What became of a transaction, beside what it cost.
+/// A transaction, beside what it costs. A message that is late can book a part of one that has failed
+/// long ago, so none is closed before the run is over.
 #[derive(Clone, Debug)]
-struct Fate {
+struct Try {
     job: JobId,
     number: u32,
     to_agreement: Option<Span>,
-    partial: bool,
-    orphans: u64,
-    orphan_work: i128,
-}
-
-/// A transaction whose parts are not all over.
-#[derive(Clone, Debug, Default)]
-struct Group {
-    asked: BTreeSet<ActorId>,
-    settled: bool,
-    agreed: bool,
-    /// Who holds how many processors, and since when that runs.
-    parts: BTreeMap<ActorId, (u32, Option<Time>)>,
-    /// Whose part began.
-    begun: BTreeSet<ActorId>,
+    /// How many parts were agreed on.
+    agreed: Option<usize>,
+    /// Parts that are held or run.
+    parts: BTreeMap<ActorId, Part>,
+    /// Providers whose part ran, if only for a while.
+    ran: BTreeSet<ActorId>,
     /// Parts that ran to their end, and processor-microseconds.
     over: u64,
-    ran: i128,
+    work: i128,
+}
+
+/// A part that is held. Its program runs when it has its processors and may begin.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    processors: u32,
+    is_occupied: bool,
+    may_begin: bool,
+    since: Option<Time>,
+}
+
+impl Try {
+    /// A part has its processors, or may begin.
+    fn goes_on(&mut self, now: Time, who: ActorId, change: fn(&mut Part)) {
+        let Some(part) = self.parts.get_mut(&who) else { return };
+        change(part);
+        if part.is_occupied && part.may_begin {
+            part.since.get_or_insert(now);
+            self.ran.insert(who);
+        }
+    }
+
+    /// Parts that ran to their end in vain, and processor-microseconds.
+    fn orphans(&self) -> (u64, i128) {
+        if self.agreed.is_some() { (0, 0) } else { (self.over, self.work) }
+    }
+
+    /// Whether some of so many parts that were asked for ran, and others did not.
+    fn is_partial(&self, asked: usize) -> bool {
+        !self.ran.is_empty() && self.ran.len() < self.agreed.unwrap_or(asked)
+    }
 }
 
 impl TransactionLog {
@@ -129,8 +151,7 @@ impl TransactionLog {
         TransactionLog {
             account: Account::default(),
             contention: Contention::new(trials),
-            groups: BTreeMap::new(),
-            fates: BTreeMap::new(),
+            tries: BTreeMap::new(),
             working: BTreeMap::new(),
             tried: BTreeMap::new(),
             served: BTreeSet::new(),
@@ -149,124 +170,100 @@ impl TransactionLog {
     ) {
         match event {
             AgreementEvent::Opened { asked } => {
-                let asked: BTreeSet<ActorId> = asked.iter().copied().collect();
-                let (number, _) = self.tried.entry(job).or_insert((0, now));
-                *number += 1;
-                let fate = Fate {
-                    job,
-                    number: *number,
-                    to_agreement: None,
-                    partial: false,
-                    orphans: 0,
-                    orphan_work: 0,
-                };
-                self.fates.insert(id, fate);
-                self.contention.begins(job, asked.clone());
-                self.account.opened(now, id, asked.clone());
-                self.groups.insert(id, Group { asked, ..Group::default() });
+                self.opened(now, id, job, asked.iter().copied().collect());
             }
             AgreementEvent::Decided => self.account.decided(now, id),
-            AgreementEvent::Agreed { parts } => {
-                self.account.agreed(now, id);
-                self.contention.succeeded(job);
-                if self.served.insert(job)
-                    && let Some(fate) = self.fates.get_mut(&id)
-                {
-                    fate.to_agreement = self.tried.get(&job).map(|&(_, first)| now - first);
-                }
-                if let Some(group) = self.groups.get_mut(&id) {
-                    group.asked = parts.iter().copied().collect();
-                    if !std::mem::replace(&mut group.agreed, true) {
-                        group
-                            .parts
-                            .keys()
-                            .for_each(|&who| *self.working.entry(who).or_default() += 1);
-                    }
-                    group.settled = true;
-                }
-                self.look_at(id);
-            }
+            AgreementEvent::Agreed { parts } => self.agreed(now, id, job, parts.len()),
             AgreementEvent::Failed | AgreementEvent::Broken => {
                 self.account.failed(now, id);
                 let works = |who: &ActorId| self.working.get(who).is_some_and(|&parts| parts > 0);
-                let finding =
-                    match self.groups.get(&id).is_some_and(|it| it.asked.iter().any(works)) {
-                        true => self.contention.refused(now, job),
-                        false => self.contention.failed(now, job),
-                    };
+                let asked = self.account.costs.get(&id).map(|cost| &cost.asked);
+                let finding = match asked.is_some_and(|asked| asked.iter().any(works)) {
+                    true => self.contention.refused(now, job),
+                    false => self.contention.failed(now, job),
+                };
                 self.find(finding);
-                if let Some(group) = self.groups.get_mut(&id) {
-                    group.settled = true;
-                }
-                self.look_at(id);
             }
             AgreementEvent::Sent(kind) => self.account.sent(id, kind),
             &AgreementEvent::Held { processors, .. } => {
                 self.account.held(now, actor, id, processors);
-                let group = self.groups.entry(id).or_default();
-                let new = group.parts.insert(actor, (processors, None)).is_none();
-                if new && group.agreed {
+                let Some(it) = self.tries.get_mut(&id) else { return };
+                let part = Part { processors, is_occupied: false, may_begin: false, since: None };
+                let is_new = it.parts.insert(actor, part).is_none();
+                if is_new && it.agreed.is_some() {
                     *self.working.entry(actor).or_default() += 1;
                 }
             }
             AgreementEvent::CarriedOut { .. } => {
                 self.account.started(now, actor, id);
-                let group = self.groups.entry(id).or_default();
-                group.begun.insert(actor);
-                if let Some((_, since)) = group.parts.get_mut(&actor) {
-                    *since = Some(now);
+                if let Some(it) = self.tries.get_mut(&id) {
+                    it.goes_on(now, actor, |part| part.may_begin = true);
                 }
             }
-            AgreementEvent::Occupied => {}
+            AgreementEvent::Occupied => {
+                if let Some(it) = self.tries.get_mut(&id) {
+                    it.goes_on(now, actor, |part| part.is_occupied = true);
+                }
+            }
             AgreementEvent::GivenUp => {
                 self.account.given_up(now, actor, id);
                 self.leaves(id, actor);
-                self.look_at(id);
             }
             AgreementEvent::PartOver => {
                 self.account.ended(actor, id);
-                if let Some((processors, since)) = self.leaves(id, actor)
-                    && let Some(group) = self.groups.get_mut(&id)
+                if let Some(Part { processors, since, .. }) = self.leaves(id, actor)
+                    && let Some(it) = self.tries.get_mut(&id)
                 {
-                    let ran = since.map_or(0, |since| (now - since).as_micros());
-                    group.over += 1;
-                    group.ran += i128::from(ran) * i128::from(processors);
+                    let took = since.map_or(0, |since| (now - since).as_micros());
+                    it.over += 1;
+                    it.work += i128::from(took) * i128::from(processors);
                 }
-                self.look_at(id);
             }
         }
     }
 
+    fn opened(&mut self, now: Time, id: AgreementId, job: JobId, asked: BTreeSet<ActorId>) {
+        let (number, _) = self.tried.entry(job).or_insert((0, now));
+        *number += 1;
+        let number = *number;
+        self.contention.begins(job, asked.clone());
+        self.account.opened(now, id, asked);
+        let new = Try {
+            job,
+            number,
+            to_agreement: None,
+            agreed: None,
+            parts: BTreeMap::new(),
+            ran: BTreeSet::new(),
+            over: 0,
+            work: 0,
+        };
+        self.tries.insert(id, new);
+    }
+
+    fn agreed(&mut self, now: Time, id: AgreementId, job: JobId, parts: usize) {
+        self.account.agreed(now, id);
+        self.contention.succeeded(job);
+        let is_first = self.served.insert(job);
+        let Some(it) = self.tries.get_mut(&id) else { return };
+        if is_first {
+            it.to_agreement = self.tried.get(&job).map(|&(_, first)| now - first);
+        }
+        if it.agreed.replace(parts).is_none() {
+            it.parts.keys().for_each(|&who| *self.working.entry(who).or_default() += 1);
+        }
+    }
+
     /// A part is over, or given up.
-    fn leaves(&mut self, id: AgreementId, who: ActorId) -> Option<(u32, Option<Time>)> {
-        let group = self.groups.get_mut(&id)?;
-        let part = group.parts.remove(&who)?;
-        if group.agreed
+    fn leaves(&mut self, id: AgreementId, who: ActorId) -> Option<Part> {
+        let it = self.tries.get_mut(&id)?;
+        let part = it.parts.remove(&who)?;
+        if it.agreed.is_some()
             && let Some(working) = self.working.get_mut(&who)
         {
             *working -= 1;
         }
         Some(part)
-    }
-
-    /// When nothing more comes of a transaction: whether it was whole.
-    fn look_at(&mut self, id: AgreementId) {
-        let Some(group) = self.groups.get(&id) else { return };
-        if group.settled && group.parts.is_empty() {
-            self.close(id);
-        }
-    }
-
-    fn close(&mut self, id: AgreementId) {
-        let Some(group) = self.groups.remove(&id) else { return };
-        let whole = group.begun.is_empty() || group.asked.is_subset(&group.begun);
-        self.found.partial += u64::from(!whole);
-        let Some(fate) = self.fates.get_mut(&id) else { return };
-        fate.partial = !whole;
-        if !group.agreed {
-            self.found.orphans += group.over;
-            (fate.orphans, fate.orphan_work) = (group.over, group.ran);
-        }
     }
 
     /// Takes in who waits for whom at a participant.
@@ -282,8 +279,6 @@ impl TransactionLog {
 
     pub(super) fn run_over(&mut self, now: Time) {
         self.account.over(now);
-        let open: Vec<AgreementId> = self.groups.keys().copied().collect();
-        open.into_iter().for_each(|id| self.close(id));
     }
 
     pub(super) fn crashed(&mut self, now: Time, actor: ActorId) {
@@ -304,9 +299,11 @@ impl TransactionLog {
 
     /// Each transaction, in the order in which they were opened.
     pub(super) fn records(&self) -> Vec<TransactionRecord> {
-        let record = |(&id, fate): (&AgreementId, &Fate)| {
-            let &Fate { job, number, to_agreement, partial, orphans, orphan_work } = fate;
+        let record = |(&id, it): (&AgreementId, &Try)| {
             let cost = self.account.costs.get(&id)?.clone();
+            let partial = it.is_partial(cost.asked.len());
+            let (orphans, orphan_work) = it.orphans();
+            let &Try { job, number, to_agreement, .. } = it;
             Some(TransactionRecord {
                 id,
                 job,
@@ -318,19 +315,24 @@ impl TransactionLog {
                 orphan_work,
             })
         };
-        let mut records: Vec<TransactionRecord> = self.fates.iter().filter_map(record).collect();
+        let mut records: Vec<TransactionRecord> = self.tries.iter().filter_map(record).collect();
         records.sort_by_key(|it| (it.cost.opened, it.id));
         records
     }
 
     pub(super) fn summarise(&self) -> Transactions {
-        let TransactionLog { account, found, tried, served, fates, .. } = self;
+        let TransactionLog { account, found, tried, served, tries, .. } = self;
         let agreed = account.agreed;
         let each = |sum: f64| (agreed > 0).then(|| sum / agreed as f64);
         let decided = agreed + account.broken;
-        let times: Vec<Span> = fates.values().filter_map(|it| it.to_agreement).collect();
+        let times: Vec<Span> = tries.values().filter_map(|it| it.to_agreement).collect();
         let seeking: i128 = times.iter().map(|it| i128::from(it.as_micros())).sum();
-        let orphan_work: i128 = fates.values().map(|it| it.orphan_work).sum();
+        let orphans = tries.values().map(Try::orphans);
+        let (orphans, orphan_work) = orphans.fold((0, 0), |all, it| (all.0 + it.0, all.1 + it.1));
+        let is_partial = |(id, it): &(&AgreementId, &Try)| {
+            account.costs.get(id).is_some_and(|cost| it.is_partial(cost.asked.len()))
+        };
+        let partial = tries.iter().filter(is_partial).count() as u64;
         Transactions {
             jobs: tried.len() as u64,
             success_percent: (!tried.is_empty())
@@ -356,7 +358,9 @@ impl TransactionLog {
             ),
             in_doubt: account.in_doubt.as_secs_f64(),
             held_in_vain: account.held_in_vain as f64 / SECOND,
+            orphans,
             orphan_work: orphan_work as f64 / SECOND,
+            partial,
             ..found.clone()
         }
     }

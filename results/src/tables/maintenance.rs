@@ -13,7 +13,7 @@ table! {
 
     provider: String = Provider, "provider", "", "where", Never;
     window: i64 = Integer, "window", "", "number of the window at that provider, from 1: in the order of `[[maintenance]]`, repetitions one by one", Never;
-    announced: f64 = Seconds, "announcement_time", "s", "when the provider's scheduler heard of it; 0 if it knew from the beginning", Never;
+    announced: f64 = Seconds, "announcement_time", "s", "when the provider's scheduler heard of it: `notice` before it begins, or when the scheduler was back after that; 0 if it knew from the beginning", Never;
     start: f64 = Seconds, "starting_time", "s", "when it began, or was to", Never;
     end: f64 = Seconds, "finish_time", "s", "when it was over, or was to be; it may be after the end of the run", Never;
     processors: i64 = Integer, "requested_number_of_resources", "processors", "how many were to be closed", Never;

@@ -350,8 +350,8 @@ contents! {
     }
 }
 
-/// What is said in protocols may hold: a job, that there is no room, or when there is some.
-const SPOKEN: [Item; 3] = [Item::Job, Item::Change, Item::Estimate];
+/// What is said in protocols may hold: a job, that there is no room, when there is some, or that a part is over.
+const SPOKEN: [Item; 4] = [Item::Job, Item::Change, Item::Estimate, Item::JobStatus];
 
 /// What an answer to a call may hold.
 const LADDER: [Item; 5] = [Item::Offer, Item::Power, Item::Load, Item::FreeSlots, Item::Queue];

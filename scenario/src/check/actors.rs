@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use super::{Check, list};
-use crate::file::{Metascheduler, Role, Step};
+use crate::file::{AsksFor, Metascheduler, Role, Step};
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
 
@@ -218,16 +218,25 @@ impl Check<'_> {
                     continue;
                 }
                 let needs = metascheduler.needs(&self.scenario.own).name();
+                let measures = matches!(metascheduler.role(), Role::Maps(mapping)
+                    if mapping.profiling && mapping.asks_for == AsksFor::Machines);
+                let (at, asks, instead) = if measures {
+                    let at = path.key(key).key("profiling");
+                    (at, "`profiling`".to_owned(), "remove `profiling`".to_owned())
+                } else {
+                    let asks = format!("{key} \"{word}\"");
+                    (path.key(key), asks, format!("choose another {key}"))
+                };
                 self.report(
-                    &path.key(key),
+                    &at,
                     format!(
-                        "{key} \"{word}\" needs disclosure \"{needs}\", provider \"{}\" discloses only \"{}\"",
+                        "{asks} needs disclosure \"{needs}\", provider \"{}\" discloses only \"{}\"",
                         provider.name,
                         provider.disclosure.name(),
                     ),
                     &format!("needs \"{needs}\""),
                     format!(
-                        "set `disclosure = \"{needs}\"` for provider \"{}\", or choose another {key}",
+                        "set `disclosure = \"{needs}\"` for provider \"{}\", or {instead}",
                         provider.name,
                     ),
                 );

@@ -81,6 +81,14 @@ impl Check<'_> {
                     "remove `requested` for a job without a limit".to_owned(),
                 );
             }
+            if job.key == Some(i64::MIN) {
+                self.report(
+                    &path.key("jobs").index(index).key("key"),
+                    format!("`key` is {}, which stands for a missing value in tables", i64::MIN),
+                    "too low",
+                    format!("write {} or more", i64::MIN + 1),
+                );
+            }
         }
     }
 

@@ -121,8 +121,10 @@ impl<'a> Role<'a> {
             Role::Spreads(Coallocation { protocol: Some(_), .. }) => Disclosure::Offers,
             Role::Spreads(_) => Disclosure::Slots,
             Role::Moves(_) => Disclosure::Offers,
-            Role::Maps(Mapping { asks_for: AsksFor::Machines, .. }) => Disclosure::Offers,
-            Role::Maps(_) => Disclosure::Slots,
+            Role::Maps(Mapping { asks_for: AsksFor::Slots, .. }) => Disclosure::Slots,
+            // Throughputs that are measured tell the computing power.
+            Role::Maps(Mapping { profiling: true, .. }) => Disclosure::Power,
+            Role::Maps(_) => Disclosure::Offers,
             Role::Places(placement) => {
                 placement.among(own).map_or(Disclosure::Offers, |it| it.question().needs())
             }
