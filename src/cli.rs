@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    self, compare, completions, explain, failures, help, list, new, plot, replay, reproduce, run,
-    schema, show, sweep, validate, verify, workflow, workload,
+    self, compare, completions, explain, failures, help, jobs, list, new, plot, replay, reproduce,
+    run, schema, show, sweep, validate, verify, workflow, workload,
 };
 use crate::exit::{self, Exit};
 
@@ -37,6 +37,7 @@ pub(crate) enum Command {
     Compare(compare::Args),
     Reproduce(reproduce::Args),
     Explain(explain::Args),
+    Jobs(jobs::Args),
     New(new::Args),
     Workload(workload::Args),
     Workflow(workflow::Args),
@@ -61,6 +62,7 @@ impl Command {
             Command::Compare(args) => compare::run(args),
             Command::Reproduce(args) => reproduce::run(args),
             Command::Explain(args) => explain::run(args),
+            Command::Jobs(args) => jobs::run(args),
             Command::New(args) => new::run(args),
             Command::Workload(args) => workload::run(args),
             Command::Workflow(args) => workflow::run(args),

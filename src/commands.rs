@@ -28,6 +28,7 @@ pub(crate) mod explain;
 pub(crate) mod failures;
 pub(crate) mod figure;
 pub(crate) mod help;
+pub(crate) mod jobs;
 pub(crate) mod list;
 pub(crate) mod new;
 pub(crate) mod output;
@@ -145,6 +146,15 @@ pub(crate) fn open_run(folder: &Path) -> Result<RunReader, Error> {
     let run = RunReader::open(folder)?;
     if run.is_packed() || run.folder().join("provenance.json").exists() {
         return Ok(run);
+    }
+    if plot::is_sweep(folder) {
+        return Err(Error::Unfit {
+            message: format!("`{}` is a sweep, and one of its runs is needed", folder.display()),
+            hint: format!(
+                "name the folder of a run: `haggle show --runs {}` lists them",
+                folder.join("scenario.toml").display()
+            ),
+        });
     }
     Err(Error::NoResults(folder.to_owned()))
 }

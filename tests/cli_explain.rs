@@ -1,12 +1,12 @@
 //! `haggle explain`: stories that can be checked by hand.
 
-use crate::command::Folder;
+use crate::command::{Folder, stdout_of};
 use crate::small_runs::runs;
 
 #[test]
 fn a_job_that_waited_for_processors_and_was_overtaken() {
     let folder = runs();
-    insta::assert_snapshot!(folder.haggle(&["explain", "easy", "local!2"]), @r#"
+    insta::assert_snapshot!(folder.haggle(&["explain", "easy", "local!2"]), @"
     exit code: 0
     ----- stdout -----
     job 2 of the run, local!2: local, 4 processors, at most 60 s
@@ -22,10 +22,10 @@ fn a_job_that_waited_for_processors_and_was_overtaken() {
       all                              90  1 min          50
 
     It was in the queue of north (easy, arrival order, 4 processors) for 90 s
-      When it came, 0 jobs waited there already; 0 of them still did when it started.
+      When it came, no job was ahead of it.
       It needs 4 processors; from 0 to 1 were free, 0.6667 on average.
       There never were enough free.
-      At the instant it started, 1 job gave back 3 processors.
+      At the instant it started, job 0 gave back 3 processors.
 
     2 jobs held 300 processor-seconds meanwhile:
       job           processors  from, s  to, s  processor-seconds     %
@@ -36,13 +36,13 @@ fn a_job_that_waited_for_processors_and_was_overtaken() {
       job           processors  limit, s  queued, s  started, s
         3  local!3           1        40         20          20
     ----- stderr -----
-    "#);
+    ");
 }
 
 #[test]
 fn a_job_that_waited_for_its_turn() {
     let folder = runs();
-    insta::assert_snapshot!(folder.haggle(&["explain", "fcfs", "3"]), @r#"
+    insta::assert_snapshot!(folder.haggle(&["explain", "fcfs", "3"]), @"
     exit code: 0
     ----- stdout -----
     job 3 of the run, local!3: local, 1 processor, at most 40 s
@@ -59,12 +59,11 @@ fn a_job_that_waited_for_its_turn() {
       all                                                   130  2 min          30
 
     It was in the queue of north (fcfs, arrival order, 4 processors) for 130 s (2 min)
-      When it came, 1 job waited there already; 0 of them still did when it started.
+      When it came, job 2 was ahead of it.
       It needs 1 processor; from 0 to 1 were free, 0.6154 on average.
       Enough were free for 80 s of that time, at longest from 20 s to 100 s:
-      the order of the queue, or reservations for others, held it back. The tables do
-      not record which.
-      At the instant it started, 1 job gave back 4 processors.
+      job 2 (local!2), which needed 4 processors, stood before it, and under fcfs no job passes another one.
+      At the instant it started, job 2 gave back 4 processors.
 
     2 jobs held 440 processor-seconds meanwhile:
       job           processors  from, s  to, s  processor-seconds     %
@@ -73,7 +72,7 @@ fn a_job_that_waited_for_its_turn() {
 
     No job that was queued later started before this one started.
     ----- stderr -----
-    "#);
+    ");
 }
 
 #[test]
@@ -204,7 +203,7 @@ outages = [["2h", "3h"]]
 
 #[test]
 fn a_job_that_computed_in_vain_and_waited_for_repair() {
-    insta::assert_snapshot!(told(MAINTENANCE, "0"), @r#"
+    insta::assert_snapshot!(told(MAINTENANCE, "0"), @"
     exit code: 0
     ----- stdout -----
     job 0 of the run, jobs!1: local, 8 processors, at most 21600 s (6 h 0 min)
@@ -223,7 +222,7 @@ fn a_job_that_computed_in_vain_and_waited_for_repair() {
       all                       10800  3 h 0 min       18000  5 h 0 min
 
     It was in the queue of north (easy, arrival order, 8 processors) for 3600 s (1 h 0 min)
-      When it came, 0 jobs waited there already; 0 of them still did when it started.
+      When it came, no job was ahead of it.
       It needs 8 processors; from 0 to 0 were free, 0 on average.
       There never were enough free.
 
@@ -231,14 +230,14 @@ fn a_job_that_computed_in_vain_and_waited_for_repair() {
 
     No job that was queued later started before this one started.
     ----- stderr -----
-    "#);
+    ");
 }
 
 #[test]
 fn a_job_that_went_on_from_a_checkpoint_paid_for_it() {
     let resume = "policy = \"easy\"\non-failure = \"resume\"\n\
         checkpoints = { interval = \"30min\", cost = \"1min\", recovery = \"2min\" }";
-    insta::assert_snapshot!(told(&MAINTENANCE.replace("policy = \"easy\"", resume), "0"), @r#"
+    insta::assert_snapshot!(told(&MAINTENANCE.replace("policy = \"easy\"", resume), "0"), @"
     exit code: 0
     ----- stdout -----
     job 0 of the run, jobs!1: local, 8 processors, at most 21600 s (6 h 0 min)
@@ -258,7 +257,7 @@ fn a_job_that_went_on_from_a_checkpoint_paid_for_it() {
       all                        5400  1 h 30 min       18480  5 h 8 min
 
     It was in the queue of north (easy, arrival order, 8 processors) for 3600 s (1 h 0 min)
-      When it came, 0 jobs waited there already; 0 of them still did when it started.
+      When it came, no job was ahead of it.
       It needs 8 processors; from 0 to 0 were free, 0 on average.
       There never were enough free.
 
@@ -266,7 +265,7 @@ fn a_job_that_went_on_from_a_checkpoint_paid_for_it() {
 
     No job that was queued later started before this one started.
     ----- stderr -----
-    "#);
+    ");
 }
 
 #[test]
@@ -294,7 +293,7 @@ fn a_job_that_was_given_up() {
 #[test]
 fn a_job_that_waits_for_its_machine_when_the_run_stops() {
     let stops = format!("[scenario]\nhorizon = \"150min\"\n{MAINTENANCE}");
-    insta::assert_snapshot!(told(&stops, "0"), @r#"
+    insta::assert_snapshot!(told(&stops, "0"), @"
     exit code: 0
     ----- stdout -----
     job 0 of the run, jobs!1: local, 8 processors, at most 21600 s (6 h 0 min)
@@ -313,7 +312,7 @@ fn a_job_that_waits_for_its_machine_when_the_run_stops() {
     It waited 9000 s (2 h 30 min) and no attempt came to its end.
 
     It was in the queue of north (easy, arrival order, 8 processors) for 1800 s (30 min)
-      When it came, 0 jobs waited there already; 0 of them still did when it left.
+      When it came, no job was ahead of it.
       It needs 8 processors; from 0 to 0 were free, 0 on average.
       There never were enough free.
 
@@ -321,7 +320,7 @@ fn a_job_that_waits_for_its_machine_when_the_run_stops() {
 
     No job that was queued later started before this one left.
     ----- stderr -----
-    "#);
+    ");
 }
 
 #[test]
@@ -349,7 +348,7 @@ fn a_job_that_was_stopped_at_its_limit_and_one_that_was_withdrawn() {
     It did not wait: it started as soon as it was submitted.
     ----- stderr -----
     "#);
-    insta::assert_snapshot!(told(&impatient, "1"), @r#"
+    insta::assert_snapshot!(told(&impatient, "1"), @"
     exit code: 0
     ----- stdout -----
     job 1 of the run, jobs!2: local, 1 processor, at most 3600 s (1 h 0 min)
@@ -364,7 +363,7 @@ fn a_job_that_was_stopped_at_its_limit_and_one_that_was_withdrawn() {
     It waited 3600 s (1 h 0 min) and never started.
 
     It was in the queue of north (easy, arrival order, 8 processors) for 3600 s (1 h 0 min)
-      When it came, 0 jobs waited there already; 0 of them still did when it left.
+      When it came, no job was ahead of it.
       It needs 1 processor; from 0 to 0 were free, 0 on average.
       There never were enough free.
 
@@ -374,7 +373,7 @@ fn a_job_that_was_stopped_at_its_limit_and_one_that_was_withdrawn() {
 
     No job that was queued later started before this one left.
     ----- stderr -----
-    "#);
+    ");
 }
 
 /// A bag of four tasks at two providers; one task loses its processor.
@@ -618,34 +617,34 @@ name = "alpha"
 resources = 3
 mips = 1
 "#;
-    insta::assert_snapshot!(told(flows, "3"), @r#"
+    insta::assert_snapshot!(told(flows, "3"), @"
     exit code: 0
     ----- stdout -----
     job 3 of the run, flows!4: external, 1 processor, at most 600 s (10 min)
 
-      63377.938117 s  17 h 36 min  submitted by users to grid
-             65400 s  18 h 10 min  may start from now on: its parents are done
-             65400 s  18 h 10 min  attempt 1 sent to alpha-1
-             65400 s  18 h 10 min  attempt 1 began to compute at alpha-1
-             66000 s  18 h 20 min  attempt 1 at alpha-1 computed; its output is sent
-             66000 s  18 h 20 min  completed after running 600 s (10 min)
+      63378 s  17 h 36 min  submitted by users to grid
+      65400 s  18 h 10 min  may start from now on: its parents are done
+      65400 s  18 h 10 min  attempt 1 sent to alpha-1
+      65400 s  18 h 10 min  attempt 1 began to compute at alpha-1
+      66000 s  18 h 20 min  attempt 1 at alpha-1 computed; its output is sent
+      66000 s  18 h 20 min  completed after running 600 s (10 min)
 
-      where its time went            waiting, s          running, s
-      before its parents were done  2022.061883  33 min
-      computing                                                 600  10 min
-      all                           2022.061883  33 min         600  10 min
+      where its time went           waiting, s          running, s
+      before its parents were done        2022  33 min
+      computing                                                600  10 min
+      all                                 2022  33 min         600  10 min
 
     The way to it, task 3 of workflow 0 of flows: each task waited for the one above it, the last of its parents to be done.
 
       task  job      may start, s  waiting, s  data, s  computing, s  done, s
-         0  flows!1  63377.938117  222.061883        0           600    64200
+         0  flows!1         63378       222.1        0           600    64200
          1  flows!2         64200           0        0          1200    65400
          3  flows!4         65400           0        0           600    66000
-       all                         222.061883        0          2400
+       all                              222.1        0          2400
 
     The workflow was done by it: this is the critical path as it was.
     ----- stderr -----
-    "#);
+    ");
 }
 
 #[test]
@@ -703,38 +702,38 @@ fn a_session_that_no_resource_had_room_for() {
 #[test]
 fn unknown_jobs_are_named_with_those_that_exist() {
     let folder = runs();
-    insta::assert_snapshot!(folder.haggle(&["explain", "easy", "9"]), @r#"
+    insta::assert_snapshot!(folder.haggle(&["explain", "easy", "9"]), @"
     exit code: 2
     ----- stdout -----
     ----- stderr -----
     error: the run has no job 9
 
-    hint: its jobs are numbered from 0 to 4; the number in a workload is written WORKLOAD!NUMBER
-    "#);
-    insta::assert_snapshot!(folder.haggle(&["explain", "easy", "local!9"]), @r#"
+    hint: the 5 jobs of the run are numbered from 0 to 4; the number in a workload is written WORKLOAD!NUMBER
+    ");
+    insta::assert_snapshot!(folder.haggle(&["explain", "easy", "local!9"]), @"
     exit code: 2
     ----- stdout -----
     ----- stderr -----
     error: the run has no job local!9
 
-    hint: the jobs of local are numbered from 1 to 4
-    "#);
-    insta::assert_snapshot!(folder.haggle(&["explain", "easy", "locals!1"]), @r#"
+    hint: the 4 jobs of local are numbered from 1 to 4
+    ");
+    insta::assert_snapshot!(folder.haggle(&["explain", "easy", "locals!1"]), @"
     exit code: 2
     ----- stdout -----
     ----- stderr -----
     error: the run has no job locals!1
 
-    hint: its workloads are external, local
-    "#);
-    insta::assert_snapshot!(folder.haggle(&["explain", "easy", "seven"]), @r#"
+    hint: the run's workloads are external, local
+    ");
+    insta::assert_snapshot!(folder.haggle(&["explain", "easy", "seven"]), @"
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: invalid value 'seven' for '<JOB>': write a number, or WORKLOAD!NUMBER
+    error: invalid value 'seven' for '[JOB]...': write a number, or WORKLOAD!NUMBER
 
     For more information, try '--help'.
-    "#);
+    ");
 }
 
 #[test]
@@ -874,5 +873,226 @@ fn a_job_on_several_providers_tells_what_moved_it() {
     2,1,1.0,,a,4,10.0,22.0
     2,1,1.0,,b,2,10.0,22.0
     2,2,5.0,a,a,6,5.0,15.0
+    ");
+}
+
+/// Jobs of one provider of 4 processors: submitted, processors, requested, run; s.
+fn of_four(provider: &str, jobs: &[[u32; 4]]) -> String {
+    let job = |[submit, processors, requested, run]: &[u32; 4]| {
+        format!(
+            "{{ submit = \"{submit}s\", processors = {processors}, requested = \"{requested}s\", run = \"{run}s\" }}"
+        )
+    };
+    let jobs = jobs.iter().map(job).collect::<Vec<_>>().join(", ");
+    format!(
+        r#"
+[[workload]]
+name = "jobs"
+jobs = [{jobs}]
+
+[[provider]]
+name = "north"
+processors = 4
+{provider}
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+"#
+    )
+}
+
+/// Job 1 is the head of the queue from 10 s on, and can start at 100 s.
+const BACKFILLED: [[u32; 4]; 4] =
+    [[0, 3, 100, 100], [10, 4, 60, 50], [20, 1, 40, 30], [30, 1, 100, 20]];
+
+#[test]
+fn a_job_that_was_backfilled() {
+    let told = told(&of_four("policy = \"easy\"", &BACKFILLED), "2");
+    assert!(told.contains("It did not wait"), "{told}");
+    assert!(
+        told.contains(
+            "It was backfilled: job 1 (jobs!2), which needs 4 processors, stood before it.\n  By the limits of the \
+             running jobs, job 1 could start at 100 s; this one ends before that, by its own limit.\n"
+        ),
+        "{told}"
+    );
+    // The head leaves one processor.
+    let room = [[0, 3, 100, 100], [10, 3, 60, 50], [20, 1, 500, 400]];
+    let told = crate::cli_explain::told(&of_four("policy = \"easy\"", &room), "2");
+    assert!(
+        told.contains(
+            "job 1 could start at 100 s, and leaves 1 processor free; this one needs 1 processor.\n"
+        ),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_job_that_was_not_backfilled() {
+    let told = told(&of_four("policy = \"easy\"", &BACKFILLED), "3");
+    for line in [
+        "When it came, job 1 was ahead of it.",
+        "Enough were free for 50 s of that time, at longest from 50 s to 100 s:",
+        "it would have delayed job 1 (jobs!2), the head of the queue, which needed 4 processors and could start",
+        "at 100 s by the limits of the running jobs.",
+    ] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+}
+
+#[test]
+fn a_job_whose_booking_was_displaced() {
+    let conservative = "policy = \"conservative\"\noverrun = \"extend\"";
+    let told = told(&of_four(conservative, &[[0, 4, 50, 100], [10, 4, 60, 50]]), "1");
+    assert!(
+        told.contains(
+            "Its provider had booked it at 50 s; it was displaced, and started 50 s later.\n  At that instant job 0 \
+             (jobs!1), which ran past its limit, held 4 processors.\n"
+        ),
+        "{told}"
+    );
+    // One that ends early lets it start earlier.
+    let told = crate::cli_explain::told(
+        &of_four("policy = \"conservative\"", &[[0, 4, 50, 20], [10, 4, 60, 50]]),
+        "1",
+    );
+    assert!(told.contains("Its provider had booked it at 50 s; it started 30 s earlier"), "{told}");
+}
+
+#[test]
+fn several_jobs_and_all_starts() {
+    let folder = runs();
+    let both = folder.haggle(&["explain", "easy", "2", "local!3"]);
+    assert!(both.contains("job 2 of the run, local!2"), "{both}");
+    assert!(both.contains("job 3 of the run, local!3"), "{both}");
+    let json: serde_json::Value =
+        serde_json::from_str(stdout_of(&folder.haggle(&["explain", "easy", "2", "3", "--json"])))
+            .expect("JSON");
+    assert_eq!(json.as_array().map(Vec::len), Some(2));
+    insta::assert_snapshot!(folder.haggle(&["explain", "easy", "--starts"]), @"
+    exit code: 0
+    ----- stdout -----
+      start, s  job              processors  provider  submitted, s  waited, s  reason
+             0    0  local!1              3  north                0          0  at once
+             0    1  external!1           2  south                0          0  at once
+            20    3  local!3              1  north               20          0  backfilled: ends before job 2 can start, at 100 s
+           100    2  local!2              4  north               10         90  job 0 ends
+             -    4  local!4              8                      30          0  too wide
+    ----- stderr -----
+    ");
+    insta::assert_snapshot!(folder.haggle(&["explain", "fcfs", "--starts"]), @"
+    exit code: 0
+    ----- stdout -----
+      start, s  job              processors  provider  submitted, s  waited, s  reason
+             0    0  local!1              3  north                0          0  at once
+             0    1  external!1           2  south                0          0  at once
+           100    2  local!2              4  north               10         90  job 0 ends
+           150    3  local!3              1  north               20        130  job 2 ends
+             -    4  local!4              8                      30          0  too wide
+    ----- stderr -----
+    ");
+    let none = folder.haggle(&["explain", "easy"]);
+    assert!(none.starts_with("exit code: 2\n"), "{none}");
+}
+
+#[test]
+fn a_sweep_is_no_run() {
+    let folder = Folder::with(&[]);
+    let sweep = folder.path().join("sweep");
+    std::fs::create_dir(&sweep).expect("a folder");
+    std::fs::write(sweep.join("scenario.toml"), "").expect("a file");
+    let said = folder.haggle(&["explain", "sweep", "1"]);
+    assert!(said.contains("`sweep` is a sweep, and one of its runs is needed"), "{said}");
+    assert!(said.contains("haggle show --runs sweep/scenario.toml"), "{said}");
+}
+
+/// Two tasks that begin at 63,388 s and are lost 100 s later, on resources that work again at 63,788 s, which the scheduler
+/// hears at 63,900 s.
+const STATIC: &str = r#"
+[scenario]
+horizon = "1d"
+
+[[workload]]
+name = "flows"
+model = "workflows"
+
+[workload.workflows]
+count = 1
+files = ["fork.json"]
+recorded-mips = 1
+
+[[user]]
+name = "users"
+workload = "flows"
+submits-to = "grid"
+
+[grid]
+policy = { name = "static-workflow", algorithm = "heft" }
+period = "0s"
+information = { mode = "periodic", delay = "5min" }
+network = { model = "constant", bandwidth = "8 Gbit/s", latency = "0s" }
+
+[[grid.site]]
+name = "alpha"
+resources = 2
+mips = 1
+slots = 1
+
+[[failures]]
+outages = [["63488s", "63788s"]]
+"#;
+
+const FORK: &str = r#"{
+  "name": "fork", "schemaVersion": "1.4",
+  "workflow": { "tasks": [
+    {"name": "a", "type": "compute", "runtimeInSeconds": 10, "parents": [], "files": []},
+    {"name": "b", "type": "compute", "runtimeInSeconds": 200, "parents": ["a"], "files": []},
+    {"name": "c", "type": "compute", "runtimeInSeconds": 200, "parents": ["a"], "files": []},
+    {"name": "d", "type": "compute", "runtimeInSeconds": 50, "parents": ["b", "c"], "files": []}
+  ] }
+}"#;
+
+#[test]
+fn a_task_whose_resource_was_down_or_believed_down() {
+    let folder = Folder::with(&[("it.toml", STATIC), ("fork.json", FORK)]);
+    let said =
+        folder.haggle(&["run", "it.toml", "-o", "out", "--quiet", "--no-figures", "--check"]);
+    assert!(said.starts_with("exit code: 0\n"), "{said}");
+    insta::assert_snapshot!(folder.haggle(&["explain", "out", "1"]), @"
+    exit code: 0
+    ----- stdout -----
+    job 1 of the run, flows!2: external, 1 processor, at most 200 s (3 min)
+
+      63378 s  17 h 36 min  submitted by users to grid
+      63388 s  17 h 36 min  may start from now on: its parents are done
+      63388 s  17 h 36 min  attempt 1 sent to alpha-1
+      63388 s  17 h 36 min  attempt 1 began to compute at alpha-1
+      63488 s  17 h 38 min  attempt 1 at alpha-1 failed after computing 100.1 s: resource down until 63788 s; no checkpoint of it can be used
+      63900 s  17 h 45 min  attempt 2 sent to alpha-1
+      63900 s  17 h 45 min  attempt 2 began to compute at alpha-1
+      64100 s  17 h 48 min  attempt 2 at alpha-1 computed; its output is sent
+      64100 s  17 h 48 min  completed after running 200 s (3 min)
+
+      where its time went            waiting, s         running, s
+      before its parents were done           10
+      resource of the schedule down         300  5 min
+      repair not known yet                  112  1 min
+      computing in vain                   100.1  1 min
+      computing                                                200  3 min
+      all                                 522.1  8 min         200  3 min
+
+    The schedule had it on alpha-1, which was down from 63488 s to 63788 s. It worked again, and the scheduler had not heard of that, from 63788 s to 63900 s.
+
+    The way to it, task 1 of workflow 0 of flows: each task waited for the one above it, the last of its parents to be done.
+
+      task  job      may start, s  waiting, s  data, s  computing, s  in vain, s  done, s
+         0  flows!1         63378           0        0            10           0    63388
+         1  flows!2         63388         412        0           200       100.1    64100
+       all                                412        0           210       100.1
+
+    The workflow was done at 64150 s, by task 3; the story of flows!4 has its critical path as it was.
+    ----- stderr -----
     ");
 }

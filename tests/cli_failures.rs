@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use haggle_results::RunReader;
 use serde_json::Value;
 
 use crate::command::{Folder, stderr_of, stdout_of};
@@ -291,6 +292,14 @@ fn a_job_goes_on_from_its_checkpoint() {
     let failures = failures(&folder);
     let work = ["work", "work_useful", "work_lost", "work_checkpoints", "work_unfinished"];
     assert_eq!(work.map(|key| failures[key].as_f64()), [191.0, 160.0, 6.0, 25.0, 0.0].map(Some));
+    // One denominator: what is printed above as 3.14 % and 13.09 %.
+    let run = RunReader::open(&folder.path().join("out")).expect("it is there");
+    let summary = run.summary().expect("it is there");
+    let shares = ["useful-work", "lost-work", "checkpoint-work", "wasted-work", "wasted-hours"];
+    let expected =
+        [16_000.0 / 191.0, 600.0 / 191.0, 2_500.0 / 191.0, 3_100.0 / 191.0, 31.0 / 3600.0];
+    assert_eq!(shares.map(|name| summary.metric(name)), expected.map(Some));
+    assert_eq!(failures["lost_percent_of_work"].as_f64(), summary.metric("lost-work"));
     let explained = folder.haggle(&["explain", "out", "0"]);
     assert!(
         explained.contains("attempt 1 failed at north after 30 s, of which checkpoints saved 20 s"),
@@ -325,11 +334,14 @@ group-by = "on-failure"
         "failures.availability",
         "failures.lost_percent_of_work",
         "failures.work_checkpoints",
+        "lost_work",
+        "checkpoint_work",
+        "wasted_work",
     ];
-    insta::assert_snapshot!(rows(&folder, "out/runs.csv", &columns), @r"
-    restart 3.0 1.0 0.9230769230769232 15.789473684210526 0.0
-    resume 3.0 1.0 0.9152542372881356 3.6144578313253017 20.0
-    fail 2.0 1.0 0.8571428571428571 27.272727272727273 0.0
+    insta::assert_snapshot!(rows(&folder, "out/runs.csv", &columns), @"
+    restart 3.0 1.0 0.9230769230769232 15.789473684210526 0.0 15.789473684210526 0.0 15.789473684210526
+    resume 3.0 1.0 0.9152542372881356 3.225806451612903 20.0 3.225806451612903 10.75268817204301 13.978494623655914
+    fail 2.0 1.0 0.8571428571428571 27.272727272727273 0.0 27.272727272727273 0.0 27.272727272727273
     ");
 }
 

@@ -52,8 +52,12 @@ fn adds_up(folder: &Path) -> BTreeSet<String> {
     let mut met = BTreeSet::new();
     // Of a large run, some hundred of its jobs.
     let step = 1 + all.jobs().len() / 500;
-    for job in all.jobs().iter().step_by(step) {
+    for (place, job) in all.jobs().iter().step_by(step).enumerate() {
         let story = all.story(job);
+        if place % 16 == 0 {
+            let alone = Chronicle::of(&run, std::slice::from_ref(job), true).expect("its rows");
+            assert_eq!(alone.story(job), story, "read alone, of {}", folder.display());
+        }
         let (waiting, running) = (micros(story.waiting()), micros(story.running()));
         let of = format!("{} of {}: {:?}", job.job, folder.display(), story.parts);
         let spent = micros(job.left) - micros(job.submit);

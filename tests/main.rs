@@ -13,6 +13,7 @@ mod cli_failures;
 mod cli_grid;
 mod cli_grid_figures;
 mod cli_independent_jobs;
+mod cli_jobs;
 mod cli_maintenance;
 mod cli_mapping;
 mod cli_moving;

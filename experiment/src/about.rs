@@ -2,9 +2,11 @@
 
 use haggle_results::About;
 use haggle_results::about::{
-    DataLinkInfo, DataNetworkInfo, RunsOnGrid, StoreInfo, UserInfo, WorkloadInfo,
+    DataLinkInfo, DataNetworkInfo, LearnsOf, RunsOnGrid, StoreInfo, UserInfo, WorkloadInfo,
 };
-use haggle_scenario::file::{GridPolicy, Metascheduler, Network, Protocol, Workload};
+use haggle_scenario::file::{
+    Grid, GridPolicy, InformationMode, Metascheduler, Network, Outages, Protocol, Workload,
+};
 use haggle_scenario::quantity::{Bandwidth, TimeSpan};
 use haggle_scenario::{Scenario, file};
 
@@ -21,17 +23,33 @@ pub fn about(scenario: &Scenario) -> About {
         share: it.share.map(|share| share.fraction()),
     };
     let horizon = scenario.scenario.horizon;
-    let policy = scenario.grid.as_ref().map(|grid| &grid.policy);
+    let outages = scenario.grid.as_ref().and_then(|grid| match grid.policy {
+        GridPolicy::StaticWorkflow { outages, .. } => Some(outages),
+        _ => None,
+    });
     About {
         name: scenario.scenario.name.as_ref().map(ToString::to_string),
         workloads: scenario.workloads.iter().map(plays).collect(),
         horizon: horizon.map(|it| it.0.as_secs_f64()),
         instant_messages: scenario.network == Network::default(),
-        static_schedules: policy.is_some_and(|it| matches!(it, GridPolicy::StaticWorkflow { .. })),
+        static_schedules: outages.is_some(),
+        schedules_anew: outages == Some(Outages::Replan),
+        information: outages.and(scenario.grid.as_ref()).and_then(learns_of),
         tolerances: scenario.metaschedulers.iter().filter_map(tolerance).collect(),
         data_network: (scenario.moves_data() || scenario.carries_checkpoints())
             .then(|| data_network(scenario)),
         figures: scenario.figures.iter().map(declared).collect(),
+    }
+}
+
+/// How late the scheduler of a grid learns of failures and repairs.
+fn learns_of(grid: &Grid) -> Option<LearnsOf> {
+    let delay = grid.information.delay.0.as_secs_f64();
+    match grid.information.mode {
+        _ if delay == 0.0 => None,
+        InformationMode::Immediate => None,
+        InformationMode::Periodic => Some(LearnsOf::Periodic(delay)),
+        InformationMode::Delayed => Some(LearnsOf::Within(delay)),
     }
 }
 

@@ -112,7 +112,7 @@ pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, 
         side_b.inputs.iter().any(|it| it.path == input.path && it.sha256 != input.sha256)
     });
     let whole = side_a.changed.is_empty() && side_b.changed.is_empty();
-    let jobs = (a.jobs()?, b.jobs()?);
+    let jobs = (same::Job::all(a)?, same::Job::all(b)?);
     let pairs = same::pairs((a, &jobs.0), (b, &jobs.1))?;
     Ok(Comparison {
         identical: whole && tables.is_empty() && say_the_same(&summaries),

@@ -11,10 +11,14 @@
 //! ```
 
 mod grid;
+mod line;
 mod phased;
 mod provider;
 mod queue;
+mod scope;
 mod spent;
+mod starts;
+mod statics;
 mod supply;
 mod together;
 mod windows;
@@ -25,19 +29,23 @@ use std::collections::BTreeSet;
 use haggle_results::about::RunsOnGrid;
 use haggle_results::reader::{
     AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, InputRow,
-    IntervalRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow,
+    IntervalRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow, Rows,
 };
 use haggle_results::{About, JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
 use serde::Serialize;
 
+use self::scope::Scope;
 use self::supply::Market;
 pub use self::windows::{Displaced, Granted};
 
 pub use grid::OnGrid;
+pub use line::{Backfilled, BookedStart, Displacer, Held, How, Queued, Rule, Test};
 pub use phased::Interval;
 pub use provider::{Attempt, LostTasks, Share};
 pub use queue::{Holder, Overtaker, Wait};
 pub use spent::{Part, Spent};
+pub use starts::{Reason, Start};
+pub use statics::{Statics, Turn};
 pub use together::Booked;
 pub use workflow::{Failed, InWorkflow, Last, Step};
 
@@ -127,6 +135,15 @@ pub struct Story {
     pub sizes: Vec<(String, i64)>,
     /// What happened at the provider where it was queued, if it is no bag and did wait there.
     pub wait: Option<Wait>,
+    /// Whom it passed in the queue when it started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backfilled: Option<Backfilled>,
+    /// The start that conservative backfilling booked for it when it was queued.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub booked: Option<BookedStart>,
+    /// For what a task waited at the resource where a static schedule had it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statics: Option<Statics>,
 }
 
 impl Story {
@@ -257,7 +274,56 @@ impl Story {
     }
 }
 
-/// All that a run's tables hold of its jobs, read once.
+/// A job as it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// By its number in the run.
+    InRun(i64),
+    /// By its workload, and its number in that.
+    InWorkload(String, i64),
+}
+
+impl Asked {
+    fn is(&self, job: &JobRow) -> bool {
+        match self {
+            Asked::InRun(number) => job.job == *number,
+            Asked::InWorkload(workload, number) => {
+                job.job_id == *number && job.workload == *workload
+            }
+        }
+    }
+
+    fn rows(&self) -> Rows {
+        match self {
+            Asked::InRun(number) => Rows::of("job", [*number]),
+            Asked::InWorkload(workload, number) => {
+                Rows::of("job_id", [*number]).with("workload_name", [workload.clone()])
+            }
+        }
+    }
+}
+
+/// The jobs of a run that are asked for, in this order; `None` for one that is not there.
+///
+/// # Errors
+/// If its jobs cannot be read.
+pub fn find(run: &RunReader, asked: &[Asked]) -> Result<Vec<Option<JobRow>>, ResultsError> {
+    let mut found = Vec::new();
+    if asked.iter().all(|it| matches!(it, Asked::InRun(_))) {
+        let numbers = asked.iter().filter_map(|it| match it {
+            Asked::InRun(number) => Some(*number),
+            Asked::InWorkload(..) => None,
+        });
+        found = JobRow::some(run, &Rows::of("job", numbers))?;
+    } else {
+        for it in asked {
+            found.extend(JobRow::some(run, &it.rows())?);
+        }
+    }
+    Ok(asked.iter().map(|it| found.iter().find(|job| it.is(job)).cloned()).collect())
+}
+
+/// What a run's tables hold of some of its jobs, and of all that was there in their time; read once.
 pub struct Chronicle {
     about: About,
     jobs: Vec<JobRow>,
@@ -285,25 +351,53 @@ pub struct Chronicle {
 }
 
 impl Chronicle {
-    /// Reads a run.
+    /// Reads all of a run, for the stories of all of its jobs.
     ///
     /// # Errors
     /// If a table is missing or damaged. Messages and disclosures may be missing.
     pub fn read(run: &RunReader) -> Result<Chronicle, ResultsError> {
+        Chronicle::within(run, &Scope::everything(), true)
+    }
+
+    /// Reads what the stories of some jobs need, and messages about them if these are to be told.
+    ///
+    /// # Errors
+    /// If a table is missing or damaged. Messages and disclosures may be missing.
+    pub fn of(
+        run: &RunReader,
+        jobs: &[JobRow],
+        with_messages: bool,
+    ) -> Result<Chronicle, ResultsError> {
+        Chronicle::within(run, &Scope::of(run, jobs)?, with_messages)
+    }
+
+    fn within(
+        run: &RunReader,
+        scope: &Scope,
+        with_messages: bool,
+    ) -> Result<Chronicle, ResultsError> {
         let about = run.about()?;
-        let (resources, outages, crashes) = (run.resources()?, run.outages()?, run.crashes()?);
-        let maintenance = run.maintenance()?;
+        let (resources, crashes, maintenance) =
+            (run.resources()?, run.crashes()?, run.maintenance()?);
+        let outages = OutageRow::some(run, &scope.during("failure_time", "restoration_time"))?;
         let (shared, whole): (Vec<&ResourceRow>, Vec<_>) =
             resources.iter().partition(|it| it.is_shared());
-        let placements = if whole.is_empty() { Vec::new() } else { run.placements()? };
-        let attempts = run.attempts()?;
+        let own = scope.own();
+        let placements = match whole.is_empty() {
+            true => Vec::new(),
+            false => PlacementRow::some(run, &scope.during("starting_time", "finish_time"))?,
+        };
+        let attempts = AttemptRow::some(run, &scope.during("queued_time", "finish_time"))?;
+        let jobs = JobRow::some(run, &scope.jobs(&attempts, &placements))?;
         let on_grid = attempts.iter().filter(|it| it.slot().is_some()).map(|it| it.job).collect();
-        let checkpoints = if shared.is_empty() { Vec::new() } else { run.checkpoints()? };
+        let checkpoints =
+            if shared.is_empty() { Vec::new() } else { CheckpointRow::some(run, &own)? };
         let grid_market = grid::market(&shared, &about, &attempts, &outages);
         let market = provider::market(&resources, &placements, &outages, &crashes, &maintenance);
+        let has_messages = with_messages && run.has(Table::Messages);
         Ok(Chronicle {
             about,
-            jobs: run.jobs()?,
+            jobs,
             resources,
             attempts,
             on_grid,
@@ -314,19 +408,22 @@ impl Chronicle {
             checkpoints,
             market,
             grid_market,
-            offers: run.offers()?,
-            reservations: run.reservations()?,
-            displacements: run.displacements()?,
-            moves: run.moves()?,
-            bookings: run.bookings()?,
-            intervals: run.intervals()?,
-            inputs: run.inputs()?,
-            messages: run.has(Table::Messages).then(|| run.messages()).transpose()?,
-            disclosures: run.has(Table::Disclosures).then(|| run.disclosures()).transpose()?,
+            offers: OfferRow::some(run, &own)?,
+            reservations: ReservationRow::some(run, &own)?,
+            displacements: DisplacementRow::some(run, &own)?,
+            moves: MoveRow::some(run, &own)?,
+            bookings: BookingRow::some(run, &own)?,
+            intervals: IntervalRow::some(run, &own)?,
+            inputs: InputRow::some(run, &own)?,
+            messages: has_messages.then(|| MessageRow::some(run, &own)).transpose()?,
+            disclosures: run
+                .has(Table::Disclosures)
+                .then(|| DisclosureRow::some(run, &own))
+                .transpose()?,
         })
     }
 
-    /// Its jobs, in the order in which they left.
+    /// Its jobs, in the order in which they left: all that are asked for, and all that were there in their time.
     pub fn jobs(&self) -> &[JobRow] {
         &self.jobs
     }
@@ -400,6 +497,9 @@ impl Chronicle {
             }),
             sizes: Vec::new(),
             wait: None,
+            backfilled: None,
+            booked: None,
+            statics: None,
         };
         match self.is_on_grid(job) {
             true => grid::tell(story, self, job),

@@ -22,6 +22,12 @@ pub struct About {
     /// sent in rounds of its scheduler.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub static_schedules: bool,
+    /// Whether these schedules are made anew when resources fail or work again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub schedules_anew: bool,
+    /// Where tasks run as such schedules say: how late their scheduler learns of failures and repairs; `None` = at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub information: Option<LearnsOf>,
     /// By how much starts of the parts of a job may differ, s, of each metascheduler that negotiates about them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tolerances: BTreeMap<String, f64>,
@@ -69,6 +75,16 @@ pub struct DataLinkInfo {
     pub latency: f64,
     /// bit/s.
     pub bandwidth: f64,
+}
+
+/// How late the scheduler of a grid learns of what has changed, s.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LearnsOf {
+    /// At the next multiple of this.
+    Periodic(f64),
+    /// After a time that is drawn, at most this.
+    Within(f64),
 }
 
 /// A workload and those who submit it.

@@ -29,6 +29,8 @@ be run again; `compare` reads it for the keys that differ. `about` has what no t
 | `horizon` | when the run was to end whatever was left, s; missing: when all was settled |
 | `instant_messages` | whether messages took no time, and all of them arrived |
 | `static_schedules` | true where tasks ran on a grid as schedules said that were made before, one at a time on each resource; else missing |
+| `schedules_anew` | true where these schedules were made anew when resources failed or worked again; else missing |
+| `information` | where there are such schedules: how late their scheduler learned of failures and repairs, `periodic` (at the next multiple of so many seconds) or `within` (after a time that is drawn, at most so many seconds); missing: at once |
 | `tolerances` | by how much starts of the parts of a job may differ, s, of each metascheduler that negotiates about them |
 | `figures` | the figures that the scenario declares, as its `[[figure]]` |
 
@@ -67,7 +69,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `bags.shares_promised`, `bags.shares_late` | shares whose completion a provider promised to the metascheduler; those with a task that ended later or was given up, though the whole bag may have been in time |
 | `failures.availability` | processor time up / processor time, from time zero to the end of the run (Chtepen 2011, equations 4.1 and 4.2, weighted by processors) |
 | `failures.work` | Σ (end - start) × processors over all attempts, processor-seconds: `work_useful` (ran to its end or limit, also from checkpoint to checkpoint) + `work_lost` (until its processors failed, and not saved or in vain) + `work_checkpoints` (reading and writing them) + `work_unfinished` (ran, or was saved, when the run stopped) |
-| `failures.lost_percent_of_work` | 100 x lost / (useful + lost) work, as of a grid |
+| `failures.lost_percent_of_work` | 100 x `work_lost` / `work`: the metric `lost_work` |
 | `failures.promises_broken`, `promises_broken_by_loss` | jobs over later than promised or given up; those that lost an attempt themselves |
 | `maintenance.windows`, `short`, `refused` | windows of maintenance that began; those of them that had fewer processors than were to be closed; windows that were refused when they were announced |
 | `maintenance.closed`, `missed` | Σ time × processors that were closed, and that windows which began lacked, processor-seconds, until the `horizon`, or without one until the last job left. Utilisation counts them as there: it is a share of all processors |
@@ -84,7 +86,7 @@ The keys of Batsim's `schedule.json` come first, then ours. Times are in seconds
 | `grid.mean_length`, `mean_length_lost`, `length_submitted` | length of done and of lost jobs, and of all, MI; 1 MI is what 1 MIPS computes in 1 s |
 | `grid.work` | MI computed, `total` = `useful` (length of done jobs) + `in_progress` (computed or saved of jobs that may still be done) + `lost` (else, by attempts that failed, were stranded or moved; `lost_by_failure` is the part of those that failed, and the sum of `work_lost` in the table `outages`) + `duplicate` (else, by attempts cancelled or second) |
 | `grid.slot_time` | time in which jobs held slots: for each kind of work, in `checkpoints` (they were written) and in `transfers` (for data); adds up to what resources say, in every run, to the microsecond |
-| `grid.lost_percent_of_work`, `lost_percent_of_jobs` | 100 x lost / (useful + lost) work, and 100 x lost / (done + lost) jobs (Chtepen 2011, section 3.1) |
+| `grid.lost_percent_of_work`, `lost_percent_of_jobs` | 100 x lost / (useful + lost) work, without what is in progress or duplicate, and 100 x lost / (done + lost) jobs (Chtepen 2011, section 3.1) |
 | `grid.data` | data that have arrived, bytes: `total` = `input` + `output` + `checkpoints` (to the checkpoint server) + `recovery` (back from it); what moves from resource to resource is input and recovery, and what was cut off is not counted. The table `transfers` has them by where they went |
 | `grid.checkpoint_space` | bytes that the newest checkpoints of jobs take at the checkpoint server, mean over the run |
 | `grid.storage` | with limits only: `mean_space` bytes given to outputs, mean over the run; `waits` of outputs that found no room at first, and their `mean_wait`; `stuck` jobs whose outputs found none until the run was over, as the storage keeps all it has |

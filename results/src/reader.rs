@@ -1,11 +1,13 @@
 //! Reads a run's folder back: Parquet or CSV, always by column name.
 //!
-//! [`RunReader::jobs`] and its like give rows as structs, for figures and
-//! explanations; [`RunReader::columns`] gives whatever columns are asked for.
+//! [`RunReader::jobs`] and its like give all rows as structs, [`JobRow::some`] and its like those that are asked for
+//! ([`Rows`]); [`RunReader::columns`] gives single columns.
 
+mod batch;
 mod csv;
 mod digest;
 mod parquet;
+mod pick;
 mod rows;
 
 use std::borrow::Cow;
@@ -27,7 +29,10 @@ pub use crate::tables::{
     TransactionRow, TransferRow, WorkflowRow,
 };
 pub(crate) use parquet::read as read_parquet;
+pub use pick::Rows;
 pub(crate) use rows::{Place, Row};
+
+use batch::Batch;
 
 /// A run's folder, or a run in a pack.
 #[derive(Clone, Debug)]
@@ -78,11 +83,36 @@ impl TextColumn {
 }
 
 /// Some columns of a table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct TableData {
     path: PathBuf,
+    /// Rows that were read before them.
+    first: usize,
     rows: usize,
-    columns: Vec<(String, ColumnData)>,
+    columns: Vec<(&'static str, ColumnData)>,
+}
+
+/// What a column has in a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CellValue<'a> {
+    /// Nothing.
+    Missing,
+    /// A float, or seconds.
+    Real(f64),
+    /// An integer.
+    Integer(i64),
+    /// A text.
+    Text(&'a str),
+}
+
+/// What is done with rows that have been read.
+type Take<'t> = dyn FnMut(&mut Batch) -> Result<(), ResultsError> + 't;
+
+/// How many rows are in memory at a time.
+#[derive(Clone, Copy)]
+enum Keep {
+    All,
+    Batch,
 }
 
 impl RunReader {
@@ -126,32 +156,98 @@ impl RunReader {
     /// # Errors
     /// If the table or a column is missing or damaged.
     pub fn columns(&self, table: Table, names: &[&str]) -> Result<TableData, ResultsError> {
-        self.columns_of_this_format(table, names).map_err(|error| self.explained(error))
+        self.columns_of(table, names, &Rows::all())
     }
 
-    fn columns_of_this_format(
+    /// The same of some rows.
+    ///
+    /// # Errors
+    /// If the table or a column is missing or damaged.
+    pub fn columns_of(
         &self,
         table: Table,
         names: &[&str],
+        rows: &Rows,
     ) -> Result<TableData, ResultsError> {
+        let mut all = TableData::default();
+        self.each_batch(table, names, rows, Keep::All, &mut |data| {
+            all = data;
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// Gives some columns of some rows, some thousand rows at a time.
+    ///
+    /// # Errors
+    /// If the table or a column is missing or damaged, or `take` fails.
+    pub fn in_batches(
+        &self,
+        table: Table,
+        names: &[&str],
+        rows: &Rows,
+        mut take: impl FnMut(TableData) -> Result<(), ResultsError>,
+    ) -> Result<(), ResultsError> {
+        self.each_batch(table, names, rows, Keep::Batch, &mut take)
+    }
+
+    /// Gives some columns of some rows: all rows at once, or some thousand of them, so that the table is never in memory
+    /// as a whole.
+    fn each_batch(
+        &self,
+        table: Table,
+        names: &[&str],
+        rows: &Rows,
+        keep: Keep,
+        take: &mut dyn FnMut(TableData) -> Result<(), ResultsError>,
+    ) -> Result<(), ResultsError> {
+        let read = self.each_batch_of_this_format(table, names, rows, keep, take);
+        read.map_err(|error| self.explained(error))
+    }
+
+    fn each_batch_of_this_format(
+        &self,
+        table: Table,
+        names: &[&str],
+        rows: &Rows,
+        keep: Keep,
+        take: &mut dyn FnMut(TableData) -> Result<(), ResultsError>,
+    ) -> Result<(), ResultsError> {
         let (path, is_parquet) = self.file(table)?;
-        let wanted = names
-            .iter()
-            .map(|name| {
+        let defined = |names: &[&str]| {
+            let defined = |name: &&str| {
                 let defined = table.columns().iter().find(|column| column.name == *name);
                 defined.map(|column| (column.name, column.kind)).ok_or_else(|| {
                     ResultsError::MissingColumn { path: path.clone(), column: (*name).to_owned() }
                 })
-            })
-            .collect::<Result<Vec<(&'static str, Kind)>, _>>()?;
-        let part = self.packed.as_ref().and_then(|it| it.run().rows.get(table.name()).copied());
-        let columns = match is_parquet {
-            true => parquet::read(&path, &wanted, part)?,
-            false => csv::read(&path, &wanted)?,
+            };
+            names.iter().map(defined).collect::<Result<Vec<(&'static str, Kind)>, _>>()
         };
-        let rows = columns.first().map_or(0, ColumnData::len);
-        let names = wanted.iter().map(|(name, _)| (*name).to_owned());
-        Ok(TableData { path, rows, columns: names.zip(columns).collect() })
+        let (wanted, keys) = (defined(names)?, defined(&rows.columns())?);
+        let part = self.packed.as_ref().and_then(|it| it.run().rows.get(table.name()).copied());
+        let mut first = 0;
+        let mut give = |batch: &mut Batch| {
+            let count = batch.rows();
+            let names = wanted.iter().map(|(name, _)| *name);
+            let columns = names.zip(batch.take()).collect();
+            let data = TableData { path: path.clone(), first, rows: count, columns };
+            first += count;
+            take(data)
+        };
+        let mut batch = Batch::new(wanted.iter().map(|it| it.1));
+        let mut each: &mut Take<'_> = match keep {
+            Keep::All => &mut |_| Ok(()),
+            Keep::Batch => &mut give,
+        };
+        match is_parquet {
+            true => parquet::each(&path, &wanted, part, (rows, &keys), &mut batch, &mut each)?,
+            false => csv::each(&path, &wanted, (rows, &keys), &mut batch, &mut each)?,
+        }
+        match keep {
+            Keep::All => give(&mut batch),
+            Keep::Batch if batch.rows() > 0 => give(&mut batch),
+            Keep::Batch => Ok(()),
+        }
     }
 
     /// `summary.json`.
@@ -329,6 +425,19 @@ impl TableData {
         self.rows
     }
 
+    /// What a column has in a row; nothing if it was not asked for.
+    pub fn cell(&self, row: usize, name: &str) -> CellValue<'_> {
+        let Ok(column) = self.column(name) else { return CellValue::Missing };
+        let value = match column {
+            ColumnData::Real(values) => values.get(row).copied().flatten().map(CellValue::Real),
+            ColumnData::Integer(values) => {
+                values.get(row).copied().flatten().map(CellValue::Integer)
+            }
+            ColumnData::Text(texts) => texts.at(row).map(CellValue::Text),
+        };
+        value.unwrap_or(CellValue::Missing)
+    }
+
     /// A column of floats or seconds.
     ///
     /// # Errors
@@ -363,7 +472,7 @@ impl TableData {
     }
 
     fn column(&self, name: &str) -> Result<&ColumnData, ResultsError> {
-        let found = self.columns.iter().find(|(known, _)| known == name);
+        let found = self.columns.iter().find(|(known, _)| *known == name);
         found.map(|(_, data)| data).ok_or_else(|| ResultsError::MissingColumn {
             path: self.path.clone(),
             column: name.to_owned(),
@@ -377,30 +486,5 @@ impl TableData {
             expected,
             found: found.type_name().to_owned(),
         }
-    }
-}
-
-/// Collects texts row by row, each kept once.
-#[derive(Default)]
-struct TextBuilder {
-    column: TextColumn,
-    // Only looked up, never walked through, so its order reaches no result.
-    places: std::collections::BTreeMap<String, u32>,
-}
-
-impl TextBuilder {
-    fn push(&mut self, text: Option<&str>) {
-        let code = text.filter(|text| !text.is_empty()).map(|text| self.place(text));
-        self.column.codes.push(code);
-    }
-
-    fn place(&mut self, text: &str) -> u32 {
-        if let Some(&place) = self.places.get(text) {
-            return place;
-        }
-        let place = self.column.texts.len() as u32;
-        self.column.texts.push(text.to_owned());
-        self.places.insert(text.to_owned(), place);
-        place
     }
 }

@@ -367,9 +367,11 @@ macro_rules! reader {
             /// # Errors
             /// If the table is missing or damaged.
             pub fn $name(&self) -> Result<Vec<$row>, $crate::ResultsError> {
-                self.rows()
+                $row::some(self, &$crate::reader::Rows::all())
             }
         }
+
+        $crate::tables::reader!(of $name, $row, |_| true);
     };
     ($name:ident, optional, $row:ident) => {
         impl $crate::RunReader {
@@ -378,7 +380,37 @@ macro_rules! reader {
             /// # Errors
             /// If the table is damaged.
             pub fn $name(&self) -> Result<Vec<$row>, $crate::ResultsError> {
-                self.rows_if_any()
+                $row::some(self, &$crate::reader::Rows::all())
+            }
+        }
+
+        $crate::tables::reader!(of $name, $row, |run: &$crate::RunReader| {
+            run.has(<$row as $crate::tables::TableRow>::TABLE)
+        });
+    };
+    (of $name:ident, $row:ident, $is_there:expr) => {
+        impl $row {
+            #[doc = concat!("The rows of `", stringify!($name), "` that are asked for, in the order of the table.")]
+            ///
+            /// # Errors
+            /// If the table is missing, though each run has it, or damaged.
+            pub fn some(
+                run: &$crate::RunReader,
+                rows: &$crate::reader::Rows,
+            ) -> Result<Vec<$row>, $crate::ResultsError> {
+                if ($is_there)(run) { run.rows(rows) } else { Ok(Vec::new()) }
+            }
+
+            /// The same one after the other, so that they are never in memory as a whole.
+            ///
+            /// # Errors
+            /// If the table is missing, though each run has it, or damaged.
+            pub fn each(
+                run: &$crate::RunReader,
+                rows: &$crate::reader::Rows,
+                mut take: impl FnMut($row),
+            ) -> Result<(), $crate::ResultsError> {
+                if ($is_there)(run) { run.each_row(rows, &mut take) } else { Ok(()) }
             }
         }
     };

@@ -174,7 +174,7 @@ impl Language {
 
 /// What a script can do without words of ours: compute, and nothing that takes time or reaches
 /// out. The language's own core would let it sleep.
-fn engine() -> Engine {
+pub(crate) fn engine() -> Engine {
     let mut engine = Engine::new_raw();
     let packages = [
         ArithmeticPackage::new().as_shared_module(),
@@ -201,7 +201,7 @@ fn engine() -> Engine {
 }
 
 impl Mistake {
-    fn nowhere(message: String) -> Mistake {
+    pub(crate) fn nowhere(message: String) -> Mistake {
         Mistake { message, line: 0, column: 0, cut: false }
     }
 
@@ -215,11 +215,11 @@ impl Mistake {
     }
 }
 
-fn parse_mistake(error: &rhai::ParseError) -> Mistake {
+pub(crate) fn parse_mistake(error: &rhai::ParseError) -> Mistake {
     Mistake::at(error.err_type().to_string(), error.position())
 }
 
-fn run_mistake(error: EvalAltResult) -> Mistake {
+pub(crate) fn run_mistake(error: EvalAltResult) -> Mistake {
     let mut position = error.position();
     // Where a function of the study fails, the place is that of its call in the check; closures
     // stand in the check itself.

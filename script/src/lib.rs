@@ -5,13 +5,17 @@
 //!                                         └──> Verdict, whether a claim held
 //! ```
 //!
+//! A [`Condition`] is an expression of the same language over the columns of a table.
+//!
 //! This crate knows nothing of scenarios, sweeps or studies: what an expression asks for comes from a [`Source`].
 
+pub mod condition;
 pub mod language;
 pub mod quantity;
 pub mod source;
 pub mod verdict;
 
+pub use condition::{Condition, Value};
 pub use language::{Evidence, Language, Mistake};
 pub use quantity::{Quantity, Sample};
 pub use source::{Absent, Point, Source};

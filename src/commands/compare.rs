@@ -15,7 +15,7 @@ pub(crate) use sweep::SHOWN;
 pub(crate) use within::axis_value;
 
 use super::plot::is_sweep;
-use super::table::{count, lines, number, row, seconds};
+use super::table::{count, exact_seconds, lines, number, row};
 use super::{Error, open_run, print};
 use crate::exit::Exit;
 
@@ -291,9 +291,9 @@ fn job_row(pair: &JobPair) -> Vec<String> {
     vec![
         format!("{}!{}", pair.workload, pair.job_id),
         pair.processors.to_string(),
-        seconds(pair.start_a),
-        seconds(pair.start_b),
-        format!("{}{}", if later > 0.0 { "+" } else { "" }, seconds(later)),
+        exact_seconds(pair.start_a),
+        exact_seconds(pair.start_b),
+        format!("{}{}", if later > 0.0 { "+" } else { "" }, exact_seconds(later)),
         if a == b { a } else { format!("{a} -> {b}") },
     ]
 }

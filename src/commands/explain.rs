@@ -1,15 +1,18 @@
-//! `haggle explain`: the story of one job, as far as a run's tables tell it.
+//! `haggle explain`: the stories of jobs, as far as a run's tables tell them.
 
 mod bag;
 mod events;
 mod queue;
+mod starts;
+mod statics;
 mod time;
 mod workflow;
 
 use std::path::PathBuf;
 
-use crate::experiment::explain::{Chronicle, Story};
-use haggle_results::JobRow;
+use crate::experiment::explain::{Asked, Chronicle, Start, Story, find};
+use haggle_results::reader::Rows;
+use haggle_results::{JobRow, RunReader, Table};
 use serde_json::json;
 
 use super::table::{count, duration, lines, row, seconds};
@@ -19,6 +22,9 @@ use crate::exit::Exit;
 /// How many rows a list has.
 const LISTED: usize = 10;
 
+/// So many jobs has a run at most of which all starts are told.
+const STARTS_MAX: usize = 2_000;
+
 /// Tell the story of a job: where it was queued, what it waited for, what it lost
 ///
 /// Its time in the system is split into parts that add up to its waiting time and its run
@@ -27,103 +33,128 @@ const LISTED: usize = 10;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle explain runs/quickstart 1234
-  haggle explain runs/quickstart 'west-jobs!35'
-  haggle explain runs/quickstart 1234 --messages")]
+  haggle explain runs/quickstart 'west-jobs!35' 1234  # several jobs
+  haggle explain runs/quickstart 1234 --messages
+  haggle explain runs/small --starts  # each start of a small run, and its reason")]
 pub(crate) struct Args {
     /// Folder of the run
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// The job: its number in the run, or WORKLOAD!NUMBER in its workload
-    #[arg(value_name = "JOB")]
-    job: Asked,
+    /// The jobs: each by its number in the run, or as WORKLOAD!NUMBER by that in its workload
+    #[arg(value_name = "JOB", value_parser = asked, required_unless_present = "starts")]
+    jobs: Vec<Asked>,
+    /// List all starts of a small run in order of time, each with its reason
+    #[arg(long, conflicts_with = "jobs")]
+    starts: bool,
     /// List the messages about the job as well; the run must have kept them
-    #[arg(long)]
+    #[arg(long, conflicts_with = "starts")]
     messages: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// A job as it was asked for.
-#[derive(Clone, Debug)]
-enum Asked {
-    InRun(i64),
-    InWorkload(String, i64),
+/// Reads a job as it is asked for.
+fn asked(text: &str) -> Result<Asked, String> {
+    let number = |text: &str| text.parse().ok();
+    let asked = match text.rsplit_once('!') {
+        Some((workload, job)) => number(job).map(|job| Asked::InWorkload(workload.to_owned(), job)),
+        None => number(text).map(Asked::InRun),
+    };
+    asked.ok_or_else(|| "write a number, or WORKLOAD!NUMBER".to_owned())
 }
 
-impl std::str::FromStr for Asked {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Asked, String> {
-        let number = |text: &str| text.parse().ok();
-        let asked = match text.rsplit_once('!') {
-            Some((workload, job)) => {
-                number(job).map(|job| Asked::InWorkload(workload.to_owned(), job))
-            }
-            None => number(text).map(Asked::InRun),
-        };
-        asked.ok_or_else(|| "write a number, or WORKLOAD!NUMBER".to_owned())
-    }
-}
-
-impl Asked {
-    fn is(&self, job: &JobRow) -> bool {
-        match self {
-            Asked::InRun(number) => job.job == *number,
-            Asked::InWorkload(workload, number) => {
-                job.job_id == *number && job.workload == *workload
-            }
-        }
-    }
-}
-
-/// Tells the story.
+/// Tells the stories.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let run = open_run(&args.folder)?;
-    let all = Chronicle::read(&run)?;
-    let Some(job) = all.jobs().iter().find(|job| args.job.is(job)) else {
-        return Err(unknown(&args.job, all.jobs()));
+    let text = match args.starts {
+        true => starts(&run, args.json)?,
+        false => stories(&run, args)?,
     };
-    let story = all.story(job);
-    print(&if args.json {
-        format!("{:#}\n", json!(story))
-    } else {
-        as_text(&story, args.messages)
-    })?;
+    print(&text)?;
     Ok(Exit::Success)
 }
 
-/// The error for a job that is not there, with those that are.
-fn unknown(asked: &Asked, jobs: &[JobRow]) -> Error {
-    let range = |numbers: Vec<i64>| match (numbers.iter().min(), numbers.iter().max()) {
-        (Some(low), Some(high)) => format!("from {low} to {high}"),
-        _ => "none at all".to_owned(),
-    };
-    match asked {
-        Asked::InRun(number) => Error::Unfit {
-            message: format!("the run has no job {number}"),
-            hint: format!(
-                "its jobs are numbered {}; the number in a workload is written WORKLOAD!NUMBER",
-                range(jobs.iter().map(|job| job.job).collect())
-            ),
-        },
-        Asked::InWorkload(workload, number) => {
-            let mut names: Vec<&str> = jobs.iter().map(|job| job.workload.as_str()).collect();
-            names.sort_unstable();
-            names.dedup();
-            let mine = jobs.iter().filter(|job| job.workload == *workload);
-            Error::Unfit {
-                message: format!("the run has no job {workload}!{number}"),
-                hint: match names.contains(&workload.as_str()) {
-                    true => format!(
-                        "the jobs of {workload} are numbered {}",
-                        range(mine.map(|job| job.job_id).collect())
-                    ),
-                    false => format!("its workloads are {}", names.join(", ")),
-                },
-            }
+fn stories(run: &RunReader, args: &Args) -> Result<String, Error> {
+    let mut jobs: Vec<JobRow> = Vec::new();
+    for (asked, found) in args.jobs.iter().zip(find(run, &args.jobs)?) {
+        match found {
+            Some(job) if jobs.iter().any(|it| it.job == job.job) => {}
+            Some(job) => jobs.push(job),
+            None => return Err(unknown(asked, run)?),
         }
     }
+    let all = Chronicle::of(run, &jobs, args.messages || args.json)?;
+    let stories = Vec::from_iter(jobs.iter().map(|job| all.story(job)));
+    Ok(match stories.as_slice() {
+        [story] if args.json => format!("{:#}\n", json!(story)),
+        stories if args.json => format!("{:#}\n", json!(stories)),
+        stories => {
+            let texts = stories.iter().map(|story| as_text(story, args.messages));
+            texts.collect::<Vec<_>>().join("\n")
+        }
+    })
+}
+
+/// All starts of a run.
+fn starts(run: &RunReader, as_json: bool) -> Result<String, Error> {
+    let jobs = run.columns(Table::Jobs, &["job"])?.rows();
+    if jobs > STARTS_MAX {
+        return Err(Error::Unfit {
+            message: format!("the run has {jobs} jobs, and --starts is for {STARTS_MAX} at most"),
+            hint: "name some of them, such as those that `haggle jobs DIR --where \"waiting_time > 3600\"` lists"
+                .to_owned(),
+        });
+    }
+    let all = Chronicle::read(run)?;
+    let mut starts = Vec::from_iter(all.jobs().iter().map(|job| Start::of(&all.story(job))));
+    let time = |it: &Start| it.start.unwrap_or(f64::INFINITY);
+    starts.sort_by(|a, b| time(a).total_cmp(&time(b)).then(a.job.cmp(&b.job)));
+    Ok(match as_json {
+        true => format!("{:#}\n", json!(starts)),
+        false => starts::told(&starts),
+    })
+}
+
+/// The error for a job that is not there, with those that are.
+fn unknown(asked: &Asked, run: &RunReader) -> Result<Error, Error> {
+    // Numbers may have gaps: how many jobs there are is told as well.
+    let range = |numbers: &[Option<i64>], of: &str| {
+        let numbers = numbers.iter().flatten();
+        match (numbers.clone().min(), numbers.clone().max()) {
+            (Some(low), Some(high)) => {
+                let jobs = count(numbers.count(), "job");
+                format!("the {jobs} of {of} are numbered from {low} to {high}")
+            }
+            _ => "it has no jobs at all".to_owned(),
+        }
+    };
+    Ok(match asked {
+        Asked::InRun(number) => {
+            let jobs = run.columns(Table::Jobs, &["job"])?;
+            Error::Unfit {
+                message: format!("the run has no job {number}"),
+                hint: format!(
+                    "{}; the number in a workload is written WORKLOAD!NUMBER",
+                    range(jobs.integer("job")?, "the run")
+                ),
+            }
+        }
+        Asked::InWorkload(workload, number) => {
+            let of = Rows::all().with("workload_name", [workload.clone()]);
+            let jobs = run.columns_of(Table::Jobs, &["job_id"], &of)?;
+            let hint = match jobs.rows() {
+                0 => {
+                    let names = run.columns(Table::Jobs, &["workload_name"])?;
+                    let mut names = names.text("workload_name")?.texts.clone();
+                    names.sort_unstable();
+                    format!("the run's workloads are {}", names.join(", "))
+                }
+                _ => range(jobs.integer("job_id")?, workload),
+            };
+            Error::Unfit { message: format!("the run has no job {workload}!{number}"), hint }
+        }
+    })
 }
 
 fn as_text(story: &Story, with_messages: bool) -> String {
@@ -141,15 +172,14 @@ fn as_text(story: &Story, with_messages: bool) -> String {
     );
     text.push_str(&events::told(story));
     text.push_str(&time::told(story));
+    text.push_str(&statics::told(story));
     text.push_str(&workflow::told(story));
     text.push_str(&intervals(story));
     text.push_str(&crashes(story));
     text.push_str(&maintenance(story));
     text.push_str(&refused(story));
     text.push_str(&bag::told(story));
-    if let Some(wait) = &story.wait {
-        text.push_str(&queue::told(story, wait));
-    }
+    text.push_str(&queue::told(story));
     if with_messages {
         text.push_str(&messages(story));
     }

@@ -41,10 +41,24 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// Seconds without the zeros that a microsecond's resolution would need.
+/// Seconds to the microsecond, in which tables are exact, without zeros at the end.
+pub(crate) fn exact_seconds(value: f64) -> String {
+    without_zeros(&format!("{value:.6}"))
+}
+
+/// Seconds with three digits at least, and no more than a reader needs: whole ones from a thousand on.
 pub(crate) fn seconds(value: f64) -> String {
-    let text = format!("{value:.6}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    without_zeros(&match value.abs() {
+        size if size >= 999.5 => return format!("{value:.0}"),
+        size if size >= 100.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        size if size >= 0.01 => format!("{value:.4}"),
+        _ => format!("{value:.6}"),
+    })
+}
+
+fn without_zeros(number: &str) -> String {
+    number.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A length of time in seconds, and in days, hours and minutes where that helps.
@@ -95,7 +109,12 @@ mod tests {
     fn times_read_well() {
         assert_eq!(duration(59.25), "59.25 s");
         assert_eq!(duration(7_260.0), "7260 s (2 h 1 min)");
-        assert_eq!(duration(200_000.000001), "200000.000001 s (2 d 7 h)");
+        assert_eq!(duration(97_602.190531), "97602 s (1 d 3 h)");
+        assert_eq!(exact_seconds(200_000.000001), "200000.000001");
+        assert_eq!(
+            [0.0, 0.000002, 0.5, 150.0, 999.96].map(seconds).join(" "),
+            "0 0.000002 0.5 150 1000"
+        );
         assert_eq!(clock(59.9), "");
         assert_eq!(clock(200_040.0), "2 d 7 h 34 min");
         assert_eq!(number(1234.56), "1234.6");

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use haggle_model::AttemptOutcome;
+use haggle_results::reader::{AttemptRow, Rows};
 use haggle_results::{ResultsError, RunReader};
 use serde::Serialize;
 
@@ -37,9 +38,9 @@ pub(super) fn differences(
 ) -> Result<AttemptDifferences, ResultsError> {
     let mut counts: BTreeMap<AttemptOutcome, [usize; 2]> = BTreeMap::new();
     for (side, run) in [a, b].into_iter().enumerate() {
-        for attempt in run.attempts()? {
+        AttemptRow::each(run, &Rows::all(), |attempt| {
             counts.entry(attempt.outcome).or_default()[side] += 1;
-        }
+        })?;
     }
     let pair = |(outcome, [a, b]): (AttemptOutcome, [usize; 2])| OutcomePair {
         outcome: outcome.name(),

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 
 use haggle_results::columns::Table;
-use haggle_results::{JobRow, ResultsError, RunReader};
+use haggle_results::{ResultsError, RunReader};
 use serde::{Serialize, Serializer};
 
-use super::same::Pairs;
+use super::same::{Job, Pairs};
 
 /// What became of some jobs in one run, relative to another: the base.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -125,8 +125,8 @@ pub(super) fn of_pairs(pairs: &Pairs<'_>) -> Impact {
     impact
 }
 
-fn finish(job: &JobRow) -> Option<f64> {
-    (!matches!(job.outcome.as_str(), "rejected" | "unfinished")).then_some(job.left)
+fn finish(job: &Job) -> Option<f64> {
+    (!matches!(&*job.outcome, "rejected" | "unfinished")).then_some(job.left)
 }
 
 /// What became of the jobs of `other` relative to `base`; classes are those of the base.

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use haggle_results::JobRow;
 use serde::Serialize;
 
-use super::same::Pairs;
+use super::same::{Job, Pairs};
 
 /// What became of the jobs of two runs. All but the first four fields are about those that are the
 /// same in both.
@@ -100,11 +99,11 @@ pub(super) fn differences(pairs: &Pairs<'_>, most: usize) -> JobDifferences {
         ..JobDifferences::default()
     };
     let mut outcomes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    let mut moved: Vec<(&JobRow, &JobRow, f64)> = Vec::new();
+    let mut moved: Vec<(&Job, &Job, f64)> = Vec::new();
     for &(a, b) in &pairs.same {
         differences.other_provider += usize::from(a.provider != b.provider);
         if a.outcome != b.outcome {
-            *outcomes.entry((&a.outcome, &b.outcome)).or_default() += 1;
+            *outcomes.entry((&*a.outcome, &*b.outcome)).or_default() += 1;
         }
         match (a.start, b.start) {
             (Some(start_a), Some(start_b)) => {
@@ -123,14 +122,14 @@ pub(super) fn differences(pairs: &Pairs<'_>, most: usize) -> JobDifferences {
     }
     // Stable, so that jobs of one difference stay in order of workload and number.
     moved.sort_by(|left, right| right.2.total_cmp(&left.2));
-    let pair = |&(a, b, _): &(&JobRow, &JobRow, f64)| JobPair {
-        workload: a.workload.clone(),
+    let pair = |&(a, b, _): &(&Job, &Job, f64)| JobPair {
+        workload: a.workload.to_string(),
         job_id: a.job_id,
         processors: a.processors,
         start_a: a.start.unwrap_or_default(),
         start_b: b.start.unwrap_or_default(),
-        provider_a: a.provider.clone(),
-        provider_b: b.provider.clone(),
+        provider_a: a.provider.as_deref().map(str::to_owned),
+        provider_b: b.provider.as_deref().map(str::to_owned),
     };
     differences.largest = moved.iter().take(most).map(pair).collect();
     let change = |((a, b), jobs): ((&str, &str), usize)| OutcomeChange {

@@ -3,28 +3,109 @@
 
 use std::collections::BTreeMap;
 
+use std::rc::Rc;
+
 use haggle_model::AttemptOutcome;
-use haggle_results::{JobRow, ResultsError, RunReader};
+use haggle_results::reader::{AttemptRow, CellValue, Rows};
+use haggle_results::{ResultsError, RunReader, Table};
+
+/// A job as far as it is compared: of a large run there are many.
+pub(super) struct Job {
+    pub(super) job: i64,
+    pub(super) job_id: i64,
+    pub(super) workload: Rc<str>,
+    pub(super) submit: f64,
+    pub(super) processors: i64,
+    pub(super) requested_time: f64,
+    pub(super) shape: Rc<str>,
+    pub(super) start: Option<f64>,
+    pub(super) left: f64,
+    pub(super) outcome: Rc<str>,
+    pub(super) provider: Option<Rc<str>>,
+    pub(super) attempts: i64,
+}
+
+impl Job {
+    const COLUMNS: [&str; 12] = [
+        "job",
+        "job_id",
+        "workload_name",
+        "submission_time",
+        "requested_number_of_resources",
+        "requested_time",
+        "shape",
+        "starting_time",
+        "left_time",
+        "outcome",
+        "provider",
+        "attempts",
+    ];
+
+    /// All jobs of a run.
+    ///
+    /// # Errors
+    /// If the table is missing or damaged.
+    pub(super) fn all(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
+        let mut names: BTreeMap<String, Rc<str>> = BTreeMap::new();
+        let mut name = |text: &str| match names.get(text) {
+            Some(known) => Rc::clone(known),
+            None => Rc::clone(names.entry(text.to_owned()).or_insert_with(|| text.into())),
+        };
+        let mut jobs = Vec::new();
+        run.in_batches(Table::Jobs, &Job::COLUMNS, &Rows::all(), |data| {
+            for row in 0..data.rows() {
+                let real = |name| match data.cell(row, name) {
+                    CellValue::Real(value) => Some(value),
+                    _ => None,
+                };
+                let whole = |name| match data.cell(row, name) {
+                    CellValue::Integer(value) => value,
+                    _ => 0,
+                };
+                let mut text = |column| match data.cell(row, column) {
+                    CellValue::Text(text) => Some(name(text)),
+                    _ => None,
+                };
+                jobs.push(Job {
+                    job: whole("job"),
+                    job_id: whole("job_id"),
+                    workload: text("workload_name").unwrap_or_default(),
+                    submit: real("submission_time").unwrap_or_default(),
+                    processors: whole("requested_number_of_resources"),
+                    requested_time: real("requested_time").unwrap_or_default(),
+                    shape: text("shape").unwrap_or_default(),
+                    start: real("starting_time"),
+                    left: real("left_time").unwrap_or_default(),
+                    outcome: text("outcome").unwrap_or_default(),
+                    provider: text("provider"),
+                    attempts: whole("attempts"),
+                });
+            }
+            Ok(())
+        })?;
+        Ok(jobs)
+    }
+}
 
 /// The jobs of two runs, side by side.
 pub(super) struct Pairs<'a> {
     /// The same job in both.
-    pub(super) same: Vec<(&'a JobRow, &'a JobRow)>,
+    pub(super) same: Vec<(&'a Job, &'a Job)>,
     /// One number, but two jobs.
-    pub(super) other: Vec<&'a JobRow>,
-    pub(super) only_in_a: Vec<&'a JobRow>,
-    pub(super) only_in_b: Vec<&'a JobRow>,
+    pub(super) other: Vec<&'a Job>,
+    pub(super) only_in_a: Vec<&'a Job>,
+    pub(super) only_in_b: Vec<&'a Job>,
 }
 
 /// Pairs the jobs of two runs by workload and number in it.
 pub(super) fn pairs<'a>(
-    (run_a, a): (&RunReader, &'a [JobRow]),
-    (run_b, b): (&RunReader, &'a [JobRow]),
+    (run_a, a): (&RunReader, &'a [Job]),
+    (run_b, b): (&RunReader, &'a [Job]),
 ) -> Result<Pairs<'a>, ResultsError> {
     let (times_a, times_b) = (run_times(run_a, a)?, run_times(run_b, b)?);
-    let key = |job: &'a JobRow| ((job.workload.as_str(), job.job_id), job);
-    let in_a: BTreeMap<_, &JobRow> = a.iter().map(key).collect();
-    let in_b: BTreeMap<_, &JobRow> = b.iter().map(key).collect();
+    let key = |job: &'a Job| ((&*job.workload, job.job_id), job);
+    let in_a: BTreeMap<_, &Job> = a.iter().map(key).collect();
+    let in_b: BTreeMap<_, &Job> = b.iter().map(key).collect();
     let only_in_b = in_b.iter().filter(|(key, _)| !in_a.contains_key(*key));
     let only_in_b = only_in_b.map(|(_, job)| *job).collect();
     let mut pairs = Pairs { same: Vec::new(), other: Vec::new(), only_in_a: Vec::new(), only_in_b };
@@ -41,7 +122,7 @@ pub(super) fn pairs<'a>(
 }
 
 /// Whether two jobs were submitted as one would be.
-fn is_same(a: &JobRow, b: &JobRow) -> bool {
+fn is_same(a: &Job, b: &Job) -> bool {
     a.submit == b.submit
         && a.processors == b.processors
         && a.requested_time == b.requested_time
@@ -73,19 +154,19 @@ impl RunTime {
 struct RunTimes(BTreeMap<i64, RunTime>);
 
 impl RunTimes {
-    fn of(&self, job: &JobRow) -> RunTime {
+    fn of(&self, job: &Job) -> RunTime {
         self.0.get(&job.job).copied().unwrap_or(RunTime::UNKNOWN)
     }
 }
 
 /// The run times of rigid jobs that came to an end of their own: what they computed in all attempts, or
 /// what one on a grid had done.
-fn run_times(run: &RunReader, jobs: &[JobRow]) -> Result<RunTimes, ResultsError> {
+fn run_times(run: &RunReader, jobs: &[Job]) -> Result<RunTimes, ResultsError> {
     let resources = run.resources()?.into_iter();
     let speeds: BTreeMap<String, f64> = resources.map(|it| (it.provider, it.speed)).collect();
     let mut computed: BTreeMap<i64, f64> = BTreeMap::new();
     let mut times: BTreeMap<i64, RunTime> = BTreeMap::new();
-    for it in run.attempts()? {
+    AttemptRow::each(run, &Rows::all(), |it| {
         let done = it.work_at_end.filter(|_| it.outcome == AttemptOutcome::Completed);
         if let Some(done) = done {
             times.insert(it.job, RunTime { low: done, high: done });
@@ -96,9 +177,9 @@ fn run_times(run: &RunReader, jobs: &[JobRow]) -> Result<RunTimes, ResultsError>
             };
             *computed.entry(it.job).or_default() += seconds;
         }
-    }
-    for job in jobs.iter().filter(|it| it.outcome == "completed" && it.shape == "rigid") {
-        let speed = job.provider.as_ref().and_then(|provider| speeds.get(provider));
+    })?;
+    for job in jobs.iter().filter(|it| &*it.outcome == "completed" && &*it.shape == "rigid") {
+        let speed = job.provider.as_ref().and_then(|provider| speeds.get(&**provider));
         if let (Some(&seconds), Some(&speed)) = (computed.get(&job.job), speed) {
             times.insert(job.job, RunTime::rounded(seconds, speed, job.attempts));
         }

@@ -6,6 +6,7 @@ use haggle_results::{About, JobRow, ResourceRow};
 use serde::Serialize;
 
 use super::spent::{Column, Ledger, Part, Spent, micros};
+use super::statics::{Place, Statics};
 use super::supply::{Market, NO_LIMIT, Waiting};
 use super::{Attempt, Chronicle, Story};
 
@@ -37,7 +38,7 @@ type Link<'a> = (&'a AttemptRow, Option<&'a CheckpointRow>);
 pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     let (own, checkpoints) = rows(all, job);
     let chain = chain(job, &own, &checkpoints);
-    story.parts = spent(all, job, &own, &chain);
+    story.parts = spent(all, job, &own, &chain, &mut story.statics);
     let counts = |it: &AttemptRow| chain.iter().any(|(link, _)| link.attempt == it.attempt);
     let told = |it: &&AttemptRow| attempt(it, counts(it), &checkpoints, &all.outages);
     story.attempts = own.iter().map(told).collect();
@@ -47,7 +48,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
 /// What the time of a job of a grid was spent on.
 pub(super) fn parts(all: &Chronicle, job: &JobRow) -> Vec<Spent> {
     let (own, checkpoints) = rows(all, job);
-    spent(all, job, &own, &chain(job, &own, &checkpoints))
+    spent(all, job, &own, &chain(job, &own, &checkpoints), &mut None)
 }
 
 /// Its attempts, and their checkpoints.
@@ -58,11 +59,22 @@ fn rows<'a>(all: &'a Chronicle, job: &JobRow) -> (Vec<&'a AttemptRow>, Vec<&'a C
     (own, checkpoints.collect())
 }
 
-fn spent(all: &Chronicle, job: &JobRow, own: &[&AttemptRow], chain: &[Link<'_>]) -> Vec<Spent> {
+fn spent(
+    all: &Chronicle,
+    job: &JobRow,
+    own: &[&AttemptRow],
+    chain: &[Link<'_>],
+    statics: &mut Option<Statics>,
+) -> Vec<Spent> {
     let mut ledger = Ledger::new(job);
     // In a schedule a task has its turn on a resource of its own, whatever is free elsewhere.
     let can_start = if all.about.static_schedules { Part::Order } else { Part::Round };
-    let mut waiting = Waiting::new(all.grid_market.supply_anywhere(1), job.ready, can_start);
+    let mut anywhere = Waiting::new(all.grid_market.supply_anywhere(1), job.ready, can_start);
+    let mut waiting =
+        |ledger: &mut Ledger, until: i64| match Place::of(all, job, own, ledger.told()) {
+            Some(place) => place.tell(ledger, until, statics),
+            None => anywhere.until(ledger, until),
+        };
     for (at, &(it, checkpoint)) in chain.iter().enumerate() {
         let Some((dispatched, left)) = it.slot() else { continue };
         idle(&mut ledger, &mut waiting, own, micros(dispatched));
@@ -100,7 +112,12 @@ fn computed(
 
 /// No attempt that counts had a slot: in vain while another one computed, waiting for data while one
 /// had its slot, else at the scheduler.
-fn idle(ledger: &mut Ledger, waiting: &mut Waiting<'_>, attempts: &[&AttemptRow], until: i64) {
+fn idle(
+    ledger: &mut Ledger,
+    waiting: &mut impl FnMut(&mut Ledger, i64),
+    attempts: &[&AttemptRow],
+    until: i64,
+) {
     let times = |it: &&AttemptRow| {
         let (dispatched, left) = it.slot()?;
         Some([dispatched, it.start.unwrap_or(left), left].map(micros))
@@ -119,7 +136,7 @@ fn idle(ledger: &mut Ledger, waiting: &mut Waiting<'_>, attempts: &[&AttemptRow]
         } else if attempts.iter().any(|&[dispatched, start, _]| dispatched <= now && now < start) {
             ledger.until(time, Part::Transfers);
         } else {
-            waiting.until(ledger, time);
+            waiting(ledger, time);
         }
     }
 }

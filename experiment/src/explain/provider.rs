@@ -4,6 +4,7 @@ use haggle_results::reader::{AttemptRow, CrashRow, MaintenanceRow, OutageRow};
 use haggle_results::{JobRow, PlacementRow, ResourceRow};
 use serde::Serialize;
 
+use super::line::Line;
 use super::queue::Others;
 use super::spent::{Column, Ledger, Part, micros};
 use super::supply::{Market, Supply, Waiting};
@@ -156,9 +157,13 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
             story.maintenance = maintenance(all, job, planned);
         }
         let waiting = tell_rigid(&mut ledger, job, waiting, &own, start_up);
-        if !waiting.stretches.is_empty() {
-            let others = others(all, job);
-            story.wait = others.and_then(|it| it.during(job, waiting.stretches, &waiting.free));
+        if let Some(others) = others(all, job) {
+            let line = others.line.as_ref();
+            story.backfilled = line.and_then(|it| it.backfilled(job.job));
+            story.booked = line.and_then(|it| it.booked(job.job));
+            if !waiting.stretches.is_empty() {
+                story.wait = others.during(job, waiting.stretches, &waiting.free);
+            }
         }
     }
     story.parts = ledger.spent();
@@ -281,13 +286,17 @@ fn tell_bag(ledger: &mut Ledger, job: &JobRow, supply: Supply<'_>, held: &[&Plac
 /// All that the job's provider did for others.
 fn others<'a>(all: &'a Chronicle, job: &JobRow) -> Option<Others<'a>> {
     let provider = job.provider.as_ref()?;
-    let attempts = all.attempts.iter();
+    let here = || all.attempts.iter().filter(|it| it.provider == *provider);
     let placements = all.placements.iter();
+    let resource = all.resources.iter().find(|it| it.provider == *provider)?;
+    let jobs = all.jobs.iter().map(|it| (it.job, it)).collect();
+    let line = Line::of(resource, here(), &jobs, &all.outages, &all.maintenance);
     Some(Others {
-        resource: all.resources.iter().find(|it| it.provider == *provider)?,
-        jobs: all.jobs.iter().map(|it| (it.job, it)).collect(),
-        attempts: attempts.filter(|it| it.provider == *provider && it.job != job.job).collect(),
+        resource,
+        attempts: here().filter(|it| it.job != job.job).collect(),
         placements: placements.filter(|it| it.provider == *provider && it.job != job.job).collect(),
+        line: line.filter(|it| it.is_for(job)),
+        jobs,
     })
 }
 

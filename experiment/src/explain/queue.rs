@@ -6,6 +6,7 @@ use haggle_results::reader::AttemptRow;
 use haggle_results::{JobRow, PlacementRow, ResourceRow};
 use serde::Serialize;
 
+use super::line::{Held, Line, Queued};
 use super::supply::Free;
 
 /// What happened at the provider while the job waited there.
@@ -17,10 +18,13 @@ pub struct Wait {
     pub processors: i64,
     /// Its local scheduler.
     pub scheduler: String,
-    /// Jobs that were waiting there when it came.
-    pub ahead: usize,
-    /// How many of them still waited when it had started for the last time, or left.
-    pub ahead_passed: usize,
+    /// Jobs that stood before it when it came, in this order; of a queue with an order that the tables do not tell, all
+    /// that waited there.
+    pub ahead: Vec<Queued>,
+    /// The numbers of those of them that still waited when it had started for the last time, or left.
+    pub passed: Vec<i64>,
+    /// Why it did not start in the longest stretch with enough free processors, as far as the queue tells it.
+    pub held: Option<Held>,
     /// Fewest free processors.
     pub free_min: i64,
     /// Most free processors.
@@ -31,8 +35,8 @@ pub struct Wait {
     pub enough: f64,
     /// The longest stretch with enough free processors.
     pub longest_enough: Option<(f64, f64)>,
-    /// Jobs that gave back processors at the instant at which it started for the last time.
-    pub ended_at_start: usize,
+    /// Jobs that gave back processors at the instant at which it started for the last time, by their numbers.
+    pub freed_by: Vec<i64>,
     /// Processors that these gave back.
     pub freed_at_start: i64,
     /// Who held processors meanwhile, most processor-seconds first.
@@ -85,6 +89,8 @@ pub(super) struct Others<'a> {
     pub(super) jobs: BTreeMap<i64, &'a JobRow>,
     pub(super) attempts: Vec<&'a AttemptRow>,
     pub(super) placements: Vec<&'a PlacementRow>,
+    /// Its queue, if it is a plain one.
+    pub(super) line: Option<Line<'a>>,
 }
 
 impl Others<'_> {
@@ -97,9 +103,16 @@ impl Others<'_> {
     ) -> Option<Wait> {
         let (came, &(_, until)) = (job.queued?, stretches.last()?);
         let (free_min, free_max) = free.range?;
-        let waiting = self.waits();
-        let ahead = waiting.values().filter(|(queued, since)| *queued < came && *since > came);
-        let ahead: Vec<_> = ahead.collect();
+        let line = self.line.as_ref();
+        let ahead = line.and_then(|it| it.ahead(job.job)).unwrap_or_else(|| self.waiting_at(came));
+        let waits = |it: &&Queued| {
+            it.start.is_none_or(|start| start > until) && {
+                let left = self.jobs.get(&it.job).map_or(f64::INFINITY, |job| job.left);
+                it.start.is_some() || left > until
+            }
+        };
+        let passed = ahead.iter().filter(waits).map(|it| it.job).collect();
+        let held = free.longest().and_then(|(from, _)| line?.held(job.job, from));
         let freed = self.placements.iter().filter(|it| job.start == Some(it.end));
         let mut freed_by: BTreeMap<i64, i64> = BTreeMap::new();
         for it in freed {
@@ -108,33 +121,45 @@ impl Others<'_> {
         Some(Wait {
             processors: self.resource.processors,
             scheduler: self.resource.scheduler.clone(),
-            ahead: ahead.len(),
-            ahead_passed: ahead.iter().filter(|(_, since)| *since > until).count(),
+            ahead,
+            passed,
+            held,
             free_min,
             free_max,
             free_mean: free.mean(),
             enough: free.enough(),
             longest_enough: free.longest(),
-            ended_at_start: freed_by.len(),
             freed_at_start: freed_by.values().sum(),
+            freed_by: freed_by.into_keys().collect(),
             holders: self.holders(&stretches),
             overtakers: self.overtakers(came, &stretches),
             stretches,
         })
     }
 
-    /// When each job was queued here, and when it first started or left without that. Of jobs that came at the
-    /// same instant the tables do not say which was first.
-    fn waits(&self) -> BTreeMap<i64, (f64, f64)> {
-        let mut waits: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
+    /// Who waited here at an instant, the first one to be queued first. Of jobs that came at the same instant the tables
+    /// do not say which was first.
+    fn waiting_at(&self, came: f64) -> Vec<Queued> {
+        let mut stays: BTreeMap<i64, Queued> = BTreeMap::new();
         for it in &self.attempts {
-            let Some(queued) = it.queued else { continue };
-            let left = || self.jobs.get(&it.job).map_or(f64::INFINITY, |job| job.left);
-            let start = it.start.unwrap_or_else(left);
-            let wait = waits.entry(it.job).or_insert((queued, start));
-            *wait = (wait.0.min(queued), wait.1.min(start));
+            let (Some(queued), Some(job)) = (it.queued, self.jobs.get(&it.job)) else { continue };
+            let stay = stays.entry(it.job).or_insert_with(|| Queued {
+                job: it.job,
+                workload: job.workload.clone(),
+                job_id: job.job_id,
+                processors: it.processors,
+                limit: job.walltime,
+                queued,
+                start: it.start,
+            });
+            stay.queued = stay.queued.min(queued);
+            stay.start = [stay.start, it.start].into_iter().flatten().reduce(f64::min);
         }
-        waits
+        let left = |it: &Queued| self.jobs.get(&it.job).map_or(f64::INFINITY, |job| job.left);
+        stays.retain(|_, it| it.queued < came && it.start.unwrap_or_else(|| left(it)) > came);
+        let mut waiting = Vec::from_iter(stays.into_values());
+        waiting.sort_by(|a, b| a.queued.total_cmp(&b.queued).then(a.job.cmp(&b.job)));
+        waiting
     }
 
     fn holders(&self, stretches: &[(f64, f64)]) -> Vec<Holder> {

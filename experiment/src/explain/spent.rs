@@ -23,6 +23,8 @@ pub enum Part {
     Round,
     /// There would have been enough free processors, or a slot, if none had been down.
     Down,
+    /// The resource where a static schedule had the task worked again, and the scheduler had not heard of that.
+    RepairUnknown,
     /// There would have been enough if none had been in maintenance; or enough were free, and a window
     /// was to begin within its requested time that leaves the provider too few.
     Maintenance,

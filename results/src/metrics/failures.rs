@@ -28,7 +28,7 @@ pub struct FailureMetrics {
     pub work_checkpoints: f64,
     /// What was running, or had been saved, when the run stopped, processor-seconds.
     pub work_unfinished: f64,
-    /// 100 X / (U + X), where U and X are useful and lost work, as of a grid.
+    /// 100 × `work_lost` / `work`: the metric `lost_work`.
     pub lost_percent_of_work: Option<f64>,
     /// Jobs that were over, or unfinished, later than promised, and those that failed
     /// although their completion was promised.
@@ -168,7 +168,7 @@ pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
         attempts_lost: logs.iter().map(|log| log.attempts_lost).sum(),
         lost_percent_of_work: summary::ratio(
             100.0 * seconds(log.work_lost()),
-            seconds(done.useful + log.work_lost()),
+            seconds(metrics.work()),
         ),
         work: seconds(metrics.work()),
         work_useful: seconds(done.useful),

@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Group, Summary};
+use super::{FailureMetrics, GridWork, Group, Summary};
 use crate::tables::JobRow;
 
 /// In what a metric is counted.
@@ -126,9 +126,25 @@ pub const NAMED: &[Named] = &[
     jobs("rejected_jobs", "rejected jobs", Number, "jobs that nobody queued", |it| count(it.outcomes.rejected)),
     jobs("unfinished_jobs", "unfinished jobs", Number, "jobs that ran or waited when the run stopped", |it| count(it.outcomes.running + it.outcomes.waiting)),
     jobs("promises_broken", "broken promises", Number, "completed jobs that ended later than their provider had promised", |it| count(it.outcomes.promises_broken)),
-    run("lost_work", "lost work", Percent, "100 × lost / (useful + lost) work, where failures undid what is lost", |it| match (&it.failures, &it.grid) {
-        (Some(failures), _) => failures.lost_percent_of_work,
-        (None, grid) => grid.as_ref()?.lost_percent_of_work,
+    run("useful_work", "useful work", Percent, "100 × work that ran to its end or limit / all work; all work = useful + lost + checkpoints + unfinished, on a grid useful + lost + duplicate + in progress", |it| match of_work(it)? {
+        (Whose::Providers(it), all) => percent(it.work_useful, all),
+        (Whose::Grid(it), all) => percent(it.useful, all),
+    }),
+    run("lost_work", "lost work", Percent, "100 × work that failures undid / all work", |it| match of_work(it)? {
+        (Whose::Providers(it), all) => percent(it.work_lost, all),
+        (Whose::Grid(it), all) => percent(it.lost, all),
+    }),
+    run("checkpoint_work", "work on checkpoints", Percent, "100 × processors × time of reading and writing checkpoints / all work; missing on a grid, where they take slot time and no work", |it| {
+        let failures = it.failures.as_ref()?;
+        percent(failures.work_checkpoints, failures.work)
+    }),
+    run("wasted_work", "wasted work", Percent, "lost_work + checkpoint_work", |it| {
+        let failures = it.failures.as_ref()?;
+        percent(failures.work_lost + failures.work_checkpoints, failures.work)
+    }),
+    run("wasted_hours", "wasted processor hours", Number, "the same in processors × hours: node hours where a processor is a node", |it| {
+        let failures = it.failures.as_ref()?;
+        Some((failures.work_lost + failures.work_checkpoints) / 3600.0)
     }),
     run("availability", "availability", Share, "share of the time in which processors, or resources of a grid, were up", |it| match (&it.failures, &it.grid) {
         (Some(failures), _) => failures.availability,
@@ -137,6 +153,25 @@ pub const NAMED: &[Named] = &[
     run("items_disclosed", "items disclosed", Number, "items told about resources and plans", |it| count(it.items_disclosed)),
     Named { name: "messages", title: "messages", unit: Number, meaning: "messages between actors, in figures and claims only", of_each: None, source: Source::Tables },
 ];
+
+/// Whose work it is.
+enum Whose<'s> {
+    Providers(&'s FailureMetrics),
+    Grid(&'s GridWork),
+}
+
+/// The work of providers that may fail, else of a grid, and all of it.
+fn of_work(summary: &Summary) -> Option<(Whose<'_>, f64)> {
+    match (&summary.failures, &summary.grid) {
+        (Some(failures), _) => Some((Whose::Providers(failures), failures.work)),
+        (None, Some(grid)) => Some((Whose::Grid(&grid.work), grid.work.total)),
+        (None, None) => None,
+    }
+}
+
+fn percent(part: f64, all: f64) -> Option<f64> {
+    (all > 0.0).then(|| 100.0 * part / all)
+}
 
 fn count(count: u64) -> Option<f64> {
     Some(count as f64)

@@ -1,60 +1,87 @@
-//! Columns out of a CSV file.
+//! Rows out of a CSV file.
 
 use std::path::Path;
 
-use super::{ColumnData, TextBuilder};
+use super::batch::{Batch, ColumnBuilder, ROWS_AT_ONCE};
+use super::pick::Rows;
+use super::{ColumnData, Take};
 use crate::ResultsError;
 use crate::columns::Kind;
 
-pub(super) fn read(
+/// Gives some columns of the rows that are asked for, some thousand rows at once, as `batch`; it keeps the last ones.
+pub(super) fn each(
     path: &Path,
     wanted: &[(&'static str, Kind)],
-) -> Result<Vec<ColumnData>, ResultsError> {
+    (rows, keys): (&Rows, &[(&'static str, Kind)]),
+    batch: &mut Batch,
+    take: &mut Take<'_>,
+) -> Result<(), ResultsError> {
     let damaged = |error: csv::Error| ResultsError::damaged(path, error);
     let mut reader = csv::Reader::from_path(path).map_err(damaged)?;
     let header = reader.headers().map_err(damaged)?.clone();
-    let places = wanted
-        .iter()
-        .map(|(name, _)| {
+    let places = |columns: &[(&'static str, Kind)]| {
+        let place = |(name, _): &(&'static str, Kind)| {
             header.iter().position(|column| column == *name).ok_or_else(|| {
                 ResultsError::MissingColumn { path: path.to_owned(), column: (*name).to_owned() }
             })
-        })
-        .collect::<Result<Vec<usize>, _>>()?;
-
-    let mut columns: Vec<ColumnData> =
-        wanted.iter().map(|&(_, kind)| ColumnData::new(kind)).collect();
-    let mut texts: Vec<TextBuilder> = wanted.iter().map(|_| TextBuilder::default()).collect();
+        };
+        columns.iter().map(place).collect::<Result<Vec<usize>, _>>()
+    };
+    let (places, key_places) = (places(wanted)?, places(keys)?);
+    let mut key = Batch::new(keys.iter().map(|it| it.1));
     let mut record = csv::StringRecord::new();
     while reader.read_record(&mut record).map_err(damaged)? {
-        for (i, &place) in places.iter().enumerate() {
-            let cell = record.get(place).unwrap_or("");
-            let wrong = |expected| ResultsError::WrongType {
-                path: path.to_owned(),
-                column: wanted[i].0.to_owned(),
-                expected,
-                found: format!(
-                    "`{cell}` in line {}",
-                    record.position().map_or(0, csv::Position::line)
-                ),
-            };
-            match &mut columns[i] {
-                ColumnData::Real(values) => {
-                    values.push(parsed(cell).ok_or_else(|| wrong("a number"))?);
-                }
-                ColumnData::Integer(values) => {
-                    values.push(parsed(cell).ok_or_else(|| wrong("an integer"))?);
-                }
-                ColumnData::Text(_) => texts[i].push(Some(cell)),
+        if !keys.is_empty() {
+            push(path, &record, (keys, &key_places), key.columns())?;
+            let values = key.take();
+            let column = |name| at(keys, &values, name);
+            if rows.found(1, &column) == [false] {
+                continue;
             }
         }
-    }
-    for (column, text) in columns.iter_mut().zip(texts) {
-        if let ColumnData::Text(values) = column {
-            *values = text.column;
+        push(path, &record, (wanted, &places), batch.columns())?;
+        if batch.rows() % ROWS_AT_ONCE == 0 {
+            take(batch)?;
         }
     }
-    Ok(columns)
+    Ok(())
+}
+
+/// The values of a column by its name.
+pub(super) fn at<'d>(
+    columns: &[(&'static str, Kind)],
+    values: &'d [ColumnData],
+    name: &str,
+) -> Option<&'d ColumnData> {
+    columns.iter().position(|it| it.0 == name).and_then(|place| values.get(place))
+}
+
+/// Appends the fields of a record.
+fn push(
+    path: &Path,
+    record: &csv::StringRecord,
+    (wanted, places): (&[(&'static str, Kind)], &[usize]),
+    columns: &mut [ColumnBuilder],
+) -> Result<(), ResultsError> {
+    for ((&(name, _), &place), column) in wanted.iter().zip(places).zip(columns) {
+        let cell = record.get(place).unwrap_or("");
+        let wrong = |expected| ResultsError::WrongType {
+            path: path.to_owned(),
+            column: name.to_owned(),
+            expected,
+            found: format!("`{cell}` in line {}", record.position().map_or(0, csv::Position::line)),
+        };
+        match &mut column.data {
+            ColumnData::Real(values) => {
+                values.push(parsed(cell).ok_or_else(|| wrong("a number"))?);
+            }
+            ColumnData::Integer(values) => {
+                values.push(parsed(cell).ok_or_else(|| wrong("an integer"))?);
+            }
+            ColumnData::Text(_) => column.texts.push(Some(cell)),
+        }
+    }
+    Ok(())
 }
 
 /// The value of a cell, `Some(None)` if it is empty, `None` if it is something else.

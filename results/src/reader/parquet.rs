@@ -1,4 +1,8 @@
-//! Columns out of a Parquet file.
+//! Rows out of a Parquet file.
+//!
+//! A row group is left out if the smallest and largest values of its columns say that it has none of the rows. Of the
+//! others, the columns of the conditions are decoded first; of all other columns, pages without a row are skipped
+//! as they are, packed.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,30 +11,75 @@ use parquet::basic::Type as Physical;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::statistics::Statistics;
 use parquet::schema::types::ColumnDescriptor;
 
-use super::{ColumnData, TextBuilder};
+use super::ColumnData;
+use super::Take;
+use super::batch::{Batch, ColumnBuilder, ROWS_AT_ONCE};
+use super::csv::at;
+use super::pick::Rows;
 use crate::ResultsError;
 use crate::columns::Kind;
 
-/// Rows that are decoded at once.
-const ROWS_AT_ONCE: usize = 65_536;
+/// Rows of a row group that follow each other: the first one, and how many.
+type Range = (usize, usize);
 
-/// Some columns: all rows, or so many from a first one on.
+/// All rows of some columns, or so many from a first one on.
 pub(crate) fn read(
     path: &Path,
     wanted: &[(&'static str, Kind)],
     part: Option<(usize, usize)>,
 ) -> Result<Vec<ColumnData>, ResultsError> {
+    let mut all = Batch::new(wanted.iter().map(|it| it.1));
+    each(path, wanted, part, (&Rows::all(), &[]), &mut all, &mut |_| Ok(()))?;
+    Ok(all.take())
+}
+
+/// Gives some columns of the rows that are asked for, some thousand rows at once, as `batch`: of all rows, or of so
+/// many from a first one on.
+pub(super) fn each(
+    path: &Path,
+    wanted: &[(&'static str, Kind)],
+    part: Option<(usize, usize)>,
+    (rows, keys): (&Rows, &[(&'static str, Kind)]),
+    batch: &mut Batch,
+    take: &mut Take<'_>,
+) -> Result<(), ResultsError> {
     let file = File::open(path).map_err(|error| ResultsError::read(path, error))?;
     let damaged = |error: ParquetError| ResultsError::damaged(path, error);
     let file = SerializedFileReader::new(file).map_err(damaged)?;
-    let read = |&(name, kind): &(&'static str, Kind)| {
-        let place = find(&file, path, name, kind)?;
-        column(&file, place, kind, part).map_err(damaged)
+    let places = |columns: &[(&'static str, Kind)]| {
+        let place = |&(name, kind): &(&'static str, Kind)| find(&file, path, name, kind);
+        columns.iter().map(place).collect::<Result<Vec<usize>, _>>()
     };
-    wanted.iter().map(read).collect()
+    let (wanted, keys) = (places(wanted)?, (places(keys)?, keys));
+    let (mut skip, mut left) = part.unwrap_or((0, usize::MAX));
+    for i in 0..file.num_row_groups() {
+        let group = file.get_row_group(i).map_err(damaged)?;
+        let all = group.metadata().num_rows() as usize;
+        let skipped = skip.min(all);
+        skip -= skipped;
+        let count = left.min(all - skipped);
+        left -= count;
+        let ranges = match count {
+            0 => Vec::new(),
+            _ => asked(&*group, (skipped, count), (rows, &keys.0, keys.1)).map_err(damaged)?,
+        };
+        let mut readers = Vec::with_capacity(wanted.len());
+        for &place in wanted.iter().filter(|_| !ranges.is_empty()) {
+            readers.push(Cursor::new(&*group, place).map_err(damaged)?);
+        }
+        for ranges in in_parts(&ranges) {
+            for (reader, column) in readers.iter_mut().zip(batch.columns()) {
+                reader.read(&ranges, column).map_err(damaged)?;
+            }
+            take(batch)?;
+        }
+    }
+    Ok(())
 }
 
 /// The place of a column that holds what it should.
@@ -66,80 +115,146 @@ fn holds(column: &ColumnDescriptor, kind: Kind) -> bool {
     column.physical_type() == physical && column.max_rep_level() == 0
 }
 
-/// The values of a column in all row groups, or in that part of its rows.
-fn column(
-    file: &SerializedFileReader<File>,
-    place: usize,
-    kind: Kind,
-    part: Option<(usize, usize)>,
-) -> Result<ColumnData, ParquetError> {
-    let (mut skip, mut left) = part.unwrap_or((0, usize::MAX));
-    let mut data = ColumnData::new(kind);
-    let mut texts = TextBuilder::default();
-    for i in 0..file.num_row_groups() {
-        let group = file.get_row_group(i)?;
-        let all = group.metadata().num_rows() as usize;
-        let skipped = skip.min(all);
-        skip -= skipped;
-        let rows = left.min(all - skipped);
-        left -= rows;
-        if rows == 0 {
-            continue;
+/// The rows of a part of a row group that are asked for.
+fn asked(
+    group: &dyn RowGroupReader,
+    part: Range,
+    (rows, places, keys): (&Rows, &[usize], &[(&'static str, Kind)]),
+) -> Result<Vec<Range>, ParquetError> {
+    if keys.is_empty() {
+        return Ok(vec![part]);
+    }
+    let range = |name| {
+        let place = keys.iter().position(|key| key.0 == name)?;
+        smallest_and_largest(group.metadata(), places[place])
+    };
+    if !rows.may_be_in(&range) {
+        return Ok(Vec::new());
+    }
+    let mut readers = places
+        .iter()
+        .map(|&place| Cursor::new(group, place))
+        .collect::<Result<Vec<_>, ParquetError>>()?;
+    let mut batch = Batch::new(keys.iter().map(|it| it.1));
+    let mut found: Vec<Range> = Vec::new();
+    for (first, count) in in_parts(&[part]).into_iter().flatten() {
+        for (reader, column) in readers.iter_mut().zip(batch.columns()) {
+            reader.read(&[(first, count)], column)?;
         }
-        let rows = (skipped, rows);
-        match (group.get_column_reader(place)?, &mut data) {
-            (ColumnReader::DoubleColumnReader(reader), ColumnData::Real(values)) => {
-                values_of(reader, rows, |value| {
-                    values.push(value.copied());
-                    Ok(())
-                })?;
+        let values = batch.take();
+        let column = |name| at(keys, &values, name);
+        let here = rows.found(count, &column);
+        for row in (0..count).filter(|&row| here[row]) {
+            match found.last_mut().filter(|last| last.0 + last.1 == first + row) {
+                Some(last) => last.1 += 1,
+                None => found.push((first + row, 1)),
             }
-            (ColumnReader::Int64ColumnReader(reader), ColumnData::Integer(values)) => {
-                values_of(reader, rows, |value| {
-                    values.push(value.copied());
-                    Ok(())
-                })?;
-            }
-            (ColumnReader::ByteArrayColumnReader(reader), ColumnData::Text(_)) => {
-                values_of(reader, rows, |value: Option<&ByteArray>| {
-                    texts.push(value.map(ByteArray::as_utf8).transpose()?);
-                    Ok(())
-                })?;
-            }
-            _ => return Err(ParquetError::General("a row group has a schema of its own".into())),
         }
     }
-    Ok(match data {
-        ColumnData::Text(_) => ColumnData::Text(texts.column),
-        other => other,
-    })
+    Ok(found)
+}
+
+/// The smallest and the largest value of a column in a row group, if the file says so and none is missing.
+fn smallest_and_largest(group: &RowGroupMetaData, place: usize) -> Option<(f64, f64)> {
+    let statistics = group.column(place).statistics()?;
+    statistics.null_count_opt().filter(|&missing| missing == 0)?;
+    match statistics {
+        Statistics::Int64(it) => Some((*it.min_opt()? as f64, *it.max_opt()? as f64)),
+        Statistics::Double(it) => Some((*it.min_opt()?, *it.max_opt()?)),
+        _ => None,
+    }
+}
+
+/// The same rows in parts of as many as are decoded at once.
+fn in_parts(ranges: &[Range]) -> Vec<Vec<Range>> {
+    let mut parts: Vec<Vec<Range>> = Vec::new();
+    let mut room = 0;
+    for &(mut first, mut count) in ranges {
+        while count > 0 {
+            if room == 0 {
+                parts.push(Vec::new());
+                room = ROWS_AT_ONCE;
+            }
+            let taken = count.min(room);
+            if let Some(part) = parts.last_mut() {
+                part.push((first, taken));
+            }
+            (first, count, room) = (first + taken, count - taken, room - taken);
+        }
+    }
+    parts
+}
+
+/// A column of a row group, read from its first row on.
+struct Cursor {
+    reader: ColumnReader,
+    at: usize,
+}
+
+impl Cursor {
+    fn new(group: &dyn RowGroupReader, place: usize) -> Result<Cursor, ParquetError> {
+        Ok(Cursor { reader: group.get_column_reader(place)?, at: 0 })
+    }
+
+    /// Appends the values of some rows, all of them behind those that were read before.
+    fn read(&mut self, ranges: &[Range], into: &mut ColumnBuilder) -> Result<(), ParquetError> {
+        let Cursor { reader, at } = self;
+        let texts = &mut into.texts;
+        match (reader, &mut into.data) {
+            (ColumnReader::DoubleColumnReader(reader), ColumnData::Real(values)) => {
+                values_of(reader, at, ranges, |value| {
+                    values.push(value.copied());
+                    Ok(())
+                })
+            }
+            (ColumnReader::Int64ColumnReader(reader), ColumnData::Integer(values)) => {
+                values_of(reader, at, ranges, |value| {
+                    values.push(value.copied());
+                    Ok(())
+                })
+            }
+            (ColumnReader::ByteArrayColumnReader(reader), ColumnData::Text(_)) => {
+                values_of(reader, at, ranges, |value: Option<&ByteArray>| {
+                    texts.push(value.map(ByteArray::as_utf8).transpose()?);
+                    Ok(())
+                })
+            }
+            _ => Err(ParquetError::General("a row group has a schema of its own".into())),
+        }
+    }
 }
 
 /// Gives every row's value, of which there must be as many as the row group says.
 fn values_of<T: DataType>(
-    mut reader: ColumnReaderImpl<T>,
-    (skipped, rows): (usize, usize),
+    reader: &mut ColumnReaderImpl<T>,
+    at: &mut usize,
+    ranges: &[Range],
     mut take: impl FnMut(Option<&T::T>) -> Result<(), ParquetError>,
 ) -> Result<(), ParquetError> {
     let (mut values, mut levels) = (Vec::new(), Vec::new());
-    if skipped > 0 && reader.skip_records(skipped)? < skipped {
-        return Err(ParquetError::EOF(format!("{rows} of {rows} values are missing")));
-    }
-    let mut left = rows;
-    while left > 0 {
-        values.clear();
-        levels.clear();
-        let at_once = ROWS_AT_ONCE.min(left);
-        let (read, _, _) = reader.read_records(at_once, Some(&mut levels), None, &mut values)?;
-        if read == 0 {
-            return Err(ParquetError::EOF(format!("{left} of {rows} values are missing")));
+    for &(first, rows) in ranges {
+        let missing = |left: usize| {
+            ParquetError::EOF(format!("{left} of {rows} values from row {first} on are missing"))
+        };
+        if first > *at && reader.skip_records(first - *at)? < first - *at {
+            return Err(missing(rows));
         }
-        left -= read;
-        // A column that is never empty has no levels.
-        levels.resize(read, 1);
-        let mut values = values.iter();
-        for &level in &levels {
-            take(if level > 0 { values.next() } else { None })?;
+        *at = first + rows;
+        let mut left = rows;
+        while left > 0 {
+            values.clear();
+            levels.clear();
+            let (read, _, _) = reader.read_records(left, Some(&mut levels), None, &mut values)?;
+            if read == 0 {
+                return Err(missing(left));
+            }
+            left -= read;
+            // A column that is never empty has no levels.
+            levels.resize(read, 1);
+            let mut values = values.iter();
+            for &level in &levels {
+                take(if level > 0 { values.next() } else { None })?;
+            }
         }
     }
     Ok(())

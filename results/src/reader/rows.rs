@@ -1,21 +1,28 @@
 //! Rows as structs: what figures, comparisons and explanations ask for. What they have stands in `tables/`.
 
-use super::RunReader;
+use super::{Keep, Rows, RunReader};
 use crate::ResultsError;
 use crate::tables::TableRow;
 
 impl RunReader {
-    /// All rows of a table.
-    pub(crate) fn rows<T: TableRow>(&self) -> Result<Vec<T>, ResultsError> {
-        let columns = T::DEFINITION.columns.iter();
-        let names = Vec::from_iter(columns.map(|column| column.name));
-        let data = self.columns(T::TABLE, &names)?;
-        (0..data.rows()).map(|at| T::read(&Row { data: &data, at })).collect()
+    /// Some rows of a table.
+    pub(crate) fn rows<T: TableRow>(&self, rows: &Rows) -> Result<Vec<T>, ResultsError> {
+        let mut all = Vec::new();
+        self.each_row(rows, &mut |row| all.push(row))?;
+        Ok(all)
     }
 
-    /// All rows of a table; none of one that the run does not have.
-    pub(crate) fn rows_if_any<T: TableRow>(&self) -> Result<Vec<T>, ResultsError> {
-        if self.has(T::TABLE) { self.rows() } else { Ok(Vec::new()) }
+    /// The same, one after the other.
+    pub(crate) fn each_row<T: TableRow>(
+        &self,
+        rows: &Rows,
+        take: &mut dyn FnMut(T),
+    ) -> Result<(), ResultsError> {
+        let columns = T::DEFINITION.columns.iter();
+        let names = Vec::from_iter(columns.map(|column| column.name));
+        self.each_batch(T::TABLE, &names, rows, Keep::Batch, &mut |data| {
+            (0..data.rows()).try_for_each(|at| T::read(&Row { data: &data, at }).map(&mut *take))
+        })
     }
 }
 
@@ -90,19 +97,24 @@ impl<'a> Place<'a> {
 }
 
 impl Row<'_> {
+    /// Which of the rows that are asked for it is, from 1.
+    fn number(&self) -> usize {
+        self.data.first + self.at + 1
+    }
+
     fn present<T>(&self, name: &str, value: Option<T>) -> Result<T, ResultsError> {
         value.ok_or_else(|| ResultsError::WrongType {
             path: self.data.path.clone(),
             column: name.to_owned(),
             expected: "a value in every row",
-            found: format!("none in row {}", self.at + 1),
+            found: format!("none in row {}", self.number()),
         })
     }
 
     fn damaged(&self, reason: impl ToString) -> ResultsError {
         ResultsError::damaged(
             &self.data.path,
-            format!("row {}: {}", self.at + 1, reason.to_string()),
+            format!("row {}: {}", self.number(), reason.to_string()),
         )
     }
 }

@@ -4,5 +4,6 @@ mod damaged;
 mod folders;
 mod grids;
 mod made_up;
+mod picked_rows;
 mod round_trip;
 mod summaries;

@@ -1,14 +1,34 @@
 //! The queue in which a rigid job waited.
 
-use crate::experiment::explain::{Part, Story, Wait};
+use crate::experiment::explain::{
+    Backfilled, BookedStart, Held, How, Part, Rule, Story, Test, Wait,
+};
 
 use super::{LISTED, most, whole};
 use crate::commands::table::{count, duration, lines, number, row, seconds};
 
-/// What happened at the provider meanwhile.
-pub(super) fn told(story: &Story, wait: &Wait) -> String {
+/// What happened at the provider meanwhile, whom it passed, and what had been booked for it.
+pub(super) fn told(story: &Story) -> String {
+    let mut text = String::new();
+    if let Some(wait) = &story.wait {
+        text.push_str(&waited(story, wait));
+    }
+    if let Some(it) = &story.backfilled {
+        text.push_str(&backfilled(story, it));
+    }
+    if let Some((it, start)) = story.booked.as_ref().zip(story.start) {
+        text.push_str(&booked(it, start));
+    }
+    if let Some(wait) = &story.wait {
+        let until = if story.start.is_some() { "started" } else { "left" };
+        text.push_str(&holders(wait));
+        text.push_str(&overtakers(wait, until));
+    }
+    text
+}
+
+fn waited(story: &Story, wait: &Wait) -> String {
     let provider = story.provider.as_deref().unwrap_or("its provider");
-    let until = if story.start.is_some() { "started" } else { "left" };
     let length: f64 = wait.stretches.iter().map(|(from, until)| until - from).sum();
     let mut text = format!(
         "\nIt was in the queue of {provider} ({}, {}) for {}\n",
@@ -16,11 +36,7 @@ pub(super) fn told(story: &Story, wait: &Wait) -> String {
         whole(wait.processors, "processor"),
         duration(length),
     );
-    text.push_str(&format!(
-        "  When it came, {} waited there already; {} of them still did when it {until}.\n",
-        count(wait.ahead, "job"),
-        wait.ahead_passed
-    ));
+    text.push_str(&ahead(wait));
     text.push_str(&format!(
         "  It needs {}; from {} to {} were free, {} on average.\n",
         whole(story.size(), "processor"),
@@ -35,25 +51,156 @@ pub(super) fn told(story: &Story, wait: &Wait) -> String {
             duration(wait.enough),
             seconds(from),
             seconds(to),
-            match story.parts.iter().any(|it| it.part == Part::Order) {
-                true => {
+            match (story.parts.iter().any(|it| it.part == Part::Order), &wait.held) {
+                (true, Some(held)) => because(held),
+                (true, None) => {
                     "the order of the queue, or reservations for others, held it back. The tables do\n  \
-                     not record which"
+                     not record which".to_owned()
                 }
                 // Whose scheduler was down, or whom maintenance was too near, is said above.
-                false => "what is named above held it back",
+                (false, _) => "the cause named above held it back".to_owned(),
             },
         )),
     }
-    if wait.ended_at_start > 0 {
+    if !wait.freed_by.is_empty() {
         text.push_str(&format!(
             "  At the instant it started, {} gave back {}.\n",
-            count(wait.ended_at_start, "job"),
+            numbers(&wait.freed_by),
             whole(wait.freed_at_start, "processor"),
         ));
     }
-    text.push_str(&holders(wait));
-    text.push_str(&overtakers(wait, until));
+    text
+}
+
+/// The jobs that stood before it.
+fn ahead(wait: &Wait) -> String {
+    let ahead = Vec::from_iter(wait.ahead.iter().map(|it| it.job));
+    match (ahead.len(), wait.passed.len()) {
+        (0, _) => "  When it came, no job was ahead of it.\n".to_owned(),
+        (_, 0) => format!("  When it came, {} ahead of it.\n", were(&ahead)),
+        (all, passed) if all == passed => {
+            format!("  When it came, {} ahead of it; it passed all of them.\n", were(&ahead))
+        }
+        _ => format!(
+            "  When it came, {} ahead of it; it passed {}.\n",
+            were(&ahead),
+            numbers(&wait.passed)
+        ),
+    }
+}
+
+/// `job 2 was`, `jobs 2 and 3 were`
+fn were(jobs: &[i64]) -> String {
+    format!("{} {}", numbers(jobs), if jobs.len() == 1 { "was" } else { "were" })
+}
+
+/// `job 2`, `jobs 2, 3 and 4`
+fn numbers(jobs: &[i64]) -> String {
+    let names = Vec::from_iter(jobs.iter().take(LISTED).map(i64::to_string));
+    match jobs {
+        [] => "no job".to_owned(),
+        [job] => format!("job {job}"),
+        _ if jobs.len() > LISTED => {
+            format!("jobs {} and {} more", names.join(", "), jobs.len() - LISTED)
+        }
+        _ => {
+            let (last, others) = names.split_last().map_or(("", &[][..]), |it| (it.0, it.1));
+            format!("jobs {} and {last}", others.join(", "))
+        }
+    }
+}
+
+/// Why it did not start although enough processors were free.
+fn because(held: &Held) -> String {
+    let head = &held.head;
+    let name = format!("job {} ({}!{})", head.job, head.workload, head.job_id);
+    let others = match held.before {
+        1 => String::new(),
+        more => format!(" and {}", count(more - 1, "other job")),
+    };
+    let needs = whole(head.processors, "processor");
+    match (held.rule, held.head_start) {
+        (Rule::Fcfs, _) => format!(
+            "{name}, which needed {needs},{others} stood before it, and under fcfs no job passes another one"
+        ),
+        (Rule::Easy, Some(start)) => format!(
+            "it would have delayed {name}, the head of the queue, which needed {needs} and could start\n  \
+             at {} s by the limits of the running jobs",
+            seconds(start)
+        ),
+        (Rule::Easy, None) => {
+            format!("it would have delayed {name}, the head of the queue, which needed {needs}")
+        }
+        (Rule::Conservative, _) => {
+            format!("{name}{others} stood before it, and it would have delayed their bookings")
+        }
+    }
+}
+
+/// Whom it passed, and why it might.
+fn backfilled(story: &Story, it: &Backfilled) -> String {
+    let head = &it.head;
+    let more = match it.passed {
+        1 => String::new(),
+        passed => format!(" and {}", count(passed - 1, "other job")),
+    };
+    let mut text = format!(
+        "\nIt was backfilled: job {} ({}!{}), which needs {},{more} stood before it.\n",
+        head.job,
+        head.workload,
+        head.job_id,
+        whole(head.processors, "processor"),
+    );
+    let Some(start) = it.head_start else { return text };
+    let can = format!("job {} could start at {} s", head.job, seconds(start));
+    match (it.test, it.left_free) {
+        (Some(Test::EndsBefore), _) => text.push_str(&format!(
+            "  By the limits of the running jobs, {can}; this one ends before that, by its own limit.\n"
+        )),
+        (Some(Test::LeavesRoom), Some(left)) => text.push_str(&format!(
+            "  By the limits of the running jobs, {can}, and leaves {} free; this one needs {}.\n",
+            whole(left, "processor"),
+            whole(story.size(), "processor"),
+        )),
+        _ => {}
+    }
+    text
+}
+
+/// The start that had been booked for it, and who was in its place.
+fn booked(it: &BookedStart, start: f64) -> String {
+    let booked = seconds(it.start);
+    if it.start == start {
+        return format!("\nIt started when its provider had booked it: at {booked} s.\n");
+    }
+    if start < it.start {
+        return format!(
+            "\nIts provider had booked it at {booked} s; it started {} earlier, as others needed less than was \
+             booked for them.\n",
+            duration(it.start - start)
+        );
+    }
+    let late = duration(start - it.start);
+    let mut text = format!(
+        "\nIts provider had booked it at {booked} s; it was displaced, and started {late} later.\n"
+    );
+    for it in it.displaced_by.iter().take(LISTED) {
+        let how = match it.how {
+            How::Overran => "ran past its limit",
+            How::RanAgain => "ran again after a failure",
+            How::QueuedLater => "was queued later",
+        };
+        text.push_str(&format!(
+            "  At that instant job {} ({}!{}), which {how}, held {}.\n",
+            it.job,
+            it.workload,
+            it.job_id,
+            whole(it.processors, "processor")
+        ));
+    }
+    if it.down > 0 {
+        text.push_str(&format!("  {} were down then.\n", whole(it.down, "processor")));
+    }
     text
 }
 

@@ -42,16 +42,29 @@ fn word(part: Part, story: &Story) -> &'static str {
         Part::Placing if story.shape == "moldable" => {
             "not queued there yet: messages, metascheduler, other providers"
         }
-        Part::Placing => "not queued yet: messages, metascheduler",
         Part::NotReady if story.is_task() => "before its parents were done",
-        Part::NotReady => "before its earliest start",
+        Part::Busy if story.statics.is_some() => "resource of the schedule busy",
         Part::Busy if on_grid => "all slots taken",
-        Part::Busy => "too few processors free",
+        Part::Order if story.statics.is_some() => {
+            "resource of the schedule free: turn of another task"
+        }
         Part::Order if on_grid => "resource free: the order of the schedule",
+        Part::Down if story.statics.is_some() => "resource of the schedule down",
+        Part::Down if on_grid => "resources down",
+        _ => word_of(part),
+    }
+}
+
+/// The same, wherever the job was.
+pub(super) fn word_of(part: Part) -> &'static str {
+    match part {
+        Part::Placing => "not queued yet: messages, metascheduler",
+        Part::NotReady => "before its earliest start",
+        Part::Busy => "too few processors free",
         Part::Order => "enough free: order of the queue, reservations",
         Part::Round => "slot free: until the scheduler's next round",
-        Part::Down if on_grid => "resources down",
         Part::Down => "processors down",
+        Part::RepairUnknown => "repair not known yet",
         Part::Maintenance => "maintenance, or too short a time before it",
         Part::SchedulerDown => "scheduler down",
         Part::Transfers => "data transfers",

@@ -5,12 +5,13 @@ use crate::experiment::explain::{InWorkflow, Part, Step, Story};
 use crate::commands::table::{lines, row, seconds};
 
 /// What a task waits for beside its parents and their data.
-const WAITING: [Part; 7] = [
+const WAITING: [Part; 8] = [
     Part::Placing,
     Part::Busy,
     Part::Order,
     Part::Round,
     Part::Down,
+    Part::RepairUnknown,
     Part::Maintenance,
     Part::SchedulerDown,
 ];

@@ -1,0 +1,383 @@
+//! The queue of a provider, rebuilt from the tables: who stood before a job when it started, and why it went first.
+//!
+//! Tables do not say in which order a queue considers jobs, but by which rule. Jobs that came at one instant count in the
+//! order of their numbers. A job that has lost an attempt may stand anywhere: nothing is concluded from its place.
+
+use std::collections::BTreeMap;
+
+use haggle_results::reader::{AttemptRow, MaintenanceRow, OutageRow};
+use haggle_results::{JobRow, ResourceRow};
+use serde::Serialize;
+
+use super::spent::{micros, seconds};
+
+/// A job of a queue.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Queued {
+    /// Its number in the run.
+    pub job: i64,
+    /// Its workload.
+    pub workload: String,
+    /// Its number in the workload.
+    pub job_id: i64,
+    /// Its processors.
+    pub processors: i64,
+    /// Its limit there, s; `None` = no limit.
+    pub limit: Option<f64>,
+    /// When it was queued.
+    pub queued: f64,
+    /// When it started; `None` = it left without that.
+    pub start: Option<f64>,
+}
+
+/// A job that started although others stood before it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Backfilled {
+    /// The first of them.
+    pub head: Queued,
+    /// How many stood before it.
+    pub passed: usize,
+    /// Start of the head by the limits of what ran; `None` where that is not known.
+    pub head_start: Option<f64>,
+    /// Processors that the head leaves free then.
+    pub left_free: Option<i64>,
+    /// By which test it might start; `None` where the tables do not tell.
+    pub test: Option<Test>,
+}
+
+/// A test of EASY backfilling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Test {
+    /// It ends, by its limit, before the head can start.
+    EndsBefore,
+    /// It needs no more processors than the head leaves free when it can start.
+    LeavesRoom,
+}
+
+/// Why a job did not start while enough processors were free for it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Held {
+    /// The instant at which that is looked at: the beginning of the longest stretch.
+    pub time: f64,
+    /// The first of the jobs before it.
+    pub head: Queued,
+    /// How many stood before it.
+    pub before: usize,
+    /// Start of the head by the limits of what ran.
+    pub head_start: Option<f64>,
+    /// By which rule.
+    pub rule: Rule,
+}
+
+/// The rule by which a queue lets jobs pass others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// None passes.
+    Fcfs,
+    /// Who does not delay the head passes.
+    Easy,
+    /// Who delays no booking passes.
+    Conservative,
+}
+
+/// The start that a provider had booked for a job when it queued it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BookedStart {
+    /// That start.
+    pub start: f64,
+    /// Who held processors at it, although not planned to: none if the job started by then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub displaced_by: Vec<Displacer>,
+    /// Processors that were down at it.
+    pub down: i64,
+}
+
+/// A job that held processors which had been booked for another one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Displacer {
+    /// Its number in the run.
+    pub job: i64,
+    /// Its workload.
+    pub workload: String,
+    /// Its number in the workload.
+    pub job_id: i64,
+    /// Its processors.
+    pub processors: i64,
+    /// How it came to hold them.
+    pub how: How,
+}
+
+/// How a job came to hold processors that had been booked for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// It ran past its limit.
+    Overran,
+    /// It ran again, after an attempt that failed.
+    RanAgain,
+    /// It was queued later.
+    QueuedLater,
+}
+
+/// One stay in the queue: from when until when it waited, and until when it ran.
+#[derive(Clone, Copy)]
+struct Stay<'a> {
+    job: &'a JobRow,
+    attempt: &'a AttemptRow,
+    from: i64,
+    start: i64,
+    end: i64,
+    /// How long it is planned to take; `i64::MAX` = without a limit.
+    span: i64,
+    key: (i64, i64, i64),
+    /// Whether it runs again, after an attempt that failed.
+    again: bool,
+    /// Whether its span is what its provider planned with.
+    is_plain: bool,
+}
+
+/// The queue of a provider, and what runs there.
+pub(super) struct Line<'a> {
+    rule: Rule,
+    /// The order, where it is known.
+    order: Option<Order>,
+    processors: i64,
+    stays: Vec<Stay<'a>>,
+    /// Processors that are down: from when to when, and how many.
+    down: Vec<(i64, i64, i64)>,
+    has_maintenance: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Order {
+    Arrival,
+    Shortest,
+    Largest,
+    Key,
+}
+
+impl<'a> Line<'a> {
+    /// The queue of a provider, from its attempts; `None` if that is no plain queue.
+    pub(super) fn of(
+        resource: &ResourceRow,
+        attempts: impl Iterator<Item = &'a AttemptRow>,
+        jobs: &BTreeMap<i64, &'a JobRow>,
+        outages: &[OutageRow],
+        maintenance: &[MaintenanceRow],
+    ) -> Option<Line<'a>> {
+        let mut words = resource.scheduler.split(", ");
+        let rule = match words.next()? {
+            "fcfs" => Rule::Fcfs,
+            "easy" => Rule::Easy,
+            "conservative" => Rule::Conservative,
+            _ => return None,
+        };
+        let order = match words.next()?.strip_suffix(" order") {
+            Some("arrival") => Some(Order::Arrival),
+            Some("shortest") => Some(Order::Shortest),
+            Some("largest") => Some(Order::Largest),
+            Some("key") => Some(Order::Key),
+            _ => None,
+        };
+        let mine = |name: &String| *name == resource.provider;
+        let down = outages.iter().filter(|it| mine(&it.provider)).map(|it| {
+            let until = it.restored.map_or(i64::MAX, micros);
+            (micros(it.failed), until, it.last - it.first + 1)
+        });
+        let mut line = Line {
+            rule,
+            order,
+            processors: resource.processors,
+            stays: Vec::new(),
+            down: down.collect(),
+            has_maintenance: maintenance.iter().any(|it| mine(&it.provider)),
+        };
+        let mut before: BTreeMap<i64, i64> = BTreeMap::new();
+        for attempt in attempts.filter(|it| mine(&it.provider)) {
+            let (Some(job), Some(queued)) = (jobs.get(&attempt.job), attempt.queued) else {
+                continue;
+            };
+            let end = attempt.end.map_or(i64::MAX, micros);
+            let lost = before.insert(attempt.job, end).unwrap_or(0);
+            // An attempt more begins to wait when the one before it is lost; parts of a job run at once.
+            let from = if has_attempts(job) { lost.max(micros(queued)) } else { micros(queued) };
+            line.stays.push(line.stay(job, attempt, from, end));
+        }
+        Some(line)
+    }
+
+    fn stay(&self, job: &'a JobRow, attempt: &'a AttemptRow, from: i64, end: i64) -> Stay<'a> {
+        let span = job.walltime.map_or(i64::MAX, micros);
+        let primary = match self.order {
+            None | Some(Order::Arrival) => 0,
+            Some(Order::Shortest) => span,
+            Some(Order::Largest) => -attempt.processors,
+            Some(Order::Key) => job.priority_key,
+        };
+        let start = attempt.start.map_or(i64::MAX, micros);
+        let end = if attempt.start.is_some() { end } else { i64::MAX };
+        // One that never starts waits until it leaves.
+        let start = if start == i64::MAX { micros(job.left) } else { start };
+        let key = (primary, micros(attempt.queued.unwrap_or_default()), job.job);
+        let again = has_attempts(job) && attempt.attempt > 1;
+        let is_plain = has_attempts(job) && !again && attempt.checkpointing == 0.0;
+        Stay { job, attempt, from, start, end, span, key, again, is_plain }
+    }
+
+    /// Whether a job stands in it as any other.
+    pub(super) fn is_for(&self, job: &JobRow) -> bool {
+        has_attempts(job)
+    }
+
+    /// The last stay of a job.
+    fn last(&self, job: i64) -> Option<&Stay<'a>> {
+        self.stays.iter().filter(|it| it.job.job == job).max_by_key(|it| it.attempt.attempt)
+    }
+
+    /// Who waits at an instant before such a stay, the first one first; `None` if the order is not known.
+    fn before(&self, own: &Stay<'_>, at: i64) -> Option<Vec<&Stay<'a>>> {
+        self.order?;
+        let waits = |it: &&Stay<'_>| {
+            it.from <= at && at < it.start && it.key < own.key && it.job.job != own.job.job
+        };
+        let mut before = Vec::from_iter(self.stays.iter().filter(waits));
+        before.sort_by_key(|it| it.key);
+        Some(before)
+    }
+
+    /// The jobs that stood before a job when it was queued there.
+    pub(super) fn ahead(&self, job: i64) -> Option<Vec<Queued>> {
+        let own = self.last(job)?;
+        let came = micros(own.attempt.queued?);
+        Some(self.before(own, came)?.into_iter().map(queued).collect())
+    }
+
+    /// Whether it started although others stood before it.
+    pub(super) fn backfilled(&self, job: i64) -> Option<Backfilled> {
+        let own = self.last(job).filter(|it| it.attempt.start.is_some())?;
+        if self.rule == Rule::Fcfs || own.again {
+            return None;
+        }
+        let before = self.before(own, own.start)?;
+        let head = before.first()?;
+        let plan = self.plan(head, own, own.start).filter(|_| self.rule == Rule::Easy);
+        let test = plan.and_then(|(start, left_free)| {
+            if own.start.saturating_add(own.span) <= start {
+                return Some(Test::EndsBefore);
+            }
+            (own.attempt.processors <= left_free).then_some(Test::LeavesRoom)
+        });
+        // A plan by which it would not have started is not the one that was made.
+        let plan = plan.filter(|_| test.is_some());
+        Some(Backfilled {
+            head: queued(head),
+            passed: before.len(),
+            head_start: plan.map(|it| seconds(it.0)),
+            left_free: plan.map(|it| it.1),
+            test,
+        })
+    }
+
+    /// Why a job did not start at an instant, though enough processors were free.
+    pub(super) fn held(&self, job: i64, at: f64) -> Option<Held> {
+        let (own, time) = (self.last(job)?, micros(at));
+        let before = self.before(own, time)?;
+        let head = before.first()?;
+        let start = match self.rule {
+            Rule::Easy => self.plan(head, own, time).map(|it| it.0),
+            Rule::Fcfs | Rule::Conservative => None,
+        };
+        Some(Held {
+            time: at,
+            head: queued(head),
+            before: before.len(),
+            head_start: start.map(seconds),
+            rule: self.rule,
+        })
+    }
+
+    /// When the head of the queue could start by the limits of what runs at an instant, and how many processors it leaves
+    /// free then; `None` where tables do not tell what a scheduler planned with.
+    fn plan(&self, head: &Stay<'_>, own: &Stay<'_>, at: i64) -> Option<(i64, i64)> {
+        let runs = |it: &&Stay<'_>| {
+            let begun = it.start < at || it.start == at && it.key < own.key;
+            it.attempt.start.is_some() && begun && at < it.end && it.job.job != own.job.job
+        };
+        let running = Vec::from_iter(self.stays.iter().filter(runs));
+        let planned = |it: &&Stay<'_>| it.start.saturating_add(it.span) >= at;
+        let known = running.iter().copied().chain([head, own]).all(|it| it.is_plain);
+        if self.has_maintenance || !known || !running.iter().all(planned) {
+            return None;
+        }
+        let held: i64 = running.iter().map(|it| it.attempt.processors).sum();
+        let mut free = self.processors - self.down_at(at) - held;
+        let mut ends = Vec::from_iter(
+            running.iter().map(|it| (it.start.saturating_add(it.span), it.attempt.processors)),
+        );
+        ends.sort_unstable();
+        let mut ends = ends.into_iter().peekable();
+        let mut start = at;
+        while free < head.attempt.processors {
+            let (end, processors) = ends.next().filter(|it| it.0 < i64::MAX)?;
+            (start, free) = (end, free + processors);
+        }
+        while let Some((_, processors)) = ends.next_if(|it| it.0 <= start) {
+            free += processors;
+        }
+        Some((start, free - head.attempt.processors))
+    }
+
+    fn down_at(&self, at: i64) -> i64 {
+        self.down.iter().filter(|it| it.0 <= at && at < it.1).map(|it| it.2).sum()
+    }
+
+    /// The start that was booked for a job under conservative backfilling when it was queued, and who held its processors
+    /// then.
+    pub(super) fn booked(&self, job: i64) -> Option<BookedStart> {
+        let own = self
+            .last(job)
+            .filter(|it| self.rule == Rule::Conservative && it.is_plain && it.span < i64::MAX)?;
+        let start = micros(own.job.promised_end?) - own.span;
+        let is_late = start < own.start;
+        let holds = |it: &&Stay<'_>| {
+            is_late && it.start <= start && start < it.end && it.attempt.start.is_some()
+        };
+        let how = |it: &Stay<'_>| {
+            if it.again {
+                Some(How::RanAgain)
+            } else if it.start.saturating_add(it.span) <= start {
+                Some(How::Overran)
+            } else {
+                (it.key > own.key).then_some(How::QueuedLater)
+            }
+        };
+        let displaced_by = self.stays.iter().filter(holds).filter_map(|it| {
+            let Queued { job, workload, job_id, processors, .. } = queued(it);
+            Some(Displacer { job, workload, job_id, processors, how: how(it)? })
+        });
+        Some(BookedStart {
+            start: seconds(start),
+            displaced_by: displaced_by.collect(),
+            down: if is_late { self.down_at(start) } else { 0 },
+        })
+    }
+}
+
+/// Whether its attempts follow each other; else they are parts or shares.
+fn has_attempts(job: &JobRow) -> bool {
+    ["rigid", "moldable"].contains(&job.shape.as_str())
+}
+
+fn queued(it: &Stay<'_>) -> Queued {
+    Queued {
+        job: it.job.job,
+        workload: it.job.workload.clone(),
+        job_id: it.job.job_id,
+        processors: it.attempt.processors,
+        limit: it.job.walltime,
+        queued: it.attempt.queued.unwrap_or_default(),
+        start: it.attempt.start,
+    }
+}

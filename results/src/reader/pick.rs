@@ -1,0 +1,135 @@
+//! Which rows of a table are asked for.
+
+use std::collections::BTreeSet;
+
+use super::ColumnData;
+
+/// Rows of a table: those for which every condition holds. Only the columns of the conditions are read as a whole; of all
+/// others, only what is in these rows.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    conditions: Vec<Condition>,
+}
+
+/// A condition on one or two columns.
+#[derive(Clone, Debug)]
+enum Condition {
+    /// A column of integers has one of these values.
+    Integer(&'static str, BTreeSet<i64>),
+    /// A column of texts has one of these values.
+    Text(&'static str, BTreeSet<String>),
+    /// The time from one column to another one has an instant in common with one of these spans; ends count.
+    During([&'static str; 2], Vec<(f64, f64)>),
+}
+
+impl Rows {
+    /// All of them.
+    pub fn all() -> Rows {
+        Rows::default()
+    }
+
+    /// Those with one of these integers in a column.
+    pub fn of(column: &'static str, values: impl IntoIterator<Item = i64>) -> Rows {
+        Rows::all().and(Condition::Integer(column, values.into_iter().collect()))
+    }
+
+    /// Of these, those with one of these texts in a column.
+    pub fn with(self, column: &'static str, values: impl IntoIterator<Item = String>) -> Rows {
+        self.and(Condition::Text(column, values.into_iter().collect()))
+    }
+
+    /// Of these, those whose time from one column to another one has an instant in common with one of `spans`, s. A
+    /// missing beginning is before all, a missing end after all.
+    pub fn during(self, from: &'static str, to: &'static str, spans: Vec<(f64, f64)>) -> Rows {
+        self.and(Condition::During([from, to], spans))
+    }
+
+    fn and(mut self, condition: Condition) -> Rows {
+        self.conditions.push(condition);
+        self
+    }
+
+    /// The columns of its conditions, each once.
+    pub(super) fn columns(&self) -> Vec<&'static str> {
+        let mut columns = Vec::new();
+        for condition in &self.conditions {
+            let new = condition.columns().iter().filter(|it| !columns.contains(*it));
+            columns.extend(Vec::from_iter(new.copied()));
+        }
+        columns
+    }
+
+    /// Whether a part of a table may have such rows, by the smallest and largest value of a column there.
+    pub(super) fn may_be_in(&self, range: &dyn Fn(&'static str) -> Option<(f64, f64)>) -> bool {
+        self.conditions.iter().all(|it| it.may_be_in(range))
+    }
+
+    /// Which of so many rows are among them; `column` has the values.
+    pub(super) fn found<'d>(
+        &self,
+        rows: usize,
+        column: &dyn Fn(&'static str) -> Option<&'d ColumnData>,
+    ) -> Vec<bool> {
+        let mut found = vec![true; rows];
+        self.conditions.iter().for_each(|it| it.sieve(&mut found, column));
+        found
+    }
+}
+
+impl Condition {
+    fn columns(&self) -> &[&'static str] {
+        match self {
+            Condition::Integer(column, _) | Condition::Text(column, _) => {
+                std::slice::from_ref(column)
+            }
+            Condition::During(columns, _) => columns,
+        }
+    }
+
+    fn may_be_in(&self, range: &dyn Fn(&'static str) -> Option<(f64, f64)>) -> bool {
+        match self {
+            Condition::Integer(column, values) => range(column)
+                .is_none_or(|(low, high)| values.range(low as i64..=high as i64).next().is_some()),
+            Condition::Text(..) => true,
+            Condition::During([from, to], spans) => {
+                let earliest = range(from).map_or(f64::NEG_INFINITY, |it| it.0);
+                let latest = range(to).map_or(f64::INFINITY, |it| it.1);
+                spans.iter().any(|span| earliest <= span.1 && span.0 <= latest)
+            }
+        }
+    }
+
+    /// Leaves out the rows for which it does not hold.
+    fn sieve<'d>(
+        &self,
+        found: &mut [bool],
+        column: &dyn Fn(&'static str) -> Option<&'d ColumnData>,
+    ) {
+        let real = |name, row: usize| match column(name) {
+            Some(ColumnData::Real(values)) => values.get(row).copied().flatten(),
+            _ => None,
+        };
+        match self {
+            Condition::Integer(name, values) => {
+                let Some(ColumnData::Integer(all)) = column(name) else { return found.fill(false) };
+                for (found, value) in found.iter_mut().zip(all) {
+                    *found &= value.is_some_and(|it| values.contains(&it));
+                }
+            }
+            Condition::Text(name, values) => {
+                let Some(ColumnData::Text(all)) = column(name) else { return found.fill(false) };
+                let known = Vec::from_iter(all.texts.iter().map(|it| values.contains(it)));
+                for (found, code) in found.iter_mut().zip(&all.codes) {
+                    *found &= code.is_some_and(|code| known[code as usize]);
+                }
+            }
+            Condition::During([from, to], spans) => {
+                for (row, found) in found.iter_mut().enumerate().filter(|(_, found)| **found) {
+                    let from = real(from, row).unwrap_or(f64::NEG_INFINITY);
+                    let to = real(to, row).unwrap_or(f64::INFINITY);
+                    *found = spans.iter().any(|span| from <= span.1 && span.0 <= to);
+                }
+            }
+        }
+    }
+}

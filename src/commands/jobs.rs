@@ -1,0 +1,263 @@
+//! `haggle jobs`: lists jobs of a run for which a condition holds.
+
+use std::cmp::Ordering;
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use haggle_results::columns::{Kind, Table};
+use haggle_results::reader::{CellValue, Rows, TableData};
+use haggle_results::{ResultsError, RunReader};
+use haggle_scenario::nearest;
+use haggle_script::{Condition, Mistake, Value};
+use serde_json::{Map, json};
+
+use super::table::{count, lines, seconds};
+use super::{Error, open_run, print};
+use crate::exit::Exit;
+
+/// The columns that are listed if none are named.
+const SHOWN: [&str; 9] = [
+    "job",
+    "workload_name",
+    "job_id",
+    "requested_number_of_resources",
+    "submission_time",
+    "starting_time",
+    "waiting_time",
+    "outcome",
+    "provider",
+];
+
+/// List jobs of a run: those for which a condition holds, in any order
+///
+/// A condition is an expression over the columns of the table `jobs` (docs/results.md), in the
+/// language of claims: `== != < <= > >= && || !`, `+ - * /`, and `in` with a list. A column without
+/// a value is `()`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  haggle jobs runs/quickstart --where 'waiting_time > 3600' --sort=-waiting_time
+  haggle jobs runs/grid --where 'providers_used > 1'
+  haggle jobs runs/quickstart --where 'outcome == \"rejected\"' --columns job,refusal
+  haggle jobs runs/grid --where 'deadline != () && left_time > deadline' --json")]
+pub(crate) struct Args {
+    /// Folder of the run
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// The condition; without it, all jobs are listed
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
+    /// Columns to list, with commas between them; those of the condition are listed anyway
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', value_parser = columns(false))]
+    columns: Vec<String>,
+    /// List them by a column, smallest value first; -COLUMN lists the largest one first
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, value_parser = columns(true))]
+    sort: Option<String>,
+    /// List so many at most; 0 lists all [default: 50; of JSON, all]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The names of the columns, if asked with those that begin with a minus.
+fn columns(with_reverse: bool) -> PossibleValuesParser {
+    let names = Table::Jobs.columns().iter().map(|it| it.name.to_owned());
+    let reverse = names.clone().filter(|_| with_reverse).map(|it| format!("-{it}"));
+    let reverse = reverse.map(|it| clap::builder::PossibleValue::new(it).hide(true));
+    PossibleValuesParser::new(names.map(clap::builder::PossibleValue::new).chain(reverse))
+}
+
+/// Lists them.
+pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    let run = open_run(&args.folder)?;
+    let names = Vec::from_iter(Table::Jobs.columns().iter().map(|it| it.name));
+    let condition = args.condition.as_deref().map(|text| {
+        Condition::read(text, &names).map_err(|mistake| unreadable(text, &mistake, &names))
+    });
+    let condition = condition.transpose()?;
+    let mut found = found(&run, args, condition.as_ref())?;
+    let all = found.len();
+    let limit = args.limit.unwrap_or(if args.json { 0 } else { 50 });
+    if limit > 0 {
+        found.truncate(limit);
+    }
+    let shown = shown(args, condition.as_ref());
+    let rows = run.columns_of(Table::Jobs, &shown, &Rows::of("job", found.iter().copied()))?;
+    let order = order(&rows, &found)?;
+    let text = match args.json {
+        true => as_json(&rows, &shown, &order),
+        false => as_text(&rows, &shown, &order, all),
+    };
+    print(&text)?;
+    Ok(Exit::Success)
+}
+
+/// The error for a condition that is none.
+fn unreadable(text: &str, mistake: &Mistake, names: &[&str]) -> Error {
+    let unknown = mistake.message.strip_prefix("Undefined variable: ");
+    let unknown = unknown.map(|it| it.split(' ').next().unwrap_or(it));
+    let hint = match unknown.map(|it| nearest(it, names.iter().copied())) {
+        Some(Some(near)) => format!("did you mean `{near}`?"),
+        Some(None) => format!("the columns of `jobs` are {}", names.join(", ")),
+        None => "write an expression over the columns of `jobs`, such as `waiting_time > 3600 && \
+                 outcome == \"completed\"`"
+            .to_owned(),
+    };
+    let place =
+        if mistake.column > 0 { format!(", column {}", mistake.column) } else { String::new() };
+    Error::Unfit { message: format!("--where `{text}`{place}: {}", mistake.message), hint }
+}
+
+/// The numbers of the jobs for which it holds, in the order that is asked for.
+fn found(run: &RunReader, args: &Args, condition: Option<&Condition>) -> Result<Vec<i64>, Error> {
+    let sort = args.sort.as_deref().map(|it| (it.trim_start_matches('-'), it.starts_with('-')));
+    let mut asked: Vec<&str> = vec!["job"];
+    asked.extend(condition.iter().flat_map(|it| it.columns()).copied());
+    asked.extend(sort.map(|it| it.0));
+    asked.sort_unstable();
+    asked.dedup();
+    let (mut found, mut mistake) = (Vec::new(), None);
+    run.in_batches(Table::Jobs, &asked, &Rows::all(), |data| {
+        for row in 0..data.rows() {
+            let holds = condition.map_or(Ok(true), |it| it.holds(|name| value(&data, row, name)));
+            let CellValue::Integer(job) = data.cell(row, "job") else { continue };
+            match holds {
+                Ok(true) => found.push((key(&data, row, sort.map(|it| it.0)), job)),
+                Ok(false) => {}
+                Err(error) => {
+                    mistake = mistake.take().or(Some((job, error)));
+                    break;
+                }
+            }
+        }
+        Ok::<(), ResultsError>(())
+    })?;
+    if let Some((job, mistake)) = mistake {
+        let text = args.condition.as_deref().unwrap_or_default();
+        return Err(Error::Unfit {
+            message: format!("--where `{text}`: for job {job}, {}", mistake.message),
+            hint:
+                "compare its value, as in `waiting_time > 3600`; a column without a value is `()`"
+                    .to_owned(),
+        });
+    }
+    if let Some((_, reverse)) = sort {
+        found.sort_by(|a, b| {
+            let order = compare(&a.0, &b.0);
+            if reverse { order.reverse() } else { order }
+        });
+    }
+    Ok(found.into_iter().map(|it| it.1).collect())
+}
+
+fn value<'d>(data: &'d TableData, row: usize, name: &str) -> Value<'d> {
+    match data.cell(row, name) {
+        CellValue::Missing => Value::Missing,
+        CellValue::Real(number) => Value::Real(number),
+        CellValue::Integer(number) => Value::Integer(number),
+        CellValue::Text(text) => Value::Text(text),
+    }
+}
+
+/// By what a row is sorted: numbers before texts.
+#[derive(PartialEq)]
+enum Key {
+    None,
+    Number(f64),
+    Text(String),
+}
+
+fn key(data: &TableData, row: usize, column: Option<&str>) -> Key {
+    match column.map_or(CellValue::Missing, |column| data.cell(row, column)) {
+        CellValue::Missing => Key::None,
+        CellValue::Real(number) => Key::Number(number),
+        CellValue::Integer(number) => Key::Number(number as f64),
+        CellValue::Text(text) => Key::Text(text.to_owned()),
+    }
+}
+
+fn compare(a: &Key, b: &Key) -> Ordering {
+    match (a, b) {
+        (Key::Number(a), Key::Number(b)) => a.total_cmp(b),
+        (Key::Text(a), Key::Text(b)) => a.cmp(b),
+        (Key::None, Key::None) => Ordering::Equal,
+        (Key::None, _) => Ordering::Less,
+        (_, Key::None) => Ordering::Greater,
+        (Key::Number(_), Key::Text(_)) => Ordering::Less,
+        (Key::Text(_), Key::Number(_)) => Ordering::Greater,
+    }
+}
+
+/// The columns that are listed.
+fn shown(args: &Args, condition: Option<&Condition>) -> Vec<&'static str> {
+    let named = |name: &str| Table::Jobs.columns().iter().map(|it| it.name).find(|it| *it == name);
+    let mut shown: Vec<&'static str> = vec!["job"];
+    match args.columns.as_slice() {
+        [] => shown.extend(SHOWN),
+        columns => shown.extend(columns.iter().filter_map(|it| named(it))),
+    }
+    shown.extend(condition.iter().flat_map(|it| it.columns()).copied());
+    shown.extend(args.sort.as_deref().and_then(|it| named(it.trim_start_matches('-'))));
+    let mut once: Vec<&'static str> = Vec::new();
+    shown.retain(|it| {
+        let new = !once.contains(it);
+        once.push(it);
+        new
+    });
+    shown
+}
+
+/// The places of these jobs among rows.
+fn order(rows: &TableData, jobs: &[i64]) -> Result<Vec<usize>, ResultsError> {
+    let places = rows.integer("job")?.iter().enumerate();
+    let places: std::collections::BTreeMap<i64, usize> =
+        places.filter_map(|(at, job)| Some(((*job)?, at))).collect();
+    Ok(jobs.iter().filter_map(|job| places.get(job).copied()).collect())
+}
+
+fn as_text(rows: &TableData, shown: &[&'static str], order: &[usize], all: usize) -> String {
+    if all == 0 {
+        return "no job\n".to_owned();
+    }
+    let kind = |name: &str| Table::Jobs.columns().iter().find(|it| it.name == name);
+    let cell = |row: usize, name: &str| match rows.cell(row, name) {
+        CellValue::Missing => "-".to_owned(),
+        CellValue::Real(number) if kind(name).is_some_and(|it| it.kind == Kind::Seconds) => {
+            seconds(number)
+        }
+        CellValue::Real(number) => super::table::number(number),
+        CellValue::Integer(number) => number.to_string(),
+        CellValue::Text(text) => text.to_owned(),
+    };
+    let mut table = vec![shown.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()];
+    for &row in order {
+        table.push(shown.iter().map(|name| cell(row, name)).collect());
+    }
+    let is_text =
+        |name: &&str| kind(name).is_some_and(|it| matches!(it.kind, Kind::Word | Kind::Text));
+    let left = shown.iter().enumerate().filter(|it| is_text(it.1)).map(|it| it.0);
+    let mut text = lines(&table, &Vec::from_iter(left));
+    match all - order.len() {
+        0 => text.push_str(&format!("{}\n", count(all, "job"))),
+        more => text.push_str(&format!(
+            "{}; {more} of them are not listed: --limit 0 lists all\n",
+            count(all, "job")
+        )),
+    }
+    text
+}
+
+fn as_json(rows: &TableData, shown: &[&'static str], order: &[usize]) -> String {
+    let cell = |row, name: &str| match rows.cell(row, name) {
+        CellValue::Missing => json!(null),
+        CellValue::Real(number) => json!(number),
+        CellValue::Integer(number) => json!(number),
+        CellValue::Text(text) => json!(text),
+    };
+    let job = |&row: &usize| {
+        let cells = shown.iter().map(|name| ((*name).to_owned(), cell(row, name)));
+        cells.collect::<Map<String, serde_json::Value>>()
+    };
+    format!("{:#}\n", json!(Vec::from_iter(order.iter().map(job))))
+}

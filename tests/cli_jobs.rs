@@ -1,0 +1,95 @@
+//! `haggle jobs`: lists of jobs by a condition.
+
+use crate::command::stdout_of;
+use crate::small_runs::runs;
+
+#[test]
+fn jobs_for_which_a_condition_holds() {
+    let folder = runs();
+    insta::assert_snapshot!(folder.haggle(&["jobs", "easy", "--where", "waiting_time > 0"]), @"
+    exit code: 0
+    ----- stdout -----
+      job  workload_name  job_id  requested_number_of_resources  submission_time  starting_time  waiting_time  outcome    provider
+        2  local               2                              4               10            100            90  completed  north
+    1 job
+    ----- stderr -----
+    ");
+    insta::assert_snapshot!(
+        folder.haggle(&[
+            "jobs", "easy", "--where", "outcome == \"rejected\" || starting_time == ()", "--columns", "refusal",
+        ]),
+        @"
+        exit code: 0
+        ----- stdout -----
+          job  refusal   starting_time  outcome
+            4  too_wide              -  rejected
+        1 job
+        ----- stderr -----
+        "
+    );
+    insta::assert_snapshot!(
+        folder.haggle(&["jobs", "fcfs", "--sort=-left_time", "--limit", "2", "--columns", "job_id"]),
+        @"
+        exit code: 0
+        ----- stdout -----
+          job  job_id  left_time
+            3       3        180
+            2       2        150
+        5 jobs; 3 of them are not listed: --limit 0 lists all
+        ----- stderr -----
+        "
+    );
+    let json = folder.haggle(&["jobs", "easy", "--where", "providers_used > 1", "--json"]);
+    assert_eq!(stdout_of(&json), "[]\n");
+    let json: serde_json::Value =
+        serde_json::from_str(stdout_of(&folder.haggle(&["jobs", "easy", "--json"]))).expect("JSON");
+    assert_eq!(json.as_array().map(Vec::len), Some(5));
+    assert_eq!(json[0]["workload_name"], "external");
+}
+
+#[test]
+fn every_column_can_be_asked_for() {
+    let folder = runs();
+    let columns =
+        haggle_results::Table::Jobs.columns().iter().map(|it| format!("{} == ()", it.name));
+    let any = columns.collect::<Vec<_>>().join(" || ");
+    let shown = folder.haggle(&["jobs", "easy", "--where", &any, "--json"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+}
+
+#[test]
+fn mistakes_have_a_place_and_a_remedy() {
+    let folder = runs();
+    insta::assert_snapshot!(folder.haggle(&["jobs", "easy", "--where", "wating_time > 0"]), @"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: --where `wating_time > 0`, column 1: Undefined variable: wating_time
+
+    hint: did you mean `waiting_time`?
+    ");
+    insta::assert_snapshot!(folder.haggle(&["jobs", "easy", "--where", "waiting_time"]), @"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: --where `waiting_time`: for job 1, it comes to `0.0`, and must come to true or false
+
+    hint: compare its value, as in `waiting_time > 3600`; a column without a value is `()`
+    ");
+    insta::assert_snapshot!(folder.haggle(&["jobs", "easy", "--where", "waiting_time >"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: --where `waiting_time >`, column 15: Script is incomplete
+
+    hint: write an expression over the columns of `jobs`, such as `waiting_time > 3600 && outcome == "completed"`
+    "#);
+    for (args, what) in [
+        (["--sort", "wait"], "invalid value 'wait'"),
+        (["--columns", "job,shap"], "a similar value exists: 'shape'"),
+        (["--where", "[1].map(|x| { while true { } }) == []"], "--where"),
+    ] {
+        let shown = folder.haggle(&[&["jobs", "easy"], &args[..]].concat());
+        assert!(!shown.starts_with("exit code: 0\n") && shown.contains(what), "{shown}");
+    }
+}
