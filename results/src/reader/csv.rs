@@ -5,13 +5,14 @@ use std::path::Path;
 use super::{ColumnData, TextBuilder};
 use crate::ResultsError;
 use crate::columns::Kind;
+use crate::regular;
 
 pub(super) fn read(
     path: &Path,
     wanted: &[(&'static str, Kind)],
 ) -> Result<Vec<ColumnData>, ResultsError> {
     let damaged = |error: csv::Error| ResultsError::damaged(path, error);
-    let mut reader = csv::Reader::from_path(path).map_err(damaged)?;
+    let mut reader = csv::Reader::from_reader(regular::open(path)?);
     let header = reader.headers().map_err(damaged)?.clone();
     let places = wanted
         .iter()

@@ -13,6 +13,7 @@ use parquet::schema::types::ColumnDescriptor;
 use super::{ColumnData, TextBuilder};
 use crate::ResultsError;
 use crate::columns::Kind;
+use crate::regular;
 
 /// Rows that are decoded at once.
 const ROWS_AT_ONCE: usize = 65_536;
@@ -23,7 +24,7 @@ pub(crate) fn read(
     wanted: &[(&'static str, Kind)],
     part: Option<(usize, usize)>,
 ) -> Result<Vec<ColumnData>, ResultsError> {
-    let file = File::open(path).map_err(|error| ResultsError::read(path, error))?;
+    let file = regular::open(path)?;
     let damaged = |error: ParquetError| ResultsError::damaged(path, error);
     let file = SerializedFileReader::new(file).map_err(damaged)?;
     let read = |&(name, kind): &(&'static str, Kind)| {
