@@ -7,6 +7,7 @@ use crate::commands::{
     run, schema, show, sweep, validate, verify, workflow, workload,
 };
 use crate::exit::{self, Exit};
+use crate::interrupt;
 
 /// Simulates autonomous resource providers that bargain over work.
 ///
@@ -49,8 +50,24 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether it writes no file, so that nothing is lost with its end.
+    fn only_tells(&self) -> bool {
+        matches!(
+            self,
+            Command::Validate(_)
+                | Command::Show(_)
+                | Command::Compare(_)
+                | Command::Explain(_)
+                | Command::List(_)
+                | Command::Schema(_)
+                | Command::Completions(_)
+                | Command::Help(_)
+        )
+    }
+
     /// Carries out what was typed.
     pub(crate) fn run(&self) -> Result<Exit, commands::Error> {
+        interrupt::end_at_once(self.only_tells());
         match self {
             Command::Run(args) => run::run(args),
             Command::Replay(args) => replay::run(args),

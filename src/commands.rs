@@ -5,23 +5,26 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use crate::command::own_rules;
 use crate::experiment::ExperimentError;
 use crate::experiment::sweep::SweepError;
-use crate::scenario::{InvalidScenario, ReadError};
+use crate::scenario::{Experiment, InvalidScenario, Logs, ReadError, Source};
 use crate::slurm::SlurmError;
 use haggle_model::failures::recorded::TraceError;
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
-use haggle_results::{ResultsError, RunReader};
+use haggle_results::{ResultsError, RunReader, SweepFolder};
 use haggle_workflows::files::FileError;
 use haggle_workflows::schedule::ProblemError;
 use haggle_workflows::shapes::ShapeError;
 use serde::Serialize;
 
 use crate::report::say;
+use crate::visible::visible;
 
 pub(crate) mod cluster;
 pub(crate) mod compare;
+mod complete;
 pub(crate) mod completions;
 pub(crate) mod example;
 pub(crate) mod explain;
@@ -147,11 +150,17 @@ pub(crate) fn open_run(folder: &Path) -> Result<RunReader, Error> {
     if run.is_packed() || run.folder().join("provenance.json").exists() {
         return Ok(run);
     }
+    if let Some(one) = run_below(folder) {
+        return Err(Error::Unfit {
+            message: format!("`{}` is the folder of a sweep", folder.display()),
+            hint: format!("name the folder of one of its runs, such as {}", one.display()),
+        });
+    }
     if plot::is_sweep(folder) {
         return Err(Error::Unfit {
-            message: format!("`{}` is a sweep, and one of its runs is needed", folder.display()),
+            message: format!("`{}` is the folder of a sweep", folder.display()),
             hint: format!(
-                "name the folder of a run: `haggle show --runs {}` lists them",
+                "name the folder of one of its runs: `haggle show --runs {}` lists them",
                 folder.join("scenario.toml").display()
             ),
         });
@@ -159,10 +168,20 @@ pub(crate) fn open_run(folder: &Path) -> Result<RunReader, Error> {
     Err(Error::NoResults(folder.to_owned()))
 }
 
+/// The first run of a sweep that is summed up or has a folder of its own.
+fn run_below(folder: &Path) -> Option<PathBuf> {
+    let scenario = Source::read(&folder.join("scenario.toml")).ok()?;
+    let experiment = Experiment::read_with(scenario, Logs::Ignore, own_rules()).ok()?;
+    let there = SweepFolder::open(folder).ok()?;
+    let mut runs = experiment.runs();
+    let first = runs.find(|run| matches!(there.run(run.number, &run.folder()), Ok(Some(_))))?;
+    Some(folder.join(first.folder()))
+}
+
 /// Prints data: the one way to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
+    out.write_all(visible(text).as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
 }
 
 /// Reads a factor: a finite number above 0.

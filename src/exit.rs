@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     InvalidInput = 3,
     /// A result could not be written, or would have overwritten another.
     CannotWrite = 4,
+    /// The terminal was closed (SIGHUP); what was complete is kept.
+    HungUp = 129,
     /// Ctrl-C; what was complete is kept.
     Interrupted = 130,
     /// The same by SIGTERM.
@@ -29,6 +31,7 @@ Exit codes:
   2    wrong usage: unknown option, missing argument
   3    invalid input: a scenario or a log with mistakes
   4    output cannot be written, or exists already
+  129  stopped by SIGHUP, as of a terminal that is closed
   130  interrupted by Ctrl-C
   143  stopped by SIGTERM";
 

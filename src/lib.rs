@@ -56,7 +56,11 @@ mod progress;
 #[cfg(feature = "command")]
 mod report;
 #[cfg(feature = "command")]
+mod shell;
+#[cfg(feature = "command")]
 mod slurm;
+#[cfg(feature = "command")]
+mod visible;
 
 pub use haggle_experiment as experiment;
 pub use haggle_model as model;

@@ -1,10 +1,13 @@
 //! Progress of long work: on a terminal only, and on standard error.
 
+use std::fmt::Write;
 use std::time::Duration;
 
 use crate::experiment::Watch;
 use haggle_model::Time;
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{
+    HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
+};
 
 /// Whether anything is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,11 +64,24 @@ impl Drop for OneRun {
 /// A bar over the runs of a sweep, with the time left by those that are done.
 pub(crate) fn many_runs(show: Show, runs: u64, done: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(runs), show.target());
-    bar.set_style(style("{bar:30} {pos}/{len} runs, {elapsed} gone, about {eta} left"));
+    let template = "{bar:30} {pos}/{len} runs, {elapsed} gone{left}";
+    let key = move |state: &ProgressState, text: &mut dyn Write| {
+        // A bar that cannot be written is no reason to end.
+        let _ = text.write_str(&left(state.pos(), done, state.eta()));
+    };
+    bar.set_style(style(template).with_key("left", key));
     bar.set_position(done);
     bar.reset_eta();
     bar.tick();
     bar
+}
+
+/// The time left, once a run has ended by which it can be estimated: not those `done` from the beginning.
+fn left(position: u64, done: u64, eta: Duration) -> String {
+    match position > done {
+        true => format!(", about {:#} left", HumanDuration(eta)),
+        false => String::new(),
+    }
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -77,4 +93,16 @@ pub(crate) fn cases(show: Show, count: Option<u64>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(count, show.target());
     bar.set_style(style("{spinner} {elapsed} {human_pos} cases: {msg}"));
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_told_once_it_is_known() {
+        assert_eq!(left(0, 0, Duration::ZERO), "");
+        assert_eq!(left(40, 40, Duration::ZERO), "");
+        assert_eq!(left(41, 40, Duration::from_secs(30)), ", about 30s left");
+    }
 }

@@ -23,6 +23,7 @@ use miette::{
 use crate::commands::Error;
 use crate::exit::Exit;
 use crate::interrupt::interrupted;
+use crate::visible::{Shown as VisibleText, visible};
 
 /// Problems shown in one go; who has more made one mistake many times.
 const SHOWN: usize = 50;
@@ -34,7 +35,7 @@ const WIDTH: usize = 100;
 pub(crate) fn report(error: &Error) -> Exit {
     match error {
         Error::InvalidScenario(invalid) => {
-            say(&problems(invalid));
+            say_styled(&problems(invalid));
             Exit::InvalidInput
         }
         Error::Read(_) => {
@@ -73,7 +74,7 @@ pub(crate) fn report(error: &Error) -> Exit {
             ));
             Exit::CannotWrite
         }
-        Error::Sweep(SweepError::NotARun { .. }) => {
+        Error::Sweep(SweepError::NotARun { .. } | SweepError::Link { .. }) => {
             say(&format!(
                 "error: {error}\n\nhint: name another folder with -o, or remove this one\n"
             ));
@@ -114,7 +115,9 @@ pub(crate) fn report(error: &Error) -> Exit {
         Error::Slurm(inner) => {
             say(&format!("error: {error}\n\nhint: {}\n", inner.hint()));
             match inner {
-                SlurmError::Busy(_) | SlurmError::NotShared { .. } => Exit::CannotWrite,
+                SlurmError::Busy(_) | SlurmError::NotShared { .. } | SlurmError::Backslash(_) => {
+                    Exit::CannotWrite
+                }
                 SlurmError::TooLong { .. } | SlurmError::TooMany { .. } => Exit::Usage,
                 _ => Exit::InvalidInput,
             }
@@ -252,16 +255,25 @@ fn workload_hint(error: &WorkloadError) -> Option<&'static str> {
 
 /// Prints to standard error; where that is closed, there is nobody left to tell.
 pub(crate) fn say(text: &str) {
+    say_styled(&visible(text));
+}
+
+/// The same of a text that has colours of ours, and in which everything else is visible.
+fn say_styled(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// Every problem of a scenario with its line, then how many there are.
 fn problems(invalid: &InvalidScenario) -> String {
-    let path = invalid.source.path.display();
+    let path = invalid.source.path.display().to_string();
     let mut text = rendered(&invalid.source, &invalid.problems, Severity::Error);
     let count = invalid.problems.len();
     let problems = if count == 1 { "problem" } else { "problems" };
-    text.push_str(&format!("error: {path} has {count} {problems}{}\n", of_them_shown(count)));
+    text.push_str(&format!(
+        "error: {} has {count} {problems}{}\n",
+        visible(&path),
+        of_them_shown(count)
+    ));
     text
 }
 
@@ -271,11 +283,11 @@ pub(crate) fn warn(warnings: &Warnings) {
     if count == 0 {
         return;
     }
-    let path = warnings.source.path.display();
+    let path = warnings.source.path.display().to_string();
     let mut text = rendered(&warnings.source, &warnings.found, Severity::Warning);
     let noun = if count == 1 { "warning" } else { "warnings" };
-    text.push_str(&format!("{path}: {count} {noun}{}\n", of_them_shown(count)));
-    say(&text);
+    text.push_str(&format!("{}: {count} {noun}{}\n", visible(&path), of_them_shown(count)));
+    say_styled(&text);
 }
 
 /// Prints what only a run could show to have no effect.
@@ -288,11 +300,17 @@ pub(crate) fn warn_of(texts: &[String]) {
 /// Problems or warnings, each with its line.
 fn rendered(source: &Source, problems: &[Problem], severity: Severity) -> String {
     let path = source.path.display().to_string();
-    let source = WholeLines(NamedSource::new(path, Arc::clone(&source.text)));
+    let changed = VisibleText::of(&source.text);
+    let shown_text = match &changed {
+        Some(changed) => Arc::from(changed.text.as_str()),
+        None => Arc::clone(&source.text),
+    };
+    let source = WholeLines(NamedSource::new(visible(&path), shown_text));
     let handler =
         GraphicalReportHandler::new_themed(theme()).with_width(WIDTH).with_context_lines(1);
     let mut text = String::new();
     for problem in problems.iter().take(SHOWN) {
+        let problem = &visible_problem(problem, changed.as_ref());
         let shown = Shown { problem, severity, source: &source };
         if handler.render_report(&mut text, &shown).is_err() {
             // Rendering is a courtesy; the message itself must get through.
@@ -301,6 +319,17 @@ fn rendered(source: &Source, problems: &[Problem], severity: Severity) -> String
         text.push('\n');
     }
     text
+}
+
+/// A problem with what is shown of it and of the text.
+fn visible_problem(problem: &Problem, text: Option<&VisibleText>) -> Problem {
+    let place = |at| text.map_or(at, |text| text.place(at));
+    Problem {
+        message: visible(&problem.message).into_owned(),
+        span: place(problem.span.start)..place(problem.span.end),
+        label: visible(&problem.label).into_owned(),
+        help: problem.help.as_deref().map(|help| visible(help).into_owned()),
+    }
 }
 
 fn of_them_shown(count: usize) -> String {

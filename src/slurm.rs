@@ -80,6 +80,9 @@ pub(crate) enum SlurmError {
         /// How many are taken.
         most: usize,
     },
+    /// sbatch reads names of logs otherwise than they are.
+    #[error("the name of `{}` has a backslash, and sbatch would take none of its logs for one of a task", .0.display())]
+    Backslash(PathBuf),
     /// Somebody else is submitting the same sweep.
     #[error("`{}` is being submitted by another command", .0.display())]
     Busy(PathBuf),
@@ -111,6 +114,7 @@ impl SlurmError {
             SlurmError::TooMany { .. } => {
                 "give tasks more time with --time, or more runs with --chunk"
             }
+            SlurmError::Backslash(_) => "name another folder with -o",
             SlurmError::Busy(_) => "wait until it is done",
             SlurmError::Results(_) => {
                 "the folder of the sweep has what is known of its jobs in .sweep/slurm"

@@ -1004,7 +1004,7 @@ fn a_sweep_is_no_run() {
     std::fs::create_dir(&sweep).expect("a folder");
     std::fs::write(sweep.join("scenario.toml"), "").expect("a file");
     let said = folder.haggle(&["explain", "sweep", "1"]);
-    assert!(said.contains("`sweep` is a sweep, and one of its runs is needed"), "{said}");
+    assert!(said.contains("`sweep` is the folder of a sweep"), "{said}");
     assert!(said.contains("haggle show --runs sweep/scenario.toml"), "{said}");
 }
 

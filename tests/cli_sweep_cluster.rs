@@ -159,3 +159,39 @@ fn a_task_carries_out_its_chunk_of_what_was_submitted() {
     assert!(task(0).contains("on this node is not the program that submitted"));
     assert_eq!(finished(&folder), 4);
 }
+
+#[test]
+fn damaged_notes_of_slurm_are_named() {
+    let folder = with_slurm(&scenario(30));
+    assert!(
+        folder
+            .haggle(&["sweep", "sweep.toml", "-o", "out", "--part", "1/9"])
+            .starts_with("exit code: 0\n")
+    );
+    fs::create_dir_all(folder.path().join("out/.sweep/slurm")).expect("it can be made");
+    let note = folder.path().join("out/.sweep/slurm/1.json");
+    for chunk in ["0-18446744073709551615", "0-4294967295", "x", "5-2", "-1"] {
+        let text = format!(
+            r#"{{"program":"","scenario":"","chunks":["{chunk}"],"arrays":[{{"job":"1","first":0,"tasks":1}}],"merge":"2"}}"#
+        );
+        fs::write(&note, text).expect("it can be written");
+        let shown = on_site(&folder, "localhost", &["sweep", "status", "out"]);
+        assert!(shown.starts_with("exit code: 3\n"), "{chunk}: {shown}");
+        assert!(shown.contains("out/.sweep/slurm/1.json` is damaged: "), "{chunk}: {shown}");
+    }
+}
+
+#[test]
+fn names_of_folders_are_no_patterns_and_no_words_of_a_shell() {
+    let folder = with_slurm(&scenario(30));
+    let name = "100%j it's";
+    let sweep = ["sweep", "sweep.toml", "-o", name, "--slurm", "--chunk", "3"];
+    let shown = on_site(&folder, "localhost", &sweep);
+    assert!(shown.contains("\nhaggle sweep status '100%j it'\\''s'  # how far it is\n"), "{shown}");
+    let told = folder.read("told");
+    assert!(told.contains("/100%%j it's/.sweep/slurm/log/%A_%a "), "{told}");
+    assert!(told.contains("/100%%j it's/.sweep/slurm/log/%j "), "{told}");
+    let sweep = ["sweep", "sweep.toml", "-o", "back\\slash", "--slurm", "--chunk", "3"];
+    let shown = on_site(&folder, "localhost", &sweep);
+    assert!(shown.starts_with("exit code: 4\n") && shown.contains("has a backslash"), "{shown}");
+}

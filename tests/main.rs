@@ -4,8 +4,10 @@
 mod book;
 mod claims;
 mod cli_bargaining;
+mod cli_bounds;
 mod cli_compare;
 mod cli_ends;
+mod cli_ends_pipes;
 mod cli_explain;
 mod cli_extends;
 mod cli_failure_records;
@@ -14,6 +16,7 @@ mod cli_grid;
 mod cli_grid_figures;
 mod cli_independent_jobs;
 mod cli_jobs;
+mod cli_leftovers;
 mod cli_maintenance;
 mod cli_mapping;
 mod cli_moving;

@@ -147,7 +147,31 @@ fn syntax_error(error: &toml::de::Error, text: &str) -> Problem {
         message: format!("not TOML: {}", error.message()),
         span,
         label: "here".into(),
-        help: None,
+        help: Some(syntax_help(error.message()).into()),
+    }
+}
+
+/// The way out of a syntax error, by what the parser says of it.
+fn syntax_help(message: &str) -> &'static str {
+    let has = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    if has(&["duplicate key"]) {
+        "keep one of the two; each member of a list of tables begins with its own [[name]]"
+    } else if has(&["unclosed table", "unclosed array table"]) {
+        "write the name of a table as [name], that of one of several as [[name]]"
+    } else if has(&["unclosed array", "comma between array", "`=` in array"]) {
+        "write a list as [first, second]"
+    } else if has(&["inline table"]) {
+        "write a table in one line as { key = value, other = value }"
+    } else if has(&["escape", "unicode"]) {
+        "write \\\\ for a backslash in a text, or the text in single quotes"
+    } else if has(&["string", "quote"]) {
+        "close a text with the quote that it begins with, in the same line"
+    } else if has(&["recursion"]) {
+        "nest fewer lists and tables in each other"
+    } else if has(&["integer", "float", "radix", "leading zero", "sign", "number"]) {
+        "write a number as 12, 0.5 or 1e6, and one with a unit as a text, such as \"12h\""
+    } else {
+        "write one `key = value` a line, and texts in quotes"
     }
 }
 
@@ -274,6 +298,17 @@ impl Node {
         path.0.iter().try_fold(self, Node::step)
     }
 
+    /// The value at `path`, to be changed.
+    pub fn at_mut(&mut self, path: &Path) -> Option<&mut Node> {
+        path.0.iter().try_fold(self, |node, step| match (step, &mut node.value) {
+            (Step::Key(key), Value::Table(entries)) => {
+                entries.iter_mut().find(|entry| entry.key == *key).map(|entry| &mut entry.node)
+            }
+            (Step::Index(index), Value::Array(items)) => items.get_mut(*index),
+            _ => None,
+        })
+    }
+
     /// The place of the value at `path`, or of the nearest table on the way that exists.
     pub fn place(&self, path: &Path) -> Range<usize> {
         let mut node = self;
@@ -395,5 +430,24 @@ mod tests {
     fn every_syntax_error_is_reported() {
         let problems = parse("a = \nb = 1\n[x\nd=1\nd=2\ne = 0xfffffffffffffffff\n").unwrap_err();
         assert!(problems.len() >= 2, "{problems:#?}");
+        assert!(problems.iter().all(|problem| problem.help.is_some()), "{problems:#?}");
+    }
+
+    #[test]
+    fn every_syntax_error_has_a_way_out() {
+        for (text, help) in [
+            ("a = 1\na = 2", "keep one of the two"),
+            ("[x\na = 1", "[[name]]"),
+            ("a = [1 2]", "write a list"),
+            ("a = { b = 1", "write a table in one line"),
+            ("a = \"\\q\"", "for a backslash"),
+            ("a = \"x\n", "close a text"),
+            ("a = 012", "write a number"),
+            ("= 1", "`key = value`"),
+        ] {
+            let problems = parse(text).unwrap_err();
+            let said = problems[0].help.as_deref().unwrap_or_default();
+            assert!(said.contains(help), "{text}: {problems:#?}");
+        }
     }
 }

@@ -16,7 +16,7 @@ mod source;
 mod suggest;
 
 pub use conform::{Findings, FormatError, Rules, conform};
-pub use problem::{Position, Problem};
+pub use problem::{Lines, Position, Problem};
 pub use schema::Schema;
 pub use source::{ReadError, Source};
 pub use suggest::{either, nearest};

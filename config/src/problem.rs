@@ -26,22 +26,32 @@ pub struct Position {
     pub column: usize,
 }
 
-impl Problem {
-    /// Where the problem begins in `text`.
-    pub fn position(&self, text: &str) -> Position {
-        Position::of(self.span.start, text)
-    }
+/// A text whose lines have been counted once, for the positions of many places.
+#[derive(Clone, Debug)]
+pub struct Lines<'t> {
+    text: &'t str,
+    /// Where each line begins.
+    starts: Vec<usize>,
 }
 
-impl Position {
-    /// The position of byte `at` of `text`; of its end, if there is no such byte.
-    pub fn of(at: usize, text: &str) -> Position {
-        let before = &text[..floor(text, at)];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Position {
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-        }
+impl<'t> Lines<'t> {
+    /// Counts the lines of `text`.
+    pub fn of(text: &'t str) -> Lines<'t> {
+        let others = text.match_indices('\n').map(|(newline, _)| newline + 1);
+        Lines { text, starts: std::iter::once(0).chain(others).collect() }
+    }
+
+    /// The line of byte `at` from 1, found in logarithmic time; that of the end, if there is no such byte.
+    pub fn line(&self, at: usize) -> usize {
+        let at = floor(self.text, at);
+        self.starts.partition_point(|&start| start <= at)
+    }
+
+    /// The position of byte `at`; that of the end, if there is no such byte.
+    pub fn position(&self, at: usize) -> Position {
+        let line = self.line(at);
+        let before = &self.text[self.starts[line - 1]..floor(self.text, at)];
+        Position { line, column: before.chars().count() + 1 }
     }
 }
 
@@ -68,4 +78,23 @@ pub fn orderly(source: &Source, mut problems: Vec<Problem>) -> Vec<Problem> {
     problems.sort_by(|a, b| (a.span.start, &a.message).cmp(&(b.span.start, &b.message)));
     problems.dedup_by(|a, b| a.span == b.span && a.message == b.message);
     problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_counted_in_lines_and_characters() {
+        let text = "a = 1\n\nä = \"ö\" # \u{fffd}\nb";
+        let lines = Lines::of(text);
+        for at in 0..text.len() + 3 {
+            let before = &text[..floor(text, at)];
+            let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+            let line = before.matches('\n').count() + 1;
+            let column = before[start..].chars().count() + 1;
+            assert_eq!(lines.position(at), Position { line, column }, "byte {at}");
+            assert_eq!(lines.line(at), line, "byte {at}");
+        }
+    }
 }

@@ -1,8 +1,9 @@
 //! The text of a scenario and where it came from.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use std::{fs, io};
 
 /// The text of a scenario and the path it was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,9 @@ pub struct Source {
 
 /// Scenarios that extend each other one after the other; more are a circle.
 const LONGEST_CHAIN: usize = 16;
+
+/// Bytes of a file; a device may have no end.
+const LONGEST: u64 = 256 << 20;
 
 /// Why a scenario file could not even be read.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +44,14 @@ impl Source {
     /// # Errors
     /// If one of them cannot be read, or they extend each other in a circle.
     pub fn read(path: &Path) -> Result<Source, ReadError> {
-        Source::read_with(path, &|path| fs::read_to_string(path))
+        Source::read_with(path, &|path| {
+            let mut text = String::new();
+            File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+            match text.len() as u64 > LONGEST {
+                true => Err(io::Error::other("it is longer than 256 MiB: it is no scenario")),
+                false => Ok(text),
+            }
+        })
     }
 
     /// As [`Source::read`], by other means.

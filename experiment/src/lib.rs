@@ -17,6 +17,7 @@ pub mod failures;
 pub mod figures;
 pub mod grid;
 mod in_code;
+pub mod leftovers;
 mod maintenance;
 mod mapping;
 mod memory;

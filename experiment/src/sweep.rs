@@ -27,8 +27,8 @@ use super::run::{BUILD, ExperimentError, Figures, Keep};
 use haggle_scenario::{Experiment, Run};
 
 use failed::Notes;
-use past::Past;
-use sum_up::{nameless, persist};
+use past::{Past, check_no_link};
+use sum_up::{clear_nameless, nameless, persist};
 
 pub use carry::carry_out;
 pub use failed::{Cause, Failed};
@@ -160,6 +160,12 @@ pub enum SweepError {
         /// The folder.
         folder: PathBuf,
     },
+    /// A folder of the sweep is a link to another place.
+    #[error("`{}` is a symbolic link: nothing is written, or removed, where it leads", folder.display())]
+    Link {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// Runs are not there that have not failed either.
     #[error("{missing} of {runs} runs are not there yet")]
     Missing {
@@ -270,6 +276,7 @@ pub fn clear_stale(
                 | SweepError::Damaged { .. },
             ) => {
                 let own = output.join(run.folder());
+                check_no_link(output, &run)?;
                 if own.exists() {
                     let removed = fs::remove_dir_all(&own);
                     removed.map_err(|error| ResultsError::write(&own, error))?;
@@ -321,12 +328,14 @@ pub fn sweep(
 }
 
 /// Writes the scenario into the sweep's folder, by which its results are read: before the runs, where
-/// they are not summed up at once.
+/// they are not summed up at once. Half-written files of commands that were killed are removed.
 ///
 /// # Errors
 /// If it cannot be written.
 pub fn announce(experiment: &Experiment, output: &Path) -> Result<(), ResultsError> {
     fs::create_dir_all(output).map_err(|error| ResultsError::write(output, error))?;
+    let notes = output.join(HIDDEN);
+    [output, &notes.join("failed"), &notes.join("slurm")].into_iter().for_each(clear_nameless);
     write_whole(&output.join("scenario.toml"), &experiment.scenario.to_toml())
 }
 

@@ -36,6 +36,12 @@ pub enum ResultsError {
         /// The folder that was asked for.
         path: PathBuf,
     },
+    /// The output folder is a link that leads to nothing.
+    #[error("`{path}` is a link to something that is not there: remove it, or name another folder", path = path.display())]
+    DeadLink {
+        /// The folder that was asked for.
+        path: PathBuf,
+    },
     /// The path has no last part that could name a folder.
     #[error("`{path}` cannot name a folder of results: write a path that ends in a name", path = path.display())]
     NoName {
@@ -137,6 +143,7 @@ impl ResultsError {
             ResultsError::FolderExists { .. }
             | ResultsError::NotARun { .. }
             | ResultsError::InUse { .. }
+            | ResultsError::DeadLink { .. }
             | ResultsError::NoName { .. }
             | ResultsError::DiskFull { .. }
             | ResultsError::FileTooLarge { .. }

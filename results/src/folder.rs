@@ -146,6 +146,10 @@ fn clear(partial: &Path) -> io::Result<bool> {
 
 fn check_final(end: &Path, existing: Existing) -> Result<(), ResultsError> {
     if !end.exists() {
+        // A folder cannot take the name of a link, and would be refused when all is done.
+        if end.is_symlink() {
+            return Err(ResultsError::DeadLink { path: end.to_owned() });
+        }
         return Ok(());
     }
     let path = end.to_owned();

@@ -29,6 +29,7 @@ mod digits;
 mod error;
 mod folder;
 mod parquet_file;
+mod regular;
 mod tables;
 mod tally;
 mod words;
@@ -45,5 +46,6 @@ pub use metrics::{
 pub use pack::PackWriter;
 pub use provenance::{Input, OwnRule, Provenance, Timing};
 pub use reader::{JobRow, PlacementRow, ResourceRow, RunReader};
+pub use regular::read_text;
 pub use sweep_folder::{SweepFolder, folder_of_run};
 pub use writer::{Availability, FinishedRun, Format, Loss, Messages, RunWriter, WriteOptions};

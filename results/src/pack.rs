@@ -24,9 +24,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::ResultsError;
 use crate::columns::Table;
 use crate::folder::{Existing, PartialFolder};
+use crate::{ResultsError, read_text};
 
 use file::PackedFile;
 pub(crate) use runs::PackedRun;
@@ -78,7 +78,7 @@ impl PackWriter {
     ) -> Result<(), ResultsError> {
         let text = |name: &str| {
             let path = place.join(name);
-            fs::read_to_string(&path).map_err(|error| ResultsError::read(&path, error))
+            read_text(&path)
         };
         let mut run = PackedRun {
             run: number,
@@ -149,7 +149,7 @@ impl Pack {
     /// If it cannot be read, or is damaged.
     pub fn open(folder: &Path) -> Result<Pack, ResultsError> {
         let path = folder.join("pack.json");
-        let text = fs::read_to_string(&path).map_err(|error| ResultsError::read(&path, error))?;
+        let text = read_text(&path)?;
         let contents: Contents =
             serde_json::from_str(&text).map_err(|error| ResultsError::damaged(&path, error))?;
         for (name, bytes) in contents.tables {

@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 use crate::columns::{Kind, Table};
 use crate::pack::{Pack, PackedRun};
 use crate::provenance::FORMAT;
-use crate::{About, Provenance, ResultsError, Summary, Timing};
+use crate::{About, Provenance, ResultsError, Summary, Timing, read_text};
 
 pub use crate::tables::{
     AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, FailureRow,
@@ -340,7 +340,7 @@ impl RunReader {
             }));
         }
         let path = self.folder.join(name);
-        let text = fs::read_to_string(&path).map_err(|error| ResultsError::read(&path, error))?;
+        let text = read_text(&path)?;
         Ok(Cow::Owned(text))
     }
 

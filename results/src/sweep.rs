@@ -1,5 +1,6 @@
 //! The results of a sweep as one table: a row for each point and metric, over all replications.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::metrics::named::of_which_group;
@@ -194,7 +195,18 @@ pub fn csv_row(row: &SweepRow) -> String {
         quoted(group),
         quoted(quantity),
     ];
-    row.point.iter().map(|value| quoted(value)).chain(values).collect::<Vec<_>>().join(",") + "\n"
+    let point = row.point.iter().map(|value| quoted(&text_cell(value)));
+    point.chain(values).collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// A text of a file as a cell of CSV: a spreadsheet would compute one that begins as a formula, so it is marked as text
+/// by a `'`. Numbers stay as they are.
+pub fn text_cell(text: &str) -> Cow<'_, str> {
+    let computes = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    match computes && text.parse::<f64>().is_err() {
+        true => Cow::Owned(format!("'{text}")),
+        false => Cow::Borrowed(text),
+    }
 }
 
 fn quoted(text: &str) -> String {
@@ -231,6 +243,16 @@ mod tests {
         assert_eq!(lines.next(), Some(of_group));
         assert_eq!(lines.next(), Some("0.5,\"wait, s\",1,1.0,,,,,\"wait, s\""));
         assert_eq!(lines.count(), 1, "users have the values of their workload");
+    }
+
+    #[test]
+    fn texts_are_no_formulas_for_spreadsheets() {
+        for text in ["=1+1", "=HYPERLINK(\"x\")", "+1+1", "-cmd", "@SUM(A1)", "\t=1"] {
+            assert_eq!(text_cell(text), format!("'{text}"));
+        }
+        for text in ["easy", "-5", "+0.5", "-1e3", "", "1=1"] {
+            assert_eq!(text_cell(text), text);
+        }
     }
 
     /// Two queues under two loads; one seed of the base is missing at the higher load.

@@ -6,15 +6,15 @@ use std::collections::BTreeSet;
 use haggle_model::Span;
 
 use super::quantity::TimeSpan;
-use super::{Position, Problem, Scenario, Source};
+use super::{Lines, Problem, Scenario, Source};
 use haggle_config::document::{Node, Path};
 use haggle_config::nearest;
 
 /// The shortest time after which anything may recur by itself.
 const SHORTEST: TimeSpan = TimeSpan(haggle_scheduling::checkpoints::SHORTEST);
 
-/// How many resources of grids, or nodes that fail, a scenario may have: each is simulated by
-/// itself and takes some kilobytes.
+/// How many resources of grids, nodes that fail, or windows of maintenance a scenario may have: each is simulated by
+/// itself, and takes up to some kilobytes.
 const EACH_MAX: u64 = 2_000_000;
 
 mod actors;
@@ -36,7 +36,7 @@ mod plans;
 mod protocol;
 mod reservations;
 mod sessions;
-
+mod sizes;
 mod uses;
 mod workflows;
 mod workloads;
@@ -56,6 +56,8 @@ pub enum Logs {
 pub(super) struct Check<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) source: &'a Source,
+    /// The lines of its text, counted once for all variants.
+    pub(super) lines: &'a Lines<'a>,
     /// The document the scenario was read from, for the places of problems.
     pub(super) root: &'a Node,
     /// What has been replaced there; nothing more is said about it.
@@ -85,6 +87,9 @@ impl Check<'_> {
         self.check_figures(&names);
         self.check_own();
         if self.problems.is_empty() {
+            self.check_sizes(&names);
+        }
+        if self.problems.is_empty() {
             self.check_effects(&names);
         }
         (self.problems, self.uses)
@@ -107,7 +112,7 @@ impl Check<'_> {
 
     /// Reports what would recur all the time: work without end for less than a blink of the model.
     fn check_recurring(&mut self, path: &Path, time: TimeSpan) {
-        if Span::ZERO < time.0 && time.0 < SHORTEST.0 {
+        if recurs_all_the_time(time) {
             self.report(
                 path,
                 format!("{time} is too short for what goes on during the whole run"),
@@ -129,7 +134,7 @@ impl Check<'_> {
 
     /// The line of the text in which the value at `path` begins.
     fn line(&self, path: &Path) -> usize {
-        Position::of(self.root.place(path).start, &self.source.text).line
+        self.lines.line(self.root.place(path).start)
     }
 
     /// Reports a name at `path` that is none of `known`, saying which was probably meant.
@@ -146,6 +151,11 @@ impl Check<'_> {
             help,
         );
     }
+}
+
+/// Whether a time is too short for what goes on during the whole run.
+fn recurs_all_the_time(time: TimeSpan) -> bool {
+    Span::ZERO < time.0 && time.0 < SHORTEST.0
 }
 
 /// A list of names for a line of help, cut where it gets long.

@@ -1,6 +1,8 @@
 //! Every key that a scenario can have, found by walking through the schema: for the manual's page on
 //! scenarios and for `haggle help KEY`.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value as Json;
 
 use super::schema::SCHEMA;
@@ -80,6 +82,44 @@ pub fn all() -> Vec<Key> {
         );
     }
     keys
+}
+
+/// All keys without the forms of tables, each once, as `haggle help` takes them.
+pub fn ways() -> BTreeSet<String> {
+    all().into_iter().map(|key| key.way).collect()
+}
+
+/// The paths of all values that a sweep or `set` can set: `*` stands for all members of a list.
+pub fn paths() -> BTreeSet<String> {
+    let all = all();
+    let lists: BTreeSet<&str> = all
+        .iter()
+        .filter(|key| key.takes.starts_with("list: table"))
+        .map(|key| key.way.as_str())
+        .collect();
+    let path = |key: &Key| {
+        let mut way = String::new();
+        let mut path = String::new();
+        for part in key.way.split('.') {
+            for text in [&mut way, &mut path] {
+                text.push_str(if text.is_empty() { "" } else { "." });
+                text.push_str(part);
+            }
+            if lists.contains(way.as_str()) {
+                path.push_str(".*");
+            }
+        }
+        path
+    };
+    // What is read before anything is set cannot be set, and all runs share the figures.
+    let others = ["sweep", "set", "figure", "scenario.extends"];
+    let is_other = |way: &str| {
+        others
+            .iter()
+            .any(|it| way == *it || way.strip_prefix(it).is_some_and(|rest| rest.starts_with('.')))
+    };
+    let values = all.iter().filter(|key| key.table.is_none() && !is_other(&key.way));
+    values.map(path).collect()
 }
 
 /// The keys that are meant by a path, or by the end of one: each with the other places where it is the same.

@@ -64,7 +64,7 @@ mod write;
 pub use build::{Builder, InvalidBuild};
 pub use check::Logs;
 pub use file::Scenario;
-pub use haggle_config::{Position, Problem, ReadError, Source, nearest};
+pub use haggle_config::{Lines, Position, Problem, ReadError, Source, nearest};
 pub use haggle_scheduling::own::Rules;
 pub use log_path::{LogPathError, log_path};
 pub use own::OwnRule;

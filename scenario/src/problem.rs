@@ -3,7 +3,7 @@
 use std::fmt;
 
 use haggle_config::problem::orderly;
-use haggle_config::{Position, Problem, Source};
+use haggle_config::{Lines, Position, Problem, Source};
 
 /// A scenario that cannot be run, and every reason why.
 ///
@@ -20,10 +20,16 @@ pub struct InvalidScenario {
 impl InvalidScenario {
     /// The problems of a text, ordered by place, repetitions dropped; at least one.
     pub fn new(source: Source, problems: Vec<Problem>) -> InvalidScenario {
-        let problems = orderly(&source, problems);
+        let mut problems = orderly(&source, problems);
+        for problem in &mut problems {
+            problem.help.get_or_insert_with(|| HELP.to_owned());
+        }
         InvalidScenario { source, problems }
     }
 }
+
+/// The way out of a problem that does not say its own.
+const HELP: &str = "`haggle help KEY` says what a key takes, and docs/scenario.md has all of them";
 
 /// Something that a scenario says in vain: as a [`Problem`], but the scenario can be run.
 pub type Warning = Problem;
@@ -60,8 +66,9 @@ pub(super) const DRIFT: &str = "this is a bug of haggle";
 /// One line a problem: `scenario.toml:14:1: unknown key …`.
 impl fmt::Display for InvalidScenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = Lines::of(&self.source.text);
         for (index, problem) in self.problems.iter().enumerate() {
-            let Position { line, column } = problem.position(&self.source.text);
+            let Position { line, column } = lines.position(problem.span.start);
             let separator = if index == 0 { "" } else { "\n" };
             let path = self.source.path.display();
             write!(f, "{separator}{path}:{line}:{column}: {}", problem.message)?;

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 pub fn check_format(format: &str, text: &str) -> Result<(), FormatError> {
     match format {
         Name::FORMAT => text.parse::<Name>().map(drop),
+        Title::FORMAT => text.parse::<Title>().map(drop),
         TimeSpan::FORMAT => text.parse::<TimeSpan>().map(drop),
         Share::FORMAT => text.parse::<Share>().map(drop),
         Bytes::FORMAT => text.parse::<Bytes>().map(drop),
@@ -115,6 +116,34 @@ impl FromStr for Name {
 }
 
 impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What people call something in figures and tables, such as a variant: one line of text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Title(String);
+
+written_as_string!(Title, "title", "HEFT, replanned", "one line of at most 100 letters");
+
+impl FromStr for Title {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<Title, FormatError> {
+        let fits = !text.is_empty() && text.trim() == text && text.chars().count() <= 100;
+        if fits && !text.chars().any(char::is_control) {
+            return Ok(Title(text.into()));
+        }
+        Err(FormatError::new(
+            format!("{text:?} cannot be a title"),
+            "write one line of at most 100 letters, without blanks around it, such as \"HEFT, replanned\"",
+        ))
+    }
+}
+
+impl fmt::Display for Title {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }

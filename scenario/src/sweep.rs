@@ -15,8 +15,8 @@ use super::problem::DRIFT;
 use super::resolve::{fill_rules, resolve};
 use super::schema::conform;
 use super::{InvalidScenario, Logs, Problem, Scenario, Source, Warning, Warnings};
-use haggle_config::Findings;
 use haggle_config::document::{self, Node, Path};
+use haggle_config::{Findings, Lines};
 
 mod axis;
 mod folder;
@@ -144,7 +144,9 @@ impl Experiment {
         let places = axis::places(&scenario, &root, &mut findings);
         reference::check(&scenario, &root, &places, &mut findings);
         let combinations = combinations(&scenario, &places, &mut findings);
-        let reading = Reading { source: &source, logs, own, root: &root, places: &places };
+        let lines = Lines::of(&source.text);
+        let reading =
+            Reading { source: &source, lines: &lines, logs, own, root: &root, places: &places };
         let (variants, warnings) = reading.variants(&combinations, &mut findings);
         if !findings.problems.is_empty() {
             return Err(InvalidScenario::new(source, findings.problems));
@@ -235,6 +237,7 @@ fn combinations(scenario: &Scenario, places: &[Place], findings: &mut Findings) 
 /// A document that is about to become variants.
 struct Reading<'a> {
     source: &'a Source,
+    lines: &'a Lines<'a>,
     logs: Logs,
     own: &'a Rules,
     root: &'a Node,
@@ -250,10 +253,12 @@ impl Reading<'_> {
     ) -> (Vec<Variant>, Vec<Warning>) {
         let mut variants = Vec::new();
         let mut problems = Vec::new();
+        let mut known = BTreeSet::new();
         let mut read = BTreeSet::new();
         let mut unread = Vec::new();
+        let frame = axis::frame(self.root);
         for combination in combinations {
-            let mut root = self.root.clone();
+            let mut root = frame.clone();
             Place::set(self.places, combination, &mut root);
             // Without axes it is what has been checked already.
             let own = if self.places.is_empty() { Findings::default() } else { conform(&mut root) };
@@ -267,10 +272,11 @@ impl Reading<'_> {
                     continue;
                 }
             };
-            let (source, logs) = (self.source, self.logs);
+            let Reading { source, lines, logs, .. } = *self;
             let check = Check {
                 scenario: &scenario,
                 source,
+                lines,
                 root: &root,
                 replaced: &replaced,
                 logs,
@@ -280,14 +286,16 @@ impl Reading<'_> {
             };
             let (found, mut uses) = check.run();
             problems.extend(found);
+            // Variants share most of their mistakes.
+            let place = |it: &Problem| (it.span.start, it.span.end, it.message.clone());
+            let is_new = |problem: &Problem| known.insert(place(problem));
+            findings.problems.extend(problems.drain(..).filter(is_new));
             read.append(&mut uses.read);
             unread.push((uses.unread, uses.doubts));
-            // Variants share most of their mistakes.
-            problems.sort_by(|a, b| (a.span.start, &a.message).cmp(&(b.span.start, &b.message)));
-            problems.dedup();
             variants.push(self.variant(resolve(scenario, source), combination));
         }
-        findings.problems.extend(problems);
+        // What stops a variant from being read at all has not been looked at yet.
+        findings.problems.append(&mut problems);
         let mut warnings = Vec::new();
         for (variant, (unread, doubts)) in variants.iter_mut().zip(unread) {
             let unread = unread.into_iter().filter(|(written, _)| !read.contains(written));

@@ -18,9 +18,10 @@
 //! | `each(list, \|x\| verdict)` | all of them, each named by its x |
 //! | `named(name, verdict)`, `check(truth, text)` | a verdict under a name; one of your own |
 //!
-//! Whole numbers divide as such: write `1.0 / 4`. Expressions are bounded in time and size and
-//! reach nothing but the runs.
+//! Whole numbers divide as such: write `1.0 / 4`. Expressions are bounded in time and size, their values in depth,
+//! and they reach nothing but the runs.
 
+mod nesting;
 mod sources;
 mod words;
 
@@ -36,6 +37,7 @@ use rhai::{AST, Dynamic, Engine, EvalAltResult, Map, Position, Scope};
 use super::quantity::{NO_SPREAD, Quantity};
 use super::source::{Point, Source};
 use super::verdict::Verdict;
+use nesting::Effort;
 use words::quantity;
 
 /// A mistake in an expression, or something that it asks for and that is not there.
@@ -57,6 +59,7 @@ pub struct Language {
     functions: AST,
     /// What was left out of what is asked for, noted when it happens.
     gaps: Rc<Gaps>,
+    effort: Effort,
 }
 
 /// Whether something that was left out to be quick has been asked for.
@@ -99,10 +102,12 @@ impl Language {
     ) -> Result<Language, Mistake> {
         let mut engine = engine();
         let gaps = Rc::new(Gaps::default());
+        let effort = Effort::default();
+        nesting::bound(&mut engine, &effort);
         sources::register(&mut engine, sources, &gaps);
         words::register(&mut engine);
         let functions = engine.compile(functions).map_err(|error| parse_mistake(&error))?;
-        Ok(Language { engine, functions: functions.clone_functions_only(), gaps })
+        Ok(Language { engine, functions: functions.clone_functions_only(), gaps, effort })
     }
 
     /// Whether a check can be read; asked before anything is run.
@@ -166,6 +171,7 @@ impl Language {
         let ast = self.functions.merge(&self.compile(text, &scope)?);
         self.gaps.cut.set(false);
         self.gaps.part.set(false);
+        self.effort.renew();
         self.engine
             .eval_ast_with_scope(&mut scope, &ast)
             .map_err(|error| Mistake { cut: self.gaps.cut.get(), ..run_mistake(*error) })

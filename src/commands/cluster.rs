@@ -1,6 +1,7 @@
 //! Sweeps on a cluster: submitting them, the tasks of their arrays, cancelling.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +26,7 @@ use super::{Error, print};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::report::say;
+use crate::shell;
 
 /// How a sweep goes to a cluster.
 #[derive(Debug, clap::Args)]
@@ -189,11 +191,15 @@ pub(crate) fn submit_all(
         submitted.sum,
     );
     for request in &requests {
-        let folder = request.output.display();
-        text.push_str(&format!("haggle sweep status {folder}  # how far it is\n"));
+        text.push_str(&format!("{}  # how far it is\n", status_of(request.output)));
     }
     print(&text)?;
     Ok(Exit::Success)
+}
+
+/// The command that says how far a sweep is, as it can be typed.
+fn status_of(output: &Path) -> String {
+    shell::command("haggle", &[OsStr::new("sweep"), OsStr::new("status"), output.as_os_str()])
 }
 
 /// Refuses to submit what is submitted.
@@ -202,7 +208,7 @@ fn check_past(cluster: &OnCluster, output: &Path) -> Result<(), Error> {
     let jobs = Jobs::read(&rounds)?;
     let all = rounds.all.values().flat_map(|round| round.jobs());
     let active: Vec<String> = all.filter(|job| jobs.is_active(job)).collect();
-    let status = format!("`haggle sweep status {}` says how far it is", output.display());
+    let status = format!("`{}` says how far it is", status_of(output));
     if !active.is_empty() {
         let message = format!("jobs of this sweep wait or run: {}", active.join(", "));
         let hint = format!("{status}; `haggle sweep cancel` ends them");
@@ -365,7 +371,8 @@ pub(crate) fn task(work: &Work<'_>, task: &Task) -> Result<Exit, Error> {
     })?;
     let rounds = Rounds::read(output)?;
     let round = rounds.all.get(&task.round);
-    let units = round.and_then(|round| Some((round, round.units(task.first + number)?)));
+    let units =
+        round.and_then(|round| Some((round, round.units(task.first.checked_add(number)?)?)));
     let Some((round, units)) = units else {
         return Err(Error::Unfit {
             message: format!("`{}` has no such task on this node", output.display()),

@@ -9,6 +9,7 @@ use crate::experiment::compare::{
     AttemptDifferences, Comparison, Impact, JobDifferences, JobPair, KeyDifference, MetricPair,
     compare,
 };
+use clap::builder::StringValueParser;
 use serde_json::json;
 
 pub(crate) use sweep::SHOWN;
@@ -16,7 +17,7 @@ pub(crate) use within::axis_value;
 
 use super::plot::is_sweep;
 use super::table::{count, exact_seconds, lines, number, row};
-use super::{Error, open_run, print};
+use super::{Error, complete, open_run, print};
 use crate::exit::Exit;
 
 /// Compare two runs, job by job, two sweeps, run by run, or the variants of one sweep
@@ -49,7 +50,8 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "N", default_value_t = 10)]
     jobs: usize,
     /// Of sweeps, show this metric, a column of `runs.csv`; may be given several times
-    #[arg(short, long = "metric", value_name = "METRIC")]
+    #[arg(short, long = "metric", value_name = "METRIC", hide_possible_values = true,
+        value_parser = complete::metrics(StringValueParser::new()))]
     metrics: Vec<String>,
     /// Print JSON
     #[arg(long)]

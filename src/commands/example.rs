@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::complete;
+use crate::interrupt::while_waiting;
 use crate::scenario::vocabulary::Word;
 use crate::scenario::{ReadError, Source};
 use clap::builder::PossibleValuesParser;
@@ -40,7 +42,8 @@ pub(crate) struct Given {
     origin: Origin,
     /// Set a value, such as provider.north.policy=easy, provider.*.processors=64 or scenario.seed=7;
     /// may be given several times
-    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = setting)]
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = complete::settings(setting),
+        hide_possible_values = true)]
     settings: Vec<(String, String)>,
 }
 
@@ -60,7 +63,7 @@ impl Given {
     /// Reads the scenario.
     pub(crate) fn read(&self) -> Result<Source, ReadError> {
         let source = match (&self.origin.scenario, &self.origin.example) {
-            (Some(path), _) => Source::read(path)?,
+            (Some(path), _) => while_waiting(|| Source::read(path))?,
             (None, Some(name)) => Source::new(format!("{name}.toml"), text(name)),
             (None, None) => unreachable!("clap wants one of the two"),
         };

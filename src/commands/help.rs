@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use crate::scenario::keys::{self, Key};
 use clap::CommandFactory;
+use clap::builder::StringValueParser;
 
-use super::{Error, print};
+use super::{Error, complete, print};
 use crate::cli::Cli;
 use crate::exit::Exit;
 
@@ -18,7 +19,8 @@ use crate::exit::Exit;
   haggle help '[[workload]]'    # the key, and not the command")]
 pub(crate) struct Args {
     /// A command, or a key: its path with dots, or the end of that
-    #[arg(value_name = "COMMAND|KEY")]
+    #[arg(value_name = "COMMAND|KEY", value_parser = complete::keys(StringValueParser::new()),
+        hide_possible_values = true)]
     words: Vec<String>,
 }
 

@@ -15,6 +15,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::Error;
+use crate::experiment::leftovers;
 use crate::interrupt;
 
 /// Where data go: a file, packed as its ending says, or standard output for `-`.
@@ -140,6 +141,13 @@ impl Write for Sink {
     }
 }
 
+/// Whether `hidden` is a name that a command gives to the file before it is whole.
+fn is_hidden_of(name: &str, hidden: &str) -> bool {
+    let number = hidden.strip_prefix('.').and_then(|it| it.strip_prefix(name)?.strip_prefix('.'));
+    let number = number.and_then(|it| it.strip_suffix(".partial"));
+    number.is_some_and(|it| !it.is_empty() && it.bytes().all(|c| c.is_ascii_digit()))
+}
+
 /// A file to write to, and how it is renamed in the end.
 fn open(path: &Path) -> io::Result<(Sink, Option<(PathBuf, PathBuf)>)> {
     let end = match fs::metadata(path) {
@@ -157,7 +165,15 @@ fn open(path: &Path) -> io::Result<(Sink, Option<(PathBuf, PathBuf)>)> {
     // Two commands at once do not write into each other's file.
     hidden_name.push(format!(".{}.partial", process::id()));
     let hidden = end.with_file_name(hidden_name);
+    let folder = end.parent().filter(|folder| !folder.as_os_str().is_empty());
+    leftovers::clear(folder.unwrap_or(Path::new(".")), |it| {
+        is_hidden_of(&name.to_string_lossy(), it)
+    });
     interrupt::hide(&hidden);
-    let file = File::create(&hidden)?;
-    Ok((Sink::File(file), Some((hidden, end))))
+    loop {
+        let file = File::create(&hidden)?;
+        if leftovers::hold(&file, &hidden)? {
+            return Ok((Sink::File(file), Some((hidden, end))));
+        }
+    }
 }

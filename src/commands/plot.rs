@@ -13,7 +13,7 @@ use haggle_plots::load::Tables;
 use haggle_results::RunReader;
 
 use super::compare::axis_value;
-use super::{Error, open_run, print};
+use super::{Error, complete, open_run, print};
 use crate::exit::Exit;
 
 /// Draw figures of a run or of a sweep, or compare several runs in one figure
@@ -54,7 +54,8 @@ pub(crate) struct Args {
     #[arg(long)]
     dates: bool,
     /// What bars and lines measure
-    #[arg(long, value_name = "METRIC")]
+    #[arg(long, value_name = "METRIC", value_parser = complete::metrics(str::parse::<Metric>),
+        hide_possible_values = true)]
     metric: Option<Metric>,
     /// What gives each bar, line or curve, or of a gantt each colour: provider, user, class, workload
     /// or a sweep axis

@@ -66,6 +66,9 @@ pub(crate) struct Args {
     /// Print the claims as JSON
     #[arg(long)]
     json: bool,
+    /// Print no tables, and of each claim a line; what is written to files is the same
+    #[arg(short, long, conflicts_with_all = ["json", "page"])]
+    brief: bool,
     /// Folder of figures and runs; quick ones go to `quick` in it
     #[arg(short, long, value_name = "DIR", default_value = "runs/reproduce")]
     output: PathBuf,
@@ -82,7 +85,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     scenarios: Option<PathBuf>,
     /// Draw and test from the runs that are there, and carry out none
-    #[arg(long, conflicts_with = "slurm")]
+    #[arg(long, conflicts_with_all = ["slurm", "jobs"])]
     no_runs: bool,
     #[command(flatten)]
     cluster: OnCluster,
@@ -119,7 +122,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         let claims: Vec<&Claim> = study.claims_about(&figure.name).filter(new).collect();
         let found = desk.test(study, &claims)?;
         if !args.json {
-            print(&text::findings(&found))?;
+            print(&text::findings(&found, args.brief))?;
         }
         findings.extend(found);
     }
@@ -226,7 +229,7 @@ impl Desk<'_> {
             let language = language.map_err(|mistake| trouble::functions(study, &mistake))?;
             for how in &figure.draws {
                 match draw(figure, how, &sources, &language, &self.output).map_err(Error::from) {
-                    Ok(drawn) => said.push_str(&text::drawn(&drawn)),
+                    Ok(drawn) => said.push_str(&text::drawn(&drawn, self.args.brief)),
                     Err(error) => self.tell(&error),
                 }
             }

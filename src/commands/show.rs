@@ -1,12 +1,11 @@
 //! `haggle show`: what a scenario says once every default is written out, or what came of a run.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::command::own_rules;
 use crate::scenario::{Experiment, Logs, Source};
-use haggle_results::ResultsError;
+use haggle_results::read_text;
 use serde_json::json;
 
 use super::compare::SHOWN;
@@ -78,8 +77,7 @@ fn show_results(args: &Args) -> Result<Exit, Error> {
     }
     let aggregate = folder.join("aggregate.csv");
     if aggregate.exists() {
-        let text = fs::read_to_string(&aggregate);
-        let text = text.map_err(|error| ResultsError::read(&aggregate, error))?;
+        let text = read_text(&aggregate)?;
         print(&if args.json { table_as_json(&text) } else { table_as_text(&text, &aggregate) })?;
         return Ok(Exit::Success);
     }

@@ -92,7 +92,7 @@ struct Sweep {
     #[arg(long, value_name = "K/N", conflicts_with_all = ["merge", "slurm"])]
     part: Option<Part>,
     /// Carry out nothing, but sum up the runs of all parts
-    #[arg(long, conflicts_with = "slurm")]
+    #[arg(long, conflicts_with_all = ["slurm", "jobs"])]
     merge: bool,
     #[command(flatten)]
     cluster: OnCluster,

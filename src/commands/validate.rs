@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::command::own_rules;
-use crate::scenario::{Experiment, Logs, Problem, Source, Warnings};
+use crate::scenario::{Experiment, Lines, Logs, Problem, Source, Warnings};
 use serde_json::json;
 
 use super::{Error, print};
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     /// Say nothing about scenarios without problems
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
 }
 
@@ -101,8 +101,9 @@ fn extent(experiment: &Experiment) -> String {
 }
 
 fn as_json(source: &Source, problems: &[Problem]) -> Vec<serde_json::Value> {
+    let lines = Lines::of(&source.text);
     let problem = |problem: &Problem| {
-        let position = problem.position(&source.text);
+        let position = lines.position(problem.span.start);
         json!({
             "line": position.line,
             "column": position.column,

@@ -10,12 +10,14 @@ use std::path::{Path, PathBuf};
 
 use crate::command::own_rules;
 use crate::experiment::compare::changed_tables;
+use crate::experiment::leftovers::Scratch;
 use crate::experiment::verify::{Difference, Verdict, verify};
 use crate::scenario::{Experiment, Logs, Source};
 
 use super::{Error, is_results, open_run, print};
 use crate::exit::Exit;
-use crate::interrupt::STOP;
+use crate::interrupt;
+use crate::interrupt::{STOP, while_waiting};
 use crate::report::{warn, warn_of};
 
 /// Run a scenario twice and on both drivers, and report the first line that differs
@@ -61,12 +63,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
 }
 
 fn verify_file(args: &Args, scenario: &Path) -> Result<Exit, Error> {
-    let source = Source::read(scenario)?;
+    let source = while_waiting(|| Source::read(scenario))?;
     let folder = source.folder().to_owned();
     let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
     warn(&experiment.warnings);
     let scratch =
-        tempfile::tempdir().map_err(|error| Error::Write { path: std::env::temp_dir(), error })?;
+        Scratch::create().map_err(|error| Error::Write { path: std::env::temp_dir(), error })?;
     let mut exit = Exit::Success;
     let all = experiment.variants.len();
     let some = args.variants.map_or(all, NonZeroUsize::get).min(all);
@@ -98,6 +100,7 @@ fn verify_folder(folder: &Path, has_variants: bool) -> Result<Exit, Error> {
             hint: "remove --variants, or name a scenario".to_owned(),
         });
     }
+    interrupt::end_at_once(true);
     let run = open_run(folder)?;
     if run.provenance()?.has_summary_only() {
         return Err(Error::Unfit {

@@ -5,6 +5,7 @@ use std::io;
 use std::process::{Command, Stdio};
 
 use super::SlurmError;
+use crate::shell;
 
 /// What a command of Slurm prints.
 pub(super) fn ask<A: AsRef<OsStr>>(program: &str, arguments: &[A]) -> Result<String, SlurmError> {
@@ -16,29 +17,15 @@ pub(super) fn ask<A: AsRef<OsStr>>(program: &str, arguments: &[A]) -> Result<Str
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(SlurmError::Command {
-        command: shown(program, arguments),
+        command: shell::command(program, arguments),
         said: said.lines().map(str::trim).collect::<Vec<_>>().join("; "),
     })
-}
-
-/// A command as it could be typed.
-pub(super) fn shown<A: AsRef<OsStr>>(program: &str, arguments: &[A]) -> String {
-    let words = arguments.iter().map(|word| quoted(&word.as_ref().to_string_lossy()));
-    std::iter::once(program.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
-}
-
-/// A word as a shell takes it.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,%@+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shell::quoted;
 
     #[test]
     fn a_command_that_fails_is_shown_with_what_it_said() {

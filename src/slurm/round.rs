@@ -1,16 +1,16 @@
 //! What was submitted: a file for each time, in the sweep's folder.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use haggle_results::ResultsError;
+use haggle_results::{ResultsError, read_text};
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::sweep::{HIDDEN, write_whole};
 
 /// What was submitted at once.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Round {
     /// SHA-256 of the program that submitted, which that on the nodes must have, too.
     pub(crate) program: String,
@@ -45,9 +45,36 @@ pub(crate) struct Rounds {
 impl Round {
     /// The units of a chunk.
     pub(crate) fn units(&self, chunk: usize) -> Option<Vec<usize>> {
-        units(self.chunks.get(chunk)?)
+        Some(spans(self.chunks.get(chunk)?)?.into_iter().flatten().collect())
+    }
+
+    /// Why it cannot be what was submitted, if it cannot: a note may be damaged, or be somebody else's, and nothing of
+    /// the size that it claims is made before this is known.
+    fn damage(&self) -> Option<String> {
+        let mut units = 0_usize;
+        for chunk in &self.chunks {
+            let Some(spans) = spans(chunk) else {
+                return Some(format!("{chunk:?} are no numbers of runs"));
+            };
+            let counts = spans.iter().map(|span| span.end() - span.start() + 1);
+            units = counts.fold(units, usize::saturating_add);
+            if units > MOST {
+                return Some(format!("it has more than {MOST} runs"));
+            }
+        }
+        let is_job = |job: &String| !job.is_empty() && job.bytes().all(|it| it.is_ascii_digit());
+        if let Some(job) = self.jobs().find(|job| !is_job(job)) {
+            return Some(format!("{job:?} is no number of a job"));
+        }
+        let all = self.chunks.len();
+        let fits = |it: &&Array| it.first.checked_add(it.tasks).is_some_and(|end| end <= all);
+        let array = self.arrays.iter().find(|it| !fits(it))?;
+        Some(format!("job {} has tasks without runs", array.job))
     }
 }
+
+/// Runs that a sweep can have.
+const MOST: usize = 1_000_000;
 
 impl Rounds {
     /// What is noted in the folder of a sweep.
@@ -62,10 +89,13 @@ impl Rounds {
             if !path.exists() {
                 return Ok(Rounds { folder, all });
             }
-            let text =
-                fs::read_to_string(&path).map_err(|error| ResultsError::read(&path, error))?;
-            let round = serde_json::from_str(&text)
-                .map_err(|error| ResultsError::Damaged { path, reason: error.to_string() })?;
+            let text = read_text(&path)?;
+            let damaged = |reason| ResultsError::Damaged { path: path.clone(), reason };
+            let round: Round =
+                serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+            if let Some(reason) = round.damage() {
+                return Err(damaged(reason));
+            }
             all.insert(all.len() + 1, round);
         }
     }
@@ -98,13 +128,14 @@ pub(super) fn ranges(units: &[usize]) -> String {
     ranges.into_iter().map(shown).collect::<Vec<_>>().join(",")
 }
 
-fn units(ranges: &str) -> Option<Vec<usize>> {
-    let mut units = Vec::new();
-    for range in ranges.split(',') {
+/// The ranges of a text, each with its last number below [`MOST`].
+fn spans(ranges: &str) -> Option<Vec<RangeInclusive<usize>>> {
+    let span = |range: &str| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        units.extend(first.parse::<usize>().ok()?..=last.parse().ok()?);
-    }
-    Some(units)
+        let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+        (first <= last && last < MOST).then_some(first..=last)
+    };
+    ranges.split(',').map(span).collect()
 }
 
 #[cfg(test)]
@@ -115,8 +146,30 @@ mod tests {
     fn units_are_written_as_ranges_and_read_back() {
         for (list, text) in [(vec![0, 1, 2, 5, 7, 8], "0-2,5,7-8"), (vec![3], "3")] {
             assert_eq!(ranges(&list), text);
-            assert_eq!(units(text), Some(list));
+            let round = Round { chunks: vec![text.to_owned()], ..Round::default() };
+            assert_eq!(round.units(0), Some(list));
+            assert_eq!(round.damage(), None);
         }
-        assert_eq!(units("1-x"), None);
+    }
+
+    #[test]
+    fn damaged_notes_are_told_apart_before_anything_is_made_of_them() {
+        for chunk in ["1-x", "x", "5-2", "-1", "", "0-4294967295", "0-18446744073709551615"] {
+            let round = Round { chunks: vec![chunk.to_owned()], ..Round::default() };
+            let damage = round.damage().expect("no such chunk can be");
+            assert!(damage.ends_with("no numbers of runs"), "{chunk}: {damage}");
+        }
+        let all = Round { chunks: vec!["0-999999".to_owned(); 2], ..Round::default() };
+        assert_eq!(all.damage().as_deref(), Some("it has more than 1000000 runs"));
+        let array = |job: &str, first, tasks| Array { job: job.to_owned(), first, tasks };
+        for (array, expected) in [
+            (array("1", usize::MAX, 1), "job 1 has tasks without runs"),
+            (array("1", 0, 2), "job 1 has tasks without runs"),
+            (array("x", 0, 1), "\"x\" is no number of a job"),
+        ] {
+            let chunks = vec!["0".to_owned()];
+            let round = Round { chunks, arrays: vec![array], ..Round::default() };
+            assert_eq!(round.damage().as_deref(), Some(expected));
+        }
     }
 }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use haggle_results::ResultsError;
 
-use super::ask::{ask, quoted, shown};
+use super::ask::ask;
 use super::round::ranges;
 use super::{Array, Jobs, Round, Rounds, Site, SlurmError};
+use crate::shell::{self, quoted};
 
 /// The command that jobs carry out.
 pub(crate) struct Command<'a> {
@@ -73,7 +74,7 @@ pub(crate) fn submit(
     let mine = [
         format!("--dependency=afterany:{}", arrays.join(":")),
         format!("--job-name=haggle-{}-sum", command.name),
-        format!("--output={}", first.folder.join("log").join("%j").display()),
+        output_of(&first.folder, "%j"),
         "--requeue".to_owned(),
         "--open-mode=append".to_owned(),
     ];
@@ -116,6 +117,9 @@ impl Noted {
         };
         let folder = fs::canonicalize(rounds.folder());
         let folder = folder.map_err(|error| ResultsError::read(rounds.folder(), error))?;
+        if folder.to_string_lossy().contains('\\') {
+            return Err(SlurmError::Backslash(folder));
+        }
         // Tasks may start at once, and read it. Of what was refused as a whole there is nothing to know.
         rounds.write(number, &round)?;
         let submitted = Noted::arrays(request, command, site, number, &folder, |array| {
@@ -151,7 +155,7 @@ impl Noted {
             let mine = [
                 format!("--array=0-{}", tasks - 1),
                 format!("--job-name=haggle-{}", command.name),
-                format!("--output={}", folder.join("log").join("%A_%a").display()),
+                output_of(folder, "%A_%a"),
                 // What Slurm takes from a task, or loses with a node, begins again by itself.
                 "--requeue".to_owned(),
                 "--open-mode=append".to_owned(),
@@ -188,6 +192,12 @@ fn lock(rounds: &Rounds) -> Result<File, SlurmError> {
     }
 }
 
+/// Where sbatch writes what a task says: it replaces the `%` of `name`, and takes two of them for one in the folder.
+fn output_of(folder: &Path, name: &str) -> String {
+    let log = folder.join("log").display().to_string().replace('%', "%%");
+    format!("--output={log}/{name}")
+}
+
 fn sbatch(mine: &[String], options: &[String], script: &Path) -> Result<String, SlurmError> {
     let mut arguments = vec!["--parsable".to_owned()];
     arguments.extend_from_slice(mine);
@@ -197,7 +207,7 @@ fn sbatch(mine: &[String], options: &[String], script: &Path) -> Result<String, 
     // `JOB`, or `JOB;CLUSTER`.
     let job = said.trim().split(';').next().unwrap_or_default();
     if job.is_empty() || !job.chars().all(|c| c.is_ascii_digit()) {
-        let command = shown("sbatch", &arguments);
+        let command = shell::command("sbatch", &arguments);
         return Err(SlurmError::NotUnderstood { command, said: said.trim().to_owned() });
     }
     Ok(job.to_owned())
@@ -216,7 +226,7 @@ fn script_of(command: &Command<'_>, more: &[String]) -> String {
     format!(
         "#!/bin/sh\ncd {} || exit\n{variables}exec {}\n",
         quoted(&here.display().to_string()),
-        shown(&quoted(&command.program.display().to_string()), &arguments)
+        shell::command(&quoted(&command.program.display().to_string()), &arguments)
     )
 }
 

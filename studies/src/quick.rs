@@ -63,7 +63,7 @@ pub fn cut(experiment: &mut Experiment, quick: &Quick) -> Result<Cuts, String> {
             let all = values.chain(axis.variants.iter().map(|it| it.name.to_string()));
             let (left, cut): (Vec<String>, Vec<String>) = all.partition(|value| stays(value));
             axis.values.retain(|value| stays(&text(value)));
-            axis.variants.retain(|variant| stays(variant.name.as_str()));
+            axis.variants.retain(|variant| stays(&variant.name.to_string()));
             if left.is_empty() {
                 return Err(name);
             }

@@ -106,6 +106,30 @@ fn mistakes_have_a_place() {
 }
 
 #[test]
+fn values_are_bounded_in_depth_and_size() {
+    let deep = [
+        "let f = |x| x; for i in 0..100000 { let g = f; f = |x| g.call(x); } true",
+        "let a = []; for i in 0..90000 { a = [a]; } true",
+        "let a = []; for i in 0..90000 { let b = []; b.push(a); a = b; } true",
+        "let m = #{}; for i in 0..90000 { m = #{m: m}; } true",
+        "let a = []; for i in 0..20 { a.push(0); } a.reduce(|f, x| |y| f.call(y), |y| y); true",
+        "let f = |x| x; f = |x| f.call(x); f.call(1) == 1",
+    ];
+    for text in deep {
+        let said = check(text);
+        assert!(said.contains("nested more than 16 deep"), "{text}: {said}");
+    }
+    for inner in ["1", "f"] {
+        let large = format!("let f = |x| x; for i in 0..90000 {{ f = f.curry({inner}); }} true");
+        assert!(check(&large).contains("a value is too large"), "{}", check(&large));
+    }
+    let many = "let a = []; for i in 0..9000 { a.push(i); } for i in 0..90000 { a[1]; } true";
+    assert!(check(many).contains("Too many operations"), "{}", check(many));
+    let sound = "let f = |x| x + 1; let g = |x| f.call(f.call(x)); [[1], [2]].map(|l| g.call(l[0])) == [3, 4]";
+    assert_eq!(check(sound), "held: true");
+}
+
+#[test]
 fn values_know_where_they_are() {
     let at = [("load".to_owned(), "1".to_owned())].into();
     let text = "100 * value(\"wait\", at + #{policy: \"easy\"}) / wait(\"fcfs\", x)";

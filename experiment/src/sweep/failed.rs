@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use haggle_results::{ResultsError, sha256};
+use haggle_results::{ResultsError, read_text, sha256};
 use serde::{Deserialize, Serialize};
 
 use super::{HIDDEN, write_whole};
@@ -102,9 +102,9 @@ impl Notes {
     /// What is noted of a run as it would be run now.
     pub(super) fn get(&self, run: &Run<'_>) -> Result<Option<Failed>, ResultsError> {
         let path = self.path(run.number);
-        let text = match fs::read_to_string(&path) {
-            Err(error) if is_absent(&error) => return Ok(None),
-            text => text.map_err(|error| ResultsError::read(&path, error))?,
+        let text = match read_text(&path) {
+            Err(ResultsError::Read { source, .. }) if is_absent(&source) => return Ok(None),
+            text => text?,
         };
         let failed: Failed = serde_json::from_str(&text)
             .map_err(|error| ResultsError::Damaged { path, reason: error.to_string() })?;

@@ -6,6 +6,7 @@ use haggle_results::{PackWriter, ResultsError};
 
 use super::carry::{Ended, one};
 use super::{Failed, SweepConduct, SweepError};
+use crate::leftovers::Scratch;
 use haggle_scenario::{Run, Setting};
 
 /// Makes the pack of the runs from number `first` on. A pack that is there is replaced, once the new one is
@@ -25,7 +26,7 @@ pub(super) fn carry_out(
         Err(error) => return Err(error.into()),
     };
     // A run's own files are many and short-lived, and need not go over a network.
-    let scratch = tempfile::tempdir();
+    let scratch = Scratch::create();
     let scratch = scratch.map_err(|error| ResultsError::write(&std::env::temp_dir(), error))?;
     let place = scratch.path().join("run");
     let mut all = Vec::new();

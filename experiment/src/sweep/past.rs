@@ -42,7 +42,10 @@ impl<'a> Past<'a> {
             ResultsError::Damaged { path, .. } => SweepError::Damaged { table: path },
             error => error.into(),
         });
-        let Some(reader) = found? else { return Ok(false) };
+        let Some(reader) = found? else {
+            check_no_link(self.output, run)?;
+            return Ok(false);
+        };
         if !reader.is_packed() && !folder.join("provenance.json").exists() {
             return Err(SweepError::NotARun { folder });
         }
@@ -98,4 +101,17 @@ impl<'a> Past<'a> {
         }
         Ok(self.inputs[&path].sha256 != then.sha256)
     }
+}
+
+/// Refuses a run that would be written, or removed, through a symbolic link among the folders of its sweep: these may be
+/// anybody's. Results that are there may be read through links.
+pub(super) fn check_no_link(output: &Path, run: &Run<'_>) -> Result<(), SweepError> {
+    let mut folder = output.to_owned();
+    for part in run.folder().components() {
+        folder.push(part);
+        if folder.is_symlink() {
+            return Err(SweepError::Link { folder });
+        }
+    }
+    Ok(())
 }

@@ -7,6 +7,7 @@ use std::io::{BufReader, BufWriter, Seek};
 use std::path::{Path, PathBuf};
 
 use haggle_results::ResultsError;
+use haggle_results::sweep::text_cell;
 
 use super::sum_up::{nameless, persist};
 
@@ -49,7 +50,7 @@ impl RunsCsv {
             }
         }
         let mut row = vec![number.to_string(), seed.to_string()];
-        row.extend(point.iter().cloned());
+        row.extend(point.iter().map(|text| text_cell(text).into_owned()));
         row.resize(self.head.len(), String::new());
         for (name, value) in metrics {
             let cell = &mut row[self.places[name]];

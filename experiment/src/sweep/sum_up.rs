@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use haggle_model::JobClass;
 use haggle_results::metrics::named::of_run;
-use haggle_results::sweep::{Points, SweepRow, SweepRun, csv_head, csv_row};
+use haggle_results::sweep::{Points, SweepRow, SweepRun, csv_head, csv_row, text_cell};
 use haggle_results::{ResultsError, Summary, SweepFolder};
 use tempfile::NamedTempFile;
 
@@ -17,6 +17,7 @@ use super::{SweepError, announce, write_whole};
 use crate::ExperimentError;
 use crate::compare::impact::{ALL, Impact, Impacts, impacts};
 use crate::figures::{SweepData, draw_sweep, file_name, of_groups};
+use crate::leftovers;
 use haggle_scenario::{Experiment, References, Run};
 
 /// A sweep whose results are summed up.
@@ -120,12 +121,29 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
 pub(super) fn nameless(folder: &Path) -> Result<NamedTempFile, ResultsError> {
     // As any other file, which others may read if the user's mask lets them.
     let ordinary = Permissions::from_mode(0o666);
-    let file = tempfile::Builder::new()
-        .prefix(".")
-        .suffix(".partial")
-        .permissions(ordinary)
-        .tempfile_in(folder);
-    file.map_err(|error| ResultsError::write(folder, error))
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".").suffix(PARTIAL).permissions(ordinary).rand_bytes(RANDOM);
+    let trouble = |error| ResultsError::write(folder, error);
+    loop {
+        let file = builder.tempfile_in(folder).map_err(trouble)?;
+        if leftovers::hold(file.as_file(), file.path()).map_err(trouble)? {
+            return Ok(file);
+        }
+    }
+}
+
+/// How the names of such files end.
+const PARTIAL: &str = ".partial";
+
+/// How many letters and digits their names have besides.
+const RANDOM: usize = 6;
+
+/// Removes such files of commands that were killed.
+pub(super) fn clear_nameless(folder: &Path) {
+    leftovers::clear(folder, |name| {
+        let middle = name.strip_prefix('.').and_then(|name| name.strip_suffix(PARTIAL));
+        middle.is_some_and(|it| it.len() == RANDOM && it.bytes().all(|c| c.is_ascii_alphanumeric()))
+    });
 }
 
 /// `aggregate.csv` as it is being written.
@@ -203,7 +221,8 @@ fn failures(
         let Some(failed) = failed.next_if(|it| it.run == run.number) else { continue };
         let fixed = [run.number.to_string(), run.seed.to_string()].into_iter();
         let point = run.variant.settings.iter().map(|it| it.text());
-        let row: Vec<String> = fixed.chain(point).chain([failed.message.clone()]).collect();
+        let row = fixed.chain(point).chain([failed.message.clone()]);
+        let row: Vec<String> = row.map(|text| text_cell(&text).into_owned()).collect();
         writer.write_record(&row).expect("every row has a cell for each column");
     }
     let bytes = writer.into_inner().expect("flushing to memory cannot fail");

@@ -16,6 +16,7 @@ use parquet::schema::types::Type;
 use crate::ResultsError;
 use crate::columns::Table;
 use crate::parquet_file::{Group, fields, properties};
+use crate::regular;
 use crate::writer::ROWS_PER_GROUP;
 
 /// Values that are copied at once.
@@ -62,7 +63,7 @@ impl PackedFile {
         seed: u64,
         source: &Path,
     ) -> Result<(), ResultsError> {
-        let file = File::open(source).map_err(|error| ResultsError::read(source, error))?;
+        let file = regular::open(source)?;
         let file = SerializedFileReader::new(file);
         let file = file.map_err(|error| ResultsError::damaged(source, error))?;
         for at in 0..file.num_row_groups() {

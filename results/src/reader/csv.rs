@@ -7,6 +7,7 @@ use super::pick::Rows;
 use super::{ColumnData, Take};
 use crate::ResultsError;
 use crate::columns::Kind;
+use crate::regular;
 
 /// Gives some columns of the rows that are asked for, some thousand rows at once, as `batch`; it keeps the last ones.
 pub(super) fn each(
@@ -17,7 +18,7 @@ pub(super) fn each(
     take: &mut Take<'_>,
 ) -> Result<(), ResultsError> {
     let damaged = |error: csv::Error| ResultsError::damaged(path, error);
-    let mut reader = csv::Reader::from_path(path).map_err(damaged)?;
+    let mut reader = csv::Reader::from_reader(regular::open(path)?);
     let header = reader.headers().map_err(damaged)?.clone();
     let places = |columns: &[(&'static str, Kind)]| {
         let place = |(name, _): &(&'static str, Kind)| {

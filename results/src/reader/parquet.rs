@@ -23,6 +23,7 @@ use super::csv::at;
 use super::pick::Rows;
 use crate::ResultsError;
 use crate::columns::Kind;
+use crate::regular;
 
 /// Rows of a row group that follow each other: the first one, and how many.
 type Range = (usize, usize);
@@ -48,7 +49,7 @@ pub(super) fn each(
     batch: &mut Batch,
     take: &mut Take<'_>,
 ) -> Result<(), ResultsError> {
-    let file = File::open(path).map_err(|error| ResultsError::read(path, error))?;
+    let file = regular::open(path)?;
     let damaged = |error: ParquetError| ResultsError::damaged(path, error);
     let file = SerializedFileReader::new(file).map_err(damaged)?;
     let places = |columns: &[(&'static str, Kind)]| {

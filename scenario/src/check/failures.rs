@@ -182,7 +182,7 @@ impl Check<'_> {
     }
 
     /// How many nodes of all owners a table is about.
-    fn failing_nodes(&self, failures: &Failures, names: &Names) -> u64 {
+    pub(super) fn failing_nodes(&self, failures: &Failures, names: &Names) -> u64 {
         let nodes = |members: u32| {
             let nodes = members.div_ceil(failures.processors_per_node.max(1));
             u64::from(nodes.min(failures.nodes.unwrap_or(u32::MAX)))

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use haggle_model::Span;
 
-use super::Check;
 use super::names::Names;
+use super::{Check, EACH_MAX};
 use crate::file::Maintenance;
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
@@ -14,6 +14,7 @@ impl Check<'_> {
     pub(super) fn check_maintenance(&mut self, names: &Names) {
         let known = names.provider_list();
         let mut closed = BTreeMap::new();
+        let mut windows = 0_u64;
         for (index, maintenance) in self.scenario.maintenance.iter().enumerate() {
             let path = Path::root().key("maintenance").index(index);
             let none = self.scenario.providers.is_empty();
@@ -38,6 +39,21 @@ impl Check<'_> {
                 continue;
             }
             self.check_provider_list(&path.key("of"), &maintenance.of, &known, "provider");
+            let providers = names.copies_meant(&maintenance.of).len() as u64;
+            windows += providers * u64::from(maintenance.times);
+            if windows > EACH_MAX {
+                self.report(
+                    &path.key("times"),
+                    format!(
+                        "{windows} windows of maintenance, {} at each of {providers} providers here: at most \
+                         {EACH_MAX} can be",
+                        maintenance.times
+                    ),
+                    "too many from here on",
+                    "lower `times`, or name fewer providers in `of`".to_owned(),
+                );
+                return;
+            }
             if self.check_windows(&path, maintenance) {
                 self.check_closed(&path, maintenance, names, &mut closed);
             }

@@ -212,7 +212,7 @@ impl Check<'_> {
                 &path.key(&key),
                 format!("independent-jobs: {key} {problem}"),
                 "out of range",
-                None,
+                "docs/workloads.md says what each parameter may be".to_owned(),
             );
         }
     }

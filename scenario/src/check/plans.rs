@@ -165,14 +165,14 @@ impl Check<'_> {
                 &path.key(low),
                 format!("`{low}` is {least}, needs at least {LEAST}%"),
                 "too little to get anywhere",
-                None,
+                format!("write at least \"{LEAST}%\""),
             );
         } else if most.fraction() > 1.0 {
             self.report(
                 &path.key(high),
                 format!("`{high}` is {most}, more than there is"),
                 "at most 100%",
-                None,
+                "write at most \"100%\"".to_owned(),
             );
         } else if least.fraction() > most.fraction() {
             self.report(

@@ -7,6 +7,9 @@ use crate::quantity::{Share, TimeSpan};
 use crate::workload::{WorkflowsError, read_workflow};
 use haggle_config::document::Path;
 
+/// How often a task may report.
+const REPORTS_MAX: f64 = 10_000.0;
+
 impl Check<'_> {
     pub(super) fn check_workflows(&mut self, path: &Path, workload: &Workload, it: &Workflows) {
         let at = path.key("workflows");
@@ -57,6 +60,18 @@ impl Check<'_> {
                 format!("the largest amplitude is less than `amplitude`, {}", progress.amplitude),
                 "no amplitude is both",
                 "the smaller one is `amplitude`".to_owned(),
+            );
+        }
+        let reports = 1.0 / progress.step.fraction();
+        if progress.step > Share::ZERO && reports.round() > REPORTS_MAX {
+            self.report(
+                &at.key("step"),
+                format!("a task would report {reports:.0} times"),
+                "too often",
+                format!(
+                    "write at least \"{}%\": {REPORTS_MAX} reports of a task",
+                    100.0 / REPORTS_MAX
+                ),
             );
         }
         if progress.step == Share::ZERO {

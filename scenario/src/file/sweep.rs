@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::quantity::Name;
+use crate::quantity::{Name, Title};
 
 /// Varies a scenario: every combination of the axes' values, each run several times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,8 +62,8 @@ pub struct Axis {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct AxisVariant {
-    /// Its name, as the results have it.
-    pub name: Name,
+    /// Its name, as the results and legends have it.
+    pub name: Title,
     /// What it sets: paths as in `path`, each with its value.
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, serde_json::Value>")]

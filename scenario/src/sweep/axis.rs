@@ -1,6 +1,7 @@
 //! The axes of a sweep in the document: which values each path means, and
 //! putting an axis's values there.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde_json::Value as Json;
@@ -23,6 +24,8 @@ pub(super) struct Place {
     pub(super) span: Range<usize>,
     /// What each value puts where.
     puts: Vec<Vec<Put>>,
+    /// Its number in the list of axes.
+    index: usize,
 }
 
 /// A value that is put at a path.
@@ -49,9 +52,36 @@ impl Place {
     }
 
     /// Puts the values with these indices, one of each axis, wherever their axes' paths lead.
+    ///
+    /// In a [`frame`], each of these axes then has the one value that is taken of it.
     pub(super) fn set(places: &[Place], indices: &[usize], root: &mut Node) {
+        for (place, &index) in places.iter().zip(indices) {
+            let at = Path::root().key("sweep").key("axis").index(place.index).key("values");
+            if let Some(Value::Array(values)) = root.at_mut(&at).map(|it| &mut it.value) {
+                *values = vec![place.values[index].clone()];
+            }
+        }
         put_all(places.iter().zip(indices).flat_map(|(place, &index)| &place.puts[index]), root);
     }
+}
+
+/// A document of which each axis has its first value only: what all variants have in common. A variant needs no
+/// more of its sweep, and a sweep of many values would be copied for each of them otherwise.
+pub(super) fn frame(root: &Node) -> Node {
+    let mut frame = root.clone();
+    let list = Path::root().key("sweep").key("axis");
+    let axes = match root.at(&list).map(|node| &node.value) {
+        Some(Value::Array(axes)) => axes.len(),
+        _ => 0,
+    };
+    for axis in (0..axes).map(|index| list.index(index)) {
+        for key in ["values", "variant"] {
+            if let Some(Value::Array(all)) = frame.at_mut(&axis.key(key)).map(|it| &mut it.value) {
+                all.truncate(1);
+            }
+        }
+    }
+    frame
 }
 
 /// A value as results have it: strings without quotes, and tables that have a name, or are a rule of one's own, by
@@ -127,7 +157,7 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
             continue;
         }
         if !values.is_empty() {
-            places.push(Place { axis: title, values, span, puts });
+            places.push(Place { axis: title, values, span, puts, index });
         }
     }
     places
@@ -171,12 +201,13 @@ fn nodes(root: &Node, path: &Path) -> Vec<Node> {
 /// The names of an axis's variants and what each puts where.
 fn variants(root: &Node, path: &Path, findings: &mut Findings) -> (Vec<Node>, Vec<Vec<Put>>) {
     let mut names: Vec<Node> = Vec::new();
+    let mut known = BTreeSet::new();
     let mut all = Vec::new();
     for (index, variant) in nodes(root, path).iter().enumerate() {
         let Some(name) = variant.get("name") else { continue };
         // What cannot be a name was reported, and all of these have the same one now.
         let written = !findings.replaced.contains(&path.index(index).key("name"));
-        if written && names.iter().any(|other| other.text() == name.text()) {
+        if !known.insert(name.text().map(str::to_owned)) && written {
             findings.problems.push(Problem {
                 message: format!("two variants are called \"{}\"", name.text().unwrap_or("")),
                 span: name.span.clone(),
@@ -204,7 +235,7 @@ fn find(
     findings: &mut Findings,
 ) -> Option<Vec<Path>> {
     let segments: Vec<&str> = path.split('.').collect();
-    let mut search = Search { dead_end: None, paths: Vec::new() };
+    let mut search = Search { root, dead_end: None, paths: Vec::new() };
     search.walk(Some(root), SCHEMA.whole(), &Path::root(), &segments);
     // What is read before anything is set cannot be set.
     let too_late = matches!(segments[..], ["sweep" | "set", ..] | ["scenario", "extends"]);
@@ -228,10 +259,9 @@ fn find(
 /// A value that an axis has already would be the same point again.
 fn twice<'a>(axis: &'a str, values: &'a [Node]) -> impl Iterator<Item = Problem> + 'a {
     let text = |value: &Node| text_of(&value.to_toml());
-    let again = values.iter().enumerate().filter(move |&(place, value)| {
-        values[..place].iter().any(|other| text(other) == text(value))
-    });
-    again.map(move |(_, value)| Problem {
+    let mut known = BTreeSet::new();
+    let again = values.iter().filter(move |value| !known.insert(text(value)));
+    again.map(move |value| Problem {
         message: format!("axis \"{axis}\" has {} twice", text(value)),
         span: value.span.clone(),
         label: "again".into(),
@@ -260,13 +290,14 @@ fn wrong_keys(axis: &Axis, span: Range<usize>) -> Option<Problem> {
 }
 
 /// Follows a path through the document.
-struct Search {
+struct Search<'r> {
+    root: &'r Node,
     /// Why the first dead end is one.
     dead_end: Option<String>,
     paths: Vec<Path>,
 }
 
-impl Search {
+impl Search<'_> {
     /// `node` is `None` in a table that may be written but is not.
     fn walk(&mut self, node: Option<&Node>, schema: &'static Json, at: &Path, segments: &[&str]) {
         let Some((segment, rest)) = segments.split_first() else {
@@ -278,6 +309,9 @@ impl Search {
             Some(Value::Table(_)) | None => {
                 let property = property(schema, segment);
                 let next = node.and_then(|node| node.get(segment));
+                if next.is_none() && property.is_null() && at.0.is_empty() {
+                    return self.stop(below(self.root, segment));
+                }
                 let table = SCHEMA.type_of(property) == Some("object");
                 let open = table || SCHEMA.variants(property).is_some() || rest.is_empty();
                 if next.is_some() || open && !segment.is_empty() {
@@ -311,6 +345,12 @@ impl Search {
         if self.paths.len() == before {
             let hint = match nearest(segment, names.iter().copied()) {
                 Some(meant) => format!("did you mean \"{meant}\"?"),
+                None if number.is_some() && names.is_empty() => format!(
+                    "there {} after `{}`: write a number from 1 to {}, or set the whole list",
+                    are(items.len()),
+                    at.name(),
+                    items.len()
+                ),
                 None if names.is_empty() => {
                     format!("write a number from 1 or `*` after `{}`", at.name())
                 }
@@ -322,6 +362,34 @@ impl Search {
 
     fn stop(&mut self, why: String) {
         self.dead_end.get_or_insert(why);
+    }
+}
+
+/// How many members of a list there are.
+fn are(count: usize) -> String {
+    match count {
+        1 => "is 1 element".to_owned(),
+        _ => format!("are {count} elements"),
+    }
+}
+
+/// Where a key stands that the scenario as a whole does not have, such as `provider.*.policy`.
+fn below(root: &Node, key: &str) -> String {
+    let Value::Table(entries) = &root.value else { return String::new() };
+    let written = entries.iter().filter_map(|entry| {
+        let at = property(SCHEMA.whole(), &entry.key);
+        let (way, table) = match entry.node.value {
+            Value::Array(_) => (".*", &SCHEMA.plain(at)["items"]),
+            Value::Table(_) => ("", at),
+            _ => return None,
+        };
+        let has = !property(table, key).is_null();
+        has.then(|| format!("\"{}{way}.{key}\"", entry.key))
+    });
+    let places = Vec::from_iter(written);
+    match places.as_slice() {
+        [] => format!("the scenario has no `{key}`"),
+        places => format!("write {}", places.join(" or ")),
     }
 }
 
@@ -365,5 +433,27 @@ fn set(
             set((&mut entries[place].node, property(schema, key)), rest, value, span);
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variant_copies_one_value_of_each_axis() {
+        let size = |count: usize| {
+            let values = Vec::from_iter((1..=count).map(|hours| format!("\"{hours}h\"")));
+            let text = format!(
+                "[sweep]\n[[sweep.axis]]\npath = \"scenario.until\"\nvalues = [{}]\n",
+                values.join(", ")
+            );
+            let root = haggle_config::document::parse(&text).expect("valid TOML");
+            let mut texts = 0;
+            frame(&root).texts(&mut |_| texts += 1);
+            texts
+        };
+        assert_eq!(size(1), 2, "the path and a value");
+        assert_eq!(size(1_000), size(1));
     }
 }

@@ -6,6 +6,7 @@ use crate::scenario::Scenario;
 use super::{Args, Baseline, Policy};
 use crate::commands::table::lines;
 use crate::report::say;
+use crate::shell::quoted;
 
 /// A number that is told: its name, itself and its unit.
 pub(super) type Fact = (&'static str, String, &'static str);
@@ -103,7 +104,7 @@ fn counts(outcome: &Outcome) -> Vec<Fact> {
 
 fn say_how_to_plot(args: &Args, written: &Written) {
     if !args.quiet {
-        let folder = written.folder.display();
+        let folder = quoted(&written.folder.display().to_string());
         say(&format!("`haggle plot {folder} --kind waiting-ecdf` draws waiting times\n"));
     }
 }

@@ -105,7 +105,12 @@ fn arguments(args: &Args) -> Vec<String> {
     if let Some(folder) = &args.scenarios {
         arguments.extend(["--scenarios".to_owned(), folder.display().to_string()]);
     }
-    let flags = [(args.quick, "--quick"), (args.any_build, "--any-build"), (args.json, "--json")];
+    let flags = [
+        (args.quick, "--quick"),
+        (args.any_build, "--any-build"),
+        (args.json, "--json"),
+        (args.brief, "--brief"),
+    ];
     arguments.extend(flags.into_iter().filter(|it| it.0).map(|it| it.1.to_owned()));
     arguments
 }

@@ -23,13 +23,13 @@ pub(super) fn heading(figure: &Figure) -> String {
 }
 
 /// The files that were written, and the table where there is one.
-pub(super) fn drawn(drawn: &Drawn) -> String {
+pub(super) fn drawn(drawn: &Drawn, brief: bool) -> String {
     let mut text = String::new();
     if let Some(image) = &drawn.image {
         text.push_str(&format!("  figure   {}\n", image.display()));
     }
     text.push_str(&format!("  numbers  {}\n", drawn.numbers.display()));
-    if !drawn.table.is_empty() {
+    if !brief && !drawn.table.is_empty() {
         text.push_str(&format!("\n{}", lines(&drawn.table, &[0])));
     }
     text
@@ -40,8 +40,8 @@ pub(super) fn quick(name: &str, cuts: Option<&str>) -> String {
     format!("  quick    {name}: {}\n", cuts.unwrap_or("nothing left out"))
 }
 
-/// Each claim with what came of it.
-pub(super) fn findings(findings: &[Finding<'_>]) -> String {
+/// Each claim with what came of it; in `brief`, no more than the claim.
+pub(super) fn findings(findings: &[Finding<'_>], brief: bool) -> String {
     let width = |words: &dyn Fn(&Finding<'_>) -> usize| findings.iter().map(words).max();
     let ids = width(&|it| it.claim.id.chars().count()).unwrap_or(0);
     let verdicts = width(&|it| it.judgement.name().len()).unwrap_or(0);
@@ -50,8 +50,13 @@ pub(super) fn findings(findings: &[Finding<'_>]) -> String {
         let verdict = judgement.name();
         let first = format!("  {verdict:verdicts$}  {:ids$}  ", claim.id);
         let indent = " ".repeat(first.chars().count());
-        text.push('\n');
+        if !brief {
+            text.push('\n');
+        }
         text.push_str(&wrapped(&first, &indent, &claim.statement));
+        if brief {
+            continue;
+        }
         let expected = format!("{} ({})", claim.expected, claim.grade.name());
         // What came out of several comparisons stands below each other.
         let got = judgement.text().replace("; ", ";\n");

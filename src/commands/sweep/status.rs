@@ -15,6 +15,7 @@ use super::tell_failed;
 use crate::commands::table::{count, duration};
 use crate::commands::{Error, print};
 use crate::exit::Exit;
+use crate::interrupt::while_waiting;
 
 /// Say how far a sweep is
 ///
@@ -57,7 +58,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
                 .to_owned(),
         });
     }
-    let experiment = Experiment::read_with(Source::read(&scenario)?, Logs::Ignore, own_rules())?;
+    let experiment = Experiment::read_with(
+        while_waiting(|| Source::read(&scenario))?,
+        Logs::Ignore,
+        own_rules(),
+    )?;
     let rounds = Rounds::read(&args.folder)?;
     let Some(last) = rounds.all.values().next_back() else {
         return of_folder(args, &experiment);

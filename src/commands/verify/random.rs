@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
+use crate::experiment::leftovers::Scratch;
 use crate::experiment::random::{Failure, Outcome, Verdict};
 use crate::experiment::threads::on_threads;
 use crate::scenario::random::{Simpler, to_text, write_with_records};
@@ -174,7 +175,7 @@ struct Session<'a> {
 impl Session<'_> {
     /// Judges one case after the other.
     fn work(&self) -> Result<(), Error> {
-        let folder = tempfile::tempdir()
+        let folder = Scratch::create()
             .map_err(|error| Error::Write { path: std::env::temp_dir(), error })?;
         loop {
             let late = self.end.is_some_and(|end| now() >= end);

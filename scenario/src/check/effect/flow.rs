@@ -79,10 +79,8 @@ impl Flow {
         if let Some(&place) = names.providers.get(target) {
             self.serves[place].rigid = true;
             self.serves[place].reserved |= reserves(scenario, workload);
-            for (part, reached) in parts(scenario, workload).zip(&mut self.reached) {
-                if part {
-                    reached.insert(place);
-                }
+            for part in scenario.sources(workload) {
+                self.reached[part].insert(place);
             }
         }
         let metaschedulers = scenario.metaschedulers.iter().enumerate();

@@ -1,11 +1,14 @@
 //! Messages that nobody sends, and whose travel is never seen.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::flow::Flow;
+use crate::Scenario;
 use crate::check::Check;
 use crate::check::channel::{at_once, crossing, parts_overflow};
 use crate::check::names::Names;
-use crate::file::Transport;
-use crate::quantity::{Name, Share, TimeSpan};
+use crate::file::{Metascheduler, Transport};
+use crate::quantity::{Share, TimeSpan};
 use crate::resolve::copies;
 use haggle_config::document::Path;
 
@@ -80,36 +83,29 @@ impl Check<'_> {
             let what = "`partition` of the network";
             self.has_effect(&at, read, what, NO_WAY, "remove it, or name other actors");
         }
+        let ways = Ways::of(scenario, names);
         for (index, link) in scenario.network.links.iter().enumerate() {
             let [a, b] = &link.between;
             let (site_a, site_b) = (scenario.site_of(a.as_str()), scenario.site_of(b.as_str()));
             let talk = |one: &str, other: &str| {
-                let talker = scenario
-                    .metaschedulers
-                    .iter()
-                    .find(|metascheduler| metascheduler.name.as_str() == one);
-                talker.is_some_and(|talker| match names.providers.get(other) {
-                    Some(place) => names.providers_meant(&talker.providers).contains(place),
+                let talker = ways.used.get(one);
+                talker.is_some_and(|(talker, used)| match names.providers.get(other) {
+                    Some(place) => used.contains(place),
                     None => talker.providers.iter().any(|it| it.as_str() == other),
                 })
             };
             // Data of tasks also go from one provider to another.
             let sends = carries.iter().any(|it| {
-                let there = names.providers_meant(&it.providers);
+                let there = ways.used.get(it.name.as_str());
                 let is_end = |site: &str| {
                     let place = names.providers.get(site);
-                    site == it.name.as_str() || place.is_some_and(|place| there.contains(place))
+                    let is_used = |place| there.is_some_and(|(_, used)| used.contains(place));
+                    site == it.name.as_str() || place.is_some_and(is_used)
                 };
                 site_a != site_b && is_end(site_a) && is_end(site_b)
             });
             // So do checkpoints that are kept elsewhere.
-            let keeps = scenario.providers.iter().any(|it| {
-                let store = scenario.store_of(it).map(Name::as_str);
-                let joins = |one: &str, other: &str| {
-                    store == Some(other) && copies(it).iter().any(|copy| copy == one)
-                };
-                joins(site_a, site_b) || joins(site_b, site_a)
-            });
+            let keeps = ways.keeps(site_a, site_b) || ways.keeps(site_b, site_a);
             let overflows = |one, other| scenario.overflows(one, other);
             let read = sends
                 || keeps
@@ -145,5 +141,34 @@ impl Check<'_> {
         for key in keys {
             self.uses(&network.key(key), false, "the network", &why, "remove it");
         }
+    }
+}
+
+/// What goes between whom, looked up once for all links.
+struct Ways<'s> {
+    /// Metaschedulers by name, with the places of the providers that each uses.
+    used: BTreeMap<&'s str, (&'s Metascheduler, BTreeSet<usize>)>,
+    /// Storages, each with the providers that keep checkpoints there.
+    kept: BTreeMap<&'s str, BTreeSet<String>>,
+}
+
+impl<'s> Ways<'s> {
+    fn of(scenario: &'s Scenario, names: &Names) -> Ways<'s> {
+        let used = scenario.metaschedulers.iter().map(|it| {
+            let places = names.providers_meant(&it.providers).into_iter().collect();
+            (it.name.as_str(), (it, places))
+        });
+        let mut kept: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        for provider in &scenario.providers {
+            if let Some(store) = scenario.store_of(provider) {
+                kept.entry(store.as_str()).or_default().extend(copies(provider));
+            }
+        }
+        Ways { used: used.collect(), kept }
+    }
+
+    /// Whether a provider keeps checkpoints in a storage.
+    fn keeps(&self, provider: &str, store: &str) -> bool {
+        self.kept.get(store).is_some_and(|providers| providers.contains(provider))
     }
 }

@@ -1,0 +1,18 @@
+//! Words and commands as a shell takes them: for scripts that are written, and for commands that people copy.
+
+use std::ffi::OsStr;
+
+/// A command as it could be typed; the program is taken as it is.
+pub(crate) fn command<A: AsRef<OsStr>>(program: &str, arguments: &[A]) -> String {
+    let words = arguments.iter().map(|word| quoted(&word.as_ref().to_string_lossy()));
+    std::iter::once(program.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,%@+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

@@ -1,0 +1,336 @@
+//! Small texts that ask for work without bound, files that a terminal or a spreadsheet would obey, and folders that lead
+//! elsewhere: each is refused, warned about or made harmless.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use haggle::scenario::{Experiment, Logs, Source};
+
+use crate::cli_ends_pipes::make_pipe;
+use crate::command::{Folder, VALID, stderr_of, stdout_of};
+
+/// Providers, and a metascheduler that gets parts of jobs by a protocol.
+const PARTS: &str = r#"
+[[workload]]
+name = "w"
+jobs = [{ submit = "0s", processors = 4, run = "10s", requested = "10s" }]
+[[provider]]
+name = "p"
+count = 100
+processors = 4
+policy = "conservative"
+[[metascheduler]]
+name = "m"
+[metascheduler.coallocation]
+policy = "rigid"
+COALLOCATION
+[[user]]
+name = "u"
+workload = "w"
+submits-to = "m"
+"#;
+
+/// What is said of a scenario: its problems, or its warnings.
+fn said(text: &str) -> String {
+    match Experiment::read(Source::new("s.toml", text), Logs::MustExist) {
+        Ok(experiment) => {
+            let warnings =
+                experiment.warnings.found.iter().map(|it| format!("warning: {}\n", it.message));
+            warnings.collect()
+        }
+        Err(invalid) => {
+            let problems = invalid.problems.iter();
+            problems
+                .map(|it| format!("error: {}; {}\n", it.message, it.help.as_deref().unwrap_or("-")))
+                .collect()
+        }
+    }
+}
+
+#[test]
+fn failures_without_end_are_counted() {
+    let of = |up: &str, horizon: &str, keys: &str| {
+        said(&format!(
+            "[scenario]\nhorizon = \"{horizon}\"\n{VALID}\n[[failures]]\n{keys}\n[failures.law]\n\
+             up = {{ law = \"exponential\", mean = \"{up}\" }}\ndown = {{ law = \"constant\", value = \"{up}\" }}\n"
+        ))
+    };
+    let short = of("1us", "1000d", "");
+    assert!(short.contains("is too short for what goes on during the whole run"), "{short}");
+    let many = of("1s", "36500d", "");
+    assert!(
+        many.contains("error: nodes fail about 13,000,000,000 times until the horizon"),
+        "{many}"
+    );
+    assert!(many.contains("shorten `horizon`"), "{many}");
+    let long = of("100s", "1000d", "");
+    assert!(!long.contains("error"), "{long}");
+    let some = of("30s", "1000d", "");
+    assert!(some.contains("warning: nodes fail about 12,000,000 times"), "{some}");
+    let crashes = of("1s", "36500d", "actors = [\"north\"]");
+    assert!(crashes.contains("actors crash about 1,600,000,000 times"), "{crashes}");
+    assert_eq!(of("1h", "365d", ""), "");
+}
+
+#[test]
+fn windows_of_maintenance_are_counted_over_all_providers() {
+    let closed = |times: u32, count: u32| {
+        let text = VALID.replace("processors = 8", &format!("processors = 8\ncount = {count}"));
+        let text = text.replace("submits-to = \"north\"", "submits-to = \"north-1\"");
+        said(&format!(
+            "{text}\n[[maintenance]]\nfrom = \"1h\"\nuntil = \"2h\"\nevery = \"1d\"\ntimes = {times}\n"
+        ))
+    };
+    let many = closed(10_000, 1000);
+    let expected = "error: 10000000 windows of maintenance, 10000 at each of 1000 providers here";
+    assert!(many.contains(expected), "{many}");
+    assert!(many.contains("lower `times`"), "{many}");
+    assert!(!closed(10, 1000).contains("error"));
+}
+
+#[test]
+fn messages_without_end_are_counted() {
+    let parts = |network: &str, keys: &str| {
+        said(&format!("{network}\n{}", PARTS.replace("COALLOCATION", keys)))
+    };
+    let short = parts("", "protocol = \"two-phase\"\nretry = \"1us\"");
+    assert!(short.contains("error: 1us is too short for what goes on"), "{short}");
+    let partition = "[scenario]\nhorizon = \"900d\"\n[network]\nlatency = \"1ms\"\n[[network.partition]]\nbetween = [[\"m\"], [\"p-1\"]]\nfrom = \"0s\"\nuntil = \"900d\"\n";
+    let parted = parts(partition, "protocol = \"two-phase\"\nretry = \"10ms\"");
+    assert!(parted.contains("messages are lost in a partition of 900d"), "{parted}");
+    assert!(parted.contains("set a longer `retry`"), "{parted}");
+    let lossy = "[network]\nloss = \"90%\"\n";
+    let keys = "protocol = { name = \"paxos\", acceptors = 31 }\nretry = \"1s\"\ntrials = 1000";
+    let tries = parts(lossy, keys);
+    assert!(tries.contains("takes about 31,000,000 messages: 1000 trials"), "{tries}");
+}
+
+#[test]
+fn plans_that_take_long_are_counted() {
+    let plans = |keys: &str, machines: u32, phases: u32| {
+        said(&format!(
+            "[[workload]]\nname = \"w\"\nmodel = \"applications\"\napplications = {{ like = \"md\", count = {phases} }}\n\
+             [plans]\n{keys}\n[[plans.cluster]]\nname = \"c\"\nmachines = {machines}\n\
+             [[user]]\nname = \"u\"\nworkload = \"w\"\nsubmits-to = \"plans\"\n"
+        ))
+    };
+    let scan = plans("method = \"incremental\"\nsearch = \"scan\"", 10_000, 1_000);
+    assert!(scan.contains("looks at about 200,000,000,000 sets"), "{scan}");
+    let genetic = "method = \"genetic\"\ngenetic = { generations = 10000, population = 10000 }";
+    let genetic = plans(genetic, 16, 100);
+    assert!(genetic.contains("looks at about 10,000,000,000 sets"), "{genetic}");
+    let plain = plans("method = \"division\"", 64, 50);
+    assert!(!plain.contains("looks at"), "{plain}");
+}
+
+#[test]
+fn tasks_do_not_report_all_the_time() {
+    let text = |step: &str| {
+        said(&format!(
+            "[[workload]]\nname = \"w\"\nworkflows = {{ count = 2, width = 4, work = \"1h\", progress = {{ step = \"{step}\" }} }}\nmodel = \"workflows\"\n\
+             [grid]\npolicy = \"workflow\"\n[[grid.site]]\nname = \"s\"\nresources = 4\n\
+             [[user]]\nname = \"u\"\nworkload = \"w\"\nsubmits-to = \"grid\"\n"
+        ))
+    };
+    let often = text("0.0000001%");
+    assert!(
+        often.contains("a task would report 1000000000 times; write at least \"0.01%\""),
+        "{often}"
+    );
+    assert!(!text("0.01%").contains("report"), "{}", text("0.01%"));
+}
+
+#[test]
+fn what_files_say_reaches_no_terminal_as_a_command() {
+    let log = "; Computer: \u{1b}[31mEVIL\u{1b}]0;title\u{7}\n; MaxProcs: 4\n1 0 0 10 1 -1 -1 1 20 -1 1 1 1 1 1 1 -1 -1\n";
+    let workflow = r#"{"name":"n\u001b[31mX","schemaVersion":"1.5","workflow":{"specification":{"tasks":[{"name":"a\u001b[31m","id":"a","children":[],"parents":[]}]},"execution":{"tasks":[{"id":"a","runtimeInSeconds":1}]}}}"#;
+    let quoted = "[scenario]\nname = \"a\u{1b}[31m\"\n";
+    let axis = format!(
+        "{VALID}\n[sweep]\n[[sweep.axis]]\npath = \"scenario.description\"\nvalues = [\"a\\u001b[31m\", \"b\"]\n"
+    );
+    let files = [("e.swf", log), ("wf.json", workflow), ("e.toml", quoted), ("axis.toml", &axis)];
+    let folder = Folder::with(&files);
+    for arguments in [
+        &["workload", "inspect", "e.swf"][..],
+        &["workflow", "inspect", "wf.json"],
+        &["validate", "e.toml"],
+        &["sweep", "axis.toml", "-o", "out"],
+        &["show", "--runs", "axis.toml"],
+    ] {
+        let shown = folder.haggle(arguments);
+        assert!(!shown.contains('\u{1b}') && !shown.contains('\u{7}'), "{shown}");
+        assert!(shown.contains("\\u001b"), "{arguments:?} shows what is there: {shown}");
+    }
+    // The place is that of the file, though more letters are shown before it.
+    let shown = folder.haggle(&["validate", "e.toml"]);
+    assert!(shown.contains("[e.toml:2:10]"), "{shown}");
+}
+
+#[test]
+fn spreadsheets_compute_nothing_of_an_axis() {
+    let axis = format!(
+        "{VALID}\n[sweep]\n[[sweep.axis]]\npath = \"scenario.description\"\nvalues = [\"=1+1\", \"plain\"]\n"
+    );
+    let folder = Folder::with(&[("axis.toml", &axis)]);
+    let shown = folder.haggle(&["sweep", "axis.toml", "-o", "out"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    for table in ["out/runs.csv", "out/aggregate.csv"] {
+        let text = folder.read(table);
+        assert!(text.contains("'=1+1,") && text.contains("plain,"), "{table}: {text}");
+        assert!(!text.contains(",=") && !text.contains("\n="), "{table}: {text}");
+    }
+}
+
+#[test]
+fn a_sweep_writes_through_no_link() {
+    let axis = format!(
+        "{VALID}\n[sweep]\n[[sweep.axis]]\npath = \"provider.north.policy\"\nvalues = [\"fcfs\", \"easy\"]\n"
+    );
+    let folder = Folder::with(&[("sweep.toml", &axis)]);
+    let at = |path: &str| folder.path().join(path);
+    for made in ["out", "elsewhere/seed=1"] {
+        fs::create_dir_all(at(made)).expect("it can be made");
+    }
+    fs::write(at("elsewhere/seed=1/own.txt"), "mine").expect("it can be written");
+    symlink(at("elsewhere"), at("out/policy=easy")).expect("it can be linked");
+    for more in [&[][..], &["--force"]] {
+        let shown = folder.haggle(&[&["sweep", "sweep.toml", "-o", "out"], more].concat());
+        assert!(shown.starts_with("exit code: 4\n"), "{shown}");
+        assert!(stderr_of(&shown).contains("hint: "), "{shown}");
+        assert_eq!(folder.names_in("elsewhere"), ["seed=1"]);
+        assert_eq!(folder.names_in("elsewhere/seed=1"), ["own.txt"]);
+    }
+    fs::remove_dir_all(at("elsewhere/seed=1")).expect("it is there");
+    let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out"]);
+    assert!(shown.contains("`out/policy=easy` is a symbolic link"), "{shown}");
+    assert_eq!(folder.names_in("elsewhere"), [""; 0]);
+}
+
+#[test]
+fn a_link_to_nothing_is_found_before_the_run() {
+    let folder = Folder::with(&[("valid.toml", VALID)]);
+    symlink("nowhere", folder.path().join("out")).expect("it can be linked");
+    for more in [&[][..], &["--force"]] {
+        let shown = folder.haggle(&[&["run", "valid.toml", "-o", "out"], more].concat());
+        assert!(shown.starts_with("exit code: 4\n"), "{shown}");
+        assert!(
+            stderr_of(&shown).contains("`out` is a link to something that is not there"),
+            "{shown}"
+        );
+    }
+    assert_eq!(folder.names(), ["out", "valid.toml"]);
+}
+
+#[test]
+fn tables_that_are_no_files_are_not_read() {
+    let folder = Folder::with(&[("valid.toml", VALID)]);
+    assert!(folder.haggle(&["run", "valid.toml", "-o", "out"]).starts_with("exit code: 0\n"));
+    let table = folder.path().join("out/jobs.parquet");
+    for replace in
+        [&|| symlink("/dev/zero", &table).expect("linked"), &|| make_pipe(&table)] as [&dyn Fn(); 2]
+    {
+        fs::remove_file(&table).expect("it is there");
+        replace();
+        let shown = folder.haggle(&["verify", "out"]);
+        assert!(shown.starts_with("exit code: 3\n"), "{shown}");
+        assert!(
+            stderr_of(&shown).contains("jobs.parquet` is damaged: it is no regular file"),
+            "{shown}"
+        );
+    }
+}
+
+#[test]
+fn hints_name_what_is_meant() {
+    let axis = format!(
+        "{VALID}\n[sweep]\n[[sweep.axis]]\npath = \"provider.north.policy\"\nvalues = [\"fcfs\", \"easy\"]\n"
+    );
+    let folder = Folder::with(&[("valid.toml", VALID), ("sweep.toml", &axis)]);
+    let shown = folder.haggle(&["validate", "--json", "valid.toml"]);
+    assert!(stdout_of(&shown).contains("\"valid\": true"), "{shown}");
+    let shown = folder.haggle(&["run", "valid.toml", "--set", "policy=easy", "-o", "out"]);
+    assert!(shown.contains("help: write \"provider.*.policy\""), "{shown}");
+    let step = "\n[[workload.step]]\nkind = \"first\"\njobs = 1\n";
+    let one = VALID.replace("\n[[provider]]", &format!("{step}\n[[provider]]"));
+    let one =
+        format!("{one}\n[set]\n\"workload.jobs.step.2\" = {{ kind = \"first\", jobs = 1 }}\n");
+    let said = said(&one);
+    assert!(
+        said.contains(
+            "there is 1 element after `step`: write a number from 1 to 1, or set the whole list"
+        ),
+        "{said}"
+    );
+    assert!(folder.haggle(&["sweep", "sweep.toml", "-o", "runs"]).starts_with("exit code: 0\n"));
+    for command in [&["explain", "runs", "0"][..], &["verify", "runs"]] {
+        let shown = folder.haggle(command);
+        assert!(shown.starts_with("exit code: 2\n"), "{shown}");
+        assert!(
+            shown.contains(
+                "hint: name the folder of one of its runs, such as runs/policy=fcfs/seed=1"
+            ),
+            "{shown}"
+        );
+    }
+}
+
+#[test]
+fn variants_have_names_that_people_read() {
+    let text = format!(
+        "{VALID}\n[sweep]\n[[sweep.axis]]\nname = \"queue\"\n\
+         [[sweep.axis.variant]]\nname = \"EASY, as published\"\nset = {{ \"provider.north.policy\" = \"easy\" }}\n\
+         [[sweep.axis.variant]]\nname = \"first come\"\nset = {{ \"provider.north.policy\" = \"fcfs\" }}\n"
+    );
+    let folder = Folder::with(&[("sweep.toml", &text)]);
+    let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out"]);
+    assert!(stdout_of(&shown).contains("EASY, as published"), "{shown}");
+    assert!(folder.read("out/runs.csv").contains("\"EASY, as published\""));
+    assert_eq!(folder.names_in("out/queue=EASY%2C%20as%20published"), ["seed=1"]);
+    let wrong = said(&text.replace("first come", " first\\n"));
+    assert!(wrong.contains("cannot be a title"), "{wrong}");
+}
+
+#[test]
+fn shells_complete_metrics_and_keys() {
+    let folder = Folder::with(&[]);
+    let script = folder.haggle(&["completions", "bash"]);
+    for word in [
+        "mean_waiting_time",
+        "provider.*.policy=",
+        "metascheduler.*.coallocation.trials=",
+        "provider.policy.order",
+        "network.link.*.latency=",
+    ] {
+        assert!(script.contains(word), "{word}");
+    }
+    // What is not known is taken all the same, and help is no longer for it.
+    assert!(!folder.haggle(&["plot", "--help"]).contains("mean_waiting_time, "));
+}
+
+#[test]
+fn a_reproduction_in_brief_is_a_line_a_claim() {
+    let folder = Folder::with(&[]);
+    let arguments = ["reproduce", "chtepen-t3.1", "--quick", "--quiet"];
+    let whole = folder.haggle(&arguments);
+    let brief = folder.haggle(&[&arguments[..], &["--brief"]].concat());
+    assert!(whole.contains("came out") && !brief.contains("came out"), "{brief}");
+    let (whole, brief) = (stdout_of(&whole).lines(), stdout_of(&brief).lines());
+    assert!(2 * brief.clone().count() < whole.clone().count(), "a table and numbers are left out");
+    assert_eq!(whole.last(), brief.last(), "the score");
+}
+
+#[test]
+fn examples_of_the_program_have_no_warnings() {
+    let folder = Folder::with(&[]);
+    let list = folder.haggle(&["list", "examples", "--json"]);
+    let list: serde_json::Value = serde_json::from_str(stdout_of(&list)).expect("it is JSON");
+    let names: Vec<&str> =
+        list.as_array().expect("a list").iter().filter_map(|it| it["word"].as_str()).collect();
+    assert!(names.len() > 10, "{list}");
+    for name in names {
+        let file = format!("{name}.toml");
+        assert!(folder.haggle(&["new", &file, "--example", name]).starts_with("exit code: 0\n"));
+        let shown = folder.haggle(&["validate", &file]);
+        assert!(!stderr_of(&shown).contains("warning"), "{name}: {shown}");
+    }
+}
