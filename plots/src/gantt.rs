@@ -223,7 +223,8 @@ impl Gantt {
                 false => format!("{}: processor", provider.name),
             };
             // Widths as they are would hide a small provider beside a large one.
-            (Axis::linear(&label, 0.0, count, 4), count.max(1.0).sqrt())
+            let ticks = (provider.processors as usize).clamp(1, 4);
+            (Axis::linear(&label, 0.0, count, ticks), count.max(1.0).sqrt())
         };
         plan.panels = drawn.iter().map(panel).collect();
         (plan, drawn)

@@ -165,7 +165,11 @@ fn labels_of_narrow_bars_are_smaller_or_stand_beside_them() {
         bar(1000 + i64::from(job), (64, 73), (start, start + 5.0))
     });
     let scene = drawn(&chart(vec![provider("a", full.collect())]), Size::default());
-    assert!(texts(&scene).iter().all(|text| !text.starts_with("10") || text.len() < 4), "{:?}", texts(&scene));
+    assert!(
+        texts(&scene).iter().all(|text| !text.starts_with("10") || text.len() < 4),
+        "{:?}",
+        texts(&scene)
+    );
 }
 
 /// Whatever their number and the size, all texts are inside and apart.

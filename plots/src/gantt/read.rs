@@ -78,7 +78,8 @@ fn chart(runs: &[(&str, &Tables)], title: String, ask: &Ask) -> Result<Figure, P
     if let Some(missing) = ask.jobs.iter().find(|job| !found.contains(job)) {
         return Err(PlotError::NoJob(missing.to_string()));
     }
-    if let (Some(grouping), [(_, run), ..]) = (Grouping::of(Some(grouping)).ok(), runs) {
+    // Tables name workloads, and users are called by their own names already.
+    if let (By::Workload, Ok(grouping), [(_, run), ..]) = (by, Grouping::of(Some(grouping)), runs) {
         let about = run.about()?;
         gantt.groups.iter_mut().for_each(|it| *it = grouping.label(it, about));
     }
