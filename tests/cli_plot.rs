@@ -126,7 +126,7 @@ fn what_cannot_be_drawn_is_said() {
     ----- stdout -----
     ----- stderr -----
     error: invalid value 'gant' for '--kind <KIND>'
-      [possible values: gantt, utilisation, queue-length, waiting-ecdf, bounded-slowdown-ecdf, agreement-ecdf, bars, box, letter-values, lines, resource-timeline, job-timeline, workflow-timeline, sequence]
+      [possible values: gantt, utilisation, queue-length, waiting-ecdf, bounded-slowdown-ecdf, agreement-ecdf, bars, stacked-bars, box, letter-values, lines, resource-timeline, job-timeline, workflow-timeline, sequence]
 
       tip: a similar value exists: 'gantt'
 
@@ -146,11 +146,11 @@ fn what_cannot_be_drawn_is_said() {
     ----- stderr -----
     error: figure "lines": "lines" shows a sweep, and this is one run: use "bars"
     "#);
-    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "fcfs", "--kind", "gantt"]), @r#"
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "fcfs", "--kind", "bars"]), @r#"
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: figure "gantt": "gantt" cannot show several runs: use waiting-ecdf, bounded-slowdown-ecdf or agreement-ecdf
+    error: figure "bars": "bars" cannot show several runs: use gantt, utilisation, queue-length, waiting-ecdf, bounded-slowdown-ecdf or agreement-ecdf
     "#);
     insta::assert_snapshot!(folder.haggle(&["plot", "easy", "silent"]), @r#"
     exit code: 2
@@ -158,7 +158,7 @@ fn what_cannot_be_drawn_is_said() {
     ----- stderr -----
     error: several runs can be drawn only into figures that compare them
 
-    hint: add --kind waiting-ecdf, bounded-slowdown-ecdf or agreement-ecdf
+    hint: add --kind gantt, utilisation, queue-length, waiting-ecdf, bounded-slowdown-ecdf or agreement-ecdf
     "#);
     insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gantt", "--from", "1h", "--until", "1min"]), @r#"
     exit code: 2
@@ -280,11 +280,11 @@ fn a_sweep_is_drawn_over_its_axes() {
     ----- stderr -----
     error: figure "lines": the sweep has no axis "sped": it has policy, speed
     "#);
-    insta::assert_snapshot!(folder.haggle(&["plot", "sweep", "--kind", "gantt"]), @r#"
+    insta::assert_snapshot!(folder.haggle(&["plot", "sweep", "--kind", "sequence"]), @r#"
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: figure "gantt": "gantt" shows one run: name the folder of one
+    error: figure "sequence": "sequence" shows one run: name the folder of one
     "#);
     insta::assert_snapshot!(folder.haggle(&["show", "sweep"]), @r#"
     exit code: 0
@@ -340,6 +340,128 @@ fn differences_to_a_variant_of_a_sweep_are_drawn() {
 
     hint: name the folder of a sweep
     "#);
+}
+
+/// The texts of a figure.
+fn texts(folder: &Folder, file: &str) -> Vec<String> {
+    let drawn = folder.read(file);
+    let texts = drawn.split("<text").skip(1).filter_map(|it| it.split_once('>'));
+    texts.map(|(_, text)| text.split('<').next().unwrap_or("").trim().to_owned()).collect()
+}
+
+#[test]
+fn runs_are_panels_on_one_axis_of_time() {
+    let folder = runs();
+    let plot = |arguments: &str| {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let shown = folder
+            .haggle(&[&["plot"], arguments.as_slice(), &["-o", "it.svg", "--force"]].concat());
+        assert!(shown.starts_with("exit code: 0\n"), "{arguments:?}: {shown}");
+        texts(&folder, "it.svg")
+    };
+    let has = |texts: &[String], wanted: &str| texts.iter().filter(|it| *it == wanted).count();
+    let both = plot("easy fcfs --kind gantt");
+    assert_eq!(has(&both, "easy, fcfs: schedules"), 1, "{both:?}");
+    for panel in ["easy, north", "easy, south", "fcfs, north", "fcfs, south"] {
+        assert_eq!(has(&both, &format!("{panel}: processor")), 1, "{panel}: {both:?}");
+    }
+    // One axis of time and one legend.
+    assert_eq!(has(&both, "time, s"), 1, "{both:?}");
+    assert_eq!((has(&both, "local"), has(&both, "external")), (1, 1), "{both:?}");
+    let north = plot("easy fcfs --kind gantt --provider north --no-legend");
+    assert_eq!((has(&north, "easy: processor"), has(&north, "local")), (1, 0), "{north:?}");
+    let used = plot("easy fcfs --kind utilisation");
+    assert_eq!(has(&used, "fcfs, south: busy processors, %"), 1, "{used:?}");
+    let queues = plot("easy fcfs --kind queue-length --provider north");
+    assert_eq!(has(&queues, "easy: waiting jobs"), 1, "{queues:?}");
+    folder.haggle(&["sweep", "sweep.toml", "-o", "sweep", "--quiet"]);
+    let variants = plot("sweep --kind queue-length --provider north");
+    for panel in ["easy, speed 1", "easy, speed 2", "fcfs, speed 1", "fcfs, speed 2"] {
+        assert_eq!(has(&variants, &format!("{panel}: waiting jobs")), 1, "{panel}: {variants:?}");
+    }
+    assert!(variants[0].contains("the first of 2 runs each"), "{variants:?}");
+    let variants = plot("sweep --kind gantt --provider north");
+    assert_eq!(has(&variants, "fcfs, speed 2: processor"), 1, "{variants:?}");
+}
+
+#[test]
+fn bars_of_a_gantt_chart_tell_what_is_asked_for() {
+    let folder = runs();
+    let plot = |arguments: &str| {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let all = [&["plot", "easy", "--kind", "gantt"], arguments.as_slice()].concat();
+        let shown = folder.haggle(&[&all[..], &["-o", "it.svg", "--force"]].concat());
+        (shown, texts(&folder, "it.svg"))
+    };
+    let has = |texts: &[String], wanted: &str| texts.iter().any(|it| it == wanted);
+    let jobs = folder.read("easy/jobs.csv");
+    let rows: Vec<&str> =
+        jobs.lines().filter(|row| row.contains(",local,") && row.contains(",COMPLETED_")).collect();
+    let number = rows[0].split(',').next().expect("a number");
+    let (_, by_number) = plot("--labels job_id");
+    assert!(has(&by_number, number), "{number} is not in {by_number:?}");
+    let (_, by_name) = plot("--labels name");
+    assert!(has(&by_name, &format!("local!{number}")), "{by_name:?}");
+    let (_, none) = plot("--labels none");
+    assert!(!has(&none, &format!("local!{number}")), "{none:?}");
+    let (_, marked) = plot(&format!("--job local!{number} --job local!{number}"));
+    assert!(has(&marked, &format!("local!{number}")), "{marked:?}");
+    let (_, by_job) = plot("--group-by job");
+    assert!(!has(&by_job, "local") && has(&by_job, number), "{by_job:?}");
+    for (arguments, wanted) in [
+        ("--job local!99", "the run has no job local!99"),
+        ("--job 99", "the run has no job 99"),
+        ("--job one", "`one` is no job"),
+        ("--label wait", "does not use --label"),
+    ] {
+        let (shown, _) = plot(arguments);
+        assert!(shown.starts_with("exit code: 2\n") && shown.contains(wanted), "{shown}");
+    }
+    let two = folder.haggle(&["plot", "easy", "-k", "job-timeline", "--job", "1", "--job", "2"]);
+    assert!(two.contains("a figure shows one job, and 2 are named"), "{two}");
+}
+
+#[test]
+fn metrics_have_the_label_and_the_scale_that_are_asked_for() {
+    let folder = runs();
+    let plot = |arguments: &[&str]| {
+        let all = [&["plot", "easy", "-o", "it.svg", "--force"], arguments].concat();
+        (folder.haggle(&all), texts(&folder, "it.svg"))
+    };
+    let has = |texts: &[String], wanted: &str| texts.iter().any(|it| it == wanted);
+    let waits = ["--kind", "bars", "--metric", "mean-waiting-time", "--group-by", "class"];
+    let (_, plain) = plot(&waits);
+    assert!(has(&plain, "mean waiting time, s") && has(&plain, "30.00"), "{plain:?}");
+    let (_, named) = plot(&[&waits[..], &["--label", "mean wait"]].concat());
+    assert!(has(&named, "mean wait, s") && has(&named, "30.00"), "{named:?}");
+    let scale = ["--label", "mean wait, half minutes", "--scale", "0.0333333333333"];
+    let (_, scaled) = plot(&[&waits[..], &scale].concat());
+    assert!(has(&scaled, "mean wait, half minutes") && has(&scaled, "1.00"), "{scaled:?}");
+    let (refused, _) = plot(&[&waits[..], &["--scale", "2"]].concat());
+    assert!(refused.contains("`scale` makes another unit, which nothing names"), "{refused}");
+    let metrics = "mean-waiting-time,mean-turnaround-time";
+    let stacked = ["--kind", "stacked-bars", "--group-by", "class", "--metrics"];
+    let (shown, sum) = plot(&[&stacked[..], &[metrics]].concat());
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    assert!(has(&sum, "mean waiting time + mean turnaround time, s"), "{sum:?}");
+    let (refused, _) = plot(&[&stacked[..], &["mean-waiting-time,utilisation"]].concat());
+    assert!(refused.contains("have different units, and do not add up"), "{refused}");
+    let (refused, _) = plot(&["--kind", "stacked-bars"]);
+    assert!(refused.contains("\"stacked-bars\" needs metrics that add up"), "{refused}");
+    folder.haggle(&["sweep", "sweep.toml", "-o", "sweep", "--quiet"]);
+    let drawn = folder.haggle(&[
+        "plot",
+        "sweep",
+        "-k",
+        "stacked-bars",
+        "--metrics",
+        metrics,
+        "-o",
+        "sweep.svg",
+    ]);
+    assert!(drawn.starts_with("exit code: 0"), "{drawn}");
+    let bars = texts(&folder, "sweep.svg");
+    assert!(has(&bars, "easy, speed 1") && has(&bars, "fcfs, speed 2"), "{bars:?}");
 }
 
 /// A log that begins on 1996-06-25 at 20:00, cut at its second hour.

@@ -132,6 +132,23 @@ fn tasks_run_when_their_data_have_come() {
     }
 }
 
+/// By hand as above, d waits for c, and c for a. Each of them and the key of the legend has an edge, 4 pixels wide, of which an
+/// SVG has twice as many.
+#[test]
+fn a_timeline_marks_the_critical_path_and_begins_with_the_workflow() {
+    let text = world("count = 1\nfiles = [\"diamond.json\"]", "");
+    let folder = Folder::with(&[("world.toml", &text), ("diamond.json", DIAMOND)]);
+    assert!(run(&folder).starts_with("exit code: 0\n"));
+    let plot = ["plot", "out", "--kind", "workflow-timeline", "-o", "flow.svg"];
+    let shown = folder.haggle(&plot);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    let drawn = folder.read("flow.svg");
+    assert_eq!(drawn.matches("stroke-width=\"8\"").count(), 4, "{drawn}");
+    for text in ["critical path\n", "time since the workflow was submitted, s\n", "\n0\n"] {
+        assert!(drawn.contains(text), "{text:?} is not in {drawn}");
+    }
+}
+
 /// Two tasks that read from the storage, and one that reads from both.
 const PAIR: &str = r#"{
   "name": "pair", "schemaVersion": "1.4",

@@ -408,6 +408,7 @@ fn candidates(property: &Json, now: Option<&Value>, names: &[String]) -> Vec<Val
         ("string", Some("time-or-share")) => texts(&["15s", "40%", "0s"]),
         ("string", Some("share")) => texts(&["35%", "1%", "90%", "0%", "100%"]),
         ("string", Some("axis-range")) => texts(&["1min..1h", "10%..90%", "1..50", "..4"]),
+        ("string", Some("job")) => texts(&["2", "0"]),
         ("string", Some("picture-size")) => texts(&["88x60mm", "400x300px"]),
         ("string", Some("bytes")) => texts(&["90 MB", "1 kB", "2 GB"]),
         ("string", Some("bandwidth")) => texts(&["3 Mbit/s", "1 Gbit/s", "100 kbit/s"]),

@@ -14,8 +14,8 @@ use std::path::Path;
 
 use haggle_plots::load::{self, Part, Tables};
 use haggle_plots::{
-    Ask, BarChart, BarSeries, BoxChart, BoxSeries, BoxStyle, Figure, Grouping, PlotError, Sample,
-    Size,
+    Ask, BarChart, BarSeries, BoxChart, BoxSeries, BoxStyle, Figure, Grouping, JobName, Limits,
+    Look, PlotError, Sample, Size, YScale,
 };
 use haggle_results::metrics::Group;
 use haggle_results::metrics::named::{Named, OfEach, of_group, of_run};
@@ -26,7 +26,7 @@ use file::{FigureKind, Metric, Whiskers};
 use haggle_scenario::file;
 use haggle_scenario::quantity::{PictureSize, TimeSpan};
 
-pub use sweep::{SweepData, draw_sweep};
+pub use sweep::{SweepData, draw_sweep, runs_of_variants};
 
 /// What came of drawing some figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,35 +81,37 @@ pub fn draw_all(
 /// As [`draw_all`], and if the run has no data for it.
 pub fn draw(figure: &file::Figure, run: &Tables, path: &Path) -> Result<(), ExperimentError> {
     prepare(figure, run)
-        .and_then(|drawing| drawing.draw(path, size(figure, &drawing)))
+        .and_then(|drawing| drawing.draw(path, look(figure, &drawing)))
         .map_err(|error| failed(figure, error))
 }
 
-/// Draws `figure` over several runs, each under its name, into the file at `path`.
+/// Draws `figure` over several runs, each under its name and all together under `about`, into the file at `path`.
 ///
 /// # Errors
 /// As [`draw_all`]; also if the figure's kind is none that compares runs.
 pub fn draw_compared(
     figure: &file::Figure,
     runs: &[(String, RunReader)],
+    about: Option<&str>,
     path: &Path,
 ) -> Result<(), ExperimentError> {
     let named: Vec<(String, Tables)> =
         runs.iter().map(|(name, run)| (name.clone(), Tables::new(run))).collect();
     figure
         .kind
-        .compare(&named, &ask(figure))
-        .and_then(|drawing| drawing.draw(path, size(figure, &drawing)))
+        .compare(&named, &Ask { about: about.map(str::to_owned), ..ask(figure) })
+        .and_then(|drawing| drawing.draw(path, look(figure, &drawing)))
         .map_err(|error| failed(figure, error))
 }
 
-/// How large a figure is.
-fn size(figure: &file::Figure, drawing: &Figure) -> Size {
-    match figure.size {
+/// How large a figure is, and where its legend stands.
+fn look(figure: &file::Figure, drawing: &Figure) -> Look {
+    let size = match figure.size {
         Some(PictureSize::Millimetres(width, height)) => Size::on_paper(width, height),
         Some(PictureSize::Pixels(width, height)) => Size { width, height },
         None => drawing.size(),
-    }
+    };
+    Look { size, legend: figure.legend }
 }
 
 /// The file a figure is drawn into: its name, or its kind, with the ending of its format.
@@ -136,6 +138,7 @@ fn prepare(figure: &file::Figure, run: &Tables) -> Result<Figure, PlotError> {
             Err(PlotError::Unsuitable(reason.to_owned()))
         }
         kind if kind.shows_spread() => boxes(figure, run).map(Figure::Boxes),
+        FigureKind::StackedBars => stacks(figure, run).map(Figure::Bars),
         _ => bars(figure, run).map(Figure::Bars),
     }
 }
@@ -150,7 +153,12 @@ fn ask(figure: &file::Figure) -> Ask {
             from: seconds(figure.from),
             until: seconds(figure.until),
         },
-        job: figure.job.map(i64::from),
+        about: None,
+        jobs: match figure.job {
+            Some(job) if figure.jobs.is_empty() => vec![JobName::InRun(i64::from(job))],
+            _ => figure.jobs.iter().map(|job| job.0.clone()).collect(),
+        },
+        labels: figure.labels.unwrap_or_default(),
         group_by: figure.group_by.as_ref().map(ToString::to_string),
         dates: figure.dates,
         complement: figure.complement,
@@ -173,6 +181,17 @@ fn style(figure: &file::Figure) -> BoxStyle {
     }
 }
 
+/// What boxes of so many runs show, if they are of runs.
+fn told_of_boxes(style: BoxStyle, runs: Option<String>) -> String {
+    let shown = match style {
+        BoxStyle::Range => "quartiles, lowest, highest",
+        BoxStyle::Tukey => "quartiles, whiskers within 1.5 of their range",
+        BoxStyle::LetterValues => "letter values",
+    };
+    let of = runs.map_or_else(String::new, |runs| format!(" of {runs}"));
+    format!("{shown}{of}; dot: mean")
+}
+
 /// How values are spread over the jobs of a run, told apart by their groups.
 fn boxes(figure: &file::Figure, run: &Tables) -> Result<BoxChart, PlotError> {
     let metric = measured(figure);
@@ -188,14 +207,12 @@ fn boxes(figure: &file::Figure, run: &Tables) -> Result<BoxChart, PlotError> {
     let ask = ask(figure);
     let samples = load::samples(run, &ask.part, grouping.by(), value)?;
     let all = samples.iter().flat_map(|sample| &sample.values).copied();
-    let scale = metric::Scale::of(&metric, all);
-    let unit =
-        scale.label.rsplit_once(", ").map_or_else(String::new, |(_, unit)| format!(", {unit}"));
+    let scale = metric::Scale::named(figure, &metric, what.to_owned(), all);
     let values = |sample: &Sample| sample.values.iter().map(|it| it * scale.factor).collect();
     Ok(BoxChart {
         title: ask.title(about, &format!("{what} by {}", grouping.word())),
         x_label: grouping.word().to_owned(),
-        y_label: format!("{what}{unit} (dot: mean)"),
+        y_label: scale.label(&told_of_boxes(style(figure), None)),
         legend_label: String::new(),
         categories: samples.iter().map(|it| grouping.label(&it.name, about)).collect(),
         style: style(figure),
@@ -210,9 +227,88 @@ fn boxes(figure: &file::Figure, run: &Tables) -> Result<BoxChart, PlotError> {
 
 fn bars(figure: &file::Figure, run: &Tables) -> Result<BarChart, PlotError> {
     let metric = measured(figure);
-    let (summary, about) = (run.run().summary()?, run.about()?);
+    let about = run.about()?;
+    let bars = of_one_run(figure, &metric, run, metric.is_whole() && figure.group_by.is_none())?;
+    let scale = metric::Scale::of(figure, &metric, bars.iter().filter_map(|(_, value)| *value));
+    let (scale, y_scale) = scale.on_axis(figure, &metric);
     let whole = figure.group_by.is_none() && metric.is_whole();
-    let (what, mut bars) = if whole {
+    let what = match whole {
+        true => metric::title(&metric),
+        false => format!("{} by {}", metric::title(&metric), grouping(figure)?.word()),
+    };
+    Ok(BarChart {
+        title: ask(figure).title(about, &what),
+        y_label: scale.label(""),
+        series: vec![series(metric::title(&metric), &bars, scale.factor)],
+        y_scale,
+        y_limits: metric::limits(figure.y_range, scale.factor),
+        ..empty(figure, whole, &bars)
+    })
+}
+
+/// Metrics that add up, as parts of one bar for each group.
+fn stacks(figure: &file::Figure, run: &Tables) -> Result<BarChart, PlotError> {
+    let about = run.about()?;
+    let whole = figure.group_by.is_none() && figure.metrics.iter().any(Metric::is_whole);
+    let of_metric = |metric| of_one_run(figure, metric, run, whole);
+    let parts = figure.metrics.iter().map(of_metric).collect::<Result<Vec<_>, PlotError>>()?;
+    let (Some(first), Some(bars)) = (figure.metrics.first(), parts.first()) else {
+        return Err(PlotError::NoValues("there is no metric to draw".to_owned()));
+    };
+    let sum = |place: usize| parts.iter().filter_map(|bars| bars.get(place)?.1).sum::<f64>();
+    let what = titles(&figure.metrics);
+    let scale = metric::Scale::named(figure, first, what.clone(), (0..bars.len()).map(sum));
+    let part =
+        |(metric, bars): (&Metric, &Vec<Bar>)| series(metric::title(metric), bars, scale.factor);
+    Ok(BarChart {
+        title: ask(figure).title(about, &what),
+        y_label: scale.label(""),
+        series: figure.metrics.iter().zip(&parts).map(part).collect(),
+        stacked: true,
+        y_limits: metric::limits(figure.y_range, scale.factor),
+        ..empty(figure, whole, bars)
+    })
+}
+
+/// Metrics in words, one after the other.
+fn titles(metrics: &[Metric]) -> String {
+    Vec::from_iter(metrics.iter().map(metric::title)).join(" + ")
+}
+
+/// A group of jobs and its value, if it has one.
+type Bar = (String, Option<f64>);
+
+fn series(name: String, bars: &[Bar], factor: f64) -> BarSeries {
+    let values = bars.iter().map(|(_, value)| value.map(|value| (value * factor, None)));
+    BarSeries { name, values: values.collect() }
+}
+
+/// A chart of these groups without values.
+fn empty(figure: &file::Figure, whole: bool, bars: &[Bar]) -> BarChart {
+    let usual = || if whole { String::new() } else { "provider".to_owned() };
+    BarChart {
+        title: String::new(),
+        x_label: figure.group_by.as_ref().map_or_else(usual, ToString::to_string),
+        y_label: String::new(),
+        legend_label: String::new(),
+        series: Vec::new(),
+        differences: false,
+        stacked: false,
+        y_scale: YScale::Linear,
+        y_limits: Limits::NONE,
+        categories: bars.iter().map(|(name, _)| name.clone()).collect(),
+    }
+}
+
+/// The values of a metric: of the whole run, or of each group of jobs.
+fn of_one_run(
+    figure: &file::Figure,
+    metric: &Metric,
+    run: &Tables,
+    whole: bool,
+) -> Result<Vec<Bar>, PlotError> {
+    let (summary, about) = (run.run().summary()?, run.about()?);
+    if whole {
         let of_groups = of_groups(&summary, about, usize::MAX);
         let value = match metric.name() {
             MESSAGES => messages(run.run())?,
@@ -221,49 +317,25 @@ fn bars(figure: &file::Figure, run: &Tables) -> Result<BarChart, PlotError> {
         if value.is_none() {
             return Err(PlotError::NoValues(format!("the run has no \"{metric}\"")));
         }
-        (metric::title(&metric), vec![("whole run".to_owned(), value)])
-    } else {
-        let grouping = grouping(figure)?;
-        if metric.is_whole() {
-            return Err(PlotError::Unsuitable(format!(
-                "\"{}\" belongs to the whole run, not to a {}: remove `group-by`",
-                metric.name(),
-                grouping.word()
-            )));
-        }
-        let groups = grouping
-            .groups(&summary)
-            .iter()
-            .filter(|group| grouping != Grouping::Provider || is_drawn(figure, &group.name));
-        let bar = |group: &Group| {
-            let value = value_of(of_group(group), metric.name());
-            (grouping.label(&group.name, about), value)
-        };
-        let what = format!("{} by {}", metric::title(&metric), grouping.word());
-        (what, groups.map(bar).collect())
-    };
-    let scale = metric::Scale::of(&metric, bars.iter().filter_map(|(_, value)| *value));
-    let (scale, y_scale) = scale.on_axis(figure, &metric);
-    for (_, value) in &mut bars {
-        *value = value.map(|value| value * scale.factor);
+        return Ok(vec![("whole run".to_owned(), value)]);
     }
-    Ok(BarChart {
-        title: ask(figure).title(about, &what),
-        x_label: figure
-            .group_by
-            .as_ref()
-            .map_or(if whole { String::new() } else { "provider".to_owned() }, ToString::to_string),
-        y_label: scale.label.clone(),
-        legend_label: String::new(),
-        series: vec![BarSeries {
-            name: metric::title(&metric),
-            values: bars.iter().map(|(_, value)| value.map(|value| (value, None))).collect(),
-        }],
-        differences: false,
-        y_scale,
-        y_limits: metric::limits(figure.y_range, scale.factor),
-        categories: bars.into_iter().map(|(name, _)| name).collect(),
-    })
+    let grouping = grouping(figure)?;
+    if metric.is_whole() {
+        return Err(PlotError::Unsuitable(format!(
+            "\"{}\" belongs to the whole run, not to a {}: remove `group-by`",
+            metric.name(),
+            grouping.word()
+        )));
+    }
+    let groups = grouping
+        .groups(&summary)
+        .iter()
+        .filter(|group| grouping != Grouping::Provider || is_drawn(figure, &group.name));
+    let bar = |group: &Group| {
+        let value = value_of(of_group(group), metric.name());
+        (grouping.label(&group.name, about), value)
+    };
+    Ok(groups.map(bar).collect())
 }
 
 fn is_drawn(figure: &file::Figure, provider: &str) -> bool {

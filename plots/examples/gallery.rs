@@ -87,6 +87,7 @@ fn bars() -> BarChart {
         values: values.map(|it| Some((it, Some(it * 0.12)))).to_vec(),
     };
     BarChart {
+        stacked: false,
         title: "What a provider discloses and what it buys".to_owned(),
         x_label: "disclosed".to_owned(),
         y_label: "mean response time, h".to_owned(),
@@ -156,6 +157,7 @@ fn scatter() -> ScatterChart {
 
 fn panels() -> Panels {
     let chart = |title: &str, factor: f64| BarChart {
+        stacked: false,
         title: title.to_owned(),
         x_label: "deadlines".to_owned(),
         y_label: "delayed jobs, % (mean and standard deviation of 30 runs)".to_owned(),

@@ -6,7 +6,7 @@
 //!            ░░░░░░░░░░████╷█████████╷██████░░░░░     ╷ checkpoints
 //!         waits for data    computes          output
 //! ```
-//! The colour of an attempt says how it ended.
+//! The colour of an attempt says how it ended; what failed is pale and hatched.
 
 mod read;
 
@@ -16,6 +16,7 @@ use haggle_results::reader::AttemptRow;
 use crate::frame::Panel;
 use crate::legend::{Key, Mark};
 use crate::palette::{INK, WHITE, on, series, tint};
+use crate::pattern;
 use crate::scene::{Anchor, Colour, Scene};
 use crate::type_face::width;
 
@@ -144,19 +145,35 @@ impl Lane {
         }
         let (left, right) = span(panel, computes, bar.left);
         if bar.left > computes {
-            scene.rectangle([left, top, right, bottom], colour);
+            match bar.outcome {
+                AttemptOutcome::Failed => {
+                    pattern::failed(scene, [left, top, right, bottom], colour)
+                }
+                _ => scene.rectangle([left, top, right, bottom], colour),
+            }
             draw_checkpoints(scene, panel, bar, (bottom - (bottom - top) * 0.4, bottom));
         }
         // A white seam tells neighbours of one colour apart, where there is room for it.
         if right - left >= 6.0 && bar.end <= bar.left {
             scene.rectangle([right - 1.0, top, right, bottom], WHITE);
         }
-        // The label lies above the checkpoints.
-        let size = self.label_size();
-        if size >= LABEL_LEAST && width(&bar.label, size) + 8.0 <= right - left {
-            let middle = ((left + right) / 2.0, top + (bottom - top) * 0.3);
-            scene.text(middle, &bar.label, size, on(colour), Anchor::Middle);
+        let (size, long) = (self.label_size(), width(&bar.label, self.label_size()));
+        if size >= LABEL_LEAST && long + 8.0 <= right - left {
+            let (x, y) = ((left + right) / 2.0, self.label_y(bar));
+            let ground = ground(bar.outcome);
+            if bar.outcome == AttemptOutcome::Failed {
+                // No lines lie behind labels.
+                let (wide, high) = (long / 2.0 + 2.0, size * 0.45);
+                scene.rectangle([x - wide, y - high, x + wide, y + high], ground);
+            }
+            scene.text((x, y), &bar.label, size, on(ground), Anchor::Middle);
         }
+    }
+
+    /// The middle of a label: above the checkpoints, if there are any.
+    fn label_y(self, bar: &AttemptBar) -> f64 {
+        let (top, bottom) = self.bar();
+        top + (bottom - top) * if bar.checkpoints.is_empty() { 0.5 } else { 0.3 }
     }
 
     fn label_size(self) -> f64 {
@@ -178,9 +195,10 @@ impl Lane {
         let long = width(&bar.label, size);
         let fits_in = long + 8.0 <= right - left;
         if size >= LABEL_LEAST && !fits_in && from + long + 5.0 <= panel.x(next) {
-            let (top, bottom) = self.bar();
-            let at = (from, top + (bottom - top) * 0.3);
-            scene.text(at, &bar.label, size, INK, Anchor::Start);
+            let (y, high) = (self.label_y(bar), size * 0.45);
+            // There may be an outage below.
+            scene.wash([from - 2.0, y - high, from + long + 2.0, y + high], WHITE, 0.8);
+            scene.text((from, y), &bar.label, size, INK, Anchor::Start);
         }
     }
 
@@ -202,7 +220,7 @@ impl Lane {
 
 /// Marks where checkpoints stopped the job.
 fn draw_checkpoints(scene: &mut Scene, panel: &Panel, bar: &AttemptBar, (top, bottom): (f64, f64)) {
-    let ink = on(outcome_colour(bar.outcome));
+    let ink = on(ground(bar.outcome));
     let mut free_from = f64::MIN;
     for checkpoint in &bar.checkpoints {
         let until = checkpoint.written.unwrap_or(bar.left);
@@ -219,6 +237,14 @@ fn draw_checkpoints(scene: &mut Scene, panel: &Panel, bar: &AttemptBar, (top, bo
 fn span(panel: &Panel, from: f64, until: f64) -> (f64, f64) {
     let left = panel.x(from);
     (left, panel.x(until).max(left + 1.0))
+}
+
+/// The colour on which labels and checkpoints of an attempt stand.
+fn ground(outcome: AttemptOutcome) -> Colour {
+    match outcome {
+        AttemptOutcome::Failed => pattern::pale(outcome_colour(outcome)),
+        _ => outcome_colour(outcome),
+    }
 }
 
 fn outcome_colour(outcome: AttemptOutcome) -> Colour {
@@ -244,8 +270,10 @@ pub(crate) fn legend<'a>(
         AttemptOutcome::Unfinished => "still running".to_owned(),
         outcome => outcome.name().replace('_', " "),
     };
-    let key =
-        |&outcome: &AttemptOutcome| Key::new(&word(outcome), Mark::Box, outcome_colour(outcome));
+    let key = |&outcome: &AttemptOutcome| {
+        let mark = if outcome == AttemptOutcome::Failed { Mark::Hatched } else { Mark::Box };
+        Key::new(&word(outcome), mark, outcome_colour(outcome))
+    };
     let mut legend: Vec<Key> = outcomes.iter().map(key).collect();
     let first = outcomes.first().copied().map_or(INK, outcome_colour);
     let waits = |bar: &AttemptBar| bar.start != Some(bar.dispatched) || bar.end > bar.left;

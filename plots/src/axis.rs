@@ -1,5 +1,6 @@
 //! Axes: where a value lies, and which values get a tick.
 
+use crate::type_face::told_apart;
 use crate::{dates, type_face};
 
 /// Height of tick labels, pixels.
@@ -12,7 +13,10 @@ pub(crate) struct Axis {
     low: f64,
     high: f64,
     log: bool,
+    /// In the order of their weight: where labels would touch, the first one stays.
     pub(crate) ticks: Vec<(f64, String)>,
+    /// Rows of tick labels, which take turns: names side by side need room.
+    pub(crate) rows: usize,
     /// Whether ticks go on as lines through the panel; between names they would mean nothing.
     pub(crate) grid: bool,
     /// Whether its ends were chosen, so that there may be values beyond, which are not drawn.
@@ -113,6 +117,7 @@ impl Axis {
             high,
             log: false,
             ticks: linear_ticks(low, high, most),
+            rows: 1,
             grid: true,
             cut: false,
         }
@@ -196,6 +201,7 @@ impl Axis {
             high,
             log: true,
             ticks: log_ticks(low, high),
+            rows: 1,
             grid: true,
             cut: false,
         }
@@ -203,18 +209,23 @@ impl Axis {
 
     /// An axis with a place for each of some names, at 0.5, 1.5 …
     pub(crate) fn names(label: &str, names: &[String], room: f64) -> Axis {
+        const ROWS: usize = 3;
+        // More would be a wall of text.
+        const MANY: usize = 40;
         let count = names.len().max(1);
         let place = room / count as f64;
         let widest = names.iter().map(|name| type_face::width(name, TICK_SIZE));
         let widest = widest.fold(1.0, f64::max) + 16.0;
-        // Names that are too wide are shortened as long as something readable is left;
+        // Names that are too wide take turns in rows, and are shortened as long as something readable is left;
         // then every second, third … is shown.
-        let every = (widest.min(110.0) / place).ceil().max(1.0) as usize;
-        let ticks = names.iter().enumerate().step_by(every).map(|(i, name)| {
-            let text = type_face::fitted(name, TICK_SIZE, place * every as f64 - 12.0);
-            (i as f64 + 0.5, text)
-        });
-        Axis::places(label, count, ticks.collect())
+        let wanted = (widest.min(110.0) / place).ceil().max(1.0) as usize;
+        let rows = if count > MANY { 1 } else { wanted.min(ROWS) };
+        let every = wanted.div_ceil(rows);
+        let all: Vec<&str> = names.iter().map(String::as_str).collect();
+        let short = told_apart(&all, TICK_SIZE, place * (every * rows) as f64 - 12.0);
+        let ticks = short.into_iter().enumerate().step_by(every);
+        let ticks = ticks.map(|(i, text)| (i as f64 + 0.5, text));
+        Axis { rows, ..Axis::places(label, count, ticks.collect()) }
     }
 
     /// An axis with a lane for each of some names, from top to bottom, in `room` pixels: the
@@ -224,16 +235,17 @@ impl Axis {
         let count = names.len().max(1);
         // Where lanes are too flat for that, not every one has its name.
         let every = ((TICK_SIZE + 4.0) * count as f64 / room).ceil().max(1.0) as usize;
-        let ticks = names.iter().enumerate().step_by(every).map(|(i, name)| {
-            (count as f64 - i as f64 - 0.5, type_face::fitted(name, TICK_SIZE, WIDEST))
-        });
+        let all: Vec<&str> = names.iter().map(String::as_str).collect();
+        let short = told_apart(&all, TICK_SIZE, WIDEST).into_iter().enumerate().step_by(every);
+        let ticks = short.map(|(i, text)| (count as f64 - i as f64 - 0.5, text));
         Axis::places(label, count, ticks.collect())
     }
 
     /// An axis with so many places side by side.
     fn places(label: &str, count: usize, ticks: Vec<(f64, String)>) -> Axis {
         let (low, high) = (0.0, count as f64);
-        Axis { label: label.to_owned(), low, high, log: false, ticks, grid: false, cut: false }
+        let label = label.to_owned();
+        Axis { label, low, high, log: false, ticks, rows: 1, grid: false, cut: false }
     }
 
     /// Where a value lies: 0 at the low end, 1 at the high one; values beyond lie at the end.
@@ -283,7 +295,7 @@ fn opened(low: f64, high: f64) -> (f64, f64) {
     if high > low { (low, high) } else { (low, low + 1.0) }
 }
 
-/// Ticks at powers of ten, and where these are few, between them.
+/// Ticks at powers of ten, and where these are few, between them; powers come first.
 fn log_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let within = |value: f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(&value);
@@ -301,12 +313,12 @@ fn log_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
     // One tick says nothing of the scale.
     let between = whole.len() < 3 && short.contains(&first) && short.contains(&last);
     let factors: &[u8] = if between { &[1, 2, 5] } else { &[1] };
-    let ticks = (first..=last).flat_map(|power| factors.iter().map(move |&it| (it, power)));
+    let ticks = factors.iter().flat_map(|&it| (first..=last).map(move |power| (it, power)));
     let ticks = ticks.map(|(factor, power)| (at(factor, power), power));
     ticks.filter(|it| within(it.0)).map(|(value, power)| (value, text(value, power))).collect()
 }
 
-/// Ticks at what people say of durations.
+/// Ticks at what people say of durations; those a decade or so apart come first.
 fn log_time_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
     let ticks = |named: &[(f64, &str)]| {
         let named = named.iter().map(|&(value, text)| (value, text.to_owned()));
@@ -316,7 +328,6 @@ fn log_time_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
     // One tick says nothing of the scale.
     if some.len() < 3 {
         some.extend(ticks(&DURATIONS_BETWEEN));
-        some.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
     some
 }
@@ -376,9 +387,9 @@ mod tests {
             let ticks = Axis::log_time("time", low, high).ticks;
             ticks.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(texts(0.01, 0.6), "10 ms 20 ms 50 ms 100 ms 200 ms 500 ms");
+        assert_eq!(texts(0.01, 0.6), "10 ms 100 ms 20 ms 50 ms 200 ms 500 ms");
         assert_eq!(texts(0.002, 40.0), "10 ms 100 ms 1 s 10 s");
-        assert_eq!(texts(30.0, 600.0), "30 s 1 min 2 min 5 min 10 min");
+        assert_eq!(texts(30.0, 600.0), "1 min 10 min 30 s 2 min 5 min");
         let mut low = 0.000_001;
         while low < 1e8 {
             let ticks = Axis::log_time("time", low, low).ticks.len();
@@ -396,6 +407,8 @@ mod tests {
         assert_eq!(texts(1.0, 12_000.0), "1 10 100 1000 10000");
         assert_eq!(texts(1.0, 200_000.0), "1 10 100 10³ 10⁴ 10⁵");
         assert_eq!(texts(0.1, 0.55), "0.1 0.2 0.5");
+        // Those whose labels stay where they would touch come first.
+        assert_eq!(texts(20.0, 2_100.0), "100 1000 20 200 2000 50 500");
         assert_eq!(texts(1e-5, 0.02), "10⁻⁵ 10⁻⁴ 10⁻³ 0.01");
     }
 

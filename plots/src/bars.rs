@@ -1,12 +1,13 @@
 //! Bars: means with their spreads for categories, and counts of bins.
 
 use crate::axis::{Axis, Limits, YScale};
-use crate::canvas::Size;
 use crate::chart::{Chart, amounts_or_range, around_zero, end, range, whisker, zero_line};
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
-use crate::legend::Key;
+use crate::legend::{Key, Mark};
+use crate::look::Look;
 use crate::palette::{BLUE, INK, WHITE, series};
+use crate::pattern;
 use crate::scene::{Anchor, Scene};
 use crate::type_face::width;
 
@@ -30,6 +31,8 @@ pub struct BarChart {
     pub y_scale: YScale,
     /// Where the y axis ends, if that was chosen.
     pub y_limits: Limits,
+    /// Whether the bars of a group stand on one another, for they are parts of a whole.
+    pub stacked: bool,
     /// A bar in each group for each.
     pub series: Vec<BarSeries>,
 }
@@ -63,14 +66,54 @@ impl BarChart {
         all.flatten().copied().filter(|(mean, _)| mean.is_finite())
     }
 
-    /// The bars of all series in a group side by side: where the first begins and how wide
+    /// The bars of all series in a group side by side, or on one another: where the first begins and how wide
     /// each is, as shares of the group's place.
     fn layout(&self, panel: &Panel) -> (f64, f64) {
         // Few bars do not become planks.
         const WIDEST: f64 = 160.0;
         let place = (panel.right - panel.left) / self.categories.len().max(1) as f64;
-        let wide = (0.8 / self.series.len().max(1) as f64).min(WIDEST / place);
-        ((1.0 - wide * self.series.len() as f64) / 2.0, wide)
+        let beside = if self.stacked { 1 } else { self.series.len().max(1) } as f64;
+        let wide = (0.8 / beside).min(WIDEST / place);
+        ((1.0 - wide * beside) / 2.0, wide)
+    }
+
+    /// What the stack of each category reaches to, below 0 and above.
+    fn stacks(&self) -> impl Iterator<Item = (f64, f64)> {
+        let values = |category: usize| {
+            let all =
+                self.series.iter().filter_map(move |it| (*it.values.get(category)?)?.0.into());
+            all.filter(|value: &f64| value.is_finite())
+        };
+        (0..self.categories.len()).filter(move |&it| values(it).next().is_some()).map(move |it| {
+            values(it).fold((0.0, 0.0), |(low, high), value| match value < 0.0 {
+                true => (low + value, high),
+                false => (low, high + value),
+            })
+        })
+    }
+
+    /// Draws the stacks, each with its sum above.
+    fn draw_stacks(&self, scene: &mut Scene, panel: &Panel) {
+        let (margin, wide) = self.layout(panel);
+        for category in 0..self.categories.len() {
+            let from = category as f64 + margin;
+            let (start, end) = (panel.x(from), panel.x(from + wide));
+            let (mut low, mut high) = (0.0, 0.0);
+            for (i, bars) in self.series.iter().enumerate() {
+                let value = bars.values.get(category).copied().flatten().map(|it| it.0);
+                let Some(value) = value.filter(|it| it.is_finite()) else { continue };
+                let end_of = if value < 0.0 { &mut low } else { &mut high };
+                let base = *end_of;
+                *end_of += value;
+                let (a, b) = (panel.y(base), panel.y(*end_of));
+                pattern::fill(scene, [start, a.min(b), end - 2.0, a.max(b)], i, series(i));
+                // Neighbours of like colours are told apart.
+                scene.line(vec![(start, b), (end - 2.0, b)], WHITE, 1);
+            }
+            if low == 0.0 && high > 0.0 {
+                write_value(scene, [start, end], panel.y(high), high);
+            }
+        }
     }
 }
 
@@ -84,6 +127,10 @@ impl Chart for BarChart {
     }
 
     fn y_range(&self) -> Result<(f64, f64), &'static str> {
+        if self.stacked {
+            let reach = self.stacks().map(|(low, high)| (high, low, high * 1.06));
+            return around_zero(&mut reach.into_iter()).ok_or("no category has a value");
+        }
         if self.y_scale != YScale::Linear {
             let positive = self.values().map(|(mean, _)| mean).filter(|&mean| mean > 0.0);
             let low = positive.fold(f64::INFINITY, f64::min);
@@ -124,12 +171,15 @@ impl Chart for BarChart {
     }
 
     fn legend(&self) -> Vec<Key> {
-        let names =
-            self.series.iter().enumerate().map(|(i, it)| Key::from((it.name.clone(), series(i))));
+        let key = |(i, it): (usize, &BarSeries)| Key::new(&it.name, Mark::Patterned(i), series(i));
+        let names = self.series.iter().enumerate().map(key);
         if self.series.len() > 1 { names.collect() } else { Vec::new() }
     }
 
     fn draw(&self, scene: &mut Scene, panel: &Panel) {
+        if self.stacked {
+            return self.draw_stacks(scene, panel);
+        }
         let (margin, wide) = self.layout(panel);
         for (i, bars) in self.series.iter().enumerate() {
             let values = bars.values.iter().take(self.categories.len()).enumerate();
@@ -141,12 +191,11 @@ impl Chart for BarChart {
                 let (start, end) = (panel.x(from), panel.x(from + wide));
                 let base = if self.y_scale == YScale::Linear { panel.y(0.0) } else { panel.bottom };
                 let (a, b) = (panel.y(mean), base);
-                scene.rectangle([start, a.min(b), end - 2.0, a.max(b)], series(i));
+                let edges = [start, a.min(b), end - 2.0, a.max(b)];
+                pattern::fill(scene, edges, i, series(i));
                 if let Some(half) = half {
-                    let (top, bottom) = (panel.y(mean + half), panel.y(mean - half));
                     let middle = (start + end) / 2.0 - 1.0;
-                    // Of a dark bar, too.
-                    scene.line(vec![(middle, top - 3.0), (middle, bottom + 3.0)], WHITE, 6);
+                    halo(scene, edges, middle, [panel.y(mean + half), panel.y(mean - half)]);
                     whisker(scene, panel, middle, (mean - half, mean + half), INK);
                 } else {
                     write_value(scene, [start, end], a, mean);
@@ -156,6 +205,18 @@ impl Chart for BarChart {
         if self.differences {
             zero_line(scene, panel);
         }
+    }
+}
+
+/// Lightens a bar around the whisker on it, so that it is seen on a dark one, too.
+fn halo(scene: &mut Scene, [_, top, _, bottom]: [f64; 4], x: f64, whisker: [f64; 2]) {
+    let [from, to] = whisker.map(|y| y.clamp(top, bottom));
+    if to > from {
+        scene.line(vec![(x, from), (x, to)], WHITE, 6);
+    }
+    for y in whisker.into_iter().filter(|y| (top..bottom - 1.0).contains(y)) {
+        let cap = [x - 10.0, (y - 3.0).max(top), x + 10.0, (y + 3.0).min(bottom)];
+        scene.rectangle(cap, WHITE);
     }
 }
 
@@ -169,13 +230,17 @@ fn write_value(scene: &mut Scene, [start, end]: [f64; 2], top: f64, value: f64) 
         _ => format!("{value:.2}"),
     };
     let middle = (start + end) / 2.0 - 1.0;
-    if value >= 0.0 && width(&text, SIZE) + 6.0 <= end - start {
+    let long = width(&text, SIZE);
+    if value >= 0.0 && long + 6.0 <= end - start {
+        // Lines of the grid do not go through it.
+        let (wide, y) = (long / 2.0 + 2.0, top - SIZE * 0.7);
+        scene.rectangle([middle - wide, y - SIZE * 0.4, middle + wide, y + SIZE * 0.4], WHITE);
         scene.text((middle, top - SIZE * 0.7), &text, SIZE, INK, Anchor::Middle);
     }
 }
 
 impl Histogram {
-    pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
+    pub(crate) fn scene(&self, look: Look) -> Result<Scene, PlotError> {
         let most = self.bins.iter().map(|(_, count)| *count).max().unwrap_or(0);
         if most == 0 {
             return Err(PlotError::NoData {
@@ -185,14 +250,14 @@ impl Histogram {
         }
         let plan = Plan {
             title: self.title.clone(),
-            legend_label: String::new(),
             legend: Vec::new(),
             panels: vec![(Axis::amounts(&self.y_label, most as f64, 6), 1.0)],
+            ..Plan::default()
         };
         let names: Vec<String> = self.bins.iter().map(|(name, _)| name.clone()).collect();
-        let (left, right) = frame::room(&plan, size);
+        let (left, right) = frame::room(&plan, look);
         let x = Axis::names(&self.x_label, &names, right - left);
-        let (mut scene, panels) = frame::draw(plan, x, size)?;
+        let (mut scene, panels) = frame::draw(plan, x, look)?;
         let panel = &panels[0];
         for (i, (_, count)) in self.bins.iter().enumerate().filter(|(_, (_, count))| *count > 0) {
             let (start, end) = (panel.x(i as f64), panel.x(i as f64 + 1.0));

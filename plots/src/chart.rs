@@ -2,10 +2,10 @@
 //! beside others.
 
 use crate::axis::Axis;
-use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
 use crate::legend::Key;
+use crate::look::Look;
 use crate::palette::INK;
 use crate::scene::{Colour, Scene};
 
@@ -32,7 +32,7 @@ pub(crate) trait Chart {
 }
 
 /// A figure of one chart.
-pub(crate) fn alone(chart: &impl Chart, size: Size) -> Result<Scene, PlotError> {
+pub(crate) fn alone(chart: &impl Chart, look: Look) -> Result<Scene, PlotError> {
     let range = chart
         .y_range()
         .map_err(|reason| PlotError::NoData { title: chart.title().to_owned(), reason })?;
@@ -41,10 +41,11 @@ pub(crate) fn alone(chart: &impl Chart, size: Size) -> Result<Scene, PlotError> 
         legend_label: chart.legend_label().to_owned(),
         legend: chart.legend(),
         panels: vec![(chart.y_axis(chart.y_label(), range), 1.0)],
+        ..Plan::default()
     };
-    let (left, right) = frame::room(&plan, size);
+    let (left, right) = frame::room(&plan, look);
     let x = chart.x_axis(right - left);
-    let (mut scene, panels) = frame::draw(plan, x, size)?;
+    let (mut scene, panels) = frame::draw(plan, x, look)?;
     for panel in &panels {
         chart.draw(&mut scene, panel);
     }

@@ -3,10 +3,10 @@
 mod read;
 
 use crate::axis::{Axis, Limits, YScale};
-use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Plan};
 use crate::legend::{Key, Mark};
+use crate::look::Look;
 use crate::palette::series;
 use crate::scene::Scene;
 use crate::strokes;
@@ -84,7 +84,7 @@ impl DistributionFigure {
         }
     }
 
-    pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
+    pub(crate) fn scene(&self, look: Look) -> Result<Scene, PlotError> {
         let samples: Vec<(&str, Vec<f64>)> = self.samples.iter().map(sorted).collect();
         let highest = samples.iter().filter_map(|(_, values)| values.last());
         let Some(highest) = highest.copied().reduce(f64::max) else {
@@ -125,11 +125,11 @@ impl DistributionFigure {
             .map(|(i, (name, _))| Key::new(name, Mark::Dash(i), series(i)));
         let plan = Plan {
             title: self.title.clone(),
-            legend_label: String::new(),
             legend: if samples.len() > 1 { legend.collect() } else { Vec::new() },
             panels: vec![(self.y_axis(&samples), 1.0)],
+            ..Plan::default()
         };
-        let (mut scene, panels) = frame::draw(plan, x, size)?;
+        let (mut scene, panels) = frame::draw(plan, x, look)?;
         let panel = &panels[0];
         for (i, (_, values)) in samples.iter().enumerate().filter(|(_, (_, it))| !it.is_empty()) {
             let all = values.len() + self.samples[i].without;

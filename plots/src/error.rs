@@ -17,7 +17,7 @@ pub enum PlotError {
     },
     /// The run has no such job.
     #[error("the run has no job {0}")]
-    NoJob(i64),
+    NoJob(String),
     /// No run has a value of what is to be drawn.
     #[error("{0}")]
     NoValues(String),

@@ -10,21 +10,23 @@
 //!     0     10     20
 //!        label of the x axis
 //! ```
-//! Labels of y axes lie flat above their panels: they are read without turning the head.
+//! Labels of y axes lie flat above their panels: they are read without turning the head. Panels too flat for that
+//! are lanes with their names at the left. A legend that would take much of the width stands above the panels.
 
 use crate::axis::{Axis, TICK_SIZE};
-use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::legend::{self, Key, NAME_INDENT};
+use crate::look::{LegendPlace, Look};
 use crate::palette::{FAINT, INK};
 use crate::scene::{Anchor, Scene};
-use crate::type_face::{fitted, width, wrapped};
+use crate::type_face::{fitted, told_apart, width, wrapped};
 
 pub(crate) const TITLE_SIZE: f64 = 34.0;
 pub(crate) const LABEL_SIZE: f64 = 27.0;
 pub(crate) const MARGIN: f64 = 28.0;
 
 /// Everything about a figure but its data.
+#[derive(Default)]
 pub(crate) struct Plan {
     pub(crate) title: String,
     pub(crate) legend: Vec<Key>,
@@ -32,6 +34,10 @@ pub(crate) struct Plan {
     pub(crate) legend_label: String,
     /// Panels from top to bottom: the y axis, and its share of the height.
     pub(crate) panels: Vec<(Axis, f64)>,
+    /// Whether panels are lanes: each has the label of its y axis at its left, in place of ticks.
+    pub(crate) lanes: bool,
+    /// What is not drawn, above the panels; empty = nothing.
+    pub(crate) note: String,
 }
 
 /// A panel's place on the canvas.
@@ -108,59 +114,169 @@ impl Panel {
     }
 }
 
+/// Share of the width beyond which a legend beside the panels stands above them.
+const BESIDE_MOST: f64 = 0.16;
+/// Lines of a legend above the panels, at most, and their share of the height.
+const ABOVE_MOST: (usize, f64) = (3, 0.2);
+
+impl Plan {
+    /// Where the legend stands.
+    fn place(&self, look: Look) -> LegendPlace {
+        let (wide, high) = (f64::from(look.size.width), f64::from(look.size.height));
+        if self.legend.is_empty() {
+            return LegendPlace::None;
+        }
+        look.legend.unwrap_or_else(|| {
+            let lines = legend::lines_above(&self.legend_label, &self.legend, wide);
+            let fits = lines <= ABOVE_MOST.0 && legend::height(lines) <= high * ABOVE_MOST.1;
+            match fits && self.beside(wide) > wide * BESIDE_MOST {
+                true => LegendPlace::Above,
+                false => LegendPlace::Beside,
+            }
+        })
+    }
+
+    /// What a legend beside the panels takes of their width.
+    fn beside(&self, wide: f64) -> f64 {
+        let names = self.legend.iter().map(|key| width(&key.name, TICK_SIZE));
+        // It begins where the marks do, which names stand behind.
+        let longest = names.chain([width(&self.legend_label, TICK_SIZE) - NAME_INDENT]);
+        longest.fold(0.0, f64::max).min(wide * 0.25) + 36.0
+    }
+
+    /// The names of lanes, as far as there is room for them.
+    fn lane_names(&self, wide: f64) -> Vec<String> {
+        let names: Vec<&str> = self.panels.iter().map(|(axis, _)| axis.label.as_str()).collect();
+        told_apart(&names, TICK_SIZE, wide * 0.25)
+    }
+
+    /// Height of all that stands above the panels and their labels.
+    fn head(&self, look: Look) -> f64 {
+        let wide = f64::from(look.size.width);
+        let title = title_height(title_lines(&self.title, wide).len());
+        let legend = match self.place(look) {
+            LegendPlace::Above => {
+                let lines = legend::lines_above(&self.legend_label, &self.legend, wide);
+                legend::height(lines.min(most_above(look)))
+            }
+            LegendPlace::Beside | LegendPlace::None => 0.0,
+        };
+        title + legend + if self.note.is_empty() { 0.0 } else { NOTE_ROOM }
+    }
+
+    /// Pixels for each of `count` panels of one height, and their labels if they have any.
+    pub(crate) fn height_of_each(&self, count: usize, look: Look) -> f64 {
+        (f64::from(look.size.height) - self.head(look) - below(1, true)) / count.max(1) as f64
+    }
+}
+
+/// Lines of a legend above the panels, if it was asked for there.
+fn most_above(look: Look) -> usize {
+    ((f64::from(look.size.height) * 0.4 / legend::height(1)) as usize).max(1)
+}
+
+/// Height of what is below the panels: rows of tick labels, and a label.
+fn below(rows: usize, has_label: bool) -> f64 {
+    ticks_height(rows) + if has_label { 12.0 + LABEL_SIZE } else { 0.0 } + 12.0
+}
+
+/// Height of so many rows of tick labels below an x axis.
+pub(crate) fn ticks_height(rows: usize) -> f64 {
+    12.0 + TICK_SIZE + TICK_ROW * (rows.max(1) - 1) as f64
+}
+
+/// From one row of tick labels to the next.
+const TICK_ROW: f64 = TICK_SIZE + 3.0;
+
+/// Height of a label of one line with the room around it.
+pub(crate) const LABEL_ROOM: f64 = LABEL_SIZE + 26.0;
+/// Height of a note with the room around it.
+const NOTE_ROOM: f64 = LABEL_SIZE + 14.0;
+/// Pixels between two lanes.
+const LANE_GAP: f64 = 4.0;
+/// Height of a lane in which its name can be read.
+pub(crate) const LANE_LEAST: f64 = TICK_SIZE + LANE_GAP;
+
 /// The left and right end of all panels: what the x axis has room in.
-pub(crate) fn room(plan: &Plan, size: Size) -> (f64, f64) {
+pub(crate) fn room(plan: &Plan, look: Look) -> (f64, f64) {
+    let wide = f64::from(look.size.width);
     let tick = |(_, text): &(f64, String)| width(text, TICK_SIZE);
-    let ticks = plan.panels.iter().flat_map(|(axis, _)| &axis.ticks).map(tick);
-    let left = MARGIN + ticks.fold(30.0, f64::max) + 14.0;
-    let names = plan.legend.iter().map(|key| width(&key.name, TICK_SIZE));
-    // It begins where the marks do, which names stand behind.
-    let longest = names.chain([width(&plan.legend_label, TICK_SIZE) - NAME_INDENT]);
-    let legend = longest.fold(0.0, f64::max).min(f64::from(size.width) * 0.25);
-    let right = match plan.legend.is_empty() {
-        true => MARGIN + 30.0,
-        false => MARGIN + legend + 66.0,
+    let widest = match plan.lanes {
+        true => {
+            plan.lane_names(wide).iter().map(|name| width(name, TICK_SIZE)).fold(30.0, f64::max)
+        }
+        false => {
+            plan.panels.iter().flat_map(|(axis, _)| &axis.ticks).map(tick).fold(30.0, f64::max)
+        }
     };
-    (left, f64::from(size.width) - right)
+    let legend = match plan.place(look) {
+        LegendPlace::Beside => plan.beside(wide),
+        LegendPlace::Above | LegendPlace::None => 0.0,
+    };
+    (MARGIN + widest + 14.0, wide - MARGIN - 30.0 - legend)
 }
 
 /// Width of a panel in which something can be seen, pixels.
 const NARROWEST: f64 = 40.0;
 
 /// Draws the surroundings and gives the panels.
-pub(crate) fn draw(plan: Plan, x: Axis, size: Size) -> Result<(Scene, Vec<Panel>), PlotError> {
-    let mut scene = Scene::new(size)?;
-    let (left, right) = room(&plan, size);
+pub(crate) fn draw(plan: Plan, x: Axis, look: Look) -> Result<(Scene, Vec<Panel>), PlotError> {
+    let mut scene = Scene::new(look.size)?;
+    let (left, right) = room(&plan, look);
     if right - left < NARROWEST {
         let reason = "labels and legend leave no room for it; make it larger";
         return Err(PlotError::NoData { title: plan.title, reason });
     }
-    let (wide, high) = (f64::from(size.width), f64::from(size.height));
+    let (wide, high) = (f64::from(look.size.width), f64::from(look.size.height));
+    let place = plan.place(look);
     let mut top = draw_title(&mut scene, &plan.title);
-    let below = MARGIN + LABEL_SIZE + 12.0 + TICK_SIZE + 14.0;
+    let label = &plan.legend_label;
+    if place == LegendPlace::Above {
+        top = legend::draw_above(&mut scene, label, &plan.legend, (top, most_above(look)));
+    }
+    if !plan.note.is_empty() {
+        let note = fitted(&plan.note, LABEL_SIZE, wide - 2.0 * MARGIN);
+        draw_label(&mut scene, &[note], top + 8.0);
+        top += NOTE_ROOM;
+    }
     let labels = plan.panels.iter().enumerate().map(|(i, (y, _))| {
         // The legend stands beside all panels, and below the label of the first one.
         let room = if i == 0 { wide - 2.0 * MARGIN } else { right - MARGIN };
-        wrapped(&y.label, LABEL_SIZE, room, LABEL_LINES)
+        if plan.lanes { Vec::new() } else { wrapped(&y.label, LABEL_SIZE, room, LABEL_LINES) }
     });
     let labels = Vec::from_iter(labels);
-    let label_room = |lines: &[String]| label_height(lines.len()) + 36.0;
-    let total = high - top - below - labels.iter().map(|it| label_room(it)).sum::<f64>();
+    let label_room = |lines: &[String]| match plan.lanes {
+        true => LANE_GAP,
+        false if lines.is_empty() => MARGIN,
+        false => label_height(lines.len()) + LABEL_ROOM - LABEL_SIZE,
+    };
+    let names = if plan.lanes { plan.lane_names(wide) } else { Vec::new() };
+    let above: f64 = labels.iter().map(|it| label_room(it)).sum();
+    let total = high - top - below(x.rows, !x.label.is_empty()) - above;
     let shares: f64 = plan.panels.iter().map(|(_, share)| share).sum();
     let legend_top = top + labels.first().map_or(0.0, |it| label_room(it));
     let mut panels = Vec::new();
-    for ((y, share), lines) in plan.panels.into_iter().zip(&labels) {
-        draw_label(&mut scene, lines, top + 18.0);
+    for (i, ((y, share), lines)) in plan.panels.into_iter().zip(&labels).enumerate() {
+        draw_label(&mut scene, lines, top + 12.0);
         top += label_room(lines);
-        let bottom = top + (total * share / shares).max(20.0);
+        let least = if plan.lanes { 10.0 } else { 20.0 };
+        let bottom = top + (total * share / shares).max(least);
         let panel = Panel { left, right, top, bottom, x: x.clone(), y };
-        draw_grid(&mut scene, &panel);
+        match names.get(i) {
+            Some(name) => {
+                draw_upright(&mut scene, &panel);
+                let at = (left - 12.0, (top + bottom) / 2.0);
+                scene.text(at, name, TICK_SIZE, INK, Anchor::End);
+            }
+            None => draw_grid(&mut scene, &panel),
+        }
         panels.push(panel);
         top = bottom;
     }
     draw_x(&mut scene, &x, (left, right, top));
-    let label = if plan.legend.is_empty() { "" } else { &plan.legend_label };
-    legend::draw(&mut scene, label, &plan.legend, (right + 30.0, legend_top));
+    if place == LegendPlace::Beside {
+        legend::draw(&mut scene, label, &plan.legend, (right + 30.0, legend_top));
+    }
     Ok((scene, panels))
 }
 
@@ -170,15 +286,21 @@ const LABEL_LINES: usize = 3;
 
 /// Draws a figure's title, if it has one, and gives where it ends.
 pub(crate) fn draw_title(scene: &mut Scene, title: &str) -> f64 {
-    let room = f64::from(scene.size.width) - 2.0 * MARGIN;
-    let lines = wrapped(title, TITLE_SIZE, room, TITLE_LINES);
-    let mut top = MARGIN;
-    for line in &lines {
-        let middle = (MARGIN, top + TITLE_SIZE / 2.0);
+    let lines = title_lines(title, f64::from(scene.size.width));
+    for (i, line) in lines.iter().enumerate() {
+        let middle = (MARGIN, MARGIN + TITLE_SIZE * (0.5 + LINE * i as f64));
         scene.text(middle, line, TITLE_SIZE, INK, Anchor::Start);
-        top += TITLE_SIZE * LINE;
     }
-    if lines.is_empty() { 0.0 } else { top + TITLE_SIZE * (1.5 - LINE) }
+    title_height(lines.len())
+}
+
+fn title_lines(title: &str, wide: f64) -> Vec<String> {
+    wrapped(title, TITLE_SIZE, wide - 2.0 * MARGIN, TITLE_LINES)
+}
+
+/// Where a title of so many lines ends.
+fn title_height(lines: usize) -> f64 {
+    if lines == 0 { 0.0 } else { MARGIN + TITLE_SIZE * (1.5 + LINE * (lines as f64 - 1.0)) }
 }
 
 /// From one line of a text to the next, in its size.
@@ -214,48 +336,78 @@ fn draw_grid(scene: &mut Scene, panel: &Panel) {
 
 /// Draws a panel's grid.
 pub(crate) fn draw_lines(scene: &mut Scene, panel: &Panel) {
-    for (value, _) in panel.x.ticks.iter().filter(|_| panel.x.grid) {
-        let x = panel.x(*value);
-        scene.line(vec![(x, panel.top), (x, panel.bottom)], FAINT, 1);
-    }
+    draw_upright(scene, panel);
     for (value, _) in &panel.y.ticks {
         let y = panel.y(*value);
         scene.line(vec![(panel.left, y), (panel.right, y)], FAINT, 1);
     }
 }
 
+/// Draws the upright lines of a panel's grid.
+fn draw_upright(scene: &mut Scene, panel: &Panel) {
+    for (value, _) in panel.x.ticks.iter().filter(|_| panel.x.grid) {
+        let x = panel.x(*value);
+        scene.line(vec![(x, panel.top), (x, panel.bottom)], FAINT, 1);
+    }
+}
+
+/// The places of labels along an axis: one that would touch another has none. Ticks come in the order of their weight.
+#[derive(Clone, Default)]
+struct Taken(Vec<(f64, f64)>);
+
+impl Taken {
+    fn takes(&mut self, from: f64, to: f64) -> bool {
+        let free = self.0.iter().all(|&(start, end)| to <= start || end <= from);
+        if free {
+            self.0.push((from, to));
+        }
+        free
+    }
+}
+
 /// Draws the ticks of a panel's y axis.
 pub(crate) fn draw_y_ticks(scene: &mut Scene, panel: &Panel) {
-    let mut last = f64::MAX;
+    let mut taken = Taken::default();
     for (value, text) in &panel.y.ticks {
         let y = panel.y(*value);
         scene.line(vec![(panel.left - 6.0, y), (panel.left, y)], INK, 2);
-        // In a flat panel, a label that would touch the last one is left out.
-        if (y - last).abs() >= TICK_SIZE * 0.8 {
+        // In a flat panel, not every tick has room for its label.
+        if taken.takes(y - TICK_SIZE * 0.4, y + TICK_SIZE * 0.4) {
             scene.text((panel.left - 12.0, y), text, TICK_SIZE, INK, Anchor::End);
-            last = y;
         }
     }
 }
 
 fn draw_x(scene: &mut Scene, x: &Axis, (left, right, bottom): (f64, f64, f64)) {
     draw_x_ticks(scene, x, (left, right, bottom));
-    let label = fitted(&x.label, LABEL_SIZE, right - left);
-    let middle = bottom + 12.0 + TICK_SIZE + 12.0 + LABEL_SIZE / 2.0;
-    scene.text(((left + right) / 2.0, middle), &label, LABEL_SIZE, INK, Anchor::Middle);
+    if x.label.is_empty() {
+        return;
+    }
+    // A label longer than the axis reaches to the left of it.
+    let room = right + 30.0 - MARGIN;
+    let label = fitted(&x.label, LABEL_SIZE, room);
+    let wide = width(&label, LABEL_SIZE);
+    let start = ((left + right - wide) / 2.0).min(right + 30.0 - wide).max(MARGIN);
+    let middle = bottom + ticks_height(x.rows) + 12.0 + LABEL_SIZE / 2.0;
+    scene.text((start, middle), &label, LABEL_SIZE, INK, Anchor::Start);
 }
 
 /// Draws the ticks of an x axis that goes from `left` to `right`.
 pub(crate) fn draw_x_ticks(scene: &mut Scene, x: &Axis, (left, right, bottom): (f64, f64, f64)) {
-    let mut free_from = f64::MIN;
-    for (value, text) in &x.ticks {
+    let mut rows = vec![Taken::default(); x.rows];
+    for (i, (value, text)) in x.ticks.iter().enumerate() {
         let at = left + x.share(*value) * (right - left);
-        scene.line(vec![(at, bottom), (at, bottom + 6.0)], INK, 2);
+        let row = i % x.rows;
+        let down = TICK_ROW * row as f64;
+        scene.line(
+            vec![(at, bottom), (at, bottom + 6.0 + down)],
+            if row > 0 { FAINT } else { INK },
+            2,
+        );
         let half = width(text, TICK_SIZE) / 2.0;
-        // On logarithmic axes ticks may lie close: a label that would touch the last is left out.
-        if at - half > free_from {
-            scene.text((at, bottom + 12.0 + TICK_SIZE / 2.0), text, TICK_SIZE, INK, Anchor::Middle);
-            free_from = at + half + 12.0;
+        if rows[row].takes(at - half - 6.0, at + half + 6.0) {
+            let middle = (at, bottom + 12.0 + down + TICK_SIZE / 2.0);
+            scene.text(middle, text, TICK_SIZE, INK, Anchor::Middle);
         }
     }
 }

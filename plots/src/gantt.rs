@@ -1,25 +1,29 @@
-//! Gantt charts: which job held which processors when, a panel for each provider.
+//! Gantt charts: which job held which processors when, a panel for each provider of each run.
 //!
-//! Few jobs are drawn as bars with their numbers in the run. Colours stand for groups of jobs; what failed is
-//! pale and hatched; processors of one job that do not lie side by side are joined by a line.
+//! Few jobs are drawn as bars with their numbers. Colours and patterns stand for groups of jobs; what failed is
+//! pale and hatched; parts of one job at several providers are joined by a line.
 //! Processors are counted from 0 in each panel. Where bars would be thinner than
 //! can be told apart, the chart shows instead how busy each spot of (a round length
 //! of time) × (some processors) was, which stays fast and true for any number.
 
+mod labels;
+mod parts;
 mod read;
 
 use crate::attempts::{OUTAGE, Outage};
 use crate::axis::{Axis, from_zero};
 use crate::canvas::Size;
 use crate::error::PlotError;
-use crate::frame::{self, Panel, Plan};
-use crate::legend::{Key, Mark};
-use crate::palette::{INK, WHITE, group, on, shade, tint};
-use crate::scene::{Anchor, Colour, Scene};
+use crate::frame::{self, LABEL_ROOM, LANE_LEAST, Panel, Plan};
+use crate::legend::{Key, Mark, outline};
+use crate::look::Look;
+use crate::palette::{INK, WHITE, group, shade, tint};
+use crate::pattern::{self, hatch};
+use crate::scene::{Colour, Scene};
 use crate::timeline::{bin_length, in_words};
-use crate::type_face::width;
 
-pub(crate) use read::asked;
+pub(crate) use parts::joint;
+pub(crate) use read::{asked, compared};
 pub use read::{differ_by, gantt};
 
 /// Above this many bars the chart shows how busy processors were instead.
@@ -30,10 +34,26 @@ const SPOT: (f64, f64) = (4.0, 5.0);
 /// What is closed for maintenance, and the lines over it.
 const MAINTENANCE: Colour = Colour(0xf3, 0xe9, 0xc6);
 const HATCH: Colour = Colour(0xb5, 0x9a, 0x4a);
-/// Pixels from one line to the next.
-const HATCH_STEP: f64 = 12.0;
-/// How much of its colour is left in what failed.
-const PALE: f64 = 0.3;
+/// How much of their colours is left in jobs beside those that are marked.
+const FADED: f64 = 0.35;
+/// Height of a panel below which panels are lanes.
+const PANEL_LEAST: f64 = 50.0;
+
+haggle_model::words! {
+    /// What is written on the bars of a Gantt chart.
+    #[derive(Default)]
+    pub enum BarLabels {
+        /// The number of the job in its workload.
+        #[default]
+        JobId = "job_id",
+        /// The user by the number in the log, or by the name in the scenario.
+        User = "user",
+        /// The workload and the number of the job in it.
+        Name = "name",
+        /// Nothing.
+        None = "none",
+    }
+}
 
 /// A Gantt chart.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +72,10 @@ pub struct Gantt {
     pub until: Option<f64>,
     /// What a clock on the wall showed at 0, seconds since 1970-01-01: ticks are dates then.
     pub clock: Option<i64>,
+    /// Whether groups have colours in turn and no place in the legend: each is one job.
+    pub by_job: bool,
+    /// The names of jobs that are marked; the others are pale then.
+    pub marked: Vec<String>,
 }
 
 /// A provider's panel.
@@ -59,6 +83,8 @@ pub struct Gantt {
 pub struct GanttProvider {
     /// Its name.
     pub name: String,
+    /// Which of several runs it is of: parts of a job are joined within a run.
+    pub run: usize,
     /// Number of its first processor.
     pub first: u32,
     /// How many it has.
@@ -87,8 +113,12 @@ pub struct GanttOutage {
 pub struct GanttBar {
     /// Written on the bar where there is room.
     pub label: String,
-    /// Number of the job: its bars that start together are joined.
+    /// Number of the job: its parts at several providers at once are joined.
     pub job: i64,
+    /// Whether it is a task of a bag: tasks are not joined.
+    pub is_task: bool,
+    /// Whether its job is marked.
+    pub is_marked: bool,
     /// Place in [`Gantt::groups`].
     pub group: usize,
     /// First processor.
@@ -104,7 +134,15 @@ pub struct GanttBar {
 }
 
 impl Gantt {
-    pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
+    /// A size in which every panel can be read.
+    pub(crate) fn size(&self) -> Size {
+        let count = self.providers.len() as u32;
+        let (around, each) = if count <= 6 { (170, 150) } else { (170, 90) };
+        let height = (around + each * count).clamp(Size::default().height, 3_000);
+        Size { height, ..Size::default() }
+    }
+
+    pub(crate) fn scene(&self, look: Look) -> Result<Scene, PlotError> {
         let bars = || self.bars();
         let count = bars().count();
         if count == 0 {
@@ -120,61 +158,108 @@ impl Gantt {
         let low = self.from.unwrap_or_else(|| from_zero(first(), high));
         let dense = count > BARS_MAX;
         // As wide as can be seen, and of a round length, which the legend says.
-        let a_pixel = (high - low) / f64::from(size.width);
+        let a_pixel = (high - low) / f64::from(look.size.width);
         let bin = bin_length(SPOT.0 * a_pixel);
-        let panel = |provider: &GanttProvider| {
-            let count = f64::from(provider.processors);
-            let label = format!("{}: processor", provider.name);
-            // Widths as they are would hide a small provider beside a large one.
-            (Axis::linear(&label, 0.0, count, 4), count.max(1.0).sqrt())
-        };
-        let plan = Plan {
-            title: self.title.clone(),
-            legend_label: match dense {
-                true => format!("mean of {}", in_words(bin)),
-                false => self.group_label.clone(),
-            },
-            legend: self.legend(dense),
-            panels: self.providers.iter().map(panel).collect(),
-        };
-        let (left, right) = frame::room(&plan, size);
+        let (plan, drawn) = self.plan(look, dense.then_some(bin));
+        let (left, right) = frame::room(&plan, look);
         let x = Axis::of_run(low, high, self.clock, right - left);
-        let (mut scene, panels) = frame::draw(plan, x, size)?;
-        for (provider, panel) in self.providers.iter().zip(&panels) {
+        let (mut scene, panels) = frame::draw(plan, x, look)?;
+        for (provider, panel) in drawn.iter().zip(&panels) {
             draw_spans(&mut scene, panel, provider.first, &provider.outages, false);
             draw_spans(&mut scene, panel, provider.first, &provider.maintenance, true);
             if dense {
                 draw_density(&mut scene, panel, provider, (high - low) / bin);
             } else {
-                self.draw_bars(&mut scene, panel, provider);
+                provider
+                    .bars
+                    .iter()
+                    .for_each(|bar| self.draw_bar(&mut scene, panel, provider, bar));
             }
+        }
+        if !dense {
+            parts::draw(&mut scene, drawn, &panels, !self.marked.is_empty());
+        }
+        for (provider, panel) in drawn.iter().zip(&panels) {
+            let marked = provider.bars.iter().filter(|bar| bar.is_marked);
+            for bar in marked {
+                self.draw_bar(&mut scene, panel, provider, bar);
+                outline(&mut scene, provider.edges(panel, bar));
+            }
+            labels::write(&mut scene, self, (provider, panel), dense);
         }
         frame::close(&mut scene, &panels);
         Ok(scene)
     }
 
-    fn legend(&self, dense: bool) -> Vec<Key> {
+    /// What surrounds the bars, and the providers that are drawn: panels that would be too flat for their labels are
+    /// lanes, and of more lanes than there is room for, some are left out.
+    fn plan(&self, look: Look, bin: Option<f64>) -> (Plan, &[GanttProvider]) {
+        let count = self.providers.len();
+        let mut plan = Plan {
+            title: self.title.clone(),
+            legend_label: match bin {
+                Some(bin) => format!("mean of {}", in_words(bin)),
+                None if self.by_job => String::new(),
+                None => self.group_label.clone(),
+            },
+            legend: self.legend(&self.providers, bin.is_some()),
+            ..Plan::default()
+        };
+        plan.lanes = plan.height_of_each(count, look) - LABEL_ROOM < PANEL_LEAST;
+        let mut drawn = count;
+        if plan.lanes && plan.height_of_each(count, look) < LANE_LEAST {
+            // With the note in its place, fewer lanes fit.
+            plan.note = "…".to_owned();
+            let fits = |&it: &usize| plan.height_of_each(it, look) >= LANE_LEAST;
+            drawn = (1..count).rev().find(fits).unwrap_or(1);
+            plan.note = format!("{drawn} of {count} drawn; make it higher for more");
+        }
+        let drawn = &self.providers[..drawn];
+        plan.legend = self.legend(drawn, bin.is_some());
+        let panel = |provider: &GanttProvider| {
+            let count = f64::from(provider.processors);
+            let label = match plan.lanes {
+                true => provider.name.clone(),
+                false => format!("{}: processor", provider.name),
+            };
+            // Widths as they are would hide a small provider beside a large one.
+            let ticks = (provider.processors as usize).clamp(1, 4);
+            (Axis::linear(&label, 0.0, count, ticks), count.max(1.0).sqrt())
+        };
+        plan.panels = drawn.iter().map(panel).collect();
+        (plan, drawn)
+    }
+
+    fn legend(&self, drawn: &[GanttProvider], dense: bool) -> Vec<Key> {
+        let bars = || drawn.iter().flat_map(|provider| &provider.bars);
         let mut legend: Vec<Key> = Vec::new();
         if dense {
-            let step = |percent: u32| {
-                Key::from((format!("{percent} % busy"), shade(f64::from(percent) / 100.0)))
-            };
-            legend.extend([100, 75, 50, 25].map(step));
+            // The legend shows all three: nothing, some, all.
+            legend.push(Key::from(("100 % busy".to_owned(), shade(1.0))));
+            legend.push(Key::from(("50 % busy".to_owned(), shade(0.5))));
         } else {
-            if self.groups.len() > 1 {
-                legend.extend(self.groups.iter().cloned().zip((0..).map(group)).map(Key::from));
+            let is_drawn = |number: usize| bars().any(|bar| bar.group == number);
+            let key = |(number, name): (usize, &String)| {
+                Key::new(name, Mark::Patterned(number), group(number))
+            };
+            if self.has_groups() {
+                let groups = self.groups.iter().enumerate().filter(|(number, _)| is_drawn(*number));
+                legend.extend(groups.map(key));
             }
-            if self.bars().any(|bar| bar.failed) {
+            if bars().any(|bar| bar.failed) {
                 legend.push(Key::new("failed", Mark::Hatched, group(0)));
             }
-            if self.providers.iter().any(|provider| !joints(&provider.bars).is_empty()) {
+            if parts::any(drawn, !self.marked.is_empty()) {
                 legend.push(Key::new("parts of one job", Mark::Joint, INK));
             }
         }
-        if self.providers.iter().any(|provider| !provider.outages.is_empty()) {
+        if bars().any(|bar| bar.is_marked) {
+            legend.push(Key::new(&self.marked.join(", "), Mark::Outlined, WHITE));
+        }
+        if drawn.iter().any(|provider| !provider.outages.is_empty()) {
             legend.push(Key::from(("outage".to_owned(), OUTAGE)));
         }
-        if self.providers.iter().any(|provider| !provider.maintenance.is_empty()) {
+        if drawn.iter().any(|provider| !provider.maintenance.is_empty()) {
             legend.push(Key::from(("maintenance".to_owned(), MAINTENANCE)));
         }
         legend
@@ -184,89 +269,60 @@ impl Gantt {
         self.providers.iter().flat_map(|provider| &provider.bars)
     }
 
-    fn draw_bars(&self, scene: &mut Scene, panel: &Panel, provider: &GanttProvider) {
-        let y = |processor: u32| panel.y(f64::from(processor.saturating_sub(provider.first)));
-        for bar in &provider.bars {
-            let (left, right) =
-                (panel.x(bar.start), panel.x(bar.end).max(panel.x(bar.start) + 1.0));
-            let (top, bottom) = (y(bar.last + 1), y(bar.first));
-            // A white seam tells neighbours of one colour apart, where there is room for it.
-            let seam = |span: f64| if span >= 6.0 { 1.0 } else { 0.0 };
-            let (across, up) = (seam(right - left), seam(bottom - top));
-            let edges = [left, top + up, right - across, bottom];
-            scene.rectangle([left, top, right, bottom], WHITE);
+    /// Whether colours and patterns stand for groups.
+    fn has_groups(&self) -> bool {
+        self.groups.len() > 1 && !self.by_job
+    }
+
+    fn draw_bar(&self, scene: &mut Scene, panel: &Panel, provider: &GanttProvider, bar: &GanttBar) {
+        let [left, top, right, bottom] = provider.edges(panel, bar);
+        // A white seam tells neighbours of one colour apart, where there is room for it.
+        let seam = |span: f64| match span {
+            wide if wide >= 12.0 => 2.0,
+            narrow if narrow >= 6.0 => 1.0,
+            _ => 0.0,
+        };
+        let (across, up) = (seam(right - left), seam(bottom - top));
+        let edges = [left, top + up, right - across, bottom];
+        scene.rectangle([left, top, right, bottom], WHITE);
+        if bar.failed {
+            pattern::failed(scene, edges, self.colour(bar));
+        } else {
             scene.rectangle(edges, self.ground(bar));
-            if bar.failed {
-                hatch(scene, edges, self.colour(bar));
+            if self.has_pattern(bar) {
+                pattern::over(scene, edges, bar.group, self.colour(bar));
             }
         }
-        for [lower, upper] in joints(&provider.bars) {
-            // Where both are: they start together, and a part that a failure ended is shorter.
-            let x = panel.x(lower.start) + JOINT_INDENT;
-            if panel.x(lower.end.min(upper.end)) > x + JOINT_INDENT {
-                joint(scene, x, [y(upper.first), y(lower.last + 1)], INK);
-            }
-        }
-        for bar in &provider.bars {
-            let edges = [panel.x(bar.start), y(bar.last + 1), panel.x(bar.end), y(bar.first)];
-            write_number(scene, bar, edges, self.ground(bar));
-        }
+    }
+
+    /// Whether lines lie over its colour.
+    fn has_pattern(&self, bar: &GanttBar) -> bool {
+        self.has_groups() && bar.group > 0 && !self.is_faded(bar)
+    }
+
+    fn is_faded(&self, bar: &GanttBar) -> bool {
+        !self.marked.is_empty() && !bar.is_marked
     }
 
     /// The colour of a bar's group.
     fn colour(&self, bar: &GanttBar) -> Colour {
-        group(if self.groups.len() > 1 { bar.group } else { 0 })
+        let colour = group(if self.groups.len() > 1 || self.by_job { bar.group } else { 0 });
+        if self.is_faded(bar) { tint(colour, FADED) } else { colour }
     }
 
     /// The colour on which its number stands.
     fn ground(&self, bar: &GanttBar) -> Colour {
         let colour = self.colour(bar);
-        if bar.failed { tint(colour, PALE) } else { colour }
+        if bar.failed { pattern::pale(colour) } else { colour }
     }
 }
 
-/// Writes the number of a job on its bar, where there is room.
-fn write_number(
-    scene: &mut Scene,
-    bar: &GanttBar,
-    [left, top, right, bottom]: [f64; 4],
-    ground: Colour,
-) {
-    let size = (bottom - top - 4.0).min(24.0);
-    let long = width(&bar.label, size) + 8.0;
-    // Smaller numbers could not be read on a page.
-    if size < 18.0 || long > right - left {
-        return;
-    }
-    let (x, y) = ((left + right) / 2.0, (top + bottom) / 2.0);
-    if bar.failed {
-        // Numbers are not hatched.
-        let (wide, high) = (long / 2.0 - 2.0, size * 0.45);
-        scene.rectangle([x - wide, y - high, x + wide, y + high], ground);
-    }
-    scene.text((x, y), &bar.label, size, on(ground), Anchor::Middle);
-}
-
-/// How far behind the start of a job the line stands that joins its bars, pixels.
-const JOINT_INDENT: f64 = 4.0;
-
-/// Pairs of neighbouring bars of one job that start together and do not touch, the lower one first.
-fn joints(bars: &[GanttBar]) -> Vec<[&GanttBar; 2]> {
-    let mut sorted: Vec<&GanttBar> = bars.iter().collect();
-    let place = |bar: &GanttBar| (bar.job, bar.first);
-    sorted.sort_by(|a, b| a.start.total_cmp(&b.start).then(place(a).cmp(&place(b))));
-    let joined = |pair: &&[&GanttBar]| {
-        let (lower, upper) = (pair[0], pair[1]);
-        (lower.job, lower.start) == (upper.job, upper.start) && upper.first > lower.last + 1
-    };
-    sorted.windows(2).filter(joined).map(|pair| [pair[0], pair[1]]).collect()
-}
-
-/// A line from a bar to the next one of its job, with an end in each.
-pub(crate) fn joint(scene: &mut Scene, x: f64, [top, bottom]: [f64; 2], colour: Colour) {
-    scene.line(vec![(x, top), (x, bottom)], colour, 1);
-    for y in [top - 2.0, bottom + 2.0] {
-        scene.dot((x, y), 3.0, colour);
+impl GanttProvider {
+    /// Where a bar lies in the panel: left, top, right, bottom.
+    fn edges(&self, panel: &Panel, bar: &GanttBar) -> [f64; 4] {
+        let y = |processor: u32| panel.y(f64::from(processor.saturating_sub(self.first)));
+        let left = panel.x(bar.start);
+        [left, y(bar.last + 1), panel.x(bar.end).max(left + 1.0), y(bar.first)]
     }
 }
 
@@ -288,21 +344,6 @@ fn draw_spans(scene: &mut Scene, panel: &Panel, lowest: u32, spans: &[GanttOutag
         if closed {
             hatch(scene, [left, top, right, bottom], HATCH);
         }
-    }
-}
-
-/// Slanted lines over a rectangle.
-pub(crate) fn hatch(scene: &mut Scene, [left, top, right, bottom]: [f64; 4], colour: Colour) {
-    let height = bottom - top;
-    let mut foot = left - height;
-    while foot < right {
-        // From (foot, bottom) up to the right, as far as it is inside.
-        let (from, to) = (foot.max(left), (foot + height).min(right));
-        if from < to {
-            let line = vec![(from, bottom - (from - foot)), (to, bottom - (to - foot))];
-            scene.line(line, colour, 1);
-        }
-        foot += HATCH_STEP;
     }
 }
 

@@ -5,10 +5,10 @@
 //! of dots in the colours of their kinds.
 
 use crate::axis::{Axis, TICK_SIZE};
-use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{LABEL_SIZE, MARGIN, TITLE_SIZE, draw_x_ticks};
 use crate::legend::{self, Key, Mark};
+use crate::look::Look;
 use crate::palette::{self, INK, WHITE, tint};
 use crate::scene::{Anchor, Colour, Scene};
 use crate::type_face::{fitted, width};
@@ -59,7 +59,7 @@ struct Layout {
 }
 
 impl TaskGraph {
-    pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
+    pub(crate) fn scene(&self, look: Look) -> Result<Scene, PlotError> {
         let (tasks, edges) = (self.tasks.len(), self.edges.len());
         if tasks == 0 {
             return Err(PlotError::NoData { title: self.title.clone(), reason: "no tasks" });
@@ -69,8 +69,8 @@ impl TaskGraph {
                 "{tasks} tasks and {edges} edges cannot be drawn: together, at most {SHAPES_MAX} can"
             )));
         }
-        let mut scene = Scene::new(size)?;
-        let (wide, high) = (f64::from(size.width), f64::from(size.height));
+        let mut scene = Scene::new(look.size)?;
+        let (wide, high) = (f64::from(look.size.width), f64::from(look.size.height));
         let title = fitted(&self.title, TITLE_SIZE, wide - 2.0 * MARGIN);
         let top = MARGIN + TITLE_SIZE / 2.0;
         scene.text((MARGIN, top), &title, TITLE_SIZE, INK, Anchor::Start);

@@ -6,10 +6,10 @@ mod read;
 
 use crate::attempts::{self, AttemptBar, Lane, Outage};
 use crate::axis::Axis;
-use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
 use crate::legend::{Key, Mark, arrow};
+use crate::look::Look;
 use crate::palette::INK;
 use crate::scene::{Anchor, Colour, Scene};
 use crate::type_face::width;
@@ -56,7 +56,7 @@ pub struct JobAttempt {
 }
 
 impl JobTimeline {
-    pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
+    pub(crate) fn scene(&self, look: Look) -> Result<Scene, PlotError> {
         let bars = || self.attempts.iter().map(|it| &it.bar);
         let last = bars().map(|bar| bar.end).fold(self.left, f64::max);
         // A little room, so that the marks of both ends are whole.
@@ -73,7 +73,7 @@ impl JobTimeline {
         let whole = std::iter::once("whole job".to_owned());
         let names: Vec<String> =
             whole.chain(self.attempts.iter().map(|it| it.name.clone())).collect();
-        let room = f64::from(size.height) * 0.7;
+        let room = f64::from(look.size.height) * 0.7;
         let seen =
             |outage: &Outage| outage.from < high && outage.until.is_none_or(|until| until > low);
         let outages = self.attempts.iter().any(|it| it.outages.iter().any(seen));
@@ -89,10 +89,11 @@ impl JobTimeline {
             legend,
             legend_label: String::new(),
             panels: vec![(Axis::lanes(&self.job, &names, room), 1.0)],
+            ..Plan::default()
         };
-        let (left, right) = frame::room(&plan, size);
+        let (left, right) = frame::room(&plan, look);
         let x = Axis::time("time", low, high, right - left);
-        let (mut scene, panels) = frame::draw(plan, x, size)?;
+        let (mut scene, panels) = frame::draw(plan, x, look)?;
         let panel = &panels[0];
         let lane = |place| Lane::of(panel, place, names.len());
         for (place, it) in (1..).zip(&self.attempts) {

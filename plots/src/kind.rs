@@ -13,8 +13,8 @@ use crate::{Figure, gantt, job_timeline, resource_timeline, sequence, workflow_t
 haggle_model::words! {
     /// What is drawn.
     pub enum FigureKind {
-        /// Which job held which processors when. Numbers on bars are those of jobs in the run; processors are counted from 0 at each
-        /// provider; what failed is pale and hatched.
+        /// Which job held which processors when. Numbers on bars are those of jobs in their workload (`labels`); processors are counted
+        /// from 0 at each provider; what failed is pale and hatched.
         Gantt = "gantt",
         /// Share of busy processors over time.
         Utilisation = "utilisation",
@@ -28,6 +28,8 @@ haggle_model::words! {
         AgreementEcdf = "agreement-ecdf",
         /// A metric as bars.
         Bars = "bars",
+        /// Metrics that add up to a whole, such as shares of work, as parts of bars that stand on one another.
+        StackedBars = "stacked-bars",
         /// How a metric is spread: over the replications of a sweep, or over the jobs of a run; quartiles and whiskers.
         Box = "box",
         /// The same for many values: boxes from fourth to fourth, from eighth to eighth and so on.
@@ -50,6 +52,7 @@ impl FigureKind {
     pub const fn needed_keys(self) -> &'static [&'static str] {
         match self {
             FigureKind::Bars | FigureKind::Box | FigureKind::LetterValues => &["metric"],
+            FigureKind::StackedBars => &["metrics"],
             FigureKind::Lines => &["metric", "x"],
             _ => &[],
         }
@@ -59,26 +62,69 @@ impl FigureKind {
     /// those of whole runs, so it has no time.
     const fn keys(self) -> &'static [&'static str] {
         match self {
-            FigureKind::Gantt => &["group-by", "providers", "dates", "from", "until"],
+            FigureKind::Gantt => {
+                &["legend", "labels", "jobs", "group-by", "providers", "dates", "from", "until"]
+            }
             FigureKind::Utilisation | FigureKind::QueueLength => {
-                &["providers", "dates", "from", "until"]
+                &["legend", "providers", "dates", "from", "until"]
             }
-            FigureKind::WaitingEcdf | FigureKind::BoundedSlowdownEcdf => {
-                &["x-range", "y-range", "complement", "group-by", "providers", "from", "until"]
-            }
+            FigureKind::WaitingEcdf | FigureKind::BoundedSlowdownEcdf => &[
+                "legend",
+                "x-range",
+                "y-range",
+                "complement",
+                "group-by",
+                "providers",
+                "from",
+                "until",
+            ],
             // Its curves are those of metaschedulers.
-            FigureKind::AgreementEcdf => &["x-range", "y-range", "complement", "from", "until"],
-            FigureKind::Bars => {
-                &["metric", "x", "y-scale", "y-range", "group-by", "providers", "against"]
+            FigureKind::AgreementEcdf => {
+                &["legend", "x-range", "y-range", "complement", "from", "until"]
             }
-            FigureKind::Box => {
-                &["metric", "x", "y-range", "whiskers", "group-by", "providers", "against"]
-            }
-            FigureKind::LetterValues => {
-                &["metric", "x", "y-range", "group-by", "providers", "against"]
-            }
-            FigureKind::Lines => &[
+            FigureKind::Bars => &[
+                "legend",
                 "metric",
+                "label",
+                "scale",
+                "x",
+                "y-scale",
+                "y-range",
+                "group-by",
+                "providers",
+                "against",
+            ],
+            FigureKind::StackedBars => {
+                &["legend", "metrics", "label", "scale", "x", "y-range", "group-by", "providers"]
+            }
+            FigureKind::Box => &[
+                "legend",
+                "metric",
+                "label",
+                "scale",
+                "x",
+                "y-range",
+                "whiskers",
+                "group-by",
+                "providers",
+                "against",
+            ],
+            FigureKind::LetterValues => &[
+                "legend",
+                "metric",
+                "label",
+                "scale",
+                "x",
+                "y-range",
+                "group-by",
+                "providers",
+                "against",
+            ],
+            FigureKind::Lines => &[
+                "legend",
+                "metric",
+                "label",
+                "scale",
                 "x",
                 "x-scale",
                 "y-scale",
@@ -87,10 +133,11 @@ impl FigureKind {
                 "providers",
                 "against",
             ],
-            FigureKind::ResourceTimeline => &["providers", "from", "until"],
-            FigureKind::WorkflowTimeline => &["job", "providers", "from", "until"],
+            FigureKind::ResourceTimeline => &["legend", "providers", "from", "until"],
+            FigureKind::WorkflowTimeline => &["legend", "job", "providers", "from", "until"],
             // They show whoever has to do with the job.
-            FigureKind::JobTimeline | FigureKind::Sequence => &["job", "from", "until"],
+            FigureKind::JobTimeline => &["legend", "job", "from", "until"],
+            FigureKind::Sequence => &["job", "from", "until"],
         }
     }
 
@@ -99,9 +146,9 @@ impl FigureKind {
         self.keys().contains(&key)
     }
 
-    /// Whether it shows a metric, and so can show the runs of a sweep side by side.
+    /// Whether it shows metrics, and so can show the runs of a sweep side by side.
     pub fn measures(self) -> bool {
-        self.uses("metric")
+        self.uses("metric") || self.uses("metrics")
     }
 
     /// Whether it shows how values are spread.
@@ -180,11 +227,28 @@ impl FigureKind {
             FigureKind::JobTimeline => job_timeline::asked(run, ask)?,
             FigureKind::WorkflowTimeline => workflow_timeline::asked(run, ask)?,
             FigureKind::Sequence => sequence::asked(run, ask)?,
-            FigureKind::Bars | FigureKind::Box | FigureKind::LetterValues | FigureKind::Lines => {
-                return Ok(None);
-            }
+            FigureKind::Bars
+            | FigureKind::StackedBars
+            | FigureKind::Box
+            | FigureKind::LetterValues
+            | FigureKind::Lines => return Ok(None),
         };
         Ok(Some(figure))
+    }
+
+    /// Whether it shows several runs at once.
+    pub const fn compares(self) -> bool {
+        let over_time =
+            matches!(self, FigureKind::Gantt | FigureKind::Utilisation | FigureKind::QueueLength);
+        over_time || self.quantity().is_some()
+    }
+
+    /// The kinds that show several runs at once, in words.
+    pub fn comparing() -> String {
+        let able = FigureKind::ALL.into_iter().filter(|it| it.compares());
+        let able = Vec::from_iter(able.map(FigureKind::name));
+        let (last, others) = able.split_last().expect("some can");
+        format!("{} or {last}", others.join(", "))
     }
 
     /// The figure of this kind that compares runs, each under its name.
@@ -192,17 +256,21 @@ impl FigureKind {
     /// # Errors
     /// If the results cannot be read, or it compares none.
     pub fn compare(self, runs: &[(String, Tables)], ask: &Ask) -> Result<Figure, PlotError> {
-        match self.quantity() {
-            Some(quantity) => distribution::compared(runs, ask, quantity),
-            None => {
-                let able = FigureKind::ALL.into_iter().filter(|it| it.quantity().is_some());
-                let able = Vec::from_iter(able.map(FigureKind::name));
-                let (last, others) = able.split_last().expect("some can");
-                let (kind, others) = (self.name(), others.join(", "));
-                Err(PlotError::Unsuitable(format!(
-                    "\"{kind}\" cannot show several runs: use {others} or {last}"
-                )))
-            }
+        for (_, run) in runs {
+            self.suits(run)?;
+        }
+        match self {
+            FigureKind::Gantt => gantt::compared(runs, ask),
+            FigureKind::Utilisation => timeline::compared(runs, ask, Shows::Utilisation),
+            FigureKind::QueueLength => timeline::compared(runs, ask, Shows::Queue),
+            _ => match self.quantity() {
+                Some(quantity) => distribution::compared(runs, ask, quantity),
+                None => Err(PlotError::Unsuitable(format!(
+                    "\"{}\" cannot show several runs: use {}",
+                    self.name(),
+                    FigureKind::comparing()
+                ))),
+            },
         }
     }
 

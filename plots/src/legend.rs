@@ -2,11 +2,12 @@
 
 use crate::axis::TICK_SIZE;
 use crate::frame::MARGIN;
-use crate::gantt::{hatch, joint};
-use crate::palette::{INK, on, tint};
+use crate::gantt::joint;
+use crate::palette::{INK, on};
+use crate::pattern;
 use crate::scene::{Anchor, Colour, Scene};
 use crate::strokes;
-use crate::type_face::fitted;
+use crate::type_face::{fitted, width};
 
 /// A line of a legend.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,10 @@ pub(crate) struct Key {
 pub(crate) enum Mark {
     /// A filled box.
     Box,
+    /// A box with the pattern of the group with this number.
+    Patterned(usize),
+    /// A box with a thick edge.
+    Outlined,
     /// A flat box.
     Flat,
     /// A pale box with slanted lines.
@@ -49,17 +54,19 @@ impl Key {
     pub(crate) fn draw(&self, scene: &mut Scene, left: f64, y: f64) {
         let colour = self.colour;
         let right = left + 22.0;
+        let edges = [left, y - 11.0, right, y + 11.0];
         match self.mark {
-            Mark::Box => scene.rectangle([left, y - 11.0, right, y + 11.0], colour),
+            Mark::Box => scene.rectangle(edges, colour),
             Mark::Flat => scene.rectangle([left, y - 5.0, right, y + 5.0], colour),
-            Mark::Hatched => {
-                let edges = [left, y - 11.0, right, y + 11.0];
-                scene.rectangle(edges, tint(colour, 0.3));
-                hatch(scene, edges, colour);
+            Mark::Patterned(number) => pattern::fill(scene, edges, number, colour),
+            Mark::Outlined => {
+                scene.rectangle(edges, colour);
+                outline(scene, edges);
             }
+            Mark::Hatched => pattern::failed(scene, edges, colour),
             Mark::Joint => joint(scene, left + 11.0, [y - 9.0, y + 9.0], colour),
             Mark::Notch => {
-                scene.rectangle([left, y - 11.0, right, y + 11.0], colour);
+                scene.rectangle(edges, colour);
                 scene.rectangle([left + 10.0, y, left + 13.0, y + 11.0], on(colour));
             }
             Mark::Dot => scene.dot((left + 11.0, y), 5.0, colour),
@@ -88,7 +95,7 @@ pub(crate) const NAME_INDENT: f64 = 34.0;
 
 /// Draws a legend below its label, if it has one, with its left top corner at `(left, top)`.
 pub(crate) fn draw(scene: &mut Scene, label: &str, legend: &[Key], (left, top): (f64, f64)) {
-    let step = TICK_SIZE + 14.0;
+    let step = STEP;
     let mut top = top;
     if !label.is_empty() {
         let room = f64::from(scene.size.width) - left - MARGIN / 2.0;
@@ -110,6 +117,75 @@ pub(crate) fn draw(scene: &mut Scene, label: &str, legend: &[Key], (left, top): 
         let name = fitted(&key.name, TICK_SIZE, room);
         scene.text((left + NAME_INDENT, y), &name, TICK_SIZE, INK, Anchor::Start);
     }
+}
+
+/// From one line of a legend to the next, pixels.
+const STEP: f64 = TICK_SIZE + 14.0;
+
+/// Height of so many lines.
+pub(crate) fn height(lines: usize) -> f64 {
+    STEP * lines as f64
+}
+
+/// Where the entries of a legend stand that goes on from line to line behind its label: the left end of each and its
+/// line, from 0.
+fn flow(label: &str, legend: &[Key], wide: f64) -> Vec<(f64, usize)> {
+    let (end, mut x, mut line) = (wide - MARGIN, MARGIN, 0);
+    if !label.is_empty() {
+        x += width(label, TICK_SIZE) + 36.0;
+    }
+    let mut places = Vec::with_capacity(legend.len());
+    for key in legend {
+        let long = (NAME_INDENT + width(&key.name, TICK_SIZE)).min(end - MARGIN);
+        if x > MARGIN && x + long > end {
+            (x, line) = (MARGIN, line + 1);
+        }
+        places.push((x, line));
+        x += long + 36.0;
+    }
+    places
+}
+
+/// How many lines a legend has that stands above panels.
+pub(crate) fn lines_above(label: &str, legend: &[Key], wide: f64) -> usize {
+    flow(label, legend, wide).last().map_or(0, |(_, line)| line + 1)
+}
+
+/// Draws a legend behind its label in as many lines as it needs, at most so many, the first below `top`, and gives where
+/// it ends.
+pub(crate) fn draw_above(
+    scene: &mut Scene,
+    label: &str,
+    legend: &[Key],
+    (top, most): (f64, usize),
+) -> f64 {
+    let wide = f64::from(scene.size.width);
+    let y = |line: usize| top + STEP * (line as f64 + 0.5);
+    if !label.is_empty() {
+        scene.text((MARGIN, y(0)), &format!("{label}:"), TICK_SIZE, INK, Anchor::Start);
+    }
+    let places = flow(label, legend, wide);
+    let lines = places.last().map_or(0, |(_, line)| line + 1);
+    for (i, (key, &(x, line))) in legend.iter().zip(&places).enumerate() {
+        let is_last = line + 1 == most && places.get(i + 1).is_some_and(|next| next.1 == most);
+        if line == most || (is_last && lines > most) {
+            let text = format!("{} more", legend.len() - i);
+            scene.text((x, y(most - 1)), &text, TICK_SIZE, INK, Anchor::Start);
+            break;
+        }
+        key.draw(scene, x, y(line));
+        let name = fitted(&key.name, TICK_SIZE, wide - 2.0 * MARGIN - NAME_INDENT);
+        scene.text((x + NAME_INDENT, y(line)), &name, TICK_SIZE, INK, Anchor::Start);
+    }
+    y(lines.min(most).max(1) - 1) + STEP / 2.0
+}
+
+/// Draws a thick edge around a rectangle.
+pub(crate) fn outline(scene: &mut Scene, [left, top, right, bottom]: [f64; 4]) {
+    // From the middle of an edge on, so that all corners are whole.
+    let start = ((left + right) / 2.0, top);
+    let corners = [start, (right, top), (right, bottom), (left, bottom), (left, top), start];
+    scene.line(corners.to_vec(), INK, 4);
 }
 
 /// A line with a head at its last point, which it reaches level or upright.

@@ -23,6 +23,7 @@ pub mod job_timeline;
 pub mod kind;
 pub mod lines;
 pub mod load;
+pub mod look;
 pub mod panels;
 pub mod resource_timeline;
 pub mod scatter;
@@ -38,6 +39,7 @@ mod error;
 mod frame;
 mod legend;
 mod palette;
+mod pattern;
 mod pdf;
 mod strokes;
 mod type_face;
@@ -45,7 +47,7 @@ mod type_face;
 use std::fs;
 use std::path::Path;
 
-pub use ask::Ask;
+pub use ask::{Ask, JobName};
 pub use attempts::{AttemptBar, CheckpointMark, Outage};
 pub use axis::{Limits, YScale, time_unit};
 pub use bars::{BarChart, BarSeries, Histogram};
@@ -54,12 +56,13 @@ pub use canvas::Size;
 pub use distribution::{DistributionFigure, Quantity, Sample};
 pub use error::PlotError;
 pub use format::ImageFormat;
-pub use gantt::{Gantt, GanttBar, GanttOutage, GanttProvider};
+pub use gantt::{BarLabels, Gantt, GanttBar, GanttOutage, GanttProvider};
 pub use graph::{GraphTask, TaskGraph};
 pub use grouping::Grouping;
 pub use job_timeline::{JobAttempt, JobTimeline};
 pub use kind::{FigureKind, Shown};
 pub use lines::{LineAxis, LineChart, LineSeries, SweepPoint};
+pub use look::{LegendPlace, Look};
 pub use panels::{PanelCharts, Panels};
 pub use resource_timeline::{ResourceLanes, ResourceTimeline};
 pub use scatter::{ScatterChart, ScatterPoint};
@@ -106,28 +109,31 @@ impl Figure {
     ///
     /// # Errors
     /// If there is nothing to draw.
-    pub fn scene(&self, size: Size) -> Result<Scene, PlotError> {
+    pub fn scene(&self, look: impl Into<Look>) -> Result<Scene, PlotError> {
+        let look = look.into();
         match self {
-            Figure::Gantt(figure) => figure.scene(size),
-            Figure::Timeline(figure) => figure.scene(size),
-            Figure::ResourceTimeline(figure) => figure.scene(size),
-            Figure::JobTimeline(figure) => figure.scene(size),
-            Figure::WorkflowTimeline(figure) => figure.scene(size),
-            Figure::Sequence(figure) => figure.scene(size),
-            Figure::Distribution(figure) => figure.scene(size),
-            Figure::Lines(figure) => chart::alone(figure, size),
-            Figure::Bars(figure) => chart::alone(figure, size),
-            Figure::Boxes(figure) => chart::alone(figure, size),
-            Figure::Scatter(figure) => chart::alone(figure, size),
-            Figure::Panels(figure) => figure.scene(size),
-            Figure::Histogram(figure) => figure.scene(size),
-            Figure::TaskGraph(figure) => figure.scene(size),
+            Figure::Gantt(figure) => figure.scene(look),
+            Figure::Timeline(figure) => figure.scene(look),
+            Figure::ResourceTimeline(figure) => figure.scene(look),
+            Figure::JobTimeline(figure) => figure.scene(look),
+            Figure::WorkflowTimeline(figure) => figure.scene(look),
+            Figure::Sequence(figure) => figure.scene(look),
+            Figure::Distribution(figure) => figure.scene(look),
+            Figure::Lines(figure) => chart::alone(figure, look),
+            Figure::Bars(figure) => chart::alone(figure, look),
+            Figure::Boxes(figure) => chart::alone(figure, look),
+            Figure::Scatter(figure) => chart::alone(figure, look),
+            Figure::Panels(figure) => figure.scene(look),
+            Figure::Histogram(figure) => figure.scene(look),
+            Figure::TaskGraph(figure) => figure.scene(look),
         }
     }
 
     /// The size that suits it where none is asked for.
     pub fn size(&self) -> Size {
         match self {
+            Figure::Gantt(figure) => figure.size(),
+            Figure::Timeline(figure) => figure.size(),
             Figure::ResourceTimeline(figure) => figure.size(),
             Figure::Panels(figure) => figure.size(),
             _ => Size::default(),
@@ -138,35 +144,35 @@ impl Figure {
     ///
     /// # Errors
     /// If there is nothing to draw.
-    pub fn png(&self, size: Size) -> Result<Vec<u8>, PlotError> {
-        canvas::png(&self.scene(size)?)
+    pub fn png(&self, look: impl Into<Look>) -> Result<Vec<u8>, PlotError> {
+        canvas::png(&self.scene(look)?)
     }
 
     /// The figure as the text of an SVG file.
     ///
     /// # Errors
     /// If there is nothing to draw.
-    pub fn svg(&self, size: Size) -> Result<String, PlotError> {
-        canvas::svg(&self.scene(size)?)
+    pub fn svg(&self, look: impl Into<Look>) -> Result<String, PlotError> {
+        canvas::svg(&self.scene(look)?)
     }
 
     /// The figure as the bytes of a PDF file of one page.
     ///
     /// # Errors
     /// If there is nothing to draw.
-    pub fn pdf(&self, size: Size) -> Result<Vec<u8>, PlotError> {
-        pdf::pdf(&self.scene(size)?)
+    pub fn pdf(&self, look: impl Into<Look>) -> Result<Vec<u8>, PlotError> {
+        pdf::pdf(&self.scene(look)?)
     }
 
     /// The figure as the bytes of a file in this format.
     ///
     /// # Errors
     /// If there is nothing to draw.
-    pub fn bytes(&self, format: ImageFormat, size: Size) -> Result<Vec<u8>, PlotError> {
+    pub fn bytes(&self, format: ImageFormat, look: impl Into<Look>) -> Result<Vec<u8>, PlotError> {
         match format {
-            ImageFormat::Png => self.png(size),
-            ImageFormat::Svg => self.svg(size).map(String::into_bytes),
-            ImageFormat::Pdf => self.pdf(size),
+            ImageFormat::Png => self.png(look),
+            ImageFormat::Svg => self.svg(look).map(String::into_bytes),
+            ImageFormat::Pdf => self.pdf(look),
         }
     }
 
@@ -174,8 +180,8 @@ impl Figure {
     ///
     /// # Errors
     /// If there is nothing to draw, the ending is another, or the file cannot be written.
-    pub fn draw(&self, path: &Path, size: Size) -> Result<(), PlotError> {
-        let bytes = self.bytes(ImageFormat::of(path)?, size)?;
+    pub fn draw(&self, path: &Path, look: impl Into<Look>) -> Result<(), PlotError> {
+        let bytes = self.bytes(ImageFormat::of(path)?, look)?;
         // Under another name first: what has the final name is whole.
         let partial = path.with_extension("partial");
         fs::write(&partial, bytes)

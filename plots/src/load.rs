@@ -20,6 +20,34 @@ pub enum By {
     Class,
     /// A curve for each workload.
     Workload,
+    /// A curve for each user, by the number in the log, or by the name in the scenario.
+    User,
+    /// Each for itself.
+    Job,
+}
+
+/// Who submitted a job: by the number in the log, or by the names in the scenario of all who submit its workload.
+pub(crate) fn user_of(job: &JobRow, about: Option<&About>) -> String {
+    if job.user >= 0 {
+        return job.user.to_string();
+    }
+    let users = about.map_or(&[][..], |about| about.users_of(&job.workload));
+    let names: Vec<&str> = users.iter().map(|user| user.name.as_str()).collect();
+    if names.is_empty() { job.workload.clone() } else { names.join(" + ") }
+}
+
+/// What names are sorted by, so that numbers in them come in their order: `w2` before `w10`.
+pub(crate) fn natural(name: &str) -> Vec<(String, u64)> {
+    let mut pieces: Vec<(String, u64)> = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let digits = rest.find(|letter: char| letter.is_ascii_digit()).unwrap_or(rest.len());
+        let (text, behind) = rest.split_at(digits);
+        let end = behind.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(behind.len());
+        pieces.push((text.to_owned(), behind[..end].parse().unwrap_or(u64::MAX)));
+        rest = &behind[end..];
+    }
+    pieces
 }
 
 /// Which part of a run is drawn; by default all of it.
@@ -184,8 +212,11 @@ pub fn samples(
     by: By,
     value: impl Fn(&JobRow) -> Option<f64>,
 ) -> Result<Vec<Sample>, PlotError> {
+    let about = if by == By::User { Some(run.about()?) } else { None };
     let key = |job: &'_ JobRow| match by {
         By::Nothing => Some("all jobs".to_owned()),
+        By::User => Some(user_of(job, about)),
+        By::Job => Some(format!("{}!{}", job.workload, job.job_id)),
         // A bag on several providers is nobody's alone.
         By::Provider => match &job.provider {
             None if job.start.is_some() => Some("several providers".to_owned()),
@@ -207,7 +238,9 @@ pub fn samples(
             ordered.extend(samples.remove_entry(&resource.provider));
         }
     }
-    ordered.extend(samples);
+    let mut others = Vec::from_iter(samples);
+    others.sort_by_cached_key(|(name, _)| natural(name));
+    ordered.extend(others);
     Ok(ordered.into_iter().map(|(name, values)| Sample::new(name, values)).collect())
 }
 
@@ -225,4 +258,16 @@ pub(crate) fn is_in(part: &Part, job: &JobRow) -> bool {
     let provider = job.provider.as_deref();
     let at_provider = || provider.is_some_and(|provider| part.has_provider(provider));
     part.has_instant(job.submit) && (part.providers.is_empty() || at_provider())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_come_in_their_order() {
+        let mut names = ["w10", "w2", "w1", "day", "w2b", "3", "20"];
+        names.sort_by_cached_key(|name| natural(name));
+        assert_eq!(names, ["3", "20", "day", "w1", "w2", "w2b", "w10"]);
+    }
 }

@@ -9,8 +9,11 @@ pub(crate) const FAINT: Colour = Colour(0xdd, 0xdd, 0xdd);
 pub(crate) const BLUE: Colour = Colour(0x00, 0x72, 0xb2);
 pub(crate) const VERMILION: Colour = Colour(0xd5, 0x5e, 0x00);
 
+/// Colours of series.
+pub(crate) const COLOURS: usize = 8;
+
 /// The yellow of the original comes last: it is too pale for lines on white.
-const SERIES: [Colour; 8] = [
+const SERIES: [Colour; COLOURS] = [
     BLUE,
     VERMILION,
     Colour(0x00, 0x9e, 0x73), // bluish green

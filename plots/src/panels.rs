@@ -19,8 +19,9 @@ use crate::canvas::Size;
 use crate::chart::Chart;
 use crate::error::PlotError;
 use crate::frame::{self, LABEL_SIZE, MARGIN, Panel};
-use crate::legend::{Key, NAME_INDENT};
+use crate::legend::{self, Key};
 use crate::lines::LineChart;
+use crate::look::{LegendPlace, Look};
 use crate::palette::INK;
 use crate::scatter::ScatterChart;
 use crate::scene::{Anchor, Scene};
@@ -87,7 +88,7 @@ impl Panels {
         Size { width: 1600, height: 300 + 500 * rows.clamp(1, 12) }
     }
 
-    pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
+    pub(crate) fn scene(&self, look: Look) -> Result<Scene, PlotError> {
         let charts = self.charts.each();
         let ranges: Vec<Result<(f64, f64), &str>> =
             charts.iter().map(|chart| chart.y_range()).collect();
@@ -107,8 +108,8 @@ impl Panels {
                 false => chart.y_axis(chart.y_label(), range.unwrap_or((0.0, 1.0))),
             })
             .collect();
-        let mut scene = Scene::new(size)?;
-        let top = self.draw_head(&mut scene, &charts, same_label);
+        let mut scene = Scene::new(look.size)?;
+        let top = self.draw_head(&mut scene, &charts, same_label, look.legend);
         let grid =
             Grid::new(&scene, &charts, &axes, Share { axis: shared, label: same_label }, top);
         for (i, (chart, y)) in charts.iter().zip(axes).enumerate() {
@@ -119,7 +120,13 @@ impl Panels {
     }
 
     /// Draws all that stands above the panels and gives where it ends.
-    fn draw_head(&self, scene: &mut Scene, charts: &[&dyn Chart], same_label: bool) -> f64 {
+    fn draw_head(
+        &self,
+        scene: &mut Scene,
+        charts: &[&dyn Chart],
+        same_label: bool,
+        place: Option<LegendPlace>,
+    ) -> f64 {
         let mut y = frame::draw_title(scene, &self.title).max(MARGIN) - 3.0;
         let mut legend: Vec<Key> = Vec::new();
         for entry in charts.iter().flat_map(|chart| chart.legend()) {
@@ -127,8 +134,8 @@ impl Panels {
                 legend.push(entry);
             }
         }
-        if !legend.is_empty() {
-            y = draw_legend(scene, charts[0].legend_label(), &legend, y);
+        if !legend.is_empty() && place != Some(LegendPlace::None) {
+            y = legend::draw_above(scene, charts[0].legend_label(), &legend, (y, usize::MAX));
         }
         if same_label {
             let wide = f64::from(scene.size.width) - 2.0 * MARGIN;
@@ -138,29 +145,6 @@ impl Panels {
         }
         y
     }
-}
-
-/// Draws the legend behind its label in as many lines as it needs, the first below `top`, and gives
-/// where it ends.
-fn draw_legend(scene: &mut Scene, label: &str, legend: &[Key], top: f64) -> f64 {
-    let end = f64::from(scene.size.width) - MARGIN;
-    let step = TICK_SIZE + 14.0;
-    let (mut x, mut y) = (MARGIN, top + step / 2.0);
-    if !label.is_empty() {
-        scene.text((x, y), &format!("{label}:"), TICK_SIZE, INK, Anchor::Start);
-        x += width(label, TICK_SIZE) + 36.0;
-    }
-    for key in legend {
-        let name = fitted(&key.name, TICK_SIZE, end - MARGIN - NAME_INDENT);
-        let wide = NAME_INDENT + width(&name, TICK_SIZE);
-        if x > MARGIN && x + wide > end {
-            (x, y) = (MARGIN, y + step);
-        }
-        key.draw(scene, x, y);
-        scene.text((x + NAME_INDENT, y), &name, TICK_SIZE, INK, Anchor::Start);
-        x += wide + 36.0;
-    }
-    y + step / 2.0
 }
 
 /// What all panels have in common.
@@ -183,6 +167,8 @@ struct Grid {
     width: f64,
     /// Room for the ticks of y axes: at the left of all, and between panels.
     ticks: (f64, f64),
+    /// Rows of tick labels below a panel.
+    tick_rows: usize,
     /// The label of all x axes, unless they differ.
     x_label: Option<String>,
     label_at: (f64, f64),
@@ -198,7 +184,9 @@ impl Grid {
         let wide = f64::from(scene.size.width) - MARGIN - first - MARGIN - 10.0;
         let width = (wide - between * (columns as f64 - 1.0)) / columns as f64;
         // With its unit, which goes by the range.
-        let labels = Vec::from_iter(charts.iter().map(|chart| chart.x_axis(width).label));
+        let below = Vec::from_iter(charts.iter().map(|chart| chart.x_axis(width)));
+        let tick_rows = below.iter().map(|axis| axis.rows).max().unwrap_or(1);
+        let labels = Vec::from_iter(below.into_iter().map(|axis| axis.label));
         let same_x = labels.iter().all(|label| *label == labels[0]);
         let label_room = LABEL_SIZE + 14.0;
         let below = MARGIN / 2.0 + if same_x { label_room } else { 0.0 };
@@ -211,6 +199,7 @@ impl Grid {
             height: (bottom - top) / rows,
             width,
             ticks: (first, between),
+            tick_rows,
             x_label: labels.into_iter().next().filter(|_| same_x),
             label_at: (f64::from(scene.size.width) / 2.0, bottom + LABEL_SIZE / 2.0),
         }
@@ -235,7 +224,8 @@ impl Grid {
             top += LABEL_SIZE / 2.0;
         }
         top += 18.0;
-        let below = 12.0 + TICK_SIZE + if self.x_label.is_some() { 8.0 } else { 20.0 + LABEL_SIZE };
+        let below = frame::ticks_height(self.tick_rows)
+            + if self.x_label.is_some() { 8.0 } else { 20.0 + LABEL_SIZE };
         let bottom = (row_top + self.height - below).max(top + 20.0);
         let panel = Panel { left, right, top, bottom, x: chart.x_axis(right - left), y };
         frame::draw_lines(scene, &panel);
@@ -245,7 +235,7 @@ impl Grid {
         frame::draw_x_ticks(scene, &panel.x, (left, right, bottom));
         if self.x_label.is_none() {
             let label = fitted(&panel.x.label, LABEL_SIZE, right - left);
-            let middle = bottom + 12.0 + TICK_SIZE + 12.0 + LABEL_SIZE / 2.0;
+            let middle = bottom + frame::ticks_height(self.tick_rows) + 12.0 + LABEL_SIZE / 2.0;
             scene.text(((left + right) / 2.0, middle), &label, LABEL_SIZE, INK, Anchor::Middle);
         }
         chart.draw(scene, &panel);

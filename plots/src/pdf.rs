@@ -1,20 +1,22 @@
-//! Shapes to PDF: the only file that knows its format. Letters are outlines, so that a page needs no
-//! font, and looks the same in every viewer and printer.
+//! Shapes to PDF: this file and the one beside it know its format.
+
+mod letters;
 
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use ab_glyph::{Font, FontRef, OutlineCurve, Point, ScaleFont};
+use ab_glyph::{Font, ScaleFont};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use pdf_writer::types::{LineCapStyle, LineJoinStyle};
 use pdf_writer::writers::ExtGraphicsState;
-use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref};
+use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Str};
 
 use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::scene::{Anchor, Colour, Scene, Shape};
 use crate::type_face;
+use letters::Letters;
 
 /// Points that a pixel becomes.
 const POINT: f32 = Size::POINT as f32;
@@ -28,7 +30,9 @@ const CIRCLE: f64 = 0.552_284_75;
 /// The scene as the bytes of a PDF file of one page.
 pub(crate) fn pdf(scene: &Scene) -> Result<Vec<u8>, PlotError> {
     let [catalog, pages, page, contents] = [1, 2, 3, 4].map(Ref::new);
-    let mut canvas = Canvas { content: Content::new(), opacities: BTreeSet::new() };
+    let font = [5, 6, 7, 8, 9].map(Ref::new);
+    let mut canvas =
+        Canvas { content: Content::new(), opacities: BTreeSet::new(), letters: Letters::new() };
     let (wide, high) = (scene.size.width as f32 * POINT, scene.size.height as f32 * POINT);
     // From pixels, downwards, to points, upwards.
     canvas.content.transform([POINT, 0.0, 0.0, -POINT, 0.0, high]);
@@ -36,10 +40,8 @@ pub(crate) fn pdf(scene: &Scene) -> Result<Vec<u8>, PlotError> {
     for shape in &scene.shapes {
         canvas.paint(shape);
     }
-    let Canvas { content, opacities } = canvas;
-    let mut packer = ZlibEncoder::new(Vec::new(), Compression::default());
-    let packed = packer.write_all(&content.finish()).and_then(|()| packer.finish());
-    let packed = packed.map_err(|error| PlotError::Drawing(error.to_string()))?;
+    let Canvas { content, opacities, letters } = canvas;
+    let packed = pack(&content.finish())?;
 
     let mut pdf = Pdf::new();
     pdf.catalog(catalog).pages(pages);
@@ -54,10 +56,22 @@ pub(crate) fn pdf(scene: &Scene) -> Result<Vec<u8>, PlotError> {
         state.non_stroking_alpha(f32::from(percent) / 100.0);
     }
     states.finish();
+    if !letters.are_none() {
+        resources.fonts().pair(letters::FONT, font[0]);
+    }
     resources.finish();
     written.finish();
     pdf.stream(contents, &packed).filter(Filter::FlateDecode);
+    if !letters.are_none() {
+        letters.write(&mut pdf, font, pack)?;
+    }
     Ok(pdf.finish())
+}
+
+fn pack(bytes: &[u8]) -> Result<Vec<u8>, PlotError> {
+    let mut packer = ZlibEncoder::new(Vec::new(), Compression::default());
+    let packed = packer.write_all(bytes).and_then(|()| packer.finish());
+    packed.map_err(|error| PlotError::Drawing(error.to_string()))
 }
 
 /// What has been painted so far.
@@ -65,6 +79,7 @@ struct Canvas {
     content: Content,
     /// In percent, each with a graphics state of its name.
     opacities: BTreeSet<u8>,
+    letters: Letters,
 }
 
 /// The name of an opacity in the resources of the page.
@@ -143,65 +158,19 @@ impl Canvas {
     }
 
     fn text(&mut self, (x, y): (f64, f64), text: &str, size: f64, anchor: Anchor) {
-        let font = type_face::font();
-        let scaled = font.as_scaled(size as f32);
-        let scale = f64::from(scaled.h_scale_factor());
-        let mut x = match anchor {
+        let scale = type_face::font().as_scaled(size as f32).h_scale_factor();
+        let x = match anchor {
             Anchor::Start => x,
             Anchor::Middle => x - type_face::width(text, size) / 2.0,
             Anchor::End => x - type_face::width(text, size),
         };
         // The middle of a text is that of its capital letters.
-        let capital =
-            font.outline(font.glyph_id('H')).map_or(0.0, |it| f64::from(it.bounds.height()));
-        let y = y + capital.abs() * scale / 2.0;
-        for letter in text.chars() {
-            let glyph = font.glyph_id(letter);
-            self.letter(font, glyph, (x, y), scale);
-            x += f64::from(scaled.h_advance(glyph));
-        }
-    }
-
-    /// A letter that stands at `(x, y)`.
-    fn letter(
-        &mut self,
-        font: &FontRef<'_>,
-        glyph: ab_glyph::GlyphId,
-        (x, y): (f64, f64),
-        scale: f64,
-    ) {
-        let Some(outline) = font.outline(glyph) else { return };
-        let place = |point: Point| {
-            (short(x + f64::from(point.x) * scale), short(y - f64::from(point.y) * scale))
-        };
-        let mut at = None;
-        for curve in outline.curves {
-            let (from, middle, to) = match curve {
-                OutlineCurve::Line(from, to) => (from, None, to),
-                OutlineCurve::Quad(from, control, to) => {
-                    // The same curve, of the third degree.
-                    let third = |end: Point| Point {
-                        x: end.x + (control.x - end.x) * 2.0 / 3.0,
-                        y: end.y + (control.y - end.y) * 2.0 / 3.0,
-                    };
-                    (from, Some((third(from), third(to))), to)
-                }
-                OutlineCurve::Cubic(from, a, b, to) => (from, Some((a, b)), to),
-            };
-            if at != Some(from) {
-                let (x, y) = place(from);
-                self.content.move_to(x, y);
-            }
-            let (x3, y3) = place(to);
-            match middle.map(|(a, b)| (place(a), place(b))) {
-                None => self.content.line_to(x3, y3),
-                Some(((x1, y1), (x2, y2))) => self.content.cubic_to(x1, y1, x2, y2, x3, y3),
-            };
-            at = Some(to);
-        }
-        if at.is_some() {
-            self.content.fill_nonzero();
-        }
+        let y = y + f64::from(type_face::capital() * scale) / 2.0;
+        let letters = self.letters.encode(text);
+        self.content.begin_text().set_font(letters::FONT, short(f64::from(scale * letters::em())));
+        // Text stands upright on a page that counts downwards.
+        self.content.set_text_matrix([1.0, 0.0, 0.0, -1.0, short(x), short(y)]);
+        self.content.show(Str(&letters)).end_text();
     }
 }
 

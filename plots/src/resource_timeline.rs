@@ -7,6 +7,7 @@ use crate::axis::Axis;
 use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Plan};
+use crate::look::Look;
 use crate::scene::Scene;
 
 pub(crate) use read::asked;
@@ -48,7 +49,7 @@ impl ResourceTimeline {
         Size { height: height.clamp(least, Size::default().height), ..Size::default() }
     }
 
-    pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
+    pub(crate) fn scene(&self, look: Look) -> Result<Scene, PlotError> {
         let bars = || self.resources.iter().flat_map(|resource| resource.slots.iter().flatten());
         if bars().next().is_none() {
             let reason = match (self.from, self.until) {
@@ -61,7 +62,7 @@ impl ResourceTimeline {
         let ends = bars().map(|bar| bar.end);
         let last = ends.chain(outages().filter_map(|it| it.until)).fold(0.0, f64::max);
         let lanes: usize = self.resources.iter().map(|resource| resource.slots.len()).sum();
-        let room = f64::from(size.height) * 0.7 / lanes.max(1) as f64;
+        let room = f64::from(look.size.height) * 0.7 / lanes.max(1) as f64;
         let panel = |resource: &ResourceLanes| {
             let count = resource.slots.len();
             let names: Vec<String> = (1..=count).map(|number| number.to_string()).collect();
@@ -70,14 +71,14 @@ impl ResourceTimeline {
         };
         let plan = Plan {
             title: self.title.clone(),
-            legend_label: String::new(),
             legend: attempts::legend(bars(), outages().next().is_some()),
             panels: self.resources.iter().map(panel).collect(),
+            ..Plan::default()
         };
-        let (left, right) = frame::room(&plan, size);
+        let (left, right) = frame::room(&plan, look);
         let (low, high) = (self.from.unwrap_or(0.0), self.until.unwrap_or(last));
         let x = Axis::time("time", low, high, right - left);
-        let (mut scene, panels) = frame::draw(plan, x, size)?;
+        let (mut scene, panels) = frame::draw(plan, x, look)?;
         for (resource, panel) in self.resources.iter().zip(&panels) {
             let whole = Lane { top: panel.top, bottom: panel.bottom };
             whole.draw_outages(&mut scene, panel, &resource.outages);

@@ -73,6 +73,16 @@ pub enum Shape {
     },
 }
 
+/// The text with a mark in place of each character that stands for no letter: names may have any, and XML has no
+/// control characters.
+fn printable(text: &str) -> String {
+    let is_none = |letter: char| {
+        let reordered = matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        letter.is_control() || reordered || matches!(letter, '\u{fffe}' | '\u{ffff}')
+    };
+    text.chars().map(|letter| if is_none(letter) { '\u{fffd}' } else { letter }).collect()
+}
+
 /// A figure as a list of shapes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
@@ -122,7 +132,7 @@ impl Scene {
         colour: Colour,
         anchor: Anchor,
     ) {
-        self.shapes.push(Shape::Text { at, text: text.to_owned(), size, colour, anchor });
+        self.shapes.push(Shape::Text { at, text: printable(text), size, colour, anchor });
     }
 
     /// All texts with the edges (left, top, right, bottom) of what they cover.

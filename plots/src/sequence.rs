@@ -6,6 +6,7 @@ use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{LABEL_SIZE, MARGIN, TITLE_SIZE};
 use crate::legend::arrow;
+use crate::look::Look;
 use crate::palette::{BLUE, FAINT, INK, VERMILION, WHITE};
 use crate::scene::{Anchor, Scene};
 use crate::type_face::{fitted, width};
@@ -46,7 +47,7 @@ pub struct SequenceMessage {
 }
 
 impl Sequence {
-    pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
+    pub(crate) fn scene(&self, look: Look) -> Result<Scene, PlotError> {
         if self.messages.is_empty() {
             let reason = "nobody says anything about the job in the time that is drawn";
             return Err(PlotError::NoData { title: self.title.clone(), reason });
@@ -55,9 +56,9 @@ impl Sequence {
         let top = MARGIN + TITLE_SIZE + 2.0 * LABEL_SIZE + 24.0;
         let rest = self.messages.len() - shown;
         let needed = top + (shown as f64 + 1.0) * STEP + MARGIN + LABEL_SIZE;
-        let height = size.height.max(needed.ceil() as u32).min(10_000);
-        let mut scene = Scene::new(Size { height, ..size })?;
-        let wide = f64::from(size.width);
+        let height = look.size.height.max(needed.ceil() as u32).min(10_000);
+        let mut scene = Scene::new(Size { height, ..look.size })?;
+        let wide = f64::from(look.size.width);
         let title = fitted(&self.title, TITLE_SIZE, wide - 2.0 * MARGIN);
         let title_at = (MARGIN, MARGIN + TITLE_SIZE / 2.0);
         scene.text(title_at, &title, TITLE_SIZE, INK, Anchor::Start);

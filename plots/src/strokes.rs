@@ -1,5 +1,6 @@
 //! How lines are told apart without colours: by dashes, and by the marks of their points.
 
+use crate::palette::COLOURS;
 use crate::scene::{Colour, Scene};
 
 /// Lengths of strokes and gaps in turn, in pixels; the first line has no gaps.
@@ -16,7 +17,9 @@ const MARKS: [&[(f64, f64)]; 5] = [
 
 /// Draws the line of the series with this number.
 pub(crate) fn line(scene: &mut Scene, number: usize, points: Vec<(f64, f64)>, colour: Colour) {
-    for stroke in strokes(points, DASHES[number % DASHES.len()]) {
+    // Colours repeat sooner or later: with other dashes.
+    let dashes = DASHES[(number + number / COLOURS) % DASHES.len()];
+    for stroke in strokes(points, dashes) {
         scene.line(stroke, colour, 3);
     }
 }
@@ -83,6 +86,24 @@ mod tests {
             vec![(20.0, 16.0), (20.0, 20.0)],
         ];
         assert_eq!(drawn, expected);
+    }
+
+    #[test]
+    fn lines_of_one_colour_have_other_dashes() {
+        let drawn = |number: usize| {
+            let mut scene = Scene::new(crate::canvas::Size::default()).expect("a size");
+            line(
+                &mut scene,
+                number,
+                vec![(0.0, 0.0), (100.0, 0.0)],
+                crate::palette::series(number),
+            );
+            scene.shapes
+        };
+        let all: Vec<_> = (0..24).map(drawn).collect();
+        for (number, shapes) in all.iter().enumerate() {
+            assert!(!all[..number].contains(shapes), "{number} looks like one before");
+        }
     }
 
     #[test]

@@ -11,10 +11,11 @@ use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
 use crate::legend::{Key, Mark};
+use crate::look::Look;
 use crate::palette::{BLUE, INK, VERMILION, tint};
 use crate::scene::{Colour, Scene};
 
-pub(crate) use read::asked;
+pub(crate) use read::{asked, compared};
 pub use read::{grid_timeline, timeline};
 
 /// How much of the colour is in a band.
@@ -39,6 +40,8 @@ pub struct Timeline {
     pub until: Option<f64>,
     /// What a clock on the wall showed at 0, seconds since 1970-01-01: ticks are dates then.
     pub clock: Option<i64>,
+    /// Whether all panels of waiting jobs have one scale: they are of several runs.
+    pub compares: bool,
 }
 
 /// What a timeline draws.
@@ -80,7 +83,7 @@ pub struct Held {
 type Step = (f64, f64);
 
 impl Timeline {
-    pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
+    pub(crate) fn scene(&self, look: Look) -> Result<Scene, PlotError> {
         let times: Vec<(f64, f64)> =
             self.parts.iter().flat_map(|part| part.times(self.shows)).collect();
         if times.is_empty() || self.parts.iter().all(|part| part.capacity == 0.0) {
@@ -97,20 +100,20 @@ impl Timeline {
         let curves = self.curves(low, high);
         let mut plan = Plan {
             title: self.title.clone(),
-            legend_label: String::new(),
             legend: Vec::new(),
             panels: curves.iter().map(|curve| (curve.axis.clone(), 1.0)).collect(),
+            ..Plan::default()
         };
-        let (left, right) = frame::room(&plan, size);
+        let (left, right) = frame::room(&plan, look);
         let a_pixel = (high - low) / (right - left);
         let crowded = |curve: &Curve| curve.is_crowded(2.0 * a_pixel);
         let bin = curves.iter().any(crowded).then(|| bin_length(BIN_PIXELS * a_pixel));
         if let Some(bin) = bin {
             plan.legend = self.legend(bin);
         }
-        let (left, right) = frame::room(&plan, size);
+        let (left, right) = frame::room(&plan, look);
         let x = Axis::of_run(low, high, self.clock, right - left);
-        let (mut scene, panels) = frame::draw(plan, x, size)?;
+        let (mut scene, panels) = frame::draw(plan, x, look)?;
         for (curve, panel) in curves.iter().zip(&panels) {
             match bin {
                 Some(bin) => {
@@ -136,10 +139,19 @@ impl Timeline {
         ]
     }
 
+    /// A size in which every panel can be read.
+    pub(crate) fn size(&self) -> Size {
+        let panels = self.parts.len() as u32 * if self.shows == Shows::Both { 2 } else { 1 };
+        let height = (170 + 150 * panels).clamp(Size::default().height, 3_000);
+        Size { height, ..Size::default() }
+    }
+
     /// A curve for each panel.
     fn curves(&self, low: f64, high: f64) -> Vec<Curve> {
         let mut curves = Vec::new();
         let ticks = if self.parts.len() > 2 { 3 } else { 5 };
+        let queue = |part: &TimelinePart| highest(&within(part.waiting(), low, high));
+        let most_of_all = self.parts.iter().map(queue).fold(0.0, f64::max);
         for part in &self.parts {
             let name = |what: &str| match self.parts.len() {
                 1 => what.to_owned(),
@@ -152,9 +164,10 @@ impl Timeline {
             }
             if self.shows != Shows::Utilisation {
                 let steps = within(part.waiting(), low, high);
+                let longest = if self.compares { most_of_all } else { highest(&steps) };
                 // A queue of one job is no reason for ticks at halves of a job.
-                let most = (highest(&steps) as usize).clamp(1, ticks);
-                let axis = Axis::amounts(&name("waiting jobs"), highest(&steps), most);
+                let most = (longest as usize).clamp(1, ticks);
+                let axis = Axis::amounts(&name("waiting jobs"), longest, most);
                 curves.push(Curve { axis, steps, colour: VERMILION });
             }
         }

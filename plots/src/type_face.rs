@@ -17,6 +17,12 @@ pub(crate) fn font() -> &'static FontRef<'static> {
     })
 }
 
+/// Height of capital letters, in the units of the font.
+pub(crate) fn capital() -> f32 {
+    let font = font();
+    font.outline(font.glyph_id('H')).map_or(0.0, |it| it.bounds.height().abs())
+}
+
 /// Width of a text in pixels at a size.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     let font = font();
@@ -25,19 +31,67 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(advance).sum()
 }
 
-/// The text, without its end where it would be wider than `room`.
+/// The text, without its middle where it would be wider than `room`: names often differ at their end.
 pub(crate) fn fitted(text: &str, size: f64, room: f64) -> String {
+    shortened(text, size, room, 0.5)
+}
+
+/// The text, without its end where it would be wider than `room`.
+fn begun(text: &str, size: f64, room: f64) -> String {
+    shortened(text, size, room, 1.0)
+}
+
+/// The text no wider than `room`: where it is shortened, `head` of what is kept stands before the gap.
+fn shortened(text: &str, size: f64, room: f64, head: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();
     }
-    let mut kept: Vec<char> = text.chars().collect();
-    while kept.pop().is_some() {
-        let short = format!("{}…", kept.iter().collect::<String>().trim_end());
+    let letters: Vec<char> = text.chars().collect();
+    for kept in (1..letters.len()).rev() {
+        let before = (kept as f64 * head).ceil() as usize;
+        let start: String = letters[..before].iter().collect();
+        let end: String = letters[letters.len() - (kept - before)..].iter().collect();
+        let short = format!("{}…{}", start.trim_end(), end.trim_start());
         if width(&short, size) <= room {
             return short;
         }
     }
     String::new()
+}
+
+/// Names no wider than `room`, which still differ if they can: those that would be the same without their middles keep
+/// what tells them apart.
+pub(crate) fn told_apart(names: &[&str], size: f64, room: f64) -> Vec<String> {
+    let short = |head: f64| names.iter().map(move |name| shortened(name, size, room, head));
+    let differ = |short: &[String]| {
+        let all: std::collections::BTreeSet<&String> = short.iter().collect();
+        let whole: std::collections::BTreeSet<&&str> = names.iter().collect();
+        all.len() == whole.len()
+    };
+    let mut ways = [0.5, 0.2, 0.8, 0.0, 1.0].map(|head| Vec::from_iter(short(head))).into_iter();
+    if let Some(found) = ways.find(|it| differ(it)) {
+        return found;
+    }
+    // They differ somewhere between what all have in common at both ends.
+    let (start, end) = common(names);
+    let kept = names.iter().map(|name| {
+        let letters: Vec<char> = name.chars().collect();
+        let own: String = letters[start..letters.len() - end].iter().collect();
+        fitted(&format!("…{own}…"), size, room)
+    });
+    kept.collect()
+}
+
+/// How many letters all names have in common at their start and, behind that, at their end.
+fn common(names: &[&str]) -> (usize, usize) {
+    let same =
+        |one: &str, other: &str| one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    let back = |text: &str| text.chars().rev().collect::<String>();
+    let Some(first) = names.first() else { return (0, 0) };
+    let shortest = names.iter().map(|name| name.chars().count()).min().unwrap_or(0);
+    let start = names.iter().map(|name| same(first, name)).min().unwrap_or(0);
+    let end = names.iter().map(|name| same(&back(first), &back(name))).min().unwrap_or(0);
+    (start, end.min(shortest - start))
 }
 
 /// The text in lines no wider than `room`, broken between words; of more lines than `most`, the last
@@ -53,7 +107,7 @@ pub(crate) fn wrapped(text: &str, size: f64, room: f64, most: usize) -> Vec<Stri
             false => ends.take_while(fits).last(),
         };
         let Some(end) = end else {
-            lines.push(fitted(rest, size, room));
+            lines.push(begun(rest, size, room));
             break;
         };
         lines.push(rest[..end].trim_end().to_owned());
@@ -78,5 +132,16 @@ mod tests {
         assert!(two.starts_with("mean waiting|time, ") && two.ends_with('…'), "{two}");
         assert!(wrapped("", 20.0, 100.0, 2).is_empty());
         assert_eq!(wrapped("incomprehensibilities", 20.0, 60.0, 3).len(), 1);
+    }
+
+    #[test]
+    fn names_that_are_too_wide_keep_what_tells_them_apart() {
+        let at_end = ["cluster-of-physics-00", "cluster-of-physics-01"];
+        assert_eq!(told_apart(&at_end, 20.0, 100.0), ["clust…s-00", "clust…s-01"]);
+        let inside = ["the-cluster-1-of-the-department", "the-cluster-2-of-the-department"];
+        assert_eq!(told_apart(&inside, 20.0, 80.0), ["…1…", "…2…"]);
+        assert_eq!(told_apart(&["a", "b"], 20.0, 80.0), ["a", "b"]);
+        assert_eq!(told_apart(&["same", "same"], 20.0, 20.0).len(), 2);
+        assert!(told_apart(&[], 20.0, 80.0).is_empty());
     }
 }

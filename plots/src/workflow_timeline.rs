@@ -7,20 +7,18 @@
 //!  south                  └───────▶┌────── 1 ──────┐
 //! ```
 //! An arrow leads from where data were made to where they are needed; they are on their way in the pale
-//! bar before the task. Attempts that failed are hatched.
+//! bar before the task. Attempts that failed are hatched; those of the critical path have a thick edge.
 
 mod read;
 
 use crate::attempts::{self, AttemptBar, Lane, Outage};
 use crate::axis::Axis;
-use crate::canvas::Size;
 use crate::error::PlotError;
 use crate::frame::{self, Panel, Plan};
-use crate::gantt::hatch;
-use crate::legend::{Key, Mark, arrow};
+use crate::legend::{Key, Mark, arrow, outline};
+use crate::look::Look;
 use crate::palette::{INK, WHITE};
 use crate::scene::{Colour, Scene};
-use haggle_model::AttemptOutcome;
 
 pub(crate) use read::asked;
 pub use read::workflow_timeline;
@@ -28,14 +26,14 @@ pub use read::workflow_timeline;
 /// Data on their way.
 const DATA: Colour = Colour(0x9a, 0x9a, 0x9a);
 
-/// What became of a workflow when, and where.
+/// What became of a workflow when, and where; times in seconds from its submission on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkflowTimeline {
     /// Above the figure.
     pub title: String,
     /// Who ran its tasks, from top to bottom.
     pub places: Vec<WorkflowPlace>,
-    /// Start of the time axis, s; without it, when the workflow was submitted.
+    /// Start of the time axis, s; 0 is when the workflow was submitted.
     pub from: f64,
     /// End of the time axis, s; without it, the end of what is drawn.
     pub until: Option<f64>,
@@ -59,6 +57,8 @@ pub struct TaskAttempt {
     pub bar: AttemptBar,
     /// What it had to wait for from elsewhere.
     pub inputs: Vec<TaskInput>,
+    /// Whether it lies on the critical path of the workflow as it was.
+    pub is_critical: bool,
 }
 
 /// Data, or a task that moved, on the way to where a task runs.
@@ -77,7 +77,7 @@ impl WorkflowTimeline {
         self.places.iter().flat_map(|place| place.lanes.iter().flatten())
     }
 
-    pub(crate) fn scene(&self, size: Size) -> Result<Scene, PlotError> {
+    pub(crate) fn scene(&self, look: Look) -> Result<Scene, PlotError> {
         let bars = || self.attempts().map(|it| &it.bar);
         let last = bars().map(|bar| bar.end).fold(f64::NEG_INFINITY, f64::max);
         let (low, high) = (self.from, self.until.unwrap_or(last));
@@ -95,13 +95,13 @@ impl WorkflowTimeline {
         let count: usize = self.places.iter().map(|place| place.lanes.len()).sum();
         let plan = Plan {
             title: self.title.clone(),
-            legend_label: String::new(),
             legend: self.legend(low, high),
-            panels: vec![(Axis::lanes("", &self.names(), f64::from(size.height) * 0.7), 1.0)],
+            panels: vec![(Axis::lanes("", &self.names(), f64::from(look.size.height) * 0.7), 1.0)],
+            ..Plan::default()
         };
-        let (left, right) = frame::room(&plan, size);
-        let x = Axis::time("time", low, high, right - left);
-        let (mut scene, panels) = frame::draw(plan, x, size)?;
+        let (left, right) = frame::room(&plan, look);
+        let x = Axis::time("time since the workflow was submitted", low, high, right - left);
+        let (mut scene, panels) = frame::draw(plan, x, look)?;
         let panel = &panels[0];
         let lane_at = |(place, lane): (usize, usize)| Lane::of(panel, firsts[place] + lane, count);
         for (number, place) in self.places.iter().enumerate() {
@@ -144,6 +144,9 @@ impl WorkflowTimeline {
         let seen = |it: &Outage| it.from < high && it.until.is_none_or(|until| until > low);
         let outages = self.places.iter().any(|place| place.outages.iter().any(seen));
         let mut legend = attempts::legend(self.attempts().map(|it| &it.bar), outages);
+        if self.attempts().any(|it| it.is_critical) {
+            legend.push(Key::new("critical path", Mark::Outlined, WHITE));
+        }
         let inputs = || self.attempts().flat_map(|it| &it.inputs);
         if inputs().any(|it| it.arrived > it.sent) {
             legend.push(Key::new("data on their way", Mark::Flat, DATA));
@@ -165,10 +168,9 @@ fn draw_attempt(scene: &mut Scene, panel: &Panel, lane: Lane, it: &TaskAttempt) 
         scene.rectangle([left, middle - half, right.max(left + 1.0), middle + half], DATA);
     }
     lane.draw_attempt(scene, panel, &it.bar);
-    if it.bar.outcome == AttemptOutcome::Failed {
-        let computes = it.bar.start.unwrap_or(it.bar.left);
-        let edges = [panel.x(computes), top, panel.x(it.bar.left), bottom];
-        hatch(scene, edges, WHITE);
+    if it.is_critical {
+        let computes = panel.x(it.bar.start.unwrap_or(it.bar.left));
+        outline(scene, [computes, top, panel.x(it.bar.left).max(computes + 2.0), bottom]);
     }
 }
 

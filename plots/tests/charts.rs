@@ -80,6 +80,7 @@ fn what_lies_beyond_the_ends_that_were_chosen_is_not_drawn() {
 fn bars_by_their_logarithms_begin_at_a_power_of_ten() {
     let values = [27.8, 84.3, 1970.0, 0.0].map(|mean| Some((mean, None))).to_vec();
     let chart = BarChart {
+        stacked: false,
         title: "Waits".to_owned(),
         x_label: "provider".to_owned(),
         y_label: "wait, s".to_owned(),
@@ -191,6 +192,7 @@ fn lines_differ_by_dashes_and_marks_and_the_legend_has_a_label() {
 fn parts_of_a_whole_end_at_100_percent() {
     let ticks = |y_label: &str, mean: f64, half: f64| {
         let chart = BarChart {
+            stacked: false,
             title: "Work".to_owned(),
             x_label: "tasks".to_owned(),
             y_label: y_label.to_owned(),
@@ -209,4 +211,146 @@ fn parts_of_a_whole_end_at_100_percent() {
     assert_eq!(ticks("change, %", 103.0, 3.0), 120.0, "some are above");
     assert_eq!(ticks("work, s", 99.0, 3.0), 120.0, "no shares");
     assert_eq!(ticks("work, s (95 % confidence interval)", 99.0, 3.0), 120.0, "no shares either");
+}
+
+fn bars(names: &[&str], values: &[(f64, Option<f64>)], stacked: bool) -> BarChart {
+    BarChart {
+        stacked,
+        title: String::new(),
+        x_label: String::new(),
+        y_label: "work, h".to_owned(),
+        legend_label: String::new(),
+        differences: false,
+        y_scale: YScale::Linear,
+        y_limits: Limits::NONE,
+        categories: vec!["easy".to_owned()],
+        series: names
+            .iter()
+            .zip(values)
+            .map(|(name, &value)| BarSeries { name: (*name).to_owned(), values: vec![Some(value)] })
+            .collect(),
+    }
+}
+
+/// The boxes of a colour that are bars, and no keys: left, top, right, bottom.
+fn boxes(scene: &Scene, sought: Colour) -> Vec<[f64; 4]> {
+    let edges = |shape: &Shape| match shape {
+        Shape::Box { edges, colour, .. } if *colour == sought && edges[2] - edges[0] > 30.0 => {
+            Some(*edges)
+        }
+        _ => None,
+    };
+    scene.shapes.iter().filter_map(edges).collect()
+}
+
+const BLUE: Colour = Colour(0x00, 0x72, 0xb2);
+const VERMILION: Colour = Colour(0xd5, 0x5e, 0x00);
+const WHITE: Colour = Colour(255, 255, 255);
+
+#[test]
+fn stacked_bars_stand_on_one_another() {
+    let chart = bars(&["useful", "lost"], &[(30.0, None), (10.0, None)], true);
+    let scene = Figure::Bars(chart).scene(Size::default()).expect("there is data");
+    let ([useful], [lost]) = (&boxes(&scene, BLUE)[..], &boxes(&scene, VERMILION)[..]) else {
+        panic!("each has a bar: {scene:?}");
+    };
+    assert_eq!((useful[0], useful[2], useful[1]), (lost[0], lost[2], lost[3]));
+    let high = |edges: &[f64; 4]| edges[3] - edges[1];
+    assert!((high(useful) - 3.0 * high(lost)).abs() < 1e-6, "{useful:?} {lost:?}");
+    // Their sum stands above, and the axis has room for it.
+    let texts: Vec<&str> = scene.texts().into_iter().map(|(text, _)| text).collect();
+    assert!(texts.contains(&"40.00") && texts.contains(&"50"), "{texts:?}");
+}
+
+/// In grey, blue and vermilion are alike: the second series has lines, and so has its key.
+#[test]
+fn bars_are_told_apart_without_colours() {
+    let lines = |names: &[&str]| {
+        let chart = bars(names, &[(30.0, Some(1.0)), (30.0, Some(1.0))], false);
+        let scene = Figure::Bars(chart).scene(Size::default()).expect("there is data");
+        let slanted = |shape: &&Shape| match shape {
+            Shape::Line { points, .. } => points[0].0 != points[1].0 && points[0].1 != points[1].1,
+            _ => false,
+        };
+        scene.shapes.iter().filter(slanted).count()
+    };
+    assert_eq!(lines(&["one"]), 0);
+    assert!(lines(&["one", "two"]) > 20);
+}
+
+/// Around a whisker, nothing white lies beyond its bar or beyond its lower end.
+#[test]
+fn whiskers_have_no_spur() {
+    let chart = bars(&["one"], &[(30.0, Some(5.0))], false);
+    let scene = Figure::Bars(chart).scene(Size::default()).expect("there is data");
+    let [bar] = boxes(&scene, BLUE)[..] else { panic!("one bar: {scene:?}") };
+    let whisker = scene.shapes.iter().find_map(|shape| match shape {
+        Shape::Line { points, width: 2, .. } if points.len() == 2 && points[0].0 == points[1].0 => {
+            // It begins above the bar.
+            let ends = [points[0].1, points[1].1];
+            (points[0].0 > bar[0] && points[0].0 < bar[2] && ends[0] < bar[1]).then_some(ends)
+        }
+        _ => None,
+    });
+    let [_, low] = whisker.expect("it is drawn");
+    let white = scene.shapes.iter().filter_map(|shape| match shape {
+        Shape::Line { points, colour, width: 6 } if *colour == WHITE => {
+            Some((points[0].1, points[1].1))
+        }
+        _ => None,
+    });
+    let white: Vec<(f64, f64)> = white.collect();
+    assert_eq!(white, [(bar[1], low)]);
+}
+
+/// Where labels of an axis of logarithms would touch, powers of ten stay.
+#[test]
+fn powers_of_ten_keep_their_labels() {
+    let mut chart = line_chart(LineAxis::Numbers);
+    for line in &mut chart.series {
+        for (point, mean) in line.points.iter_mut().zip([25.0, 300.0, 1_900.0]) {
+            (point.mean, point.half_width) = (mean, None);
+        }
+    }
+    chart.y_scale = YScale::Log;
+    for size in [Size::default(), Size::on_paper(88.0, 60.0)] {
+        let scene = Figure::Lines(chart.clone()).scene(size).expect("there is data");
+        let texts: Vec<&str> = scene.texts().into_iter().map(|(text, _)| text).collect();
+        assert!(texts.contains(&"100") && texts.contains(&"1000"), "{size:?}: {texts:?}");
+    }
+}
+
+/// Names that do not fit side by side take turns in rows, and keep what tells them apart.
+#[test]
+fn names_of_many_bars_can_be_told_apart() {
+    let mut chart = bars(&["one"], &[(30.0, None)], false);
+    chart.categories =
+        (0..12).map(|i| format!("cluster-of-the-department-of-physics-{i:02}")).collect();
+    chart.series[0].values = vec![Some((30.0, None)); 12];
+    for size in [Size::default(), Size::on_paper(88.0, 60.0)] {
+        let scene = Figure::Bars(chart.clone()).scene(size).expect("there is data");
+        let texts = scene.texts();
+        for i in 0..12 {
+            let end = format!("{i:02}");
+            let is = |text: &str| text.starts_with('c') && text.ends_with(&end);
+            assert_eq!(texts.iter().filter(|(text, _)| is(text)).count(), 1, "{end} {texts:?}");
+        }
+    }
+}
+
+#[test]
+fn a_legend_stands_above_where_it_would_take_the_width() {
+    let at = |size: Size| {
+        let mut chart = line_chart(LineAxis::Numbers);
+        chart.series[0].name = "conservative backfilling".to_owned();
+        let scene = Figure::Lines(chart).scene(size).expect("there is data");
+        let place = |sought: &str| {
+            let texts = scene.texts();
+            let found = texts.iter().find(|(text, _)| *text == sought).map(|(_, edges)| edges[1]);
+            found.expect("it is drawn")
+        };
+        place("fcfs") < place("wait, s")
+    };
+    assert!(at(Size::on_paper(88.0, 60.0)));
+    assert!(!at(Size { width: 3_200, height: 900 }));
 }

@@ -119,6 +119,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
             .to_vec(),
     };
     let bars = BarChart {
+        stacked: false,
         title: "Bars".to_owned(),
         x_label: "policy".to_owned(),
         y_label: "wait, s".to_owned(),
@@ -133,6 +134,7 @@ fn sweep_figures() -> Vec<(Figure, &'static [&'static str])> {
         }],
     };
     let small = |title: &str, y_label: &str| BarChart {
+        stacked: false,
         title: title.to_owned(),
         x_label: "deadlines".to_owned(),
         y_label: y_label.to_owned(),
@@ -240,6 +242,9 @@ fn pdf_is_one_whole_page() {
         let head = text.split("stream").next().unwrap_or_default();
         let states = head.matches("/ca ").count();
         assert!(states < 20, "{states} opacities");
+        // Letters are those of a font, of which the page has what it needs.
+        assert!(text.contains("/BaseFont /HAGGLE+DejaVuSans") && text.contains("/FontFile2"));
+        assert!(text.contains("/ToUnicode") && text.contains("beginbfchar"), "letters have names");
         assert_eq!(bytes, figure.pdf(Size::default()).expect("there is data"));
     }
 }
@@ -254,6 +259,24 @@ fn small_sizes_are_drawn_or_refused() {
             assert!(matches!(drawn, Ok(_) | Err(PlotError::NoData { .. })), "{drawn:?}");
         }
     }
+}
+
+/// Names may have any characters, and XML does not.
+#[test]
+fn svg_is_xml_whatever_names_hold() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let mut figure =
+        gantt::gantt(&Tables::new(&run(place.path(), 3, false)), "", &Part::default(), By::Nothing)
+            .expect("readable");
+    figure.title =
+        (0..32_u8).map(char::from).collect::<String>() + "a\u{7f}<&\"\u{fffe}\u{ffff}\u{202e}b";
+    let svg = Figure::Gantt(figure).svg(Size::default()).expect("there is data");
+    let allowed = |letter: char| {
+        (!letter.is_control() || letter == '\n')
+            && !matches!(letter, '\u{fffe}' | '\u{ffff}' | '\u{202e}')
+    };
+    assert!(svg.chars().all(allowed), "{svg}");
+    assert!(svg.contains("a\u{fffd}&lt;&amp;"), "{svg}");
 }
 
 #[test]

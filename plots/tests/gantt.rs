@@ -1,63 +1,226 @@
 //! What a Gantt chart tells of jobs besides where and when they ran.
 
-use haggle_plots::scene::{Colour, Shape};
-use haggle_plots::{Figure, Gantt, GanttBar, GanttProvider, Size};
+use haggle_plots::scene::{Colour, Scene, Shape};
+use haggle_plots::{Figure, Gantt, GanttBar, GanttProvider, LegendPlace, Look, Size};
 
-/// Two jobs in parts, of which one failed; a third one starts at the same instant.
-#[test]
-fn a_gantt_chart_tells_groups_failures_and_parts() {
-    let bar = |job: i64, group: usize, first: u32, last: u32, failed: bool| GanttBar {
+fn bar(job: i64, (first, last): (u32, u32), (start, end): (f64, f64)) -> GanttBar {
+    GanttBar {
         label: job.to_string(),
         job,
-        group,
+        is_task: false,
+        is_marked: false,
+        group: 0,
         first,
         last,
-        start: 0.0,
-        end: 100.0,
-        failed,
-    };
-    let provider = GanttProvider {
-        name: "north".to_owned(),
+        start,
+        end,
+        failed: false,
+    }
+}
+
+fn provider(name: &str, bars: Vec<GanttBar>) -> GanttProvider {
+    GanttProvider {
+        name: name.to_owned(),
+        run: 0,
         first: 64,
         processors: 10,
-        bars: vec![
-            bar(7, 0, 64, 65, false),
-            bar(8, 1, 66, 67, true),
-            bar(7, 0, 68, 68, false),
-            bar(8, 1, 70, 71, true),
-            bar(9, 1, 72, 73, false),
-        ],
+        bars,
         outages: Vec::new(),
         maintenance: Vec::new(),
-    };
-    let mut gantt = Gantt {
+    }
+}
+
+fn chart(providers: Vec<GanttProvider>) -> Gantt {
+    Gantt {
         title: "made up".to_owned(),
-        providers: vec![provider],
-        groups: vec!["day".to_owned(), "night".to_owned()],
-        group_label: "workload".to_owned(),
+        providers,
+        groups: Vec::new(),
+        group_label: String::new(),
         from: Some(0.0),
         until: None,
         clock: None,
-    };
-    let scene = Figure::Gantt(gantt.clone()).scene(Size::default()).expect("there are jobs");
-    let texts: Vec<&str> = scene.texts().into_iter().map(|(text, _)| text).collect();
-    for text in ["workload", "day", "night", "failed", "parts of one job", "0", "10"] {
+        by_job: false,
+        marked: Vec::new(),
+    }
+}
+
+fn drawn(gantt: &Gantt, look: impl Into<Look>) -> Scene {
+    Figure::Gantt(gantt.clone()).scene(look).expect("there are jobs")
+}
+
+fn texts(scene: &Scene) -> Vec<&str> {
+    scene.texts().into_iter().map(|(text, _)| text).collect()
+}
+
+fn boxes(scene: &Scene, sought: Colour) -> usize {
+    let is = |shape: &&Shape| matches!(shape, Shape::Box { colour, .. } if *colour == sought);
+    scene.shapes.iter().filter(is).count()
+}
+
+fn dots(scene: &Scene) -> usize {
+    scene.shapes.iter().filter(|shape| matches!(shape, Shape::Dot { .. })).count()
+}
+
+const WHOLE: (f64, f64) = (0.0, 100.0);
+const BLUE: Colour = Colour(0x00, 0x72, 0xb2);
+const VERMILION: Colour = Colour(0xd5, 0x5e, 0x00);
+
+/// A job in strips, and one of another group that fails.
+#[test]
+fn a_gantt_chart_tells_groups_and_failures() {
+    let of = |group: usize, failed: bool, bar: GanttBar| GanttBar { group, failed, ..bar };
+    let mut gantt = chart(vec![provider(
+        "north",
+        vec![
+            bar(7, (64, 65), WHOLE),
+            of(1, true, bar(8, (66, 67), WHOLE)),
+            bar(7, (68, 68), WHOLE),
+            of(1, true, bar(8, (70, 71), WHOLE)),
+            of(1, false, bar(9, (72, 73), WHOLE)),
+        ],
+    )]);
+    gantt.groups = ["day", "night", "weekend"].map(str::to_owned).to_vec();
+    gantt.group_label = "workload".to_owned();
+    let scene = drawn(&gantt, Size::default());
+    let texts = texts(&scene);
+    for text in ["workload", "day", "night", "failed", "0", "10"] {
         assert!(texts.contains(&text), "{text} is not in {texts:?}");
     }
     assert!(!texts.contains(&"64"), "processors are counted from 0: {texts:?}");
-    let boxes = |sought: Colour| {
-        let is = |shape: &&Shape| matches!(shape, Shape::Box { colour, .. } if *colour == sought);
+    // The legend has what is drawn, and strips of a job at one provider are not joined.
+    assert!(!texts.contains(&"weekend") && !texts.contains(&"parts of one job"), "{texts:?}");
+    assert_eq!(dots(&scene), 0);
+    // Each with the key of its legend: two strips of job 7; job 9, whose label has a ground of its own; and two
+    // pale strips of job 8, whose labels have, too.
+    assert_eq!(boxes(&scene, BLUE), 3);
+    assert_eq!(boxes(&scene, VERMILION), 3);
+    assert_eq!(boxes(&scene, Colour(0xf2, 0xcf, 0xb3)), 4);
+    // In grey, the second group has lines, black on its colour or white.
+    let lines = |colour: Colour| {
+        let is = |shape: &&Shape| matches!(shape, Shape::Line { colour: it, .. } if *it == colour);
         scene.shapes.iter().filter(is).count()
     };
-    // Each with the key of its legend: two parts of job 7, job 9, and two pale parts of job 8.
-    assert_eq!(boxes(Colour(0x00, 0x72, 0xb2)), 3);
-    assert_eq!(boxes(Colour(0xd5, 0x5e, 0x00)), 2);
-    // Of a failure, the number has a ground of its own.
-    assert_eq!(boxes(Colour(0xf2, 0xcf, 0xb3)), 4);
-    // Two ends for each of two joints and their key.
-    let dots = scene.shapes.iter().filter(|shape| matches!(shape, Shape::Dot { .. })).count();
-    assert_eq!(dots, 6);
-    gantt.groups.pop();
-    let scene = Figure::Gantt(gantt).scene(Size::default()).expect("there are jobs");
+    assert!(lines(Colour(255, 255, 255)) > 10);
+    gantt.groups.truncate(1);
+    let scene = drawn(&gantt, Size::default());
     assert!(scene.texts().iter().all(|(text, _)| *text != "day"), "one group needs no legend");
+}
+
+/// A job at two of three providers at once, one that moved from provider to provider, and a bag at two.
+#[test]
+fn parts_of_one_job_at_several_providers_are_joined() {
+    let task = |bar: GanttBar| GanttBar { is_task: true, ..bar };
+    let mut gantt = chart(vec![
+        provider("a", vec![bar(1, (64, 65), WHOLE), bar(2, (66, 67), (0.0, 40.0))]),
+        provider("b", vec![bar(2, (66, 67), (40.0, 90.0)), task(bar(3, (68, 69), WHOLE))]),
+        provider("c", vec![bar(1, (64, 64), (10.0, 90.0)), task(bar(3, (68, 69), WHOLE))]),
+    ]);
+    let joined = drawn(&gantt, Size::default());
+    assert!(texts(&joined).contains(&"parts of one job"));
+    // Two ends of one line and of its key, each with an edge.
+    assert_eq!(dots(&joined), 8);
+    // What has the same number in another run is another job.
+    gantt.providers[2].run = 1;
+    let apart = drawn(&gantt, Size::default());
+    assert_eq!((dots(&apart), texts(&apart).contains(&"parts of one job")), (0, false));
+}
+
+#[test]
+fn jobs_that_are_marked_have_an_edge_and_the_others_are_pale() {
+    let mut gantt =
+        chart(vec![provider("a", vec![bar(1, (64, 65), WHOLE), bar(2, (66, 67), WHOLE)])]);
+    gantt.providers[0].bars[1].is_marked = true;
+    gantt.marked = vec!["day!2".to_owned()];
+    let scene = drawn(&gantt, Size::default());
+    assert!(texts(&scene).contains(&"day!2"));
+    let edges =
+        |shape: &&Shape| matches!(shape, Shape::Line { width: 4, points, .. } if points.len() == 6);
+    assert_eq!(scene.shapes.iter().filter(edges).count(), 2, "the bar and its key");
+    assert!(boxes(&scene, BLUE) > 0 && boxes(&scene, Colour(0xa6, 0xce, 0xe4)) == 1, "{scene:?}");
+}
+
+/// Labels of narrow bars are smaller, and those of bars that are narrower still stand beside them.
+#[test]
+fn labels_of_narrow_bars_are_smaller_or_stand_beside_them() {
+    let narrow = |end: f64| {
+        let gantt = Gantt {
+            until: Some(1_000.0),
+            ..chart(vec![provider("a", vec![bar(1234, (64, 73), (0.0, end))])])
+        };
+        let scene = drawn(&gantt, Size::default());
+        let found = scene.shapes.iter().find_map(|shape| match shape {
+            Shape::Text { text, size, at, .. } if text == "1234" => Some((*size, at.0)),
+            _ => None,
+        });
+        found.expect("it is there")
+    };
+    let (wide, small, beside) = (narrow(500.0), narrow(35.0), narrow(3.0));
+    assert_eq!(wide.0, 24.0);
+    assert!((15.0..24.0).contains(&small.0), "{small:?}");
+    assert_eq!(beside.0, 18.0);
+    assert!(beside.1 > narrow(35.0).1, "it stands behind its bar");
+    // A label has no place where other bars are all around.
+    let full = (0..200).map(|job| {
+        let start = f64::from(job) * 5.0;
+        bar(1000 + i64::from(job), (64, 73), (start, start + 5.0))
+    });
+    let scene = drawn(&chart(vec![provider("a", full.collect())]), Size::default());
+    assert!(
+        texts(&scene).iter().all(|text| !text.starts_with("10") || text.len() < 4),
+        "{:?}",
+        texts(&scene)
+    );
+}
+
+/// Whatever their number and the size, all texts are inside and apart.
+#[test]
+fn many_providers_are_lanes_and_what_does_not_fit_is_said() {
+    let many = |count: usize| {
+        let names = (0..count).map(|i| format!("cluster-of-the-department-of-physics-{i:02}"));
+        chart(names.map(|name| provider(&name, vec![bar(1, (64, 73), WHOLE)])).collect())
+    };
+    for (count, size, least) in [
+        (2, Size::default(), 2),
+        (12, Figure::Gantt(many(12)).size(), 12),
+        (12, Size::default(), 12),
+        (12, Size::on_paper(88.0, 60.0), 7),
+        (40, Size::on_paper(88.0, 60.0), 7),
+    ] {
+        let scene = drawn(&many(count), size);
+        let texts = scene.texts();
+        let named = texts.iter().filter(|(text, _)| text.starts_with("clus")).count();
+        assert!(named >= least, "{named} of {count} at {size:?}");
+        let said = texts.iter().any(|(text, _)| text.contains("make it higher for more"));
+        assert_eq!(said, named < count, "{count} at {size:?}: {texts:?}");
+        let mut names: Vec<&str> =
+            texts.iter().map(|(text, _)| *text).filter(|text| text.starts_with("clus")).collect();
+        names.dedup();
+        assert_eq!(names.len(), named, "they can be told apart: {texts:?}");
+        for (i, (text, [left, top, right, bottom])) in texts.iter().enumerate() {
+            let (wide, high) = (f64::from(size.width), f64::from(size.height));
+            assert!(*left >= 0.0 && *top >= 0.0 && *right <= wide && *bottom <= high, "{text}");
+            for (other, [left2, top2, right2, bottom2]) in &texts[i + 1..] {
+                let apart = right < left2 || right2 < left || bottom < top2 || bottom2 < top;
+                assert!(apart, "`{text}` and `{other}` overlap at {size:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn panels_have_one_width_whatever_is_in_the_legend() {
+    let plain = chart(vec![provider("a", vec![bar(1, (64, 65), WHOLE)])]);
+    let mut failed = plain.clone();
+    failed.providers[0].bars[0].failed = true;
+    let right = |gantt: &Gantt, legend| {
+        let scene = drawn(gantt, Look { size: Size::default(), legend });
+        let ends = scene.shapes.iter().filter_map(|shape| match shape {
+            Shape::Line { points, width: 2, .. } if points.len() == 3 => Some(points[2].0),
+            _ => None,
+        });
+        ends.fold(0.0, f64::max)
+    };
+    assert!(right(&failed, Some(LegendPlace::Beside)) < right(&plain, None));
+    assert_eq!(right(&failed, Some(LegendPlace::None)), right(&plain, None));
+    assert_eq!(right(&failed, Some(LegendPlace::Above)), right(&plain, None));
 }

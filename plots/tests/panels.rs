@@ -11,6 +11,7 @@ fn chart(title: &str, y_label: &str, values: [Option<f64>; 2]) -> BarChart {
         values: values.map(|value| value.map(|value| (value * factor, Some(1.0)))).to_vec(),
     };
     BarChart {
+        stacked: false,
         title: title.to_owned(),
         x_label: "deadlines".to_owned(),
         y_label: y_label.to_owned(),

@@ -11,6 +11,7 @@ fn labels_of_small_figures_are_whole() {
     let label =
         "difference of mean turnaround time of easy to fcfs, h (paired by seed, 95 % interval)";
     let chart = BarChart {
+        stacked: false,
         title: "a title that is wider than the picture of a column".to_owned(),
         x_label: "policy".to_owned(),
         y_label: label.to_owned(),
@@ -46,6 +47,7 @@ fn ticks_of_flat_panels_are_apart() {
         from: None,
         until: None,
         clock: None,
+        compares: false,
     };
     let scene = Figure::Timeline(timeline).scene(Size::on_paper(88.0, 60.0)).expect("jobs wait");
     let texts = scene.texts();

@@ -12,6 +12,7 @@
 
 pub mod about;
 pub mod columns;
+pub mod critical;
 pub mod digest;
 pub mod manual;
 pub mod metrics;

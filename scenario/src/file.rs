@@ -75,7 +75,10 @@ pub use coallocation::{
     BackOff, Coallocation, CoallocationPolicy, ExponentialWait, FixedWait, Remapping,
 };
 pub use failures::{Correlation, FailureLaw, Failures, Recorded};
-pub use figure::{AxisScale, Figure, FigureKey, FigureKind, ImageFormat, Metric, Shown, Whiskers};
+pub use figure::{
+    AxisScale, BarLabels, Figure, FigureKey, FigureKind, ImageFormat, LegendPlace, Metric, Shown,
+    Whiskers,
+};
 pub use grid::{
     Data, DataNetwork, Grid, Information, InformationMode, Load, NetworkModel, OutputFate,
     Overflow, Prediction, Sharing, Site, Storage,

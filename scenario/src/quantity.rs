@@ -11,6 +11,7 @@ pub use haggle_config::FormatError;
 use haggle_config::nearest;
 use haggle_model::Span;
 use haggle_model::work::Fraction;
+use haggle_plots::JobName;
 use haggle_results::metrics::named::{self, NAMED, Named};
 use haggle_scheduling::grid::Share as Reserved;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -30,6 +31,7 @@ pub fn check_format(format: &str, text: &str) -> Result<(), FormatError> {
         AxisRange::FORMAT => text.parse::<AxisRange>().map(drop),
         EstimateRule::FORMAT => text.parse::<EstimateRule>().map(drop),
         Metric::FORMAT => text.parse::<Metric>().map(drop),
+        JobRef::FORMAT => text.parse::<JobRef>().map(drop),
         _ => Ok(()),
     }
 }
@@ -365,6 +367,33 @@ impl fmt::Display for PictureSize {
             PictureSize::Millimetres(width, height) => write!(f, "{width}x{height}mm"),
             PictureSize::Pixels(width, height) => write!(f, "{width}x{height}px"),
         }
+    }
+}
+
+/// A job of a run: `"north-jobs!5"` by its workload and its number there, or `"12"` by its number in the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct JobRef(pub JobName);
+
+written_as_string!(
+    JobRef,
+    "job",
+    "north-jobs!5",
+    "a job: WORKLOAD!NUMBER by its number in its workload, or its number in the run"
+);
+
+impl FromStr for JobRef {
+    type Err = FormatError;
+
+    fn from_str(text: &str) -> Result<JobRef, FormatError> {
+        let help = "write its number in the run, or WORKLOAD!NUMBER, such as \"north-jobs!5\"";
+        text.parse().map(JobRef).map_err(|_| FormatError::new(format!("`{text}` is no job"), help))
+    }
+}
+
+impl fmt::Display for JobRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

@@ -4,9 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::command::own_rules;
-use crate::experiment::figures::{SweepData, declared, draw, draw_compared, draw_sweep, file_name};
-use crate::scenario::file::{AxisScale, Figure, FigureKind, ImageFormat, Metric, Shown};
-use crate::scenario::quantity::{AxisRange, Name, PictureSize, TimeSpan};
+use crate::experiment::figures::{
+    SweepData, declared, draw, draw_compared, draw_sweep, file_name, runs_of_variants,
+};
+use crate::scenario::file::{
+    AxisScale, BarLabels, Figure, FigureKind, ImageFormat, LegendPlace, Metric, Shown,
+};
+use crate::scenario::quantity::{AxisRange, JobRef, Name, PictureSize, TimeSpan};
 use crate::scenario::vocabulary::parser;
 use crate::scenario::{Experiment, Logs, Source, nearest};
 use haggle_plots::load::Tables;
@@ -26,6 +30,7 @@ use crate::exit::Exit;
   haggle plot runs/quickstart --kind gantt --provider west --until 12h -o west.png
   haggle plot runs/quickstart --kind sequence --job 3
   haggle plot runs/first runs/second --kind waiting-ecdf -o compared.pdf
+  haggle plot runs/first runs/second --kind gantt --until 12h -o schedules.pdf
   haggle plot sweeps/monday --kind lines --against policy=easy -o paired.svg
   haggle plot runs/first --kind waiting-ecdf --y-range 80%..100% -o tail.png
   haggle plot runs/first --kind waiting-ecdf --complement -o tail-log.png
@@ -41,9 +46,13 @@ pub(crate) struct Args {
     #[arg(short, long = "provider", value_name = "NAME")]
     providers: Vec<Name>,
     /// The job that job-timeline and sequence draw, or a task of the workflow that workflow-timeline
-    /// does: its number in the run
-    #[arg(long, value_name = "JOB")]
-    job: Option<u32>,
+    /// does; in a gantt, a job that is marked, which can be given several times: its number in the run, or
+    /// WORKLOAD!NUMBER
+    #[arg(long = "job", value_name = "JOB")]
+    jobs: Vec<JobRef>,
+    /// What is written on the bars of a gantt
+    #[arg(long, value_name = "WHAT", value_parser = parser::<BarLabels>())]
+    labels: Option<BarLabels>,
     /// Start of the time that is drawn, such as 12h
     #[arg(long, value_name = "TIME")]
     from: Option<TimeSpan>,
@@ -57,8 +66,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METRIC", value_parser = complete::metrics(str::parse::<Metric>),
         hide_possible_values = true)]
     metric: Option<Metric>,
-    /// What gives each bar, line or curve, or of a gantt each colour: provider, user, class, workload
-    /// or a sweep axis
+    /// What the parts of stacked-bars measure, from the lowest part up: metrics that add up
+    #[arg(long, value_name = "METRIC,METRIC", value_delimiter = ',')]
+    metrics: Vec<Metric>,
+    /// What is measured, on the y axis in place of the name of the metric; with --scale, with its unit
+    #[arg(long, value_name = "TEXT")]
+    label: Option<String>,
+    /// What values are multiplied by, as tables have them, in place of the unit that suits them; --label has
+    /// the unit then
+    #[arg(long, value_name = "NUMBER")]
+    scale: Option<f64>,
+    /// Draw one bar, line or curve, or in a gantt one colour, for each: provider, user, class, workload
+    /// or a sweep axis; in a gantt also job
     #[arg(long, value_name = "WHAT")]
     group_by: Option<Name>,
     /// The sweep axis along which lines go and bars stand; without it, the first
@@ -91,6 +110,12 @@ pub(crate) struct Args {
     /// Title above the figure; "" leaves it out
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
+    /// Where the legend stands; without it, beside the plot, or above where it would take much of its width
+    #[arg(long, value_name = "PLACE", value_parser = parser::<LegendPlace>())]
+    legend: Option<LegendPlace>,
+    /// Draw no legend
+    #[arg(long, conflicts_with = "legend")]
+    no_legend: bool,
     /// Image format; that of a file named by -o is given by its ending
     #[arg(long, value_name = "FORMAT", value_parser = parser::<ImageFormat>())]
     format: Option<ImageFormat>,
@@ -172,8 +197,13 @@ fn of_sweep(args: &Args, folder: &Path) -> Result<(), Error> {
     }
     let sweep = SweepData::read(&experiment, folder, &figures)?;
     let paths = paths(args, &figures, folder)?;
+    let compares = figures.iter().any(|figure| figure.kind.compares());
+    let variants = compares.then(|| runs_of_variants(&experiment, folder)).transpose()?;
     for (figure, path) in figures.iter().zip(&paths) {
-        draw_sweep(figure, &sweep, path)?;
+        match variants.as_ref().filter(|_| figure.kind.compares()) {
+            Some((runs, about)) => draw_compared(figure, runs, Some(about), path)?,
+            None => draw_sweep(figure, &sweep, path)?,
+        }
         print(&format!("{}\n", path.display()))?;
     }
     Ok(())
@@ -200,7 +230,7 @@ fn of_runs(args: &Args, folders: &[PathBuf]) -> Result<(), Error> {
     if args.kinds.is_empty() {
         return Err(Error::Unfit {
             message: "several runs can be drawn only into figures that compare them".to_owned(),
-            hint: "add --kind waiting-ecdf, bounded-slowdown-ecdf or agreement-ecdf".to_owned(),
+            hint: format!("add --kind {}", FigureKind::comparing()),
         });
     }
     let mut runs: Vec<(String, RunReader)> = Vec::new();
@@ -220,7 +250,7 @@ fn of_runs(args: &Args, folders: &[PathBuf]) -> Result<(), Error> {
     let figures = figures(args, &[])?;
     let paths = paths(args, &figures, Path::new(""))?;
     for (figure, path) in figures.iter().zip(&paths) {
-        draw_compared(figure, &runs, path)?;
+        draw_compared(figure, &runs, None, path)?;
         print(&format!("{}\n", path.display()))?;
     }
     Ok(())
@@ -254,11 +284,21 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
         if !args.providers.is_empty() {
             figure.providers = args.providers.clone();
         }
-        figure.job = args.job.or(figure.job);
+        if !args.jobs.is_empty() {
+            figure.jobs = args.jobs.clone();
+        }
+        figure.labels = args.labels.or(figure.labels);
         figure.from = args.from.or(figure.from);
         figure.until = args.until.or(figure.until);
         figure.dates |= args.dates;
         figure.metric = args.metric.clone().or(figure.metric.take());
+        if !args.metrics.is_empty() {
+            figure.metrics = args.metrics.clone();
+        }
+        figure.label = args.label.clone().or(figure.label.take());
+        figure.scale = args.scale.or(figure.scale);
+        let legend = if args.no_legend { Some(LegendPlace::None) } else { args.legend };
+        figure.legend = legend.or(figure.legend);
         figure.group_by = args.group_by.clone().or(figure.group_by.take());
         figure.x = args.x.clone().or(figure.x.take());
         figure.x_scale = args.x_scale.or(figure.x_scale);
@@ -290,13 +330,18 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
 fn check_used(args: &Args, figures: &[Figure]) -> Result<(), Error> {
     let given = [
         ("metric", args.metric.is_some()),
+        ("metrics", !args.metrics.is_empty()),
+        ("label", args.label.is_some()),
+        ("scale", args.scale.is_some()),
+        ("legend", args.legend.is_some() || args.no_legend),
+        ("labels", args.labels.is_some()),
         ("x", args.x.is_some()),
         ("x-scale", args.x_scale.is_some()),
         ("y-scale", args.y_scale.is_some()),
         ("x-range", args.x_range.is_some()),
         ("y-range", args.y_range.is_some()),
         ("complement", args.complement),
-        ("job", args.job.is_some()),
+        ("job", !args.jobs.is_empty()),
         ("group-by", args.group_by.is_some()),
         ("providers", !args.providers.is_empty()),
         ("dates", args.dates),
@@ -305,7 +350,11 @@ fn check_used(args: &Args, figures: &[Figure]) -> Result<(), Error> {
         ("until", args.until.is_some()),
     ];
     for (key, _) in given.into_iter().filter(|(_, given)| *given) {
-        let uses = |figure: &Figure| figure.keys().iter().any(|it| it.name == key && it.used);
+        let uses = |figure: &Figure| {
+            // A gantt has a list of jobs in a key of its own.
+            let is_it = |name: &str| name == key || (key == "job" && name == "jobs");
+            figure.keys().iter().any(|it| is_it(it.name) && it.used)
+        };
         if !figures.iter().any(uses) {
             let mut kinds: Vec<String> =
                 figures.iter().map(|figure| format!("\"{}\"", figure.kind.name())).collect();
@@ -318,6 +367,19 @@ fn check_used(args: &Args, figures: &[Figure]) -> Result<(), Error> {
                 hint: format!("remove it, or draw another --kind: {}", fitting.join(", ")),
             });
         }
+    }
+    if args.jobs.len() > 1 && !figures.iter().any(|figure| figure.kind.uses("jobs")) {
+        return Err(Error::Unfit {
+            message: format!("a figure shows one job, and {} are named", args.jobs.len()),
+            hint: "name one, or mark several in a --kind gantt".to_owned(),
+        });
+    }
+    if let Some(figure) = figures.iter().find(|it| it.kind.uses("metrics") && it.metrics.is_empty())
+    {
+        return Err(Error::Unfit {
+            message: format!("\"{}\" needs metrics that add up", figure.kind.name()),
+            hint: "add --metrics, such as --metrics useful-work,lost-work".to_owned(),
+        });
     }
     match figures.iter().find_map(Figure::wrong_axes) {
         Some((_, message, hint)) => Err(Error::Unfit { message, hint }),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use haggle_results::JobRow;
+use haggle_results::critical::last_parent;
 use haggle_results::reader::InputRow;
 use serde::Serialize;
 
@@ -128,21 +129,9 @@ pub(super) fn transfers(all: &Chronicle, job: &JobRow) -> Vec<(i64, i64)> {
     times.into_iter().collect()
 }
 
-/// The task that was done when this one might start. It was submitted before its parents were done,
-/// so that it waited for none if it might start at once. On providers it is known what a task needed;
-/// on a grid the instant tells it.
+/// The task that was done when this one might start.
 fn parent<'a>(all: &Chronicle, job: &JobRow, tasks: &[&'a JobRow]) -> Option<&'a JobRow> {
-    let ready = job.ready.filter(|&ready| ready > job.submit)?;
-    if !all.is_on_grid(job) {
-        let inputs = all.inputs.iter().filter(|it| it.job == job.job);
-        let made = inputs.filter_map(|it| it.made_by);
-        let parents = made.filter_map(|made| tasks.iter().find(|it| number(it) == made));
-        return parents.max_by_key(|it| (micros(it.left), std::cmp::Reverse(it.task))).copied();
-    }
-    let ended_then = tasks.iter().filter(|it| {
-        it.outcome == "completed" && micros(it.left) == micros(ready) && it.job != job.job
-    });
-    ended_then.min_by_key(|it| it.task).copied()
+    last_parent(job, tasks, &all.inputs, all.is_on_grid(job))
 }
 
 /// A task, and the parent that it waited for.

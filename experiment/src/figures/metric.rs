@@ -24,55 +24,63 @@ pub(super) fn limits(range: Option<AxisRange>, factor: f64) -> Limits {
 pub(super) struct Scale {
     /// What a value is multiplied by.
     pub(super) factor: f64,
-    /// The label of the axis.
-    pub(super) label: String,
+    /// What is measured.
+    pub(super) title: String,
+    /// The unit; empty where there is none.
+    unit: &'static str,
 }
 
 impl Scale {
+    /// The unit that suits these values, unless the figure chooses another.
+    pub(super) fn of(figure: &Figure, metric: &Metric, values: impl Iterator<Item = f64>) -> Scale {
+        Scale::named(figure, metric, title(metric), values)
+    }
+
+    /// The same under this title, unless the figure has a label.
+    pub(super) fn named(
+        figure: &Figure,
+        metric: &Metric,
+        title: String,
+        values: impl Iterator<Item = f64>,
+    ) -> Scale {
+        let title = figure.label.clone().unwrap_or(title);
+        if let Some(factor) = figure.scale {
+            return Scale { factor, title, unit: "" };
+        }
+        match title_and_unit(metric.name()).1 {
+            Unit::Seconds => {
+                let (unit, seconds) = time_unit(values.map(f64::abs).fold(0.0, f64::max));
+                Scale { factor: 1.0 / seconds, title, unit }
+            }
+            Unit::Share => Scale { factor: 100.0, title, unit: "%" },
+            Unit::Percent => Scale { factor: 1.0, title, unit: "%" },
+            Unit::Number => Scale { factor: 1.0, title, unit: "" },
+        }
+    }
+
+    /// The same of differences: those of shares are in percentage points.
+    pub(super) fn of_differences(self) -> Scale {
+        Scale { unit: if self.unit == "%" { "percentage points" } else { self.unit }, ..self }
+    }
+
     /// How the values of a figure lie on its y axis, and their unit. Lines of times have ticks as people say them
     /// on an axis of logarithms, and no unit then.
     pub(super) fn on_axis(self, figure: &Figure, metric: &Metric) -> (Scale, YScale) {
         if figure.y_scale != Some(AxisScale::Log) {
             return (self, YScale::Linear);
         }
-        match title_and_unit(metric.name()) {
-            (label, Unit::Seconds) if figure.kind == FigureKind::Lines => {
-                (Scale { factor: 1.0, label }, YScale::LogTime)
-            }
-            _ => (self, YScale::Log),
+        let is_time = title_and_unit(metric.name()).1 == Unit::Seconds && figure.scale.is_none();
+        match is_time && figure.kind == FigureKind::Lines {
+            true => (Scale { factor: 1.0, unit: "", ..self }, YScale::LogTime),
+            false => (self, YScale::Log),
         }
     }
 
-    /// The unit that suits these values.
-    pub(super) fn of(metric: &Metric, values: impl Iterator<Item = f64>) -> Scale {
-        let (title, unit) = title_and_unit(metric.name());
-        Scale::in_unit(title, unit, values)
-    }
-
-    /// The unit that suits these differences, under this title.
-    pub(super) fn of_differences(
-        metric: &Metric,
-        title: String,
-        values: impl Iterator<Item = f64>,
-    ) -> Scale {
-        let (_, unit) = title_and_unit(metric.name());
-        let label = match unit {
-            Unit::Share | Unit::Percent => Some(format!("{title}, percentage points")),
-            Unit::Seconds | Unit::Number => None,
-        };
-        let scale = Scale::in_unit(title, unit, values);
-        Scale { label: label.unwrap_or(scale.label), ..scale }
-    }
-
-    fn in_unit(title: String, unit: Unit, values: impl Iterator<Item = f64>) -> Scale {
-        match unit {
-            Unit::Seconds => {
-                let (unit, seconds) = time_unit(values.map(f64::abs).fold(0.0, f64::max));
-                Scale { factor: 1.0 / seconds, label: format!("{title}, {unit}") }
-            }
-            Unit::Share => Scale { factor: 100.0, label: format!("{title}, %") },
-            Unit::Percent => Scale { factor: 1.0, label: format!("{title}, %") },
-            Unit::Number => Scale { factor: 1.0, label: title },
-        }
+    /// The label of the axis; `note` says what of the values is shown.
+    pub(super) fn label(&self, note: &str) -> String {
+        let Scale { title, unit, .. } = self;
+        let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
+        let note = if note.is_empty() { String::new() } else { format!(" ({note})") };
+        format!("{title}{unit}{note}")
     }
 }

@@ -11,19 +11,21 @@ use std::path::Path;
 
 use haggle_plots::{
     BarChart, BarSeries, BoxChart, BoxSeries, Figure, LineAxis, LineChart, LineSeries, PlotError,
-    SweepPoint,
+    SweepPoint, YScale,
 };
 use haggle_results::metrics::named::of_run;
 use haggle_results::stats::Estimate;
 use haggle_results::sweep::{Points, SweepRow, SweepRun};
 use haggle_results::{ResultsError, RunReader, Summary, SweepFolder};
 
-use super::{MESSAGES, failed, measured, messages, metric, of_groups, size, style};
+use super::{
+    MESSAGES, failed, look, measured, messages, metric, of_groups, style, titles, told_of_boxes,
+};
 use crate::ExperimentError;
 use differences::{base, differences, of_difference};
 use file::{AxisScale, FigureKind, Metric};
 use haggle_scenario::quantity::TimeSpan;
-use haggle_scenario::{Experiment, Run, file, nearest};
+use haggle_scenario::{Experiment, Run, Variant, file, nearest};
 
 /// The runs of a sweep as figures need them.
 #[derive(Debug)]
@@ -80,7 +82,7 @@ impl SweepData {
             axes: settings.into_iter().flatten().map(|setting| setting.axis.clone()).collect(),
             rows: Vec::new(),
             names: BTreeSet::new(),
-            shown: figures.iter().map(|figure| measured(figure).name().to_owned()).collect(),
+            shown: figures.iter().flat_map(all_measured).map(|it| it.name().to_owned()).collect(),
             points: Points::default(),
             runs: Vec::new(),
             seeds: Vec::new(),
@@ -154,7 +156,7 @@ pub fn draw_sweep(
     path: &Path,
 ) -> Result<(), ExperimentError> {
     prepare(figure, sweep)
-        .and_then(|drawing| drawing.draw(path, size(figure, &drawing)))
+        .and_then(|drawing| drawing.draw(path, look(figure, &drawing)))
         .map_err(|error| failed(figure, error))
 }
 
@@ -169,7 +171,7 @@ struct Value<'a> {
 fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError> {
     let x = match figure.kind {
         FigureKind::Lines => figure.x.as_ref(),
-        FigureKind::Bars | FigureKind::Box | FigureKind::LetterValues => {
+        FigureKind::Bars | FigureKind::StackedBars | FigureKind::Box | FigureKind::LetterValues => {
             figure.x.as_ref().or(figure.group_by.as_ref())
         }
         kind => {
@@ -186,6 +188,9 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
         );
         return Err(PlotError::Unsuitable(reason));
     };
+    if figure.kind == FigureKind::StackedBars {
+        return stacks(figure, sweep, x).map(Figure::Bars);
+    }
     let metric = &measured(figure);
     let base = base(figure, sweep)?;
     let differing = base.as_ref().map(|base| differences(sweep, base));
@@ -194,10 +199,11 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
     let values = values_of(figure, sweep, metric, (x, &held), rows)?;
     let means = values.iter().map(|it| it.estimate.mean);
     let (what, scale) = match &base {
-        None => (metric::title(metric), metric::Scale::of(metric, means)),
+        None => (metric::title(metric), metric::Scale::of(figure, metric, means)),
         Some(base) => {
             let what = of_difference(metric, sweep, base, rows);
-            (what.clone(), metric::Scale::of_differences(metric, what, means))
+            let scale = metric::Scale::named(figure, metric, what.clone(), means);
+            (what, scale.of_differences())
         }
     };
     let (scale, y_scale) = scale.on_axis(figure, metric);
@@ -206,9 +212,9 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
         .title
         .clone()
         .unwrap_or_else(|| format!("{}: {what} over {}", sweep.scenario, sweep.axes[x]));
-    let fewest = values.iter().map(|it| it.estimate.n).min().unwrap_or(0);
+    let runs = counted(&values);
     if figure.kind.shows_spread() {
-        let y_label = format!("{} ({fewest} runs or more; dot: mean)", scale.label);
+        let y_label = scale.label(&told_of_boxes(style(figure), Some(runs)));
         let empty = BoxChart {
             title,
             x_label: sweep.axes[x].clone(),
@@ -223,9 +229,9 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
         return Ok(Figure::Boxes(boxes(&values, scale.factor, empty)));
     }
     let y_label = match values.iter().any(|it| it.estimate.half_width.is_some()) {
-        true if base.is_some() => format!("{} (paired by seed, 95 % interval)", scale.label),
-        true => format!("{} (mean of {fewest} runs, 95 % confidence interval)", scale.label),
-        false => scale.label,
+        true if base.is_some() => scale.label("paired by seed, 95 % CI"),
+        true => scale.label(&format!("mean of {runs}, 95 % CI")),
+        false => scale.label(""),
     };
     let x_label = sweep.axes[x].clone();
     Ok(match figure.kind {
@@ -250,6 +256,7 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
             &values,
             scale.factor,
             BarChart {
+                stacked: false,
                 title,
                 x_label,
                 y_label,
@@ -262,6 +269,117 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
             },
         )),
     })
+}
+
+/// Of how many runs each value is.
+fn counted(values: &[Value]) -> String {
+    let counts = || values.iter().map(|it| it.estimate.n);
+    match (counts().min().unwrap_or(0), counts().max().unwrap_or(0)) {
+        (1, 1) => "1 run".to_owned(),
+        (fewest, most) if fewest == most => format!("{most} runs"),
+        (fewest, most) => format!("{fewest} to {most} runs"),
+    }
+}
+
+/// All metrics of a figure.
+fn all_measured(figure: &file::Figure) -> Vec<Metric> {
+    if figure.metrics.is_empty() { vec![measured(figure)] } else { figure.metrics.clone() }
+}
+
+/// Metrics that add up, as parts of one bar for each point of the sweep.
+fn stacks(figure: &file::Figure, sweep: &SweepData, x: usize) -> Result<BarChart, PlotError> {
+    let of_metric = |metric| values_of(figure, sweep, metric, (x, &[]), &sweep.rows);
+    let parts = figure.metrics.iter().map(of_metric).collect::<Result<Vec<_>, PlotError>>()?;
+    let Some(first) = parts.first() else {
+        return Err(PlotError::NoValues("there is no metric to draw".to_owned()));
+    };
+    // What is no axis of the figure gives bars of its own.
+    let name = |value: &Value| match value.series.as_str() {
+        "" => value.x.to_owned(),
+        more => format!("{}, {more}", value.x),
+    };
+    let names: Vec<String> = parts.iter().flatten().map(name).collect();
+    let categories = distinct(names.iter().map(String::as_str));
+    let mean = |values: &[Value], category: &String| {
+        values.iter().find(|value| name(value) == *category).map(|value| value.estimate.mean)
+    };
+    let sums =
+        categories.iter().map(|it| parts.iter().filter_map(|part| mean(part, it)).sum::<f64>());
+    let what = titles(&figure.metrics);
+    let scale = metric::Scale::named(figure, &figure.metrics[0], what.clone(), sums);
+    let part = |(metric, values): (&Metric, &Vec<Value>)| BarSeries {
+        name: metric::title(metric),
+        values: categories
+            .iter()
+            .map(|it| Some((mean(values, it)? * scale.factor, None)))
+            .collect(),
+    };
+    let x_label = &sweep.axes[x];
+    let title = || format!("{}: {what} over {x_label}", sweep.scenario);
+    Ok(BarChart {
+        title: figure.title.clone().unwrap_or_else(title),
+        x_label: x_label.clone(),
+        y_label: scale.label(&match counted(first).as_str() {
+            "1 run" => String::new(),
+            runs => format!("mean of {runs}"),
+        }),
+        legend_label: String::new(),
+        series: figure.metrics.iter().zip(&parts).map(part).collect(),
+        differences: false,
+        stacked: true,
+        y_scale: YScale::Linear,
+        y_limits: metric::limits(figure.y_range, scale.factor),
+        categories: categories.clone(),
+    })
+}
+
+/// Variants of a sweep that one figure shows below each other, at most.
+const VARIANTS_MOST: usize = 24;
+
+/// The first run of each variant of a sweep whose results are in `folder`, called by the values of the axes that differ; and
+/// what they are together.
+///
+/// # Errors
+/// If there are none, or more than a figure shows, or one of them is damaged.
+pub fn runs_of_variants(
+    experiment: &Experiment,
+    folder: &Path,
+) -> Result<(Vec<(String, RunReader)>, String), PlotError> {
+    let variants = &experiment.variants;
+    let differs = |axis: usize| {
+        let values = variants.iter().filter_map(|it| Some(it.settings.get(axis)?.text()));
+        values.collect::<BTreeSet<_>>().len() > 1
+    };
+    let there = SweepFolder::open(folder)?;
+    let mut runs: Vec<(String, RunReader)> = Vec::new();
+    let mut last: Option<&Variant> = None;
+    for run in experiment.runs() {
+        if last.is_some_and(|last| std::ptr::eq(last, run.variant)) {
+            continue;
+        }
+        let Some(reader) = there.run(run.number, &run.folder())? else { continue };
+        last = Some(run.variant);
+        let told = run.variant.settings.iter().enumerate().filter(|(axis, _)| differs(*axis));
+        let told = told.map(|(_, it)| setting(&it.axis, &it.text())).collect::<Vec<_>>();
+        let name = if told.is_empty() { format!("seed {}", run.seed) } else { told.join(", ") };
+        runs.push((name, reader));
+    }
+    if runs.len() > VARIANTS_MOST {
+        return Err(PlotError::Unsuitable(format!(
+            "{} variants are too many for one figure, which shows {VARIANTS_MOST} at most: name folders of runs",
+            runs.len()
+        )));
+    }
+    if runs.is_empty() {
+        return Err(PlotError::NoValues("no run of the sweep is there".to_owned()));
+    }
+    let name = experiment.scenario.scenario.name.as_ref();
+    let name = name.map_or_else(|| "sweep".to_owned(), ToString::to_string);
+    let about = match experiment.replications {
+        1 => name,
+        replications => format!("{name}, the first of {replications} runs each"),
+    };
+    Ok((runs, about))
 }
 
 /// Whether the x axis is one of logarithms; names have none.
@@ -481,10 +599,7 @@ mod tests {
             panic!("lines over an axis are lines");
         };
         assert_eq!(chart.title, "made-up: mean waiting time over latency");
-        assert_eq!(
-            chart.y_label,
-            "mean waiting time, s (mean of 2 runs, 95 % confidence interval)"
-        );
+        assert_eq!(chart.y_label, "mean waiting time, s (mean of 2 runs, 95 % CI)");
         assert_eq!(chart.x_axis, LineAxis::Times);
         let names: Vec<&str> = chart.series.iter().map(|line| line.name.as_str()).collect();
         assert_eq!(names, ["fcfs", "easy"]);
@@ -526,7 +641,7 @@ mod tests {
         };
         assert_eq!(
             chart.y_label,
-            "difference of mean waiting time of easy to fcfs, s (paired by seed, 95 % interval)"
+            "difference of mean waiting time of easy to fcfs, s (paired by seed, 95 % CI)"
         );
         assert!(chart.differences);
         assert_eq!(chart.series.len(), 1);

@@ -34,8 +34,7 @@ pub(crate) fn compared(
     quantity: Quantity,
 ) -> Result<Figure, PlotError> {
     let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
-    let title = || format!("{}: {}", names.join(", "), quantity.title());
-    let title = ask.title.clone().unwrap_or_else(title);
+    let title = ask.title_of_several(&names, quantity.title());
     Ok(curves(compare(runs, &title, &ask.part, quantity)?, ask))
 }
 

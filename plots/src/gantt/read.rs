@@ -1,34 +1,115 @@
-//! Gantt charts out of the folder of a run.
+//! Gantt charts out of the folders of runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_results::reader::MaintenanceRow;
-use haggle_results::{JobRow, PlacementRow, ResourceRow, ResultsError};
+use haggle_results::{About, JobRow, PlacementRow, ResourceRow, ResultsError};
 
 use crate::Figure;
 use crate::ask::Ask;
 use crate::attempts::Outage;
 use crate::error::PlotError;
-use crate::gantt::{Gantt, GanttBar, GanttOutage, GanttProvider};
+use crate::gantt::{BarLabels, Gantt, GanttBar, GanttOutage, GanttProvider};
 use crate::grouping::Grouping;
-use crate::load::{By, Part, Tables, outages_of};
+use crate::load::{By, Part, Tables, natural, outages_of, user_of};
 
 /// The chart that is asked for; without a word for its groups, by what its jobs differ.
 pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
-    let of_jobs = ask.group_by.as_deref().map(|word| Grouping::of(Some(word))).transpose()?;
-    let by = of_jobs.map_or_else(|| differ_by(run), |it| Ok(it.by()))?;
-    let mut gantt = gantt(run, &ask.title(run.about()?, "schedule"), &ask.part, by)?;
-    let grouping = of_jobs.unwrap_or(match by {
-        By::Class => Grouping::Class,
-        _ => Grouping::Workload,
-    });
-    if gantt.groups.len() > 1 {
-        gantt.group_label = grouping.word().to_owned();
+    let title = ask.title(run.about()?, "schedule");
+    chart(&[("", run)], title, ask)
+}
+
+/// The charts of several runs below each other on one axis of time.
+pub(crate) fn compared(runs: &[(String, Tables)], ask: &Ask) -> Result<Figure, PlotError> {
+    let runs: Vec<(&str, &Tables)> = runs.iter().map(|(name, run)| (name.as_str(), run)).collect();
+    let names: Vec<&str> = runs.iter().map(|(name, _)| *name).collect();
+    chart(&runs, ask.title_of_several(&names, "schedules"), ask)
+}
+
+fn chart(runs: &[(&str, &Tables)], title: String, ask: &Ask) -> Result<Figure, PlotError> {
+    let (by, grouping) = told_apart(runs, ask.group_by.as_deref())?;
+    let clocks = runs.iter().map(|(_, run)| ask.clock(run)).collect::<Result<Vec<_>, _>>()?;
+    if clocks.iter().any(|clock| *clock != clocks[0]) {
+        let reason = "the runs begin at different dates: draw them without dates, or each alone";
+        return Err(PlotError::NoValues(reason.to_owned()));
     }
-    gantt.clock = ask.clock(run)?;
-    let about = run.about()?;
-    gantt.groups.iter_mut().for_each(|it| *it = grouping.label(it, about));
+    let mut groups = BTreeSet::new();
+    for (_, run) in runs {
+        groups.extend(groups_of(run, by)?);
+    }
+    let mut groups = Vec::from_iter(groups);
+    groups.sort_by_cached_key(|name| natural(name));
+    let mut gantt = Gantt {
+        title,
+        providers: Vec::new(),
+        group_label: if groups.len() > 1 { grouping.to_owned() } else { String::new() },
+        groups,
+        from: ask.part.from,
+        until: ask.part.until,
+        clock: clocks.first().copied().flatten(),
+        by_job: by == By::Job,
+        marked: Vec::new(),
+    };
+    let mut found = BTreeSet::new();
+    for (number, (name, run)) in runs.iter().enumerate() {
+        let mut marked = BTreeSet::new();
+        for job in &ask.jobs {
+            if let Some(row) = job.find(run.jobs()?) {
+                marked.insert(row.job);
+                found.insert(job);
+                let name = format!("{}!{}", row.workload, row.job_id);
+                if !gantt.marked.contains(&name) {
+                    gantt.marked.push(name);
+                }
+            }
+        }
+        let read = Reading { run, by, labels: ask.labels, marked, groups: &gantt.groups };
+        let mut providers = read.providers(&ask.part)?;
+        let several = providers.len() > 1;
+        for provider in providers.iter_mut().filter(|_| runs.len() > 1) {
+            provider.run = number;
+            provider.name = match several {
+                true => format!("{name}, {}", provider.name),
+                false => (*name).to_owned(),
+            };
+        }
+        gantt.providers.extend(providers);
+    }
+    if let Some(missing) = ask.jobs.iter().find(|job| !found.contains(job)) {
+        return Err(PlotError::NoJob(missing.to_string()));
+    }
+    // Tables name workloads, and users are called by their own names already.
+    if let (By::Workload, Ok(grouping), [(_, run), ..]) = (by, Grouping::of(Some(grouping)), runs) {
+        let about = run.about()?;
+        gantt.groups.iter_mut().for_each(|it| *it = grouping.label(it, about));
+    }
     Ok(Figure::Gantt(gantt))
+}
+
+/// By what jobs are told apart, and the word for it.
+fn told_apart(
+    runs: &[(&str, &Tables)],
+    word: Option<&str>,
+) -> Result<(By, &'static str), PlotError> {
+    match word {
+        Some("job") => return Ok((By::Job, "job")),
+        // Users of a log have numbers, which differ within a workload.
+        Some("user") => return Ok((By::User, "user")),
+        Some(word) => {
+            let grouping = Grouping::of(Some(word))?;
+            return Ok((grouping.by(), grouping.word()));
+        }
+        None => {}
+    }
+    let mut several = By::Nothing;
+    for (_, run) in runs {
+        several = match (several, differ_by(run)?) {
+            (By::Class, _) | (_, By::Class) => By::Class,
+            (By::Workload, _) | (_, By::Workload) => By::Workload,
+            _ => By::Nothing,
+        };
+    }
+    Ok((several, if several == By::Class { "class" } else { "workload" }))
 }
 
 /// By what jobs of a run differ, as far as Gantt charts tell them apart: by their classes, by their
@@ -52,69 +133,121 @@ pub fn differ_by(run: &Tables) -> Result<By, PlotError> {
 /// # Errors
 /// If the results cannot be read.
 pub fn gantt(run: &Tables, title: &str, part: &Part, by: By) -> Result<Gantt, PlotError> {
-    let jobs: BTreeMap<i64, &JobRow> = run.jobs()?.iter().map(|job| (job.job, job)).collect();
-    let placements = run.placements()?;
-    let key = |row: &PlacementRow| {
-        let job = jobs.get(&row.job);
-        match by {
-            By::Nothing => None,
-            By::Provider => Some(row.provider.clone()),
-            By::Class => job.map(|job| job.class.clone()),
-            By::Workload => job.map(|job| job.workload.clone()),
-        }
-    };
-    // Those of the whole run: a group has one colour, whatever part is drawn.
-    let groups: BTreeSet<String> = placements.iter().filter_map(key).collect();
-    let groups = Vec::from_iter(groups);
-    let failed = failures(run)?;
-    let mut bars: BTreeMap<&str, Vec<GanttBar>> = BTreeMap::new();
-    for row in placements {
-        if !part.has_provider(&row.provider) {
-            continue;
-        }
-        let Some((start, end)) = part.clipped(row.start, row.end) else {
-            continue;
-        };
-        let group = key(row).and_then(|name| groups.binary_search(&name).ok());
-        let failure = failed.get(&(row.job, row.attempt));
-        bars.entry(&row.provider).or_default().push(GanttBar {
-            label: row.job.to_string(),
-            job: row.job,
-            group: group.unwrap_or(0),
-            first: u32::try_from(row.first).unwrap_or(0),
-            last: u32::try_from(row.last).unwrap_or(0),
-            start,
-            end,
-            // Other tasks of a bag may go on.
-            failed: failure.is_some_and(|times| times.contains(&row.end)),
-        });
-    }
-    let (outages, maintenance) = (run.outages()?, run.maintenance()?);
-    let provider = |resource: &ResourceRow| GanttProvider {
-        bars: bars.remove(resource.provider.as_str()).unwrap_or_default(),
-        outages: outages_of(outages, &resource.provider, part)
-            .map(|row| GanttOutage {
-                first: u32::try_from(row.first).unwrap_or(0),
-                last: u32::try_from(row.last).unwrap_or(0),
-                time: Outage { from: row.failed, until: row.restored },
-            })
-            .collect(),
-        maintenance: closed(maintenance, &resource.provider, part).collect(),
-        first: u32::try_from(resource.first).unwrap_or(0),
-        processors: u32::try_from(resource.processors).unwrap_or(0),
-        name: resource.provider.clone(),
-    };
-    let drawn = run.resources()?.iter();
-    let drawn = drawn.filter(|it| !it.is_shared() && part.has_provider(&it.provider));
+    let mut groups = Vec::from_iter(groups_of(run, by)?);
+    groups.sort_by_cached_key(|name| natural(name));
+    let (labels, marked) = (BarLabels::default(), BTreeSet::new());
+    let providers = Reading { run, by, labels, marked, groups: &groups }.providers(part)?;
     Ok(Gantt {
         title: title.to_owned(),
-        providers: drawn.map(provider).collect(),
+        providers,
         groups,
         group_label: String::new(),
         from: part.from,
         until: part.until,
         clock: None,
+        by_job: by == By::Job,
+        marked: Vec::new(),
     })
+}
+
+/// The groups of a whole run: each has one colour, whatever part is drawn.
+fn groups_of(run: &Tables, by: By) -> Result<BTreeSet<String>, PlotError> {
+    let jobs = jobs(run)?;
+    let about = if by == By::User { Some(run.about()?) } else { None };
+    let group = |row: &PlacementRow| group(row, jobs.get(&row.job).copied(), by, about);
+    Ok(run.placements()?.iter().filter_map(group).collect())
+}
+
+fn group(
+    row: &PlacementRow,
+    job: Option<&JobRow>,
+    by: By,
+    about: Option<&About>,
+) -> Option<String> {
+    match by {
+        By::Nothing => None,
+        By::Provider => Some(row.provider.clone()),
+        By::Class => job.map(|job| job.class.clone()),
+        By::Workload => job.map(|job| job.workload.clone()),
+        By::User => job.map(|job| user_of(job, about)),
+        By::Job => Some(row.job.to_string()),
+    }
+}
+
+fn jobs<'r>(run: &'r Tables) -> Result<BTreeMap<i64, &'r JobRow>, ResultsError> {
+    Ok(run.jobs()?.iter().map(|job| (job.job, job)).collect())
+}
+
+/// A run whose providers are read.
+struct Reading<'a, 'r> {
+    run: &'a Tables<'r>,
+    by: By,
+    labels: BarLabels,
+    /// The jobs that are marked, by their numbers in the run.
+    marked: BTreeSet<i64>,
+    groups: &'a [String],
+}
+
+impl Reading<'_, '_> {
+    /// Its providers, with what ran there in a part of the time.
+    fn providers(&self, part: &Part) -> Result<Vec<GanttProvider>, PlotError> {
+        let (run, jobs) = (self.run, jobs(self.run)?);
+        let tells_users = self.by == By::User || self.labels == BarLabels::User;
+        let about = if tells_users { Some(run.about()?) } else { None };
+        let places: BTreeMap<&str, usize> =
+            self.groups.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
+        let failed = failures(run)?;
+        let mut bars: BTreeMap<&str, Vec<GanttBar>> = BTreeMap::new();
+        for row in run.placements()?.iter().filter(|row| part.has_provider(&row.provider)) {
+            let Some((start, end)) = part.clipped(row.start, row.end) else {
+                continue;
+            };
+            let job = jobs.get(&row.job).copied();
+            let group = group(row, job, self.by, about);
+            let failure = failed.get(&(row.job, row.attempt));
+            bars.entry(&row.provider).or_default().push(GanttBar {
+                label: job.map_or_else(String::new, |job| self.label(job, about)),
+                job: row.job,
+                is_task: job.is_some_and(JobRow::is_bag),
+                is_marked: self.marked.contains(&row.job),
+                group: group.and_then(|name| places.get(name.as_str()).copied()).unwrap_or(0),
+                first: u32::try_from(row.first).unwrap_or(0),
+                last: u32::try_from(row.last).unwrap_or(0),
+                start,
+                end,
+                // Other tasks of a bag may go on.
+                failed: failure.is_some_and(|times| times.contains(&row.end)),
+            });
+        }
+        let (outages, maintenance) = (run.outages()?, run.maintenance()?);
+        let provider = |resource: &ResourceRow| GanttProvider {
+            bars: bars.remove(resource.provider.as_str()).unwrap_or_default(),
+            run: 0,
+            outages: outages_of(outages, &resource.provider, part)
+                .map(|row| GanttOutage {
+                    first: u32::try_from(row.first).unwrap_or(0),
+                    last: u32::try_from(row.last).unwrap_or(0),
+                    time: Outage { from: row.failed, until: row.restored },
+                })
+                .collect(),
+            maintenance: closed(maintenance, &resource.provider, part).collect(),
+            first: u32::try_from(resource.first).unwrap_or(0),
+            processors: u32::try_from(resource.processors).unwrap_or(0),
+            name: resource.provider.clone(),
+        };
+        let drawn = run.resources()?.iter();
+        let drawn = drawn.filter(|it| !it.is_shared() && part.has_provider(&it.provider));
+        Ok(drawn.map(provider).collect())
+    }
+
+    fn label(&self, job: &JobRow, about: Option<&About>) -> String {
+        match self.labels {
+            BarLabels::JobId => job.job_id.to_string(),
+            BarLabels::User => user_of(job, about),
+            BarLabels::Name => format!("{}!{}", job.workload, job.job_id),
+            BarLabels::None => String::new(),
+        }
+    }
 }
 
 /// When attempts failed: a bag may lose several tasks in one.

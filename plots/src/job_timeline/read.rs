@@ -14,7 +14,7 @@ use crate::load::{Part, Tables};
 /// The timeline that is asked for.
 pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
     let title = ask.title(run.about()?, "a job and its attempts");
-    job_timeline(run, &title, &ask.part, ask.job).map(Figure::JobTimeline)
+    job_timeline(run, &title, &ask.part, ask.job(run)?).map(Figure::JobTimeline)
 }
 
 /// The timeline of the job with number `job` in the run; without it, of the first one with the
@@ -39,7 +39,7 @@ pub fn job_timeline(
         let title = title.to_owned();
         return Err(match job {
             None => PlotError::NoData { title, reason: "no job was sent anywhere" },
-            Some(job) => PlotError::NoJob(job),
+            Some(job) => PlotError::NoJob(job.to_string()),
         });
     };
     let mut attempts: Vec<&AttemptRow> =

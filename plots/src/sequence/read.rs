@@ -12,11 +12,12 @@ use crate::sequence::{Sequence, SequenceMessage};
 
 /// The chart that is asked for.
 pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
-    let what = match ask.job {
+    let job = ask.job(run)?;
+    let what = match job {
         Some(job) => format!("what was said of job {job}"),
         None => "what was said of one job".to_owned(),
     };
-    sequence(run, &ask.title(run.about()?, &what), &ask.part, ask.job).map(Figure::Sequence)
+    sequence(run, &ask.title(run.about()?, &what), &ask.part, job).map(Figure::Sequence)
 }
 
 /// What was said about the job with number `job` in the run; without it, about the first one about
@@ -43,7 +44,7 @@ pub fn sequence(
     let Some(job) = job.or(most).filter(|job| counts.contains_key(job)) else {
         let title = title.to_owned();
         return Err(match job {
-            Some(job) => PlotError::NoJob(job),
+            Some(job) => PlotError::NoJob(job.to_string()),
             None => PlotError::NoData { title, reason: "nobody says anything about a job" },
         });
     };

@@ -22,8 +22,60 @@ const PANELS_MAX: usize = 5;
 
 /// What is held of providers and of a grid over time, or who waits.
 pub(crate) fn asked(run: &Tables, ask: &Ask, shows: Shows) -> Result<Figure, PlotError> {
-    let what = if shows == Shows::Queue { "waiting jobs" } else { "utilisation" };
-    let (title, part) = (&ask.title(run.about()?, what), &ask.part);
+    of_one(run, ask, shows, &ask.title(run.about()?, what(shows))).map(Figure::Timeline)
+}
+
+fn what(shows: Shows) -> &'static str {
+    if shows == Shows::Queue { "waiting jobs" } else { "utilisation" }
+}
+
+/// The same of several runs below each other on one axis of time. Where providers are many, their sum is drawn of each
+/// run.
+pub(crate) fn compared(
+    runs: &[(String, Tables)],
+    ask: &Ask,
+    shows: Shows,
+) -> Result<Figure, PlotError> {
+    let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
+    let title = ask.title_of_several(&names, what(shows));
+    let drawn = runs.iter().map(|(_, run)| of_one(run, ask, shows, &title));
+    let drawn = drawn.collect::<Result<Vec<Timeline>, PlotError>>()?;
+    let many = drawn.iter().map(|it| it.parts.len()).sum::<usize>() > PANELS_MAX.max(runs.len());
+    let mut parts = Vec::new();
+    for (name, mut run) in names.iter().zip(drawn.clone()) {
+        if many {
+            run.parts = vec![sum(run.parts)];
+        }
+        let alone = run.parts.len() == 1;
+        parts.extend(run.parts.into_iter().map(|part| {
+            let name = if alone { (*name).to_owned() } else { format!("{name}, {}", part.name) };
+            TimelinePart { name, ..part }
+        }));
+    }
+    let mut drawn = drawn.into_iter();
+    let Some(first) = drawn.next() else {
+        return Err(PlotError::NoData { title, reason: "there is no run" });
+    };
+    if drawn.any(|it| it.clock != first.clock) {
+        let reason = "the runs begin at different dates: draw them without dates, or each alone";
+        return Err(PlotError::NoValues(reason.to_owned()));
+    }
+    Ok(Figure::Timeline(Timeline { parts, compares: true, ..first }))
+}
+
+/// All parts as one.
+fn sum(parts: Vec<TimelinePart>) -> TimelinePart {
+    let mut all = TimelinePart::default();
+    let whole: f64 = parts.iter().map(|part| part.capacity).sum();
+    for part in parts {
+        all.held.extend(part.held);
+        all.waits.extend(part.waits);
+    }
+    TimelinePart { capacity: whole, ..all }
+}
+
+fn of_one(run: &Tables, ask: &Ask, shows: Shows, title: &str) -> Result<Timeline, PlotError> {
+    let part = &ask.part;
     let drawn = match Shown::of(run)? {
         Shown { resources: false, .. } => timeline(run, title, part, shows)?,
         Shown { processors: false, .. } => of_grid(run, title, part, shows)?,
@@ -35,7 +87,7 @@ pub(crate) fn asked(run: &Tables, ask: &Ask, shows: Shows) -> Result<Figure, Plo
             Timeline { held: "in use", ..all }
         }
     };
-    Ok(Figure::Timeline(Timeline { clock: ask.clock(run)?, ..drawn }))
+    Ok(Timeline { clock: ask.clock(run)?, ..drawn })
 }
 
 /// What attempts held of the resources: slots, or the shares they reserve.
@@ -181,6 +233,7 @@ impl Panels {
             from,
             until,
             clock: None,
+            compares: false,
         }
     }
 }

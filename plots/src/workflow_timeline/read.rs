@@ -1,8 +1,9 @@
 //! The timeline of a workflow out of the folder of a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_results::JobRow;
+use haggle_results::critical::critical_path;
 use haggle_results::reader::{AttemptRow, InputRow, OutageRow};
 
 use crate::Figure;
@@ -31,7 +32,7 @@ struct Tried<'a> {
 pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
     let about = run.about()?;
     let title = |what: &str| ask.title(about, what);
-    workflow_timeline(run, title, &ask.part, ask.job).map(Figure::WorkflowTimeline)
+    workflow_timeline(run, title, &ask.part, ask.job(run)?).map(Figure::WorkflowTimeline)
 }
 
 /// The timeline of the workflow of which `job`, by its number in the run, is a task; without it, of the
@@ -47,7 +48,9 @@ pub fn workflow_timeline(
 ) -> Result<WorkflowTimeline, PlotError> {
     let jobs = run.jobs()?;
     let found = match job {
-        Some(job) => Some(jobs.iter().find(|row| row.job == job).ok_or(PlotError::NoJob(job))?),
+        Some(job) => {
+            Some(jobs.iter().find(|row| row.job == job).ok_or(PlotError::NoJob(job.to_string()))?)
+        }
         None => most_attempts(jobs),
     };
     let Some((row, workflow)) = found.and_then(|row| Some((row, row.in_workflow()?.0))) else {
@@ -78,13 +81,49 @@ pub fn workflow_timeline(
         let outage = |row: &OutageRow| Outage { from: row.failed, until: row.restored };
         Ok(outages_of(rows, name, part).map(outage).collect())
     };
-    let from = part.from.unwrap_or(row.submit);
-    let places = lanes(&places, tried);
+    // Tasks of one workflow are submitted together.
+    let start = row.submit;
+    let places = lanes(&places, tried, &critical(run, &tasks, &inputs)?);
     let places = places.into_iter().map(|(name, lanes)| {
-        Ok(WorkflowPlace { name: name.to_owned(), lanes, outages: outages(name)? })
+        let place = WorkflowPlace { name: name.to_owned(), lanes, outages: outages(name)? };
+        Ok(since(place, start))
     });
     let places = places.collect::<Result<Vec<_>, PlotError>>()?;
-    Ok(WorkflowTimeline { title, places, from, until: part.until })
+    let from = part.from.map_or(0.0, |from| from - start);
+    Ok(WorkflowTimeline { title, places, from, until: part.until.map(|until| until - start) })
+}
+
+/// The last attempts of the tasks on the critical path.
+fn critical(
+    run: &Tables,
+    tasks: &BTreeMap<i64, &JobRow>,
+    inputs: &[InputRow],
+) -> Result<BTreeSet<(i64, i64)>, PlotError> {
+    let slots = run.attempts()?.iter().filter(|it| it.slot().is_some());
+    let on_grid: BTreeSet<i64> = slots.map(|it| it.job).collect();
+    let tasks: Vec<&JobRow> = tasks.values().copied().collect();
+    let path = critical_path(&tasks, inputs, |job| on_grid.contains(&job.job));
+    Ok(path.into_iter().map(|it| (it.job, it.attempts)).collect())
+}
+
+/// The same place with its times since an instant.
+fn since(mut place: WorkflowPlace, start: f64) -> WorkflowPlace {
+    for it in place.lanes.iter_mut().flatten() {
+        let bar = &mut it.bar;
+        bar.start.iter_mut().for_each(|time| *time -= start);
+        for time in [&mut bar.dispatched, &mut bar.left, &mut bar.end] {
+            *time -= start;
+        }
+        for input in &mut it.inputs {
+            input.sent -= start;
+            input.arrived -= start;
+        }
+    }
+    for outage in &mut place.outages {
+        outage.from -= start;
+        outage.until.iter_mut().for_each(|time| *time -= start);
+    }
+    place
 }
 
 /// A task of the first workflow with the most attempts of its tasks.
@@ -140,7 +179,11 @@ fn label(task: &JobRow) -> String {
 type Lanes<'a> = (&'a str, Vec<Vec<TaskAttempt>>);
 
 /// Gives each attempt the first lane of its place that is free, and says where what it waited for came from.
-fn lanes<'a>(places: &[&'a str], tried: Vec<Tried<'_>>) -> Vec<Lanes<'a>> {
+fn lanes<'a>(
+    places: &[&'a str],
+    tried: Vec<Tried<'_>>,
+    critical: &BTreeSet<(i64, i64)>,
+) -> Vec<Lanes<'a>> {
     let mut free_from: Vec<Vec<f64>> = vec![Vec::new(); places.len()];
     let mut lane_of: BTreeMap<(i64, i64), (usize, usize)> = BTreeMap::new();
     for it in &tried {
@@ -164,7 +207,8 @@ fn lanes<'a>(places: &[&'a str], tried: Vec<Tried<'_>>) -> Vec<Lanes<'a>> {
             arrived,
         };
         let inputs = it.inputs.iter().map(input).collect();
-        all[place].1[lane].push(TaskAttempt { bar: it.bar, inputs });
+        let is_critical = critical.contains(&it.key);
+        all[place].1[lane].push(TaskAttempt { bar: it.bar, inputs, is_critical });
     }
     all
 }

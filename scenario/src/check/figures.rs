@@ -142,6 +142,7 @@ impl Check<'_> {
             if needed && !given {
                 let help = match key {
                     "x" => "add `x`: a sweep axis by its name",
+                    "metrics" => "add `metrics`, a list of metrics that add up",
                     _ => "add `metric`, such as \"mean-bounded-slowdown\"",
                 };
                 let message = format!("figure \"{kind}\" has no `{key}`");
@@ -160,7 +161,7 @@ impl Check<'_> {
                         "from" | "until" | "providers" | "dates" | "y-range" => {
                             format!("remove `{key}`")
                         }
-                        "metric" | "x" | "group-by" | "against" => {
+                        "metric" | "label" | "scale" | "x" | "group-by" | "against" => {
                             format!("remove `{key}`, or choose the kind \"bars\" or \"lines\"")
                         }
                         _ => {
@@ -205,8 +206,8 @@ impl Check<'_> {
         {
             self.unknown_name(&path.key("x"), "sweep axis", x.as_str(), axes);
         }
-        if let (Some(group), Some(metric)) = (&figure.group_by, &figure.metric)
-            && metric.is_whole()
+        if let (Some(group), Some(metric)) =
+            (&figure.group_by, figure.measured().find(|metric| metric.is_whole()))
             && GROUPS.contains(&group.as_str())
             && !axes.contains(&group.as_str())
         {
@@ -249,7 +250,8 @@ impl Check<'_> {
         }
         if let Some(group) = &figure.group_by {
             let axes = axes.iter().copied().filter(|_| figure.kind.measures());
-            let known: Vec<&str> = GROUPS.into_iter().chain(axes).collect();
+            let jobs = (figure.kind == FigureKind::Gantt).then_some("job");
+            let known: Vec<&str> = GROUPS.into_iter().chain(jobs).chain(axes).collect();
             if !known.contains(&group.as_str()) {
                 self.unknown_name(
                     &path.key("group-by"),

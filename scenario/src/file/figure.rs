@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-pub use haggle_plots::{FigureKind, ImageFormat, Shown};
+pub use haggle_plots::{BarLabels, FigureKind, ImageFormat, LegendPlace, Shown};
 use haggle_results::metrics::named::{Unit, title_and_unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::quantity::Metric;
-use crate::quantity::{AxisEnd, AxisRange, Name, PictureSize, TimeSpan};
+use crate::quantity::{AxisEnd, AxisRange, JobRef, Name, PictureSize, TimeSpan};
 
 /// A figure drawn when the results are there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,13 +22,17 @@ pub struct Figure {
     /// Image format.
     #[serde(default)]
     pub format: ImageFormat,
-    /// Width and height: "88x60mm" is a column of a paper, with letters of 8 points; "1600x900px" if not given.
+    /// Width and height: "88x60mm" is a column of a paper, with letters of 8 points; without it,
+    /// 1600 x 900 pixels, or higher where many panels need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<PictureSize>,
     /// Title above the figure; "" leaves it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 300))]
     pub title: Option<String>,
+    /// Where the legend stands; without it, beside the plot, or above where it would take much of its width.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub legend: Option<LegendPlace>,
     /// Providers that are drawn, or resources and sites of a grid; without it, all of them, but in
     /// a "resource-timeline" the first resource that had jobs and failed.
     #[serde(default)]
@@ -37,6 +41,12 @@ pub struct Figure {
     /// does: its number in the run; without it, the one with the most attempts, or messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<u32>,
+    /// Jobs that a "gantt" marks, such as `["north-jobs!5"]`: they have a thick edge and the others are pale.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobRef>,
+    /// What is written on the bars of a "gantt"; without it, "job_id".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<BarLabels>,
     /// Start of the time that is drawn; without it, the start of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<TimeSpan>,
@@ -50,8 +60,20 @@ pub struct Figure {
     /// What "bars" and "lines" measure, and "box" and "letter-values" show the spread of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<Metric>,
-    /// What "lines" has on its x axis: a sweep axis by its name; also "bars", "box" and "letter-values", which show
-    /// one run without it.
+    /// What the parts of "stacked-bars" measure, from the lowest part up: metrics of one unit that add up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<Metric>,
+    /// What is measured, on the y axis in place of the name of the metric; its unit follows. With `scale`, the label
+    /// has the unit, as in "lost work, node hours".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 300))]
+    pub label: Option<String>,
+    /// What values are multiplied by, as tables have them (times in seconds, shares from 0 to 1), in place of the unit
+    /// that suits them: 0.000277778 makes hours of seconds. The `label` has the unit then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
+    /// What "lines" has on its x axis: a sweep axis by its name; also "bars", "stacked-bars", "box" and "letter-values", which
+    /// show one run without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<Name>,
     /// How the values of "lines" lie on the x axis, if they are numbers or times above 0.
@@ -75,7 +97,7 @@ pub struct Figure {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whiskers: Option<Whiskers>,
     /// What gives each bar, box, line or curve: "provider", "user", "class", "workload", or for bars
-    /// and lines a sweep axis by its name; without it, the provider. Of a "gantt", what has a colour;
+    /// and lines a sweep axis by its name; without it, the provider. Of a "gantt", what has a colour, also "job";
     /// without it, the class, or the workload, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_by: Option<Name>,
@@ -109,12 +131,18 @@ impl Figure {
             format: ImageFormat::default(),
             size: None,
             title: None,
+            legend: None,
             providers: Vec::new(),
             job: None,
+            jobs: Vec::new(),
+            labels: None,
             from: None,
             until: None,
             dates: false,
             metric: None,
+            metrics: Vec::new(),
+            label: None,
+            scale: None,
             x: None,
             x_scale: None,
             y_scale: None,
@@ -128,9 +156,15 @@ impl Figure {
     }
 
     /// The keys that not every kind uses.
-    pub fn keys(&self) -> [FigureKey; 15] {
+    pub fn keys(&self) -> [FigureKey; 21] {
         let given = [
             ("metric", self.metric.is_some()),
+            ("metrics", !self.metrics.is_empty()),
+            ("label", self.label.is_some()),
+            ("scale", self.scale.is_some()),
+            ("legend", self.legend.is_some()),
+            ("labels", self.labels.is_some()),
+            ("jobs", !self.jobs.is_empty()),
             ("x", self.x.is_some()),
             ("x-scale", self.x_scale.is_some()),
             ("y-scale", self.y_scale.is_some()),
@@ -160,7 +194,9 @@ impl Figure {
         let unit = match key {
             "x-range" => self.kind.x_unit().unwrap_or(Unit::Seconds),
             _ if self.kind.is_ecdf() => Unit::Percent,
-            _ => self.metric.as_ref().map_or(Unit::Number, |it| title_and_unit(it.name()).1),
+            // Its label says in what the values are then.
+            _ if self.scale.is_some() => Unit::Number,
+            _ => self.measured().next().map_or(Unit::Number, |it| title_and_unit(it.name()).1),
         };
         match unit {
             Unit::Seconds => AxisEnd::Seconds(3600.0),
@@ -169,8 +205,32 @@ impl Figure {
         }
     }
 
+    /// The metrics that it names.
+    pub fn measured(&self) -> impl Iterator<Item = &Metric> {
+        self.metric.iter().chain(&self.metrics)
+    }
+
     /// What is wrong with the ends and scales of its axes: the key, why, and what to write.
     pub fn wrong_axes(&self) -> Option<(&'static str, String, String)> {
+        if let Some(scale) = self.scale {
+            if self.label.is_none() {
+                let why = "`scale` makes another unit, which nothing names".to_owned();
+                let help = "add `label`, with the unit: \"lost work, node hours\"";
+                return Some(("scale", why, help.to_owned()));
+            }
+            if !(scale.is_finite() && scale > 0.0) {
+                let why = format!("values cannot be multiplied by {scale}");
+                return Some(("scale", why, "choose a number above 0".to_owned()));
+            }
+        }
+        let unit = |metric: &Metric| title_and_unit(metric.name()).1;
+        if let Some((first, other)) = self.metrics.first().and_then(|first| {
+            Some((first, self.metrics.iter().find(|other| unit(other) != unit(first))?))
+        }) {
+            let why =
+                format!("\"{first}\" and \"{other}\" have different units, and do not add up");
+            return Some(("metrics", why, "choose metrics of one unit".to_owned()));
+        }
         for (key, range) in [("x-range", self.x_range), ("y-range", self.y_range)] {
             let Some(range) = range else { continue };
             let unit = self.unit_of(key);
@@ -189,7 +249,7 @@ impl Figure {
             }
             let cuts = range.low.is_some_and(|low| low.value() > 0.0)
                 || range.high.is_some_and(|high| high.value() <= 0.0);
-            if self.kind == FigureKind::Bars && !log && cuts {
+            if matches!(self.kind, FigureKind::Bars | FigureKind::StackedBars) && !log && cuts {
                 let why = "bars begin at 0, and would not show how values compare without it";
                 let help = "leave 0 on the axis, or choose the kind \"lines\" or \"box\"";
                 return Some((key, why.to_owned(), help.to_owned()));

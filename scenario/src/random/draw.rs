@@ -243,6 +243,7 @@ pub(super) fn quantities(format: &str) -> Option<&'static [&'static str]> {
         "bandwidth" => &["56 kbit/s", "1 Mbit/s", "10 Mbit/s", "100 Mbit/s", "1 Gbit/s"],
         "axis-range" => &["88%..100%", "1min..", "0.5..40"],
         "picture-size" => &["88x60mm", "400x300px", "1600x900px"],
+        "job" => &["0", "1", "2", "7", "w1!1"],
         "estimates" => &[
             "trace",
             "exact",

@@ -97,7 +97,7 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("Checkpoints", "store") => Role::Names(&[Provider, Metascheduler, Store, Store]),
         ("Link", "between") => Role::Names(&[Provider, Metascheduler, Store, User, Grid]),
         ("Partition", "between") => Role::Names(&[Provider, Metascheduler, User, Grid]),
-        ("Header", "description") | ("Figure", "title") => Role::Text,
+        ("Header", "description") | ("Figure", "title" | "label") => Role::Text,
         ("Workload", "log") => Role::Log,
         ("Recorded", "log") => Role::Record,
         ("Plans", "loads") => Role::Loads,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::scenario::quantity::{Bandwidth, TimeSpan};
 use crate::scenario::vocabulary::parser;
-use haggle_plots::{Figure, Gantt, GanttBar, GanttProvider, Size};
+use haggle_plots::{Figure, Gantt, GanttBar, GanttProvider};
 use haggle_workflows::Workflow;
 use haggle_workflows::schedule::{Metrics, Network, Problem, Schedule, StaticAlgorithm};
 use serde_json::json;
@@ -112,10 +112,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         say(&format!("note: of {tasks} with several processors, each takes one resource\n"));
     }
     if let Some(figure) = &args.gantt {
-        // Each policy has a panel, which has room for its ticks.
-        let Size { width, height } = Size::default();
-        let size = Size { width, height: height.max(200 * made.len() as u32 + 160) };
-        figure::draw(&Figure::Gantt(gantt(&workflow, &problem, &made)), size, figure, args.force)?;
+        let drawing = Figure::Gantt(gantt(&workflow, &problem, &made));
+        figure::draw(&drawing, drawing.size(), figure, args.force)?;
         say(&format!("drew {}\n", figure.display()));
     }
     Ok(Exit::Success)
@@ -203,6 +201,8 @@ fn gantt(workflow: &Workflow, problem: &Problem<'_>, made: &[Made]) -> Gantt {
             GanttBar {
                 label: workflow.task(task).name.to_string(),
                 job: i64::from(task.0),
+                is_task: false,
+                is_marked: false,
                 group,
                 first: placed.resource,
                 last: placed.resource,
@@ -214,8 +214,9 @@ fn gantt(workflow: &Workflow, problem: &Problem<'_>, made: &[Made]) -> Gantt {
         let all = workflow.ids().zip(&of_task).map(bar);
         all.filter(|bar| bar.start < bar.end).collect::<Vec<_>>()
     };
-    let panel = |Made { policy, schedule, .. }: &Made| GanttProvider {
+    let panel = |(run, Made { policy, schedule, .. }): (usize, &Made)| GanttProvider {
         name: policy.to_string(),
+        run,
         first: 0,
         processors: problem.resources() as u32, // counted in 32 bits
         bars: bars(schedule),
@@ -224,11 +225,13 @@ fn gantt(workflow: &Workflow, problem: &Problem<'_>, made: &[Made]) -> Gantt {
     };
     Gantt {
         title: format!("{} on {}", workflow.name(), count(problem.resources(), "resource")),
-        providers: made.iter().map(panel).collect(),
+        providers: made.iter().enumerate().map(panel).collect(),
         groups,
         group_label: String::new(),
         from: Some(0.0),
         until: None,
         clock: None,
+        by_job: false,
+        marked: Vec::new(),
     }
 }

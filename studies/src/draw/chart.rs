@@ -53,6 +53,7 @@ fn bars(shown: &Shown<'_>, (p, panel): (usize, &Named)) -> BarChart {
         values: (0..shown.x.len()).map(|x| value(s, x)).collect(),
     });
     BarChart {
+        stacked: false,
         title: title(shown, panel),
         x_label: shown.x_label(),
         y_label: shown.y_label(panel),

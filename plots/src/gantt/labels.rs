@@ -1,0 +1,99 @@
+//! Labels of bars: on the bar, smaller where that helps, or beside it where nothing else is.
+
+use std::collections::BTreeSet;
+
+use super::{Gantt, GanttBar, GanttProvider};
+use crate::frame::Panel;
+use crate::palette::{INK, WHITE, on};
+use crate::scene::{Anchor, Scene};
+use crate::type_face::width;
+
+/// Height of labels, pixels: at most, at least, and beside bars. Smaller ones cannot be read on a page.
+const SIZES: (f64, f64, f64) = (24.0, 15.0, 18.0);
+/// With more bars than this in a chart, labels beside bars would be noise.
+const BESIDE_MOST: usize = 120;
+
+/// Writes the labels of the bars of a provider; those of marked jobs alone if there are no other bars.
+pub(super) fn write(
+    scene: &mut Scene,
+    gantt: &Gantt,
+    (provider, panel): (&GanttProvider, &Panel),
+    marked_only: bool,
+) {
+    let bars = || provider.bars.iter().filter(|bar| bar.is_marked || !marked_only);
+    let mut written: BTreeSet<i64> = BTreeSet::new();
+    let mut left = Vec::new();
+    for bar in bars().filter(|bar| !bar.label.is_empty()) {
+        let edges = provider.edges(panel, bar);
+        match size_on(bar, edges) {
+            Some(size) => {
+                on_bar(scene, gantt, (bar, edges), size);
+                written.insert(bar.job);
+            }
+            None => left.push((bar, edges)),
+        }
+    }
+    let mut taken: Vec<[f64; 4]> = bars().map(|bar| provider.edges(panel, bar)).collect();
+    for (bar, edges) in left {
+        if (gantt.bars().count() > BESIDE_MOST && !bar.is_marked) || !written.insert(bar.job) {
+            continue;
+        }
+        match beside(panel, bar, edges, &taken) {
+            Some(place) => {
+                let [from, top, to, bottom] = place;
+                scene.wash(place, WHITE, 0.8);
+                let middle = ((from + to) / 2.0, (top + bottom) / 2.0);
+                scene.text(middle, &bar.label, SIZES.2, INK, Anchor::Middle);
+                taken.push(place);
+            }
+            None => {
+                written.remove(&bar.job);
+            }
+        }
+    }
+}
+
+/// The size of a label on its bar, if it fits.
+fn size_on(bar: &GanttBar, [left, top, right, bottom]: [f64; 4]) -> Option<f64> {
+    let (most, least, _) = SIZES;
+    let across = most * (right - left - 6.0) / width(&bar.label, most).max(1.0);
+    let size = across.min(bottom - top - 4.0).min(most);
+    (size >= least).then_some(size)
+}
+
+fn on_bar(
+    scene: &mut Scene,
+    gantt: &Gantt,
+    (bar, [left, top, right, bottom]): (&GanttBar, [f64; 4]),
+    size: f64,
+) {
+    let (x, y) = ((left + right) / 2.0, (top + bottom) / 2.0);
+    let ground = gantt.ground(bar);
+    if bar.failed || gantt.has_pattern(bar) {
+        // No lines lie behind labels.
+        let (wide, high) = (width(&bar.label, size) / 2.0 + 2.0, size * 0.45);
+        scene.rectangle([x - wide, y - high, x + wide, y + high], ground);
+    }
+    scene.text((x, y), &bar.label, size, on(ground), Anchor::Middle);
+}
+
+/// A place beside a bar where nothing else is: behind it, above it or below it.
+fn beside(
+    panel: &Panel,
+    bar: &GanttBar,
+    [left, top, right, bottom]: [f64; 4],
+    taken: &[[f64; 4]],
+) -> Option<[f64; 4]> {
+    let (long, high) = (width(&bar.label, SIZES.2) + 4.0, SIZES.2 * 0.8);
+    let (x, y) = ((left + right - long) / 2.0, (top + bottom - high) / 2.0);
+    let places = [(right + 3.0, y), (x, top - high - 3.0), (x, bottom + 3.0)];
+    let places = places.map(|(from, above)| [from, above, from + long, above + high]);
+    let inside = |it: &[f64; 4]| {
+        it[0] >= panel.left && it[2] <= panel.right && it[1] >= panel.top && it[3] <= panel.bottom
+    };
+    let apart = |one: &[f64; 4], other: &[f64; 4]| {
+        one[2] <= other[0] || other[2] <= one[0] || one[3] <= other[1] || other[3] <= one[1]
+    };
+    let free = |it: &[f64; 4]| inside(it) && taken.iter().all(|other| apart(it, other));
+    places.into_iter().find(free)
+}
