@@ -125,7 +125,7 @@ impl Provider {
                         lost_tasks.push((slot, tasks));
                     }
                 }
-                Held::Part | Held::Coallocated(_) | Held::Booked(_) => {}
+                Held::Expected(_) | Held::Part | Held::Coallocated(_) | Held::Booked(_) => {}
             }
         }
         self.nodes.failed(now, &failed);
