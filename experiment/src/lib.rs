@@ -20,6 +20,7 @@ mod in_code;
 mod maintenance;
 mod mapping;
 mod memory;
+mod networks;
 pub mod plans;
 pub mod random;
 mod reservations;
