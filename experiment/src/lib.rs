@@ -26,6 +26,7 @@ pub mod random;
 mod reservations;
 mod resuming;
 pub mod run;
+mod run_metrics;
 mod seating;
 pub mod sweep;
 pub mod threads;
