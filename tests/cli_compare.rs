@@ -359,10 +359,25 @@ fn sweeps_are_paired_by_variant_and_seed() {
     exit code: 2
     ----- stdout -----
     ----- stderr -----
-    error: no metric "span" in the runs that both sweeps have
+    error: no metric "span" in these runs
 
-    hint: metrics are the columns of runs.csv behind the axes
+    hint: metrics are the columns of runs.csv behind the axes, and those of groups in aggregate.csv
     "#);
+    // What figures and aggregate.csv know is known here, too, in any spelling.
+    let group = "class.external.mean-turnaround-time";
+    let sweeps = folder.haggle(&["compare", "again", "other", "--metric", group]);
+    assert!(
+        sweeps.contains("  policy=easy/speed=1  class.external.mean_turnaround_time"),
+        "{sweeps}"
+    );
+    let against = ["compare", "again", "--against", "policy=easy", "--metric", group];
+    let against = folder.haggle(&against);
+    assert!(against.contains("  class.external.mean_turnaround_time  1"), "{against}");
+    let runs =
+        ["compare", "easy", "fcfs", "--jobs", "0", "--metric", group, "--metric", "makespan"];
+    let shown = folder.haggle(&runs);
+    assert!(shown.contains("class.external.mean_turnaround_time"), "{shown}");
+    assert!(shown.contains("makespan") && !shown.contains("utilisation"), "{shown}");
     insta::assert_snapshot!(folder.haggle(&["compare", "again", "easy"]), @r#"
     exit code: 2
     ----- stdout -----

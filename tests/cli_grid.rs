@@ -93,6 +93,7 @@ fn jobs_share_a_resource_and_data_take_time() {
       makespan 12 s (0.0 days)
       0 failures, availability 100.00 %, busy 75.00 %; 3 attempts, 0 jobs lost
       of all work 100.00 % useful, 0.00 % lost, 0.00 % duplicate, 0.00 % in progress
+      network: 8 Mbit/s; data took 16.67 % of the time in slots
 
                                       mean         std      median        95 %         max
     waiting time, s                   2.67        2.89        1.00        5.50        6.00

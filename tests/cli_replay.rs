@@ -148,6 +148,18 @@ fn without_a_policy_it_is_easy() {
     assert_eq!(folder.haggle(&["replay", "log.swf"]), easy);
 }
 
+/// No log has keys, and no option gives any.
+#[test]
+fn an_order_by_keys_that_no_job_has_is_warned_about() {
+    let folder = Folder::with(&[("log.swf", LOG)]);
+    let warned =
+        "warning: `order = \"key\"` of provider \"machine\" has no effect: no job has a key";
+    let replay = ["replay", "log.swf", "--order"];
+    let said = |order| stderr_of(&folder.haggle(&[&replay[..], &[order]].concat())).to_owned();
+    assert!(said("key").contains(warned), "{}", said("key"));
+    assert!(!said("shortest").contains("has no effect"), "{}", said("shortest"));
+}
+
 #[test]
 fn several_policies_stand_side_by_side() {
     let folder = Folder::with(&[("log.swf", &format!("{LOG}{WIDE}"))]);

@@ -419,6 +419,94 @@ fn figures_of_single_runs_are_drawn_when_asked_for() {
     assert!(folder.path().join("drawn/seed=1/gantt.png").exists(), "{shown}");
 }
 
+/// Also of runs that were done without them; what is drawn is not drawn again.
+#[test]
+fn figures_of_runs_that_are_done_are_drawn_when_asked_for() {
+    let sweep = format!("{VALID}\n[[figure]]\nkind = \"gantt\"\n[sweep]\nreplications = 2\n");
+    let folder = Folder::with(&[("sweep.toml", &sweep)]);
+    let with_figures = ["sweep", "sweep.toml", "-o", "out", "--figures"];
+    folder.haggle(&with_figures[..4]);
+    let without = results(&folder, "out");
+    let shown = folder.haggle(&with_figures);
+    let said = "2 of 2 runs are done already; figures that they lack are drawn\n";
+    assert!(stderr_of(&shown).contains(said), "{shown}");
+    let drawn = results(&folder, "out");
+    let new = ["seed=1/gantt.png", "seed=2/gantt.png"];
+    assert_eq!(differing(&without, &drawn), new, "{shown}");
+    // Somebody's own picture stays.
+    fs::write(folder.path().join("out/seed=1/gantt.png"), "mine").expect("it can be written");
+    folder.haggle(&with_figures);
+    assert_eq!(folder.read("out/seed=1/gantt.png"), "mine");
+}
+
+/// A summary says what is without effect in its run, and not what is in a sweep around it.
+#[test]
+fn a_run_says_nothing_of_replications() {
+    let listed = ONE_LOG_DAMAGED.replace("\"damaged.swf\", ", "");
+    let folder = Folder::with(&[("sweep.toml", &listed), ("whole.swf", WHOLE_LOG)]);
+    let sweep = ["sweep", "sweep.toml", "-o", "out"];
+    let shown = folder.haggle(&sweep);
+    let vain = "`replications` of the sweep has no effect";
+    assert!(stderr_of(&shown).contains(vain), "{shown}");
+    let told = folder.tree("out");
+    let summaries = told.iter().filter(|(name, _)| name.ends_with("summary.json"));
+    let summaries = Vec::from_iter(summaries.map(|it| String::from_utf8_lossy(it.1)));
+    assert_eq!(summaries.len(), 2, "{shown}");
+    assert!(summaries.iter().all(|text| !text.contains("replications")), "{summaries:?}");
+}
+
+/// All replications differ by the latencies between two sites only: milliseconds in minutes.
+#[test]
+fn intervals_that_say_nothing_are_warned_about() {
+    let grid = r#"
+[[workload]]
+name = "flows"
+model = "workflows"
+workflows = { count = 1, files = ["one.json"] }
+
+[[user]]
+name = "users"
+workload = "flows"
+submits-to = "grid"
+
+[grid]
+policy = "workflow"
+period = "0s"
+
+[[grid.site]]
+name = "alpha"
+resources = 2
+mips = 2
+
+[[grid.site]]
+name = "beta"
+resources = 2
+mips = 2
+
+[[figure]]
+kind = "bars"
+metric = "makespan"
+x = "prepare"
+
+[sweep]
+replications = 3
+
+[[sweep.axis]]
+name = "prepare"
+path = "grid.prepare"
+values = ["0s", "1s"]
+"#;
+    let task = r#"{"name": "one", "schemaVersion": "1.4", "workflow": {"tasks": [
+        {"name": "a", "type": "compute", "runtimeInSeconds": 1000, "parents": [],
+         "files": [{"link": "input", "name": "raw", "sizeInBytes": 100000000}]}]}}"#;
+    let folder = Folder::with(&[("sweep.toml", grid), ("one.json", task)]);
+    let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out"]);
+    let warned = "the confidence intervals are below a thousandth of the means at 2 of 2 points";
+    assert!(stderr_of(&shown).contains(warned), "{shown}");
+    // The table has what the figure shows.
+    assert!(stdout_of(&shown).contains("makespan"), "{shown}");
+}
+
 #[test]
 fn status_says_what_is_there_of_a_sweep_that_nobody_submitted() {
     let folder = Folder::with(&[("sweep.toml", &scenario(10))]);

@@ -101,6 +101,25 @@ fn a_sweep_warns_only_about_what_no_variant_reads() {
 }
 
 #[test]
+fn an_order_by_keys_needs_keys() {
+    let plain = QUEUE.replace("max-attempts = 3", "policy = { name = \"easy\", order = \"key\" }");
+    let keyed = plain.replacen("run = \"60s\"", "run = \"60s\", key = 2", 1);
+    let step = plain.replacen(
+        "[[provider]]",
+        "[[workload.step]]\nstep = \"key\"\nby = \"user\"\n\n[[provider]]",
+        1,
+    );
+    let folder =
+        Folder::with(&[("plain.toml", &plain), ("keyed.toml", &keyed), ("step.toml", &step)]);
+    let said = |name| stderr_of(&folder.haggle(&["validate", name])).to_owned();
+    let warned = "`order = \"key\"` of provider \"north\" has no effect: no job has a key";
+    assert!(said("plain.toml").contains(warned), "{}", said("plain.toml"));
+    for name in ["keyed.toml", "step.toml"] {
+        assert!(!said(name).contains("has no effect"), "{}", said(name));
+    }
+}
+
+#[test]
 fn disclosure_that_nobody_asks_for_is_warned_about() {
     let scenario = |level: &str| {
         QUEUE.replace("max-attempts = 3", &format!("disclosure = \"{level}\"")).replace(

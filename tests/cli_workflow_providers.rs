@@ -86,9 +86,9 @@ fn columns(text: &str, names: &[&str], since: f64) -> Vec<Vec<String>> {
     lines.map(cells).collect()
 }
 
-/// By hand, 1 MB takes 1 s after the latency of 1 s, as does a message. Task a: 4 s for its input, 1 s to be
-/// submitted, 100 s; its user hears of its end at 106 s. Task b: 2 s for 1 MB, and 1 s; task c is where its data are.
-/// Task d is where b was, and has 1 MB from c, which its user knows to be over at 508 s.
+/// By hand, 1 MB takes 1 s after the latency of 1 s, as does a message. Task a: 2 s until it is accepted, 4 s for its
+/// input, 1 s to say so, 100 s; its user hears of its end at 108 s. Task b: 2 s, 2 s for 1 MB, and 1 s; task c is where its
+/// data are. Task d is where b was, and has 1 MB from c, which its user knows to be over at 510 s.
 #[test]
 fn tasks_run_when_their_data_have_come() {
     let text = world("count = 1\nfiles = [\"diamond.json\"]", "");
@@ -102,25 +102,25 @@ fn tasks_run_when_their_data_have_come() {
     let mut jobs = columns(&folder.read("out/jobs.csv"), &names, since);
     jobs.sort();
     let expected = [
-        ["0", "north", "1", "", "5", "5", "105"],
-        ["1", "south", "2", "106", "109", "109", "309"],
-        ["2", "north", "4", "106", "107", "107", "507"],
-        ["3", "south", "1", "508", "511", "511", "561"],
+        ["0", "north", "1", "", "7", "7", "107"],
+        ["1", "south", "2", "108", "113", "113", "313"],
+        ["2", "north", "4", "108", "109", "109", "509"],
+        ["3", "south", "1", "510", "515", "515", "565"],
     ];
     assert_eq!(jobs, expected);
     let names = ["made_by", "bytes", "sender", "receiver", "sent_time", "arrival_time"];
     let inputs = columns(&folder.read("out/inputs.csv"), &names, since);
     let expected = [
-        ["", "3000000", "broker", "north", "0", "4"],
+        ["", "3000000", "broker", "north", "2", "6"],
         ["0", "2000000", "north", "north", "", ""],
-        ["0", "1000000", "north", "south", "106", "108"],
+        ["0", "1000000", "north", "south", "110", "112"],
         ["1", "4000000", "south", "south", "", ""],
-        ["2", "1000000", "north", "south", "508", "510"],
+        ["2", "1000000", "north", "south", "512", "514"],
     ];
     assert_eq!(inputs, expected);
     let names = ["tasks_done", "starting_time", "finish_time", "critical_path", "data", "attempts"];
     let found = columns(&flows, &names, since);
-    assert_eq!(found, [["4", "5", "561", "550.0", "5000000", "4"]]);
+    assert_eq!(found, [["4", "7", "565", "550.0", "5000000", "4"]]);
     let told = folder.haggle(&["explain", "out", "3"]);
     let way = [
         "data, s",
@@ -167,13 +167,13 @@ const PAIR: &str = r#"{
   }
 }"#;
 
-/// By hand, 1 MB takes 1 s after the latency of 1 s. Tasks a and b go to a provider each, and their inputs leave by the access
-/// link of the broker: each has half of it until 5 s, when that of a is there, and that of b has 2 MB left. By themselves they
-/// would be there at 3 s and at 5 s. Nothing is in the way of the input of c.
+/// By hand, 1 MB takes 1 s after the latency of 1 s. Tasks a and b are accepted by a provider each at 2 s, and their inputs leave
+/// by the access link of the broker: each has half of it until 7 s, when that of a is there, and that of b has 2 MB left. By
+/// themselves they would be there at 5 s and at 7 s. Nothing is in the way of the input of c.
 #[test]
 fn data_that_share_a_link_come_later() {
     let text = world("count = 1\nfiles = [\"pair.json\"]", "");
-    for (sharing, arrivals) in [("literal", ["5", "7"]), ("max-min", ["5", "7"]), ("", ["3", "5"])]
+    for (sharing, arrivals) in [("literal", ["7", "9"]), ("max-min", ["7", "9"]), ("", ["5", "7"])]
     {
         let key = format!("[network]\nsharing = \"{sharing}\"");
         let text =
@@ -187,20 +187,69 @@ fn data_that_share_a_link_come_later() {
         let names = ["made_by", "bytes", "sender", "receiver", "sent_time", "arrival_time"];
         let inputs = columns(&folder.read("out/inputs.csv"), &names, since);
         let [a, b] = arrivals;
-        // Task b ends 200 s after it was submitted, which its user hears 1 s later, as the provider heard of it.
-        let sent = b.parse::<i64>().expect("seconds") + 202;
+        // Task b ends 200 s after its provider heard of its data, which its user hears 1 s later, as the provider did. Task c is
+        // accepted 2 s later.
+        let arrived = b.parse::<i64>().expect("seconds");
+        let sent = arrived + 204;
         let (sent, came) = (sent.to_string(), (sent + 2).to_string());
         let expected = [
-            ["", "2000000", "broker", "north", "0", a],
-            ["", "4000000", "broker", "south", "0", b],
+            ["", "2000000", "broker", "north", "2", a],
+            ["", "4000000", "broker", "south", "2", b],
             ["0", "1000000", "north", "north", "", ""],
             ["1", "1000000", "south", "north", &sent, &came],
         ];
         assert_eq!(inputs, expected);
         let told = folder.haggle(&["explain", "out", "1"]);
         let transfers = told.lines().find(|line| line.contains("data transfers")).expect("a part");
-        assert!(transfers.split_whitespace().any(|cell| cell == b), "{told}");
+        let took = (arrived - 2).to_string();
+        assert!(transfers.split_whitespace().any(|cell| cell == took), "{told}");
     }
+}
+
+/// Twenty tasks of 100 s that need nothing but 1 MB each.
+fn fan() -> String {
+    let task = |number: usize| {
+        format!(
+            r#"{{"name": "t{number}", "type": "compute", "runtimeInSeconds": 100, "parents": [],
+                "files": [{{"link": "input", "name": "in{number}", "sizeInBytes": 1000000}}]}}"#
+        )
+    };
+    let tasks = Vec::from_iter((0..20).map(task)).join(",");
+    format!(r#"{{"name": "fan", "schemaVersion": "1.4", "workflow": {{"tasks": [{tasks}]}}}}"#)
+}
+
+/// One second on the way does not double the makespan: each of two providers of one processor has ten tasks, and the last is
+/// done after 1 + 10 x 100 s. The network is named where it decides: 1 s of the critical path of 1001 s.
+#[test]
+fn tasks_on_their_way_are_placed_as_if_they_were_there() {
+    let text = world("count = 1\nfiles = [\"fan.json\"]", "");
+    let text = text.replace("latency = \"1s\"\n", "").replace("processors = 4", "processors = 1");
+    for (placement, more) in [
+        ("minimum-completion-time", ""),
+        ("least-loaded", "disclosure = \"load\"\n"),
+        ("next-fit", ""),
+        ("round-robin", ""),
+    ] {
+        let text = text
+            .replace("\"round-robin\"", &format!("\"{placement}\""))
+            .replace("processors = 1\n", &format!("processors = 1\n{more}"));
+        let folder = Folder::with(&[("world.toml", &text), ("fan.json", &fan())]);
+        let ran = run(&folder);
+        assert!(ran.contains("turnaround time 1001.0 s"), "{placement}: {ran}");
+        assert!(
+            ran.contains("  network: 8 Mbit/s; data took 0.10 % of the critical paths\n"),
+            "{ran}"
+        );
+        let jobs = columns(&folder.read("out/jobs.csv"), &["provider"], 0.0);
+        assert_eq!(jobs.iter().filter(|row| row[0] == "north").count(), 10, "{placement}");
+        let verified = folder.haggle(&["verify", "world.toml"]);
+        assert!(verified.starts_with("exit code: 0\n"), "{verified}");
+    }
+    // Without a word on it, it is a default, and that is said.
+    let text = text.replace("bandwidth = \"8 Mbit/s\"\n", "");
+    let folder = Folder::with(&[("world.toml", &text), ("fan.json", &fan())]);
+    let ran = run(&folder);
+    assert!(ran.contains("  network: 1 Gbit/s (default); data took "), "{ran}");
 }
 
 /// Metaschedulers may be down while data arrive, and tasks withdrawn while theirs are on the way; drivers agree, and so do

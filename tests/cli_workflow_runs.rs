@@ -76,6 +76,47 @@ messages = "none"
     )
 }
 
+/// The network is named with what is a default in it, and data take the time of the critical path that `explain` tells of.
+/// A horizon of a week does not lower the share of the makespan in which resources are busy.
+#[test]
+fn a_network_that_decides_is_named() {
+    let text = world("count = 1\nfiles = [\"diamond.json\"]", "workflow")
+        .replace("information = { mode = \"immediate\" }\n", "")
+        .replace(
+            "network = { model = \"constant\", bandwidth = \"8 Mbit/s\", latency = \"0s\" }\n",
+            "",
+        );
+    let text = format!("{text}\n[scenario]\nhorizon = \"7d\"\n");
+    let folder = Folder::with(&[("world.toml", &text), ("diamond.json", DIAMOND)]);
+    let shown = run(&folder);
+    let network = "  network: 1 Gbit/s in sites, 5 Mbit/s between them (defaults); data took ";
+    let known = "  the scheduler knows resources as they were up to 300 s ago (default)\n";
+    assert!(shown.contains(network) && shown.contains(known), "{shown}");
+    assert!(shown.contains(" of the makespan, 0."), "{shown}");
+    let summary: serde_json::Value =
+        serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+    let share = summary["grid"]["workflows"]["data_of_critical_path"].as_f64().expect("a share");
+    let told = folder.haggle(&["explain", "out", "3", "--json"]);
+    let told: serde_json::Value =
+        serde_json::from_str(crate::command::stdout_of(&told)).expect("JSON");
+    let path = told["workflow"]["path"].as_array().expect("a way");
+    let part = |part: &serde_json::Value| {
+        let time = |column: &str| part[column].as_f64().unwrap_or_default();
+        (part["part"] == "transfers", time("waiting") + time("running"))
+    };
+    let parts = path.iter().flat_map(|step| step["parts"].as_array().expect("parts")).map(part);
+    let (mut data, mut all) = (0.0, 0.0);
+    for (is_data, time) in parts {
+        all += time;
+        data += if is_data { time } else { 0.0 };
+    }
+    assert!(data > 0.0 && (share - data / all).abs() < 1e-6, "{share}, {data} of {all}");
+    let makespan = summary["makespan"].as_f64().expect("a time");
+    let grid = |key: &str| summary["grid"][key].as_f64().expect("a share");
+    let week = 7.0 * 86_400.0;
+    assert!((grid("busy_of_makespan") * makespan - grid("busy") * week).abs() < 1e-3, "{summary}");
+}
+
 fn run(folder: &Folder) -> String {
     folder.haggle(&["run", "world.toml", "-o", "out", "--check", "--quiet", "--no-figures"])
 }

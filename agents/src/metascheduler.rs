@@ -1,5 +1,6 @@
 //! Metaschedulers: they place external jobs and know of the providers only
-//! what these answer. A task of a workflow is submitted to its provider when all that it needs is there.
+//! what these answer. A task of a workflow is submitted to its provider ahead of the data that it needs, so that the
+//! provider counts it when it is asked about the next job; its data are sent when it has been accepted.
 
 mod staging;
 
@@ -67,8 +68,8 @@ enum Stage {
     Backlog,
     /// Providers are being asked or tried.
     Open(Open),
-    /// What it needs is on its way to the provider that is to be tried; its turn is over meanwhile.
-    Staging(Open, Staged),
+    /// A provider has accepted it, and what it needs is on its way there.
+    Staging(Staged),
     /// A provider has it.
     Placed,
 }
@@ -78,6 +79,8 @@ enum Stage {
 struct Open {
     /// The provider that looks at it.
     tried: Option<ActorId>,
+    /// Whether it was submitted there ahead of its data.
+    ahead: bool,
     /// Provider from which turns are counted.
     turn: usize,
     /// Answers so far: by provider, or in the order of asking where one is asked after the other.
@@ -112,7 +115,7 @@ impl Entry<Stage> {
     fn open(&mut self) -> Option<&mut Open> {
         match &mut self.stage {
             Stage::Open(open) => Some(open),
-            Stage::Backlog | Stage::Staging(..) | Stage::Placed => None,
+            Stage::Backlog | Stage::Staging(_) | Stage::Placed => None,
         }
     }
 }
@@ -172,6 +175,7 @@ impl Metascheduler {
         }
         entry.stage = Stage::Open(Open {
             tried: None,
+            ahead: false,
             turn,
             answers: match question {
                 Question::EstimateOfAll | Question::LoadOfAll => vec![None; providers],
@@ -248,7 +252,7 @@ impl Metascheduler {
         let next = open.next_candidate(providers.len(), &mut self.stream);
         open.tried = next.map(|best| providers[best]);
         match open.tried {
-            Some(best) => self.stage(now, id, best, out),
+            Some(best) => self.submit(now, id, best, out),
             None => {
                 self.open -= 1;
                 self.desk.refuse(id, Refusal::NoProvider, out);
@@ -256,31 +260,39 @@ impl Metascheduler {
         }
     }
 
-    /// Lets what a job needs be sent to the provider that is to be tried, and submits it there when
-    /// all has arrived.
-    fn stage(&mut self, now: Time, id: JobId, at: ActorId, out: &mut Outbox) {
+    /// Submits a job to the provider that is to be tried: ahead of what it needs, if some of that is elsewhere.
+    fn submit(&mut self, now: Time, id: JobId, at: ActorId, out: &mut Outbox) {
+        let Some(entry) = self.desk.get_mut(id) else { return };
+        let submission = entry.submission.clone();
+        let ends = (self.config.me, at);
+        let staged = self.outputs.staged(now, &submission.job, ends, &self.config.ways);
+        let ahead = staged.as_ref().is_some_and(Staged::moves);
+        if let Some(open) = entry.open() {
+            open.ahead = ahead;
+        }
+        if ahead {
+            return out.send(at, SubmissionMessage::SubmitAhead(submission));
+        }
+        if let Some(staged) = staged {
+            out.observe(Observation::Staged(Box::new(staged)));
+        }
+        out.send(at, SubmissionMessage::Submit(submission));
+    }
+
+    /// Lets what a job needs be sent to the provider that has accepted it.
+    fn send_data(&mut self, now: Time, id: JobId, at: ActorId, out: &mut Outbox) {
         let Some(entry) = self.desk.get_mut(id) else { return };
         let ends = (self.config.me, at);
         let job = &entry.submission.job;
-        let Some(staged) = self.outputs.staged(now, job, ends, &self.config.ways) else {
-            return out.send(at, SubmissionMessage::Submit(entry.submission.clone()));
-        };
-        match std::mem::replace(&mut entry.stage, Stage::Placed) {
-            Stage::Open(open) if staged.moves() => {
-                match (&self.config.ways, staged.arrived()) {
-                    (&DataWays::Shared(network), _) => self.transfers.start(network, &staged, out),
-                    (_, Some(arrival)) => out.set(arrival, Timer::InputsArrive { job: id }),
-                    (_, None) => {}
-                }
-                entry.stage = Stage::Staging(open, staged);
-                self.open -= 1;
+        let Some(staged) = self.outputs.staged(now, job, ends, &self.config.ways) else { return };
+        match (&self.config.ways, staged.arrived()) {
+            (&DataWays::Shared(network), _) => self.transfers.start(network, &staged, out),
+            (DataWays::Apart(_), Some(arrival)) => {
+                out.set(arrival, Timer::InputsArrive { job: id })
             }
-            stage => {
-                entry.stage = stage;
-                out.observe(Observation::Staged(Box::new(staged)));
-                out.send(at, SubmissionMessage::Submit(entry.submission.clone()));
-            }
+            (DataWays::Apart(_), None) => {}
         }
+        entry.stage = Stage::Staging(staged);
     }
 
     /// What the network has moved is there: it may be the last that its task needs.
@@ -292,7 +304,7 @@ impl Metascheduler {
         // One whose task was withdrawn meanwhile is not under way any more.
         let Some((job, place)) = self.transfers.end(number) else { return true };
         let Some(entry) = self.desk.get_mut(job) else { return true };
-        if let Stage::Staging(_, staged) = &mut entry.stage {
+        if let Stage::Staging(staged) = &mut entry.stage {
             staged.arrive(place, at);
             if staged.is_there() {
                 return self.on_inputs_arrived(job, out);
@@ -302,27 +314,28 @@ impl Metascheduler {
     }
 
     fn on_inputs_arrived(&mut self, id: JobId, out: &mut Outbox) -> bool {
-        let Some(entry) = self.desk.get_mut(id) else { return false };
-        match std::mem::replace(&mut entry.stage, Stage::Backlog) {
-            Stage::Staging(open, staged) => {
-                entry.stage = Stage::Open(open);
-                self.open += 1;
-                out.send(staged.at, SubmissionMessage::Submit(entry.submission.clone()));
-                out.observe(Observation::Staged(Box::new(staged)));
-                true
-            }
-            stage => {
-                entry.stage = stage;
-                false
-            }
-        }
+        let Some(staged) = self.stop_staging(id) else { return false };
+        out.send(staged.at, SubmissionMessage::DataArrived { job: id });
+        out.observe(Observation::Staged(Box::new(staged)));
+        true
     }
 
     /// What a job needs and is on its way does not go on.
     fn cut_off(&mut self, now: Time, id: JobId, out: &mut Outbox) {
-        let Some(entry) = self.desk.get_mut(id) else { return };
-        if let Stage::Staging(_, staged) = &entry.stage {
-            out.observe(Observation::Staged(Box::new(staged.clone().cut_off(now))));
+        if let Some(staged) = self.stop_staging(id) {
+            out.observe(Observation::Staged(Box::new(staged.cut_off(now))));
+        }
+    }
+
+    /// What a job needs is not on its way any more.
+    fn stop_staging(&mut self, id: JobId) -> Option<Staged> {
+        let entry = self.desk.get_mut(id)?;
+        match std::mem::replace(&mut entry.stage, Stage::Placed) {
+            Stage::Staging(staged) => Some(staged),
+            stage => {
+                entry.stage = stage;
+                None
+            }
         }
     }
 
@@ -334,15 +347,19 @@ impl Metascheduler {
 
     /// A provider that was tried has the job, as it says or as what it says of the job shows:
     /// messages may overtake each other.
-    fn on_accepted(&mut self, provider: ActorId, job: JobId, out: &mut Outbox) {
+    fn on_accepted(&mut self, now: Time, provider: ActorId, job: JobId, out: &mut Outbox) {
         let Some(entry) = self.tried_by(provider, job) else { return };
         entry.at = Some(provider);
+        let sends_data = entry.open().is_some_and(|open| open.ahead) && !entry.withdrawn;
         entry.stage = Stage::Placed;
         if entry.withdrawn {
             out.send(provider, SubmissionMessage::Withdraw { job });
         }
         out.send(entry.submitter, SubmissionMessage::Accepted { job });
         self.open -= 1;
+        if sends_data {
+            self.send_data(now, job, provider, out);
+        }
     }
 
     fn on_refused(&mut self, now: Time, provider: ActorId, job: JobId, out: &mut Outbox) -> bool {
@@ -354,30 +371,47 @@ impl Metascheduler {
     }
 
     fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
-        let idle =
-            |entry: &Entry<Stage>| matches!(entry.stage, Stage::Backlog | Stage::Staging(..));
-        if self.desk.withdraw(from, job, out) == Withdrawal::Here
-            && self.desk.get(job).is_some_and(idle)
-        {
+        let has_data_on_the_way = |entry: &Entry<Stage>| {
+            entry.submitter == from && matches!(entry.stage, Stage::Staging(_))
+        };
+        if self.desk.get(job).is_some_and(has_data_on_the_way) {
             match self.config.ways {
                 DataWays::Shared(network) => self.transfers.abort(network, job, out),
                 DataWays::Apart(_) => out.stop(Timer::InputsArrive { job }),
             }
             self.cut_off(now, job, out);
+        }
+        let waits = |entry: &Entry<Stage>| matches!(entry.stage, Stage::Backlog);
+        if self.desk.withdraw(from, job, out) == Withdrawal::Here
+            && self.desk.get(job).is_some_and(waits)
+        {
             self.desk.cancel(now, job, out);
         }
     }
 
     /// What a provider says about a job that it has goes on to its submitter.
-    fn relay(&mut self, from: ActorId, job: JobId, message: SubmissionMessage, out: &mut Outbox) {
-        self.on_accepted(from, job, out);
+    fn relay(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        message: (JobId, SubmissionMessage),
+        out: &mut Outbox,
+    ) {
+        let (job, message) = message;
+        self.on_accepted(now, from, job, out);
         if let Some(entry) = self.desk.at(job, from) {
             out.send(entry.submitter, message);
         }
     }
 
-    fn on_finished(&mut self, from: ActorId, job: JobId, outcome: JobOutcome, out: &mut Outbox) {
-        self.on_accepted(from, job, out);
+    fn on_finished(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        (job, outcome): (JobId, JobOutcome),
+        out: &mut Outbox,
+    ) {
+        self.on_accepted(now, from, job, out);
         if self.desk.at(job, from).is_some()
             && let Some(entry) = self.desk.finish(job, outcome, out)
             && outcome == JobOutcome::Completed
@@ -402,14 +436,16 @@ impl Metascheduler {
                 return true;
             }
             SubmissionMessage::Refused { job, .. } => return self.on_refused(now, from, job, out),
-            SubmissionMessage::Accepted { job } => self.on_accepted(from, job, out),
+            SubmissionMessage::Accepted { job } => self.on_accepted(now, from, job, out),
             SubmissionMessage::Finished { job, outcome } => {
-                self.on_finished(from, job, outcome, out);
+                self.on_finished(now, from, (job, outcome), out);
             }
             SubmissionMessage::Started { job } | SubmissionMessage::NotWithdrawn { job } => {
-                self.relay(from, job, message, out);
+                self.relay(now, from, (job, message), out);
             }
-            SubmissionMessage::Promise { .. } => return false,
+            SubmissionMessage::Promise { .. }
+            | SubmissionMessage::SubmitAhead(_)
+            | SubmissionMessage::DataArrived { .. } => return false,
         }
         is_provider
     }

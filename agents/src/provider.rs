@@ -5,6 +5,7 @@ mod agreement;
 mod coallocation;
 mod deciding;
 mod displaced;
+mod expected;
 mod failures;
 mod load;
 mod maintenance;
@@ -38,6 +39,7 @@ use haggle_scheduling::{
 use self::agreement::Agreements;
 use self::coallocation::{Coallocation, Part};
 use self::deciding::Deciding;
+use self::expected::{Expectation, Expected};
 use self::load::{Load, work};
 use self::maintenance::Windows;
 use self::negotiation::Negotiation;
@@ -153,6 +155,7 @@ pub struct Provider {
     bargains: bool,
     /// Whether it takes parts of jobs.
     coallocates: bool,
+    expected: Expected,
     negotiation: Negotiation,
     reserving: Reserving,
     agreements: Agreements,
@@ -170,6 +173,8 @@ pub struct Provider {
 enum Held {
     /// A rigid job.
     Job(HeldJob),
+    /// A rigid job whose data are on their way.
+    Expected(Box<Expectation>),
     /// A share of a bag.
     Share(Box<Share>),
     /// Part of a bag that may still go elsewhere.
@@ -390,6 +395,7 @@ impl Provider {
             deciding: Deciding::new(passes),
             started: Vec::new(),
             tasks_started: Vec::new(),
+            expected: Expected::default(),
             reserving: Reserving::new(stream.clone()),
             negotiation: Negotiation::new(stream),
             agreements: Agreements::default(),
@@ -477,6 +483,9 @@ impl Provider {
     }
 
     fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
+        if self.withdraw_expected(now, from, job, out) {
+            return;
+        }
         let slot = self.slots.get(job).copied();
         let is_theirs = |slot: &Slot| match self.jobs.get(*slot) {
             Some(Held::Job(held)) => held.submitter == from,
@@ -509,7 +518,7 @@ impl Provider {
         let walltime = requested_time.map(|time| time.at_speed(self.config.speed));
         let on_failure = self.config.on_failure;
         let span = walltime.map(|walltime| on_failure.planned(processors, walltime));
-        let Some(start) = self.scheduler.estimate_start(now, processors, span) else {
+        let Some(start) = self.outlook(now).estimate_start(now, processors, span) else {
             out.send(from, QueryMessage::NoAnswer { job, reason: Refusal::TooWide });
             return;
         };
@@ -545,6 +554,7 @@ impl Provider {
                     out.observe(Observation::JobOver(Box::new(over)));
                 }
                 Held::Share(share) => share.unfinished(provider, now, out),
+                Held::Expected(it) => out.observe(it.unfinished(now)),
                 // Its metascheduler has the bag.
                 Held::Part => {}
                 Held::Coallocated(part) => part.unfinished(provider, now, out),
@@ -622,6 +632,7 @@ impl Provider {
         let held = self.jobs.take(slot)?;
         let job = match &held {
             Held::Job(held) => Some(held.submission.job.id),
+            Held::Expected(it) => Some(it.job()),
             Held::Share(share) => Some(share.call.job),
             Held::Part => None,
             Held::Coallocated(part) => Some(part.job()),
@@ -639,7 +650,11 @@ impl Provider {
         self.slots.remove(held.submission.job.id);
         match self.jobs.take(slot)? {
             Held::Job(held) => Some(held),
-            Held::Share(_) | Held::Part | Held::Coallocated(_) | Held::Booked(_) => None,
+            Held::Expected(_)
+            | Held::Share(_)
+            | Held::Part
+            | Held::Coallocated(_)
+            | Held::Booked(_) => None,
         }
     }
 }
@@ -655,6 +670,13 @@ impl Provider {
     ) -> bool {
         match message {
             SubmissionMessage::Submit(submission) => self.on_submitted(now, from, submission, out),
+            SubmissionMessage::SubmitAhead(submission) => {
+                self.on_submitted_ahead(now, from, submission, out)
+            }
+            SubmissionMessage::DataArrived { job } => {
+                self.on_data_arrived(now, from, job, out);
+                true
+            }
             SubmissionMessage::Withdraw { job } => {
                 self.on_withdrawn(now, from, job, out);
                 true
@@ -736,6 +758,7 @@ impl Actor for Provider {
         if deciding::asks_of_queue(&message) {
             self.join_queue(now);
         }
+        self.expected.on_message(&message);
         let expected = match message {
             Message::Wake(timer) => self.on_timer(now, timer, out),
             Message::Submission(message) => self.on_submission(now, from, message, out),

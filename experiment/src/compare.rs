@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 use haggle_results::metrics::named::of_run;
 use haggle_scenario::Scenario;
 
+use crate::run_metrics::groups;
+
 pub use attempts::{AttemptDifferences, OutcomePair};
 pub use impact::Impact;
 pub use jobs::{JobDifferences, JobPair, OutcomeChange, WorkloadPair};
@@ -128,6 +130,15 @@ pub fn compare(a: &RunReader, b: &RunReader, most: usize) -> Result<Comparison, 
         changed_a: side_a.changed,
         changed_b: side_b.changed,
     })
+}
+
+/// The metrics of groups of jobs that one of two runs has.
+///
+/// # Errors
+/// If the results cannot be read.
+pub fn metrics_of_groups(a: &RunReader, b: &RunReader) -> Result<Vec<MetricPair>, ResultsError> {
+    let of = |run: &RunReader| groups(run, &run.summary()?);
+    Ok(metric_pairs(of(a)?, of(b)?))
 }
 
 /// The tables of a run that are not what was written: changed, cut or gone since.

@@ -22,6 +22,7 @@ use super::about::about;
 use super::audit::{Disagreement, audit};
 use super::cost::Stopwatch;
 use super::figures::{Drawn, draw_all};
+use super::networks::networks;
 use super::vain::in_vain;
 use super::world::{Stage, StageError, notable};
 use haggle_scenario::quantity::TimeOrShare;
@@ -244,6 +245,7 @@ fn carry_out(
     let closes = !scenario.maintenance.is_empty();
     warnings.extend(in_vain(&steps, &reports, &summary, may_fail, closes));
     summary.cut_off = stats.cut_off;
+    summary.network = networks(scenario);
     summary.warnings = conduct.warnings.iter().chain(&warnings).cloned().collect();
     let (written, timing) = match (writer, destination) {
         (Some(mut writer), Some(destination)) => {

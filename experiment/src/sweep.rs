@@ -32,7 +32,7 @@ use sum_up::{clear_nameless, nameless, persist};
 
 pub use carry::carry_out;
 pub use failed::{Cause, Failed};
-pub use sum_up::{POINTS_KEPT, Swept, sum_up};
+pub use sum_up::{POINTS_KEPT, Swept, USUAL, sum_up};
 
 /// What a sweep's folder has besides results: notes for whoever goes on with it.
 pub const HIDDEN: &str = ".sweep";

@@ -30,7 +30,7 @@ pub struct Need {
     pub bytes: u64,
 }
 
-/// All that a task needs is where it is to run: observed when it is submitted there, or when the task was withdrawn
+/// All that a task needs is where it is to run: observed when its provider may queue it, or when the task was withdrawn
 /// or the run ended before all had arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Staged {

@@ -41,8 +41,8 @@ pub use digest::{RunDigest, sha256};
 pub use error::ResultsError;
 pub use folder::Existing;
 pub use metrics::{
-    AttemptLoss, Cut, Extent, GridViolation, MessageFaults, Metrics, MetricsOptions, Moves, Plans,
-    SettledAttempt, SettledJob, Summary,
+    AttemptLoss, Cut, Extent, GridViolation, MessageFaults, Metrics, MetricsOptions, Moves,
+    Networks, Plans, SettledAttempt, SettledJob, Summary,
 };
 pub use pack::PackWriter;
 pub use provenance::{Input, OwnRule, Provenance, Timing};

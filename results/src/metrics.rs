@@ -41,6 +41,7 @@ mod grid;
 mod maintenance;
 mod moves;
 pub mod named;
+mod network;
 mod plans;
 mod reservations;
 mod summary;
@@ -85,6 +86,7 @@ pub use grid::{
 pub use maintenance::Maintenance;
 pub use moves::Moves;
 pub(crate) use moves::Sizes;
+pub use network::Networks;
 pub use plans::Plans;
 pub use reservations::Reservations;
 pub use summary::{DisclosedCount, Group, MessageFaults, Outcomes, Summary};

@@ -299,9 +299,13 @@ impl Reading<'_> {
         let mut warnings = Vec::new();
         for (variant, (unread, doubts)) in variants.iter_mut().zip(unread) {
             let unread = unread.into_iter().filter(|(written, _)| !read.contains(written));
-            let found: Vec<Warning> = unread.map(|(_, warning)| warning).chain(doubts).collect();
+            let (of_sweep, of_run): (Vec<_>, Vec<_>) =
+                unread.partition(|((key, ..), _)| key == REPLICATIONS);
+            let of_run = of_run.into_iter().map(|(_, warning)| warning).chain(doubts);
+            let found: Vec<Warning> = of_run.collect();
+            // A run is the same, however often it is repeated: its summary says nothing of that.
             variant.warnings = messages(found.iter());
-            warnings.extend(found);
+            warnings.extend(found.into_iter().chain(of_sweep.into_iter().map(|it| it.1)));
         }
         (variants, warnings)
     }
@@ -330,6 +334,9 @@ impl Reading<'_> {
         Variant { label, settings, scenario, warnings: Vec::new() }
     }
 }
+
+/// The key of a sweep that says how often each run is repeated.
+const REPLICATIONS: &str = "replications";
 
 /// What warnings say without their places, each once.
 fn messages<'w>(warnings: impl Iterator<Item = &'w Warning>) -> Vec<String> {

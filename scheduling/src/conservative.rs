@@ -51,7 +51,7 @@ const DEEP: usize = 64;
 const NEXT: usize = 64;
 
 /// Gives every waiting job a reservation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Conservative {
     order: Order,
     compression: Compression,

@@ -25,7 +25,7 @@ use crate::{Interval, Maintaining, Order, Overlap, Profile};
 /// planned at this very instant, but whose end has not been reported yet, counts
 /// as gone; what is decided on its processors starts when they are back,
 /// within the same instant.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Easy {
     order: Order,
     plan: Plan,

@@ -10,7 +10,7 @@ use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
 use crate::{Interval, Maintaining, Order, Overlap, Profile};
 
 /// Starts the head of the queue as soon as its processors are free.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fcfs {
     order: Order,
     plan: Plan,

@@ -14,7 +14,7 @@ use crate::scheduler::{Killed, LocalScheduler, Request, Slot, promise};
 use crate::{Interval, Maintaining, Order, Overlap};
 
 /// Gives every waiting job a reservation, and another one when there is time to give away.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Replan {
     order: Order,
     /// What runs, and windows of maintenance.

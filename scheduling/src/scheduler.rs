@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use dyn_clone::DynClone;
 use haggle_model::{Span, Time};
 
 use crate::bags::{Bargainer, Fractions};
@@ -74,7 +75,9 @@ pub struct Killed {
 /// [`LocalScheduler::start_due`] follows all of an instant, or each of them ([`Passes`](crate::Passes)).
 /// What ends leaves room that waiting jobs are moved up to when the scheduler is next asked for something.
 /// Processors are counted here; which ones a job gets is the provider's business.
-pub trait LocalScheduler: fmt::Debug + Send {
+///
+/// A copy of it decides as it would, and changes nothing for it.
+pub trait LocalScheduler: DynClone + fmt::Debug + Send {
     /// Queues a job. Returns its planned completion if that is a promise.
     fn submit(&mut self, now: Time, request: Request) -> Option<Time>;
 
@@ -140,6 +143,8 @@ pub trait LocalScheduler: fmt::Debug + Send {
         None
     }
 }
+
+dyn_clone::clone_trait_object!(LocalScheduler);
 
 /// The backfilling rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,20 +3,21 @@
 mod sweep;
 mod within;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::experiment::compare::{
     AttemptDifferences, Comparison, Impact, JobDifferences, JobPair, KeyDifference, MetricPair,
-    compare,
+    compare, metrics_of_groups,
 };
 use clap::builder::StringValueParser;
+use haggle_results::metrics::named::spelling;
 use serde_json::json;
 
-pub(crate) use sweep::SHOWN;
 pub(crate) use within::axis_value;
 
 use super::plot::is_sweep;
-use super::table::{count, exact_seconds, lines, number, row};
+use super::table::{alike, count, exact_seconds, lines, number, row};
 use super::{Error, complete, open_run, print};
 use crate::exit::Exit;
 
@@ -49,7 +50,8 @@ pub(crate) struct Args {
     /// How many of the jobs whose starts differ most are listed
     #[arg(short, long, value_name = "N", default_value_t = 10)]
     jobs: usize,
-    /// Of sweeps, show this metric, a column of `runs.csv`; may be given several times
+    /// Show this metric in place of the usual ones: any that `runs.csv`, `aggregate.csv` and figures have, such as
+    /// class.external.mean_waiting_time; may be given several times
     #[arg(short, long = "metric", value_name = "METRIC", hide_possible_values = true,
         value_parser = complete::metrics(StringValueParser::new()))]
     metrics: Vec<String>,
@@ -68,13 +70,36 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         (false, true) => return Err(a_run_of(b)),
     }
     let runs = (open_run(&args.a)?, open_run(b)?);
-    let comparison = compare(&runs.0, &runs.1, args.jobs)?;
+    let mut comparison = compare(&runs.0, &runs.1, args.jobs)?;
+    if !args.metrics.is_empty() {
+        comparison.metrics.extend(metrics_of_groups(&runs.0, &runs.1)?);
+        let asked = asked(&args.metrics, comparison.metrics.iter().map(|it| &*it.metric))?;
+        comparison.metrics.retain(|it| asked.contains(&it.metric));
+    }
     print(&if args.json {
         format!("{:#}\n", json!(comparison))
     } else {
         as_text(&args.a, b, &comparison)
     })?;
     Ok(if comparison.identical { Exit::Success } else { Exit::Differs })
+}
+
+/// The metrics that were asked for, in the spelling that all results have.
+fn asked<'n>(
+    metrics: &[String],
+    known: impl Iterator<Item = &'n str> + Clone,
+) -> Result<BTreeSet<String>, Error> {
+    let found = |metric: &String| {
+        let name = spelling(metric);
+        let is_known = known.clone().any(|it| it == name);
+        is_known.then_some(name).ok_or_else(|| Error::Unfit {
+            message: format!("no metric \"{metric}\" in these runs"),
+            hint: "metrics are the columns of runs.csv behind the axes, and those of groups in \
+                   aggregate.csv"
+                .to_owned(),
+        })
+    };
+    metrics.iter().map(found).collect()
 }
 
 /// The error for a sweep beside a run.
@@ -162,25 +187,26 @@ fn changed(a: &[String], b: &[String]) -> String {
 }
 
 fn metric_row(pair: &MetricPair) -> Vec<String> {
-    let optional = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number);
-    let signed = |value: Option<f64>| match value {
-        None => "-".to_owned(),
-        Some(0.0) => "0".to_owned(),
-        Some(value) if value > 0.0 => format!("+{}", number(value)),
-        Some(value) => number(value),
-    };
     let percent = match pair.share() {
         None => "-".to_owned(),
         Some(0.0) => "0".to_owned(),
         Some(share) => format!("{:+.2}", share * 100.0),
     };
-    vec![
-        pair.metric.clone(),
-        optional(pair.a),
-        optional(pair.b),
-        signed(pair.difference()),
-        percent,
-    ]
+    let [a, b, difference] = alike([pair.a, pair.b, pair.difference()]);
+    vec![pair.metric.clone(), a, b, signed(pair.difference(), difference), percent]
+}
+
+/// A difference that is written so, with its sign.
+fn signed(value: Option<f64>, written: String) -> String {
+    match value {
+        Some(value) if value > 0.0 => format!("+{written}"),
+        _ => written,
+    }
+}
+
+/// Half the width of a confidence interval that is written so.
+fn width(half: Option<f64>, written: String) -> String {
+    half.map_or(written.clone(), |_| format!("± {written}"))
 }
 
 fn jobs(jobs: &JobDifferences, seeds: (u64, u64), impact: &Impact) -> String {

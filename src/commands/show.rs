@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::command::own_rules;
+use crate::experiment::sweep::USUAL;
 use crate::scenario::{Experiment, Logs, Source};
 use haggle_results::read_text;
 use serde_json::json;
 
-use super::compare::SHOWN;
 use super::table::{lines, number};
 use super::{Error, is_results, open_run, print};
 use crate::exit::Exit;
@@ -103,7 +103,7 @@ fn table_as_text(text: &str, file: &Path) -> String {
     let mut metrics = BTreeSet::new();
     for row in reader.records().map_while(Result::ok) {
         let metric = cell(&row, "metric");
-        if SHOWN.contains(&metric.as_str()) {
+        if USUAL.contains(&metric.as_str()) {
             let half = in_short(cell(&row, "ci95"));
             let half = if half.is_empty() { "-".to_owned() } else { format!("± {half}") };
             let values = [
@@ -118,7 +118,7 @@ fn table_as_text(text: &str, file: &Path) -> String {
         metrics.insert(metric);
     }
     let left = Vec::from_iter(0..=axes);
-    let more = metrics.len().saturating_sub(SHOWN.len());
+    let more = metrics.len().saturating_sub(USUAL.len());
     format!(
         "{}\n{more} metrics more are in {}; --json prints all\n",
         lines(&table, &left),

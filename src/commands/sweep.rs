@@ -19,7 +19,6 @@ use haggle_results::pack::Pack;
 use serde_json::json;
 
 use super::cluster::{self, OnCluster, Words, Work};
-use super::compare::SHOWN;
 use super::example::Given;
 use super::table::{count, lines, number};
 use super::{Error, print};
@@ -167,7 +166,8 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let workers = args.jobs.map_or_else(cores, NonZeroUsize::get);
     if progress.done > 0 && !args.quiet && !args.merge {
-        say(&format!("{} of {} runs are done already\n", progress.done, progress.runs));
+        let drawn = if args.figures { "; figures that they lack are drawn" } else { "" };
+        say(&format!("{} of {} runs are done already{drawn}\n", progress.done, progress.runs));
     }
     if args.merge {
         return tell(args, progress.runs, &output, &sum_up(&experiment, &output)?);
@@ -308,8 +308,7 @@ fn means(swept: &Swept) -> String {
     let mut known = BTreeSet::new();
     let points = swept.rows.iter().map(|row| row.point.as_slice());
     let points: Vec<&[String]> = points.filter(|&point| known.insert(point)).collect();
-    let has = |metric: &&str| swept.rows.iter().any(|row| row.metric == **metric);
-    let metrics: Vec<&str> = SHOWN.into_iter().filter(has).collect();
+    let metrics: Vec<&str> = swept.metrics.iter().map(String::as_str).collect();
     let heads = swept.axes.iter().map(String::as_str).chain(["runs"]).chain(metrics.clone());
     let mut table = vec![heads.map(str::to_owned).collect::<Vec<_>>()];
     for &point in &points {

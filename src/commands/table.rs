@@ -32,7 +32,7 @@ pub(crate) fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
 /// A number with as many decimals as make sense at its size.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
-        size if size >= 1e9 => format!("{value:.3e}"),
+        size if size >= LARGE => format!("{value:.3e}"),
         size if size >= 100_000.0 || value.fract() == 0.0 => format!("{value:.0}"),
         size if size >= 1000.0 => format!("{value:.1}"),
         size if size >= 1.0 => format!("{value:.2}"),
@@ -45,6 +45,20 @@ pub(crate) fn number(value: f64) -> String {
 pub(crate) fn exact_seconds(value: f64) -> String {
     without_zeros(&format!("{value:.6}"))
 }
+
+/// Numbers of one row, which are read beside each other: if one has a power of ten, all have. `-` is none.
+pub(crate) fn alike<const N: usize>(values: [Option<f64>; N]) -> [String; N] {
+    let is_large = |value: &f64| value.abs() >= LARGE;
+    let any_is_large = values.iter().flatten().any(is_large);
+    values.map(|value| match value {
+        None => "-".to_owned(),
+        Some(value) if any_is_large && value != 0.0 => format!("{value:.3e}"),
+        Some(value) => number(value),
+    })
+}
+
+/// From here on numbers are written with a power of ten.
+const LARGE: f64 = 1e9;
 
 /// Seconds with three digits at least, and no more than a reader needs: whole ones from a thousand on.
 pub(crate) fn seconds(value: f64) -> String {
@@ -61,18 +75,17 @@ fn without_zeros(number: &str) -> String {
     number.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A length of time in seconds, and in days, hours and minutes where that helps.
+/// A length of time in seconds, and in days, hours and minutes where that helps: then whole seconds suffice.
 pub(crate) fn duration(value: f64) -> String {
-    let exact = format!("{} s", seconds(value));
     let whole = value.abs().round() as u64;
     let (days, hours, minutes) = (whole / 86_400, whole / 3600 % 24, whole / 60 % 60);
     let about = match (days, hours, minutes) {
-        (0, 0, 0 | 1) => return exact,
+        (0, 0, 0 | 1) => return format!("{} s", seconds(value)),
         (0, 0, minutes) => format!("{minutes} min"),
         (0, hours, minutes) => format!("{hours} h {minutes} min"),
         (days, hours, _) => format!("{days} d {hours} h"),
     };
-    format!("{exact} ({about})")
+    format!("{value:.0} s ({about})")
 }
 
 /// An instant in days, hours and minutes since the start of the run; nothing in the first minute.
@@ -115,10 +128,18 @@ mod tests {
             [0.0, 0.000002, 0.5, 150.0, 999.96].map(seconds).join(" "),
             "0 0.000002 0.5 150 1000"
         );
+        assert_eq!(duration(200_000.000001), "200000 s (2 d 7 h)");
         assert_eq!(clock(59.9), "");
         assert_eq!(clock(200_040.0), "2 d 7 h 34 min");
         assert_eq!(number(1234.56), "1234.6");
         assert_eq!(number(-0.5), "-0.5000");
         assert_eq!(number(12.0), "12");
+    }
+
+    #[test]
+    fn numbers_of_a_row_have_one_format() {
+        let row = alike([Some(6.039e9), Some(187_184_580.0), Some(0.0), None]);
+        assert_eq!(row, ["6.039e9", "1.872e8", "0", "-"]);
+        assert_eq!(alike([Some(12.0), Some(0.5)]), ["12", "0.5000"]);
     }
 }

@@ -5,6 +5,9 @@
 //!   submitter                       taker
 //!       │ ── Submit ──────────────────▶ │
 //!       │ ◀───── Accepted or Refused ── │
+//!       │    or: SubmitAhead ─────────▶ │  before the data of the job are sent
+//!       │ ◀───── Accepted or Refused ── │
+//!       │ ── DataArrived ─────────────▶ │  from now on it is queued
 //!       │ ── Withdraw ────────────────▶ │  at most once, while it waits
 //!       │ ◀── Promise ───────────────── │  of a bag, once all of it is placed
 //!       │ ◀── Started ───────────────── │
@@ -35,8 +38,20 @@ protocol! {
             .of(&submission.job.id)
             .during(Phase::Submission)
             .tells(Tells::UnlessUser(DisclosedItem::Job)),
-        /// Provider, metascheduler or dispatcher to submitter: the job is queued, or has its place
-        /// where jobs do not wait. Discloses nothing else.
+        /// Metascheduler to provider: run this job as soon as its data are there. Discloses the job, but not its run
+        /// time.
+        SubmitAhead(submission: Submission) => said("submit_ahead")
+            .of(&submission.job.id)
+            .during(Phase::Submission)
+            .tells(DisclosedItem::Job),
+        /// Metascheduler to provider: the data of a job that was submitted ahead of them are there. Discloses nothing
+        /// else.
+        DataArrived {
+            /// The job.
+            job: JobId,
+        } => said("data_arrived").of(job).during(Phase::Submission),
+        /// Provider, metascheduler or dispatcher to submitter: the job is queued, or will be when its data are
+        /// there, or has its place where jobs do not wait. Discloses nothing else.
         Accepted {
             /// The job.
             job: JobId,

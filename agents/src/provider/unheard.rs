@@ -171,7 +171,7 @@ impl Provider {
                     over.extend(is_late.then_some((slot, None)));
                 }
                 Held::Share(share) => over.extend(share.late(now).map(|run| (slot, Some(run)))),
-                Held::Part | Held::Coallocated(_) | Held::Booked(_) => {}
+                Held::Expected(_) | Held::Part | Held::Coallocated(_) | Held::Booked(_) => {}
             }
         }
         for (slot, run) in over {

@@ -110,7 +110,9 @@ impl Reallocator {
             SubmissionMessage::Finished { job, outcome } => {
                 self.on_finished(from, job, outcome, out);
             }
-            SubmissionMessage::Promise { .. } => return false,
+            SubmissionMessage::Promise { .. }
+            | SubmissionMessage::SubmitAhead(_)
+            | SubmissionMessage::DataArrived { .. } => return false,
         }
         is_provider
     }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use haggle_results::metrics::named::of_run;
 use haggle_results::stats::{Estimate, paired_difference};
 use haggle_results::{ResultsError, SweepFolder};
 use serde::Serialize;
 
 use super::{Side, copies, place, say_the_same};
-use haggle_results::metrics::named::of_run;
+use crate::run_metrics::groups;
 use haggle_scenario::Experiment;
 
 /// Two sweeps side by side.
@@ -92,8 +93,10 @@ pub fn compare_sweeps(
             changed: (sides.0.changed, sides.1.changed),
         });
         let variant_at = place(&mut variants, variant.clone());
-        let of_b: BTreeMap<String, f64> = of_run(&summaries.1).into_iter().collect();
-        for (metric, value) in of_run(&summaries.0) {
+        let of_groups = (groups(&runs.0, &summaries.0)?, groups(&runs.1, &summaries.1)?);
+        let of_b: BTreeMap<String, f64> =
+            of_run(&summaries.1).into_iter().chain(of_groups.1).collect();
+        for (metric, value) in of_run(&summaries.0).into_iter().chain(of_groups.0) {
             let Some(&other) = of_b.get(&metric) else { continue };
             let (a, b) = samples.entry((variant_at, place(&mut names, metric))).or_default();
             a.push(value);

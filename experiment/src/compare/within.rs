@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use haggle_results::metrics::named::of_run;
 use haggle_results::stats::{Estimate, mean};
 use haggle_results::sweep::{PairedRow, SweepRun, against};
 use haggle_results::{ResultsError, SweepFolder};
 use serde::Serialize;
 
 use super::place;
+use crate::run_metrics::RunMetrics;
 use haggle_scenario::{Experiment, Setting};
 
 /// A metric of a variant beside that of the variant it is held against. Both have common random
@@ -73,9 +73,10 @@ pub fn compare_within(
     let base_at = place_of(experiment, axis, value)?;
     let (mut runs, mut seeds) = (Vec::new(), Vec::new());
     let there = SweepFolder::open(folder)?;
+    let of_runs = RunMetrics::new(experiment, &there);
     for run in experiment.runs() {
         if let Some(reader) = there.run(run.number, &run.folder())? {
-            let metrics = of_run(&reader.summary()?);
+            let metrics = of_runs.all(&run, &reader, &reader.summary()?)?;
             let point = run.variant.settings.iter().map(Setting::text).collect();
             runs.push(SweepRun { point, metrics });
             seeds.push(run.seed);

@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use haggle_results::{Existing, ResultsError};
+use haggle_results::{Existing, ResultsError, RunReader};
 use haggle_runtime::Driver;
 
 use super::failed::Notes;
 use super::past::Past;
 use super::{Cause, Failed, OnFailure, SweepConduct, SweepError, packed};
-use crate::run::{Conduct, Destination, ExperimentError, Unwatched, run};
+use crate::figures::{draw_all, file_name};
+use crate::run::{Conduct, Destination, ExperimentError, Figures, Unwatched, run};
 use crate::threads::on_threads;
+use haggle_scenario::file::Figure;
 use haggle_scenario::{Experiment, Run};
 
 /// Carries out the runs that are not done and whose number is `mine`; what is to be summed up later.
@@ -29,6 +31,8 @@ pub fn carry_out(
 ) -> Result<Vec<Failed>, SweepError> {
     let mut past = Past::new(folder, conduct.output, conduct.wanted)?;
     let mut todo: Vec<Unit<'_>> = Vec::new();
+    // Runs that were done before, maybe without their figures.
+    let mut done: Vec<Run<'_>> = Vec::new();
     let mut runs = experiment.runs().peekable();
     while let Some(run) = runs.next() {
         let first = run.number;
@@ -39,7 +43,10 @@ pub fn carry_out(
         }
         let mut missing = false;
         for run in unit.iter().filter(|run| mine(run.number)) {
-            missing |= !past.has(run)?;
+            match past.has(run)? {
+                true if conduct.figures == Figures::Draw => done.push(run.clone()),
+                it_is_there => missing |= !it_is_there,
+            }
         }
         if missing {
             if conduct.pack.is_some() {
@@ -63,9 +70,24 @@ pub fn carry_out(
         all.lock().unwrap_or_else(PoisonError::into_inner).extend(failed);
         Ok::<(), SweepError>(())
     })?;
+    side_by_side(conduct.workers.min(done.len()), &done, |run| draw_missing(run, conduct.output))?;
     let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     all.sort_by_key(|failed| failed.run);
     Ok(all)
+}
+
+/// Draws the figures of a run that are not in its folder.
+fn draw_missing(run: &Run<'_>, output: &Path) -> Result<(), SweepError> {
+    let folder = output.join(run.folder());
+    let figures = run.variant.scenario.figures.iter();
+    let missing = figures.filter(|it| !folder.join(file_name(it)).exists());
+    let missing: Vec<Figure> = missing.cloned().collect();
+    // A run that is packed with others has no folder.
+    if missing.is_empty() || !folder.exists() {
+        return Ok(());
+    }
+    let run = RunReader::open(&folder)?;
+    draw_all(&missing, &run, &folder).map(drop).map_err(SweepError::Figure)
 }
 
 /// What one thread does in one go.

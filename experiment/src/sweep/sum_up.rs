@@ -5,8 +5,6 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use haggle_model::JobClass;
-use haggle_results::metrics::named::of_run;
 use haggle_results::sweep::{Points, SweepRow, SweepRun, csv_head, csv_row, text_cell};
 use haggle_results::{ResultsError, Summary, SweepFolder};
 use tempfile::NamedTempFile;
@@ -15,10 +13,10 @@ use super::failed::{Failed, Notes};
 use super::runs_csv::RunsCsv;
 use super::{SweepError, announce, write_whole};
 use crate::ExperimentError;
-use crate::compare::impact::{ALL, Impact, Impacts, impacts};
-use crate::figures::{SweepData, draw_sweep, file_name, of_groups};
+use crate::figures::{SweepData, draw_sweep, file_name};
 use crate::leftovers;
-use haggle_scenario::{Experiment, References, Run};
+use crate::run_metrics::{RunMetrics, groups};
+use haggle_scenario::{Experiment, Run};
 
 /// A sweep whose results are summed up.
 #[derive(Debug)]
@@ -33,6 +31,8 @@ pub struct Swept {
     pub axes: Vec<String>,
     /// How many points have results.
     pub points: usize,
+    /// The metrics that are told of each point: the usual ones, and those of the figures over the axes.
+    pub metrics: Vec<String>,
     /// What `aggregate_csv` has of the first [`POINTS_KEPT`] of them, without the values of single runs.
     pub rows: Vec<SweepRow>,
     /// Runs that have no results, and why; those of `failed_csv`.
@@ -66,6 +66,7 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
         failed_csv: None,
         axes,
         points: 0,
+        metrics: told(experiment),
         rows: Vec::new(),
         failed: Vec::new(),
         figures: Vec::new(),
@@ -73,7 +74,7 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
         warnings: Vec::new(),
     };
     let there = SweepFolder::open(output)?;
-    let references = References::of(experiment);
+    let of_runs = RunMetrics::new(experiment, &there);
     let notes = Notes::of(output);
     let mut missing = 0;
     let mut warnings = Merged::default();
@@ -92,14 +93,9 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
         let provenance = reader.provenance()?;
         warnings.add(&run, &summary, provenance.digest.overall);
         let point: Vec<String> = run.variant.settings.iter().map(|it| it.text()).collect();
-        let mut metrics = of_run(&summary);
-        let reference = references.as_ref().and_then(|it| it.run(&run));
-        let base = reference.map(|base| there.run(base.number, &base.folder())).transpose()?;
-        if let Some(base) = base.flatten() {
-            impact(&impacts(&base, &reader)?, &mut metrics);
-        }
+        let mut metrics = of_runs.whole(&run, &reader, &summary)?;
         table.add(run.number, run.seed, &point, &metrics)?;
-        metrics.extend(of_groups(&summary, &provenance.about, GROUPS_MOST));
+        metrics.extend(groups(&reader, &summary)?);
         aggregate.add(SweepRun { point, metrics }, &mut swept)?;
         drawn.add(&run, &reader, &summary)?;
     }
@@ -111,10 +107,54 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
     table.finish(&swept.runs_csv)?;
     announce(experiment, output)?;
     swept.failed_csv = failures(experiment, output, &swept)?;
+    let has = |metric: &String| swept.rows.iter().any(|row| row.metric == *metric);
+    swept.metrics = std::mem::take(&mut swept.metrics).into_iter().filter(has).collect();
     drawn.finish();
     draw(experiment, &drawn, output, &mut swept)?;
     swept.warnings = warnings.texts();
+    swept.warnings.extend(narrow(&swept));
     Ok(swept)
+}
+
+/// The metrics that are told unless others are asked for.
+pub const USUAL: [&str; 3] = ["mean_waiting_time", "mean_bounded_slowdown", "utilisation"];
+
+/// The metrics that are told of the points of a sweep: the usual ones, and those of its figures.
+fn told(experiment: &Experiment) -> Vec<String> {
+    let mut metrics: Vec<String> = USUAL.map(str::to_owned).to_vec();
+    let figures = experiment.figures.iter().filter_map(|figure| figure.metric.as_ref());
+    for name in figures.map(|metric| metric.name().to_owned()) {
+        if !metrics.contains(&name) {
+            metrics.push(name);
+        }
+    }
+    metrics
+}
+
+/// Confidence intervals that say nothing: where all metrics that are told vary by less than a thousandth of their means,
+/// the seed changes next to nothing.
+fn narrow(swept: &Swept) -> Option<String> {
+    let mut points: Vec<&[String]> = swept.rows.iter().map(|row| row.point.as_slice()).collect();
+    points.dedup();
+    let is_narrow = |point: &&&[String]| {
+        let told = |row: &&SweepRow| row.point == **point && swept.metrics.contains(&row.metric);
+        let halves = swept.rows.iter().filter(told).filter_map(|row| {
+            let half = row.estimate.half_width?;
+            Some((half, row.estimate.mean.abs()))
+        });
+        let halves = Vec::from_iter(halves);
+        halves.iter().any(|&(half, _)| half > 0.0)
+            && halves.iter().all(|&(half, mean)| half < mean / 1000.0 || half == 0.0)
+    };
+    let narrow = points.iter().filter(is_narrow).count();
+    (narrow > 0).then(|| {
+        format!(
+            "the confidence intervals are below a thousandth of the means at {narrow} of {} points: the replications \
+             are nearly copies of one run there, and the intervals say nothing of other workloads; the workload steps \
+             `random-window`, `resample` and `shake` make others of a log",
+            points.len()
+        )
+    })
 }
 
 /// A file in `folder` that has no name for anybody yet.
@@ -315,23 +355,5 @@ impl Merged {
             )),
         };
         self.texts.into_iter().map(text).chain(equal).collect()
-    }
-}
-
-/// How many providers, users, classes or workloads have rows in `aggregate.csv`: those of a thousand
-/// providers would be most of a sweep's memory.
-const GROUPS_MOST: usize = 64;
-
-/// What became of jobs relative to the run that is the reference: of all, and where there are two classes,
-/// of each.
-fn impact(impacts: &Impacts, metrics: &mut Vec<(String, f64)>) {
-    let classes = [JobClass::Local, JobClass::External].map(JobClass::name);
-    let both = classes.iter().all(|class| impacts.contains_key(*class));
-    let groups = [ALL].into_iter().chain(classes.into_iter().filter(|_| both));
-    for group in groups {
-        let Some(impact) = impacts.get(group) else { continue };
-        let place = if group == ALL { String::new() } else { format!("{group}.") };
-        let values = Impact::NAMES.into_iter().filter_map(|name| Some((name, impact.value(name)?)));
-        metrics.extend(values.map(|(name, value)| (format!("impact.{place}{name}"), value)));
     }
 }

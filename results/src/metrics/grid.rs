@@ -64,7 +64,7 @@ impl GridLedger {
         if let Some(share) = share.filter(|_| !attempts.is_empty()) {
             totals.sessions.accepted(share, job.records());
         }
-        totals.workflows.job_over(record, length, job.records());
+        totals.workflows.job_over(record, length, job.records(), job.data_time());
         totals.job_over(fate, length, first_start.map(|start| start - record.job.submit));
         if let Some(space) = job.space {
             let time = record.end.max(space.since) - space.since;

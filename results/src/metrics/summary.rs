@@ -9,8 +9,8 @@ use super::failures;
 use super::grid::Came;
 use super::{
     BagSample, Bags, CoallocatedJobs, Cut, Deadlines, Distribution, Eavesdropping, Extent,
-    FailureMetrics, GivenBack, GridSummary, Maintenance, Metrics, Moves, Plans, Reservations,
-    Sample, Transactions, Workflows, bounded_slowdown,
+    FailureMetrics, GivenBack, GridSummary, Maintenance, Metrics, Moves, Networks, Plans,
+    Reservations, Sample, Transactions, Workflows, bounded_slowdown,
 };
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -126,6 +126,9 @@ pub struct Summary {
     /// What became of workflows; missing where no job of a provider was a task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflows: Option<Workflows>,
+    /// The networks that carried data, as the scenario has them; missing where nothing goes over one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Networks>,
     /// What the scenario says without effect, and what else a reader should know.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -406,7 +409,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
             .map(|&(_, count)| count)
             .sum(),
         disclosed,
-        grid: grid(metrics),
+        grid: grid(metrics, makespan),
         failures: failures::sum_up(metrics),
         plans: metrics.plans.sum_up(),
         maintenance: metrics.maintenance.sum_up(ended(metrics)),
@@ -416,6 +419,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         transactions: metrics.transactions.as_ref().map(|log| log.summarise()),
         moves: metrics.moves.moves,
         workflows: metrics.flows.sum_up(metrics.fastest[0]),
+        network: None,
         warnings: Vec::new(),
         cut_off: false,
         all: all.clone(),
@@ -428,7 +432,7 @@ fn ended(metrics: &Metrics) -> Time {
     metrics.options.horizon.or_else(left).unwrap_or(metrics.failures.end())
 }
 
-fn grid(metrics: &Metrics) -> Option<GridSummary> {
+fn grid(metrics: &Metrics, makespan: Option<f64>) -> Option<GridSummary> {
     // Those that it refused are known by their workload; a metascheduler tries other places for its own.
     let mine = || {
         metrics
@@ -444,7 +448,7 @@ fn grid(metrics: &Metrics) -> Option<GridSummary> {
         withdrawn: count(&|outcome| outcome == JobOutcome::Cancelled),
     };
     let name = |resource: usize| metrics.cast.providers[resource].name.clone();
-    metrics.grid.as_ref().map(|grid| grid.sum_up(came, name, metrics.fastest[1]))
+    metrics.grid.as_ref().map(|grid| grid.sum_up((came, makespan), name, metrics.fastest[1]))
 }
 
 /// What groups are made of.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::summary::{Group, MessageFaults, Outcomes, Summary};
 use super::{
-    Bags, CoallocatedJobs, Cut, Distribution, Extent, GridSummary, Moves, Reservations,
+    Bags, CoallocatedJobs, Cut, Distribution, Extent, GridSummary, Moves, Networks, Reservations,
     Transactions, Workflows,
 };
 
@@ -114,6 +114,7 @@ impl fmt::Display for Summary {
         if let Some(grid) = &self.grid {
             let whose = if whole > 0 { "the grid: " } else { "" };
             time_shared(f, whose, grid)?;
+            network_of_grid(f, self.network.as_ref(), grid)?;
         }
         if let Some(Moves { moved, resubmitted, resized, data_time, start_up_work, .. }) =
             self.moves
@@ -135,6 +136,10 @@ impl fmt::Display for Summary {
         }
         if let Some(workflows) = &self.workflows {
             flows(f, workflows)?;
+        }
+        if let Some(network) = self.network.as_ref().and_then(Networks::of_providers) {
+            let share = self.workflows.and_then(|it| it.data_of_critical_path);
+            data_took(f, &network, share.map(|share| (share, "the critical paths")))?;
         }
         if let Some(transactions) = &self.transactions {
             transacted(f, transactions)?;
@@ -242,7 +247,7 @@ fn time_shared(f: &mut fmt::Formatter<'_>, whose: &str, grid: &GridSummary) -> f
         "  {whose}{}, availability {}, busy {}; {}, {} jobs lost",
         counted(grid.failures, "failure"),
         percent(grid.availability),
-        percent(grid.busy),
+        busy(grid),
         counted(grid.attempts, "attempt"),
         grid.lost
     )?;
@@ -276,6 +281,46 @@ fn time_shared(f: &mut fmt::Formatter<'_>, whose: &str, grid: &GridSummary) -> f
         percent(sessions.reserved),
         sessions.per_resource.unwrap_or(0.0)
     )
+}
+
+/// How much of the time resources were busy: of the makespan, and of the run if that lasted longer.
+fn busy(grid: &GridSummary) -> String {
+    let (of_run, of_makespan) = (percent(grid.busy), percent(grid.busy_of_makespan));
+    match grid.busy_of_makespan {
+        Some(_) if of_makespan != of_run => {
+            format!("{of_makespan} of the makespan, {of_run} of the run")
+        }
+        _ => of_run,
+    }
+}
+
+/// The network of a grid, and what data took; and how late its scheduler learns of resources.
+fn network_of_grid(
+    f: &mut fmt::Formatter<'_>,
+    network: Option<&Networks>,
+    grid: &GridSummary,
+) -> fmt::Result {
+    let Some(network) = network else { return Ok(()) };
+    if let Some(named) = network.of_grid().filter(|_| grid.data.total > 0) {
+        let path = grid.workflows.and_then(|it| it.data_of_critical_path);
+        let slots = &grid.slot_time;
+        let of_slots = (slots.total > 0.0).then(|| slots.transfers / slots.total);
+        let of_path = path.map(|share| (share, "the critical paths"));
+        data_took(f, &named, of_path.or(of_slots.map(|share| (share, "the time in slots"))))?;
+    }
+    match network.information() {
+        Some(information) => writeln!(f, "  {information}"),
+        None => Ok(()),
+    }
+}
+
+/// A network, and what share data took of what.
+fn data_took(f: &mut fmt::Formatter<'_>, network: &str, share: Option<(f64, &str)>) -> fmt::Result {
+    write!(f, "  {network}")?;
+    if let Some((share, of)) = share {
+        write!(f, "; data took {} of {of}", percent(Some(share)))?;
+    }
+    writeln!(f)
 }
 
 fn deadlines<'a>(

@@ -1,5 +1,7 @@
 //! Workflows as wholes: the keys `workflows` and, of a grid, `grid.workflows` of `summary.json`.
 
+mod critical;
+
 use std::collections::BTreeMap;
 
 use haggle_model::AttemptOutcome;
@@ -10,6 +12,7 @@ use haggle_model::{Job, JobId, JobOutcome, JobRecord, Refusal, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::summary::ratio;
+use critical::DoneTasks;
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
@@ -17,8 +20,17 @@ const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WorkflowTotals {
     all: BTreeMap<(u16, u32), WorkflowRecord>,
-    /// Bytes that were transferred for tasks of providers that are not over.
-    moved: BTreeMap<JobId, u64>,
+    /// What was transferred for tasks of providers that are not over.
+    moved: BTreeMap<JobId, Moved>,
+    done: BTreeMap<(u16, u32), DoneTasks>,
+}
+
+/// What was transferred for a task of a provider.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moved {
+    bytes: u64,
+    /// For how long.
+    time: Span,
 }
 
 /// What became of a workflow, as far as its tasks are over.
@@ -110,13 +122,14 @@ impl WorkflowTotals {
         self.all.insert((came.workload, came.number), WorkflowRecord::new(came, now));
     }
 
-    /// Takes in a job that is over; one that is no task, or that never came to a grid's scheduler,
-    /// counts for nothing here.
+    /// Takes in a job that is over, and for how long its data were on their way; one that is no task, or that never came
+    /// to a grid's scheduler, counts for nothing here.
     pub(crate) fn job_over<'a>(
         &mut self,
         record: &JobRecord,
         length: Work,
         attempts: impl Iterator<Item = &'a AttemptRecord>,
+        on_the_way: Span,
     ) {
         let Job { workload, submit, ready, ref task, .. } = *record.job;
         let Some(task) = task else { return };
@@ -141,17 +154,27 @@ impl WorkflowTotals {
             flow.last = flow.last.max(end);
             flow.waited += sent.map_or(Span::ZERO, |sent| sent - ready);
             flow.lasted += end - ready;
+            self.done(&record.job, end, on_the_way);
         }
     }
 
     /// Takes in that what a task needs is at a provider.
     pub(crate) fn staged(&mut self, staged: &Staged) {
-        *self.moved.entry(staged.job).or_default() += staged.bytes_moved();
+        let moved = self.moved.entry(staged.job).or_default();
+        moved.bytes += staged.bytes_moved();
+        let sent = staged.inputs.iter().filter_map(|it| it.moved).map(|it| it.sent).min();
+        moved.time += sent.zip(staged.arrived()).map_or(Span::ZERO, |(sent, there)| there - sent);
+    }
+
+    fn done(&mut self, job: &Job, end: Time, data: Span) {
+        if let Some(task) = &job.task {
+            self.done.entry((job.workload, task.workflow)).or_default().add(job, end, data);
+        }
     }
 
     /// Takes in a job of providers that is over; one that is no task counts for nothing here.
     pub(crate) fn provider_job_over(&mut self, record: &JobRecord) {
-        let moved = self.moved.remove(&record.job.id).unwrap_or(0);
+        let moved = self.moved.remove(&record.job.id).unwrap_or_default();
         let Job { workload, processors, submit, ref task, run_time, .. } = *record.job;
         let Some(task) = task else { return };
         let Some(flow) = self.all.get_mut(&(workload, task.workflow)) else { return };
@@ -161,7 +184,7 @@ impl WorkflowTotals {
         flow.length += Work::from_parts(length.as_parts() * u128::from(processors));
         flow.done += u32::from(record.outcome == JobOutcome::Completed);
         flow.barred += u32::from(record.outcome == JobOutcome::Rejected(Refusal::ParentFailed));
-        flow.data += moved;
+        flow.data += moved.bytes;
         let lost = record.lost.iter().map(|run| run.start);
         flow.first = flow.first.into_iter().chain(lost).chain(record.start).min();
         if record.outcome == JobOutcome::Completed {
@@ -169,6 +192,22 @@ impl WorkflowTotals {
         }
         flow.failures += record.lost.len() as u32;
         flow.attempts += record.lost.len() as u32 + u32::from(record.has_last_attempt());
+        if record.outcome == JobOutcome::Completed {
+            self.done(&record.job, record.end, moved.time);
+        }
+    }
+
+    /// Of the critical paths of done workflows, as they were, what share data took.
+    fn data_of_critical_path(&self) -> Option<f64> {
+        let (mut data, mut all) = (0, 0);
+        for (key, flow) in self.all.iter().filter(|(_, flow)| flow.is_complete()) {
+            let (Some(tasks), Some(time)) = (self.done.get(key), flow.turnaround_time()) else {
+                continue;
+            };
+            data += i128::from(tasks.data_on_critical_path().as_micros());
+            all += i128::from(time.as_micros());
+        }
+        ratio(data as f64, all as f64)
     }
 
     /// All of them, on a grid whose fastest resource is this fast, MIPS, or on providers.
@@ -205,6 +244,7 @@ impl WorkflowTotals {
             turnaround_time: mean(WorkflowRecord::turnaround_time),
             done_of_submitted: ratio(length(&mut done()).as_mi_f64(), submitted.as_mi_f64()),
             data: sum(|it| it.data),
+            data_of_critical_path: self.data_of_critical_path(),
         })
     }
 
@@ -237,6 +277,7 @@ impl WorkflowTotals {
             useful_of_processed: ratio(useful.as_mi_f64(), processed.as_mi_f64()),
             done_of_submitted: all.done_of_submitted,
             evaluations,
+            data_of_critical_path: all.data_of_critical_path,
         })
     }
 }
@@ -264,6 +305,10 @@ pub struct Workflows {
     pub done_of_submitted: Option<f64>,
     /// Bytes that were transferred to where tasks were to run.
     pub data: u64,
+    /// Time for which data were on their way on the critical paths of done workflows, as they were / the time from the
+    /// submission of these to their ends, 0 to 1.
+    #[serde(default)]
+    pub data_of_critical_path: Option<f64>,
 }
 
 /// Workflows in numbers (Chtepen 2011, sections 5.6 and 6.5).
@@ -300,6 +345,10 @@ pub struct GridWorkflows {
     pub done_of_submitted: Option<f64>,
     /// Pairs of a task that runs and a place for it that were compared.
     pub evaluations: u64,
+    /// Time in which tasks held slots for their data, and to be prepared, or their outputs were on their way, on the
+    /// critical paths of done workflows, as they were / the time from the submission of these to their ends, 0 to 1.
+    #[serde(default)]
+    pub data_of_critical_path: Option<f64>,
 }
 
 #[cfg(test)]
@@ -338,7 +387,7 @@ mod tests {
                 false => (JobOutcome::Unfinished, second(99)),
             };
             let record = JobRecord::never_queued(job, JobClass::Local, outcome, end);
-            totals.job_over(&record, Speed::from_mips(1).over(run), [].into_iter());
+            totals.job_over(&record, Speed::from_mips(1).over(run), [].into_iter(), Span::ZERO);
         }
         let work = (Work::from_mi(1200), Work::from_mi(1400));
         let found = totals.sum_up_grid(work, 0, 1.0).expect("there are workflows");

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use haggle_agents::protocol::{DataMessage, Message};
-use haggle_agents::{DataPaths, DataWays};
+use haggle_agents::{DataPaths, DataWays, ProviderConfig};
 use haggle_model::network::{LinkSharing, Node, Path, Sites};
 use haggle_model::workflow::{Input, Need, Transfer, WorkflowTask};
-use haggle_model::{ActorId, Job, JobId, JobOutcome, JobRecord, Refusal, Span, Time};
+use haggle_model::{ActorId, Disclosure, Job, JobId, JobOutcome, JobRecord, Refusal, Span, Time};
 use haggle_runtime::World;
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::workflows::WorkflowId;
@@ -311,6 +311,105 @@ fn what_arrives_while_its_metascheduler_is_down_has_arrived() {
             assert_eq!(times(&ran)[0].0, start);
         }
     }
+}
+
+/// So many tasks of 100 s that need nothing but 1 MB each from the storage, 1.1 s away, and their users' broker.
+fn fan(setup: &mut Setup, workload: u16, tasks: usize) -> Vec<Job> {
+    let flow = (0..tasks).map(|_| task(100, 1, MB, &[])).collect();
+    submitted(setup, workload, 1 + 100 * i64::from(workload), &[(0, flow)])
+}
+
+/// Two providers of one processor, with this policy, that tell their load.
+fn two_of_one(policy: Policy) -> Setup {
+    let tells = |provider: &mut ProviderConfig| provider.disclosure = Disclosure::Load;
+    let mut setup =
+        Setup::default().provider(1, policy).change(tells).provider(1, policy).change(tells);
+    setup.ways = paths();
+    setup
+}
+
+/// When the last of some jobs was over, s, and how many went to the first provider.
+fn spread(ran: &Ran) -> (f64, usize) {
+    let end = times(ran).into_iter().map(|(_, end)| end).fold(0.0, f64::max);
+    (end, ran.providers().iter().filter(|it| **it == Some(0)).count())
+}
+
+/// While their data are on their way, tasks count at the provider that has accepted them, whoever asks, and
+/// whatever it is asked.
+#[test]
+fn tasks_whose_data_are_on_their_way_count() {
+    for (policy, &placement) in
+        Policy::ALL.into_iter().flat_map(|policy| Placement::ALL.iter().map(move |it| (policy, it)))
+    {
+        if placement.draws() {
+            continue;
+        }
+        let mut setup = two_of_one(policy).metascheduler(placement);
+        let jobs = fan(&mut setup, 0, 20);
+        let ran = setup.user(2, jobs).run_on_both();
+        assert_eq!(spread(&ran), (1001.1, 10), "{policy:?}, {placement:?}");
+    }
+}
+
+/// With links that are shared, nobody knows beforehand when data come. That of 20 MB by a link of 10 MB a second is 3 s,
+/// while no task of 1 MB comes before 1.1 s.
+#[test]
+fn tasks_whose_data_share_links_count() {
+    let mut setup = two_of_one(Policy::Easy).metascheduler(Placement::MinimumCompletionTime);
+    setup.sites = Some((sites(3), LinkSharing::MaxMin));
+    let jobs = fan(&mut setup, 0, 20);
+    let ran = setup.user(2, jobs).run_on_both();
+    assert_eq!(spread(&ran).1, 10);
+}
+
+/// Two brokers know nothing of each other, and both ask at the same instants. An estimate misses no more than the one job
+/// of the other that is being placed.
+#[test]
+fn tasks_of_several_brokers_count_while_their_data_are_on_their_way() {
+    for latency in [0, 2] {
+        let mut setup = two_of_one(Policy::Conservative)
+            .metascheduler(Placement::MinimumCompletionTime)
+            .metascheduler(Placement::MinimumCompletionTime);
+        setup.latency = Span::from_secs(latency);
+        let (one, two) = (fan(&mut setup, 0, 20), fan(&mut setup, 1, 20));
+        let ran = setup.user(2, one).user(3, two).run_on_both();
+        let (_, first) = spread(&ran);
+        assert!((19..=21).contains(&first), "{first} of 40");
+    }
+}
+
+/// A task that is withdrawn while its data are on their way counts no more. The first would have kept the first provider
+/// busy until 101.1 s, so the second goes to the other one; the third comes after the first is withdrawn.
+#[test]
+fn tasks_that_are_withdrawn_count_no_more() {
+    let mut setup = two_of_one(Policy::Fcfs).metascheduler(Placement::MinimumCompletionTime);
+    let first = submitted(&mut setup, 0, 1, &[(0, vec![task(100, 1, 100 * MB, &[])])]);
+    let later = |setup: &mut Setup, workload: u16, at| {
+        let flow = (at, vec![task(50, 1, MB, &[])]);
+        submitted(setup, workload, 1 + i64::from(workload), &[flow])
+    };
+    let (second, third) = (later(&mut setup, 1, 1), later(&mut setup, 2, 3));
+    let impatient = Some(Span::from_secs(2));
+    let ran =
+        setup.user_with_patience(2, impatient, first).user(2, second).user(2, third).run_on_both();
+    let mut placed: Vec<_> = ran.records.iter().map(|it| (it.job.number, it.provider)).collect();
+    placed.sort_by_key(|it| it.0);
+    let places = placed.iter().map(|it| it.1.map(|it| it.0));
+    assert_eq!(Vec::from_iter(places), [None, Some(1), Some(0)]);
+}
+
+/// Nothing is sent to a provider that will not run the task.
+#[test]
+fn no_data_go_to_a_provider_that_refuses() {
+    let mut setup = Setup::default()
+        .provider(2, Policy::Easy)
+        .provider(4, Policy::Easy)
+        .metascheduler(Placement::RoundRobin);
+    setup.ways = paths();
+    let jobs = submitted(&mut setup, 0, 1, &[(0, vec![task(5, 3, MB, &[])])]);
+    let ran = setup.user(2, jobs).run_on_both();
+    assert_eq!(times(&ran), [(Some(1.1), 6.1)]);
+    assert_eq!(ran.log.matches("sent").count(), 1, "{}", ran.log);
 }
 
 /// Tasks that need up to three earlier ones; some are killed, some are too wide.

@@ -232,7 +232,7 @@ fn fields_are_public(message: &Message) -> bool {
     !matches!(
         message,
         Message::Bargain(BargainMessage::Call(_))
-            | Message::Submission(SubmissionMessage::Submit(_))
+            | Message::Submission(SubmissionMessage::Submit(_) | SubmissionMessage::SubmitAhead(_))
             | Message::Run(RunMessage::JobDue(_))
     )
 }

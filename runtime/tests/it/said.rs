@@ -82,6 +82,8 @@ macro_rules! contents {
 table! {
     submission(SubmissionMessage) {
         Submit { 0: Tells(Item::Job) },
+        SubmitAhead { 0: Tells(Item::Job) },
+        DataArrived { job: Names },
         Accepted { job: Names },
         Refused { job: Names, reason: Tells(Item::Refusal) },
         Withdraw { job: Names },
@@ -365,7 +367,9 @@ fn fields(message: &Message) -> Row {
     match message {
         Message::Submission(it) => {
             let inner = match it {
-                SubmissionMessage::Submit(inner) => submitted(inner),
+                SubmissionMessage::Submit(inner) | SubmissionMessage::SubmitAhead(inner) => {
+                    submitted(inner)
+                }
                 _ => Row::new(),
             };
             [submission(it), inner].concat()

@@ -701,7 +701,7 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
             | SubmissionMessage::Finished { .. },
         ) if with_user => return Vec::new(),
         Message::Submission(message) => match message {
-            SubmissionMessage::Submit(_) => DisclosedItem::Job,
+            SubmissionMessage::Submit(_) | SubmissionMessage::SubmitAhead(_) => DisclosedItem::Job,
             SubmissionMessage::Refused { .. } => DisclosedItem::Refusal,
             SubmissionMessage::Started { .. } | SubmissionMessage::Finished { .. } => {
                 DisclosedItem::JobStatus

@@ -28,7 +28,9 @@ impl Sink for Given {
         message: &Message,
     ) -> Result<(), OutsideError> {
         let is_new = match message {
-            Message::Submission(SubmissionMessage::Submit(it)) => self.jobs.insert((to, it.job.id)),
+            Message::Submission(
+                SubmissionMessage::Submit(it) | SubmissionMessage::SubmitAhead(it),
+            ) => self.jobs.insert((to, it.job.id)),
             Message::Bargain(BargainMessage::Call(call)) => self.calls.insert((to, call.job)),
             Message::Dispatch(DispatchMessage::Dispatch(it)) => {
                 self.tries.insert((it.job, it.number))

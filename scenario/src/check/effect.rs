@@ -21,7 +21,7 @@ use super::Check;
 use super::names::Names;
 use crate::file::{
     Composition, EstimatesFrom, Metascheduler, Offers, OnFailure, Order, Policy, Provider,
-    Reallocation, ReallocationAlgorithm, ReschedulingRule, Resizes, Role, Step, Told,
+    Reallocation, ReallocationAlgorithm, ReschedulingRule, Resizes, Role, Step, Told, Workload,
 };
 use flow::{Flow, Serves};
 use haggle_config::document::Path;
@@ -32,13 +32,21 @@ fn has_urgent_jobs(metascheduler: &Metascheduler) -> bool {
     metascheduler.transaction().is_some_and(|(protocol, _)| protocol.urgent().is_some())
 }
 
+/// Whether jobs of a workload may have keys by which they are sorted.
+fn sets_keys(workload: &Workload) -> bool {
+    let in_lists = workload.jobs.iter().flatten().any(|job| job.key.is_some());
+    in_lists || workload.steps.iter().any(|step| matches!(step, Step::Key { .. }))
+}
+
 impl Check<'_> {
     pub(super) fn check_effects(&mut self, names: &Names) {
         let scenario = self.scenario;
         let flow = Flow::of(scenario, names);
+        let has_keys = scenario.workloads.iter().any(sets_keys);
         for (index, provider) in scenario.providers.iter().enumerate() {
             let path = Path::root().key("provider").index(index);
             self.provider_effects(&path, provider, flow.serves[index]);
+            self.order_effects(&path.key("policy").key("order"), provider, has_keys);
         }
         for (index, metascheduler) in scenario.metaschedulers.iter().enumerate() {
             let path = Path::root().key("metascheduler").index(index);
@@ -121,6 +129,16 @@ impl Check<'_> {
         }
         self.disclosure_effects(path, provider, serves);
         self.policy_effects(&path.key("policy"), provider, serves);
+    }
+
+    /// An order by keys, where no job has one.
+    fn order_effects(&mut self, path: &Path, provider: &Provider, has_keys: bool) {
+        if let Some(Order::Key) = provider.policy.order() {
+            let what = format!("`order = \"key\"` of provider \"{}\"", provider.name);
+            let why = "no job has a key, so that all are considered as they arrive";
+            let remedy = "remove it, or add a step \"key\" to a workload, which says by what jobs are sorted";
+            self.has_effect(path, has_keys, &what, why, remedy);
+        }
     }
 
     /// Keys of a provider's policy that nothing here needs.

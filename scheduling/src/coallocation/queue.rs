@@ -13,7 +13,7 @@ use crate::{Compression, Conservative, Interval, Maintaining};
 ///
 /// What is given back is offered to the jobs when [`CoallocationQueue::compress`] is called: after
 /// all that ends at an instant has ended, before parts are asked to move, and when these have.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CoallocationQueue {
     queue: Conservative,
     /// Where parts go that are about to move, and what is kept for that.

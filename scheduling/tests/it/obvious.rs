@@ -71,7 +71,7 @@ struct Waiting {
 }
 
 /// Any of the policies, done the obvious way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Obvious {
     policy: Policy,
     order: Order,

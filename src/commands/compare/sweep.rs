@@ -1,29 +1,31 @@
 //! Two sweeps, run by run.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::command::own_rules;
 use crate::experiment::compare::sweep::{SweepComparison, VariantMetric, compare_sweeps};
+use crate::experiment::sweep::USUAL;
 use crate::scenario::{Experiment, Logs, Source};
 use serde_json::json;
 
-use super::{Args, changed};
-use crate::commands::table::{count, lines, number, row};
+use super::{Args, asked, changed, signed, width};
+use crate::commands::table::{alike, count, lines, row};
 use crate::commands::{Error, print};
 use crate::exit::Exit;
-
-/// The metrics that are shown unless others are asked for.
-pub(crate) const SHOWN: [&str; 3] = ["mean_waiting_time", "mean_bounded_slowdown", "utilisation"];
 
 /// Compares two sweeps.
 pub(super) fn run(args: &Args, other: &Path) -> Result<Exit, Error> {
     let (a, b) = (experiment(&args.a)?, experiment(other)?);
     let comparison = compare_sweeps((&a, &args.a), (&b, other))?;
-    check(&args.metrics, &comparison)?;
+    let asked = match comparison.runs.is_empty() {
+        true => BTreeSet::new(),
+        false => asked(&args.metrics, comparison.metrics.iter().map(|it| &*it.metric))?,
+    };
     print(&if args.json {
         format!("{:#}\n", json!(comparison))
     } else {
-        as_text(args, other, &comparison)
+        as_text(args, other, &comparison, &asked)
     })?;
     Ok(if comparison.identical { Exit::Success } else { Exit::Differs })
 }
@@ -34,19 +36,12 @@ pub(super) fn experiment(folder: &Path) -> Result<Experiment, Error> {
     Ok(Experiment::read_with(source, Logs::Ignore, own_rules())?)
 }
 
-/// Refuses metrics that no run has.
-fn check(metrics: &[String], comparison: &SweepComparison) -> Result<(), Error> {
-    let known: Vec<&str> = comparison.metrics.iter().map(|it| it.metric.as_str()).collect();
-    match metrics.iter().find(|metric| !known.contains(&metric.as_str())) {
-        Some(metric) if !comparison.runs.is_empty() => Err(Error::Unfit {
-            message: format!("no metric \"{metric}\" in the runs that both sweeps have"),
-            hint: "metrics are the columns of runs.csv behind the axes".to_owned(),
-        }),
-        _ => Ok(()),
-    }
-}
-
-fn as_text(args: &Args, other: &Path, comparison: &SweepComparison) -> String {
+fn as_text(
+    args: &Args,
+    other: &Path,
+    comparison: &SweepComparison,
+    asked: &BTreeSet<String>,
+) -> String {
     let runs = &comparison.runs;
     let same = runs.iter().filter(|it| it.identical).count();
     let mut text = format!(
@@ -66,12 +61,12 @@ fn as_text(args: &Args, other: &Path, comparison: &SweepComparison) -> String {
         let changed = changed(&it.changed.0, &it.changed.1);
         text.extend(changed.lines().map(|line| format!("{}: {line}\n", it.folder)));
     }
-    let asked = |it: &&VariantMetric| match args.metrics.is_empty() {
-        true => SHOWN.contains(&it.metric.as_str()),
-        false => args.metrics.contains(&it.metric),
+    let shown = |it: &&VariantMetric| match asked.is_empty() {
+        true => USUAL.contains(&it.metric.as_str()),
+        false => asked.contains(&it.metric),
     };
     let mut rows = vec![row(["variant", "metric", "seeds", "A", "B", "B - A", "95 % of it"])];
-    rows.extend(comparison.metrics.iter().filter(asked).map(metric_row));
+    rows.extend(comparison.metrics.iter().filter(shown).map(metric_row));
     if same < runs.len() && rows.len() > 1 {
         text.push_str(&format!("\nmeans, and differences seed by seed\n{}", lines(&rows, &[0, 1])));
     }
@@ -79,26 +74,15 @@ fn as_text(args: &Args, other: &Path, comparison: &SweepComparison) -> String {
 }
 
 fn metric_row(it: &VariantMetric) -> Vec<String> {
+    let (difference, half) = (it.difference.mean, it.difference.half_width);
+    let [a, b, written, half_written] = alike([Some(it.a), Some(it.b), Some(difference), half]);
     vec![
         it.variant.clone(),
         it.metric.clone(),
         it.difference.n.to_string(),
-        number(it.a),
-        number(it.b),
-        signed(it.difference.mean),
-        width(it.difference.half_width),
+        a,
+        b,
+        signed(Some(difference), written),
+        width(half, half_written),
     ]
-}
-
-/// A difference, with its sign.
-pub(super) fn signed(value: f64) -> String {
-    match value > 0.0 {
-        true => format!("+{}", number(value)),
-        false => number(value),
-    }
-}
-
-/// Half the width of a confidence interval.
-pub(super) fn width(half: Option<f64>) -> String {
-    half.map_or_else(|| "-".to_owned(), |half| format!("± {}", number(half)))
 }

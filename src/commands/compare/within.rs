@@ -1,12 +1,15 @@
 //! One sweep: who beats whom, and by how much.
 
+use std::collections::BTreeSet;
+
 use crate::experiment::compare::within::{AgainstError, AgainstRow, compare_within};
+use crate::experiment::sweep::USUAL;
 use serde_json::json;
 
-use super::Args;
-use super::sweep::{SHOWN, experiment, signed, width};
+use super::sweep::experiment;
+use super::{Args, asked, signed, width};
 use crate::commands::plot::is_sweep;
-use crate::commands::table::{lines, number};
+use crate::commands::table::{alike, lines};
 use crate::commands::{Error, print};
 use crate::exit::Exit;
 
@@ -40,19 +43,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
             ),
         },
     })?;
-    let asked = |row: &AgainstRow| match args.metrics.is_empty() {
-        true => args.json || SHOWN.contains(&row.metric.as_str()),
-        false => args.metrics.contains(&row.metric),
+    let asked = match rows.is_empty() {
+        true => BTreeSet::new(),
+        false => asked(&args.metrics, rows.iter().map(|it| &*it.metric))?,
     };
-    if let Some(metric) = args.metrics.iter().find(|it| !rows.iter().any(|row| row.metric == **it))
-    {
-        return Err(Error::Unfit {
-            message: format!("no metric \"{metric}\" in these runs"),
-            hint: "metrics are the columns of runs.csv behind the axes".to_owned(),
-        });
-    }
-    rows.retain(asked);
-    rows.sort_by_key(|row| SHOWN.iter().position(|metric| *metric == row.metric));
+    rows.retain(|row| match asked.is_empty() {
+        true => args.json || USUAL.contains(&row.metric.as_str()),
+        false => asked.contains(&row.metric),
+    });
+    rows.sort_by_key(|row| USUAL.iter().position(|metric| *metric == row.metric));
     print(&if args.json { format!("{:#}\n", json!(rows)) } else { as_text(axis, value, &rows) })?;
     Ok(Exit::Success)
 }
@@ -68,13 +67,16 @@ fn as_text(axis: &str, value: &str, rows: &[AgainstRow]) -> String {
     let mut table = vec![heads.collect()];
     for row in rows {
         let point = row.point.iter().map(|(_, value)| value.clone());
+        let (difference, half) = (row.difference.mean, row.difference.half_width);
+        let [mean, base, written, half_written] =
+            alike([Some(row.mean), Some(row.base), Some(difference), half]);
         let rest = [
             row.variant.clone(),
             row.difference.n.to_string(),
-            number(row.mean),
-            number(row.base),
-            signed(row.difference.mean),
-            width(row.difference.half_width),
+            mean,
+            base,
+            signed(Some(difference), written),
+            width(half, half_written),
             row.lower.to_string(),
             row.higher.to_string(),
         ];

@@ -83,7 +83,9 @@ impl Dispatcher {
             SubmissionMessage::Accepted { .. } => {}
             SubmissionMessage::Submit(_)
             | SubmissionMessage::Withdraw { .. }
-            | SubmissionMessage::Promise { .. } => return false,
+            | SubmissionMessage::Promise { .. }
+            | SubmissionMessage::SubmitAhead(_)
+            | SubmissionMessage::DataArrived { .. } => return false,
         }
         true
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use haggle_model::grid::{AttemptRecord, JobFate, KeptCheckpoint, Reach};
 use haggle_model::work::{Fraction, Work};
-use haggle_model::{AttemptOutcome, JobRecord, ProviderId, Time};
+use haggle_model::{AttemptOutcome, JobRecord, ProviderId, Span, Time};
 
 /// A job of a grid of which nothing more will be heard.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +65,16 @@ impl SettledJob {
     /// What its attempts cost that failed.
     pub fn losses(&self) -> impl Iterator<Item = AttemptLoss> {
         self.attempts.iter().filter_map(|it| AttemptLoss::of(&it.record, it.counts))
+    }
+
+    /// For how long the attempts that count waited for data in their slots, or to be prepared, and the output of the last
+    /// was on its way.
+    pub(crate) fn data_time(&self) -> Span {
+        let count = self.attempts.iter().filter(|it| it.counts.is_some()).map(|it| &*it.record);
+        let before = count.map(|it| it.started.unwrap_or(it.left) - it.dispatched);
+        let winner = self.records().find(|it| Some(it.number) == self.winner);
+        let after = winner.map(|it| it.end - it.left);
+        before.chain(after).fold(Span::ZERO, |sum, time| sum + time)
     }
 
     /// Its attempts, by number.

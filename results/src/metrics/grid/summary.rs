@@ -100,6 +100,9 @@ pub struct GridSummary {
     pub availability: Option<f64>,
     /// Time with at least one job that computed or wrote a checkpoint / time, mean over resources, 0 to 1.
     pub busy: Option<f64>,
+    /// The same time / makespan, mean over resources, 0 to 1. Missing if no job ran to its end.
+    #[serde(default)]
+    pub busy_of_makespan: Option<f64>,
     /// Time in which a resource took no further job / time, mean over resources, 0 to 1.
     pub full: Option<f64>,
     /// Where resources reserve shares: the sessions that asked for them.
@@ -213,10 +216,11 @@ pub(in crate::metrics) struct Came {
 }
 
 impl GridLedger {
-    /// Sums up; `name` is that of a resource by its number, and the fastest one has so many MIPS.
+    /// Sums up; the makespan is in seconds, `name` is that of a resource by its number, and the fastest one has so many
+    /// MIPS.
     pub(in crate::metrics) fn sum_up(
         &self,
-        came: Came,
+        (came, makespan): (Came, Option<f64>),
         name: impl Fn(usize) -> String,
         fastest: f64,
     ) -> GridSummary {
@@ -292,6 +296,11 @@ impl GridLedger {
             failures: accounts.failures,
             availability: share(accounts.time() - accounts.down),
             busy: share(accounts.busy),
+            busy_of_makespan: ratio(
+                accounts.busy as f64,
+                accounts.count as f64 * makespan.unwrap_or(0.0) * SECOND,
+            )
+            .map(|share| share.min(1.0)),
             full: share(accounts.full),
             sessions: totals.sessions.sum_up(&came, accounts),
             workflows: totals.workflows.sum_up_grid(

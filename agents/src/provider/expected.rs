@@ -1,0 +1,160 @@
+//! Jobs that the provider has accepted and whose data are on their way here.
+//!
+//! They are not queued, so the plan of the provider does not know them. Load and estimates count them as if they had been
+//! submitted: an estimate is made on a copy of the queue to which they have been added, in the order in which they were
+//! accepted. When their data arrive is not asked, because the data of the next job take their time, too.
+
+use std::collections::BTreeMap;
+
+use haggle_model::{ActorId, JobId, JobOutcome, Observation, Time};
+use haggle_scheduling::{LocalScheduler, Slot};
+
+use super::load::work;
+use super::{Held, HeldJob, Provider};
+use crate::Outbox;
+use crate::protocol::{Message, Submission, SubmissionMessage};
+
+/// The expected jobs of a provider.
+#[derive(Debug, Default)]
+pub(super) struct Expected {
+    /// Their slots, in the order in which they were accepted.
+    slots: BTreeMap<u64, Slot>,
+    accepted: u64,
+    outlook: Option<Outlook>,
+}
+
+/// An expected job.
+#[derive(Debug)]
+pub(super) struct Expectation {
+    held: HeldJob,
+    number: u64,
+}
+
+/// The queue as it would be if all expected jobs had been submitted at this instant.
+#[derive(Debug)]
+struct Outlook {
+    at: Time,
+    queue: Box<dyn LocalScheduler>,
+}
+
+impl Expected {
+    /// The outlook stays as it is while the provider is only asked, and accepts further jobs.
+    pub(super) fn on_message(&mut self, message: &Message) {
+        let stays = matches!(
+            message,
+            Message::Query(_) | Message::Submission(SubmissionMessage::SubmitAhead(_))
+        );
+        if !stays {
+            self.outlook = None;
+        }
+    }
+}
+
+impl Provider {
+    /// A job is accepted whose data will come.
+    pub(super) fn on_submitted_ahead(
+        &mut self,
+        now: Time,
+        submitter: ActorId,
+        submission: Submission,
+        out: &mut Outbox,
+    ) -> bool {
+        let id = submission.job.id;
+        if self.slots.has(id) {
+            return false;
+        }
+        if let Some(reason) = self.never_runs(&submission.job) {
+            out.send(submitter, SubmissionMessage::Refused { job: id, reason });
+            return true;
+        }
+        let held = HeldJob::new(submission, submitter, now, &self.config);
+        self.load.waiting += work(held.processors, held.planned(&self.config));
+        let number = self.expected.accepted;
+        self.expected.accepted += 1;
+        let request = held.request(self.jobs.next(), false, &self.config);
+        if let Some(outlook) = self.expected.outlook.as_mut().filter(|it| it.at == now) {
+            outlook.queue.submit(now, request);
+        }
+        let slot = self.jobs.insert(Held::Expected(Box::new(Expectation { held, number })));
+        self.expected.slots.insert(number, slot);
+        self.slots.insert(id, slot);
+        out.send(submitter, SubmissionMessage::Accepted { job: id });
+        true
+    }
+
+    /// The data of an expected job are there: it is queued. It may have been withdrawn meanwhile.
+    pub(super) fn on_data_arrived(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        job: JobId,
+        out: &mut Outbox,
+    ) {
+        if let Some(mut held) = self.release_expected(from, job) {
+            held.queued = now;
+            self.queue(now, held, out);
+        }
+    }
+
+    /// Takes out an expected job that its submitter withdraws; false if there is none.
+    pub(super) fn withdraw_expected(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        job: JobId,
+        out: &mut Outbox,
+    ) -> bool {
+        let Some(held) = self.release_expected(from, job) else { return false };
+        let outcome = JobOutcome::Cancelled;
+        out.send(from, SubmissionMessage::Finished { job, outcome });
+        out.observe(held.submission.never_queued(outcome, now));
+        true
+    }
+
+    fn release_expected(&mut self, from: ActorId, job: JobId) -> Option<HeldJob> {
+        let &slot = self.slots.get(job)?;
+        match self.jobs.get(slot) {
+            Some(Held::Expected(it)) if it.held.submitter == from => {}
+            _ => return None,
+        }
+        let Some(Held::Expected(expectation)) = self.release(slot) else { return None };
+        let Expectation { held, number } = *expectation;
+        self.expected.slots.remove(&number);
+        self.load.waiting -= work(held.processors, held.planned(&self.config));
+        Some(held)
+    }
+
+    /// The queue that a job would meet which were submitted now.
+    pub(super) fn outlook(&mut self, now: Time) -> &mut dyn LocalScheduler {
+        if self.expected.slots.is_empty() {
+            return &mut *self.scheduler;
+        }
+        let Provider { expected, scheduler, jobs, config, .. } = self;
+        let Expected { slots, outlook, .. } = expected;
+        let outlook = match outlook.take().filter(|it| it.at == now) {
+            Some(made) => outlook.insert(made),
+            None => {
+                let mut queue = scheduler.clone();
+                for &slot in slots.values() {
+                    if let Some(Held::Expected(it)) = jobs.get(slot) {
+                        queue.submit(now, it.held.request(slot, false, config));
+                    }
+                }
+                outlook.insert(Outlook { at: now, queue })
+            }
+        };
+        &mut *outlook.queue
+    }
+}
+
+impl Expectation {
+    /// The job that is expected.
+    pub(super) fn job(&self) -> JobId {
+        self.held.submission.job.id
+    }
+
+    /// The run stops before its data are there.
+    pub(super) fn unfinished(self, now: Time) -> Observation {
+        self.held.submission.never_queued(JobOutcome::Unfinished, now)
+    }
+}
