@@ -147,7 +147,11 @@ impl Provider {
                     let ending = share.ending(now, failing);
                     tasks.extend(ending.map(|run| (slot, run)));
                 }
-                Held::Job(_) | Held::Part | Held::Coallocated(_) | Held::Booked(_) => {}
+                Held::Job(_)
+                | Held::Expected(_)
+                | Held::Part
+                | Held::Coallocated(_)
+                | Held::Booked(_) => {}
             }
         }
         for slot in jobs {
