@@ -76,7 +76,7 @@ struct Sweep {
     /// log, or damaged
     #[arg(long)]
     force: bool,
-    /// Draw each run's own figures too
+    /// Draw each run's own figures too, also those that done runs lack
     #[arg(long)]
     figures: bool,
     /// Keep of each run its summary and the digests of its tables, not the tables
