@@ -23,13 +23,13 @@ name = "p1"
 processors = 4
 policy = { name = "conservative", compression = "none" }
 [[metascheduler]]
-name = "m"
+name = "m1"
 [metascheduler.coallocation]
 policy = "rigid"
 protocol = { name = "negotiation", rounds = 10 }
 retry = "300ms"
 [[workload]]
-name = "w"
+name = "g1"
 jobs = [
     { submit = "1s", processors = 2, run = "140s", requested = "140s" },
     { submit = "4s", processors = 3, run = "93s", requested = "138776200us" },
@@ -37,9 +37,9 @@ jobs = [
     { submit = "2s", processors = 3, run = "138s", requested = "399343847us" },
 ]
 [[user]]
-name = "u"
-workload = "w"
-submits-to = "m"
+name = "u1"
+workload = "g1"
+submits-to = "m1"
 "#;
 
 /// Jobs of a second, whose messages arrive late.
@@ -52,19 +52,19 @@ transport = "reliable"
 [[provider]]
 name = "p0"
 processors = 8
-policy = "conservative"
+policy = { name = "conservative", compression = "job-by-job" }
 [[provider]]
 name = "p1"
 processors = 7
 policy = "conservative"
 [[metascheduler]]
-name = "m"
+name = "m0"
 [metascheduler.coallocation]
 policy = "rigid"
 protocol = { name = "negotiation", rounds = 6, window = "653s" }
 retry = "300ms"
 [[workload]]
-name = "w"
+name = "g0"
 jobs = [
     { submit = "1402520us", processors = 4, run = "1s", requested = "1683522us" },
     { submit = "0s", processors = 4, run = "1s", requested = "3106278us" },
@@ -74,9 +74,9 @@ jobs = [
     { submit = "0s", processors = 4, run = "1s", requested = "3126493us" },
 ]
 [[user]]
-name = "u"
-workload = "w"
-submits-to = "m"
+name = "u0"
+workload = "g0"
+submits-to = "m0"
 "#;
 
 /// Booked again by messages that arrive after the try has failed.
@@ -93,7 +93,7 @@ name = "p1"
 processors = 6
 policy = "conservative"
 [[workload]]
-name = "l"
+name = "l1"
 jobs = [
     { submit = "0s", processors = 3, run = "1s", requested = "1s" },
     { submit = "0s", processors = 4, run = "1s", requested = "2565145us" },
@@ -102,19 +102,19 @@ jobs = [
     { submit = "0s", processors = 6, run = "1s", requested = "3136635us" },
 ]
 [[user]]
-name = "v"
-workload = "l"
+name = "v1"
+workload = "l1"
 submits-to = "p1"
 [[metascheduler]]
-name = "idle"
+name = "m0"
 [[metascheduler]]
-name = "m"
+name = "m1"
 [metascheduler.coallocation]
 policy = "rigid"
 protocol = { name = "watch" }
 patience = "5s"
 [[workload]]
-name = "g"
+name = "g1"
 jobs = [
     { submit = "122ms", processors = 7, run = "1s", requested = "3883343us" },
     { submit = "239ms", processors = 4, run = "1s", requested = "1480691us" },
@@ -123,9 +123,9 @@ jobs = [
     { submit = "835451us", processors = 2, run = "1s", requested = "2000536us" },
 ]
 [[user]]
-name = "u"
-workload = "g"
-submits-to = "m"
+name = "u1"
+workload = "g1"
+submits-to = "m1"
 "#;
 
 /// Parts of four providers, some of which hear too late that they are not needed.
@@ -146,7 +146,7 @@ name = "p1"
 processors = 5
 policy = "conservative"
 [[workload]]
-name = "l"
+name = "l1"
 jobs = [
     { submit = "0s", processors = 1, run = "1828452us", requested = "6000802us" },
     { submit = "0s", processors = 4, run = "1s", requested = "3709227us" },
@@ -155,8 +155,8 @@ jobs = [
     { submit = "0s", processors = 1, run = "2s", requested = "1s" },
 ]
 [[user]]
-name = "v"
-workload = "l"
+name = "v1"
+workload = "l1"
 submits-to = "p1"
 [[provider]]
 name = "p2"
@@ -167,14 +167,14 @@ name = "p3"
 processors = 8
 policy = { name = "conservative", compression = "none" }
 [[metascheduler]]
-name = "m"
+name = "m0"
 [metascheduler.coallocation]
 policy = "rigid"
 protocol = { name = "watch" }
 patience = "4s"
 retry = "300ms"
 [[workload]]
-name = "g"
+name = "g0"
 jobs = [
     { submit = "0s", processors = 4, run = "1818669us", requested = "6409086us" },
     { submit = "0s", processors = 3, run = "2721ms", requested = "2721ms" },
@@ -184,9 +184,9 @@ jobs = [
     { submit = "0s", processors = 1, run = "1s", requested = "1s" },
 ]
 [[user]]
-name = "u"
-workload = "g"
-submits-to = "m"
+name = "u0"
+workload = "g0"
+submits-to = "m0"
 "#;
 
 /// The rows of a table, each cell by the name of its column.
