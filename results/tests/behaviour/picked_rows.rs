@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use haggle_results::reader::{CellValue, Rows};
+use haggle_results::reader::Rows;
 use haggle_results::{
     Format, JobRow, PlacementRow, ResultsError, RunReader, Table, WriteOptions, writer,
 };
@@ -54,13 +54,13 @@ fn rows_come_in_batches_in_their_order() {
     let (mut sizes, mut numbers) = (Vec::new(), Vec::new());
     run.in_batches(Table::Jobs, &["job"], &Rows::all(), |data| {
         sizes.push(data.rows());
-        numbers.extend((0..data.rows()).map(|row| data.cell(row, "job")));
+        numbers.extend_from_slice(data.integer("job")?);
         Ok(())
     })
     .expect("it can be read");
     assert_eq!(sizes, [65_536, 4_464]);
     let jobs = run.jobs().expect("jobs");
-    assert!(jobs.iter().map(|it| CellValue::Integer(it.job)).eq(numbers));
+    assert!(jobs.iter().map(|it| Some(it.job)).eq(numbers));
 }
 
 /// Where the second row group is unreadable, and so are all pages of the first one that have no row which is asked
