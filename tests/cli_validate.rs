@@ -122,17 +122,17 @@ fn variants_with_bad_names_are_not_also_said_to_share_one() {
 name = "load"
 
 [[sweep.axis.variant]]
-name = "80 %"
+name = " 80 %"
 set = { "provider.north.processors" = 4 }
 
 [[sweep.axis.variant]]
-name = "90 %"
+name = "90 % "
 set = { "provider.north.processors" = 8 }
 "#;
     let folder = Folder::with(&[("it.toml", &format!("{VALID}{axis}"))]);
     let told = folder.haggle(&["validate", "it.toml"]);
-    assert!(told.contains("`80 %` cannot be a name"), "{told}");
-    assert!(told.contains("`90 %` cannot be a name"), "{told}");
+    assert!(told.contains("\" 80 %\" cannot be a title"), "{told}");
+    assert!(told.contains("\"90 % \" cannot be a title"), "{told}");
     assert!(told.contains("it.toml has 2 problems"), "{told}");
     let same = axis.replace("80 %", "high").replace("90 %", "high");
     let folder = Folder::with(&[("it.toml", &format!("{VALID}{same}"))]);
@@ -189,6 +189,7 @@ fn every_syntax_error_is_shown() {
        · ───┬──
        ·    ╰── here
        ╰────
+      help: write a value after `=`: a text in quotes, a number, true, false, a list or a table
 
       × not TOML: unclosed array table, expected `]`
        ╭─[syntax.toml:4:1]
@@ -196,6 +197,7 @@ fn every_syntax_error_is_shown() {
        · ─────┬─────
        ·      ╰── here
        ╰────
+      help: write the name of a table as [name], that of one of several as [[name]]
 
     error: syntax.toml has 3 problems
     "#);
@@ -779,6 +781,7 @@ fn steps_and_models_are_checked_as_the_model_does() {
         ·   ───────────────────────────────────┬───────────────────────────────────
         ·                                      ╰── out of range
         ╰────
+      help: `haggle help KEY` says what a key takes, and docs/scenario.md has all of them
 
       × step deadlines: exponential law: mean is 0, expected a finite number above 0
         ╭─[steps.toml:24:3]
@@ -786,6 +789,7 @@ fn steps_and_models_are_checked_as_the_model_does() {
         ·   ──────────────────────────────────┬─────────────────────────────────
         ·                                     ╰── out of range
         ╰────
+      help: `haggle help KEY` says what a key takes, and docs/scenario.md has all of them
 
       × `mean` must be a string, not an integer
         ╭─[steps.toml:25:63]
@@ -817,6 +821,7 @@ fn steps_and_models_are_checked_as_the_model_does() {
         ·   ────────────────────────┬────────────────────────
         ·                           ╰── out of range
         ╰────
+      help: `haggle help KEY` says what a key takes, and docs/scenario.md has all of them
 
       × lublin-feitelson: size-low is 4, expected 0 to size-medium
         ╭─[steps.toml:34:10]

@@ -164,6 +164,8 @@ fn syntax_help(message: &str) -> &'static str {
         "write a table in one line as { key = value, other = value }"
     } else if has(&["escape", "unicode"]) {
         "write \\\\ for a backslash in a text, or the text in single quotes"
+    } else if has(&["must be quoted"]) {
+        "write a value after `=`: a text in quotes, a number, true, false, a list or a table"
     } else if has(&["string", "quote"]) {
         "close a text with the quote that it begins with, in the same line"
     } else if has(&["recursion"]) {
@@ -443,6 +445,7 @@ mod tests {
             ("a = \"\\q\"", "for a backslash"),
             ("a = \"x\n", "close a text"),
             ("a = 012", "write a number"),
+            ("a =", "write a value after"),
             ("= 1", "`key = value`"),
         ] {
             let problems = parse(text).unwrap_err();

@@ -20,10 +20,7 @@ pub struct InvalidScenario {
 impl InvalidScenario {
     /// The problems of a text, ordered by place, repetitions dropped; at least one.
     pub fn new(source: Source, problems: Vec<Problem>) -> InvalidScenario {
-        let mut problems = orderly(&source, problems);
-        for problem in &mut problems {
-            problem.help.get_or_insert_with(|| HELP.to_owned());
-        }
+        let problems = orderly(&source, problems);
         InvalidScenario { source, problems }
     }
 }
@@ -53,6 +50,14 @@ impl Warnings {
 }
 
 impl InvalidScenario {
+    /// The same with a way out of each problem; other files that are checked like scenarios have other keys.
+    pub(super) fn with_help(mut self) -> InvalidScenario {
+        for problem in &mut self.problems {
+            problem.help.get_or_insert_with(|| HELP.to_owned());
+        }
+        self
+    }
+
     /// Whether the reader refused what the schema had let pass: a mistake of ours.
     pub fn is_drift(&self) -> bool {
         let says_so = |help: &String| help.starts_with(DRIFT);

@@ -126,6 +126,10 @@ impl Experiment {
         logs: Logs,
         own: &Rules,
     ) -> Result<Experiment, InvalidScenario> {
+        Experiment::read_all(source, logs, own).map_err(InvalidScenario::with_help)
+    }
+
+    fn read_all(source: Source, logs: Logs, own: &Rules) -> Result<Experiment, InvalidScenario> {
         let mut root = match document::parse(&source.text) {
             Ok(root) => root,
             Err(problems) => return Err(InvalidScenario::new(source, problems)),
