@@ -18,7 +18,7 @@ mod synthetic_month;
 mod workflows;
 
 pub(crate) use step::step_problem;
-pub(crate) use workflows::read_file as read_workflow;
+pub(crate) use workflows::{TASKS_MAX, read_file as read_workflow};
 pub use workflows::{RunBy, WorkflowModel, WorkflowsError};
 
 impl InlineJob {
