@@ -154,15 +154,19 @@ fn a_failure_of_no_length_costs_what_was_computed() {
     let csv = "node,start,end\nn0,1000,1000\nn1,1500,1500\nn0,9000,9000\n";
     let folder = Folder::with(&[
         ("fta.toml", &scenario("fta", "record.tab")),
-        ("csv.toml", &scenario("csv", "record.csv").replace("log = \"record.csv\"", "log = \"record.csv\", sites = [\"b\"]")),
+        (
+            "csv.toml",
+            &scenario("csv", "record.csv")
+                .replace("log = \"record.csv\"", "log = \"record.csv\", sites = [\"b\"]"),
+        ),
         ("record.tab", fta),
         ("record.csv", &csv.replace("n0", "a/a/n0").replace("n1", "b/b/n1")),
     ]);
     for name in ["fta.toml", "csv.toml"] {
         for driver in ["sequential", "actix"] {
             let out = format!("{name}-{driver}");
-            let told = folder
-                .haggle(&["run", name, "-o", &out, "--check", "--json", "--driver", driver]);
+            let told =
+                folder.haggle(&["run", name, "-o", &out, "--check", "--json", "--driver", driver]);
             assert!(told.starts_with("exit code: 0\n"), "{told}");
             let told: serde_json::Value =
                 serde_json::from_str(stdout_of(&told)).expect("an object");

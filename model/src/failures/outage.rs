@@ -84,8 +84,7 @@ impl OutageList {
             Time::from_micros(time.as_micros().saturating_sub(start.as_micros()))
         };
         // One that takes no time at the very start is within the window.
-        let is_over =
-            |outage: &Outage| outage.restore <= start && outage.fail < start;
+        let is_over = |outage: &Outage| outage.restore <= start && outage.fail < start;
         let first = self.0.partition_point(is_over);
         let outages = self.0[first..]
             .iter()

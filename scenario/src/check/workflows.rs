@@ -173,7 +173,13 @@ impl Check<'_> {
         }
         if self.logs == Logs::MustExist {
             let why = "no file has a negative size or run time";
-            self.uses(&at.key("negative-values"), negative_values > 0, "the workflows", why, "remove it");
+            self.uses(
+                &at.key("negative-values"),
+                negative_values > 0,
+                "the workflows",
+                why,
+                "remove it",
+            );
         }
     }
 
@@ -247,7 +253,9 @@ impl Check<'_> {
         if it.files.is_none() && tasks > TASKS_MAX {
             self.report(
                 &at.key("count"),
-                format!("these workflows have up to {tasks} tasks together, which are held in memory"),
+                format!(
+                    "these workflows have up to {tasks} tasks together, which are held in memory"
+                ),
                 "too many",
                 format!("lower `count`, or the tasks of each: {TASKS_MAX} are the most"),
             );

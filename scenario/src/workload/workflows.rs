@@ -45,7 +45,9 @@ pub enum WorkflowsError {
     #[error(transparent)]
     Graph(#[from] GraphError),
     /// All workflows together have more tasks than are held in memory.
-    #[error("{workflows} workflows have {tasks} tasks together; at most {TASKS_MAX} are held in memory, so lower `count`")]
+    #[error(
+        "{workflows} workflows have {tasks} tasks together; at most {TASKS_MAX} are held in memory, so lower `count`"
+    )]
     TooManyTasks {
         /// How many workflows.
         workflows: u32,

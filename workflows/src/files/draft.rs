@@ -62,7 +62,12 @@ impl Draft {
     }
 
     /// The bytes of a file of that size, which a task of that name reads or writes.
-    pub(super) fn bytes(&mut self, task: &str, file: &str, size: &Size) -> Result<u64, FileProblem> {
+    pub(super) fn bytes(
+        &mut self,
+        task: &str,
+        file: &str,
+        size: &Size,
+    ) -> Result<u64, FileProblem> {
         let wrong = |found: &str, negative| {
             let (task, file, found) = (task.to_owned(), file.to_owned(), found.to_owned());
             Err(FileProblem::Size { task, file, found, negative })
@@ -73,7 +78,9 @@ impl Draft {
             Size::Negative(found) => match self.rules.negative_values {
                 NegativeValues::Refuse => wrong(found, true),
                 NegativeValues::Zero => {
-                    self.count_negative(|| format!("the size of file {} ({})", quoted(file), shown(found)));
+                    self.count_negative(|| {
+                        format!("the size of file {} ({})", quoted(file), shown(found))
+                    });
                     Ok(0)
                 }
             },
@@ -92,7 +99,9 @@ impl Draft {
                     Err(FileProblem::NegativeRunTime { task: task.to_owned(), seconds })
                 }
                 NegativeValues::Zero => {
-                    self.count_negative(|| format!("the run time of task {} ({seconds} s)", quoted(task)));
+                    self.count_negative(|| {
+                        format!("the run time of task {} ({seconds} s)", quoted(task))
+                    });
                     Ok(Span::ZERO)
                 }
             },
@@ -190,7 +199,8 @@ impl Draft {
         let mut feeders = Feeders::new(&clear);
         for read in unclear {
             let places = self.writers(read.file);
-            let writers: Vec<TaskId> = self.writes[places.clone()].iter().map(|it| it.task).collect();
+            let writers: Vec<TaskId> =
+                self.writes[places.clone()].iter().map(|it| it.task).collect();
             let found = feeders.of(read.task, &writers).map_err(|TooMany| {
                 let file = self.files[read.file].to_string();
                 (self.lines[read.task.index()], FileProblem::TooManyWriters { file })
@@ -217,7 +227,8 @@ impl Draft {
         if let Some(first) = several.next() {
             let (count, writers) = (1 + several.count(), first.len());
             let name = quoted(&self.files[first[0].file]);
-            let has = if count == 1 { "1 file has".to_owned() } else { format!("{count} files have") };
+            let has =
+                if count == 1 { "1 file has".to_owned() } else { format!("{count} files have") };
             notes.push(format!(
                 "{has} several writers, such as {name} with {writers}: a task reads the version of its ancestors"
             ));

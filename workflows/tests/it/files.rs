@@ -168,7 +168,9 @@ fn a_file_of_several_writers_comes_from_all_parents() {
     assert_eq!(stored, [(0, 9), (0, 9), (0, 0), (0, 0)]);
     assert_eq!(
         notes,
-        ["2 files have several writers, such as \"f\" with 3: a task reads the version of its ancestors"]
+        [
+            "2 files have several writers, such as \"f\" with 3: a task reads the version of its ancestors"
+        ]
     );
 }
 
@@ -220,7 +222,10 @@ fn a_file_of_too_many_writers_is_refused() {
 #[test]
 fn sizes_as_programs_write_them() {
     for size in ["100.0", "1.0E2", "1e2"] {
-        assert_eq!(parsed(&NEW.replace("\"sizeInBytes\": 100}", &format!("\"sizeInBytes\": {size}}}"))), parsed(NEW));
+        assert_eq!(
+            parsed(&NEW.replace("\"sizeInBytes\": 100}", &format!("\"sizeInBytes\": {size}}}"))),
+            parsed(NEW)
+        );
         assert_eq!(parsed(&DAX.replace("\"100\"", &format!("\"{size}\""))), parsed(DAX));
     }
     // Said twice in the same words.
@@ -234,11 +239,17 @@ fn negative_values_count_as_0_if_told_so() {
     let text = dax(&[("a", ">f:-65.5"), ("b", "<f:-6585019")], &[("a", "b")]);
     let read = rules.parse_bytes(text.as_bytes()).expect("a good file");
     assert_eq!(edges(&read.workflow), [("a", "b", 0)]);
-    assert_eq!(read.notes, ["2 negative values count as 0, such as the size of file \"f\" (-65.5)"]);
+    assert_eq!(
+        read.notes,
+        ["2 negative values count as 0, such as the size of file \"f\" (-65.5)"]
+    );
     let run_time = rules.parse_bytes(DAX.replace("runtime=\"2\"", "runtime=\"-1.03\"").as_bytes());
     let run_time = run_time.expect("a good file");
     assert_eq!(run_time.workflow.tasks()[1].work, Span::ZERO);
-    assert_eq!(run_time.notes, ["1 negative value counts as 0, such as the run time of task \"b\" (-1.03 s)"]);
+    assert_eq!(
+        run_time.notes,
+        ["1 negative value counts as 0, such as the run time of task \"b\" (-1.03 s)"]
+    );
     let new = NEW.replace("\"sizeInBytes\": 100", "\"sizeInBytes\": -1");
     let read = rules.parse_bytes(new.as_bytes()).expect("a good file");
     assert_eq!(read.workflow.tasks()[0].input, 0);
@@ -250,7 +261,8 @@ fn run_times_of_a_dax_may_be_profiles() {
     let other = "<profile namespace=\"dagman\" key=\"runtime\">9</profile>";
     let moved = DAX.replace(" runtime=\"2\">", &format!(">{other}{profile}{other}"));
     assert_eq!(parsed(&moved), parsed(DAX));
-    let both = DAX.replace(" runtime=\"2\">", &format!(" runtime=\"2\">{}", profile.replace('2', "7")));
+    let both =
+        DAX.replace(" runtime=\"2\">", &format!(" runtime=\"2\">{}", profile.replace('2', "7")));
     assert_eq!(parsed(&both), parsed(DAX));
     let error = |text: String| parse_bytes(text.as_bytes()).expect_err("bad").to_string();
     let wrong = error(moved.replace(" 2 ", "long"));
@@ -369,7 +381,10 @@ fn what_is_no_file_of_a_workflow_is_refused() {
             changed("<job id=\"b\"", "<job id=\"a\""),
             "8: task \"a\" exists already; names are unique",
         ),
-        (changed(" runtime=\"2\"", ""), "8: task \"b\": no run time; add runtime, as an attribute or as a profile of namespace pegasus"),
+        (
+            changed(" runtime=\"2\"", ""),
+            "8: task \"b\": no run time; add runtime, as an attribute or as a profile of namespace pegasus",
+        ),
         (
             changed("runtime=\"2\"", "runtime=\"-2\""),
             "8: task \"b\": run time is -2 s; expected at least 0 s; the option negative-values = \"zero\" counts it as 0",

@@ -14,7 +14,8 @@ pub(super) fn iso_time(text: &[u8]) -> Option<Time> {
     let on_a_clock = |format| NaiveDateTime::parse_from_str(text, format).ok();
     let with_offset = DateTime::parse_from_rfc3339(text).ok().map(|it| it.naive_utc());
     let mut clocks = FORMATS.into_iter().filter_map(on_a_clock);
-    let found = with_offset.or_else(|| clocks.next()).or_else(|| Some(day()?.and_time(NaiveTime::MIN)))?;
+    let found =
+        with_offset.or_else(|| clocks.next()).or_else(|| Some(day()?.and_time(NaiveTime::MIN)))?;
     let micros = found.and_utc().timestamp_micros();
     Some(Time::from_micros(micros)).filter(|_| micros.abs() <= MICROS_MAX)
 }
@@ -92,7 +93,9 @@ mod tests {
         assert_eq!(secs("2000-02-29T12:00:01.5"), Some(951_825_601_500));
         assert_eq!(secs("2000-02-29T12:00:00Z"), Some(951_825_600_000));
         assert_eq!(secs("2000-02-29T12:00:00+02:00"), Some(951_818_400_000));
-        for wrong in ["", "2000-02-30", "2000-02-29 24:00", "29.2.2000", "2000-02-29 12", "+262000-01-01"] {
+        for wrong in
+            ["", "2000-02-30", "2000-02-29 24:00", "29.2.2000", "2000-02-29 12", "+262000-01-01"]
+        {
             assert_eq!(iso_time(wrong.as_bytes()), None, "{wrong}");
         }
         assert_eq!(iso_time(b"\xff"), None);

@@ -336,7 +336,8 @@ System,nodes,nodenumz,Prob Started,Prob Fixed,Software
 
     #[test]
     fn plain_tables_have_seconds_or_dates() {
-        let seconds = "node,start,end\n# by hand\nr1/n1,100,160\nr1/n2, 200 ,200\nr1/n1,1e3,1060.5\n";
+        let seconds =
+            "node,start,end\n# by hand\nr1/n1,100,160\nr1/n2, 200 ,200\nr1/n1,1e3,1060.5\n";
         let dates = "\u{feff}Cause;Start;End;Node\r\n\
                      fan;1970-01-01 00:01:40;1970-01-01T00:02:40;r1/n1\r\n\
                      \"fan; again\";1970-01-01 00:03:20;1970-01-01 00:03:20;r1/n2\r\n\
@@ -357,8 +358,14 @@ System,nodes,nodenumz,Prob Started,Prob Fixed,Software
             "<memory>:1: no column \"end\" in the line of column names; expected a first line that names at least \
              the columns node, start and end"
         );
-        assert!(refused("node,start,end\na,5,4\n", Csv).contains("field 3 (end): expected a time that is not before start"));
-        assert!(refused("node,start,end\n,5,6\n", Csv).contains("field 1 (node): expected the name of a node"));
+        assert!(
+            refused("node,start,end\na,5,4\n", Csv)
+                .contains("field 3 (end): expected a time that is not before start")
+        );
+        assert!(
+            refused("node,start,end\n,5,6\n", Csv)
+                .contains("field 1 (node): expected the name of a node")
+        );
     }
 
     #[test]
@@ -368,20 +375,34 @@ System,nodes,nodenumz,Prob Started,Prob Fixed,Software
             found.map(|it| it.format).map_err(|error| error.to_string())
         };
         let without_names = FTA.split_once('\n').map_or("", |(_, rest)| rest);
-        for (text, format) in [(FTA, Fta), (without_names, Fta), (LANL, Lanl), ("# by hand\nnode,start,end\na,1,2\n", Csv)] {
+        for (text, format) in [
+            (FTA, Fta),
+            (without_names, Fta),
+            (LANL, Lanl),
+            ("# by hand\nnode,start,end\na,1,2\n", Csv),
+        ] {
             assert_eq!(told(text), Ok(format));
         }
         let log = "1 0 -1 60 2 -1 -1 2 90 -1 1 3 4 5 6 7 -1 -1\n";
         for text in [log, &format!("; MaxProcs: 2\n{log}")] {
             let message = refused(text, Fta);
-            assert!(message.contains("this looks like a log of jobs; `haggle workload inspect`"), "{message}");
+            assert!(
+                message.contains("this looks like a log of jobs; `haggle workload inspect`"),
+                "{message}"
+            );
         }
-        assert!(refused("[[failures]]\n", Csv).contains("looks like TOML"), "{}", refused("[[failures]]\n", Csv));
+        assert!(
+            refused("[[failures]]\n", Csv).contains("looks like TOML"),
+            "{}",
+            refused("[[failures]]\n", Csv)
+        );
     }
 
     #[test]
     fn a_line_of_names_needs_no_hash() {
-        let read = |text: &str| parse_bytes(text.as_bytes(), Fta, Malformed::Refuse).expect("a good table").nodes;
+        let read = |text: &str| {
+            parse_bytes(text.as_bytes(), Fta, Malformed::Refuse).expect("a good table").nodes
+        };
         let bare = FTA.trim_start_matches("# ");
         assert_eq!(read(bare), read(FTA));
         let tabs = bare.replacen(' ', "\t", 8);
@@ -409,7 +430,8 @@ System,nodes,nodenumz,Prob Started,Prob Fixed,Software
 
     #[test]
     fn a_missing_file_is_named() {
-        let error = open(Path::new("no/such.tab"), Some(Lanl), Malformed::Refuse).expect_err("none");
+        let error =
+            open(Path::new("no/such.tab"), Some(Lanl), Malformed::Refuse).expect_err("none");
         assert!(error.to_string().starts_with("no/such.tab: cannot open the file: "), "{error}");
     }
 }
