@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::thread;
 
 use clap::Parser;
+use haggle_model::lines;
 use haggle_scenario::Rules;
 
 use crate::{cli, exit, interrupt, report};
@@ -58,6 +59,10 @@ fn work() -> ExitCode {
     let cli = cli::Cli::parse();
     match cli.command.run() {
         Ok(exit) => exit.into(),
+        Err(_) if lines::gave_up() => {
+            report::say("interrupted: nothing was written\n");
+            interrupt::interrupted().into()
+        }
         Err(error) => report::report(&error).into(),
     }
 }

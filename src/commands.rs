@@ -1,7 +1,8 @@
 //! The verbs of the command, one file each: `Args` is what was typed, `run` carries it out.
 
+use std::cell::Cell;
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ use crate::experiment::sweep::SweepError;
 use crate::scenario::{Experiment, InvalidScenario, Logs, ReadError, Source};
 use crate::slurm::SlurmError;
 use haggle_model::failures::recorded::TraceError;
+use haggle_model::lines;
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
 use haggle_results::{ResultsError, RunReader, SweepFolder};
@@ -137,6 +139,28 @@ pub(crate) fn say_waiting(log: &Path) {
     if is_pipe(log) {
         say(&format!("waiting for somebody to write into the pipe `{}`\n", log.display()));
     }
+}
+
+/// Most bytes of a scenario: without a bound, a wrong file would fill the memory.
+const SCENARIO_BYTES_MAX: u64 = 256 << 20;
+
+/// The scenario at `path`, or from standard input for `-`; its relative paths then start from the working
+/// directory.
+pub(crate) fn read_scenario(path: &Path) -> Result<Source, ReadError> {
+    let from_input = Cell::new(path == Path::new("-"));
+    let called = if from_input.get() { Path::new("stdin.toml") } else { path };
+    // What it extends is a file.
+    let read = |file: &Path| read_text(if from_input.take() { path } else { file });
+    Source::read_with(called, &read)
+}
+
+fn read_text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    lines::open_raw(path)?.take(SCENARIO_BYTES_MAX + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > SCENARIO_BYTES_MAX {
+        return Err(io::Error::other(format!("it has more than {} MiB", SCENARIO_BYTES_MAX >> 20)));
+    }
+    Ok(text)
 }
 
 /// Whether a path is a folder of results, or that of a run in a pack.

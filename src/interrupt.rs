@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use haggle_model::lines;
 use nix::sys::signal::{SigSet, Signal};
 
 use crate::exit::Exit;
@@ -66,6 +67,8 @@ fn wait(signals: &SigSet) {
             };
         }
         STOP.store(true, Ordering::Release);
+        // A run that waits for a quiet pipe looks at no flag.
+        lines::give_up();
         // Held to the end of the process, so that nothing is completed meanwhile.
         let at_once = AT_ONCE.lock().unwrap_or_else(PoisonError::into_inner);
         if *at_once || again {

@@ -11,6 +11,7 @@ use crate::experiment::workload::WorkloadError as OpenError;
 use crate::experiment::world::StageError;
 use crate::scenario::{InvalidScenario, Problem, Source, Warnings};
 use crate::slurm::SlurmError;
+use haggle_model::failures::recorded::TraceProblem;
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
 use haggle_results::ResultsError;
@@ -131,8 +132,8 @@ pub(crate) fn report(error: &Error) -> Exit {
             Exit::InvalidInput
         }
         Error::Record(inner) => {
-            let hint = match inner.line {
-                0 => "",
+            let hint = match (inner.line, &inner.problem) {
+                (0, _) | (_, TraceProblem::OtherFormat { .. }) => "",
                 _ => "\nhint: check --format; --lenient leaves out lines that are not records\n",
             };
             say(&format!("error: {error}\n{hint}"));

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 
 use crate::cli_run::{LONG, wait_for};
-use crate::command::{Folder, VALID, ended, stderr_of, stdout_of};
+use crate::command::{Folder, VALID, ended, stderr_of, stdout_of, unwrapped};
 
 /// Two runs of jobs from a log.
 const OF_A_LOG: &str = r#"
@@ -288,6 +288,58 @@ fn what_takes_all_memory_is_refused() {
     ");
 }
 
+/// What would take all memory, or no end, is said with its size before the work begins.
+#[test]
+fn workloads_of_too_many_jobs_are_refused_or_warned_about() {
+    let of = |workload: &str| {
+        let jobs =
+            "jobs = [{ submit = \"0s\", processors = 4, requested = \"100s\", run = \"80s\" }]";
+        VALID.replace(jobs, workload)
+    };
+    let independent = of(
+        "model = \"independent-jobs\"\nindependent-jobs = { length = \"1d\", between = { law = \"constant\", value = \"1us\" }, \
+         run = { law = \"constant\", value = \"1h\" } }",
+    );
+    let per_day = of(
+        "model = \"independent-jobs\"\nindependent-jobs = { days = 20000, per-day = { law = \"constant\", value = 10000 }, \
+         run = { law = \"constant\", value = \"1h\" } }",
+    );
+    let workflows = of(
+        "model = \"workflows\"\nworkflows = { count = 100000, shape = \"layered\", tasks = 1000000 }",
+    );
+    let month = of(
+        "model = \"synthetic-month\"\nsynthetic-month = { days = 30, load = 0.8, sites = [{ jobs = 10000000, processors = 64 }] }",
+    );
+    let folder = Folder::with(&[
+        ("independent.toml", &independent),
+        ("per-day.toml", &per_day),
+        ("workflows.toml", &workflows),
+        ("month.toml", &month),
+    ]);
+    for (name, code, said) in [
+        ("independent.toml", 3, "makes about 86400000000 jobs, expected 100000000 at most"),
+        ("per-day.toml", 3, "makes about 200000000 jobs"),
+        ("workflows.toml", 3, "up to 100000000000 tasks together"),
+        ("month.toml", 0, "has about 10000000 jobs"),
+    ] {
+        let shown = unwrapped(&folder.haggle(&["validate", name]));
+        assert!(shown.starts_with(&format!("exit code: {code}\n")), "{shown}");
+        assert!(shown.contains(said), "{shown}");
+    }
+    let line = |number: u32| {
+        format!("{number} {} -1 60 1 -1 -1 1 90 -1 1 {number} 1 1 1 1 -1 -1\n", 600 * number)
+    };
+    let log: String = (1..=1_000).map(line).collect();
+    let resample = of("log = \"log.swf\"\nstep = [{ kind = \"resample\", weeks = 100000 }]");
+    let folder = Folder::with(&[("log.swf", &log), ("resample.toml", &resample)]);
+    let shown = folder.haggle(&["run", "resample.toml"]);
+    assert!(shown.starts_with("exit code: 3\n"), "{shown}");
+    assert!(
+        shown.contains("make about 100000000 jobs, expected 10000000 at most; lower weeks"),
+        "{shown}"
+    );
+}
+
 #[test]
 fn memory_that_is_not_there_is_named() {
     let failing =
@@ -326,8 +378,10 @@ fn what_is_no_text_is_no_log() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-    error: /dev/zero: cannot read on: no line ends within 67108864 bytes, so it is no text
+    error: /dev/zero: cannot open the log: it is a device, and not a file
     ");
+    let shown = folder.haggle_under("true", &["validate", "/dev/zero"]);
+    assert!(shown.contains("it is a device, and not a file"), "{shown}");
 }
 
 #[test]
@@ -389,6 +443,76 @@ fn who_waits_for_a_pipe_ends_at_the_first_signal() {
         crate::command::signal(&child, name);
         assert_eq!(child.wait().expect("it ends").code(), Some(code));
         assert_eq!(folder.names(), ["pipe"]);
+    }
+}
+
+/// Standard input or a pipe that somebody holds open and writes nothing into.
+#[test]
+fn who_reads_a_quiet_pipe_ends_at_the_first_signal() {
+    let commands: [&[&str]; 5] = [
+        &["replay", "-", "--processors", "8", "-o", "out"],
+        &["replay", "pipe", "--processors", "8"],
+        &["validate", "-"],
+        &["validate", "pipe"],
+        &["run", "pipe", "-o", "out"],
+    ];
+    for (number, arguments) in commands.into_iter().enumerate() {
+        let (name, code) = [("INT", 130), ("TERM", 143)][number % 2];
+        let folder = Folder::with(&[]);
+        make_pipe(&folder);
+        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("haggle"))
+            .current_dir(folder.path())
+            .args(arguments)
+            .stdin(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("it can be started");
+        let input = child.stdin.take();
+        std::thread::sleep(std::time::Duration::from_millis(400));
+        crate::command::signal(&child, name);
+        let shown = ended(child);
+        assert!(shown.starts_with(&format!("exit code: {code}\n")), "{arguments:?}: {shown}");
+        assert!(shown.ends_with("interrupted: nothing was written\n"), "{shown}");
+        assert_eq!(folder.names(), ["pipe"]);
+        drop(input);
+    }
+}
+
+#[test]
+fn a_scenario_may_come_from_standard_input() {
+    let folder = Folder::with(&[]);
+    let shown = folder.haggle_reading(VALID, &["run", "-", "-o", "out", "--check"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    assert!(folder.names_in("out").contains(&"summary.json".to_owned()));
+    let shown = folder.haggle_reading(VALID, &["validate", "-"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    let wrong =
+        folder.haggle_reading(&VALID.replace("processors = 8", "processors = 0"), &["show", "-"]);
+    assert!(wrong.starts_with("exit code: 3\n") && wrong.contains("stdin.toml"), "{wrong}");
+    let shown = folder.haggle_reading(VALID, &["sweep", "-", "--slurm", "-o", "out"]);
+    assert!(shown.contains("write it into a file"), "{shown}");
+}
+
+#[test]
+fn results_that_are_pipes_or_devices_are_refused() {
+    let folder = Folder::with(&[("valid.toml", VALID)]);
+    folder.haggle(&["run", "valid.toml", "-o", "out"]);
+    let table = folder.path().join("out/jobs.parquet");
+    fs::remove_file(&table).expect("it is there");
+    make_pipe(&folder);
+    for target in ["../pipe", "/dev/zero"] {
+        std::os::unix::fs::symlink(target, &table).expect("it can be made");
+        let shown = folder.haggle(&["verify", "out"]);
+        assert!(shown.starts_with("exit code: 1\n"), "{shown}");
+        for command in ["plot", "explain"] {
+            let more: &[&str] = if command == "explain" { &["0"] } else { &[] };
+            let shown = folder.haggle(&[&[command, "out"], more].concat());
+            assert!(
+                shown.contains("it is no regular file"),
+                "{command}: {shown}"
+            );
+        }
+        fs::remove_file(&table).expect("it is there");
     }
 }
 

@@ -87,3 +87,91 @@ fn what_is_no_record_is_refused_with_its_place() {
     "#
     );
 }
+
+/// Two failures of one node, and one whose end is its start.
+const OUTAGES: &str = "\
+node,start,end,cause
+rack1/n1,2024-01-01 00:00,2024-01-01 06:00,power
+rack1/n2,2024-01-01 12:00,2024-01-01 12:00,reset
+rack1/n1,2024-01-08T00:00:00Z,2024-01-08T01:00:00+01:00,reset
+rack1/n1,2024-01-10,2024-01-11,fan
+";
+
+#[test]
+fn a_plain_table_is_described_without_a_format() {
+    let folder = Folder::with(&[("outages.csv", OUTAGES)]);
+    insta::assert_snapshot!(folder.haggle(&["failures", "inspect", "outages.csv"]), @r#"
+    exit code: 0
+    ----- stdout -----
+    record             outages.csv
+    nodes              2
+    span               2024-01-01 to 2024-01-11, 864000 s (10 d 0 h)
+    observed           not said: all nodes count as up from first to last
+    outages            4
+    availability       93.75 %
+    in the worst week  83.33 %
+    MTBF of a node     405000 s (4 d 16 h)
+    MTTR               27000 s (7 h 30 min)
+
+    Sites:
+      site        nodes  outages  availability  MTBF, h  MTTR, h
+      (not said)      2        4       93.75 %   112.50     7.50
+    ----- stderr -----
+    "#);
+    let told = folder.haggle(&["failures", "inspect", "outages.csv", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(stdout_of(&told)).expect("an object");
+    // The record ends on the fourth day of its second week, in which both nodes are observed.
+    assert_eq!((&told["weeks"][1]["days"], &told["weeks"][1]["nodes"]), (&3.0.into(), &2.0.into()));
+}
+
+#[test]
+fn a_log_of_jobs_is_no_record_of_failures() {
+    let log = "; MaxProcs: 4\n1 0 -1 60 4 -1 -1 4 90 -1 1 1 1 1 1 1 -1 -1\n";
+    let folder = Folder::with(&[("log.swf", log)]);
+    insta::assert_snapshot!(folder.haggle(&["failures", "inspect", "log.swf"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: log.swf:1: no record of failures: this looks like a log of jobs; `haggle workload inspect` reads it
+    "#);
+}
+
+/// A job of 1000 s on a node that fails at 500 s and is back at once.
+#[test]
+fn a_failure_of_no_length_costs_what_was_computed() {
+    let scenario = |format: &str, log: &str| {
+        format!(
+            "[[workload]]\nname = \"jobs\"\n\
+             jobs = [{{ submit = \"0s\", processors = 1, requested = \"2h\", run = \"1000s\" }}]\n\
+             [[provider]]\nname = \"north\"\nprocessors = 1\npolicy = \"fcfs\"\n\
+             [[user]]\nname = \"u\"\nworkload = \"jobs\"\nsubmits-to = \"north\"\n\
+             [[failures]]\nof = [\"north\"]\nrecorded = {{ format = \"{format}\", log = \"{log}\" }}\n"
+        )
+    };
+    let fta = "0\t0\t1\t1\tn1\t1\t1000\t1500\tNULL\n1\t0\t1\t1\tn1\t0\t1500\t1500\tNULL\n\
+               2\t0\t1\t1\tn1\t1\t1500\t9000\tNULL\n";
+    // A plain table begins with its first failure.
+    let csv = "node,start,end\nn0,1000,1000\nn1,1500,1500\nn0,9000,9000\n";
+    let folder = Folder::with(&[
+        ("fta.toml", &scenario("fta", "record.tab")),
+        (
+            "csv.toml",
+            &scenario("csv", "record.csv")
+                .replace("log = \"record.csv\"", "log = \"record.csv\", sites = [\"b\"]"),
+        ),
+        ("record.tab", fta),
+        ("record.csv", &csv.replace("n0", "a/a/n0").replace("n1", "b/b/n1")),
+    ]);
+    for name in ["fta.toml", "csv.toml"] {
+        for driver in ["sequential", "actix"] {
+            let out = format!("{name}-{driver}");
+            let told =
+                folder.haggle(&["run", name, "-o", &out, "--check", "--json", "--driver", driver]);
+            assert!(told.starts_with("exit code: 0\n"), "{told}");
+            let told: serde_json::Value =
+                serde_json::from_str(stdout_of(&told)).expect("an object");
+            assert_eq!(told["makespan"], 1500.0, "{name}");
+            assert_eq!(told["failures"]["outages"], 1, "{name}");
+        }
+    }
+}

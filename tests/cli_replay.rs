@@ -532,3 +532,44 @@ fn a_replay_decides_once_an_instant_or_after_each_event() {
         assert_eq!(found, Some(wait), "{shown}");
     }
 }
+
+/// A job that ran for 400 s and had asked for 300 s, and one that needs the whole machine.
+const OVERRUN: &str = "\
+; MaxProcs: 2
+1 0 -1 400 1 -1 -1 1 300 -1 1 1 1 -1 1 1 -1 -1
+2 10 -1 50 2 -1 -1 2 60 -1 1 2 1 -1 1 1 -1 -1
+";
+
+#[test]
+fn jobs_run_past_their_request_if_told_so() {
+    let folder = Folder::with(&[("log.swf", OVERRUN)]);
+    let replay = |options: &[&str]| {
+        let common = ["replay", "log.swf", "--policy", "fcfs", "--check", "--json"];
+        object(&folder.haggle(&[&common[..], options].concat()))
+    };
+    let wait = |told: &Value| told["max_waiting_time"].as_f64();
+    let stopped = |told: &Value| told["all"]["outcomes"]["walltime_reached"].as_u64();
+    let cut = replay(&[]);
+    assert_eq!((wait(&cut), stopped(&cut)), (Some(290.0), Some(0)));
+    for rules in ["careful", "canonical"] {
+        let extended = replay(&["--overrun", "extend", "--rules", rules]);
+        assert_eq!((wait(&extended), stopped(&extended)), (Some(390.0), Some(0)));
+        let killed = replay(&["--overrun", "kill", "--rules", rules]);
+        assert_eq!((wait(&killed), stopped(&killed)), (Some(290.0), Some(1)));
+    }
+    let vain = folder.haggle(&["replay", "log.swf", "--overrun", "kill", "--estimates", "exact"]);
+    assert!(vain.contains("`--overrun` has no effect"), "{vain}");
+}
+
+#[test]
+fn a_policy_that_is_an_order_is_answered_with_the_option() {
+    let folder = Folder::with(&[("log.swf", LOG)]);
+    insta::assert_snapshot!(folder.haggle(&["replay", "log.swf", "--policy", "sjf"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: "sjf" is an order of the queue, and no policy: write `--order shortest` beside `--policy fcfs`, `easy` or `conservative`
+    "#);
+    let wrong = folder.haggle(&["replay", "log.swf", "--policy", "esy"]);
+    assert!(wrong.contains("possible values: fcfs, easy, conservative"), "{wrong}");
+}

@@ -149,8 +149,8 @@ fn steps_fields_and_failures_without_effect_are_told_after_the_run() {
     let folder = Folder::with(&[("log.swf", log), ("log.toml", scenario)]);
     let told = [
         "step 1 (\"filter\") of workload \"log\" has no effect: it changed none of the jobs",
-        "workload \"log\": 1 job names a preceding job or a think time (fields 17 and 18 of the \
-         log), which are not read: it arrives when it did in the log",
+        "workload \"log\": 1 job names a preceding job (field 17 of the log), which is not read: it \
+         arrives when it did in the log",
         "failures have no effect: nothing was down in the time of the run",
     ];
     let shown = folder.haggle(&["run", "log.toml", "-o", "out"]);
@@ -331,18 +331,28 @@ fn common_mistakes_are_called_by_their_name() {
 #[test]
 fn what_is_no_log_is_said_to_be_none() {
     let texts = [
-        ("<?xml version=\"1.0\"?>\n<adag>\n", "XML, such as a DAX"),
-        ("{\n \"jobs\": []\n}\n", "JSON"),
-        ("[[workload]]\nname = \"a\"\n", "TOML or JSON"),
-        ("name = \"a\"\n", "TOML"),
-        ("JobID|User|Submit\n1|a|b\n", "a table with named columns"),
+        ("<?xml version=\"1.0\"?>\n<adag>\n", "XML, such as a DAX; `haggle workflow inspect`"),
+        ("{\n \"jobs\": []\n}\n", "JSON; `haggle workflow inspect`"),
+        ("[[workload]]\nname = \"a\"\n", "TOML or JSON; `haggle run`"),
+        ("name = \"a\"\n", "TOML or JSON; `haggle run`"),
+        ("JobID|User|Submit\n1|a|b\n", "output of sacct; write a line of 18 numbers for each job"),
+        ("job,user,submit\n1,a,b\n", "a table with named columns; write a line of 18 numbers"),
+        (
+            "# event_id\tcomponent_id\tnode_id\tplatform_id\tnode_name\tevent_type\n",
+            "an event table of the Failure Trace Archive; `haggle failures inspect` reads it",
+        ),
+        (
+            "0\t0\t1\t1\tn1\t0\t1000\t1500\tNULL\n",
+            "an event table of the Failure Trace Archive; `haggle failures inspect` reads it",
+        ),
+        ("# a comment\n", "a format whose comments begin with #; comments of a log begin with `;`"),
     ];
     for (text, kind) in texts {
         let folder = Folder::with(&[("log", text)]);
         let shown = folder.haggle(&["replay", "log", "--policy", "easy"]);
         let said = "not a log in Standard Workload Format: this looks like";
         assert!(shown.starts_with("exit code: 3"), "{shown}");
-        assert!(shown.contains(&format!("{said} {kind}\n")), "{shown}");
+        assert!(shown.contains(&format!("{said} {kind}")), "{shown}");
     }
 }
 

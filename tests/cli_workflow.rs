@@ -371,3 +371,44 @@ fn figures_are_drawn() {
     assert!(drawn.starts_with("exit code: 2\n"), "{drawn}");
     assert!(drawn.contains("30000 tasks and 59996 edges cannot be drawn"), "{drawn}");
 }
+
+/// Both make a file of one name, and the sizes of one are drawn.
+const DRAWN: &str = r#"<adag name="drawn">
+  <job id="a" name="make" runtime="10"><uses file="f" link="output" size="100"/></job>
+  <job id="b" name="make" runtime="20"><uses file="f" link="output" size="-65.5"/></job>
+  <job id="c" name="join" runtime="5"><uses file="f" link="input" size="100"/></job>
+  <child ref="c"><parent ref="a"/><parent ref="b"/></child>
+</adag>
+"#;
+
+#[test]
+fn files_of_several_writers_and_negative_values() {
+    let scenario = "[[workload]]\nname = \"flows\"\nmodel = \"workflows\"\n\
+                    workflows = { count = 1, files = [\"drawn.xml\"], negative-values = \"zero\" }\n\
+                    [[provider]]\nname = \"north\"\nprocessors = 4\n\
+                    [[user]]\nname = \"u\"\nworkload = \"flows\"\nsubmits-to = \"north\"\n";
+    let folder = Folder::with(&[
+        ("drawn.xml", DRAWN),
+        ("drawn.toml", scenario),
+        ("small.json", SMALL),
+        ("vain.toml", &scenario.replace("drawn.xml", "small.json")),
+    ]);
+    insta::assert_snapshot!(folder.haggle(&["workflow", "inspect", "drawn.xml"]), @r#"
+    exit code: 3
+    ----- stdout -----
+    ----- stderr -----
+    error: drawn.xml:3: task "b": size of file "f" is -65.5; expected bytes, at least 0; the option negative-values = "zero" counts it as 0
+    "#);
+    let shown = folder.haggle(&["workflow", "inspect", "drawn.xml", "--negative-values", "zero"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    assert!(shown.contains("data between tasks   100 B\n"), "{shown}");
+    insta::assert_snapshot!(shown.split("----- stderr -----\n").nth(1).unwrap_or_default(), @r#"
+    note: 1 file has several writers, such as "f" with 2: a task reads the version of its ancestors
+    note: 1 negative value counts as 0, such as the size of file "f" (-65.5)
+    "#);
+    let run = folder.haggle(&["run", "drawn.toml", "-o", "out", "--check"]);
+    assert!(run.starts_with("exit code: 0\n"), "{run}");
+    assert!(run.contains("1 file has several writers"), "{run}");
+    let vain = folder.haggle(&["validate", "vain.toml"]);
+    assert!(vain.contains("`negative-values` of the workflows has no effect"), "{vain}");
+}

@@ -83,8 +83,8 @@ fn rules_can_be_chosen() {
     ; MaxProcs: 8
     ; UnixStartTime: 1100
     ; Note: converted by haggle 0.1.0 under preset = "canonical", cancelled = "drop"; time zero is 100 s after that of the original
-    1 0 -1 60 2 -1 -1 2 90 -1 1 1 -1 -1 1 -1 -1 -1
-    3 200 -1 90 4 -1 -1 4 90 -1 1 2 -1 -1 1 -1 -1 -1
+    1 0 5 60 2 -1 -1 2 90 -1 1 1 -1 -1 1 -1 -1 -1
+    3 200 5 90 4 -1 -1 4 90 -1 1 2 -1 -1 1 -1 -1 -1
     ----- stderr -----
             5  job lines read
             1  cancelled before it started: dropped
@@ -397,4 +397,72 @@ fn histograms_are_drawn_into_files_of_their_own() {
     ----- stderr -----
     error: `log.jpg` is no name of a figure: it must end in .png, .svg or .pdf
     "#);
+}
+
+/// Out of order, with waiting times, processor times and three kinds of status; a thousand processors.
+const RECORDED: &str = "\
+; MaxProcs: 1,024
+3 60 7 10 1 8.5 100 2 20 200 5 1 1 -1 1 1 -1 -1
+1 0 3 10 1 9.5 100 2 20 200 0 1 1 -1 1 1 -1 -1
+2 30 9 10 1 9.5 100 600 20 200 1 1 1 -1 1 1 -1 0
+";
+
+#[test]
+fn what_is_converted_keeps_all_fields() {
+    let folder = Folder::with(&[("log.swf", RECORDED)]);
+    let shown = folder.haggle(&["workload", "convert", "log.swf", "sorted.swf", "--order", "sort"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    let written = folder.read("sorted.swf");
+    let jobs: Vec<&str> = written.lines().filter(|line| !line.starts_with(';')).collect();
+    let lines: Vec<&str> = RECORDED.lines().collect();
+    assert_eq!(jobs, [lines[2], lines[3], lines[1]]);
+    let replayed = folder.haggle(&["replay", "sorted.swf", "--policy", "easy"]);
+    let waits = replayed.lines().find(|line| line.contains("mean waiting time"));
+    assert!(waits.is_some_and(|line| line.ends_with("6.33")), "{replayed}");
+    // A think time of 0 alone says nothing, and all jobs fit.
+    assert!(!replayed.contains("warning"), "{replayed}");
+    // Waiting times belong to the load of the log.
+    let scaled = folder.haggle(&["workload", "scale", "sorted.swf", "-", "--stretch", "0.5"]);
+    assert!(scaled.contains("\n1 0 -1 10 1 9.5 100 2 20 200 0 1 1"), "{scaled}");
+}
+
+#[test]
+fn columns_behind_the_eighteenth_are_told() {
+    let log = "1 20 0 1200 1 -1 3145728 1 1200 3145728 1 1 1 1 1 1 -1 0\tDAG-1\t1\n\
+               2 20 0 2100 5 -1 15728640 5 2100 15728640 1 1 1 1 1 1 1 0\tDAG-1\t2\n";
+    let folder = Folder::with(&[("log.swf", log)]);
+    let shown = folder.haggle(&["replay", "log.swf", "--processors", "16", "--policy", "fcfs"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    let told = "lines of the log have more than 18 columns (2 of them)";
+    assert!(shown.contains(told), "{shown}");
+    assert!(shown.contains("1 job names a preceding job"), "{shown}");
+    let shown = folder.haggle(&["workload", "inspect", "log.swf"]);
+    assert!(shown.contains("2  of the lines with more than 18 columns"), "{shown}");
+}
+
+#[test]
+fn texts_of_other_tools_are_read() {
+    let folder = Folder::with(&[("log.swf", LOG)]);
+    let of = |name: &str| folder.haggle(&["workload", "convert", name, "-"]);
+    let plain = of("log.swf");
+    let text: Vec<u8> = LOG.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fs::write(folder.path().join("wide.swf"), [&[0xff, 0xfe], &text[..]].concat())
+        .expect("it can be written");
+    folder.haggle(&["workload", "convert", "log.swf", "packed.swf.gz", "--origin", "log"]);
+    let mut packed = fs::read(folder.path().join("packed.swf.gz")).expect("it is there");
+    packed.extend([0; 1_024]);
+    fs::write(folder.path().join("padded.swf.gz"), packed).expect("it can be written");
+    assert_eq!(of("wide.swf"), plain);
+    assert_eq!(of("padded.swf.gz"), of("packed.swf.gz"));
+}
+
+#[test]
+fn a_load_in_per_cent_is_warned_about() {
+    let folder = Folder::with(&[]);
+    let generate =
+        |load| ["workload", "generate", "--jobs", "20", "--processors", "8", "--load", load, "-"];
+    let shown = folder.haggle(&generate("80"));
+    let warned = "warning: --load 80 is 8000 % of the machine";
+    assert!(shown.starts_with("exit code: 0\n") && shown.contains(warned), "{shown}");
+    assert!(!folder.haggle(&generate("0.8")).contains("warning"));
 }

@@ -4,7 +4,7 @@
 //! A block ```` ```console ```` holds commands and nothing else, so no output can be shown that is not
 //! real; a comment behind one may say `exit code N`. Of a block of Python the files that it reads must be there. A block ```` ```toml ```` is a whole scenario, or
 //! begins with the name of the file that it is: those of docs/studies.md are tried in
-//! `reproduce_studies`, those of docs/own-rules.md are run by the commands after them. A block of Rust is part of `examples/own_rules.rs`.
+//! `reproduce_studies`, those of docs/own-rules.md are run by the commands after them. A block ```` ```text FILE ```` is that file. A block of Rust is part of `examples/own_rules.rs`.
 #![cfg(unix)]
 
 use std::path::{Path, PathBuf};
@@ -56,6 +56,8 @@ fn what_help_shows_works() {
     log(&folder, "log.swf.gz");
     log(&folder, "ctc.swf.gz");
     record(&folder, "event_trace.tab");
+    fs::write(folder.path().join("outages.csv"), "node,start,end\nn1,10,20\n")
+        .expect("it can be written");
     for (place, seed) in [("runs/first", "1"), ("runs/second", "2")] {
         carry_out(
             &folder,
@@ -159,6 +161,10 @@ fn page(folder: &Folder, name: &str) -> (usize, usize) {
                 "{name}: examples/own_rules.rs does not have\n{block}"
             ),
             "text" => {}
+            _ if kind.starts_with("text ") => {
+                let file = kind.trim_start_matches("text ");
+                fs::write(folder.path().join(file), block).expect("it can be written");
+            }
             other => panic!("{name}: what is a block of {other}?"),
         }
     }

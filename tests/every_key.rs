@@ -58,7 +58,7 @@ const BASES: [&str; 33] = [
     "sweep",
 ];
 const LAWS: &str = "laws";
-const READ: [&str; 7] = [
+const READ: [&str; 8] = [
     "all-rules.swf",
     "other.swf",
     "failures.tab",
@@ -66,6 +66,7 @@ const READ: [&str; 7] = [
     "machines.loads",
     "flow.json",
     "flow.dax",
+    "negative.dax",
 ];
 
 /// Keys that are for people, or are tested elsewhere.

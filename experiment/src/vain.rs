@@ -30,8 +30,14 @@ pub(super) fn in_vain(
                 _ => ("jobs name", "they", "arrive"),
             };
             say(format!(
-                "workload \"{workload}\": {jobs} {name} a preceding job or a think time (fields \
-                 17 and 18 of the log), which are not read: {they} {arrive} when {they} did in the log"
+                "workload \"{workload}\": {jobs} {name} a preceding job (field 17 of the log), which is not \
+                 read: {they} {arrive} when {they} did in the log"
+            ));
+        }
+        if let lines @ 1.. = report.snapshot().wider {
+            say(format!(
+                "workload \"{workload}\": lines of the log have more than 18 columns ({lines} of them): the \
+                 columns behind the 18th are not read"
             ));
         }
     }

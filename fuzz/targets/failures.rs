@@ -8,7 +8,7 @@ use haggle_model::workload::swf::Malformed;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    for format in [RecordFormat::Fta, RecordFormat::Lanl] {
+    for format in RecordFormat::ALL.map(Some).into_iter().chain([None]) {
         if let Err(error) = parse_bytes(bytes, format, Malformed::Refuse) {
             let text = error.to_string();
             assert!(text.starts_with("<memory>:") && !text.contains('\n'), "{text}");

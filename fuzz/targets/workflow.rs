@@ -3,10 +3,12 @@
 
 #![no_main]
 
-use haggle_workflows::files::{parse_bytes, write};
+use haggle_workflows::files::{NegativeValues, Rules, parse_bytes, write};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| match parse_bytes(bytes) {
+const RULES: Rules = Rules { negative_values: NegativeValues::Zero };
+
+fuzz_target!(|bytes: &[u8]| match RULES.parse_bytes(bytes).map(|read| read.workflow) {
     Ok(workflow) => {
         let mut written = Vec::new();
         write(&workflow, "fuzzed", &mut written).expect("memory takes it");

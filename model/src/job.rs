@@ -165,23 +165,31 @@ pub struct JobOrigin {
     pub logged: Option<Box<Logged>>,
 }
 
-/// What a log says of a job besides; -1 = unknown.
+/// Fields of a log that change nothing in a simulation; -1 = unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Logged {
+    /// How long it waited on the machine of the log.
+    pub wait: Span,
+    /// How long it ran there, as it stands in the log.
+    pub run_time: HiddenRunTime,
+    /// Processors that it had there.
+    pub allocated_processors: i32,
+    /// Processor time that it used there, per processor.
+    pub average_cpu_time: Span,
+    /// How it ended there: 0 failed, 1 completed, 5 cancelled; 2 to 4 for parts of a job.
+    pub status: i32,
     /// Requested memory per processor, KB.
     pub requested_memory: i64,
     /// Used memory per processor, KB.
     pub used_memory: i64,
     /// Number of the job this one waits for in the log.
     pub preceding_job: i64,
-    /// Seconds between the end of that job and this submission.
-    pub think_time: i64,
-    /// How it went on the machine of the log, if that says so.
-    pub recorded: Option<Recorded>,
+    /// Time between the end of that job and this submission.
+    pub think_time: Span,
 }
 
 /// How a job went where it ran when its log was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recorded {
     /// How long it waited.
     pub wait: Span,
@@ -203,12 +211,23 @@ impl JobOrigin {
 impl Logged {
     /// Nothing known.
     pub const UNKNOWN: Logged = Logged {
+        wait: Span::from_secs(-1),
+        run_time: HiddenRunTime::new(Span::from_secs(-1)),
+        allocated_processors: -1,
+        average_cpu_time: Span::from_secs(-1),
+        status: -1,
         requested_memory: -1,
         used_memory: -1,
         preceding_job: -1,
-        think_time: -1,
-        recorded: None,
+        think_time: Span::from_secs(-1),
     };
+
+    /// How the job went on the machine of the log, if that says so.
+    pub fn recorded(&self) -> Option<Recorded> {
+        let Logged { wait, run_time, .. } = *self;
+        let is_known = wait >= Span::ZERO && run_time.reveal_to_machine() >= Span::ZERO;
+        is_known.then_some(Recorded { wait, run_time })
+    }
 }
 
 impl Job {

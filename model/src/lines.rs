@@ -1,16 +1,23 @@
-//! Text files line by line, plain or packed with gzip or zstd: what the readers
+//! Text files line by line, plain or packed with gzip or zstd, in UTF-8 or UTF-16: what the readers
 //! of all formats share.
 
+mod gzip;
+mod piped;
+mod utf16;
 mod zstd;
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Cursor, IsTerminal, Read};
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
 use memchr::memchr;
 
+use gzip::Members;
+use piped::Piped;
+use utf16::Utf16;
 use zstd::Frames;
+
+pub use piped::{gave_up, give_up};
 
 /// Longest line that is read, bytes: no real line comes near it, and without a
 /// bound a binary file would be read into memory as one line.
@@ -38,14 +45,40 @@ pub enum Unreadable {
 /// Compression is told from the first bytes, not from the name, because names
 /// are changed by hand and standard input has none.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, Unreadable> {
+    decompressed(open_raw(path).map_err(Unreadable::Open)?)
+}
+
+/// The bytes of the file at `path` as they are, or of standard input for `-`. Pipes are read until
+/// [`give_up`] is called; folders and devices are refused, except terminals.
+pub fn open_raw(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     if path == Path::new("-") {
-        return decompressed(io::stdin());
+        return Ok(Box::new(Piped::new(|| Ok(io::stdin()))?));
+    }
+    let kind = fs::metadata(path)?.file_type();
+    if kind.is_file() {
+        return Ok(Box::new(File::open(path)?));
     }
     // Some systems open folders and only fail to read them.
-    if path.is_dir() {
-        return Err(Unreadable::Open(io::Error::other("it is a folder, and not a file")));
+    if kind.is_dir() {
+        return Err(io::Error::other("it is a folder, and not a file"));
     }
-    decompressed(File::open(path).map_err(Unreadable::Open)?)
+    if is_device(kind) && !File::open(path)?.is_terminal() {
+        return Err(io::Error::other("it is a device, and not a file"));
+    }
+    let path = path.to_owned();
+    // The call that opens a pipe waits for a writer.
+    Ok(Box::new(Piped::new(move || File::open(path))?))
+}
+
+#[cfg(unix)]
+fn is_device(kind: fs::FileType) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    kind.is_char_device() || kind.is_block_device()
+}
+
+#[cfg(not(unix))]
+fn is_device(_: fs::FileType) -> bool {
+    false
 }
 
 /// The file at `path` as messages name it.
@@ -53,25 +86,36 @@ pub fn name(path: &Path) -> String {
     if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() }
 }
 
-/// The plain text of `input`, whatever it is packed in.
+/// The plain text of `input`, whatever it is packed in, as UTF-8 if it is UTF-16.
 pub fn decompressed<'a>(
     mut input: impl Read + Send + 'a,
 ) -> Result<Box<dyn BufRead + Send + 'a>, Unreadable> {
-    let mut start = Vec::with_capacity(6);
-    (&mut input).take(6).read_to_end(&mut start).map_err(Unreadable::Read)?;
+    let start = start(&mut input, 6).map_err(Unreadable::Read)?;
     let packing = packing(&start);
     let whole = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(start).chain(input));
-    Ok(match packing {
-        Packing::Plain => Box::new(whole),
-        Packing::Gzip => {
-            let plain = MultiGzDecoder::new(whole);
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, plain))
-        }
-        Packing::Zstd => {
-            let plain = Frames::new(whole);
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, plain))
-        }
+    let plain = match packing {
+        Packing::Plain => in_utf8(whole),
+        Packing::Gzip => in_utf8(BufReader::with_capacity(BUFFER_BYTES, Members::new(whole))),
+        Packing::Zstd => in_utf8(BufReader::with_capacity(BUFFER_BYTES, Frames::new(whole))),
         Packing::Unread(kind) => return Err(Unreadable::Compression(kind)),
+    };
+    plain.map_err(Unreadable::Read)
+}
+
+/// The first bytes, fewer only if there are no more.
+fn start(input: &mut impl Read, count: u64) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    input.by_ref().take(count).read_to_end(&mut start)?;
+    Ok(start)
+}
+
+fn in_utf8<'a>(mut text: impl BufRead + Send + 'a) -> io::Result<Box<dyn BufRead + Send + 'a>> {
+    let start = start(&mut text, 4)?;
+    let order = utf16::byte_order(&start);
+    let whole = Cursor::new(start).chain(text);
+    Ok(match order {
+        None => Box::new(whole),
+        Some(order) => Box::new(BufReader::with_capacity(BUFFER_BYTES, Utf16::new(whole, order))),
     })
 }
 

@@ -66,6 +66,7 @@ pub use haggle_scheduling::grid::{CancelMode, LoadUnit, Preference};
 pub use haggle_scheduling::reallocation::{ReallocationHeuristic, Tuning};
 pub use haggle_scheduling::reservations::{AfterAnchor, Criterion};
 pub use haggle_scheduling::{Compression, Late, Overlap, Overrun, Passes, ReschedulingRule};
+pub use haggle_workflows::files::NegativeValues;
 pub use haggle_workflows::schedule::StaticAlgorithm;
 pub use haggle_workflows::shapes::WorkflowShape;
 

@@ -18,8 +18,8 @@ mod synthetic_month;
 mod workflows;
 
 pub(crate) use step::step_problem;
-pub(crate) use workflows::read_file as read_workflow;
 pub use workflows::{RunBy, WorkflowModel, WorkflowsError};
+pub(crate) use workflows::{TASKS_MAX, read_file as read_workflow};
 
 impl InlineJob {
     /// The job, with its place in the list, from 1, as its number.

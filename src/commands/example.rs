@@ -9,6 +9,8 @@ use crate::scenario::vocabulary::Word;
 use crate::scenario::{ReadError, Source};
 use clap::builder::PossibleValuesParser;
 
+use super::read_scenario;
+
 /// The name of each example and its text.
 macro_rules! examples {
     ($($name:literal),+ $(,)?) => {
@@ -51,7 +53,7 @@ pub(crate) struct Given {
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct Origin {
-    /// Scenario file (TOML)
+    /// Scenario file (TOML); `-` is standard input
     #[arg(value_name = "SCENARIO")]
     scenario: Option<PathBuf>,
     /// A scenario that is part of the program, instead of a file; `haggle list examples`
@@ -63,7 +65,7 @@ impl Given {
     /// Reads the scenario.
     pub(crate) fn read(&self) -> Result<Source, ReadError> {
         let source = match (&self.origin.scenario, &self.origin.example) {
-            (Some(path), _) => while_waiting(|| Source::read(path))?,
+            (Some(path), _) => while_waiting(|| read_scenario(path))?,
             (None, Some(name)) => Source::new(format!("{name}.toml"), text(name)),
             (None, None) => unreachable!("clap wants one of the two"),
         };

@@ -4,6 +4,7 @@ mod recorded;
 mod text;
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,6 +13,8 @@ use crate::scenario::file::{Compression, Overrun, Passes, TableFormat};
 use crate::scenario::quantity::EstimateRule;
 use crate::scenario::vocabulary::parser;
 use crate::scenario::{Experiment, Logs, Scenario, Source, file};
+use clap::ValueEnum;
+use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use haggle_model::Job;
 use haggle_model::workload::swf::{self, Malformed};
 use haggle_results::Existing;
@@ -43,6 +46,7 @@ use text::{as_text, side_by_side};
   haggle replay log.swf --policy conservative --compression job-by-job --json
   haggle replay log.swf --queue 1,2 --user 7
   haggle replay log.swf --policy easy --estimates exact --first 10000 -o exact
+  haggle replay log.swf --policy easy --overrun extend  # jobs run as long as in the log
   zcat log.swf.gz | haggle replay - --processors 128 --policy fcfs")]
 pub(crate) struct Args {
     /// Log in Standard Workload Format: plain, .gz or .zst; - for standard input
@@ -52,7 +56,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     processors: Option<u32>,
     /// How the machine decides which job starts when; several, with commas between them, are compared
-    #[arg(long, value_name = "POLICY", value_delimiter = ',', default_value = "easy")]
+    #[arg(long, value_name = "POLICY", value_delimiter = ',', default_value = "easy", value_parser = PolicyParser)]
     policy: Vec<Policy>,
     /// In which order waiting jobs are considered
     #[arg(long, value_name = "ORDER", default_value = "arrival", value_parser = parser::<file::Order>())]
@@ -84,9 +88,10 @@ pub(crate) struct Args {
     /// Leave out malformed lines and say how many there were
     #[arg(long)]
     lenient: bool,
-    /// What becomes of jobs that run past their requested time
-    #[arg(long, value_name = "RULE", default_value = "kill", value_parser = parser::<Overrun>())]
-    overrun: Overrun,
+    /// What becomes of jobs that run past their requested time; without it, their run time in the log is cut to
+    /// the request
+    #[arg(long, value_name = "RULE", value_parser = parser::<Overrun>())]
+    overrun: Option<Overrun>,
     /// How often the scheduler decides which jobs start
     #[arg(long, value_name = "RULE", default_value = "instant", value_parser = parser::<Passes>())]
     passes: Passes,
@@ -125,6 +130,48 @@ enum Policy {
     Easy,
     /// A job may pass others if it delays none
     Conservative,
+}
+
+/// Reads a policy; a word of the field that is an order of the queue is answered with the option for it.
+#[derive(Clone)]
+struct PolicyParser;
+
+impl TypedValueParser for PolicyParser {
+    type Value = Policy;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Policy, clap::Error> {
+        let known = EnumValueParser::<Policy>::new().parse_ref(command, arg, value);
+        known.map_err(|error| match order_of(&value.to_string_lossy()) {
+            None => error,
+            Some(order) => clap::Error::raw(
+                clap::error::ErrorKind::InvalidValue,
+                format!(
+                    "{value:?} is an order of the queue, and no policy: write `--order {order}` beside \
+                     `--policy fcfs`, `easy` or `conservative`\n"
+                ),
+            )
+            .with_cmd(command),
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let values = Policy::value_variants().iter();
+        Some(Box::new(values.filter_map(|policy| policy.to_possible_value())))
+    }
+}
+
+/// The order of the queue that a name of a policy in the literature means.
+fn order_of(word: &str) -> Option<&'static str> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "sjf" | "sjbf" | "spt" | "shortest" | "shortest-job-first" => "shortest",
+        "largest" | "largest-job-first" | "widest" => "largest",
+        _ => return None,
+    })
 }
 
 impl Policy {
@@ -171,6 +218,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if args.compression.is_some() && !policies.contains(&Policy::Conservative) {
         vain.push(
             "`--compression` has no effect: only policy \"conservative\" reads it".to_owned(),
+        );
+    }
+    if args.overrun.is_some() && fits_all_jobs(args.estimates) {
+        vain.push(
+            "`--overrun` has no effect: with these `--estimates` no job runs past its request"
+                .to_owned(),
         );
     }
     let mut outcomes = Vec::new();
@@ -301,6 +354,8 @@ fn scenario(args: &Args, policy: Policy) -> Result<Scenario, Error> {
         malformed: args.lenient.then_some(file::Malformed::Skip),
         // Where users are made to ask for what they need, what the log says does not matter.
         missing_requested_time: exact.then_some(file::MissingRequest::UseRunTime),
+        // A run that is cut cannot go past its request.
+        over_requested_time: args.overrun.map(|_| file::OverRequest::Keep),
         ..file::Rules::default()
     };
     workload.steps.extend(filter(args));
@@ -319,10 +374,15 @@ fn scenario(args: &Args, policy: Policy) -> Result<Scenario, Error> {
     scenario.providers.push(file::Provider {
         policy: policy.in_file(args),
         passes: args.passes,
-        overrun: args.overrun,
+        overrun: args.overrun.unwrap_or(Overrun::Kill),
         ..file::Provider::named(machine(), processors)
     });
     Ok(scenario)
+}
+
+/// Whether no job runs past its request by this rule.
+fn fits_all_jobs(estimates: EstimateRule) -> bool {
+    !matches!(estimates, EstimateRule::Trace | EstimateRule::RaisedPrecision(_))
 }
 
 /// The step that leaves out jobs, if any is to be left out.

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use crate::command::own_rules;
 use crate::experiment::sweep::USUAL;
-use crate::scenario::{Experiment, Logs, Source};
+use crate::scenario::{Experiment, Logs};
 use haggle_results::read_text;
 use serde_json::json;
 
 use super::table::{lines, number};
-use super::{Error, is_results, open_run, print};
+use super::{Error, is_results, open_run, print, read_scenario};
 use crate::exit::Exit;
 
 /// Print a scenario with every default, the runs it expands into, or a run's summary
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if is_results(&args.scenario) {
         return show_results(args);
     }
-    let source = Source::read(&args.scenario)?;
+    let source = read_scenario(&args.scenario)?;
     let experiment = Experiment::read_with(source, Logs::Ignore, own_rules())?;
     if args.runs {
         print(&if args.json { runs_as_json(&experiment) } else { runs_as_text(&experiment) })?;

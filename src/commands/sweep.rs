@@ -153,6 +153,12 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
         }
     }
     if args.cluster.slurm {
+        if args.given.origin() == Ok(Path::new("-")) {
+            return Err(Error::Unfit {
+                message: "the jobs of a sweep on a cluster read its scenario again".to_owned(),
+                hint: "write it into a file".to_owned(),
+            });
+        }
         let words = Words {
             name,
             arguments: &arguments(args, &output),

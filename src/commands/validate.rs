@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use crate::command::own_rules;
 use crate::scenario::{Experiment, Lines, Logs, Problem, Source, Warnings};
+use haggle_model::lines;
 use serde_json::json;
 
-use super::{Error, print};
+use super::{Error, print, read_scenario};
 use crate::exit::Exit;
 use crate::report;
 
@@ -18,7 +19,7 @@ use crate::report;
   haggle validate scenarios/quickstart.toml
   haggle validate --ignore-logs --json scenarios/*.toml | jq '.[].problems'")]
 pub(crate) struct Args {
-    /// Scenario files (TOML)
+    /// Scenario files (TOML); `-` is standard input
     #[arg(required = true, value_name = "SCENARIO")]
     scenarios: Vec<PathBuf>,
     /// Do not look for the logs that the scenarios name
@@ -38,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let mut exit = Exit::Success;
     let mut findings = Vec::new();
     for path in &args.scenarios {
-        let read = Source::read(path).map_err(Error::from);
+        let read = read_scenario(path).map_err(Error::from);
         let read = read.and_then(|source| Ok(Experiment::read_with(source, logs, own_rules())?));
         let (runs, problems, warnings) = match &read {
             Ok(experiment) => {
@@ -57,6 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
             }
             Ok(_) => {}
             Err(Error::InvalidScenario(_)) if args.json => exit = Exit::InvalidInput,
+            Err(error) if lines::gave_up() => return Err(error),
             Err(error) => exit = report::report(&error),
         }
         findings.push(json!({

@@ -12,9 +12,9 @@ use crate::command::own_rules;
 use crate::experiment::compare::changed_tables;
 use crate::experiment::leftovers::Scratch;
 use crate::experiment::verify::{Difference, Verdict, verify};
-use crate::scenario::{Experiment, Logs, Source};
+use crate::scenario::{Experiment, Logs};
 
-use super::{Error, is_results, open_run, print};
+use super::{Error, is_results, open_run, print, read_scenario};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::interrupt::{STOP, while_waiting};
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
 }
 
 fn verify_file(args: &Args, scenario: &Path) -> Result<Exit, Error> {
-    let source = while_waiting(|| Source::read(scenario))?;
+    let source = while_waiting(|| read_scenario(scenario))?;
     let folder = source.folder().to_owned();
     let experiment = Experiment::read_with(source, Logs::MustExist, own_rules())?;
     warn(&experiment.warnings);

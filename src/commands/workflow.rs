@@ -2,11 +2,15 @@
 
 use std::path::Path;
 
-use haggle_workflows::{Workflow, files};
+use crate::scenario::file::NegativeValues;
+use crate::scenario::vocabulary::parser;
+use haggle_workflows::Workflow;
+use haggle_workflows::files::{self, Described};
 
 use super::{Error, say_waiting};
 use crate::exit::Exit;
 use crate::interrupt;
+use crate::report::say;
 
 mod generate;
 mod inspect;
@@ -15,7 +19,7 @@ mod schedule;
 
 /// Look at workflows, generate and schedule them
 ///
-/// Workflows are graphs of tasks in WfFormat 1.3 to 1.5 of WfCommons, or in DAX of Pegasus, plain or
+/// Workflows are graphs of tasks in WfFormat 1.3 to 1.6 of WfCommons, or in DAX of Pegasus, plain or
 /// packed with gzip or zstd.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -40,10 +44,25 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     }
 }
 
-/// The workflow in a file.
-fn read(path: &Path) -> Result<Workflow, Error> {
-    say_waiting(path);
-    Ok(files::read(path)?)
+/// How a file is read.
+#[derive(Debug, clap::Args)]
+struct Reading {
+    /// Sizes and run times in the file that are negative
+    #[arg(long, value_name = "RULE", default_value = "refuse", value_parser = parser::<NegativeValues>())]
+    negative_values: NegativeValues,
+}
+
+impl Reading {
+    /// The workflow in a file; what its author may not expect is said.
+    fn read(&self, path: &Path) -> Result<Workflow, Error> {
+        say_waiting(path);
+        let rules = files::Rules { negative_values: self.negative_values };
+        let Described { workflow, notes, .. } = rules.read(path)?;
+        for note in notes {
+            say(&format!("note: {note}\n"));
+        }
+        Ok(workflow)
+    }
 }
 
 /// The file as results name it.

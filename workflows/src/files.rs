@@ -1,17 +1,24 @@
-//! Files of workflows: WfCommons' WfFormat (JSON) 1.3 to 1.5, and Pegasus' DAX (XML), plain or
+//! Files of workflows: WfCommons' WfFormat (JSON) 1.3 to 1.6, and Pegasus' DAX (XML), plain or
 //! packed with gzip or zstd. The formats are told apart by their first byte.
 //!
-//! What files leave open is read as follows:
+//! Rules for cases that files leave open:
 //!
-//! - The work of a task is its recorded run time: whatever ran it is the reference machine.
+//! - The work of a task is its recorded run time: the machine that ran it is the reference machine.
 //! - The bytes of an edge are those of all files that the parent writes and the child reads. A task
-//!   that reads a file of another one comes after it, whether or not it is listed as a child.
-//! - Files that no task writes are read from storage, and so are those that a task changes in place.
-//! - Files that no other task reads are written to storage.
+//!   that reads a file of another task comes after it, also if it is not listed as a child.
+//! - Files that no task writes are read from storage. A file with one writer that also reads it is
+//!   read from storage, too.
+//! - A file may have several writers, because names are used again or because tasks change a file in
+//!   place. Its readers are fed by writers that are their ancestors over all other edges, and of these
+//!   only by the latest: a writer that is the ancestor of another one is superseded. The bytes are
+//!   those of the writer. A reader without such a writer reads from storage.
+//! - Files that no other task reads are written to storage, by each writer that feeds nobody.
 
 mod dax;
 mod draft;
 mod error;
+mod feeders;
+mod size;
 mod wfformat;
 mod write;
 
@@ -30,21 +37,71 @@ pub use write::write;
 /// a damaged or hostile file unpacks to.
 pub const FILE_BYTES_MAX: u64 = 2 << 30;
 
-/// Reads the workflow at `path`, or from standard input for `-`.
-pub fn read(path: &Path) -> Result<Workflow, FileError> {
-    let file: Arc<str> = Arc::from(lines::name(path));
-    parse(lines::open(path), &file)
+haggle_model::words! {
+    /// The reading of a size of a file, or of a run time, that is negative.
+    #[derive(Default)]
+    pub enum NegativeValues {
+        /// It is an error.
+        #[default]
+        Refuse = "refuse",
+        /// It counts as 0.
+        Zero = "zero",
+    }
 }
 
-/// Reads the workflow in `bytes`, plain or packed; errors name `<memory>`.
+/// How files are read.
+///
+/// ```
+/// use haggle_workflows::files::{NegativeValues, Rules};
+/// let dax = r#"<adag><job id="a" runtime="1"><uses file="f" link="output" size="-3"/></job></adag>"#;
+/// let read = Rules { negative_values: NegativeValues::Zero }.parse_bytes(dax.as_bytes()).unwrap();
+/// assert_eq!(read.notes, ["1 negative value counts as 0, such as the size of file \"f\" (-3)"]);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Sizes and run times below 0, as some generators draw them.
+    pub negative_values: NegativeValues,
+}
+
+/// A workflow as its file describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// The workflow.
+    pub workflow: Workflow,
+    /// Readings of the file that its author may not expect, a sentence each.
+    pub notes: Vec<String>,
+    /// Sizes and run times below 0 that count as 0.
+    pub negative_values: usize,
+}
+
+impl Rules {
+    /// Reads the workflow at `path`, or from standard input for `-`.
+    pub fn read(&self, path: &Path) -> Result<Described, FileError> {
+        let file: Arc<str> = Arc::from(lines::name(path));
+        parse(lines::open(path), &file, *self)
+    }
+
+    /// Reads the workflow in `bytes`, plain or packed; errors name `<memory>`.
+    pub fn parse_bytes(&self, bytes: &[u8]) -> Result<Described, FileError> {
+        parse(lines::decompressed(bytes), &Arc::from("<memory>"), *self)
+    }
+}
+
+/// Reads the workflow at `path` under the default rules, or from standard input for `-`.
+pub fn read(path: &Path) -> Result<Workflow, FileError> {
+    Ok(Rules::default().read(path)?.workflow)
+}
+
+/// Reads the workflow in `bytes` under the default rules, plain or packed; errors name `<memory>`.
 pub fn parse_bytes(bytes: &[u8]) -> Result<Workflow, FileError> {
-    parse(lines::decompressed(bytes), &Arc::from("<memory>"))
+    Ok(Rules::default().parse_bytes(bytes)?.workflow)
 }
 
 fn parse<'a>(
     input: Result<Box<dyn BufRead + Send + 'a>, Unreadable>,
     file: &Arc<str>,
-) -> Result<Workflow, FileError> {
+    rules: Rules,
+) -> Result<Described, FileError> {
     let error = |problem| FileError { file: Arc::clone(file), line: 0, problem };
     let mut bytes = Vec::new();
     let read = input.map_err(|unreadable| error(unreadable.into()))?;
@@ -59,8 +116,8 @@ fn parse<'a>(
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let draft = match text.trim_start().bytes().next() {
-        Some(b'{') => wfformat::parse(text),
-        Some(b'<') => dax::parse(text),
+        Some(b'{') => wfformat::parse(text, rules),
+        Some(b'<') => dax::parse(text, rules),
         _ => return Err(error(FileProblem::UnknownFormat)),
     };
     let built = draft.and_then(draft::Draft::build);

@@ -55,9 +55,10 @@ impl OutageList {
     }
 
     /// A list from outages in any order: those that overlap or touch become
-    /// one, and those that take no time are left out.
+    /// one, and those that end before they begin are left out. One that takes no
+    /// time counts: its resource fails and is up again at once.
     pub fn united(mut outages: Vec<Outage>) -> OutageList {
-        outages.retain(|outage| outage.fail < outage.restore);
+        outages.retain(|outage| outage.fail <= outage.restore);
         outages.sort_unstable();
         outages.dedup_by(|next, kept| {
             let touches = next.fail <= kept.restore;
@@ -82,7 +83,9 @@ impl OutageList {
             }
             Time::from_micros(time.as_micros().saturating_sub(start.as_micros()))
         };
-        let first = self.0.partition_point(|outage| outage.restore <= start);
+        // One that takes no time at the very start is within the window.
+        let is_over = |outage: &Outage| outage.restore <= start && outage.fail < start;
+        let first = self.0.partition_point(is_over);
         let outages = self.0[first..]
             .iter()
             .map(|outage| Outage { fail: shifted(outage.fail), restore: shifted(outage.restore) })
@@ -125,7 +128,8 @@ mod tests {
         check_united(&[(5, 9), (1, 3)], &[(1, 3), (5, 9)]);
         check_united(&[(1, 3), (3, 4)], &[(1, 4)]);
         check_united(&[(1, 9), (2, 3), (8, 12), (13, 14)], &[(1, 12), (13, 14)]);
-        check_united(&[(1, 1), (4, 3), (6, 7)], &[(6, 7)]);
+        check_united(&[(1, 1), (4, 3), (6, 7)], &[(1, 1), (6, 7)]);
+        check_united(&[(1, 3), (3, 3), (2, 2)], &[(1, 3)]);
     }
 
     #[test]
@@ -149,6 +153,8 @@ mod tests {
         let list = OutageList::united(outages(&[(0, 10), (20, 40), (60, 90), (95, 99)]));
         let window = Window { start: Time::from_secs(30), length: Span::from_secs(40) };
         assert_eq!(list.within(window).as_slice(), outages(&[(-10, 10), (30, 60)]));
+        let instants = OutageList::united(outages(&[(29, 29), (30, 30), (70, 70)]));
+        assert_eq!(instants.within(window).as_slice(), outages(&[(0, 0)]));
         let open = OutageList::new(vec![Outage { fail: Time::ZERO, restore: Time::FOREVER }]);
         let open = open.expect("a good list").within(window);
         assert!(open.as_slice()[0].is_open() && open.as_slice()[0].is_down_at_start());

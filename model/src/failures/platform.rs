@@ -256,7 +256,7 @@ impl Iterator for PlatformOutages {
             member.restored = Some(restore);
             let is_watched = self.watched.contains(&place);
             self.lasting -= usize::from(is_watched && restore >= Time::FOREVER);
-            if is_watched && restore > Time::ZERO {
+            if is_watched && (restore > Time::ZERO || fail >= Time::ZERO) {
                 return Some((place, Outage { fail, restore }));
             }
         }

@@ -1,8 +1,8 @@
 //! Recorded failures of real machines, as outages per node.
 //!
-//! Two formats are read, plain or packed with gzip or zstd: the event table of
-//! the Failure Trace Archive (Kondo et al. 2010) and the records that Los Alamos
-//! National Laboratory published as LA-UR-05-7318.
+//! Three formats are read, plain or packed with gzip or zstd: the event table of
+//! the Failure Trace Archive (Kondo et al. 2010), the records that Los Alamos
+//! National Laboratory published as LA-UR-05-7318, and a plain table of failures.
 //!
 //! The table `event_trace` of a set of the Failure Trace Archive has one event a
 //! line, nine fields between tabs, comments behind `#`. An event of type 0 means that
@@ -20,6 +20,9 @@
 //! short. The column `Down Time` is not read. The system becomes site and cluster.
 //! Records without a node number are taken as those of one more node of their system.
 //!
+//! A plain table has comma-separated values under a line of column names, one failure
+//! a line: `node`, `start` and `end`. Times are seconds, or dates of ISO 8601.
+//!
 //! ```text
 //! file -> lines -> events -> Recording: nodes with their outages
 //!                              | choose nodes
@@ -29,13 +32,17 @@
 //!
 //! A file is read line by line; memory holds the outages only. A node is down
 //! while at least one event says so, and outages that overlap or touch are one.
-//! Time in which nothing is recorded of a node counts as up.
+//! A failure whose end is its start counts: the node was back within the resolution of
+//! the record. Time in which nothing is recorded of a node counts as up.
 
 mod choice;
 mod clock;
+mod columns;
+mod csv;
 mod error;
 mod fta;
 mod lanl;
+mod other;
 mod reader;
 
 use std::path::Path;
@@ -56,6 +63,8 @@ crate::words! {
         Fta = "fta",
         /// Comma-separated records that Los Alamos National Laboratory published (LA-UR-05-7318).
         Lanl = "lanl",
+        /// Comma-separated values with the columns node, start and end; times are seconds or dates.
+        Csv = "csv",
     }
 }
 
@@ -64,6 +73,8 @@ crate::words! {
 pub struct Recording {
     /// The file as messages name it.
     pub file: Arc<str>,
+    /// The format of the file.
+    pub format: RecordFormat,
     /// The nodes, in the order in which the file names them first.
     pub nodes: Vec<RecordedNode>,
     /// Malformed lines that were left out.
@@ -88,13 +99,13 @@ pub struct RecordedNode {
 }
 
 impl Recording {
-    /// Reads the file at `path`, or standard input for `-`.
+    /// Reads the file at `path`, or standard input for `-`. Without a format, its first line tells it.
     pub fn open(
         path: &Path,
-        format: RecordFormat,
+        format: impl Into<Option<RecordFormat>>,
         malformed: Malformed,
     ) -> Result<Recording, TraceError> {
-        reader::open(path, format, malformed)
+        reader::open(path, format.into(), malformed)
     }
 
     /// When the first node began to be observed, since 1970-01-01.

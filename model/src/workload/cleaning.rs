@@ -12,7 +12,7 @@ use super::rules::{
     PartialExecution, ProcessorsFrom, Rules, SubmitOrder, TooWide, ZeroRunTime,
 };
 use super::swf::{SwfReader, SwfRecord};
-use crate::job::{HiddenRunTime, JobOrigin, Logged, Lot, Recorded};
+use crate::job::{HiddenRunTime, JobOrigin, Logged, Lot};
 use crate::{Job, JobId, JobShape, Span, Time};
 
 /// What the rules did to a log.
@@ -26,9 +26,11 @@ pub struct CleaningReport {
     pub shift_us: i64,
     /// What each rule did, in the order of [`Rules`]; rules that met nothing are left out.
     pub counts: Vec<CleaningCount>,
-    /// Jobs passed on that name a preceding job (field 17) or a think time (field 18): they
-    /// arrive when they did in the log all the same.
+    /// Jobs passed on that name a preceding job (field 17): they arrive when they did in the log
+    /// all the same.
     pub dependent: u64,
+    /// Lines with columns behind the eighteenth, which are not read.
+    pub wider: u64,
     /// What was wrong with the first few malformed lines.
     pub malformed: Vec<String>,
     /// Whether the log was read to its end, so that the counts are complete.
@@ -76,6 +78,10 @@ impl fmt::Display for CleaningReport {
         if self.dependent > 0 {
             let of = "of them after a preceding job (fields 17 and 18): not waited for";
             write!(f, "\n{:>9}  {of}", self.dependent)?;
+        }
+        if self.wider > 0 {
+            let of = "of the lines with more than 18 columns: those behind the 18th are not read";
+            write!(f, "\n{:>9}  {of}", self.wider)?;
         }
         Ok(())
     }
@@ -129,6 +135,7 @@ impl<R> CleanJobs<R> {
             lines: self.tally.lines + skipped.count,
             jobs: self.tally.jobs,
             dependent: self.tally.dependent,
+            wider: self.reader.wider(),
             shift_us: self.shift.unwrap_or(Span::ZERO).as_micros(),
             counts: malformed.into_iter().chain(met).collect(),
             malformed: skipped.first.clone(),
@@ -178,9 +185,7 @@ impl<R: BufRead> CleanJobs<R> {
         job.submit = job.submit - shift;
         job.id = JobId(u32::try_from(self.tally.jobs).map_err(|_| WorkloadError::TooManyJobs)?);
         self.tally.jobs += 1;
-        let Logged { preceding_job, think_time, .. } = job.origin.logged();
-        let dependent = preceding_job > 0 || think_time >= 0;
-        self.tally.dependent += u64::from(dependent);
+        self.tally.dependent += u64::from(job.origin.logged().preceding_job > 0);
         Ok(Some(job))
     }
 
@@ -512,19 +517,17 @@ fn origin(record: &SwfRecord) -> JobOrigin {
         queue: record.queue,
         partition: record.partition,
         logged: Some(Box::new(Logged {
+            wait: record.wait,
+            run_time: HiddenRunTime::new(record.run_time),
+            allocated_processors: record.allocated_processors,
+            average_cpu_time: record.average_cpu_time,
+            status: record.status,
             requested_memory: record.requested_memory,
             used_memory: record.used_memory,
             preceding_job: record.preceding_job,
-            think_time: record.think_time.as_micros().div_euclid(1_000_000),
-            recorded: recorded(record),
+            think_time: record.think_time,
         })),
     }
-}
-
-fn recorded(record: &SwfRecord) -> Option<Recorded> {
-    let is_known = record.wait >= Span::ZERO && record.run_time >= Span::ZERO;
-    let run_time = HiddenRunTime::new(record.run_time);
-    is_known.then_some(Recorded { wait: record.wait, run_time })
 }
 
 #[cfg(test)]
@@ -748,6 +751,25 @@ mod tests {
         let (jobs, report) = clean(rules, &lines());
         assert_eq!(jobs.expect("one job")[0].submit, Time::from_secs(15));
         assert_eq!(report.shift_us, 0);
+    }
+
+    /// A job follows another where field 17 says so; a think time alone, such as 0, says nothing.
+    #[test]
+    fn jobs_that_follow_another_are_counted() {
+        let lines = [
+            line(1, 0).with(|record| record.think_time = Span::ZERO),
+            line(2, 0).with(|record| record.preceding_job = 1),
+        ];
+        assert_eq!(clean(Rules::default(), &lines).1.dependent, 1);
+    }
+
+    #[test]
+    fn all_fields_of_a_line_go_with_its_job() {
+        let log = b"7 0 3 10 1 8.5 100 2 20 200 5 1 2 3 4 5 6 1.5\n";
+        let reader = SwfReader::new(&log[..], "a", Malformed::Refuse).expect("readable");
+        let record = reader.map(|record| record.expect("a good line")).next().expect("a line");
+        let jobs = clean_text(Rules::default(), log).0.expect("a job");
+        assert_eq!(SwfRecord::from_job(&jobs[0]), record);
     }
 
     #[test]

@@ -39,6 +39,9 @@ const MOST_USERS: u32 = i32::MAX as u32;
 /// upper end draw batches that nobody can wait for.
 const MOST_AT_ONCE: i64 = 1_000_000;
 
+/// Most jobs that may be expected where their number is not limited, as where it is.
+const MOST_EXPECTED: f64 = 1e8;
+
 /// How often a run time is drawn again before the least one is taken.
 const REDRAWS: usize = 1_000;
 
@@ -75,6 +78,12 @@ impl IndependentJobs {
             users: 0,
         }
     }
+
+    /// How many jobs there are on average, or a little fewer; `jobs` is the most.
+    pub fn expected(&self) -> f64 {
+        let most = self.jobs.map_or(f64::INFINITY, |jobs| jobs as f64);
+        most.min(self.arrivals.expected() * self.batch.mean().max(1.0))
+    }
 }
 
 /// The jobs of the model, in order of arrival. They are made one by one, except
@@ -84,6 +93,14 @@ pub fn generate(
     seed: u64,
     workload: &str,
 ) -> Result<JobStream, WorkloadError> {
+    let expected = parameters.expected();
+    if parameters.jobs.is_none() && expected > MOST_EXPECTED {
+        let key = parameters.arrivals.key();
+        let problem = format!(
+            "makes about {expected:.0} jobs, expected {MOST_EXPECTED:.0} at most: let fewer arrive, or limit them by jobs"
+        );
+        return Err(wrong(key, problem));
+    }
     let instants = parameters
         .arrivals
         .instants(parameters.jobs.is_some(), stream(seed, workload, "independent arrivals"))?;

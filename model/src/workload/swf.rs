@@ -14,7 +14,7 @@ mod record;
 mod scan;
 mod writer;
 
-pub use error::{SwfError, SwfProblem};
+pub use error::{OtherFormat, SwfError, SwfProblem};
 pub use header::{HeaderLine, SwfHeader};
 pub use input::{SwfLog, open};
 pub use reader::{LINE_BYTES_MAX, Malformed, SkippedLines, SwfReader, parse_bytes};

@@ -16,9 +16,15 @@ System,machine type,nodenumz,purpose,Prob Started,Prob Fixed,Down Time,Software
 2,cluster,1,\"graphics, fe\",5/7/2001 8:10,5/7/2001 8:40,30,\"MPI, \"\"PVM\"\"\"
 24,smp,0,compute,11/2/2001 4:30,11/2/2001 5:00,30,None
 ";
+const CSV: &str = "\
+# by hand
+node,start,end,cause
+r1/n1,2001-03-14 10:54,2001-03-14T11:00:30.5Z,fan
+\"r1, n2\",984567240,984567240,
+";
 
 fn check(bytes: &[u8]) {
-    for format in RecordFormat::ALL {
+    for format in RecordFormat::ALL.map(Some).into_iter().chain([None]) {
         if let Err(error) = parse_bytes(bytes, format, Malformed::Refuse) {
             let text = error.to_string();
             assert!(text.starts_with("<memory>:") && !text.contains('\n'), "{text}");
@@ -68,7 +74,7 @@ proptest! {
     #[test]
     fn damaged_records_never_panic(
         changes in mutations(),
-        text in prop::sample::select(vec![FTA, LANL]),
+        text in prop::sample::select(vec![FTA, LANL, CSV]),
         cut in any::<prop::sample::Index>(),
     ) {
         for mut bytes in [text.as_bytes().to_vec(), gzip(text.as_bytes())] {
@@ -83,7 +89,7 @@ proptest! {
 
     #[test]
     fn noise_never_panics(
-        start in prop::sample::select(vec![&b""[..], b"\x1f\x8b\x08\0", LANL.as_bytes()]),
+        start in prop::sample::select(vec![&b""[..], b"\x1f\x8b\x08\0", LANL.as_bytes(), CSV.as_bytes()]),
         noise in prop::collection::vec(any::<u8>(), 0..600),
     ) {
         check(&[start, &noise].concat());
@@ -99,6 +105,7 @@ proptest! {
     ], 8..10)) {
         check(fields.join("\t").as_bytes());
         check(format!("{LANL}{}\n", fields[..8].join(",")).as_bytes());
+        check(format!("{CSV}{}\n", fields[..4].join(",")).as_bytes());
     }
 }
 
@@ -109,6 +116,7 @@ fn whole_records_are_read() {
     };
     assert_eq!(nodes(FTA, RecordFormat::Fta), Some(2));
     assert_eq!(nodes(LANL, RecordFormat::Lanl), Some(3));
+    assert_eq!(nodes(CSV, RecordFormat::Csv), Some(2));
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod coallocation;
 mod flow;
 mod grid;
 mod impossible;
+mod large;
 mod maintenance;
 mod network;
 mod plans;
@@ -71,6 +72,7 @@ impl Check<'_> {
         self.plan_effects();
         self.mapping_effects(names);
         self.seed_effects();
+        self.large_workloads();
     }
 
     fn provider_effects(&mut self, path: &Path, provider: &Provider, serves: Serves) {

@@ -4,8 +4,9 @@ use super::{Check, Logs};
 use crate::Scenario;
 use crate::file::{Role, TaskEstimates, Underestimate, User, Workflows, Workload};
 use crate::quantity::{Share, TimeSpan};
-use crate::workload::{WorkflowsError, read_workflow};
+use crate::workload::{TASKS_MAX, WorkflowsError, read_workflow};
 use haggle_config::document::Path;
+use haggle_workflows::files;
 
 /// How often a task may report.
 const REPORTS_MAX: f64 = 10_000.0;
@@ -22,6 +23,7 @@ impl Check<'_> {
             );
         }
         self.check_structure(&at, it);
+        self.check_number_of_tasks(&at, it);
         let own_data = it.shape.is_some() || it.files.is_some();
         let data = workload.data.unwrap_or_default();
         for (key, bytes) in [("input", data.input), ("output", data.output)] {
@@ -113,6 +115,7 @@ impl Check<'_> {
             ("spread", it.spread.is_some(), &["width"]),
             ("ends", it.ends.is_some(), &["width"]),
             ("tasks", it.tasks.is_some(), &["shape"]),
+            ("negative-values", it.negative_values.is_some(), &["files"]),
             ("recorded-mips", it.recorded_mips.is_some(), &["shape", "files"]),
             ("processors", it.processors.is_some(), &["width", "shape"]),
             ("processors-max", it.processors_max.is_some(), &["width", "shape"]),
@@ -163,8 +166,20 @@ impl Check<'_> {
                 format!("write `tasks = {}` or more", shape.tasks_min()),
             );
         }
+        let mut negative_values = 0;
         for (index, file) in it.files.iter().flatten().enumerate() {
-            self.check_workflow_file(&at.key("files").index(index), file);
+            let at = at.key("files").index(index);
+            negative_values += self.check_workflow_file(&at, file, it.file_rules());
+        }
+        if self.logs == Logs::MustExist {
+            let why = "no file has a negative size or run time";
+            self.uses(
+                &at.key("negative-values"),
+                negative_values > 0,
+                "the workflows",
+                why,
+                "remove it",
+            );
         }
     }
 
@@ -203,20 +218,46 @@ impl Check<'_> {
         );
     }
 
-    /// A file is there, and is a workflow.
-    fn check_workflow_file(&mut self, at: &Path, file: &str) {
+    /// A file is there, and is a workflow; how many negative values in it count as 0.
+    fn check_workflow_file(&mut self, at: &Path, file: &str, rules: files::Rules) -> usize {
         let before = self.problems.len();
         self.check_file(at, "workflow", file);
         if self.logs == Logs::Ignore || self.problems.len() > before {
-            return;
+            return 0;
         }
-        if let Err(error @ WorkflowsError::File(_)) = read_workflow(file, self.source.folder()) {
+        match read_workflow(file, self.source.folder(), rules) {
+            Err(error @ WorkflowsError::File(_)) => {
+                self.report(
+                    at,
+                    error.to_string(),
+                    "no workflow",
+                    "`haggle workflow inspect` reads the same files; docs/workflows.md says what they have"
+                        .to_owned(),
+                );
+                0
+            }
+            Err(_) => 0,
+            Ok(described) => {
+                let help = "docs/workflows.md says how files are read";
+                for note in described.notes {
+                    self.doubt(at, note, "read in this way", help.to_owned());
+                }
+                described.negative_values
+            }
+        }
+    }
+
+    /// All tasks are held in memory.
+    fn check_number_of_tasks(&mut self, at: &Path, it: &Workflows) {
+        let tasks = it.tasks_most();
+        if it.files.is_none() && tasks > TASKS_MAX {
             self.report(
-                at,
-                error.to_string(),
-                "no workflow",
-                "`haggle workflow inspect` reads the same files; docs/workflows.md says what they have"
-                    .to_owned(),
+                &at.key("count"),
+                format!(
+                    "these workflows have up to {tasks} tasks together, which are held in memory"
+                ),
+                "too many",
+                format!("lower `count`, or the tasks of each: {TASKS_MAX} are the most"),
             );
         }
     }

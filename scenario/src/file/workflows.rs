@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::WorkflowShape;
+use super::{NegativeValues, WorkflowShape};
 use crate::quantity::{Share, TimeSpan};
 
 /// Workflows for a grid or for providers. Each is a root, tasks side by side that need it, and a final task that needs
@@ -51,6 +51,9 @@ pub struct Workflows {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub files: Option<Vec<String>>,
+    /// Sizes and run times in files that are negative, as some generators draw them; without it, they are an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub negative_values: Option<NegativeValues>,
     /// Speed of the machine on which tasks of that shape, or of the files, take their run times, MIPS;
     /// without it, 1: the reference processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]

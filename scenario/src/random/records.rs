@@ -21,7 +21,7 @@ pub(super) fn record(format: &str) -> String {
 /// The files that a scenario names, each with its content.
 pub(super) fn named_in(text: &str) -> Vec<(String, String)> {
     let logs = (0..LOGS).map(|number| (log(number), swf(number)));
-    let records = [(record("fta"), fta()), (record("lanl"), lanl())];
+    let records = [(record("fta"), fta()), (record("lanl"), lanl()), (record("csv"), csv())];
     let loads = (LOADS.to_owned(), loads());
     let workflows = WORKFLOWS.map(|(name, text)| (name.to_owned(), text.to_owned()));
     logs.chain(records)
@@ -120,6 +120,22 @@ fn fta() -> String {
             time += length;
             event += 1;
         }
+    }
+    text
+}
+
+/// A plain table: two sites with four nodes, one of which is back at once.
+fn csv() -> String {
+    let mut text = String::from("node,start,end\n");
+    for (node, start, end) in [
+        ("G1/north/a/node0", "1000000000", "1000000000"),
+        ("G1/south/a/node1", "1000000600", "1000004200"),
+        ("G1/north/b/node2", "2001-09-09 02:00", "2001-09-09 02:10:30"),
+        ("G1/north/a/node0", "2001-09-09T02:05:00", "2001-09-09T02:05:00"),
+        ("G1/south/b/node3", "2001-09-09T06:00:00+02:00", "2001-09-09T05:00:00Z"),
+        ("G1/north/a/node0", "1000020000", "1000086400.5"),
+    ] {
+        text.push_str(&format!("{node},{start},{end}\n"));
     }
     text
 }

@@ -13,7 +13,7 @@ use haggle_model::random::{Stream, stream};
 use haggle_model::workflow::{Need, TaskData, WorkflowTask};
 use haggle_model::{Job, Span, Time};
 use haggle_scheduling::workflows::WorkflowId;
-use haggle_workflows::files::{self, FileError};
+use haggle_workflows::files::{self, Described, FileError};
 use haggle_workflows::shapes::{ShapeError, WorkflowShape};
 use haggle_workflows::{Builder, GraphError, Task, TaskId, Workflow};
 use rand::RngExt;
@@ -44,7 +44,20 @@ pub enum WorkflowsError {
     /// A workflow is too long to be counted.
     #[error(transparent)]
     Graph(#[from] GraphError),
+    /// All workflows together have more tasks than are held in memory.
+    #[error(
+        "{workflows} workflows have {tasks} tasks together; at most {TASKS_MAX} are held in memory, so lower `count`"
+    )]
+    TooManyTasks {
+        /// How many workflows.
+        workflows: u32,
+        /// Their tasks.
+        tasks: u64,
+    },
 }
+
+/// Most tasks of all workflows of a workload: each takes some hundred bytes.
+pub(crate) const TASKS_MAX: u64 = 10_000_000;
 
 /// What workflows are made from.
 enum Templates {
@@ -102,8 +115,9 @@ impl<'a> WorkflowModel<'a> {
     ) -> Result<WorkflowModel<'a>, WorkflowsError> {
         let templates = match (&parameters.files, parameters.shape) {
             (Some(files), _) => {
-                let read = |file: &String| read_file(file, folder).map(Arc::new);
-                Templates::Files(files.iter().map(read).collect::<Result<_, _>>()?)
+                let rules = parameters.file_rules();
+                let read = |file: &String| Ok(Arc::new(read_file(file, folder, rules)?.workflow));
+                Templates::Files(files.iter().map(read).collect::<Result<_, WorkflowsError>>()?)
             }
             (None, Some(shape)) => {
                 let tasks = parameters.tasks.map_or(shape.tasks_min(), |tasks| tasks as usize);
@@ -111,7 +125,24 @@ impl<'a> WorkflowModel<'a> {
             }
             (None, None) => Templates::Sides,
         };
-        Ok(WorkflowModel { parameters, templates, workload, seed, run_by })
+        let model = WorkflowModel { parameters, templates, workload, seed, run_by };
+        match model.tasks_most() {
+            tasks if tasks > TASKS_MAX => {
+                Err(WorkflowsError::TooManyTasks { workflows: parameters.count, tasks })
+            }
+            _ => Ok(model),
+        }
+    }
+
+    /// Most tasks of all workflows together.
+    fn tasks_most(&self) -> u64 {
+        match &self.templates {
+            Templates::Files(all) => {
+                let turns = (0..self.parameters.count as usize).map(|number| number % all.len());
+                turns.map(|file| all[file].tasks().len() as u64).sum()
+            }
+            Templates::Shape(..) | Templates::Sides => self.parameters.tasks_most(),
+        }
     }
 
     /// The tasks of all workflows as jobs, in the order in which they are submitted. Those that were
@@ -213,10 +244,14 @@ impl<'a> WorkflowModel<'a> {
 }
 
 /// The workflow in a file as a scenario that lies in `folder` names it.
-pub(crate) fn read_file(file: &str, folder: &Path) -> Result<Workflow, WorkflowsError> {
+pub(crate) fn read_file(
+    file: &str,
+    folder: &Path,
+    rules: files::Rules,
+) -> Result<Described, WorkflowsError> {
     let path = log_path(file, folder)
         .map_err(|error| WorkflowsError::Path { file: file.to_owned(), error })?;
-    Ok(files::read(&path)?)
+    Ok(rules.read(&path)?)
 }
 
 /// What a task brings along: what its parents made for it comes from the storage, and what it makes
@@ -256,6 +291,21 @@ fn with_lengths(name: &str, graph: &Workflow, tasks: &[DrawnTask]) -> Result<Wor
 }
 
 impl scenario::Workflows {
+    /// How its files are read.
+    pub(crate) fn file_rules(&self) -> files::Rules {
+        files::Rules { negative_values: self.negative_values.unwrap_or_default() }
+    }
+
+    /// Most tasks of all workflows together, unless they are read from files.
+    pub(crate) fn tasks_most(&self) -> u64 {
+        let least = self.width.unwrap_or(1);
+        let of_one = match self.shape {
+            Some(shape) => self.tasks.map_or(shape.tasks_min() as u64, u64::from),
+            None => u64::from(self.width_max.unwrap_or(least).max(least)) + 2,
+        };
+        of_one.saturating_mul(u64::from(self.count))
+    }
+
     /// Lengths of the root, tasks side by side and the final task, s.
     fn lengths(&self, width: &mut Stream, lengths: &mut Stream) -> Vec<f64> {
         let least = self.width.unwrap_or(1);

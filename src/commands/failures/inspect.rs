@@ -31,12 +31,13 @@ const SITES_SHOWN: usize = 20;
 #[command(after_help = "Examples:
   haggle failures inspect event_trace.tab
   haggle failures inspect event_trace.tab --json | jq .weeks
-  haggle failures inspect event_trace.tab --figure weeks.png --force")]
+  haggle failures inspect event_trace.tab --figure weeks.png --force
+  haggle failures inspect outages.csv  # columns node, start and end")]
 pub(crate) struct Args {
     /// Record, plain, .gz or .zst; `-` is standard input
     #[arg(value_name = "RECORD")]
     record: PathBuf,
-    /// Format of the record; without it, as the name ends: .csv is that of LANL
+    /// Format of the record; without it, its first line tells
     #[arg(long, value_name = "FORMAT", value_parser = parser::<RecordFormat>())]
     format: Option<RecordFormat>,
     /// Leave out lines that are not records and count them
@@ -59,10 +60,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         figure::check(figure, args.force)?;
     }
     say_waiting(&args.record);
-    let format = args.format.unwrap_or_else(|| of_name(&args.record));
     let malformed = if args.lenient { Malformed::Skip } else { Malformed::Refuse };
-    let recording = Recording::open(&args.record, format, malformed)?;
-    let inspected = Inspected::of(&recording, format);
+    let recording = Recording::open(&args.record, args.format, malformed)?;
+    let inspected = Inspected::of(&recording);
     print(&if args.json { inspected.as_json() } else { inspected.as_text() })?;
     if let Some(figure) = &args.figure {
         figure::draw(&inspected.figure(), Size::default(), figure, args.force)?;
@@ -71,16 +71,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// The format that records of this name have.
-fn of_name(record: &Path) -> RecordFormat {
-    let name = record.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    if name.contains(".csv") { RecordFormat::Lanl } else { RecordFormat::Fta }
-}
-
 /// A record that was read to its end.
 struct Inspected<'r> {
     recording: &'r Recording,
-    format: RecordFormat,
     weeks: Vec<Week>,
     whole: Nodes,
     sites: BTreeMap<&'r str, Nodes>,
@@ -110,7 +103,7 @@ impl Nodes {
 }
 
 impl<'r> Inspected<'r> {
-    fn of(recording: &'r Recording, format: RecordFormat) -> Inspected<'r> {
+    fn of(recording: &'r Recording) -> Inspected<'r> {
         let (mut whole, mut sites) = (Nodes::default(), BTreeMap::<&str, Nodes>::new());
         for node in &recording.nodes {
             for nodes in [&mut whole, sites.entry(node.site.as_str()).or_default()] {
@@ -120,11 +113,11 @@ impl<'r> Inspected<'r> {
                 nodes.outages += node.outages.as_slice().len();
             }
         }
-        Inspected { recording, format, weeks: weeks(recording), whole, sites }
+        Inspected { recording, weeks: weeks(recording), whole, sites }
     }
 
     fn as_text(&self) -> String {
-        let Inspected { recording, format, weeks, whole, sites } = self;
+        let Inspected { recording, weeks, whole, sites } = self;
         let (from, until) = (recording.from(), recording.until());
         let maybe = |value: Option<f64>, text: fn(f64) -> String| {
             value.map_or_else(|| "-".to_owned(), text)
@@ -145,9 +138,9 @@ impl<'r> Inspected<'r> {
             ),
             (
                 "observed",
-                match format {
+                match recording.format {
                     RecordFormat::Fta => format!("{} nodes in the fullest week", number(most)),
-                    RecordFormat::Lanl => {
+                    RecordFormat::Lanl | RecordFormat::Csv => {
                         "not said: all nodes count as up from first to last".to_owned()
                     }
                 },
@@ -205,6 +198,7 @@ impl<'r> Inspected<'r> {
                 "nodes": week.nodes(),
                 "outages": week.outages,
                 "availability": week.availability(),
+                "days": week.length_days(),
             })
         };
         let json = json!({

@@ -9,6 +9,8 @@ const WEEK: i64 = 7 * 24 * 3600 * 1_000_000;
 /// What was recorded in a week, counted from the beginning of the record.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Week {
+    /// How long it lasts, in microseconds: the record may end within the last one.
+    pub(super) length: i64,
     /// Time for which nodes were observed, in microseconds of a node.
     pub(super) observed: i128,
     /// Time for which they were down.
@@ -23,17 +25,24 @@ impl Week {
         (self.observed > 0).then(|| 1.0 - self.down as f64 / self.observed as f64)
     }
 
-    /// Nodes that were observed, on average.
+    /// Nodes that were observed, on average over its length.
     pub(super) fn nodes(&self) -> f64 {
-        self.observed as f64 / WEEK as f64
+        self.observed as f64 / self.length as f64
+    }
+
+    /// How long it lasts, in days.
+    pub(super) fn length_days(&self) -> f64 {
+        self.length as f64 / (WEEK / 7) as f64
     }
 }
 
-/// The weeks of a record; the last one may be cut short, and then has fewer nodes.
+/// The weeks of a record; the last one ends with the record.
 pub(super) fn weeks(recording: &Recording) -> Vec<Week> {
     let begin = recording.from();
-    let length = (recording.until() - begin).as_micros();
-    let mut weeks = vec![Week::default(); (length.max(0) as u64).div_ceil(WEEK as u64) as usize];
+    let length = (recording.until() - begin).as_micros().max(0);
+    let starts = (0..length).step_by(WEEK as usize);
+    let week = |start: i64| Week { length: WEEK.min(length - start), ..Week::default() };
+    let mut weeks: Vec<Week> = starts.map(week).collect();
     for node in &recording.nodes {
         spread(&mut weeks, begin, node.from, node.until, |week, part| week.observed += part);
         for outage in node.outages.as_slice() {
@@ -95,7 +104,9 @@ mod tests {
     #[test]
     fn an_outage_over_the_border_of_two_weeks_is_in_both() {
         let weeks = weeks(&recorded());
-        assert_eq!(weeks.iter().map(|it| it.nodes()).collect::<Vec<_>>(), [1.0, 1.0, 0.5]);
+        // The last one has half the days, and the same node in all of them.
+        assert_eq!(weeks.iter().map(|it| it.nodes()).collect::<Vec<_>>(), [1.0, 1.0, 1.0]);
+        assert_eq!(weeks[2].length_days(), 3.5);
         let available: Vec<_> = weeks.iter().filter_map(Week::availability).collect();
         assert_eq!(available, [0.875, 0.875, 1.0]);
         assert_eq!(weeks.iter().map(|it| it.outages).collect::<Vec<_>>(), [1, 0, 0]);

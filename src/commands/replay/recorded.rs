@@ -64,7 +64,7 @@ impl Totals {
 
     /// Adds a job that the machine can run, if the log says how it went.
     pub(super) fn add(&mut self, job: &Job) {
-        let Some(Recorded { wait, run_time }) = job.origin.logged().recorded else { return };
+        let Some(Recorded { wait, run_time }) = job.origin.logged().recorded() else { return };
         if job.processors > self.machine {
             return;
         }

@@ -9,7 +9,7 @@ use haggle_workflows::{Path, Task, Workflow};
 use serde_json::json;
 
 use super::kinds::{groups, kind};
-use super::{named, read};
+use super::{Reading, named};
 use crate::commands::table::{count, duration, lines, number, row};
 use crate::commands::{Error, figure, print};
 use crate::exit::Exit;
@@ -31,6 +31,8 @@ pub(crate) struct Args {
     /// Workflow; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    #[command(flatten)]
+    reading: Reading,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -47,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if let Some(figure) = &args.figure {
         figure::check(figure, args.force)?;
     }
-    let workflow = read(&args.file)?;
+    let workflow = args.reading.read(&args.file)?;
     let path = workflow.critical_path_by_work();
     let file = named(&args.file);
     print(&match args.json {

@@ -10,7 +10,7 @@ use haggle_workflows::schedule::{Metrics, Network, Problem, Schedule, StaticAlgo
 use serde_json::json;
 
 use super::kinds::groups;
-use super::{named, read};
+use super::{Reading, named};
 use crate::commands::table::{count, lines, number, row, seconds};
 use crate::commands::{Error, figure, positive, print};
 use crate::exit::Exit;
@@ -34,6 +34,8 @@ pub(crate) struct Args {
     /// Workflow; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    #[command(flatten)]
+    reading: Reading,
     /// Policies to compare; without it, all
     #[arg(long = "policy", value_name = "POLICY", value_delimiter = ',', value_parser = parser::<StaticAlgorithm>())]
     policies: Vec<StaticAlgorithm>,
@@ -81,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if let Some(figure) = &args.gantt {
         figure::check(figure, args.force)?;
     }
-    let workflow = read(&args.file)?;
+    let workflow = args.reading.read(&args.file)?;
     let speeds = match args.resources {
         Some(resources) => vec![1.0; resources as usize],
         None => args.speeds.clone(),

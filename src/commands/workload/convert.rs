@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use haggle_model::Span;
 
-use super::log_file;
+use super::log_file::{self, Waits};
 use super::{Reading, Target};
 use crate::commands::{Error, PROGRAM, output};
 use crate::exit::Exit;
@@ -13,10 +13,12 @@ use crate::report::say;
 /// Clean a log by rules and pack or unpack it
 ///
 /// Writes the jobs as they would be submitted to a simulation: one line a job, with the header
-/// of the original and a note on the rules. What the rules did is reported on standard error.
+/// of the original and a note on the rules. Fields that no rule changes are those of the log, and -1 where it
+/// has none. What the rules did is reported on standard error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle workload convert ctc.swf.gz ctc.swf.zst
+  haggle workload convert ctc.swf.gz sorted.swf --order sort
   haggle workload convert --rules canonical ctc.swf.gz - | head")]
 pub(crate) struct Args {
     /// Log to read; `-` is standard input
@@ -36,7 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let rules = args.reading.described();
     let rules = if rules.is_empty() { "the rules \"careful\"".to_owned() } else { rules };
     let note = format!("converted by {PROGRAM} under {rules}");
-    let written = log_file::write(workload, &note, Span::ZERO, &args.target)?;
+    let written = log_file::write(workload, &note, Span::ZERO, Waits::AsRecorded, &args.target)?;
     say(&format!("{}\n{written:>9}  jobs written\n", report.snapshot()));
     Ok(Exit::Success)
 }

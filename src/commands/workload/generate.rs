@@ -8,9 +8,13 @@ use haggle_model::workload::swf::SwfHeader;
 use haggle_model::workload::{Source, Workload};
 
 use super::Target;
-use super::log_file;
+use super::log_file::{self, Waits};
 use crate::commands::{Error, PROGRAM, output, positive};
 use crate::exit::Exit;
+use crate::report::warn_of;
+
+/// Above this, a load was hardly meant as a part of the machine.
+const LIKELY_LOAD_MAX: f64 = 2.0;
 
 /// Generate a workload by the Lublin-Feitelson model
 ///
@@ -76,7 +80,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if let Some(load) = args.load {
         note.push_str(&format!(", load {load}"));
     }
-    log_file::write(open, &note, Span::ZERO, &args.target)?;
+    if let Some(load) = args.load.filter(|&load| load > LIKELY_LOAD_MAX) {
+        let percent = 100.0 * load;
+        warn_of(&[format!(
+            "--load {load} is {percent} % of the machine, so that the queue grows without end; 80 % is --load 0.8"
+        )]);
+    }
+    log_file::write(open, &note, Span::ZERO, Waits::Unknown, &args.target)?;
     Ok(Exit::Success)
 }
 

@@ -4,22 +4,31 @@ use std::path::Path;
 
 use haggle_model::Span;
 use haggle_model::workload::OpenWorkload;
-use haggle_model::workload::swf::{SwfHeader, SwfRecord, SwfWriter};
+use haggle_model::workload::swf::{SwfHeader, SwfRecord, SwfWriter, UNKNOWN_SPAN};
 
 use super::Target;
 use crate::commands::Error;
 use crate::commands::output::{Output, failed};
 use crate::interrupt;
 
+/// What becomes of waiting times of the log.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waits {
+    AsRecorded,
+    Unknown,
+}
+
 /// Writes the jobs of `workload` behind its header and a note on what was done to them,
 /// and says how many there were.
 ///
 /// `moved` is by how much steps moved time zero; with what the rules moved it
-/// by, the header's start time is set right.
+/// by, the header's start time is set right. `waits` says whether jobs waited as the log
+/// has it: where they arrive at other times, it says nothing of them.
 pub(super) fn write(
     workload: OpenWorkload,
     note: &str,
     moved: Span,
+    waits: Waits,
     target: &Target,
 ) -> Result<u64, Error> {
     let OpenWorkload { mut jobs, header, report, .. } = workload;
@@ -33,7 +42,11 @@ pub(super) fn write(
     let mut writer = SwfWriter::new(Output::create(path, target.force)?, &header).map_err(fail)?;
     let mut written = 0;
     for job in std::iter::once(Ok(first)).chain(jobs) {
-        writer.write(&SwfRecord::from_job(&job?)).map_err(fail)?;
+        let mut record = SwfRecord::from_job(&job?);
+        if waits == Waits::Unknown {
+            record.wait = UNKNOWN_SPAN;
+        }
+        writer.write(&record).map_err(fail)?;
         written += 1;
     }
     let output = writer.finish().map_err(fail)?;

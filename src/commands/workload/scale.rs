@@ -8,7 +8,7 @@ use haggle_model::workload::Step;
 use haggle_model::workload::steps::{FillWindow, ScaleGaps};
 use haggle_model::{Span, Time};
 
-use super::log_file;
+use super::log_file::{self, Waits};
 use super::{Reading, Target};
 use crate::commands::{Error, PROGRAM, output, positive};
 use crate::exit::Exit;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if !rules.is_empty() {
         note.push_str(&format!("; rules: {rules}"));
     }
-    let written = log_file::write(workload, &note, moved, &args.target)?;
+    let written = log_file::write(workload, &note, moved, Waits::Unknown, &args.target)?;
     say(&format!("{}\n{written:>9}  jobs written\n", report.snapshot()));
     Ok(Exit::Success)
 }

@@ -1,5 +1,6 @@
-//! DAX, the abstract workflows of Pegasus in XML: schemas 2.1 to 3.6, with the run time of each job
-//! as its attribute `runtime`, as the generator of Bharathi et al. (2008) writes it.
+//! DAX, the abstract workflows of Pegasus in XML: schemas 2.1 to 3.6. The run time of a job is its
+//! attribute `runtime`, as the generator of Bharathi et al. (2008) writes it, or its profile `runtime`
+//! of the namespace `pegasus`, as Pegasus' own libraries write it. The attribute counts if there are both.
 
 use std::sync::Arc;
 
@@ -7,15 +8,16 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use rustc_hash::FxHashMap;
 
-use super::FileProblem;
-use super::draft::{Draft, Problem, run_time};
-use crate::{Task, TaskId};
+use super::draft::{Draft, Problem};
+use super::size::Size;
+use super::{FileProblem, Rules};
+use crate::Task;
 
 /// The jobs and files of a text of DAX.
-pub(super) fn parse(text: &str) -> Result<Draft, Problem> {
+pub(super) fn parse(text: &str, rules: Rules) -> Result<Draft, Problem> {
     let mut xml = Reader::from_str(text);
     let mut place = Place { text, passed: 0, line: 1 };
-    let mut dax = Dax::default();
+    let mut dax = Dax { rules, ..Dax::default() };
     let mut depth = 0_usize;
     loop {
         let line = place.line_of(xml.buffer_position());
@@ -33,12 +35,14 @@ pub(super) fn parse(text: &str) -> Result<Draft, Problem> {
             Event::Empty(element) => {
                 let line = place.line_of(xml.buffer_position());
                 dax.begin(&element, line, depth)?;
-                dax.end(depth);
+                dax.end(depth)?;
             }
             Event::End(_) => {
                 depth -= 1; // the reader pairs the ends with the begins
-                dax.end(depth);
+                dax.end(depth)?;
             }
+            Event::Text(text) => dax.text(&text),
+            Event::CData(text) => dax.text(&text),
             Event::Eof if depth > 0 => return Err(at("ends within an element".to_owned())),
             Event::Eof => break,
             _ => {}
@@ -68,12 +72,34 @@ impl Place<'_> {
 
 #[derive(Default)]
 struct Dax {
+    rules: Rules,
     draft: Option<Draft>,
-    job: Option<(TaskId, String)>,
+    job: Option<Job>,
     child: Option<String>,
     kinds: FxHashMap<String, Arc<str>>, // looked up only
     /// Parents and children with their lines: jobs may come later.
     edges: Vec<(String, String, usize)>,
+}
+
+/// A job whose element has not ended.
+struct Job {
+    id: String,
+    kind: Option<Arc<str>>,
+    line: usize,
+    /// The attribute `runtime`.
+    runtime: Option<String>,
+    /// The profile of that name, as far as it is read.
+    profile: Option<String>,
+    in_profile: bool,
+    uses: Vec<Use>,
+}
+
+/// A file that a job uses.
+struct Use {
+    file: String,
+    bytes: u64,
+    is_read: bool,
+    is_written: bool,
 }
 
 impl Dax {
@@ -91,7 +117,7 @@ impl Dax {
                 return Err(at(format!("the root is <{name}>; expected <adag>")));
             }
             let [title] = attributes(element, ["name"]).map_err(at)?;
-            self.draft = Some(Draft::new(title.as_deref().unwrap_or("workflow")));
+            self.draft = Some(Draft::new(title.as_deref().unwrap_or("workflow"), self.rules));
             return Ok(());
         };
         match (depth, name) {
@@ -99,25 +125,27 @@ impl Dax {
                 let [id, kind, runtime] =
                     attributes(element, ["id", "name", "runtime"]).map_err(at)?;
                 let id = id.ok_or_else(|| at("a job has no id".to_owned()))?;
-                let of_job = |what| (line, FileProblem::Task { name: id.clone(), what });
-                let runtime = runtime.ok_or_else(|| of_job("no run time; add runtime"))?;
-                let seconds = runtime.parse();
-                let seconds = seconds.map_err(|_| of_job("run time is no number of seconds"))?;
-                let work = run_time(seconds).map_err(of_job)?;
                 let kind = kind.map(|kind| {
                     let known =
                         self.kinds.entry(kind).or_insert_with_key(|kind| Arc::from(&**kind));
                     Arc::clone(known)
                 });
-                let task = draft.task(Task { kind, ..Task::new(id.as_str(), work) }, line)?;
-                self.job = Some((task, id));
+                let (profile, in_profile, uses) = (None, false, Vec::new());
+                self.job = Some(Job { id, kind, line, runtime, profile, in_profile, uses });
             }
             (1, "dag" | "dax") => {
                 return Err(at(format!("<{name}> is a workflow in a workflow; put its jobs here")));
             }
             (2, "uses") => {
-                if let Some((task, id)) = &self.job {
-                    uses(draft, element, *task, id, line)?;
+                if let Some(job) = &mut self.job {
+                    job.uses.extend(uses(draft, element, &job.id, line)?);
+                }
+            }
+            (2, "profile") => {
+                if let Some(job) = &mut self.job {
+                    let [namespace, key] = attributes(element, ["namespace", "key"]).map_err(at)?;
+                    job.in_profile = namespace.is_some_and(|it| it.eq_ignore_ascii_case("pegasus"))
+                        && key.is_some_and(|it| it.eq_ignore_ascii_case("runtime"));
                 }
             }
             (1, "child") => {
@@ -136,11 +164,24 @@ impl Dax {
         Ok(())
     }
 
-    fn end(&mut self, depth: usize) {
-        if depth == 1 {
-            self.job = None;
-            self.child = None;
+    fn text(&mut self, text: &str) {
+        if let Some(job) = self.job.as_mut().filter(|job| job.in_profile) {
+            job.profile.get_or_insert_default().push_str(text);
         }
+    }
+
+    fn end(&mut self, depth: usize) -> Result<(), Problem> {
+        match (depth, &mut self.draft, &mut self.job) {
+            (2, _, Some(job)) => job.in_profile = false,
+            (1, Some(draft), job) => {
+                self.child = None;
+                if let Some(job) = job.take() {
+                    job.add(draft)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     fn finish(self) -> Result<Draft, Problem> {
@@ -159,32 +200,51 @@ impl Dax {
     }
 }
 
+impl Job {
+    /// Makes it a task.
+    fn add(self, draft: &mut Draft) -> Result<(), Problem> {
+        let Job { id, kind, line, runtime, profile, uses, .. } = self;
+        let of_job = |what| (line, FileProblem::Task { name: id.clone(), what });
+        let runtime = runtime.or(profile).ok_or_else(|| {
+            of_job("no run time; add runtime, as an attribute or as a profile of namespace pegasus")
+        })?;
+        let seconds = runtime.trim().parse();
+        let seconds = seconds.map_err(|_| of_job("run time is no number of seconds"))?;
+        let work = draft.work(&id, seconds).map_err(|problem| (line, problem))?;
+        let task = draft.task(Task { kind, ..Task::new(id.as_str(), work) }, line)?;
+        for Use { file, bytes, is_read, is_written } in uses {
+            if is_read {
+                draft.reads(task, &file, bytes);
+            }
+            if is_written {
+                draft.writes(task, &file, bytes);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The file that an element names, unless it is an executable or is not moved.
 fn uses(
     draft: &mut Draft,
     element: &BytesStart<'_>,
-    task: TaskId,
     name: &str,
     line: usize,
-) -> Result<(), Problem> {
+) -> Result<Option<Use>, Problem> {
     let found = attributes(element, ["file", "name", "link", "size"]);
     let [file, named, link, size] = found.map_err(|what| (line, FileProblem::Xml(what)))?;
     let of_task = |what| (line, FileProblem::Task { name: name.to_owned(), what });
-    let link = link.unwrap_or_default();
-    let is_file = matches!(link.as_str(), "input" | "output" | "inout");
-    if !is_file {
-        return Ok(()); // an executable, or nothing that is moved
-    }
+    let (is_read, is_written) = match link.as_deref() {
+        Some("input") => (true, false),
+        Some("output") => (false, true),
+        Some("inout") => (true, true),
+        _ => return Ok(None),
+    };
     let file = file.or(named).ok_or_else(|| of_task("a file has no name; add file or name"))?;
     let no_size = || (line, FileProblem::NoSize { name: name.to_owned(), file: file.clone() });
-    let size = size.ok_or_else(no_size)?;
-    let bytes = size.parse().map_err(|_| of_task("size of a file is no whole number of bytes"))?;
-    if link != "output" {
-        draft.reads(task, &file, bytes);
-    }
-    if link != "input" {
-        draft.writes(task, &file, bytes);
-    }
-    Ok(())
+    let size = Size::of(&size.ok_or_else(no_size)?);
+    let bytes = draft.bytes(name, &file, &size).map_err(|problem| (line, problem))?;
+    Ok(Some(Use { file, bytes, is_read, is_written }))
 }
 
 /// The values of attributes by their names.

@@ -52,7 +52,7 @@ pub enum FileProblem {
     #[error("not a DAX: {}", shown(.0))]
     Xml(String),
     /// The file is of a version of WfFormat that is not read.
-    #[error("WfFormat {}; versions 1.3, 1.4 and 1.5 are read, so convert it", quoted(.0))]
+    #[error("WfFormat {}; versions 1.3 to 1.6 are read, so convert it", quoted(.0))]
     Version(String),
     /// A part of a task is missing or out of range.
     #[error("task {}: {what}", quoted(.name))]
@@ -78,18 +78,41 @@ pub enum FileProblem {
         /// The file.
         file: String,
     },
-    /// Two tasks write one file.
-    #[error(
-        "tasks {} and {} both write file {}; one task writes each file",
-        quoted(.first), quoted(.second), quoted(.file)
-    )]
-    WrittenTwice {
+    /// The size of a file is no whole number of bytes, or below 0.
+    #[error("task {}: size of file {} is {}; {}", quoted(.task), quoted(.file), shown(.found), size_help(*.negative))]
+    Size {
+        /// The task that reads or writes the file.
+        task: String,
         /// The file.
         file: String,
-        /// The one.
+        /// The size as it is written.
+        found: String,
+        /// Whether it is a number below 0.
+        negative: bool,
+    },
+    /// The run time of a task is below 0.
+    #[error("task {}: run time is {seconds} s; expected at least 0 s; the option negative-values = \"zero\" counts it as 0", quoted(.task))]
+    NegativeRunTime {
+        /// The task.
+        task: String,
+        /// Its run time.
+        seconds: f64,
+    },
+    /// The list of files has a file twice.
+    #[error("file {} is listed with {first} B and with {second} B; list it once", quoted(.file))]
+    TwoSizes {
+        /// The file.
+        file: String,
+        /// The one size.
         first: String,
         /// The other.
         second: String,
+    },
+    /// A file has so many writers and readers that they cannot be matched.
+    #[error("file {} has too many writers and readers to find the writer of each reader; give each version a name of its own", quoted(.file))]
+    TooManyWriters {
+        /// The file.
+        file: String,
     },
     /// The tasks and edges are no workflow.
     #[error("{}", shown(&.0.to_string()))]
@@ -97,7 +120,7 @@ pub enum FileProblem {
 }
 
 /// On one line, and not too long.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     let mut shown: String = text.chars().take(4 * SHOWN).flat_map(char::escape_debug).collect();
     // Quotation marks and apostrophes are no danger to a line.
     shown = shown.replace("\\\"", "\"").replace("\\'", "'");
@@ -107,9 +130,16 @@ fn shown(text: &str) -> String {
     shown
 }
 
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     let end = if name.chars().nth(SHOWN).is_some() { "…" } else { "" };
     format!("\"{}{end}\"", shown(&name.chars().take(SHOWN).collect::<String>()))
+}
+
+const fn size_help(negative: bool) -> &'static str {
+    match negative {
+        true => "expected bytes, at least 0; the option negative-values = \"zero\" counts it as 0",
+        false => "expected a whole number of bytes",
+    }
 }
 
 impl From<Unreadable> for FileProblem {

@@ -1,5 +1,6 @@
 //! WfFormat of WfCommons (Coleman et al. 2022). Up to 1.4 a task holds all that is known of it; 1.5
-//! separates what a task is (`specification`) from how it ran (`execution`).
+//! separates what a task is (`specification`) from how it ran (`execution`); 1.6 adds sums (`metrics`), which
+//! are not read.
 //!
 //! The schema of 1.3 says that file sizes are in KB, but published instances have bytes there, and
 //! WfCommons' own converter keeps the numbers; so they are read as bytes.
@@ -9,8 +10,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::FileProblem;
-use super::draft::{Draft, Problem, run_time};
+use super::draft::{Draft, Problem};
+use super::size::Size;
+use super::{FileProblem, Rules};
 use crate::{Task, TaskId};
 
 #[derive(Deserialize)]
@@ -54,7 +56,7 @@ struct OldFile {
     name: String,
     path: Option<String>,
     #[serde(alias = "size")]
-    size_in_bytes: Option<u64>,
+    size_in_bytes: Option<Size>,
     link: Direction,
 }
 
@@ -96,7 +98,7 @@ struct SpecifiedTask {
 #[serde(rename_all = "camelCase")]
 struct SpecifiedFile {
     id: String,
-    size_in_bytes: u64,
+    size_in_bytes: Size,
 }
 
 #[derive(Deserialize)]
@@ -116,7 +118,7 @@ struct ExecutedTask {
 }
 
 /// The tasks and files of a text of WfFormat.
-pub(super) fn parse(text: &str) -> Result<Draft, Problem> {
+pub(super) fn parse(text: &str, rules: Rules) -> Result<Draft, Problem> {
     let document: Document = serde_json::from_str(text).map_err(|error| {
         let message = error.to_string();
         let place = format!(" at line {} column {}", error.line(), error.column());
@@ -125,15 +127,15 @@ pub(super) fn parse(text: &str) -> Result<Draft, Problem> {
     })?;
     let Document { name, schema_version, workflow } = document;
     let version = schema_version.unwrap_or_default();
-    let mut draft = Draft::new(name.as_deref().unwrap_or("workflow"));
+    let mut draft = Draft::new(name.as_deref().unwrap_or("workflow"), rules);
     match (version.as_str(), workflow) {
         ("1.3" | "1.4", Body { tasks: Some(tasks), .. }) => old(&mut draft, &tasks)?,
-        ("1.5", Body { specification: Some(specification), execution, .. }) => {
+        ("1.5" | "1.6", Body { specification: Some(specification), execution, .. }) => {
             let ran = execution.map(|execution| execution.tasks).unwrap_or_default();
             specified(&mut draft, &specification, &ran)?;
         }
         ("1.3" | "1.4", _) => return Err(missing("workflow.tasks")),
-        ("1.5", _) => return Err(missing("workflow.specification")),
+        ("1.5" | "1.6", _) => return Err(missing("workflow.specification")),
         _ => return Err((0, FileProblem::Version(version))),
     }
     Ok(draft)
@@ -176,7 +178,7 @@ fn old(draft: &mut Draft, tasks: &[OldTask]) -> Result<(), Problem> {
         let program = task.command.as_ref().and_then(|command| command.program.as_deref());
         let seconds = task.runtime_in_seconds;
         let seconds = seconds.ok_or_else(|| of_task(name, "no run time; add runtimeInSeconds"))?;
-        let work = run_time(seconds).map_err(|what| of_task(name, what))?;
+        let work = draft.work(name, seconds).map_err(|problem| (0, problem))?;
         let kind = kinds.of(task.category.as_deref().or(program));
         let processors = processors(name, task.cores)?;
         draft.task(Task { kind, processors, ..Task::new(name, work) }, 0)?;
@@ -202,7 +204,8 @@ fn old(draft: &mut Draft, tasks: &[OldTask]) -> Result<(), Problem> {
             draft.edge(id, child);
         }
         for OldFile { name, path, size_in_bytes, link } in &task.files {
-            let bytes = size_in_bytes.ok_or_else(|| no_size(&task.name, name))?;
+            let size = size_in_bytes.as_ref().ok_or_else(|| no_size(&task.name, name))?;
+            let bytes = draft.bytes(&task.name, name, size).map_err(|problem| (0, problem))?;
             let whole = path.as_ref().map(|path| format!("{path}/{name}"));
             let name = whole.as_deref().unwrap_or(name);
             match link {
@@ -230,7 +233,7 @@ fn specified(
         let id = task.id.as_str();
         let no_run = || of_task(id, "no run time; add it to workflow.execution.tasks");
         let ran = ran.remove(id).ok_or_else(no_run)?;
-        let work = run_time(ran.runtime_in_seconds).map_err(|what| of_task(id, what))?;
+        let work = draft.work(id, ran.runtime_in_seconds).map_err(|problem| (0, problem))?;
         let program = ran.command.as_ref().and_then(|command| command.program.as_deref());
         // A name that is no id is that of a kind.
         let kind =
@@ -242,10 +245,7 @@ fn specified(
     if let Some(task) = executed.iter().find(|task| ran.contains_key(task.id.as_str())) {
         return Err(of_task(&task.id, "it is executed, but not in workflow.specification.tasks"));
     }
-    let mut sizes: FxHashMap<&str, u64> = FxHashMap::default(); // looked up only
-    for file in &specification.files {
-        sizes.insert(&file.id, file.size_in_bytes);
-    }
+    let sizes = sizes(&specification.files)?;
     for (number, task) in specification.tasks.iter().enumerate() {
         let id = TaskId(number as u32);
         for parent in &task.parents {
@@ -256,15 +256,33 @@ fn specified(
             let child = draft.id(child).ok_or_else(|| unknown(&task.id, child))?;
             draft.edge(id, child);
         }
-        let size = |file: &str| sizes.get(file).copied().ok_or_else(|| no_size(&task.id, file));
+        let uses = |draft: &mut Draft, file: &str| {
+            let size = sizes.get(file).ok_or_else(|| no_size(&task.id, file))?;
+            draft.bytes(&task.id, file, size).map_err(|problem| (0, problem))
+        };
         for file in &task.input_files {
-            draft.reads(id, file, size(file)?);
+            let bytes = uses(draft, file)?;
+            draft.reads(id, file, bytes);
         }
         for file in &task.output_files {
-            draft.writes(id, file, size(file)?);
+            let bytes = uses(draft, file)?;
+            draft.writes(id, file, bytes);
         }
     }
     Ok(())
+}
+
+/// The size of each file.
+fn sizes(files: &[SpecifiedFile]) -> Result<FxHashMap<&str, &Size>, Problem> {
+    let mut sizes: FxHashMap<&str, &Size> = FxHashMap::default(); // looked up only
+    for SpecifiedFile { id, size_in_bytes } in files {
+        if let Some(first) = sizes.insert(id, size_in_bytes).filter(|&first| first != size_in_bytes)
+        {
+            let (first, second) = (first.to_string(), size_in_bytes.to_string());
+            return Err((0, FileProblem::TwoSizes { file: id.clone(), first, second }));
+        }
+    }
+    Ok(sizes)
 }
 
 fn unknown(name: &str, other: &str) -> Problem {

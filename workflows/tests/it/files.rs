@@ -1,7 +1,7 @@
 //! Files: what is read, what is refused, and that what is written is read back.
 
 use haggle_model::Span;
-use haggle_workflows::files::{parse_bytes, write};
+use haggle_workflows::files::{Described, NegativeValues, Rules, parse_bytes, write};
 use haggle_workflows::{TaskId, Workflow};
 use proptest::prelude::*;
 
@@ -129,6 +129,154 @@ fn what_is_not_said_of_files() {
     assert_eq!((a.input, a.output, workflow.task(TaskId(1)).input), (100, 0, 0));
 }
 
+fn described(text: &str) -> Described {
+    Rules::default().parse_bytes(text.as_bytes()).expect("a good file")
+}
+
+/// Edges by the names of their tasks, with their bytes.
+fn edges(workflow: &Workflow) -> Vec<(&str, &str, u64)> {
+    let name = |task: TaskId| &*workflow.task(task).name;
+    workflow.edges().map(|it| (name(it.parent), name(it.child), it.bytes)).collect()
+}
+
+/// Tasks of a second each, with uses such as `<f` (reads f) and `>f:7` (writes 7 bytes of f), and edges.
+fn dax(jobs: &[(&str, &str)], edges: &[(&str, &str)]) -> String {
+    let mut text = "<adag name=\"w\">\n".to_owned();
+    for (id, uses) in jobs {
+        text.push_str(&format!("<job id=\"{id}\" runtime=\"1\">\n"));
+        for it in uses.split_whitespace() {
+            let link = if it.starts_with('<') { "input" } else { "output" };
+            let (file, size) = it[1..].split_once(':').unwrap_or((&it[1..], "100"));
+            text.push_str(&format!("<uses file=\"{file}\" link=\"{link}\" size=\"{size}\"/>\n"));
+        }
+        text.push_str("</job>\n");
+    }
+    for (parent, child) in edges {
+        text.push_str(&format!("<child ref=\"{child}\"><parent ref=\"{parent}\"/></child>\n"));
+    }
+    text + "</adag>\n"
+}
+
+/// Each of three fits writes the same file, and the task that joins them reads it once.
+#[test]
+fn a_file_of_several_writers_comes_from_all_parents() {
+    let jobs = [("a", ">f:1 >log:9"), ("b", ">f:2 >log:9"), ("c", ">f:4"), ("d", "<f:1")];
+    let Described { workflow, notes, .. } =
+        described(&dax(&jobs, &[("a", "d"), ("b", "d"), ("c", "d")]));
+    assert_eq!(edges(&workflow), [("a", "d", 1), ("b", "d", 2), ("c", "d", 4)]);
+    let stored: Vec<_> = workflow.tasks().iter().map(|task| (task.input, task.output)).collect();
+    assert_eq!(stored, [(0, 9), (0, 9), (0, 0), (0, 0)]);
+    assert_eq!(
+        notes,
+        [
+            "2 files have several writers, such as \"f\" with 3: a task reads the version of its ancestors"
+        ]
+    );
+}
+
+/// A name that two unrelated parts of a workflow use does not tie them together.
+#[test]
+fn a_name_that_is_used_again_makes_no_edge() {
+    let jobs = [("a1", ">f:1"), ("b1", "<f"), ("a2", ">f:2"), ("b2", "<f"), ("other", "<f:5")];
+    let Described { workflow, notes, .. } = described(&dax(&jobs, &[("a1", "b1"), ("a2", "b2")]));
+    assert_eq!(edges(&workflow), [("a1", "b1", 1), ("a2", "b2", 2)]);
+    assert_eq!(workflow.tasks()[4].input, 5);
+    assert_eq!(
+        notes[1],
+        "1 read of such files comes from storage, because no ancestor writes them, such as that of \"f\" by \"other\""
+    );
+}
+
+/// The latest version counts, also for a task that is also a child of the first writer, and for one that is no child of a writer.
+#[test]
+fn a_file_that_is_changed_in_place_comes_from_its_last_writer() {
+    let jobs = [("a", ">f:1"), ("b", "<f >f:2"), ("c", "<f >g"), ("d", "<g"), ("e", "<f")];
+    let links = [("a", "b"), ("b", "c"), ("a", "c"), ("d", "e")];
+    let workflow = described(&dax(&jobs, &links)).workflow;
+    let expected = [
+        ("a", "b", 1),
+        ("a", "c", 0),
+        ("b", "c", 2),
+        ("b", "e", 2),
+        ("c", "d", 100),
+        ("d", "e", 0),
+    ];
+    assert_eq!(edges(&workflow), expected);
+    assert_eq!(workflow.tasks().iter().map(|task| task.output).sum::<u64>(), 0);
+}
+
+/// Every task behind a barrier reads what every task before it has written: too many edges to be meant.
+#[test]
+fn a_file_of_too_many_writers_is_refused() {
+    let names: Vec<String> = (0..10_000).map(|number| format!("t{number}")).collect();
+    let (before, behind) = names.split_at(5_000);
+    let mut jobs = vec![("barrier", "")];
+    jobs.extend(before.iter().map(|name| (name.as_str(), ">f")));
+    jobs.extend(behind.iter().map(|name| (name.as_str(), "<f")));
+    let mut links: Vec<_> = before.iter().map(|name| (name.as_str(), "barrier")).collect();
+    links.extend(behind.iter().map(|name| ("barrier", name.as_str())));
+    let error = parse_bytes(dax(&jobs, &links).as_bytes()).expect_err("too many").to_string();
+    assert!(error.ends_with("give each version a name of its own"), "{error}");
+}
+
+#[test]
+fn sizes_as_programs_write_them() {
+    for size in ["100.0", "1.0E2", "1e2"] {
+        assert_eq!(
+            parsed(&NEW.replace("\"sizeInBytes\": 100}", &format!("\"sizeInBytes\": {size}}}"))),
+            parsed(NEW)
+        );
+        assert_eq!(parsed(&DAX.replace("\"100\"", &format!("\"{size}\""))), parsed(DAX));
+    }
+    // Said twice in the same words.
+    let twice = "{\"id\": \"raw\", \"sizeInBytes\": 100.0}, {\"id\": \"end\"";
+    assert_eq!(parsed(&NEW.replace("{\"id\": \"end\"", twice)), parsed(NEW));
+}
+
+#[test]
+fn negative_values_count_as_0_if_told_so() {
+    let rules = Rules { negative_values: NegativeValues::Zero };
+    let text = dax(&[("a", ">f:-65.5"), ("b", "<f:-6585019")], &[("a", "b")]);
+    let read = rules.parse_bytes(text.as_bytes()).expect("a good file");
+    assert_eq!(edges(&read.workflow), [("a", "b", 0)]);
+    assert_eq!(
+        read.notes,
+        ["2 negative values count as 0, such as the size of file \"f\" (-65.5)"]
+    );
+    let run_time = rules.parse_bytes(DAX.replace("runtime=\"2\"", "runtime=\"-1.03\"").as_bytes());
+    let run_time = run_time.expect("a good file");
+    assert_eq!(run_time.workflow.tasks()[1].work, Span::ZERO);
+    assert_eq!(
+        run_time.notes,
+        ["1 negative value counts as 0, such as the run time of task \"b\" (-1.03 s)"]
+    );
+    let new = NEW.replace("\"sizeInBytes\": 100", "\"sizeInBytes\": -1");
+    let read = rules.parse_bytes(new.as_bytes()).expect("a good file");
+    assert_eq!(read.workflow.tasks()[0].input, 0);
+}
+
+#[test]
+fn run_times_of_a_dax_may_be_profiles() {
+    let profile = "<profile namespace=\"pegasus\" key=\"runtime\"> 2 </profile>";
+    let other = "<profile namespace=\"dagman\" key=\"runtime\">9</profile>";
+    let moved = DAX.replace(" runtime=\"2\">", &format!(">{other}{profile}{other}"));
+    assert_eq!(parsed(&moved), parsed(DAX));
+    let both =
+        DAX.replace(" runtime=\"2\">", &format!(" runtime=\"2\">{}", profile.replace('2', "7")));
+    assert_eq!(parsed(&both), parsed(DAX));
+    let error = |text: String| parse_bytes(text.as_bytes()).expect_err("bad").to_string();
+    let wrong = error(moved.replace(" 2 ", "long"));
+    assert_eq!(wrong, "<memory>:8: task \"b\": run time is no number of seconds");
+}
+
+/// 1.6 adds sums that follow from the rest.
+#[test]
+fn version_1_6_is_read_as_1_5() {
+    let newer = NEW.replace("\"1.5\"", "\"1.6\"");
+    let newer = newer.replace("\"files\": [", "\"metrics\": {\"numberOfTasks\": 3}, \"files\": [");
+    assert_eq!(parsed(&newer), parsed(NEW));
+}
+
 #[test]
 fn what_is_no_file_of_a_workflow_is_refused() {
     let message = |text: &str| parse_bytes(text.as_bytes()).expect_err("bad").to_string();
@@ -146,7 +294,7 @@ fn what_is_no_file_of_a_workflow_is_refused() {
         (NEW[..700].to_owned(), "16: not WfFormat: EOF while parsing a string"),
         (
             changed("\"schemaVersion\": \"1.5\"", "\"schemaVersion\": \"1.2\""),
-            "WfFormat \"1.2\"; versions 1.3, 1.4 and 1.5 are read, so convert it",
+            "WfFormat \"1.2\"; versions 1.3 to 1.6 are read, so convert it",
         ),
         (
             changed("\"schemaVersion\": \"1.5\"", "\"schemaVersion\": \"1.4\""),
@@ -162,7 +310,7 @@ fn what_is_no_file_of_a_workflow_is_refused() {
         ),
         (
             changed("\"runtimeInSeconds\": 1.5", "\"runtimeInSeconds\": -1"),
-            "task \"a\": run time is negative; expected seconds, at least 0",
+            "task \"a\": run time is -1 s; expected at least 0 s; the option negative-values = \"zero\" counts it as 0",
         ),
         (
             changed("\"runtimeInSeconds\": 1.5", "\"runtimeInSeconds\": 1e300"),
@@ -174,11 +322,24 @@ fn what_is_no_file_of_a_workflow_is_refused() {
         ),
         (
             changed("\"sizeInBytes\": 100", "\"sizeInBytes\": -1"),
-            "14: not WfFormat: invalid value: integer `-1`, expected u64",
+            "task \"a\": size of file \"raw\" is -1; expected bytes, at least 0; \
+             the option negative-values = \"zero\" counts it as 0",
         ),
         (
             changed("\"sizeInBytes\": 100", "\"sizeInBytes\": 99999999999999999999"),
-            "14: not WfFormat: invalid type: floating point `1e+20`, expected u64",
+            "task \"a\": size of file \"raw\" is 100000000000000000000; expected a whole number of bytes",
+        ),
+        (
+            changed("\"sizeInBytes\": 100", "\"sizeInBytes\": 100.5"),
+            "task \"a\": size of file \"raw\" is 100.5; expected a whole number of bytes",
+        ),
+        (
+            changed("\"sizeInBytes\": 100", "\"sizeInBytes\": \"100\""),
+            "14: not WfFormat: invalid type: string \"100\", expected a number of bytes",
+        ),
+        (
+            changed("{\"id\": \"end\",", "{\"id\": \"raw\","),
+            "file \"raw\" is listed with 100 B and with 9 B; list it once",
         ),
         (
             changed("\"sizeInBytes\": 5}", "\"sizeInBytes\": 18446744073709551615}"),
@@ -187,10 +348,6 @@ fn what_is_no_file_of_a_workflow_is_refused() {
         (
             changed("{\"id\": \"b1\", \"sizeInBytes\": 7},", ""),
             "task \"b\": file \"b1\" has no size; add it to the files",
-        ),
-        (
-            changed("\"outputFiles\": [\"b1\"]", "\"outputFiles\": [\"b1\", \"a1\"]"),
-            "tasks \"a\" and \"b\" both write file \"a1\"; one task writes each file",
         ),
         (
             changed("\"id\": \"b\", \"parents\"", "\"id\": \"a\", \"parents\""),
@@ -224,10 +381,13 @@ fn what_is_no_file_of_a_workflow_is_refused() {
             changed("<job id=\"b\"", "<job id=\"a\""),
             "8: task \"a\" exists already; names are unique",
         ),
-        (changed(" runtime=\"2\"", ""), "8: task \"b\": no run time; add runtime"),
+        (
+            changed(" runtime=\"2\"", ""),
+            "8: task \"b\": no run time; add runtime, as an attribute or as a profile of namespace pegasus",
+        ),
         (
             changed("runtime=\"2\"", "runtime=\"-2\""),
-            "8: task \"b\": run time is negative; expected seconds, at least 0",
+            "8: task \"b\": run time is -2 s; expected at least 0 s; the option negative-values = \"zero\" counts it as 0",
         ),
         (
             changed("runtime=\"2\"", "runtime=\"NaN\""),
@@ -239,7 +399,8 @@ fn what_is_no_file_of_a_workflow_is_refused() {
         ),
         (
             changed("link=\"output\" size=\"7\"", "link=\"output\" size=\"-7\""),
-            "10: task \"b\": size of a file is no whole number of bytes",
+            "10: task \"b\": size of file \"b1\" is -7; expected bytes, at least 0; \
+             the option negative-values = \"zero\" counts it as 0",
         ),
         (
             changed("link=\"output\" size=\"7\"", "link=\"output\""),

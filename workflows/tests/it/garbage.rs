@@ -2,12 +2,27 @@
 
 use std::io::Write;
 
-use haggle_workflows::files::parse_bytes;
+use haggle_workflows::files::{Described, NegativeValues, Rules, parse_bytes};
 use proptest::prelude::*;
 
 use crate::files::{DAX, NEW, OLD};
 
+/// Files of several writers, a negative size, and a run time as a profile.
+const IN_PLACE: &str = r#"<adag name="in-place">
+  <job id="a" name="p" runtime="1"><uses name="f" link="output" size="1.0E2"/></job>
+  <job id="b" name="p"><profile namespace="pegasus" key="runtime">20</profile>
+    <uses name="f" link="inout" size="-100"/></job>
+  <job id="c" name="p" runtime="5"><uses name="f" link="input" size="100.0"/></job>
+  <child ref="b"><parent ref="a"/></child>
+  <child ref="c"><parent ref="b"/></child>
+</adag>
+"#;
+
 fn check(bytes: &[u8]) {
+    let zero = Rules { negative_values: NegativeValues::Zero };
+    if let Ok(Described { notes, .. }) = zero.parse_bytes(bytes) {
+        assert!(notes.iter().all(|note| note.len() < 1_000 && !note.contains('\n')), "{notes:?}");
+    }
     if let Err(error) = parse_bytes(bytes) {
         let text = error.to_string();
         assert!(text.starts_with("<memory>:") && !text.contains('\n'), "{text}");
@@ -49,8 +64,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn mutated_files(mutations in mutations(), which in 0..3_usize, packed in any::<bool>()) {
-        let text = [NEW, OLD, DAX][which].as_bytes();
+    fn mutated_files(mutations in mutations(), which in 0..4_usize, packed in any::<bool>()) {
+        let text = [NEW, OLD, DAX, IN_PLACE][which].as_bytes();
         let mut bytes = if packed { gzip(text) } else { text.to_vec() };
         for (place, kind, value) in mutations {
             let place = place.index(bytes.len());
@@ -67,8 +82,8 @@ proptest! {
 
     /// Parts of good files in any order.
     #[test]
-    fn shuffled_lines(order in proptest::collection::vec(any::<prop::sample::Index>(), 0..40), which in 0..3_usize) {
-        let lines: Vec<&str> = [NEW, OLD, DAX][which].lines().collect();
+    fn shuffled_lines(order in proptest::collection::vec(any::<prop::sample::Index>(), 0..40), which in 0..4_usize) {
+        let lines: Vec<&str> = [NEW, OLD, DAX, IN_PLACE][which].lines().collect();
         let text: Vec<&str> = order.iter().map(|place| lines[place.index(lines.len())]).collect();
         check(text.join("\n").as_bytes());
         check(format!("{}\n{}", lines[..2].join("\n"), text.join("\n")).as_bytes());

@@ -1,6 +1,27 @@
 //! Dates and times of day as a clock on the wall shows them.
 
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
+
 use crate::Time;
+
+/// Reads a date and time by ISO 8601, such as `2001-03-14 10:54`, `2001-03-14T10:54:30.5` or a date alone, as
+/// time since 1970-01-01 00:00 on the same clock. With an offset, such as `Z` or `+01:00`, it is UTC.
+pub(super) fn iso_time(text: &[u8]) -> Option<Time> {
+    const FORMATS: [&str; 4] =
+        ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"];
+    let text = std::str::from_utf8(text).ok()?;
+    let day = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok();
+    let on_a_clock = |format| NaiveDateTime::parse_from_str(text, format).ok();
+    let with_offset = DateTime::parse_from_rfc3339(text).ok().map(|it| it.naive_utc());
+    let mut clocks = FORMATS.into_iter().filter_map(on_a_clock);
+    let found =
+        with_offset.or_else(|| clocks.next()).or_else(|| Some(day()?.and_time(NaiveTime::MIN)))?;
+    let micros = found.and_utc().timestamp_micros();
+    Some(Time::from_micros(micros)).filter(|_| micros.abs() <= MICROS_MAX)
+}
+
+/// Some 31,700 years, as for logs.
+const MICROS_MAX: i64 = 1_000_000_000_000_000_000;
 
 /// Reads `month/day/year hour:minute`, such as `3/14/2001 10:54`, as time since
 /// 1970-01-01 00:00 on the same clock. The year has four digits.
@@ -62,6 +83,22 @@ mod tests {
         assert_eq!(secs(" 03/01/2000  00:00 "), Some(951_868_800));
         assert_eq!(secs("9/9/2001 1:46"), Some(999_999_960));
         assert_eq!(secs("11/21/2026 18:41"), Some(1_795_286_460));
+    }
+
+    #[test]
+    fn dates_of_iso_8601_are_read() {
+        let secs = |text: &str| iso_time(text.as_bytes()).map(|time| time.as_micros() / 1_000);
+        assert_eq!(secs("1970-01-02"), Some(86_400_000));
+        assert_eq!(secs("2000-02-29 12:00"), Some(951_825_600_000));
+        assert_eq!(secs("2000-02-29T12:00:01.5"), Some(951_825_601_500));
+        assert_eq!(secs("2000-02-29T12:00:00Z"), Some(951_825_600_000));
+        assert_eq!(secs("2000-02-29T12:00:00+02:00"), Some(951_818_400_000));
+        for wrong in
+            ["", "2000-02-30", "2000-02-29 24:00", "29.2.2000", "2000-02-29 12", "+262000-01-01"]
+        {
+            assert_eq!(iso_time(wrong.as_bytes()), None, "{wrong}");
+        }
+        assert_eq!(iso_time(b"\xff"), None);
     }
 
     #[test]

@@ -29,8 +29,20 @@ pub enum TraceProblem {
     Compression(&'static str),
     /// The file has no event.
     Empty,
-    /// The line of column names lacks this one.
-    NoColumn(&'static str),
+    /// The file is in another format, and this is the way on from there.
+    OtherFormat {
+        /// What it looks like.
+        kind: &'static str,
+        /// What reads it.
+        help: &'static str,
+    },
+    /// The line of column names lacks one.
+    NoColumn {
+        /// The column.
+        name: &'static str,
+        /// The columns that there should be.
+        expected: &'static str,
+    },
     /// The line has more than this many bytes.
     LineTooLong(usize),
     /// The line has another number of fields.
@@ -99,10 +111,12 @@ impl fmt::Display for TraceProblem {
                 "compressed with {kind}; only gzip and zstd are read, so decompress it first"
             ),
             TraceProblem::Empty => write!(f, "file holds no events that can be used"),
-            TraceProblem::NoColumn(name) => write!(
-                f,
-                "no column \"{name}\" in the line of column names; expected the columns of LA-UR-05-7318"
-            ),
+            TraceProblem::OtherFormat { kind, help } => {
+                write!(f, "no record of failures: this looks like {kind}; {help}")
+            }
+            TraceProblem::NoColumn { name, expected } => {
+                write!(f, "no column \"{name}\" in the line of column names; expected {expected}")
+            }
             TraceProblem::LineTooLong(max) => write!(f, "line has more than {max} bytes"),
             TraceProblem::FieldCount { expected, found } => {
                 write!(f, "expected {expected} fields, found {found}")

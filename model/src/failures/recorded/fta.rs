@@ -17,9 +17,10 @@ const FIELDS: [&str; 9] = [
     "event_end_reason",
 ];
 
-/// Reads one line; `None` for blank lines and comments.
+/// Reads one line; `None` for blank lines, comments and the line of column names.
 pub(super) fn event(line: &[u8]) -> Result<Option<Event<'_>>, TraceProblem> {
-    if line.trim_ascii_start().first().is_none_or(|&first| first == b'#') {
+    let text = line.trim_ascii_start();
+    if text.first().is_none_or(|&first| first == b'#') || is_names(text) {
         return Ok(None);
     }
     let mut fields: [&[u8]; FIELDS.len()] = [b""; FIELDS.len()];
@@ -58,6 +59,11 @@ pub(super) fn event(line: &[u8]) -> Result<Option<Event<'_>>, TraceProblem> {
         });
     }
     Ok(Some(Event { node: (id(3)?, id(2)?), label: fields[4], is_down, start, stop }))
+}
+
+/// Whether a line has the names of the columns; tables that went through a spreadsheet have lost its `#`.
+pub(super) fn is_names(text: &[u8]) -> bool {
+    text.get(..FIELDS[0].len()).is_some_and(|it| it.eq_ignore_ascii_case(FIELDS[0].as_bytes()))
 }
 
 /// Site and cluster as far as the name of a node tells them.

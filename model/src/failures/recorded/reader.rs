@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::{TraceError, TraceProblem};
-use super::{RecordFormat, RecordedNode, Recording, fta, lanl};
+use super::{RecordFormat, RecordedNode, Recording, csv, fta, lanl, other};
 use crate::Time;
 use crate::failures::outage::{Outage, OutageList};
 use crate::lines::{self, Found, LINE_BYTES_MAX};
@@ -14,7 +14,7 @@ use crate::workload::swf::{Malformed, SkippedLines};
 
 /// What one line says.
 pub(super) struct Event<'a> {
-    /// What tells the node from all others: platform or system, and number.
+    /// Numbers that tell the node from all others: platform or system, and number.
     pub(super) node: (i64, i64),
     /// The name of the node; empty if it follows from `node`.
     pub(super) label: &'a [u8],
@@ -32,7 +32,7 @@ pub(super) struct Identity {
 
 pub(super) fn open(
     path: &Path,
-    format: RecordFormat,
+    format: Option<RecordFormat>,
     malformed: Malformed,
 ) -> Result<Recording, TraceError> {
     let file: Arc<str> = Arc::from(lines::name(path));
@@ -46,24 +46,48 @@ pub(super) fn open(
 /// for checks of a text. No input makes it panic.
 pub fn parse_bytes(
     bytes: &[u8],
-    format: RecordFormat,
+    format: impl Into<Option<RecordFormat>>,
     malformed: Malformed,
 ) -> Result<Recording, TraceError> {
     let file: Arc<str> = Arc::from("<memory>");
     match lines::decompressed(bytes) {
-        Ok(input) => read(input, file, format, malformed),
+        Ok(input) => read(input, file, format.into(), malformed),
         Err(unreadable) => Err(TraceError { file, line: 0, problem: unreadable.into() }),
+    }
+}
+
+/// Reads lines of one of the formats.
+enum Table {
+    Fta,
+    Lanl(lanl::Table),
+    Csv(csv::Table),
+}
+
+impl Table {
+    fn new(format: RecordFormat) -> Table {
+        match format {
+            RecordFormat::Fta => Table::Fta,
+            RecordFormat::Lanl => Table::Lanl(lanl::Table::new()),
+            RecordFormat::Csv => Table::Csv(csv::Table::new()),
+        }
+    }
+
+    fn event<'t>(&'t mut self, line: &'t [u8]) -> Result<Option<Event<'t>>, TraceProblem> {
+        match self {
+            Table::Fta => fta::event(line),
+            Table::Lanl(table) => table.event(line),
+            Table::Csv(table) => table.event(line),
+        }
     }
 }
 
 fn read(
     mut input: impl BufRead,
     file: Arc<str>,
-    format: RecordFormat,
+    format: Option<RecordFormat>,
     malformed: Malformed,
 ) -> Result<Recording, TraceError> {
-    let mut nodes = Nodes::new(format);
-    let mut table = lanl::Table::new();
+    let mut reading = Reading::default();
     let mut skipped = SkippedLines::default();
     let mut buffer = Vec::new();
     let mut line = 0;
@@ -75,32 +99,55 @@ fn read(
         if line == 1 && buffer.starts_with(b"\xef\xbb\xbf") {
             buffer.drain(..3);
         }
-        let event = match found {
+        let done = match found {
             Ok(Found::End) => break,
             Ok(Found::TooLong) => Err(TraceProblem::LineTooLong(LINE_BYTES_MAX)),
             Err(error) => Err(TraceProblem::Read(error)),
-            Ok(Found::Line) => match format {
-                RecordFormat::Fta => fta::event(&buffer),
-                RecordFormat::Lanl => table.event(&buffer),
-            },
+            Ok(Found::Line) => reading.line(&buffer, format),
         };
-        match event {
-            Ok(Some(event)) => nodes.add(&event),
-            Ok(None) => {}
-            Err(problem) => {
-                let error = TraceError { file: Arc::clone(&file), line, problem };
-                if malformed == Malformed::Refuse || !error.problem.is_one_line() {
-                    return Err(error);
-                }
-                skipped.add(&error);
+        if let Err(problem) = done {
+            let error = TraceError { file: Arc::clone(&file), line, problem };
+            if malformed == Malformed::Refuse || !error.problem.is_one_line() {
+                return Err(error);
             }
+            skipped.add(&error);
         }
     }
-    match nodes.finish() {
-        nodes if nodes.is_empty() => {
-            Err(TraceError { file, line: 0, problem: TraceProblem::Empty })
+    match reading.0 {
+        Some((_, nodes)) if !nodes.nodes.is_empty() => {
+            let format = nodes.format;
+            Ok(Recording { file, format, nodes: nodes.finish(), skipped })
         }
-        nodes => Ok(Recording { file, nodes, skipped }),
+        _ => Err(TraceError { file, line: 0, problem: TraceProblem::Empty }),
+    }
+}
+
+/// A table and the nodes met so far; `None` before the first line that is not blank.
+#[derive(Default)]
+struct Reading(Option<(Table, Nodes)>);
+
+impl Reading {
+    fn line(&mut self, line: &[u8], format: Option<RecordFormat>) -> Result<(), TraceProblem> {
+        if self.0.is_none() {
+            if line.trim_ascii().is_empty() {
+                return Ok(());
+            }
+            if let Some((kind, help)) = other::format(line) {
+                return Err(TraceProblem::OtherFormat { kind, help });
+            }
+            // Comments begin with # in two of the formats, so the next line tells which it is.
+            if format.is_none() && line.trim_ascii_start().starts_with(b"#") {
+                return Ok(());
+            }
+            let format = format.unwrap_or_else(|| other::record_format(line));
+            self.0 = Some((Table::new(format), Nodes::new(format)));
+        }
+        if let Some((table, nodes)) = &mut self.0
+            && let Some(event) = table.event(line)?
+        {
+            nodes.add(&event);
+        }
+        Ok(())
     }
 }
 
@@ -143,7 +190,7 @@ impl Nodes {
         let nodes = &mut self.nodes;
         let place = *self.places.entry(event.node).or_insert_with(|| {
             let identity = match self.format {
-                RecordFormat::Fta => fta::identity(event.label),
+                RecordFormat::Fta | RecordFormat::Csv => fta::identity(event.label),
                 RecordFormat::Lanl => lanl::identity(event.node),
             };
             nodes.push(Node {
@@ -166,7 +213,7 @@ impl Nodes {
             // taken to be there from the first of all failures to the last repair.
             let (from, until) = match self.format {
                 RecordFormat::Fta => (node.from, node.until),
-                RecordFormat::Lanl => (from, until),
+                RecordFormat::Lanl | RecordFormat::Csv => (from, until),
             };
             let Identity { name, site, cluster } = node.identity;
             RecordedNode {
@@ -209,7 +256,7 @@ pub(super) fn printable(text: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use RecordFormat::{Fta, Lanl};
+    use RecordFormat::{Csv, Fta, Lanl};
 
     const FTA: &str = "\
 # event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time event_end_reason
@@ -288,6 +335,90 @@ System,nodes,nodenumz,Prob Started,Prob Fixed,Software
     }
 
     #[test]
+    fn plain_tables_have_seconds_or_dates() {
+        let seconds =
+            "node,start,end\n# by hand\nr1/n1,100,160\nr1/n2, 200 ,200\nr1/n1,1e3,1060.5\n";
+        let dates = "\u{feff}Cause;Start;End;Node\r\n\
+                     fan;1970-01-01 00:01:40;1970-01-01T00:02:40;r1/n1\r\n\
+                     \"fan; again\";1970-01-01 00:03:20;1970-01-01 00:03:20;r1/n2\r\n\
+                     fan;1970-01-01T01:16:40+01:00;1970-01-01T00:17:40.5Z;r1/n1\r\n";
+        let read = |text: &str, format| {
+            parse_bytes(text.as_bytes(), format, Malformed::Refuse).expect("a good table")
+        };
+        let nodes = read(seconds, Csv).nodes;
+        let names: Vec<_> = nodes.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["r1/n1", "r1/n2"]);
+        let time = Time::from_secs;
+        assert_eq!(nodes[1].outages.as_slice(), [Outage { fail: time(200), restore: time(200) }]);
+        assert_eq!((nodes[1].from, nodes[0].outages.as_slice().len()), (time(100), 2));
+        assert_eq!(read(dates, Csv).nodes, nodes);
+        let message = refused("node,start\na,1\n", Csv);
+        assert_eq!(
+            message,
+            "<memory>:1: no column \"end\" in the line of column names; expected a first line that names at least \
+             the columns node, start and end"
+        );
+        assert!(
+            refused("node,start,end\na,5,4\n", Csv)
+                .contains("field 3 (end): expected a time that is not before start")
+        );
+        assert!(
+            refused("node,start,end\n,5,6\n", Csv)
+                .contains("field 1 (node): expected the name of a node")
+        );
+    }
+
+    #[test]
+    fn the_format_is_told_from_the_first_line() {
+        let told = |text: &str| {
+            let found = parse_bytes(text.as_bytes(), None, Malformed::Refuse);
+            found.map(|it| it.format).map_err(|error| error.to_string())
+        };
+        let without_names = FTA.split_once('\n').map_or("", |(_, rest)| rest);
+        for (text, format) in [
+            (FTA, Fta),
+            (without_names, Fta),
+            (LANL, Lanl),
+            ("# by hand\nnode,start,end\na,1,2\n", Csv),
+        ] {
+            assert_eq!(told(text), Ok(format));
+        }
+        let log = "1 0 -1 60 2 -1 -1 2 90 -1 1 3 4 5 6 7 -1 -1\n";
+        for text in [log, &format!("; MaxProcs: 2\n{log}")] {
+            let message = refused(text, Fta);
+            assert!(
+                message.contains("this looks like a log of jobs; `haggle workload inspect`"),
+                "{message}"
+            );
+        }
+        assert!(
+            refused("[[failures]]\n", Csv).contains("looks like TOML"),
+            "{}",
+            refused("[[failures]]\n", Csv)
+        );
+    }
+
+    #[test]
+    fn a_line_of_names_needs_no_hash() {
+        let read = |text: &str| {
+            parse_bytes(text.as_bytes(), Fta, Malformed::Refuse).expect("a good table").nodes
+        };
+        let bare = FTA.trim_start_matches("# ");
+        assert_eq!(read(bare), read(FTA));
+        let tabs = bare.replacen(' ', "\t", 8);
+        assert_eq!(read(&tabs.replacen("event_id", "Event_ID", 1)), read(FTA));
+    }
+
+    #[test]
+    fn failures_of_no_length_count() {
+        let text = FTA.replace("\t0\t1000\t1060\t", "\t0\t1000\t1000\t");
+        let recording = parse_bytes(text.as_bytes(), Fta, Malformed::Refuse).expect("a good table");
+        let time = Time::from_secs;
+        let outages = recording.nodes[0].outages.as_slice();
+        assert_eq!(outages, [Outage { fail: time(1000), restore: time(1000) }]);
+    }
+
+    #[test]
     fn malformed_lines_can_be_skipped_and_are_counted() {
         let text = FTA.replace("\t1060\tNULL", "\tabc\tNULL");
         let recording = parse_bytes(text.as_bytes(), Fta, Malformed::Skip);
@@ -299,7 +430,8 @@ System,nodes,nodenumz,Prob Started,Prob Fixed,Software
 
     #[test]
     fn a_missing_file_is_named() {
-        let error = open(Path::new("no/such.tab"), Lanl, Malformed::Refuse).expect_err("none");
+        let error =
+            open(Path::new("no/such.tab"), Some(Lanl), Malformed::Refuse).expect_err("none");
         assert!(error.to_string().starts_with("no/such.tab: cannot open the file: "), "{error}");
     }
 }

@@ -52,6 +52,28 @@ pub enum Arrivals {
 }
 
 impl Arrivals {
+    /// How many instants there are on average; infinite if only the number of jobs ends them.
+    pub(super) fn expected(&self) -> f64 {
+        match self {
+            Arrivals::Renewal { between, length: Some(length) } => {
+                let mean = between.mean();
+                // What is no time between arrivals is refused when they are drawn.
+                if mean > 0.0 { length.as_secs_f64() / mean } else { 0.0 }
+            }
+            Arrivals::Renewal { length: None, .. } | Arrivals::Hourly { .. } => f64::INFINITY,
+            Arrivals::Daily { number, days } => number.mean().max(0.0) * f64::from(*days),
+        }
+    }
+
+    /// The parameter that says how many there are.
+    pub(super) fn key(&self) -> &'static str {
+        match self {
+            Arrivals::Renewal { .. } => "between",
+            Arrivals::Hourly { .. } => "hours",
+            Arrivals::Daily { .. } => "per_day",
+        }
+    }
+
     /// The instants. They come in order of time, except for [`Arrivals::Hourly`],
     /// which never ends either. `bounded` says whether the number of jobs is given.
     pub(super) fn instants(

@@ -36,6 +36,9 @@ pub struct Resample {
     pub long_term: Option<u32>,
 }
 
+/// Most jobs that may be expected: they are held in memory, as those of a synthetic month.
+const MOST_EXPECTED: f64 = 1e7;
+
 /// What a user did, by week of their own.
 struct Weeks {
     first: i64,
@@ -54,7 +57,26 @@ impl Resample {
         if self.weeks == Some(0) {
             return Err(step_error("resample", "weeks is 0"));
         }
-        Ok(of_all(jobs, move |jobs| Ok(self.resample(jobs, draws.of_number(0)))))
+        Ok(of_all(jobs, move |jobs| {
+            self.check_size(&jobs)?;
+            Ok(self.resample(jobs, draws.of_number(0)))
+        }))
+    }
+
+    /// Refuses more weeks than there is room for.
+    fn check_size(self, jobs: &[Job]) -> Result<(), WorkloadError> {
+        let (Some(weeks), Some(last)) = (self.weeks, jobs.last()) else { return Ok(()) };
+        let before = week_of(last) + 1;
+        let expected = jobs.len() as f64 / before as f64 * f64::from(weeks);
+        if expected <= MOST_EXPECTED {
+            return Ok(());
+        }
+        let jobs = jobs.len();
+        let problem = format!(
+            "{weeks} weeks like those of {jobs} jobs in {before} weeks make about {expected:.0} jobs, expected \
+             {MOST_EXPECTED:.0} at most; lower weeks"
+        );
+        Err(step_error("resample", problem))
     }
 
     fn resample(self, jobs: Vec<Job>, stream: &mut Stream) -> Vec<Job> {

@@ -30,12 +30,12 @@ pub enum SwfProblem {
     /// The log is compressed in a way that is not read here.
     Compression(&'static str),
     /// The first line that is no comment begins as something else does.
-    NotSwf(&'static str),
+    NotSwf(OtherFormat),
     /// The header comments take more than this many bytes.
     HeaderTooLong(usize),
     /// The line has more than this many bytes.
     LineTooLong(usize),
-    /// The line does not have 18 fields but this many.
+    /// The line does not have 18 fields but this many, which are fewer.
     FieldCount(usize),
     /// A field does not hold what it should.
     Field {
@@ -46,6 +46,69 @@ pub enum SwfProblem {
         /// What stands there, made printable.
         found: String,
     },
+}
+
+/// A format that is given in place of a log by mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherFormat {
+    /// XML.
+    Xml,
+    /// JSON.
+    Json,
+    /// TOML.
+    Toml,
+    /// A program.
+    Script,
+    /// Lines behind `#`, which begins comments in many formats.
+    Hash,
+    /// A table of the Failure Trace Archive.
+    FailureTable,
+    /// Failure records of Los Alamos.
+    FailureRecords,
+    /// Output of Slurm's accounting.
+    Sacct,
+    /// A table with a line of names.
+    NamedColumns,
+}
+
+impl OtherFormat {
+    /// The way on from there.
+    pub const fn help(self) -> &'static str {
+        match self {
+            OtherFormat::Xml => "`haggle workflow inspect` reads a DAX",
+            OtherFormat::Json => "`haggle workflow inspect` reads WfFormat",
+            OtherFormat::Toml => "`haggle run` reads scenarios",
+            OtherFormat::Script => "expected lines of 18 numbers",
+            OtherFormat::Hash => {
+                "comments of a log begin with `;`; `haggle run` reads scenarios, `haggle failures inspect` records of failures"
+            }
+            OtherFormat::FailureTable | OtherFormat::FailureRecords => {
+                "`haggle failures inspect` reads it, and so does `recorded` of `[[failures]]`"
+            }
+            OtherFormat::Sacct => {
+                "write a line of 18 numbers for each job first; docs/formats.md says which column of sacct is which field"
+            }
+            OtherFormat::NamedColumns => {
+                "write a line of 18 numbers for each job first; docs/formats.md describes them"
+            }
+        }
+    }
+}
+
+impl fmt::Display for OtherFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OtherFormat::Xml => "XML, such as a DAX",
+            OtherFormat::Json => "JSON",
+            OtherFormat::Toml => "TOML or JSON",
+            OtherFormat::Script => "a script",
+            OtherFormat::Hash => "a format whose comments begin with #",
+            OtherFormat::FailureTable => "an event table of the Failure Trace Archive",
+            OtherFormat::FailureRecords => "the failure records of Los Alamos",
+            OtherFormat::Sacct => "output of sacct",
+            OtherFormat::NamedColumns => "a table with named columns",
+        })
+    }
 }
 
 impl SwfProblem {
@@ -91,7 +154,11 @@ impl fmt::Display for SwfProblem {
                 "compressed with {kind}; only gzip and zstd are read, so decompress it first"
             ),
             SwfProblem::NotSwf(kind) => {
-                write!(f, "not a log in Standard Workload Format: this looks like {kind}")
+                write!(
+                    f,
+                    "not a log in Standard Workload Format: this looks like {kind}; {}",
+                    kind.help()
+                )
             }
             SwfProblem::HeaderTooLong(max) => write!(f, "header has more than {max} bytes"),
             SwfProblem::LineTooLong(max) => write!(f, "line has more than {max} bytes"),

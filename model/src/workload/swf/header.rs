@@ -44,14 +44,9 @@ impl SwfHeader {
             .map(|line| line.value.as_str())
     }
 
-    /// The number with which the value of `key` begins: 338 for `338 (512 total)`.
+    /// The number with which the value of `key` begins: 338 for `338 (512 total)`, 1024 for `1,024`.
     pub fn number(&self, key: &str) -> Option<i64> {
-        let value = self.value(key)?;
-        let digits = value
-            .char_indices()
-            .find(|&(at, c)| !(c.is_ascii_digit() || (at == 0 && c == '-')))
-            .map_or(value.len(), |(at, _)| at);
-        value[..digits].parse().ok()
+        leading_number(self.value(key)?)
     }
 
     /// Version of the format.
@@ -105,6 +100,24 @@ impl SwfHeader {
     }
 }
 
+/// Commas may stand between groups of three digits; `1,5` is no whole number.
+fn leading_number(text: &str) -> Option<i64> {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let sign = usize::from(text.starts_with('-'));
+    let mut end = sign + digits(&text[sign..]);
+    let mut number = text[..end].to_owned();
+    let is_grouped = (1..=3).contains(&(end - sign));
+    while let Some(group) = text[end..].strip_prefix(',') {
+        match digits(group) {
+            0 => break,
+            3 if is_grouped => number.push_str(&group[..3]),
+            _ => return None,
+        }
+        end += 4;
+    }
+    number.parse().ok()
+}
+
 fn is_key(text: &str) -> bool {
     let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(letters)
@@ -140,6 +153,18 @@ mod tests {
         assert_eq!(header.value("queue"), Some("1 DSI"));
         assert_eq!(header.max_procs(), None);
         assert_eq!(header.lines.len(), 7);
+    }
+
+    #[test]
+    fn numbers_may_have_separators_of_thousands() {
+        let number = |text: &str| header(&[&format!("; MaxProcs: {text}")]).number("MaxProcs");
+        assert_eq!(number("1,024"), Some(1_024));
+        assert_eq!(number("-1,234,567 s"), Some(-1_234_567));
+        assert_eq!(number("338, 512 in all"), Some(338));
+        assert_eq!(number("4 (2 nodes of 2)"), Some(4));
+        for wrong in ["1,5", "1,0245", "1024,512", "1,024,5", "", "-", ",5", "x"] {
+            assert_eq!(number(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

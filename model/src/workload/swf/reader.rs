@@ -3,7 +3,9 @@
 use std::io::BufRead;
 use std::sync::Arc;
 
-use super::error::{SwfError, SwfProblem};
+use memchr::memmem;
+
+use super::error::{OtherFormat, SwfError, SwfProblem};
 use super::header::SwfHeader;
 use super::number::{self, Decimals};
 use super::record::SwfRecord;
@@ -71,6 +73,8 @@ pub struct SwfReader<R> {
     pending: bool,
     finished: bool,
     skipped: SkippedLines,
+    /// Records with columns behind the eighteenth so far.
+    wider: u64,
 }
 
 impl<R> SwfReader<R> {
@@ -93,6 +97,11 @@ impl<R> SwfReader<R> {
     pub fn skipped(&self) -> &SkippedLines {
         &self.skipped
     }
+
+    /// Records so far with columns behind the eighteenth, which are not read.
+    pub fn wider(&self) -> u64 {
+        self.wider
+    }
 }
 
 impl<R: BufRead> SwfReader<R> {
@@ -112,6 +121,7 @@ impl<R: BufRead> SwfReader<R> {
             pending: false,
             finished: false,
             skipped: SkippedLines::default(),
+            wider: 0,
         };
         reader.read_header()?;
         Ok(reader)
@@ -192,7 +202,10 @@ impl<R: BufRead> SwfReader<R> {
                 return Ok(Some(record));
             }
             match parse_record(&self.buffer) {
-                Ok(record) => return Ok(Some(record)),
+                Ok((record, is_wider)) => {
+                    self.wider += u64::from(is_wider);
+                    return Ok(Some(record));
+                }
                 Err(wrong) => {
                     let error = self.error(wrong.column, wrong.problem);
                     self.skip_or_fail(error)?;
@@ -260,25 +273,29 @@ fn kind(line: &[u8]) -> LineKind {
     }
 }
 
-/// The format that a log's first line gives away, if it is another.
-fn other_format(line: &[u8]) -> Option<&'static str> {
+/// The format that a log's first line gives away, if it is another, and the way on from there.
+fn other_format(line: &[u8]) -> Option<OtherFormat> {
     let text = line.trim_ascii();
-    let key = text.split(|&byte| byte == b'=').next().unwrap_or_default().trim_ascii_end();
+    let has = |part: &[u8]| memmem::find(text, part).is_some();
     let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.\"".contains(byte);
+    let key = text.split(|&byte| byte == b'=').next().unwrap_or_default().trim_ascii_end();
+    let assigns = key.len() < text.len() && key.iter().all(is_key);
     match text.first()? {
-        b'<' => Some("XML, such as a DAX"),
-        b'{' => Some("JSON"),
-        b'[' => Some("TOML or JSON"),
-        b'#' if text.starts_with(b"#!") => Some("a script"),
-        b'#' => Some("TOML, for its comments begin with #"),
-        first if first.is_ascii_alphabetic() => {
-            let assigns = key.len() < text.len() && key.iter().all(is_key);
-            let columns = text.contains(&b'|') || text.contains(&b',');
-            match (assigns, columns) {
-                (true, _) => Some("TOML"),
-                (_, true) => Some("a table with named columns"),
-                _ => None,
-            }
+        _ if has(b"event_start_time") || has(b"node_name") => Some(OtherFormat::FailureTable),
+        // A log has 18 columns at least.
+        _ if text.iter().filter(|&&byte| byte == b'\t').count() == 8 => {
+            Some(OtherFormat::FailureTable)
+        }
+        _ if has(b"Prob Started") => Some(OtherFormat::FailureRecords),
+        _ if has(b"JobID") || has(b"JobIDRaw") => Some(OtherFormat::Sacct),
+        b'<' => Some(OtherFormat::Xml),
+        b'{' => Some(OtherFormat::Json),
+        b'[' => Some(OtherFormat::Toml),
+        b'#' if text.starts_with(b"#!") => Some(OtherFormat::Script),
+        b'#' => Some(OtherFormat::Hash),
+        first if first.is_ascii_alphabetic() && assigns => Some(OtherFormat::Toml),
+        first if first.is_ascii_alphabetic() && (text.contains(&b'|') || text.contains(&b',')) => {
+            Some(OtherFormat::NamedColumns)
         }
         _ => None,
     }
@@ -294,10 +311,11 @@ struct Wrong {
     problem: SwfProblem,
 }
 
-/// The careful reading: every spelling of a number, and what is wrong with the rest.
-fn parse_record(line: &[u8]) -> Result<SwfRecord, Wrong> {
+/// The careful reading: every spelling of a number, and what is wrong with the rest. Beside the record,
+/// whether there are more columns than it has.
+fn parse_record(line: &[u8]) -> Result<(SwfRecord, bool), Wrong> {
     let tokens = Tokens::split(line)?;
-    Ok(SwfRecord {
+    let record = SwfRecord {
         number: tokens.read(0, |token| number::large(token, Decimals::Refuse))?,
         submit: Time::ZERO + tokens.read(1, number::span)?,
         wait: tokens.read(2, number::span)?,
@@ -316,13 +334,15 @@ fn parse_record(line: &[u8]) -> Result<SwfRecord, Wrong> {
         partition: tokens.read(15, number::small)?,
         preceding_job: tokens.read(16, |token| number::large(token, Decimals::Refuse))?,
         think_time: tokens.read(17, number::span)?,
-    })
+    };
+    Ok((record, tokens.is_wider))
 }
 
-/// The 18 places of a line between spaces.
+/// The first 18 places of a line between spaces.
 struct Tokens<'a> {
     line: &'a [u8],
     places: [(u32, u32); 18],
+    is_wider: bool,
 }
 
 impl<'a> Tokens<'a> {
@@ -347,10 +367,10 @@ impl<'a> Tokens<'a> {
             }
             count += 1;
         }
-        if count != 18 {
+        if count < 18 {
             return Err(Wrong { column: 0, problem: SwfProblem::FieldCount(count) });
         }
-        Ok(Tokens { line, places })
+        Ok(Tokens { line, places, is_wider: count > 18 })
     }
 
     #[inline]
@@ -434,10 +454,20 @@ mod tests {
     }
 
     #[test]
-    fn too_few_and_too_many_fields_are_counted() {
+    fn too_few_fields_are_refused() {
         check_refused(b"1 2 3\n", "ctc.swf:1: expected 18 fields, found 3");
-        let log = format!("{GOOD} 9");
-        check_refused(log.as_bytes(), "ctc.swf:1: expected 18 fields, found 19");
+        let log = format!("{} DAG-1", GOOD.replace(" -1 -1 2", ""));
+        check_refused(log.as_bytes(), "ctc.swf:1: expected 18 fields, found 16");
+    }
+
+    #[test]
+    fn columns_behind_the_eighteenth_are_passed_over_and_counted() {
+        let log = format!("{GOOD}\tDAG-1\t1\n{GOOD}\n{GOOD} x\r\n");
+        let mut reader = SwfReader::new(log.as_bytes(), "a", Malformed::Refuse).expect("readable");
+        let first = reader.next().expect("a line").expect("a record");
+        assert_eq!((first.preceding_job, first.requested_processors), (-1, 2));
+        assert!(reader.by_ref().all(|record| record.is_ok_and(|record| record == first)));
+        assert_eq!(reader.wider(), 2);
     }
 
     #[test]
@@ -460,6 +490,10 @@ mod tests {
         assert_eq!(reader.skipped().first[0], "a:1: expected 18 fields, found 2");
     }
 
+    fn careful(line: &str) -> Option<SwfRecord> {
+        parse_record(line.as_bytes()).ok().map(|(record, _)| record)
+    }
+
     proptest! {
         #[test]
         fn the_quick_reading_agrees_with_the_careful_one(fields in prop::collection::vec(
@@ -467,7 +501,7 @@ mod tests {
         )) {
             let line = fields.join(" ");
             if let Some(quick) = scan::record(line.as_bytes()) {
-                prop_assert_eq!(parse_record(line.as_bytes()).ok(), Some(quick), "{}", line);
+                prop_assert_eq!(careful(&line), Some(quick), "{}", line);
             }
         }
 
@@ -476,7 +510,7 @@ mod tests {
             let line = fields.join("  ");
             let quick = scan::record(line.as_bytes());
             prop_assert!(quick.is_some());
-            prop_assert_eq!(parse_record(line.as_bytes()).ok(), quick);
+            prop_assert_eq!(careful(&line), quick);
         }
     }
 

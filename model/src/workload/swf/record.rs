@@ -96,33 +96,32 @@ impl SwfRecord {
         }
     }
 
-    /// A job that no simulation has run yet: no wait, and status 1, because
-    /// many readers keep only the jobs that are marked as completed.
+    /// A job that no simulation has run. One of a log keeps all fields that the log has of it. One of a
+    /// model has status 1, because many readers keep only the jobs that are marked as completed.
     pub fn from_job(job: &Job) -> SwfRecord {
         let processors = processors_field(job.processors);
-        SwfRecord {
-            run_time: job.run_time.reveal_to_machine(),
-            allocated_processors: processors,
-            status: 1,
-            ..SwfRecord::described(job)
-        }
-    }
-
-    /// What the user and the log say of a job, without how it went.
-    fn described(job: &Job) -> SwfRecord {
         let (origin, logged) = (&job.origin, job.origin.logged());
+        let (allocated_processors, status) = match origin.logged {
+            Some(_) => (logged.allocated_processors, logged.status),
+            None => (processors, 1),
+        };
         SwfRecord {
-            requested_processors: processors_field(job.processors),
-            requested_time: job.requested_time.unwrap_or(UNKNOWN_SPAN),
+            wait: logged.wait,
+            run_time: job.run_time.reveal_to_machine(),
+            allocated_processors,
+            average_cpu_time: logged.average_cpu_time,
             used_memory: logged.used_memory,
+            requested_processors: processors,
+            requested_time: job.requested_time.unwrap_or(UNKNOWN_SPAN),
             requested_memory: logged.requested_memory,
+            status,
             user: origin.user,
             group: origin.group,
             executable: origin.executable,
             queue: origin.queue,
             partition: origin.partition,
             preceding_job: logged.preceding_job,
-            think_time: Span::from_micros(logged.think_time.saturating_mul(1_000_000)),
+            think_time: logged.think_time,
             ..SwfRecord::unknown(job.number, job.submit)
         }
     }
