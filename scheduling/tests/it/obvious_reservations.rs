@@ -75,7 +75,7 @@ impl ObviousReservations {
             Criterion::Lff => list.sort_by_key(|job| job.latest() - job.from(now)),
             Criterion::Edf => list.sort_by_key(|job| job.deadline),
         }
-        list.sort_by_key(|job| job.deadline >= FOREVER);
+        list.sort_by_key(|job| (job.deadline >= FOREVER).then_some((job.submitted, job.id)));
     }
 
     /// Places all from `k` on; who fails.
