@@ -627,7 +627,8 @@ fn a_job_without_a_window_keeps_no_reservation_out() {
         let mut lines = jobs.lines().map(|line| line.split(',').collect::<Vec<_>>());
         let names = lines.next().expect("a header");
         let start = names.iter().position(|it| *it == "starting_time").expect("a column");
-        let mut starts: Vec<f64> = lines.map(|cells| cells[start].parse().expect("a time")).collect();
+        let mut starts: Vec<f64> =
+            lines.map(|cells| cells[start].parse().expect("a time")).collect();
         starts.sort_by(f64::total_cmp);
         assert_eq!(starts, [0.0, 100.0, 200.0, 240.0, 400.0], "{criterion}: {jobs}");
     }

@@ -118,7 +118,14 @@ impl Provider {
         if granted.deadline < now && computes_as_planned && !granted.is_broken() {
             let (cause, answer) = (Cause::Checkpoint, Answer::Late);
             let start = Some(run.start);
-            granted.displaced.push(Displacement { at: now, cause, answer, processors, span, start });
+            granted.displaced.push(Displacement {
+                at: now,
+                cause,
+                answer,
+                processors,
+                span,
+                start,
+            });
         }
     }
 

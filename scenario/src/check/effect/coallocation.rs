@@ -38,6 +38,12 @@ impl Check<'_> {
         }
         let alone = "a job in `parts` is never at one provider alone";
         let remap = path.key("policy").key("remap");
-        self.uses(&remap, coallocation.parts.is_none(), &owner, alone, "remove it, or remove `parts`");
+        self.uses(
+            &remap,
+            coallocation.parts.is_none(),
+            &owner,
+            alone,
+            "remove it, or remove `parts`",
+        );
     }
 }
