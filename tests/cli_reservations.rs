@@ -575,3 +575,126 @@ fn a_start_becomes_fixed_after_all_ends_of_an_instant() {
     let second = reservations.lines().find(|line| line.starts_with("1,")).expect("job 2 is there");
     assert!(second.contains(",332.0,332.0,"), "{second}");
 }
+
+/// All four processors are asked for from 400 to 450 s; jobs without a window wait, one of them for 300 to 401 s.
+const BESIDE_A_QUEUE: &str = r#"
+[results]
+format = "csv"
+
+[[workload]]
+name = "windows"
+jobs = [
+    { submit = "0s", processors = 4, requested = "100s", run = "100s", ready = "0s", deadline = "100s" },
+    { submit = "0s", processors = 4, requested = "100s", run = "100s", ready = "100s", deadline = "200s" },
+    { submit = "10s", processors = 4, requested = "50s", run = "50s", ready = "400s", deadline = "450s" },
+]
+
+[[workload.step]]
+kind = "reservations"
+
+[[workload]]
+name = "queue"
+jobs = [
+    { submit = "0s", processors = 2, requested = "100s", run = "40s" },
+    { submit = "5s", processors = 4, requested = "101s", run = "20s" },
+]
+
+[[provider]]
+name = "north"
+processors = 4
+policy = { name = "reservations", criterion = "fifo" }
+
+[[user]]
+name = "planners"
+workload = "windows"
+submits-to = "north"
+
+[[user]]
+name = "others"
+workload = "queue"
+submits-to = "north"
+"#;
+
+/// Whatever the criterion says of the size and the age of such jobs.
+#[test]
+fn a_job_without_a_window_keeps_no_reservation_out() {
+    for criterion in ["shuffle", "fifo", "bjf", "lff", "edf"] {
+        let text = BESIDE_A_QUEUE.replace("\"fifo\"", &format!("\"{criterion}\""));
+        let folder = Folder::with(&[("queue.toml", &text)]);
+        let shown = folder.haggle(&["run", "queue.toml", "--check", "-o", "out"]);
+        assert!(shown.contains("5 completed"), "{criterion}: {shown}");
+        let jobs = folder.read("out/jobs.csv");
+        let mut lines = jobs.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let names = lines.next().expect("a header");
+        let start = names.iter().position(|it| *it == "starting_time").expect("a column");
+        let mut starts: Vec<f64> =
+            lines.map(|cells| cells[start].parse().expect("a time")).collect();
+        starts.sort_by(f64::total_cmp);
+        assert_eq!(starts, [0.0, 100.0, 200.0, 240.0, 400.0], "{criterion}: {jobs}");
+    }
+}
+
+/// A checkpoint of the reservation and those of other jobs share a link.
+const SHARED_LINK: &str = r#"
+[network]
+bandwidth = "37 kbit/s"
+sharing = "literal"
+stores = ["st0", "st1"]
+[[provider]]
+name = "p0"
+processors = 5
+policy = "reservations"
+on-failure = "resume"
+checkpoints = { interval = "191s", cost = "2s", recovery = "0s", size = "45 kB", store = "st1" }
+[[workload]]
+name = "l0"
+jobs = [
+    { submit = "2324415685us", processors = 3, run = "681s", requested = "304186423us", ready = "3976637239us", deadline = "4417646442us", user = 3, key = 3 },
+]
+[[workload.step]]
+kind = "reservations"
+[[user]]
+name = "v0"
+workload = "l0"
+submits-to = "p0"
+[[provider]]
+name = "p2"
+processors = 8
+on-failure = "resume"
+checkpoints = { interval = "261s", cost = "10s", recovery = "0s", size = "557 MB", store = "p0" }
+[[workload]]
+name = "l2"
+jobs = [
+    { submit = "681s", processors = 1, run = "337s", requested = "623648443us" },
+    { submit = "1080912368us", processors = 2, run = "560s", requested = "1883638713us", user = 5, key = 1 },
+    { submit = "1736s", processors = 2, run = "712s", requested = "702415549us", key = -1 },
+    { submit = "2448s", processors = 1, run = "623s", requested = "2186542415us", user = 4, key = -3 },
+]
+[[user]]
+name = "v2"
+workload = "l2"
+submits-to = "p2"
+"#;
+
+/// Nobody knows beforehand that the checkpoint takes 146 s and not 31 s, and the job ends behind its window.
+#[test]
+fn a_window_that_its_own_checkpoints_miss_is_broken() {
+    for driver in ["sequential", "actix"] {
+        let folder = Folder::with(&[("shared.toml", SHARED_LINK)]);
+        let flags = ["run", "shared.toml", "--check", "--format", "csv", "-o", "out"];
+        let shown = folder.haggle(&[&flags[..], &["--driver", driver]].concat());
+        assert!(shown.starts_with("exit code: 0"), "{shown}");
+        let granted = folder.read("out/reservations.csv");
+        assert!(granted.lines().last().is_some_and(|row| row.ends_with(",1")), "{granted}");
+        let lost = folder.read("out/displacements.csv");
+        assert_eq!(lost.lines().count(), 2, "{lost}");
+        assert!(lost.contains(",checkpoint,late,"), "{lost}");
+        let summary = folder.read("out/summary.json");
+        let broken = "\"broken\": 1,";
+        assert!(summary.contains(broken), "{summary}");
+        let told = folder.haggle(&["explain", "out", "l0!1"]);
+        assert!(told.contains("it ended behind its window"), "{told}");
+        let shown = folder.haggle(&["verify", "out"]);
+        assert!(shown.starts_with("exit code: 0"), "{shown}");
+    }
+}

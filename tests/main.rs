@@ -19,6 +19,7 @@ mod cli_jobs;
 mod cli_leftovers;
 mod cli_maintenance;
 mod cli_mapping;
+mod cli_moves;
 mod cli_moving;
 mod cli_network;
 mod cli_new;

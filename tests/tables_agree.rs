@@ -304,7 +304,7 @@ fn what_is_wrong_with_bookings_is_found() {
         lines.iter().map(put_off).collect()
     });
     assert!(
-        postponed.contains("moves to no later start") || postponed.contains("booked for"),
+        postponed.contains("moves to where it gains") || postponed.contains("booked for"),
         "{postponed}"
     );
 }

@@ -61,6 +61,8 @@ pub struct CoallocatorConfig {
     pub fill: FillRule,
     /// Fewest processors of a part of a job that is spread.
     pub part_min: u32,
+    /// Over how many providers each job is divided, two or more; `None` = over as many as it takes.
+    pub parts: Option<u32>,
     /// Which places a remap looks at.
     pub choice: RemapRule,
     /// By how many percent a job takes longer on several providers than on one.
@@ -117,6 +119,8 @@ struct Traits {
     moves: CoallocationPolicy,
     /// Fewest processors of a part.
     part_min: u32,
+    /// Over how many providers it is divided.
+    parts: Option<u32>,
 }
 
 impl Entry<Stage> {
@@ -167,8 +171,8 @@ impl Coallocator {
             Some(_) => (0, self.config.moves),
             None => (self.overheads.of(job), self.moves_of(job)),
         };
-        let part_min = self.config.part_min;
-        let traits = Traits { first: self.first, overhead, moves, part_min };
+        let CoallocatorConfig { part_min, parts, .. } = self.config;
+        let traits = Traits { first: self.first, overhead, moves, part_min, parts };
         if self.desk.take_in(submitter, submission, Stage::Open(traits)).is_none() {
             return false;
         }

@@ -455,6 +455,9 @@ impl Provider {
         let (processors, planned_end) = (run.processors.count(), run.planned_end);
         self.job_finished(now, Killed { slot, processors, planned_end });
         let checkpointing = held.progress(&run, now, &self.config).overhead;
+        if run.saving.is_some() {
+            self.end_late(now, &mut held, &run);
+        }
         let id = held.submission.job.id;
         self.free.insert_all(&run.processors);
         self.load.ended(processors, planned_end);

@@ -57,6 +57,7 @@ pub(super) fn mapper(
         fill: FillRule::default(),
         choice: RemapRule::default(),
         part_min: 1,
+        parts: None,
         overhead: Law::Constant(0.0),
         overhead_max: 0,
         trials: mapping.trials,

@@ -398,6 +398,7 @@ impl Stage {
                 remappable: remappable.millionths(),
                 fill: coallocation.fill,
                 part_min: coallocation.part_min,
+                parts: coallocation.parts,
                 choice: remap,
                 overhead: coallocation.overhead.to_model(),
                 overhead_max: coallocation.overhead_max,

@@ -63,6 +63,8 @@ pub enum Cause {
     Maintenance,
     /// The provider's scheduler was down at the planned start.
     Crash,
+    /// Its own checkpoints took longer than planned, because others used the same links.
+    Checkpoint,
 }
 
 impl Cause {
@@ -73,6 +75,7 @@ impl Cause {
             Cause::Overrun => "overrun",
             Cause::Maintenance => "maintenance",
             Cause::Crash => "crash",
+            Cause::Checkpoint => "checkpoint",
         }
     }
 }
@@ -88,6 +91,8 @@ pub enum Answer {
     Postponed,
     /// It was given back.
     Revoked,
+    /// It started in its window and ended behind it.
+    Late,
 }
 
 impl Answer {
@@ -98,6 +103,7 @@ impl Answer {
             Answer::Shrunk => "shrunk",
             Answer::Postponed => "postponed",
             Answer::Revoked => "revoked",
+            Answer::Late => "late",
         }
     }
 

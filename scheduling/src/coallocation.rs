@@ -29,6 +29,7 @@ use haggle_model::{Span, Time};
 pub use asking::{AsksFor, MAPPING_TRIALS, TRIALS};
 pub use common_start::{FillRule, earliest_common_start};
 pub use dividing::divide;
+use dividing::divide_over;
 pub use free_times::{FreeTimes, Stretch};
 pub use moving::{CoallocationPolicy, InVain, RemapRule, Search, improve, shift};
 pub use news::News;
@@ -47,6 +48,9 @@ pub struct Demand {
     pub overhead: u32,
     /// Fewest processors of a part, where it is spread over several.
     pub part_min: u32,
+    /// Over how many providers it is divided, two or more; `None` = over one if one has room, else over as many as it
+    /// takes.
+    pub parts: Option<u32>,
     /// No start before.
     pub earliest: Time,
     /// No completion after; `None` = whenever.
@@ -54,6 +58,11 @@ pub struct Demand {
 }
 
 impl Demand {
+    /// The shortest time that it may be planned to take.
+    fn shortest(&self) -> Span {
+        self.lasts(self.parts.map_or(1, |parts| parts as usize))
+    }
+
     /// How long it is planned to take on so many providers.
     pub fn lasts(&self, providers: usize) -> Span {
         if providers > 1 { with_overhead(self.span, self.overhead) } else { self.span }

@@ -35,6 +35,9 @@ pub struct Profile {
     finger: Cell<usize>,
     /// Outside this stretch nothing has changed since somebody [took](Profile::take_changed) it.
     changed: Option<(i64, i64)>,
+    /// Blocks that searches have looked at.
+    #[cfg(test)]
+    looks: Cell<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +102,21 @@ impl Profile {
             blocks: vec![block],
             finger: Cell::new(0),
             changed: None,
+            #[cfg(test)]
+            looks: Cell::new(0),
         }
+    }
+
+    /// Counts a block that a search looks at, in tests.
+    fn look(&self) {
+        #[cfg(test)]
+        self.looks.set(self.looks.get() + 1);
+    }
+
+    /// How many blocks searches have looked at.
+    #[cfg(test)]
+    pub(crate) fn looks(&self) -> u64 {
+        self.looks.get()
     }
 
     /// A course of which nothing is known but that nobody is free, and that others may be added to.
@@ -302,6 +319,7 @@ impl Profile {
     fn next_free(&self, wanted: i32, place: Place) -> Option<Place> {
         let mut first = place.entry;
         for index in place.block..self.blocks.len() {
+            self.look();
             if self.summaries[index].max >= wanted {
                 let block = &self.blocks[index];
                 let threshold = wanted - block.pending;
@@ -320,6 +338,7 @@ impl Profile {
         let mut fewest = i32::MAX;
         let mut first = place.entry;
         for index in place.block..self.blocks.len() {
+            self.look();
             let summary = self.summaries[index];
             if summary.first >= end && first == 0 {
                 break;

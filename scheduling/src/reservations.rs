@@ -7,7 +7,8 @@
 //! granted is never refused later (Netto 2009, chapter 3, Algorithms 1 and 2).
 //!
 //! A job that asks for no window waits as one that may run at any time: it takes the first place
-//! there is, moves nobody, and may be moved for others. Windows are broken only where the machine
+//! there is, moves nobody, and may be moved for others: whatever the criterion, jobs without a deadline are placed
+//! behind all reservations. Windows are broken only where the machine
 //! breaks them: by processors that fail, jobs that run on past their plan, and a scheduler that was
 //! down at a planned start. Who is hit is told what becomes of its window.
 //!
@@ -18,6 +19,7 @@ mod admission;
 mod criterion;
 mod displacement;
 mod local;
+mod offers;
 mod options;
 mod request;
 
@@ -31,6 +33,7 @@ pub use criterion::Criterion;
 pub use options::{AfterAnchor, Alternative};
 pub use request::{Percent, Reserve, Size, Window};
 
+use offers::Offers;
 use options::Anchor;
 
 /// How a provider treats reservations.
@@ -97,7 +100,7 @@ pub trait Granting: LocalScheduler {
     ) -> Option<Granted>;
 
     /// Up to `most` alternatives to a reservation that has been refused, nearest first, each of
-    /// which is possible now. Nothing is kept for them.
+    /// which is possible now. Nothing is booked for them; how each was found is kept until something changes.
     fn alternatives(
         &mut self,
         now: Time,
@@ -107,7 +110,8 @@ pub trait Granting: LocalScheduler {
         draw: &mut dyn FnMut(usize) -> usize,
     ) -> Vec<Alternative>;
 
-    /// Grants an alternative, if it is still possible.
+    /// Grants an alternative: by the plan in which it was found, if that holds, or by another one in which it is
+    /// possible.
     fn take(
         &mut self,
         now: Time,
@@ -153,6 +157,11 @@ impl Booking {
         self.request.processors <= profile.min_free(self.start, self.end())
     }
 
+    /// Whether it has to be over by some time; without a deadline it can wait.
+    fn has_deadline(&self) -> bool {
+        self.request.window.deadline < Time::FOREVER
+    }
+
     fn is_fixed(&self) -> bool {
         self.request.window == Window::strict(self.start, self.request.span)
     }
@@ -185,6 +194,7 @@ pub struct Reservations {
     /// Whether something has ended early, or has been given up, since waiting ones moved up.
     given_back: bool,
     asked: u64,
+    offers: Offers,
     fixed: Vec<(Slot, Time)>,
     displaced: Vec<(Slot, Displaced)>,
 }
@@ -199,6 +209,7 @@ impl Reservations {
             running: Vec::new(),
             given_back: false,
             asked: 0,
+            offers: Offers::default(),
             fixed: Vec::new(),
             displaced: Vec::new(),
         }
@@ -209,6 +220,7 @@ impl Reservations {
         for booking in self.waiting.iter_mut().filter(|booking| !booking.is_fixed()) {
             if booking.request.fixed_at(booking.start).is_some_and(|time| time <= now) {
                 booking.fix();
+                self.offers.forget();
                 self.fixed.push((booking.request.slot, booking.start));
             }
         }
@@ -241,6 +253,7 @@ impl Reservations {
                 profile.remove(booked, booked + span, processors);
                 profile.add(fit.start, fit.start + span, processors);
                 booking.start = fit.start;
+                self.offers.forget();
             }
         }
     }

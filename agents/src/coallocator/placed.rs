@@ -29,13 +29,13 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// Whether another place is of use for an application: it starts or is done earlier there, and no later
-    /// than was promised (Netto 2009, section 5.3.3). It may start earlier and take longer.
+    /// Whether another place is of use for an application, and no later than was promised (Netto 2009, section 5.3.3):
+    /// it is done earlier there, or is done as early and starts earlier. One order of wishes has no way back, so
+    /// that an application never moves to and fro.
     pub(super) fn gains(&self, other: &Allocation) -> bool {
-        let Allocation { start, span, .. } = self.allocation;
         let promised = self.promised_end.unwrap_or(self.allocation.completion());
-        let earlier = other.start < start || other.completion() < start + span;
-        earlier && is_no_later(other.start, other.span, promised)
+        let merit = |it: &Allocation| (it.completion(), it.start);
+        merit(other) < merit(&self.allocation) && is_no_later(other.start, other.span, promised)
     }
 }
 

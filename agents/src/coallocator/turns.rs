@@ -268,6 +268,7 @@ fn demand(submission: &Submission, traits: &Traits) -> Demand {
         span: job.requested_time.unwrap_or(Span::FOREVER).max(Span::TICK),
         overhead: traits.overhead,
         part_min: traits.part_min,
+        parts: traits.parts,
         earliest: job.ready.unwrap_or(job.submit),
         deadline: job.deadline,
     }

@@ -13,7 +13,7 @@
 //! What is granted is a start within the window, which may move there until it is fixed. The user
 //! never sees the queue, and the provider never hears what the user would have taken. It hears what the user
 //! wants when processors fail under it ([`Remedy`](haggle_model::reservation::Remedy)). An
-//! alternative is kept for nobody, so that a provider need not remember whom it told what. What
+//! alternative is booked for nobody, and is granted if it is taken before anything changes. What
 //! becomes of the job after that is said as of every other: it is withdrawn, starts and ends.
 
 use haggle_model::observation::DisclosedItem;

@@ -9,6 +9,9 @@
 //!       └──▶ revoked    (revoke, if processors have failed)
 //! ```
 //!
+//! A job whose checkpoints go over a network that others use may also start in its window and end behind it
+//! ([`Answer::Late`]).
+//!
 //! Which way it goes is what the request says ([`Remedy`]). That a window was kept or why it was not is
 //! taken down with it, and its user hears of everything but of another place in the window, which was
 //! never promised.
@@ -20,7 +23,7 @@ use haggle_scheduling::reservations::{Displaced, Reserve, Window};
 use rand::RngExt;
 
 use super::load::work;
-use super::{Held, HeldJob, Provider};
+use super::{Held, HeldJob, Provider, Run};
 use crate::Outbox;
 use crate::protocol::ReservationMessage;
 
@@ -103,6 +106,27 @@ impl Provider {
             },
         );
         self.displace(now, slot, cause, Answer::Shrunk, Some(start));
+    }
+
+    /// A reservation that computed no longer than planned ends behind its window, because its checkpoints took longer
+    /// than planned. Its plan was extended meanwhile, and nobody could tell how far before it was over.
+    pub(super) fn end_late(&self, now: Time, held: &mut HeldJob, run: &Run) {
+        let planned = held.to_compute();
+        let (processors, span) = (held.processors, now - run.start);
+        let Some(granted) = held.granted_mut() else { return };
+        let computes_as_planned = planned.is_none_or(|planned| run.computing <= planned);
+        if granted.deadline < now && computes_as_planned && !granted.is_broken() {
+            let (cause, answer) = (Cause::Checkpoint, Answer::Late);
+            let start = Some(run.start);
+            granted.displaced.push(Displacement {
+                at: now,
+                cause,
+                answer,
+                processors,
+                span,
+                start,
+            });
+        }
     }
 
     /// Gives back a job that waits nowhere any more.

@@ -8,7 +8,8 @@
 //!     Alternatives, or Refused                   Expired
 //! ```
 //!
-//! Whom it has told of alternatives it forgets at once: who takes one sends the job again. What becomes of
+//! A user that takes an alternative sends the job again. It is granted as long as nothing has changed, because the
+//! scheduler keeps how each alternative was found. What becomes of
 //! a window whose processors fail is in `displaced.rs`.
 
 use haggle_model::random::Stream;

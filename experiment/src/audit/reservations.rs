@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Books;
 use super::findings::Findings;
-use super::rows::{Displacement, Job, Micros, Reservation};
+use super::rows::{Attempt, Displacement, Job, Micros, Reservation};
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
     let jobs: BTreeMap<i64, &Job> = books.rows.jobs.iter().map(|it| (it.job, it)).collect();
@@ -12,8 +12,10 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     for it in &books.rows.displacements {
         displaced.entry(it.job).or_default().push(it);
     }
-    let widths: BTreeMap<i64, i64> =
-        books.rows.attempts.iter().map(|it| (it.job, it.width)).collect();
+    let mut attempts: BTreeMap<i64, Vec<&Attempt>> = BTreeMap::new();
+    for it in &books.rows.attempts {
+        attempts.entry(it.job).or_default().push(it);
+    }
     for it in &books.rows.reservations {
         let Some(job) = jobs.get(&it.job) else {
             let place = || format!("job {}", it.job);
@@ -21,12 +23,14 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
             continue;
         };
         let mine = displaced.remove(&it.job).unwrap_or_default();
+        let ran = attempts.get(&it.job).map_or(&[][..], Vec::as_slice);
         kept_or_answered(it, job, &mine, findings);
+        ends_in_time(it, job, ran, findings);
         let granted = mine.last().map_or(it.processors, |it| it.processors);
-        let held = widths.get(&it.job).filter(|_| job.started.is_some());
+        let held = ran.last().map(|it| it.width).filter(|_| job.started.is_some());
         let rule = "a reservation runs on as many processors as it was granted last";
         let place = || format!("job {}", it.job);
-        findings.expect(held.is_none_or(|&held| held == granted), rule, place);
+        findings.expect(held.is_none_or(|held| held == granted), rule, place);
     }
     for job in displaced.into_keys() {
         let place = || format!("job {job}");
@@ -63,8 +67,9 @@ fn kept_or_answered(
         || it.fixed.zip(job.started).is_none_or(|(fixed, start)| fixed == start);
     findings.expect(holds, "what is fixed moves no more", place);
     let is = |answer: &str| displaced.iter().any(|it| it.answer == answer);
-    let holds = it.broken == (is("postponed") || is("revoked"));
-    findings.expect(holds, "what is broken was postponed or revoked, and the reverse", place);
+    let holds = it.broken == (is("postponed") || is("revoked") || is("late"));
+    let rule = "what is broken was postponed, revoked or late, and the reverse";
+    findings.expect(holds, rule, place);
     let holds = is("revoked") == (job.outcome == "failed")
         && displaced.iter().rev().skip(1).all(|it| it.answer != "revoked");
     findings.expect(holds, "what was revoked is over, and what failed was revoked", place);
@@ -75,6 +80,20 @@ fn kept_or_answered(
     let times = displaced.iter().map(|it| it.time);
     let times: Vec<Micros> = [it.granted].into_iter().chain(times).chain([job.left]).collect();
     findings.expect(times.is_sorted(), "places are lost after they were granted", place);
+}
+
+/// A reservation ends in its window, or is broken. A job that computes for longer than it asked for is late by its own
+/// doing, where its provider lets it run on.
+fn ends_in_time(it: &Reservation, job: &Job, ran: &[&Attempt], findings: &mut Findings) {
+    let Some((last, before)) = ran.split_last() else { return };
+    let Some((started, finished)) = last.started.zip(last.finished) else { return };
+    let saved: Micros = before.iter().map(|it| it.saved).sum();
+    let computed = finished - started - last.checkpointing + saved;
+    let runs_on = job.limit.is_some_and(|limit| limit < computed);
+    let is_over = ["completed", "walltime_reached"].contains(&job.outcome.as_str());
+    let in_time = it.deadline.is_none_or(|deadline| finished <= deadline);
+    let holds = !is_over || it.broken || runs_on || in_time;
+    findings.expect(holds, "what is granted ends in its window", || format!("job {}", it.job));
 }
 
 /// What is said to have failed or been closed when a place was lost was.

@@ -21,6 +21,7 @@ pub(super) struct Job {
     pub(super) provider: Option<String>,
     pub(super) is_bag: bool,
     pub(super) is_moldable: bool,
+    pub(super) is_iterative: bool,
     pub(super) width: i64,
     pub(super) attempts: i64,
     pub(super) submitted: Micros,
@@ -34,6 +35,8 @@ pub(super) struct Job {
     pub(super) turnaround: Option<Micros>,
     pub(super) bounded_slowdown: Option<f64>,
     pub(super) promised: Option<Micros>,
+    /// How long it may compute where it is.
+    pub(super) limit: Option<Micros>,
     pub(super) workflow: Option<i64>,
     /// Its number in that.
     pub(super) task: Option<i64>,
@@ -298,6 +301,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
         "workflow",
         "task",
         "counted",
+        "provider_walltime",
     ];
     read(run, Table::Jobs, &names, |row| {
         Ok(Job {
@@ -308,6 +312,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
             provider: row.maybe_text("provider")?,
             is_bag: ["bag", "spread", "iterative", "phased"].contains(&row.text("shape")?.as_str()),
             is_moldable: row.text("shape")? == "moldable",
+            is_iterative: row.text("shape")? == "iterative",
             width: row.integer("requested_number_of_resources")?,
             attempts: row.integer("attempts")?,
             submitted: row.time("submission_time")?,
@@ -321,6 +326,7 @@ fn jobs(run: &RunReader) -> Result<Vec<Job>, ResultsError> {
             turnaround: row.maybe_time("turnaround_time")?,
             bounded_slowdown: row.maybe_real("bounded_slowdown")?,
             promised: row.maybe_time("promised_finish_time")?,
+            limit: row.maybe_time("provider_walltime")?,
             workflow: row.maybe_integer("workflow")?,
             task: row.maybe_integer("task")?,
             counted: row.integer("counted")? != 0,

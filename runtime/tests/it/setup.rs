@@ -168,6 +168,7 @@ impl Setup {
             remappable: 1_000_000,
             fill: FillRule::default(),
             part_min: 1,
+            parts: None,
             choice: RemapRule::default(),
             overhead: Law::Constant(f64::from(overhead)),
             overhead_max: 25,

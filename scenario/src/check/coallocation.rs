@@ -32,6 +32,17 @@ impl Check<'_> {
         if metascheduler.transaction().is_some() {
             return self.check_protocol(path, metascheduler, names);
         }
+        let parts = metascheduler.coallocation.as_ref().and_then(|it| it.parts);
+        let providers = names.copies_meant(&metascheduler.providers).len();
+        if let Some(parts) = parts.filter(|&parts| parts as usize > providers) {
+            self.report(
+                &at.key("parts"),
+                format!("metascheduler \"{name}\" divides jobs over {parts} providers, and has {providers}"),
+                "no job can be placed",
+                "write a number that is no greater than that of its providers, or add a [[provider]]"
+                    .to_owned(),
+            );
+        }
         let crashes = self.scenario.crashing().any(|it| it == name);
         if crashes {
             self.report(

@@ -39,6 +39,12 @@ pub struct Coallocation {
     /// is refused.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub part_min: u32,
+    /// Over exactly how many providers each job is divided, also where it moves: as evenly as their free processors
+    /// allow. A job that is too narrow for so many parts is refused. Without it, a job runs at one provider if that has
+    /// room, and else over as many as it takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2, max = 1000))]
+    pub parts: Option<u32>,
     /// By how many percent a job takes longer on several providers than on one, drawn for each job
     /// and rounded to whole percents.
     pub overhead: Law,
@@ -58,6 +64,7 @@ impl Default for Coallocation {
             trials: TRIALS,
             fill: FillRule::default(),
             part_min: 1,
+            parts: None,
             overhead: Law::Poisson { mean: 20.0 },
             overhead_max: 25,
         }

@@ -2,7 +2,7 @@
 
 use haggle_model::Time;
 
-use super::{Allocation, Demand, Together};
+use super::{Allocation, Demand, Together, divide_over};
 
 haggle_model::words! {
     /// Which provider gives first to a job on several.
@@ -17,7 +17,8 @@ haggle_model::words! {
 }
 
 /// Earliest start of a job from `now` on: at one provider alone if one has room then, the first in
-/// turn from `first` on, else over several. `None` if there is none.
+/// turn from `first` on, else over several; over as many as the job is to be divided over, if that is said. `None` if
+/// there is none.
 ///
 /// Room grows where a step begins, so that only these times and the first one are tried.
 pub fn earliest_common_start(
@@ -29,7 +30,7 @@ pub fn earliest_common_start(
 ) -> Option<Allocation> {
     // What many have been placed before leave for one of its size begins far behind.
     let from = match demand.earliest <= now {
-        true => free.not_before(demand.processors, demand.lasts(1), now),
+        true => free.not_before(demand.processors, demand.shortest(), now),
         false => demand.earliest,
     };
     earliest_between(free, demand, first, fill, from, Time::FOREVER)
@@ -44,7 +45,7 @@ pub(super) fn earliest_between(
     from: Time,
     until: Time,
 ) -> Option<Allocation> {
-    let (processors, span) = (demand.processors, demand.lasts(1));
+    let (processors, span) = (demand.processors, demand.shortest());
     let mut start = free.earliest_chance(processors, span, from, until)?;
     loop {
         let found =
@@ -75,6 +76,9 @@ pub(super) fn earliest_alone(
 
 /// The whole job at one provider, from `start` on.
 fn alone(free: &Together, demand: &Demand, first: usize, start: Time) -> Option<Allocation> {
+    if demand.parts.is_some() {
+        return None;
+    }
     let span = demand.lasts(1);
     let has_room = |&place: &usize| free.min_free(place, start, start + span) >= demand.processors;
     let place = in_turn(free.len(), first).find(has_room)?;
@@ -95,9 +99,13 @@ fn spread(
     if fill == FillRule::LargestFirst {
         room.sort_by_key(|&(_, free)| std::cmp::Reverse(free));
     }
+    let least = demand.part_min.max(1);
+    if let Some(count) = demand.parts {
+        let parts = divide_over(count as usize, demand.processors, least, &room)?;
+        return in_time(demand, Allocation { start, span, parts });
+    }
     let mut left = demand.processors;
     let mut parts = Vec::new();
-    let least = demand.part_min.max(1);
     for (place, free) in room {
         let most = free.min(left);
         let rest = left - most;

@@ -1,5 +1,7 @@
 //! A job in parts of about one size.
 
+use std::cmp::Reverse;
+
 /// As many processors as evenly as possible, by the places of providers from `first` on, who get
 /// what is left over. Nobody gets none.
 pub fn divide(processors: u32, providers: usize, first: usize) -> Vec<(usize, u32)> {
@@ -11,9 +13,76 @@ pub fn divide(processors: u32, providers: usize, first: usize) -> Vec<(usize, u3
     (0..providers).map(part).filter(|&(_, part)| part > 0).collect()
 }
 
+/// A job in exactly `count` parts of at least `least` processors each, by the places of providers in ascending order.
+///
+/// `room` says which provider has how many free processors, those that are to give first at the front: the first of
+/// them take part with which the job finds room. Its parts are as equal as their free processors allow. `None` if there
+/// is no room, or the job is too narrow.
+pub(super) fn divide_over(
+    count: usize,
+    processors: u32,
+    least: u32,
+    room: &[(usize, u32)],
+) -> Option<Vec<(usize, u32)>> {
+    if u64::from(processors) < count as u64 * u64::from(least) {
+        return None;
+    }
+    let room: Vec<(usize, u32)> = room.iter().copied().filter(|it| it.1 >= least).collect();
+    let mut chosen: Vec<(usize, u32)> = Vec::with_capacity(count);
+    for (at, &provider) in room.iter().enumerate() {
+        let missing = count - chosen.len();
+        if missing == 0 {
+            break;
+        }
+        let sum = |of: &[(usize, u32)]| of.iter().map(|it| u64::from(it.1)).sum::<u64>();
+        let with = sum(&chosen) + u64::from(provider.1);
+        if with + most_of(missing - 1, &room[at + 1..])? >= u64::from(processors) {
+            chosen.push(provider);
+        }
+    }
+    if chosen.len() < count {
+        return None;
+    }
+    // The one with least room gives first, so that the others share what it has too few for.
+    chosen.sort_unstable_by_key(|&(place, free)| (free, Reverse(place)));
+    let mut left = processors;
+    for (providers, part) in (1..=count as u32).rev().zip(&mut chosen) {
+        part.1 = part.1.min(left / providers);
+        left -= part.1;
+    }
+    chosen.sort_unstable();
+    Some(chosen)
+}
+
+/// Free processors of the `count` providers that have most; `None` if there are fewer providers.
+fn most_of(count: usize, room: &[(usize, u32)]) -> Option<u64> {
+    let mut free: Vec<u32> = room.iter().map(|it| it.1).collect();
+    free.sort_unstable_by_key(|&free| Reverse(free));
+    free.get(..count).map(|most| most.iter().copied().map(u64::from).sum())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::divide;
+    use super::{divide, divide_over};
+
+    #[test]
+    fn a_job_is_divided_over_exactly_so_many() {
+        let over = |count, processors, least, free: &[u32]| {
+            let room: Vec<(usize, u32)> = free.iter().copied().enumerate().collect();
+            divide_over(count, processors, least, &room)
+        };
+        assert_eq!(over(2, 8, 1, &[8, 8, 8]), Some(vec![(0, 4), (1, 4)]));
+        assert_eq!(over(2, 7, 1, &[8, 8]), Some(vec![(0, 4), (1, 3)]));
+        // As equal as possible, and the first two with which there is room.
+        assert_eq!(over(2, 8, 1, &[1, 2, 7]), Some(vec![(0, 1), (2, 7)]));
+        assert_eq!(over(2, 8, 2, &[1, 2, 7]), Some(vec![(1, 2), (2, 6)]));
+        assert_eq!(over(3, 9, 1, &[2, 9, 9, 9]), Some(vec![(0, 2), (1, 4), (2, 3)]));
+        assert_eq!(over(3, 9, 1, &[2, 2, 9]), Some(vec![(0, 2), (1, 2), (2, 5)]));
+        assert_eq!(over(2, 9, 1, &[4, 4, 4]), None, "too little room at two");
+        assert_eq!(over(2, 1, 1, &[4, 4]), None, "too narrow");
+        assert_eq!(over(2, 5, 3, &[4, 4]), None, "too narrow for parts of three");
+        assert_eq!(over(3, 3, 1, &[4, 4]), None, "two providers");
+    }
 
     #[test]
     fn a_job_is_divided_evenly_and_nobody_gets_none() {

@@ -124,7 +124,7 @@ pub fn improve(
     };
     let remaps = moves == CoallocationPolicy::ShiftRemap;
     let remapped = remaps.then(remap).flatten();
-    let tries_alone = remaps && choice == RemapRule::EarliestCompletion;
+    let tries_alone = remaps && choice == RemapRule::EarliestCompletion && demand.parts.is_none();
     let alone = tries_alone.then(|| earliest_alone(free, demand, first, now)).flatten();
     let merit = |it: &Allocation| (it.completion(), it.parts.len());
     // Among equals the first counts: who moves has a reason.

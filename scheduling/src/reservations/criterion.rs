@@ -1,4 +1,7 @@
 //! In which order waiting reservations are planned again when one more comes.
+//!
+//! The criterion orders the reservations with a deadline among themselves. Jobs without a deadline come behind all
+//! of them, in the order of submission: they can wait, so a reservation is never refused for their sake.
 
 use std::cmp::Reverse;
 
@@ -25,14 +28,20 @@ haggle_model::words! {
 }
 
 impl Criterion {
-    /// Puts bookings in this order, whatever order they are in; `draw` is asked for a number
-    /// below its argument.
+    /// Puts bookings in this order, jobs without a deadline last, whatever order they are in; `draw` is asked for a
+    /// number below its argument.
     pub(super) fn sort(
         self,
         bookings: &mut [Booking],
         now: Time,
         draw: &mut dyn FnMut(usize) -> usize,
     ) {
+        self.sort_all(bookings, now, draw);
+        let behind = |it: &Booking| (it.request.submitted, it.id);
+        bookings.sort_by_key(|it| (!it.has_deadline()).then(|| behind(it)));
+    }
+
+    fn sort_all(self, bookings: &mut [Booking], now: Time, draw: &mut dyn FnMut(usize) -> usize) {
         let first = |it: &Booking| (it.request.submitted, it.id);
         match self {
             Criterion::Fifo => bookings.sort_unstable_by_key(first),
@@ -68,7 +77,9 @@ mod tests {
     use crate::scheduler::Slot;
 
     /// Submitted, processors, span, ready time, deadline.
-    const TABLE: [(i64, u32, i64, Option<i64>, i64); 5] = [
+    type Row = (i64, u32, i64, Option<i64>, i64);
+
+    const TABLE: [Row; 5] = [
         (10, 4, 50, Some(120), 200),
         (20, 8, 20, Some(150), 170),
         (30, 2, 200, None, 400),
@@ -77,7 +88,15 @@ mod tests {
     ];
 
     fn sorted(criterion: Criterion, draw: &mut dyn FnMut(usize) -> usize) -> String {
-        let booking = |(id, (submitted, processors, span, ready, deadline)): (u64, _)| {
+        sorted_rows(criterion, &TABLE, draw)
+    }
+
+    fn sorted_rows(
+        criterion: Criterion,
+        table: &[Row],
+        draw: &mut dyn FnMut(usize) -> usize,
+    ) -> String {
+        let booking = |(id, &(submitted, processors, span, ready, deadline)): (u64, &Row)| {
             let time = Time::from_micros;
             let window = Window { ready: Option::map(ready, time), deadline: time(deadline) };
             let request = Reserve {
@@ -93,7 +112,7 @@ mod tests {
             Booking { request, id, start: Time::ZERO }
         };
         // In whatever order they were before.
-        let mut bookings: Vec<Booking> = (0..).zip(TABLE).map(booking).collect();
+        let mut bookings: Vec<Booking> = (0..).zip(table).map(booking).collect();
         bookings.rotate_left(2);
         criterion.sort(&mut bookings, Time::from_micros(100), draw);
         bookings.iter().map(|it| char::from(b'A' + it.id as u8)).collect()
@@ -106,6 +125,19 @@ mod tests {
         assert_eq!(by(Criterion::Bjf), "CABDE");
         assert_eq!(by(Criterion::Lff), "BAECD");
         assert_eq!(by(Criterion::Edf), "BAEDC");
+    }
+
+    /// The first job of the table is the first in the orders of arrival and is large: without a deadline it is last.
+    #[test]
+    fn jobs_without_a_deadline_come_last_in_every_order() {
+        let forever = Time::FOREVER.as_micros();
+        let mut table = TABLE;
+        (table[0].4, table[2].4) = (forever, forever);
+        for criterion in Criterion::ALL {
+            let order = sorted_rows(criterion, &table, &mut |below| below / 2);
+            let last: String = order.chars().skip(3).collect();
+            assert_eq!(last, "AC", "{criterion:?}: {order}");
+        }
     }
 
     #[test]

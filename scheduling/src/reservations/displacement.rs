@@ -1,8 +1,8 @@
 //! Who loses its place when the machine changes, and gets another one.
 //!
 //! A window is promised, and not a place in it. So who is hit by processors that fail, jobs that run on or
-//! maintenance gets the first place in its window that all others leave; if there is none, what its
-//! user [wants](Remedy) then.
+//! maintenance gets the first place in its window that all other reservations leave; if there is none, what its
+//! user [wants](Remedy) then. Jobs without a deadline go aside for reservations.
 
 use haggle_model::Time;
 use haggle_model::reservation::Remedy;
@@ -11,9 +11,8 @@ use super::{Booking, Displaced, Reservations, Reserve};
 use crate::plan::Plan;
 
 impl Reservations {
-    /// Makes a `change` of the machine, and places again who is hit by it, in the order of planned
-    /// starts: within its window while there is room, and when all these have their places, those who
-    /// can wait behind it as early as there is any. If processors fail, who is to be given back then
+    /// Makes a `change` of the machine, and places again the bookings that it hits: first those with a deadline,
+    /// then jobs without one, beside what is left. If processors fail, a reservation that is to be given back then
     /// gets no other place.
     pub(super) fn plan_around(&mut self, now: Time, fails: bool, change: impl FnOnce(&mut Plan)) {
         self.plan.profile_from(now);
@@ -23,8 +22,22 @@ impl Reservations {
             profile.remove(from, booking.end(), booking.request.processors);
         }
         change(&mut self.plan);
+        self.offers.forget();
+        let told = self.displaced.len();
+        let (reservations, others): (Vec<Booking>, Vec<Booking>) =
+            std::mem::take(&mut self.waiting).into_iter().partition(Booking::has_deadline);
+        self.place_around(now, fails, reservations);
+        self.place_around(now, fails, others);
+        // A request that is made anew may move the others, so that it is the last to be answered.
+        self.displaced[told..].sort_by_key(|(_, it)| matches!(it, Displaced::Out(_)));
+        self.given_back = true;
+    }
+
+    /// Places bookings in the order of planned starts: within their windows while there is room. When all these have
+    /// their places, those that can wait behind their windows get the earliest place there is.
+    fn place_around(&mut self, now: Time, fails: bool, bookings: Vec<Booking>) {
         let mut late = Vec::new();
-        for booking in self.keep_places(now) {
+        for booking in self.keep_places(now, bookings) {
             let Reserve { processors, span, window, remedy, .. } = booking.request;
             let (from, latest) = (window.earliest(now), window.latest_start(span));
             let seeks = !fails || remedy != Remedy::Revoke;
@@ -41,31 +54,26 @@ impl Reservations {
         }
         for booking in late {
             match booking.request.remedy {
-                _ if booking.request.window.deadline == Time::FOREVER => {
-                    self.postpone(now, booking)
-                }
+                _ if !booking.has_deadline() => self.postpone(now, booking),
                 Remedy::Postpone => self.postpone(now, booking),
                 Remedy::Substitute | Remedy::Shrink | Remedy::Revoke => self.take_out(booking),
             }
         }
-        self.given_back = true;
     }
 
-    /// Books again who can stay where it is, one after the other as they are to start, and takes out
+    /// Books the bookings again that can stay where they are, one after the other as they are to start, and returns
     /// the others.
-    fn keep_places(&mut self, now: Time) -> Vec<Booking> {
-        self.waiting.sort_unstable_by_key(Booking::by_start);
-        let Reservations { plan, waiting, .. } = self;
-        let profile = plan.profile_mut();
-        waiting
-            .extract_if(.., |booking| {
-                let stays = now <= booking.start && booking.fits(profile);
-                if stays {
-                    profile.add(booking.start, booking.end(), booking.request.processors);
-                }
-                !stays
-            })
-            .collect()
+    fn keep_places(&mut self, now: Time, mut bookings: Vec<Booking>) -> Vec<Booking> {
+        bookings.sort_unstable_by_key(Booking::by_start);
+        let mut hit = Vec::new();
+        for booking in bookings {
+            if now <= booking.start && booking.fits(self.plan.profile()) {
+                self.book(booking);
+            } else {
+                hit.push(booking);
+            }
+        }
+        hit
     }
 
     fn book(&mut self, booking: Booking) {
@@ -82,7 +90,7 @@ impl Reservations {
             .profile()
             .earliest_or_never(processors, span, window.earliest(now))
             .expect("what waits fits the whole machine");
-        if window.deadline < Time::FOREVER {
+        if booking.has_deadline() {
             booking.request.window.deadline = booking.end().min(Time::FOREVER);
             booking.request.fix_at = None;
             self.displaced.push((slot, Displaced::Postponed(booking.start)));

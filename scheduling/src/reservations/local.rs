@@ -40,7 +40,9 @@ impl Granting for Reservations {
         alternative: Alternative,
         draw: &mut dyn FnMut(usize) -> usize,
     ) -> Option<Granted> {
-        let granted = self.admit(now, &request.at(alternative), &[], None, draw)?;
+        let offered = self.admit_offered(now, request, alternative);
+        let anew = || self.admit(now, &request.at(alternative), &[], None, draw);
+        let granted = offered.or_else(anew)?;
         Some(Granted { alternative: Some(alternative), ..granted })
     }
 
@@ -52,6 +54,7 @@ impl Granting for Reservations {
         self.catch_up(now);
         let place = self.place(slot)?;
         self.waiting[place].fix();
+        self.offers.forget();
         Some(self.waiting[place].start)
     }
 
@@ -124,6 +127,7 @@ impl LocalScheduler for Reservations {
         let Some(place) = self.place(slot) else { return false };
         let Booking { request, start, .. } = self.waiting.remove(place);
         let end = start + request.span;
+        self.offers.forget();
         self.plan.profile_mut().remove(start.max(now), end, request.processors);
         self.given_back = true;
         true

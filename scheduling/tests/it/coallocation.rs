@@ -337,6 +337,7 @@ fn demand(now: i64, job: &Job) -> Demand {
         span: span(job.estimate),
         overhead: job.overhead as u32,
         part_min: 1,
+        parts: None,
         earliest: at(now),
         deadline: None,
     }
@@ -372,8 +373,15 @@ fn the_earliest_common_start_is_filled_in_turn() {
         (8, 3, [3, 4], 10, [[4, 3, 1], [3, 3, 2], [4, 2, 2]]),
     ] {
         let (span, overhead) = (span(time), 25);
-        let demand =
-            Demand { processors, span, overhead, part_min: 1, earliest: at(0), deadline: None };
+        let demand = Demand {
+            processors,
+            span,
+            overhead,
+            part_min: 1,
+            parts: None,
+            earliest: at(0),
+            deadline: None,
+        };
         assert_eq!([demand.lasts(1), demand.lasts(2)].map(Span::as_micros), lasts);
         for (turn, parts) in turns.into_iter().enumerate() {
             let found = earliest_common_start(&free, &demand, turn, FillRule::InTurn, at(0));
@@ -392,6 +400,7 @@ fn the_largest_can_give_first() {
         span: span(4),
         overhead: 25,
         part_min: 1,
+        parts: None,
         earliest: at(0),
         deadline: None,
     };
@@ -408,8 +417,15 @@ fn no_part_is_smaller_than_the_least() {
     let free = three_providers();
     let place = |processors, part_min, turn| {
         let (span, overhead) = (span(6), 25);
-        let demand =
-            Demand { processors, span, overhead, part_min, earliest: at(0), deadline: None };
+        let demand = Demand {
+            processors,
+            span,
+            overhead,
+            part_min,
+            parts: None,
+            earliest: at(0),
+            deadline: None,
+        };
         let found = earliest_common_start(&free, &demand, turn, FillRule::InTurn, at(0))?;
         Some((found.start.as_micros(), [0, 1, 2].map(|place| found.at(place))))
     };
@@ -426,7 +442,15 @@ fn who_cannot_be_done_in_time_has_no_start() {
     let by = |deadline| {
         let (processors, span, overhead) = (3, span(4), 25);
         let deadline = Some(at(deadline));
-        let demand = Demand { processors, span, overhead, part_min: 1, earliest: at(0), deadline };
+        let demand = Demand {
+            processors,
+            span,
+            overhead,
+            part_min: 1,
+            parts: None,
+            earliest: at(0),
+            deadline,
+        };
         earliest_common_start(&free, &demand, 0, FillRule::InTurn, at(0))
     };
     assert_eq!(by(5).map(|it| it.start), Some(at(0)));
@@ -599,7 +623,7 @@ proptest! {
             prop_assert_eq!(&known(&together), &free);
         }
         let demand = Demand {
-            processors, span: span(time), overhead: 0, part_min: 1, earliest: at(0), deadline: None,
+            processors, span: span(time), overhead: 0, part_min: 1, parts: None, earliest: at(0), deadline: None,
         };
         let found = earliest_common_start(&together, &demand, 0, FillRule::InTurn, at(0));
         let room = |start: i64| -> u32 {

@@ -75,6 +75,7 @@ impl ObviousReservations {
             Criterion::Lff => list.sort_by_key(|job| job.latest() - job.from(now)),
             Criterion::Edf => list.sort_by_key(|job| job.deadline),
         }
+        list.sort_by_key(|job| (job.deadline >= FOREVER).then_some((job.submitted, job.id)));
     }
 
     /// Places all from `k` on; who fails.
@@ -88,6 +89,13 @@ impl ObviousReservations {
         None
     }
 
+    /// A job without a window takes the first place that all others leave.
+    pub(crate) fn submit(&mut self, now: i64, job: Job) {
+        let start = self.first_fit(now, &job, &self.waiting).expect("there is room some time");
+        self.waiting.push(Job { id: self.asked, start, ..job });
+        self.asked += 1;
+    }
+
     /// Start and the alternative taken, if any.
     pub(crate) fn ask(
         &mut self,
@@ -97,6 +105,55 @@ impl ObviousReservations {
         accepts: Option<u32>,
         draw: &mut dyn FnMut(usize) -> usize,
     ) -> Option<(i64, Option<Other>)> {
+        let mut first = None;
+        let threshold = self.threshold.min(accepts);
+        let id = self.attempts(now, job, sizes, threshold, draw, &mut |option, list| {
+            first = Some((option, list.to_vec()));
+            true
+        });
+        let (option, list) = first?;
+        self.waiting = list;
+        Some((self.start_of(id), option))
+    }
+
+    /// Alternatives, nearest first, each with the plan in which it was found.
+    pub(crate) fn offers(
+        &mut self,
+        now: i64,
+        job: Job,
+        sizes: &[Size],
+        most: usize,
+        draw: &mut dyn FnMut(usize) -> usize,
+    ) -> Vec<(Other, Vec<Job>)> {
+        let mut found: Vec<(Other, Vec<Job>)> = Vec::new();
+        if self.threshold.is_none() {
+            return found;
+        }
+        self.attempts(now, job, sizes, self.threshold, draw, &mut |option, list| {
+            if let Some(option) = option.filter(|it| found.iter().all(|(other, _)| other != it)) {
+                found.push((option, list.to_vec()));
+            }
+            found.len() >= most
+        });
+        found.sort_by_key(|&(option, _)| option);
+        found
+    }
+
+    fn start_of(&self, id: u64) -> i64 {
+        self.waiting.iter().find(|other| other.id == id).expect("it waits").start
+    }
+
+    /// One plan after the other in which everybody has a place, until these are enough; says what number the
+    /// newcomer has.
+    fn attempts(
+        &mut self,
+        now: i64,
+        job: Job,
+        sizes: &[Size],
+        threshold: Option<u32>,
+        draw: &mut dyn FnMut(usize) -> usize,
+        enough: &mut dyn FnMut(Option<Other>, &[Job]) -> bool,
+    ) -> u64 {
         let job = Job { id: self.asked, ..job };
         self.asked += 1;
         let saved = self.waiting.clone();
@@ -110,21 +167,15 @@ impl ObviousReservations {
                 job.start = before.map_or(job.start, |it| it.start);
             }
         };
-        let threshold = self.threshold.min(accepts);
-        let granted = match self.pass(now, &mut list, k) {
-            None => Some(None),
-            Some(i) => {
-                restore(&mut list);
-                let itself = i == k;
-                if !itself {
-                    list.swap(i, k);
-                }
-                self.second(now, &mut list, (job, sizes), i, itself, threshold, &restore)
-            }
-        }?;
-        let start = list.iter().find(|other| other.id == job.id).expect("there").start;
-        self.waiting = list;
-        Some((start, granted))
+        let failed = self.pass(now, &mut list, k);
+        if failed.is_none() && enough(None, &list) {
+            return job.id;
+        }
+        restore(&mut list);
+        let i = failed.unwrap_or(k);
+        list.swap(i, k);
+        self.second(now, &mut list, (job, sizes), i, i == k, threshold, &restore, enough);
+        job.id
     }
 
     #[expect(clippy::too_many_arguments, reason = "as it is written down")]
@@ -137,7 +188,8 @@ impl ObviousReservations {
         original_tested: bool,
         threshold: Option<u32>,
         restore: &dyn Fn(&mut [Job]),
-    ) -> Option<Option<Other>> {
+        enough: &mut dyn FnMut(Option<Other>, &[Job]) -> bool,
+    ) {
         let mut options: Vec<Option<Other>> = Vec::new();
         if !original_tested {
             options.push(None);
@@ -151,19 +203,18 @@ impl ObviousReservations {
                 (list[k].ready, list[k].deadline) = (Some(start), completion);
                 (list[k].processors, list[k].span) = (processors, completion - start);
             }
-            match self.pass(now, list, k) {
-                None => return Some(option),
-                Some(i) => {
-                    restore(list);
-                    list[k] = job;
-                    if i != k {
-                        list.swap(i, k);
-                        return self.second(now, list, (job, sizes), i, false, threshold, restore);
-                    }
-                }
+            let failed = self.pass(now, list, k);
+            if failed.is_none() && enough(option, list) {
+                return;
+            }
+            restore(list);
+            list[k] = job;
+            if let Some(i) = failed.filter(|&i| i != k) {
+                list.swap(i, k);
+                let newcomer = (job, sizes);
+                return self.second(now, list, newcomer, i, false, threshold, restore, enough);
             }
         }
-        None
     }
 
     /// On each number of processors: in the window at the first fit, unless that was asked for; and

@@ -266,6 +266,101 @@ fn a_job_without_a_window_goes_aside() {
     assert_eq!((started(&mut queue, 2), planned(&queue, 1)), (vec![], Some(15)));
 }
 
+/// Two jobs without a window wait for 400 to 501, and for behind that. A reservation for just that time is granted
+/// under every criterion, also where these jobs were submitted first, or are larger, or may not start for ever
+/// because a job without a limit is ahead of them.
+#[test]
+fn a_job_without_a_window_keeps_no_reservation_out() {
+    for criterion in Criterion::ALL {
+        for forever in [false, true] {
+            let mut queue = queue(5, criterion, None);
+            let mut draw = |below: usize| below / 2;
+            let mut ask = |queue: &mut Reservations, now, request: &Reserve| {
+                queue.ask(at(now), request, &[], &mut draw).map(|granted| granted.start.as_micros())
+            };
+            let granted = ask(&mut queue, 0, &reserve(0, 0, (4, 400), Some(0), 400));
+            assert_eq!(granted, Some(0));
+            queue.submit(at(0), request(1, 4, 101));
+            let behind = Request { span: (!forever).then(|| span(90)), ..request(2, 2, 90) };
+            queue.submit(at(0), behind);
+            queue.submit(at(0), request(3, 5, 10));
+            assert_eq!(planned(&queue, 1), Some(400));
+            let granted = ask(&mut queue, 10, &reserve(4, 10, (5, 50), Some(400), 450));
+            assert_eq!(granted, Some(400), "{criterion:?}");
+            assert!(planned(&queue, 1).is_some_and(|start| start >= 450), "{criterion:?}");
+        }
+    }
+}
+
+/// One of two processors fails at 5. A reservation keeps its place, and the job without a window that was to start
+/// before it goes aside.
+#[test]
+fn a_job_without_a_window_goes_aside_where_processors_fail() {
+    let mut queue = queue(2, Criterion::Edf, None);
+    assert_eq!(ask(&mut queue, 0, &reserve(0, 0, (1, 10), Some(0), 10)), Some(0));
+    assert_eq!(ask(&mut queue, 0, &reserve(1, 0, (1, 10), Some(0), 10)), Some(0));
+    assert_eq!(started(&mut queue, 0), [0, 1]);
+    queue.submit(at(0), request(2, 1, 10));
+    assert_eq!(ask(&mut queue, 0, &reserve(3, 0, (1, 3), Some(12), 15)), Some(12));
+    assert_eq!(planned(&queue, 2), Some(10));
+    queue.failed(at(5), 1, &[Killed { slot: Slot(1), processors: 1, planned_end: at(10) }]);
+    assert_eq!((planned(&queue, 2), planned(&queue, 3)), (Some(15), Some(12)));
+    assert!(displaced(&mut queue).iter().all(|&(slot, _)| slot == 2));
+}
+
+/// Biggest job first, 16 processors: submit, processors, time, ready time, deadline. The last one finds no room in its
+/// window, and is offered 857 by a plan in which the third moves from 884 to 966. Taken at once it gets that; jobs
+/// without a window that come in the meantime change nothing.
+#[test]
+fn an_alternative_that_was_offered_is_granted_on_an_unchanged_plan() {
+    let table = [
+        (22, 5, 45, 112, 157),
+        (42, 14, 84, 42, 347),
+        (50, 3, 139, 884, 1305),
+        (57, 11, 100, 757, 857),
+        (87, 16, 109, 850, 959),
+    ];
+    let request_of = |slot: usize| {
+        let (submitted, processors, time, ready, by) = table[slot];
+        reserve(slot as u32, submitted, (processors, time), Some(ready), by)
+    };
+    for comes in [false, true] {
+        let mut queue = queue(16, Criterion::Bjf, Some(50));
+        for slot in 0..4 {
+            assert!(ask(&mut queue, table[slot].0, &request_of(slot)).is_some());
+        }
+        let newcomer = request_of(4);
+        assert_eq!(ask(&mut queue, 87, &newcomer), None);
+        let offered = queue.alternatives(at(87), &newcomer, &[], 5, &mut no_draw);
+        assert_eq!(offered.first().map(|it| it.start), Some(at(857)));
+        assert_eq!(planned(&queue, 2), Some(884));
+        if comes {
+            queue.submit(at(88), request(9, 16, 700));
+        }
+        // It is known by what it asks for, whatever slot it gets.
+        let again = Reserve { slot: Slot(7), ..newcomer };
+        let taken = queue.take(at(89), &again, offered[0], &mut no_draw);
+        assert_eq!(taken.map(|it| (it.start, it.alternative)), Some((at(857), Some(offered[0]))));
+        assert_eq!((planned(&queue, 7), planned(&queue, 2)), (Some(857), Some(966)));
+    }
+}
+
+/// A job without a window that has started since leaves no room for what was offered: the plan has changed.
+#[test]
+fn an_alternative_is_lost_when_others_have_taken_its_place() {
+    let mut queue = queue(1, Criterion::Edf, Some(200));
+    assert_eq!(ask(&mut queue, 0, &reserve(0, 0, (1, 10), Some(10), 20)), Some(10));
+    let newcomer = reserve(1, 0, (1, 10), Some(12), 22);
+    let offered = queue.alternatives(at(0), &newcomer, &[], 5, &mut no_draw);
+    let starts: Vec<i64> = offered.iter().map(|it| it.start.as_micros()).collect();
+    assert_eq!(starts, [20, 0]);
+    queue.submit(at(0), request(2, 1, 5));
+    assert_eq!(started(&mut queue, 0), [2]);
+    assert_eq!(queue.take(at(1), &newcomer, offered[1], &mut no_draw), None);
+    let taken = queue.take(at(1), &newcomer, offered[0], &mut no_draw);
+    assert_eq!(taken.map(|it| it.start), Some(at(20)));
+}
+
 /// What runs over its plan pushes others about within their windows, and breaks those that have
 /// no room left; who is hit keeps what it has from then on.
 #[test]
@@ -398,8 +493,21 @@ pub(crate) fn asked() -> impl Strategy<Value = Vec<Asked>> {
     })
 }
 
+/// How users get alternatives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Taking {
+    /// With the request.
+    AtOnce,
+    /// They are offered some, and take one of them.
+    OfOffers,
+}
+
 /// Both worlds side by side, tick by tick.
-fn compare(config: ReservationConfig, asked: &[Asked]) -> Result<(), TestCaseError> {
+fn compare(
+    config: ReservationConfig,
+    taking: Taking,
+    asked: &[Asked],
+) -> Result<(), TestCaseError> {
     let capacity = 5;
     let mut fast = Reservations::new(capacity, config);
     let mut slow = ObviousReservations {
@@ -458,8 +566,32 @@ fn compare(config: ReservationConfig, asked: &[Asked]) -> Result<(), TestCaseErr
             };
             let other = |&(processors, time): &(u32, i64)| Size { processors, span: span(time) };
             let others_fast: Vec<Size> = others.iter().map(other).collect();
-            let found = fast.ask(at(now), &request, &others_fast, &mut fast_draw);
-            let expected = slow.ask(now, *job, others, *accepts, &mut slow_draw);
+            if job.ready.is_none() && job.deadline == FOREVER {
+                fast.submit(at(now), self::request(job.slot, job.processors, job.span));
+                slow.submit(now, Job { fix_at: None, ..*job });
+                slow.fix_due(now);
+                accepted.push((next, Window::ANY));
+                next += 1;
+                continue;
+            }
+            let accepts = accepts.filter(|_| taking == Taking::AtOnce);
+            let request = Reserve { accepts, ..request };
+            let mut found = fast.ask(at(now), &request, &others_fast, &mut fast_draw);
+            let mut expected = slow.ask(now, *job, others, accepts, &mut slow_draw);
+            if taking == Taking::OfOffers && found.is_none() && expected.is_none() {
+                let offered = fast.alternatives(at(now), &request, &others_fast, 4, &mut fast_draw);
+                let mut offers = slow.offers(now, *job, others, 4, &mut slow_draw);
+                let starts = |it: &Alternative| it.start.as_micros();
+                let expected_starts: Vec<i64> = offers.iter().map(|it| it.0.3).collect();
+                prop_assert_eq!(offered.iter().map(starts).collect::<Vec<_>>(), expected_starts);
+                if !offers.is_empty() {
+                    let which = job.slot as usize % offers.len();
+                    found = fast.take(at(now), &request, offered[which], &mut no_draw);
+                    let (option, plan) = offers.swap_remove(which);
+                    slow.waiting = plan;
+                    expected = Some((option.3, Some(option)));
+                }
+            }
             slow.fix_due(now);
             let seen = found.map(|Granted { start, alternative }| {
                 let other = |it: Alternative| {
@@ -508,6 +640,32 @@ fn compare(config: ReservationConfig, asked: &[Asked]) -> Result<(), TestCaseErr
     Ok(())
 }
 
+/// So many wait at once that searches begin where others have ended; all windows are long, and some begin late.
+#[test]
+fn deep_queues_decide_as_defined() {
+    let mut state = 5;
+    let mut draw = |below: i64| {
+        state = haggle_model::random::splitmix(state);
+        (state % below as u64) as i64
+    };
+    let one = |slot: u32| {
+        let at = i64::from(slot) / 8;
+        let (processors, span) = (1 + draw(5) as u32, 1 + draw(9));
+        let ready = (draw(4) == 0).then(|| at + draw(60));
+        let deadline = ready.unwrap_or(at) + span + draw(500);
+        let (id, submitted, fix_at, start) = (0, at, None, at);
+        let job = Job { slot, id, submitted, processors, span, ready, deadline, fix_at, start };
+        let (remedy, accepts) = (Remedy::Postpone, Some(100));
+        Asked { at, job, sizes: vec![], percent: 100, remedy, accepts, cancelled: None }
+    };
+    let asked: Vec<Asked> = (0..120).map(one).collect();
+    for criterion in Criterion::ALL {
+        let config =
+            ReservationConfig { criterion, threshold: Some(50), ..ReservationConfig::default() };
+        compare(config, Taking::AtOnce, &asked).expect("as defined");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
@@ -518,7 +676,9 @@ proptest! {
         after in prop::sample::select(vec![AfterAnchor::Deadline, AfterAnchor::Completion]),
     ) {
         for criterion in Criterion::ALL {
-            compare(ReservationConfig { criterion, threshold, after, compresses: true }, &asked)?;
+            let config = ReservationConfig { criterion, threshold, after, compresses: true };
+            compare(config, Taking::AtOnce, &asked)?;
+            compare(config, Taking::OfOffers, &asked)?;
         }
     }
 
@@ -540,9 +700,12 @@ proptest! {
         }
     }
 
-    /// Windows fixed at once under any order, or first come first served: the newcomer is last.
+    /// Windows fixed at once under any order, or first come first served: the newcomer is last. Jobs without a
+    /// deadline are not among them, for a newcomer with a deadline goes before these.
     #[test]
     fn fixed_windows_are_first_come_first_served(asked in asked()) {
+        let has_deadline = |it: &Asked| it.job.deadline < FOREVER;
+        let asked: Vec<Asked> = asked.into_iter().filter(has_deadline).collect();
         let granted = |criterion, fix_at| {
             let mut queue = queue(5, criterion, None);
             let mut draw = |below: usize| below / 2;

@@ -142,6 +142,7 @@ fn displaced(it: &Displaced, provider: &str) -> String {
         "failure" => "processors failed under its place",
         "overrun" => "a job that ran on took its place",
         "maintenance" => "maintenance took its place",
+        "checkpoint" => "its checkpoints took longer than planned over links that others used",
         _ => "the scheduler was down when it was to start",
     };
     let planned = it
@@ -153,6 +154,7 @@ fn displaced(it: &Displaced, provider: &str) -> String {
             let size = whole(it.processors, "processor");
             format!("it has one in its window on {size}{planned}")
         }
+        "late" => "it ended behind its window".to_owned(),
         "postponed" => format!("its window has no room left, and it waits on{planned}"),
         _ => format!("{provider} gave it back"),
     };

@@ -28,6 +28,7 @@ impl Check<'_> {
         let rows = [
             ("fill", protocol.is_none(), divides, remove),
             ("part-min", protocol.is_none(), divides, remove),
+            ("parts", protocol.is_none(), divides, remove),
             ("patience", waits, why, remedy),
             ("retry", protocol.is_some(), answers, choose),
             ("back-off", protocol.is_some(), answers, choose),
@@ -35,5 +36,14 @@ impl Check<'_> {
         for (key, read, why, remedy) in rows {
             self.uses(&path.key(key), read, &owner, why, remedy);
         }
+        let alone = "a job in `parts` is never at one provider alone";
+        let remap = path.key("policy").key("remap");
+        self.uses(
+            &remap,
+            coallocation.parts.is_none(),
+            &owner,
+            alone,
+            "remove it, or remove `parts`",
+        );
     }
 }

@@ -304,7 +304,13 @@ fn widest(
                     provider.publishes.map_or(1_000_000, |share| u64::from(share.millionths()));
                 size * share / 1_000_000
             };
-            Some((sizes.iter().map(published).sum(), " at all of its providers together"))
+            let mut published: Vec<u64> = sizes.iter().map(published).collect();
+            published.sort_unstable_by(|a, b| b.cmp(a));
+            let (count, place) = match coallocation.parts {
+                None => (published.len(), " at all of its providers together"),
+                Some(parts) => (parts as usize, " at as many of its providers as `parts` says"),
+            };
+            Some((published.iter().take(count).sum(), place))
         }
         // Everybody is asked for an equal part, and some for one processor more.
         Role::Spreads(_) => {

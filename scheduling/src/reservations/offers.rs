@@ -1,0 +1,88 @@
+//! Alternatives that were offered, each with the order of the plan in which it was found.
+//!
+//! A plan in which everybody has a place follows from the places of today and from the order in which bookings are
+//! placed. An offer therefore keeps this order and no plan. As long as nothing has changed, the same order gives
+//! the same plan, and an alternative that is taken is granted. Jobs without a deadline may come and start in the
+//! meantime, because they are placed last.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use haggle_model::Time;
+
+use super::{Alternative, Booking, Reserve};
+use crate::scheduler::Slot;
+
+/// Offers among which those that are too late are not looked for.
+const FEW: usize = 64;
+
+/// One alternative to one request.
+#[derive(Clone, Debug)]
+struct Offer {
+    request: Reserve,
+    alternative: Alternative,
+    order: Order,
+}
+
+/// In which order bookings were placed, with the newcomer among them; by their numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Order {
+    pub(super) newcomer: u64,
+    all: Arc<[u64]>,
+}
+
+impl Order {
+    pub(super) fn new(newcomer: u64, list: &[Booking]) -> Order {
+        Order { newcomer, all: list.iter().map(|booking| booking.id).collect() }
+    }
+
+    /// Puts bookings in this order, and what has come since behind them.
+    pub(super) fn sort(&self, list: &mut [Booking]) {
+        let ranks: BTreeMap<u64, usize> = self.all.iter().copied().zip(0..).collect();
+        let rank = |it: &Booking| ranks.get(&it.id).copied().unwrap_or(usize::MAX);
+        list.sort_by_cached_key(|it| (rank(it), it.request.submitted, it.id));
+    }
+}
+
+/// All offers since something changed last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Offers {
+    all: Vec<Offer>,
+    /// How many were left when those that are too late were dropped.
+    in_time: usize,
+}
+
+impl Offers {
+    /// Keeps an offer. Requests are known by what they ask for, not by their slots.
+    pub(super) fn keep(
+        &mut self,
+        now: Time,
+        request: &Reserve,
+        alternative: Alternative,
+        order: Order,
+    ) {
+        if self.all.len() > FEW.max(2 * self.in_time) {
+            self.all.retain(|it| it.alternative.start >= now);
+            self.in_time = self.all.len();
+        }
+        self.all.push(Offer { request: anyone(request), alternative, order });
+    }
+
+    /// How an alternative to a request was found, if it was offered.
+    pub(super) fn find(&self, request: &Reserve, alternative: Alternative) -> Option<Order> {
+        let request = anyone(request);
+        let is_it = |it: &&Offer| it.alternative == alternative && it.request == request;
+        self.all.iter().rev().find(is_it).map(|it| it.order.clone())
+    }
+
+    /// Something has changed, so no offer holds any more.
+    pub(super) fn forget(&mut self) {
+        self.all.clear();
+        self.in_time = 0;
+    }
+}
+
+/// The request without its name.
+fn anyone(request: &Reserve) -> Reserve {
+    Reserve { slot: Slot(0), ..*request }
+}

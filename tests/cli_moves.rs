@@ -1,0 +1,260 @@
+//! Moves of jobs on several providers: which are made, that they lead one way, and over how many providers.
+
+use std::collections::BTreeMap;
+
+use crate::command::Folder;
+
+/// The last job is booked at two providers, and moves to a later start at one of them, where it is done earlier.
+const REMAPPED: &str = r#"
+[[provider]]
+name = "p1"
+processors = 7
+policy = { name = "conservative", compression = "job-by-job" }
+disclosure = "queue"
+[[provider]]
+name = "p2"
+processors = 10
+policy = "conservative"
+disclosure = "queue"
+[[metascheduler]]
+name = "m1"
+[metascheduler.coallocation]
+policy = { name = "shift-remap", remap = "earliest-completion", remappable = "34%" }
+[[workload]]
+name = "g1"
+jobs = [
+    { submit = "1681s", processors = 5, run = "379s", requested = "1118840067us", user = 4 },
+    { submit = "1613271ms", processors = 6, run = "704810ms", requested = "2455603588us", user = 2, key = 8 },
+    { submit = "129231113us", processors = 3, run = "826s", requested = "2856630101us", key = 6 },
+    { submit = "1966s", processors = 6, run = "465s", requested = "998651399us" },
+    { submit = "2937s", processors = 1, run = "112s", requested = "337832643us" },
+    { submit = "2286s", processors = 6, run = "545s", requested = "545s" },
+    { submit = "1940s", processors = 8, run = "708070ms", requested = "2406726251us" },
+    { submit = "1544s", processors = 10, run = "802571992us", requested = "1423874680us", user = 5, key = -2 },
+    { submit = "996871ms", processors = 2, run = "102s", requested = "61883631us", key = 4 },
+]
+[[user]]
+name = "u1"
+workload = "g1"
+submits-to = "m1"
+"#;
+
+/// The last application has two places: one starts earlier, and the other is done earlier.
+const MAPPED: &str = r#"
+[[provider]]
+name = "p0"
+processors = 4
+policy = { name = "conservative", compression = "by-start" }
+disclosure = "slots"
+publishes = "53%"
+[[workload]]
+name = "l0"
+jobs = [
+    { submit = "1307276us", processors = 1, run = "24s", requested = "78190119us", user = 5 },
+]
+[[user]]
+name = "v0"
+workload = "l0"
+submits-to = "p0"
+[[provider]]
+name = "p1"
+processors = 4
+policy = "conservative"
+disclosure = "slots"
+[[workload]]
+name = "l1"
+jobs = [
+    { submit = "0s", processors = 1, run = "2553ms", requested = "4641642us" },
+    { submit = "0s", processors = 1, run = "1s", requested = "3222093us" },
+    { submit = "0s", processors = 1, run = "1s", requested = "1026721us" },
+    { submit = "0s", processors = 1, run = "3s", requested = "3560182us", user = 1 },
+    { submit = "0s", processors = 1, run = "1625975us", requested = "4693899us", user = 4 },
+    { submit = "0s", processors = 1, run = "3s", requested = "4056436us", key = 8 },
+    { submit = "0s", processors = 3, run = "1s", requested = "2577499us" },
+    { submit = "0s", processors = 1, run = "1s", requested = "1s", key = 3 },
+    { submit = "0s", processors = 4, run = "1567454us", requested = "2266899us", user = 5, key = 8 },
+]
+[[user]]
+name = "v1"
+workload = "l1"
+submits-to = "p1"
+[[metascheduler]]
+name = "m0"
+[metascheduler.mapping]
+asks-for = "slots"
+profiling = true
+[[workload]]
+name = "g0"
+model = "iterative"
+[workload.iterative]
+cores = 3
+processes = [7, 13, 5]
+iterations = 105
+machine = [{ name = "p0", throughputs = [5.40, 9.59, 5.67] }, { name = "p1", throughputs = [9.47, 0.78, 2.08] }]
+[[user]]
+name = "u0"
+workload = "g0"
+submits-to = "m0"
+[[workload]]
+name = "g1"
+model = "iterative"
+[workload.iterative]
+cores = 7
+processes = [12]
+iterations = 245
+machine = [{ name = "p0", throughputs = [10.05] }, { name = "p1", throughputs = [5.46] }]
+"#;
+
+/// The bookings of each job: its places in order, each with its end, its start and its processors by provider.
+type Bookings = BTreeMap<String, Vec<(f64, f64, Vec<u32>)>>;
+
+fn bookings(folder: &Folder) -> Bookings {
+    let table = folder.read("out/bookings.csv");
+    let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let names = lines.next().expect("a header");
+    let column = |name: &str| names.iter().position(|it| *it == name).expect("a column");
+    let (job, number) = (column("job"), column("number"));
+    let (start, end) = (column("planned_starting_time"), column("planned_finish_time"));
+    let processors = column("processors");
+    let mut bookings = Bookings::new();
+    for cells in lines {
+        let places = bookings.entry(cells[job].to_owned()).or_default();
+        let number: usize = cells[number].parse().expect("a number");
+        if places.len() < number {
+            let time = |at: usize| cells[at].parse::<f64>().expect("a time");
+            places.push((time(end), time(start), Vec::new()));
+        }
+        places[number - 1].2.push(cells[processors].parse().expect("a number"));
+    }
+    bookings
+}
+
+fn ran(text: &str) -> Folder {
+    let folder = Folder::with(&[("moves.toml", text)]);
+    let flags = ["run", "moves.toml", "--check", "--no-figures", "--format", "csv", "-o", "out"];
+    let shown = folder.haggle(&flags);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    folder
+}
+
+/// `--check` holds each move against what the job gains by it.
+#[test]
+fn a_later_start_is_no_loss_where_a_job_is_done_earlier() {
+    let moves = bookings(&ran(REMAPPED));
+    let pairs = moves.values().flat_map(|places| places.windows(2));
+    let later = pairs.filter(|pair| pair[0].1 < pair[1].1).collect::<Vec<_>>();
+    assert!(!later.is_empty(), "{moves:?}");
+    assert!(later.iter().all(|pair| pair[1].0 < pair[0].0), "{moves:?}");
+}
+
+/// However often it is asked to move: it is done earlier each time, or as early from an earlier start.
+#[test]
+fn an_application_never_moves_to_and_fro() {
+    let moves = bookings(&ran(MAPPED));
+    let mut moved = 0;
+    for places in moves.values() {
+        for pair in places.windows(2) {
+            moved += 1;
+            assert!((pair[1].0, pair[1].1) < (pair[0].0, pair[0].1), "{places:?}");
+        }
+    }
+    assert!(moved > 0, "{moves:?}");
+}
+
+/// Jobs of up to eight processors, on three providers of eight, with jobs of their own that end early.
+const DIVIDED: &str = r#"
+[[workload]]
+name = "wide"
+model = "independent-jobs"
+independent-jobs = { jobs = 40, between = { law = "constant", value = "2min" }, run = { law = "uniform", low = "10min", high = "1h" }, processors = { law = "uniform", low = 2, high = 8 } }
+
+[[workload]]
+name = "own"
+model = "independent-jobs"
+independent-jobs = { jobs = 60, between = { law = "constant", value = "2min" }, run = { law = "uniform", low = "10min", high = "1h" }, processors = { law = "uniform", low = 1, high = 4 } }
+
+[[workload.step]]
+kind = "estimates"
+rule = "uniform:5"
+
+[[provider]]
+name = "north"
+processors = 8
+policy = "conservative"
+disclosure = "slots"
+
+[[provider]]
+name = "south"
+processors = 8
+policy = "conservative"
+disclosure = "slots"
+
+[[provider]]
+name = "east"
+processors = 8
+policy = "conservative"
+disclosure = "slots"
+
+[[metascheduler]]
+name = "broker"
+
+[metascheduler.coallocation]
+policy = "shift-remap"
+parts = 2
+
+[[user]]
+name = "guests"
+workload = "wide"
+submits-to = "broker"
+
+[[user]]
+name = "owners"
+workload = "own"
+submits-to = "north"
+"#;
+
+#[test]
+fn a_job_is_divided_over_exactly_so_many_providers_wherever_it_moves() {
+    let parts_of = |text: &str| {
+        let moves = bookings(&ran(text));
+        let moved = moves.values().any(|places| places.len() > 1);
+        let parts = moves.into_values().flatten().map(|place| place.2).collect::<Vec<_>>();
+        (moved, parts)
+    };
+    let (moved, parts) = parts_of(DIVIDED);
+    assert!(parts.len() > 40, "all 40 are spread, and some move: {parts:?}");
+    assert!(moved && parts.iter().all(|it| it.len() == 2), "{parts:?}");
+    assert!(parts.iter().any(|it| it[0] == it[1]) && parts.iter().any(|it| it[0] != it[1]));
+    // Without the key most of them run at one provider, which the table does not have.
+    let (_, parts) = parts_of(&DIVIDED.replace("parts = 2\n", ""));
+    assert!(parts.len() < 40, "{parts:?}");
+}
+
+/// A job on one processor cannot be divided.
+#[test]
+fn a_job_that_is_too_narrow_for_its_parts_is_refused() {
+    let narrow = DIVIDED.replace("low = 2, high = 8", "low = 1, high = 1");
+    let folder = ran(&narrow);
+    let rejected = folder.read("out/jobs.csv").matches(",no_provider,").count();
+    assert_eq!(rejected, 40);
+}
+
+#[test]
+fn a_number_of_parts_that_means_nothing_is_named() {
+    let said = |from: &str, to: &str| {
+        assert!(DIVIDED.contains(from), "{from}");
+        let folder = Folder::with(&[("moves.toml", &DIVIDED.replace(from, to))]);
+        folder.haggle(&["validate", "moves.toml"])
+    };
+    let many = said("parts = 2", "parts = 4");
+    assert!(many.starts_with("exit code: 3\n"), "{many}");
+    assert!(many.contains("divides jobs over 4 providers, and has 3"), "{many}");
+    let one = said("parts = 2", "parts = 1");
+    assert!(one.starts_with("exit code: 3\n"), "{one}");
+    let alone = "policy = { name = \"shift-remap\", remap = \"earliest-completion\" }";
+    let alone = said("policy = \"shift-remap\"", alone);
+    assert!(alone.contains("`remap` of the co-allocation"), "{alone}");
+    let protocol = "policy = \"rigid\"\nprotocol = \"two-phase\"";
+    let protocol = said("policy = \"shift-remap\"", protocol);
+    assert!(protocol.contains("`parts` of the co-allocation"), "{protocol}");
+}
