@@ -529,7 +529,7 @@ model = "workflows"
 count = 2
 width = 2
 work = "10min"
-progress = { estimates = "over", amplitude = 1.0, amplitude-max = 3.0, decay = 0.5, noise = "5%", step = "2%", a-priori = false }
+progress = { estimates = "over", amplitude = 1.0, amplitude-max = 3.0, amplitude-of = "error", floor = "5%", decay = 0.5, noise = "5%", step = "2%", a-priori = false }
 
 [[user]]
 name = "users"
@@ -550,7 +550,7 @@ fn progress_that_no_policy_reads_is_warned_about() {
     let told = with("workflow").replace(", a-priori = false", "");
     let balanced = with("balanced-workflow");
     let silent = balanced.replace("progress = {", "# ");
-    let keys = "\", prediction = \"average\", estimate = \"literal\", counts-checkpoint = false }";
+    let keys = "\", prediction = \"average\", bound = 3.0, estimate = \"literal\", counts-checkpoint = false }";
     let silent = silent.replace(
         "policy = \"balanced-workflow\"",
         &format!("policy = {{ name = \"balanced-workflow{keys}"),
@@ -567,8 +567,8 @@ fn progress_that_no_policy_reads_is_warned_about() {
         let keys = texts.iter().filter_map(|text| text.split('`').nth(1).map(str::to_owned));
         keys.collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(keys("unread"), "noise step amplitude amplitude-max decay");
+    assert_eq!(keys("unread"), "noise step amplitude amplitude-max amplitude-of floor decay");
     assert_eq!(keys("told"), "noise step");
     assert_eq!(keys("balanced"), "");
-    assert_eq!(keys("silent"), "prediction estimate counts-checkpoint");
+    assert_eq!(keys("silent"), "prediction bound estimate counts-checkpoint");
 }

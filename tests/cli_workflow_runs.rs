@@ -260,6 +260,19 @@ fn what_is_no_workflow_is_refused_before_the_run() {
             1,
             &["`recorded-mips` goes with `shape` or `files`, not with `width`"],
         ),
+        (
+            "count = 1\nwidth = 3\nwork = \"1h\"\nprogress = { estimates = \"over\", amplitude = 0.5 }",
+            1,
+            &[
+                "the largest estimate is at least the length, and 0.5 lengths are less",
+                "write 1 or more, or set `amplitude-of = \"error\"`",
+            ],
+        ),
+        (
+            "count = 1\nwidth = 3\nwork = \"1h\"\nprogress = { estimates = \"under\", amplitude-of = \"error\" }",
+            1,
+            &["no estimate is too large, and none swings"],
+        ),
     ] {
         let shown = shown(&world(flows, "workflow"));
         let count = if problems == 1 { "1 problem\n" } else { &format!("{problems} problems\n") };

@@ -32,6 +32,8 @@ pub struct EstimateError {
     pub decay: f64,
     /// p·A: the largest noise of a report, MI.
     pub noise: f64,
+    /// No estimate is below this part of the length.
+    pub floor: f64,
 }
 
 /// Towards which side an estimate errs.
@@ -62,6 +64,14 @@ pub struct ProgressReport {
 }
 
 impl ProgressReport {
+    /// The last of these reports, which are in order, that a task has made by the time at which it has done so many
+    /// MI. It has made fewer than these if it lost some of its work.
+    pub fn last_by(reports: &[ProgressReport], done: f64) -> Option<&ProgressReport> {
+        // A report comes after a multiple of the step, which rounding may put a little above what was done.
+        let by = done * (1.0 + 4.0 * f64::EPSILON);
+        reports[..reports.partition_point(|report| report.done <= by)].last()
+    }
+
     /// E_est: the length that follows from it, MI (section 5.4.1).
     pub fn length(&self) -> f64 {
         self.done / self.part
@@ -77,8 +87,8 @@ impl EstimateError {
     /// fluctuating  E_act ± r1·A·exp(−b·t)·sin(2π·(done + r2·φ)/F) + r3
     /// ```
     ///
-    /// A task that goes on has not done all, so the estimate is at least 1.0001·done; at least 2 %
-    /// of E_act, too, so that no estimate is absurd.
+    /// A task that goes on has not done all, so the estimate is at least 1.0001·done. It is also at
+    /// least floor·E_act.
     pub fn estimate(&self, actual: f64, done: f64, noise: f64) -> f64 {
         let error = self.amplitude * libm::exp(-self.decay * 100.0 * done / actual);
         let error = match self.side {
@@ -89,7 +99,7 @@ impl EstimateError {
                 if up { error * swing } else { -error * swing }
             }
         };
-        (actual + error + self.noise * noise).max(1.0001 * done).max(0.02 * actual)
+        (actual + error + self.noise * noise).max(1.0001 * done).max(self.floor * actual)
     }
 }
 
@@ -149,7 +159,13 @@ mod tests {
     /// Micro-example M-10.
     #[test]
     fn estimates_approach_the_length_from_their_side() {
-        let error = |side, amplitude, decay| EstimateError { side, amplitude, decay, noise: 0.0 };
+        let error = |side, amplitude, decay| EstimateError {
+            side,
+            amplitude,
+            decay,
+            noise: 0.0,
+            floor: 0.02,
+        };
         let over = error(Side::Over, 3150.0, 0.1);
         for (per_cent, expected) in [(0.0, 6750.0), (10.0, 4758.82), (50.0, 3621.22)] {
             close(over.estimate(3600.0, 36.0 * per_cent, 0.0), expected);
@@ -172,9 +188,33 @@ mod tests {
         }
     }
 
+    /// An error of 3150 MI downwards would make the estimate of a task of 3200 MI 50 MI.
+    #[test]
+    fn no_estimate_is_below_the_floor_or_the_work_done() {
+        let estimate = |floor, done| {
+            let side = Side::Under;
+            let error = EstimateError { side, amplitude: 3150.0, decay: 0.0, noise: 0.0, floor };
+            error.estimate(3200.0, done, 0.0)
+        };
+        assert_eq!([0.0, 0.02, 0.1].map(|floor| estimate(floor, 0.0)), [50.0, 64.0, 320.0]);
+        close(estimate(0.1, 1600.0), 1600.16);
+    }
+
+    /// A report every 18 MI: the last one by 100 MI came at 90 MI. After a failure the task has done 20 MI again.
+    #[test]
+    fn the_last_report_is_that_of_the_work_that_was_not_lost() {
+        let side = Side::Over;
+        let error = EstimateError { side, amplitude: 50.0, decay: 0.1, noise: 0.0, floor: 0.1 };
+        let reports = Progress::new(error, 3600.0, 18.0, 1).reports(100.0, 0);
+        let last = |done| ProgressReport::last_by(&reports, done).map(|report| report.done);
+        assert_eq!([100.0, 90.0, 20.0].map(last), [Some(90.0), Some(90.0), Some(18.0)]);
+        assert_eq!(last(17.9), None);
+    }
+
     #[test]
     fn a_report_is_the_same_whenever_it_is_asked_for() {
-        let error = EstimateError { side: Side::Over, amplitude: 50.0, decay: 0.1, noise: 20.0 };
+        let side = Side::Over;
+        let error = EstimateError { side, amplitude: 50.0, decay: 0.1, noise: 20.0, floor: 0.02 };
         let task = Progress::new(error, 200.0, 1.0, 1);
         let all = task.reports(200.0, 0);
         assert_eq!(all.len(), 200);

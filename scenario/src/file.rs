@@ -116,7 +116,7 @@ pub use step::Step;
 pub use sweep::{Axis, AxisVariant, Sweep};
 pub use synthetic_month::{MonthSite, SyntheticMonth};
 pub use user::User;
-pub use workflows::{TaskEstimates, TaskProgress, Underestimate, Workflows};
+pub use workflows::{AmplitudeOf, TaskEstimates, TaskProgress, Underestimate, Workflows};
 pub use workload::{InlineJob, Model, Workload};
 
 /// Puts the names of tables beside them in a schema: a word alone stands for the table that has this name and

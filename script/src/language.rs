@@ -4,17 +4,19 @@
 //! |---|---|
 //! | `value(metric)`, `value(metric, group)`, `value(metric, at)`, `value(metric, group, at)` | the sample of a metric at a point such as `#{policy: "fcfs", load: 0.9}` |
 //! | `axis(name)` | the values of an axis, in order |
-//! | `value(metric, group, at, base)` | what became of jobs relative to the point `base`: `"impact.impacted_percent"` and others; or a mean over the jobs that are in the group there: `"single-provider"` or `"multi-provider"` |
+//! | `value(metric, group, at, base)` | what became of jobs relative to the point `base`: `"impact.impacted_percent"` and others; or a mean over the jobs that are in the group there, `"single-provider"` or `"multi-provider"`, or over the workflows that are done in both runs, `"done-in-both"` |
 //! | `from(sweep)` | one of several sweeps or studies: `from("base").value(…)`, `from("base").axis(…)` |
 //! | `+ - * /` | samples with samples, seed by seed, and with numbers |
 //! | `abs(x)`, `mean(x)`, `sd(x)`, `half_width(x)`, `n(x)` | of a sample |
 //! | `values(x)` | the values of a sample, a list |
 //! | `max(list)`, `min(list)`, `spread(list)`, `average(list)` | of numbers or samples, by their means; `spread` is max - min |
 //! | `quantile(list, share)` | of numbers or samples, by their means; the median at 0.5 |
-//! | `kendall_tau(xs, ys)`, `correlation(xs, ys)`, `slope(xs, ys)` | of two lists, by their means |
+//! | `slope(xs, ys)` | of a list of numbers and one of numbers or samples |
+//! | `kendall_tau(xs, ys)`, `correlation(xs, ys)` | of two lists, by their means |
 //! | `less`, `similar`, `within` and the other comparisons | see [`verdict`](super::verdict) |
 //! | `at_least(x, low)`, `at_most(x, high)` | `within` with one end |
-//! | `all(list)`, `any(list)`, `not(verdict)` | of verdicts |
+//! | `falls(list)`, `rises(list)` | of numbers or samples, in order |
+//! | `all(list)`, `any(list)`, `enough(list, count)`, `not(verdict)` | of verdicts |
 //! | `each(list, \|x\| verdict)` | all of them, each named by its x |
 //! | `named(name, verdict)`, `check(truth, text)` | a verdict under a name; one of your own |
 //!

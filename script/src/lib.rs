@@ -19,4 +19,4 @@ pub use condition::{Condition, Value};
 pub use language::{Evidence, Language, Mistake};
 pub use quantity::{Quantity, Sample};
 pub use source::{Absent, Point, Source};
-pub use verdict::Verdict;
+pub use verdict::{Outcome, Verdict};

@@ -43,8 +43,9 @@ use crate::report::{report, say};
 /// `haggle list figures` says what there is, how long it takes and which figures need logs.
 ///
 /// A claim is missed if what came out differs from what was published. That is a result and no
-/// error; the command ends with 1 then, so that scripts see it. A claim that --quick has fewer runs
-/// for than the study asks for is undecided, whatever the numbers.
+/// error; the command ends with 1 then, so that scripts see it. A claim is undecided if what came
+/// out lies within the noise of its replications, or if --quick has left some of them out. Undecided
+/// claims are counted apart, and are no failure.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle reproduce netto-t7.1

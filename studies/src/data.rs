@@ -167,9 +167,9 @@ impl Data {
         Ok(Sample::new(pairs))
     }
 
-    /// What became of jobs relative to the run at `base` of the same replication (`impact.…`); or the
-    /// mean of a column of `jobs` over those bags that ran on one provider, or on several, there:
-    /// whoever is compared is compared on the same bags.
+    /// What became of jobs relative to the run at `base` of the same replication (`impact.…`); or a
+    /// mean over those bags that ran on one provider, or on several, there, or over those workflows
+    /// that are done in both runs: runs are compared on the same bags, and on the same workflows.
     ///
     /// # Errors
     /// If one of the points is none, or is not one point, or has no such bags.
@@ -191,9 +191,7 @@ impl Data {
                 return Err(none());
             };
             let value = match measure {
-                Measure::Mean { column, several } => {
-                    by_base::mean(folder, base, column, several).map_err(|it| it.to_string())
-                }
+                Measure::Mean(mean) => mean.value(folder, base).map_err(|it| it.to_string()),
                 Measure::Impact(name) => self.known.value(folder, base, group, name),
             };
             let value = value.map_err(|error| Absent::Unknown(format!("{}: {error}", what())))?;
@@ -201,7 +199,7 @@ impl Data {
             match (value, measure) {
                 (Some(value), _) => pairs.push((run.seed, value)),
                 (None, Measure::Impact(_)) => {}
-                (None, Measure::Mean { .. }) => {
+                (None, Measure::Mean(_)) => {
                     return Err(Absent::Unknown(format!("there is no {}", what())));
                 }
             }
@@ -300,7 +298,7 @@ impl Source for Data {
 /// What is taken of a run relative to another.
 #[derive(Clone, Copy, Debug)]
 enum Measure<'a> {
-    Mean { column: &'static str, several: bool },
+    Mean(by_base::Mean),
     Impact(&'a str),
 }
 
@@ -309,8 +307,7 @@ impl Measure<'_> {
         if let Some(name) = impact::name(metric)? {
             return Ok(Measure::Impact(name));
         }
-        let column = by_base::column(metric)?;
-        Ok(Measure::Mean { column, several: by_base::several(group)? })
+        Ok(Measure::Mean(by_base::Mean::of(metric, group)?))
     }
 }
 

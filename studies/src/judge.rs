@@ -2,7 +2,7 @@
 
 use super::catalogue::{Claim, Test};
 use haggle_scenario::InvalidScenario;
-use haggle_script::{Evidence, Language, Verdict};
+use haggle_script::{Evidence, Language, Outcome, Verdict};
 
 /// What came of a claim.
 #[derive(Clone, Debug)]
@@ -20,7 +20,8 @@ pub enum Judgement {
     Held(String),
     /// It did not.
     Missed(String),
-    /// What was run is less than the study asks for; the numbers all the same.
+    /// What was run is less than the study asks for, or what came out lies within the noise; the numbers all
+    /// the same.
     Undecided(String),
     /// Others stand for the data that it is about: what came out decides nothing.
     Reported(String),
@@ -80,8 +81,11 @@ pub fn judge<'a>(claim: &'a Claim, language: Option<&Language>) -> Finding<'a> {
             Ok((verdict, Evidence::All)) if claim.substitutes.is_some() => {
                 Judgement::Reported(verdict.told())
             }
-            Ok((Verdict { held: true, text, .. }, Evidence::All)) => Judgement::Held(text),
-            Ok((Verdict { held: false, text, .. }, Evidence::All)) => Judgement::Missed(text),
+            Ok((verdict, Evidence::All)) => match verdict.outcome {
+                Outcome::Held => Judgement::Held(verdict.text),
+                Outcome::Missed => Judgement::Missed(verdict.text),
+                Outcome::Undecided => Judgement::Undecided(verdict.told()),
+            },
             Err(mistake) if mistake.cut => Judgement::Untestable(mistake.message),
             Err(mistake) => {
                 let problem = check.problem(&format!("claim {}", claim.id), &mistake);

@@ -108,7 +108,7 @@ pub fn page(catalogue: &Catalogue, tested: &[Tested]) -> Result<String, String> 
         let _ = writeln!(page, "\nNot tested for this page: {}.", missing.join(", "));
     }
     page.push_str(
-        "\n*held*: it came out as claimed; *missed*: it did not; *undecided*: fewer runs were made than the study asks for; \
+        "\n*held*: it came out as claimed; *missed*: it did not; *undecided*: it lies within the noise of the replications, or fewer were made than the study asks for; \
          *reported*: other data stand for those that it is about; *untestable*: nothing that is known can decide it.\n",
     );
     for (study, told) in present() {

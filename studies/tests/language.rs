@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use haggle_script::{Evidence, Language, Mistake};
+use haggle_script::{Evidence, Language, Mistake, Outcome};
 use haggle_studies::Data;
 use haggle_studies::quick::{CutAxis, Cuts};
 
@@ -28,7 +28,11 @@ fn check(text: &str) -> String {
     match language().check(text) {
         Ok((verdict, evidence)) => {
             let part = if evidence == Evidence::Part { " (part)" } else { "" };
-            let held = if verdict.held { "held" } else { "missed" };
+            let held = match verdict.outcome {
+                Outcome::Held => "held",
+                Outcome::Missed => "missed",
+                Outcome::Undecided => "undecided",
+            };
             format!("{held}: {}{part}", verdict.text)
         }
         Err(mistake) => {
@@ -148,7 +152,23 @@ fn several_sources_are_told_apart() {
     let language = Language::new(vec![one("a", 1.0), one("b", 2.0)], "").expect("no functions");
     let check = |text: &str| language.check(text);
     let text = "lower_mean(from(\"a\").value(\"wait\"), from(\"b\").value(\"wait\"))";
-    assert!(check(text).expect("both are there").0.held);
+    assert!(check(text).expect("both are there").0.outcome == Outcome::Held);
     let error = check("within(value(\"wait\"), 0, 1)").expect_err("which one?");
     assert_eq!(error.message, "say which sweep is meant, as in from(\"…\"): there is a, b");
+}
+
+/// Waits of 10.1 to 10.5 and 20.1 to 20.5, times 3: a slope of 60 in every replication.
+#[test]
+fn slopes_are_those_of_replications() {
+    insta::assert_snapshot!(check("at_least(slope([0.5, 1], [0.5, 1].map(|l| wait(\"fcfs\", l))), 60)"), @"held: 60 ± 0 (n = 5), asked for at least 60");
+}
+
+/// The mean is 30.9, its standard error 0.21. Under each seed both loads differ by 30.
+#[test]
+fn what_lies_within_the_noise_is_undecided() {
+    insta::assert_snapshot!(check("lower_mean(wait(\"fcfs\", 0.5), 31)"), @"undecided: 30.9 ± 0.589 against 31, difference -0.1 ± 0.589 (n = 5)");
+    insta::assert_snapshot!(check("all([lower_mean(1, 2), at_least(wait(\"fcfs\", 0.5), 31)])"), @"undecided: 1 against 2; 30.9 ± 0.589 (n = 5), asked for at least 31 (within the noise)");
+    insta::assert_snapshot!(check("falls([1, 0.5, 2].map(|f| f * wait(\"fcfs\", 1)))"), @"missed: 60.9 ± 0.589, 30.45 ± 0.2945, 121.8 ± 1.178 (n = 5)");
+    insta::assert_snapshot!(check("rises([wait(\"fcfs\", 0.5), wait(\"fcfs\", 1)])"), @"held: 30.9 ± 0.589, 60.9 ± 0.589 (n = 5)");
+    insta::assert_snapshot!(check("enough([lower_mean(1, 2), lower_mean(2, 1), at_least(wait(\"fcfs\", 0.5), 31)], 2)"), @"undecided: 1 of 3, 1 undecided");
 }

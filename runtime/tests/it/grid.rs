@@ -575,6 +575,7 @@ fn a_storage_that_is_full_for_good_ends_the_run_of_a_workflow() {
     let rounds = WorkflowPolicy {
         balance: None,
         prediction: Prediction::Extrapolation,
+        bound: Fraction::ONE,
         estimate: Estimate::Integrated,
         checkpointing: false,
     };
@@ -609,8 +610,13 @@ fn lengths_may_be_predicted_by_a_rule_of_ones_own() {
     let beside = [task(10, none, &[0]), task(20, none, &[0])];
     let tasks = [&[task(5, none, &[])], &beside[..], &[task(5, none, &[1, 2])]].concat();
     let ended = |prediction| {
-        let estimate = Estimate::Integrated;
-        let rules = WorkflowPolicy { balance: None, prediction, estimate, checkpointing: false };
+        let rules = WorkflowPolicy {
+            balance: None,
+            prediction,
+            bound: Fraction::ONE,
+            estimate: Estimate::Integrated,
+            checkpointing: false,
+        };
         let grid = Grid::new(GridPolicy::Workflow(rules)).resource(1, 1).resource(4, 1);
         with_flow(grid, 0, &tasks).run_on_both().all_done()
     };

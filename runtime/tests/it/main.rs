@@ -12,6 +12,7 @@ mod failures;
 mod flows;
 mod golden;
 mod grid;
+mod grid_balance;
 mod grid_estimates;
 mod grid_invariants;
 mod grid_rules;

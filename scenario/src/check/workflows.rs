@@ -2,7 +2,9 @@
 
 use super::{Check, Logs};
 use crate::Scenario;
-use crate::file::{Role, TaskEstimates, Underestimate, User, Workflows, Workload};
+use crate::file::{
+    AmplitudeOf, Role, TaskEstimates, TaskProgress, Underestimate, User, Workflows, Workload,
+};
 use crate::quantity::{Share, TimeSpan};
 use crate::workload::{TASKS_MAX, WorkflowsError, read_workflow};
 use haggle_config::document::Path;
@@ -76,6 +78,7 @@ impl Check<'_> {
                 ),
             );
         }
+        self.check_amplitude_of(&at, &progress);
         if progress.step == Share::ZERO {
             self.report(
                 &at.key("step"),
@@ -91,6 +94,30 @@ impl Check<'_> {
                 "no task underestimates itself".to_owned(),
                 "not used",
                 "remove it, or set `estimates` to \"under\" or \"mixed\"".to_owned(),
+            );
+        }
+    }
+
+    /// What the amplitude is the largest value of, where estimates are too large or swing.
+    fn check_amplitude_of(&mut self, at: &Path, progress: &TaskProgress) {
+        if progress.estimates == TaskEstimates::Under {
+            if progress.amplitude_of != AmplitudeOf::default() {
+                self.report(
+                    &at.key("amplitude-of"),
+                    "no estimate is too large, and none swings".to_owned(),
+                    "not used",
+                    "remove it, or set `estimates` to another word".to_owned(),
+                );
+            }
+        } else if progress.amplitude_of == AmplitudeOf::Estimate && progress.amplitude < 1.0 {
+            self.report(
+                &at.key("amplitude"),
+                format!(
+                    "the largest estimate is at least the length, and {} lengths are less",
+                    progress.amplitude
+                ),
+                "less than 1",
+                "write 1 or more, or set `amplitude-of = \"error\"`".to_owned(),
             );
         }
     }

@@ -1,6 +1,7 @@
 //! `policy` of `[grid]`: how the scheduler sends jobs to resources, with the keys that each policy has of its own,
 //! and the policy of the engine that it makes of them.
 
+use haggle_model::work::Fraction;
 use haggle_scheduling::Own;
 use haggle_scheduling::grid::workflows::{self, BalanceRules, StaticPolicy, WorkflowPolicy};
 use haggle_scheduling::grid::{
@@ -141,6 +142,7 @@ impl GridPolicy {
             GridPolicy::Workflow {} => Scheduler::Workflow(WorkflowPolicy {
                 balance: None,
                 prediction: workflows::Prediction::default(),
+                bound: Fraction::ONE,
                 estimate: Estimate::default(),
                 checkpointing,
             }),
@@ -153,6 +155,7 @@ impl GridPolicy {
                     counts_checkpoint: it.counts_checkpoint,
                 }),
                 prediction: it.prediction.among(own)?,
+                bound: Fraction::from_ppm((it.bound * 1e6).round() as u32),
                 estimate: it.estimate,
                 checkpointing,
             }),
@@ -365,6 +368,9 @@ pub struct BalancedWorkflow {
     pub counts_checkpoint: bool,
     /// How the length of a task that runs is predicted.
     pub prediction: Prediction,
+    /// With "curve-fit": a limit above so many times the largest length that a task has reported is no prediction.
+    #[schemars(range(min = 1.0, max = 1000.0))]
+    pub bound: f64,
     /// By what a task that runs has got on when its length is estimated.
     pub estimate: Estimate,
 }
@@ -378,6 +384,7 @@ impl Default for BalancedWorkflow {
             evict: true,
             counts_checkpoint: true,
             prediction: Prediction::default(),
+            bound: 2.0,
             estimate: Estimate::default(),
         }
     }

@@ -90,7 +90,7 @@ pub struct TaskProgress {
     /// With "under": what the drawn length is.
     #[serde(default)]
     pub under: Underestimate,
-    /// Least amplitude of the error, in lengths of the task.
+    /// Least amplitude A, in lengths of the task.
     #[serde(default = "one_and_a_half")]
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub amplitude: f64,
@@ -98,12 +98,18 @@ pub struct TaskProgress {
     #[serde(default = "two")]
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub amplitude_max: f64,
+    /// With estimates that are too large or swing: what the amplitude is the largest value of.
+    #[serde(default)]
+    pub amplitude_of: AmplitudeOf,
+    /// No estimate is below this part of the length.
+    #[serde(default = "ten_percent")]
+    pub floor: Share,
     /// Largest decay b of the error, which is drawn from 0 to this: after each per cent of the task the error is
     /// e^-b of what it was.
     #[serde(default = "one_of_e")]
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub decay: f64,
-    /// Largest noise of a report, a part of the amplitude.
+    /// Largest noise of a report, a part of the amplitude of the error.
     #[serde(default = "nothing")]
     pub noise: Share,
     /// How much more of a task is done from one report to the next, a part of its length.
@@ -120,6 +126,10 @@ fn one_and_a_half() -> f64 {
 
 fn two() -> f64 {
     2.0
+}
+
+fn ten_percent() -> Share {
+    "10%".parse().expect("a share")
 }
 
 fn one_of_e() -> f64 {
@@ -146,6 +156,17 @@ pub enum TaskEstimates {
     Fluctuating,
     /// Each task has one of these three, drawn.
     Mixed,
+}
+
+/// What the amplitude of estimates that are too large or swing is the largest value of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AmplitudeOf {
+    /// The estimate: the error is at most A less the length. In chapter 5 the largest estimate equals A.
+    #[default]
+    Estimate,
+    /// The error: the estimate is at most A more than the length, as the formulas of both chapters are printed.
+    Error,
 }
 
 /// What the drawn length of a task is that underestimates itself.

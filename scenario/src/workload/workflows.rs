@@ -18,7 +18,7 @@ use haggle_workflows::shapes::{ShapeError, WorkflowShape};
 use haggle_workflows::{Builder, GraphError, Task, TaskId, Workflow};
 use rand::RngExt;
 
-use crate::file::{self as scenario, TaskEstimates, Underestimate};
+use crate::file::{self as scenario, AmplitudeOf, TaskEstimates, Underestimate};
 use crate::{LogPathError, log_path};
 
 const HOUR: f64 = 3_600.0;
@@ -350,13 +350,17 @@ impl scenario::TaskProgress {
             one => one,
         };
         let amplitude = draws.random_range(self.amplitude..=self.amplitude_max.max(self.amplitude));
-        // A task that is as long as its largest estimate takes that for its length in the end.
+        // How long it is, and how large its error is at most. A task that is as long as its largest
+        // estimate takes that for its length in the end.
         let (run, largest) = match (estimates, self.under) {
             (TaskEstimates::Under, Underestimate::Longer) => {
                 (length * amplitude, length * amplitude)
             }
             (TaskEstimates::Under, Underestimate::Less) => (length, 0.9 * length),
-            _ => (length, length * amplitude),
+            _ => match self.amplitude_of {
+                AmplitudeOf::Estimate => (length, length * (amplitude - 1.0)),
+                AmplitudeOf::Error => (length, length * amplitude),
+            },
         };
         let run = span(run);
         let actual = run.as_secs_f64();
@@ -370,7 +374,8 @@ impl scenario::TaskProgress {
             TaskEstimates::Over | TaskEstimates::Mixed => Side::Over,
         };
         let noise = self.noise.fraction() * largest;
-        let error = EstimateError { side, amplitude: first * largest, decay, noise };
+        let floor = self.floor.fraction();
+        let error = EstimateError { side, amplitude: first * largest, decay, noise, floor };
         let step = self.step.fraction() * actual;
         let progress = Progress::new(error, actual, step, draws.random());
         (run, Some(progress))
@@ -396,4 +401,48 @@ fn sides(name: &str, tasks: &[DrawnTask]) -> Result<Workflow, GraphError> {
         }
     }
     builder.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tasks of 1000 s with an amplitude of 1.5 to 2 lengths: the least and the largest estimate before a task begins, in
+    /// lengths, and the longest task, s.
+    fn estimates(keys: &str) -> (f64, f64, f64) {
+        let progress: scenario::TaskProgress = toml::from_str(keys).expect("good keys");
+        let mut draws = stream(1, "tasks", "progress");
+        let mut found = (f64::INFINITY, 0.0_f64, 0.0_f64);
+        for _ in 0..4000 {
+            let (_, task) = progress.draw(1000.0, &mut draws);
+            let task = task.expect("it reports");
+            let first = task.a_priori() / task.actual();
+            found = (found.0.min(first), found.1.max(first), found.2.max(task.actual()));
+        }
+        found
+    }
+
+    #[test]
+    fn the_largest_estimate_is_the_amplitude_or_that_more_than_the_length() {
+        let between = |found: f64, low: f64, high: f64| {
+            assert!(found >= low && found <= high, "{found} is not from {low} to {high}");
+        };
+        let literal = "amplitude-of = \"error\"\nfloor = \"2%\"";
+        for (way, more, (low, high), (high_low, high_high)) in [
+            ("over", "", (1.0, 1.01), (1.9, 2.0)),
+            ("over", literal, (1.0, 1.01), (2.8, 3.0)),
+            ("fluctuating", "", (0.1, 0.1), (1.7, 2.0)),
+            ("fluctuating", literal, (0.02, 0.02), (2.4, 3.0)),
+        ] {
+            let (least, most, longest) = estimates(&format!("estimates = \"{way}\"\n{more}"));
+            between(least, low, high);
+            between(most, high_low, high_high);
+            assert_eq!(longest, 1000.0);
+        }
+        // One that is too small is of the amplitude in the end, and begins at the floor or above.
+        let (least, most, longest) = estimates("estimates = \"under\"");
+        between(least, 0.1 - 1e-9, 0.1 + 1e-9);
+        between(most, 0.99, 1.0);
+        between(longest, 1990.0, 2000.0);
+    }
 }

@@ -167,6 +167,12 @@ pub trait Insight {
         Work::ZERO
     }
 
+    /// W_J: what the replica of a task on a resource had done when it reported last, MI; of one that
+    /// reports nothing, what it has done by now.
+    fn reported(&self, job: JobId, resource: ResourceId) -> f64 {
+        self.progress(job, resource).as_mi_f64()
+    }
+
     /// How long a job would not compute if it moved: writing a checkpoint,
     /// transfer of input and checkpoint, and recovery, C + NO + R0. `None` if it
     /// cannot move now, for it does not compute.

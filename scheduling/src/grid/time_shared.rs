@@ -5,7 +5,8 @@
 //! to compute once its input is there, may [`pause`](TimeShared::pause) to write
 //! a checkpoint and [`resume`](TimeShared::resume), and gives its slot back when
 //! it has been computed or is [`release`](TimeShared::release)d. A job that is
-//! paused holds its share but makes no progress.
+//! paused holds its share but makes no progress. If it goes elsewhere after that, it
+//! may [`vacate`](TimeShared::vacate) its slot at once for another job.
 //!
 //! Every resource has a clock of its own, against which each job computes at a
 //! constant rate. With equal shares it shows the work a job that has always been
@@ -120,6 +121,8 @@ pub struct TimeShared {
     ends: LiteMap<(u128, JobId), ()>,
     /// Jobs that compute or are paused.
     sharers: u32,
+    /// Jobs that are paused, and whose slots are free.
+    vacating: u32,
     /// Sum of the shares asked for by all that hold a slot.
     reserved: u64,
     /// Sum of the rates of all that compute.
@@ -142,6 +145,7 @@ impl TimeShared {
             jobs: LiteMap::with_capacity(1),
             ends: LiteMap::with_capacity(1),
             sharers: 0,
+            vacating: 0,
             reserved: 0,
             rates: 0,
             usage: Usage::default(),
@@ -150,7 +154,7 @@ impl TimeShared {
 
     /// Whether a job with this share would be taken; with equal shares `share` does not matter.
     pub fn admits(&self, share: Share) -> Result<(), Refused> {
-        let held = self.jobs.len();
+        let held = self.holders() as usize;
         let fits = match self.sharing {
             Sharing::Equal { slots } => held < slots as usize,
             Sharing::Reserved { slots } => {
@@ -223,6 +227,20 @@ impl TimeShared {
         self.compute(job);
     }
 
+    /// A job that is paused gives its slot back, and keeps its share until it is
+    /// [`release`](TimeShared::release)d. With reserved shares others get no more without it.
+    ///
+    /// # Panics
+    /// If it is not paused.
+    pub fn vacate(&mut self, now: Time, job: JobId) {
+        self.advance(now);
+        assert_eq!(self.held(job).stage, Stage::Paused, "{job} is not paused");
+        let held = self.jobs.get_mut(&job).expect("it was there just now");
+        held.stage = Stage::Vacating;
+        self.vacating += 1;
+        self.reserved -= u64::from(held.share.0);
+    }
+
     /// A job leaves before its end. Says what it has done, or `None` if it holds no slot here.
     pub fn release(&mut self, now: Time, job: JobId) -> Option<Work> {
         self.advance(now);
@@ -286,7 +304,7 @@ impl TimeShared {
         if span <= Span::ZERO {
             return;
         }
-        self.usage.held += Span::from_micros(span.as_micros() * self.jobs.len() as i64);
+        self.usage.held += Span::from_micros(span.as_micros() * i64::from(self.holders()));
         self.usage.reserved += span.as_micros() as u128 * u128::from(self.reserved) * SHARE_PPM;
         if self.sharers > 0 {
             self.usage.busy += span;
@@ -324,7 +342,7 @@ impl TimeShared {
 
     /// Jobs that hold a slot, n_res.
     pub fn holders(&self) -> u32 {
-        self.jobs.len() as u32
+        self.jobs.len() as u32 - self.vacating
     }
 
     /// Jobs that compute or write a checkpoint, n_run.
@@ -416,7 +434,10 @@ impl TimeShared {
             }
         }
         let held = self.jobs.remove(&job).expect("it was there just now");
-        self.reserved -= u64::from(held.share.0);
+        match stage {
+            Stage::Vacating => self.vacating -= 1,
+            _ => self.reserved -= u64::from(held.share.0),
+        }
         held.done
     }
 }
@@ -431,7 +452,7 @@ pub fn make_room<K: Ord, V>(list: &mut LiteMap<K, V>) {
     *list = LiteMap::from_sorted_store_unchecked(entries);
 }
 
-/// A job that holds a slot.
+/// A job that holds a slot, or a share without one.
 #[derive(Clone, Debug)]
 struct Held {
     length: Work,
@@ -451,6 +472,8 @@ enum Stage {
     Computing,
     /// It writes a checkpoint.
     Paused,
+    /// It writes one, and its slot is free.
+    Vacating,
 }
 
 impl Held {

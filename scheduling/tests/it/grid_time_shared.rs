@@ -130,6 +130,34 @@ fn a_job_that_writes_a_checkpoint_holds_its_share() {
     assert_eq!(cr.usage(at(22)).processed, Work::from_mi(20));
 }
 
+/// As before, but at 4 s the first job gives its slot back, and at 8 s its share.
+#[test]
+fn a_job_that_writes_its_last_checkpoint_holds_its_share_without_a_slot() {
+    let mut cr = equal(1, 2);
+    submit(&mut cr, at(0), 1, 10, Share::WHOLE);
+    submit(&mut cr, at(0), 2, 10, Share::WHOLE);
+    assert!(cr.admits(Share::WHOLE).is_err());
+    assert_eq!(cr.pause(at(4), JobId(1)), Work::from_mi(2));
+    cr.vacate(at(4), JobId(1));
+    assert_eq!((cr.holders(), cr.sharers()), (1, 2));
+    assert_eq!(cr.admits(Share::WHOLE), Ok(()));
+    assert_eq!(cr.progress(at(8), JobId(1)), Some(Work::from_mi(2)));
+    assert_eq!(cr.progress(at(8), JobId(2)), Some(Work::from_mi(4)));
+    assert_eq!(cr.release(at(8), JobId(1)), Some(Work::from_mi(2)));
+    assert_eq!(ends(&mut cr), [(2, at(14))]);
+    let usage = cr.usage(at(14));
+    assert_eq!((usage.held, usage.full), (Span::from_secs(18), Span::from_secs(4)));
+    // What it had reserved is free with the slot, and is not given back twice.
+    let mut cr = TimeShared::new(Speed::from_mips(10), Sharing::Reserved { slots: None });
+    submit(&mut cr, at(0), 1, 40, Share::from_percent(60));
+    cr.pause(at(1), JobId(1));
+    cr.vacate(at(1), JobId(1));
+    assert_eq!(cr.admits(Share::WHOLE), Ok(()));
+    cr.release(at(2), JobId(1));
+    submit(&mut cr, at(2), 2, 40, Share::WHOLE);
+    assert!(cr.admits(Share(1)).is_err());
+}
+
 #[test]
 fn a_failure_ends_everything_and_says_what_was_done() {
     let mut cr = equal(1, 3);

@@ -95,12 +95,12 @@ fn register_lists(engine: &mut Engine) {
         let none = || "an empty list has no quantiles".to_owned();
         or_fail(percentile(&values, share).ok_or_else(none))
     });
+    engine.register_fn("slope", |xs: Array, ys: Array| -> Fallible<Dynamic> {
+        or_fail(slope(&means(&xs)?, &quantities(&ys)?).map(dynamic))
+    });
     type Of = fn(&[f64], &[f64]) -> Option<f64>;
-    let pairs: [(&'static str, Of); 3] = [
-        ("kendall_tau", stats::kendall_tau),
-        ("correlation", stats::correlation),
-        ("slope", stats::slope),
-    ];
+    let pairs: [(&'static str, Of); 2] =
+        [("kendall_tau", stats::kendall_tau), ("correlation", stats::correlation)];
     for (name, of) in pairs {
         engine.register_fn(name, move |xs: Array, ys: Array| -> Fallible<f64> {
             let (xs, ys) = (means(&xs)?, means(&ys)?);
@@ -108,6 +108,22 @@ fn register_lists(engine: &mut Engine) {
             or_fail(of(&xs, &ys).ok_or_else(what))
         });
     }
+}
+
+/// The slope of the line that fits best: of samples, seed by seed.
+fn slope(xs: &[f64], ys: &[Quantity]) -> Result<Quantity, String> {
+    let means: Vec<f64> = ys.iter().map(Quantity::mean).collect();
+    if stats::slope(xs, &means).is_none() {
+        return Err("slope needs two lists of one length, in which values differ".to_owned());
+    }
+    let centre = xs.iter().sum::<f64>() / xs.len() as f64;
+    let square: f64 = xs.iter().map(|x| (x - centre) * (x - centre)).sum();
+    let mut slope = Quantity::Number(0.0);
+    for (x, y) in xs.iter().zip(ys) {
+        let weight = (x - centre) / square;
+        slope = slope.with(y, |sum, y| sum + weight * y)?;
+    }
+    Ok(slope)
 }
 
 /// The quantity of the largest mean, or with `sign` -1 of the smallest.
@@ -169,6 +185,11 @@ fn register_comparisons(engine: &mut Engine) {
     engine.register_fn("all", |list: Array| verdicts(&list).map(|it| Verdict::all(&it)));
     engine.register_fn("any", |list: Array| verdicts(&list).map(|it| Verdict::any(&it)));
     engine.register_fn("not", Verdict::reversed);
+    engine.register_fn("enough", |list: Array, count: i64| {
+        verdicts(&list).map(|it| Verdict::enough(&it, usize::try_from(count).unwrap_or(0)))
+    });
+    engine.register_fn("falls", |list: Array| quantities(&list).map(|it| verdict::falls(&it)));
+    engine.register_fn("rises", |list: Array| quantities(&list).map(|it| verdict::rises(&it)));
     engine.register_fn("named", |name: Dynamic, verdict: Verdict| verdict.named(&name.to_string()));
     engine.register_fn("check", |held: bool, text: &str| Verdict::new(held, text.to_owned()));
     engine.register_fn(

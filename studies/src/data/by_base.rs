@@ -1,43 +1,65 @@
-//! Means over the bags that ran on one provider, or on several, in *another* run of the same
-//! workload: a policy that changes where bags run changes which ones those are.
+//! Means over the jobs, or the workflows, that *another* run of the same workload chooses as well: a policy that
+//! changes where bags run changes which ones ran on one provider, and one that is slower has fewer workflows done.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use haggle_results::columns::Table;
 use haggle_results::reader::TableData;
 use haggle_results::{ResultsError, RunReader};
 
-/// Columns whose means are asked for, by their keys in `summary.json`.
-const COLUMNS: [(&str, &str); 3] = [
+/// What is averaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mean {
+    /// A column of `jobs`, over the bags that ran on one provider, or on several, in the other run.
+    Bags { column: &'static str, several: bool },
+    /// A column of `workflows`, over those of which all tasks are done in both runs.
+    Workflows { column: &'static str },
+}
+
+/// Columns of `jobs` whose means are asked for, by their keys in `summary.json`.
+const OF_JOBS: [(&str, &str); 3] = [
     ("turnaround_time.mean", "turnaround_time"),
     ("waiting_time.mean", "waiting_time"),
     ("bounded_slowdown.mean", "bounded_slowdown"),
 ];
 
-/// The column of `jobs` whose mean this is.
-pub(super) fn column(metric: &str) -> Result<&'static str, String> {
-    let found = COLUMNS.iter().find(|(key, _)| *key == metric);
-    let known = COLUMNS.map(|(key, _)| key).join(", ");
-    let none = || format!("\"{metric}\" is no mean over jobs: there is {known}");
-    found.map(|&(_, column)| column).ok_or_else(none)
-}
+/// Likewise of `workflows`.
+const OF_WORKFLOWS: [(&str, &str); 2] =
+    [("grid.workflows.makespan", "makespan"), ("grid.workflows.turnaround_time", "turnaround_time")];
 
-/// Whether the bags of a group run on several providers.
-pub(super) fn several(group: &str) -> Result<bool, String> {
-    match group {
-        "single-provider" => Ok(false),
-        "multi-provider" => Ok(true),
-        _ => Err(format!(
-            "jobs are not told apart by \"{group}\" in another run: there is single-provider, \
-             multi-provider"
-        )),
+impl Mean {
+    /// The mean of this name over this group.
+    pub(super) fn of(metric: &str, group: &str) -> Result<Mean, String> {
+        let column = |columns: &[(&str, &'static str)], of: &str| {
+            let found = columns.iter().find(|(key, _)| *key == metric);
+            let known = columns.iter().map(|(key, _)| *key).collect::<Vec<_>>().join(", ");
+            let none = || format!("\"{metric}\" is no mean over {of}: there is {known}");
+            found.map(|&(_, column)| column).ok_or_else(none)
+        };
+        match group {
+            "single-provider" | "multi-provider" => {
+                let several = group == "multi-provider";
+                Ok(Mean::Bags { column: column(&OF_JOBS, "jobs")?, several })
+            }
+            "done-in-both" => Ok(Mean::Workflows { column: column(&OF_WORKFLOWS, "workflows")? }),
+            _ => Err(format!(
+                "nothing is told apart by \"{group}\" in another run: there is single-provider, \
+                 multi-provider, done-in-both"
+            )),
+        }
+    }
+
+    /// That of the run in `folder`, for the run in `base`; `None` if there is nothing to average.
+    pub(super) fn value(self, folder: &Path, base: &Path) -> Result<Option<f64>, ResultsError> {
+        match self {
+            Mean::Bags { column, several } => bags(folder, base, column, several),
+            Mean::Workflows { column } => workflows(folder, base, column),
+        }
     }
 }
 
-/// The mean of a column of the run in `folder` over the bags that ran on one provider, or on
-/// `several`, in the run in `base`; `None` if there are none.
-pub(super) fn mean(
+fn bags(
     folder: &Path,
     base: &Path,
     column: &str,
@@ -46,16 +68,30 @@ pub(super) fn mean(
     let table = jobs(base, &["workload_name", "job_id", "shape", "providers_used"])?;
     let (shapes, providers) = (table.text("shape")?, table.integer("providers_used")?);
     let mut members = BTreeSet::new();
-    for (row, key) in keys(&table)?.into_iter().enumerate() {
+    for (row, key) in keys(&table, "job_id")?.into_iter().enumerate() {
         let ran_on = providers[row].unwrap_or(0);
         if shapes.at(row) == Some("bag") && ran_on > 0 && (ran_on > 1) == several {
             members.insert(key);
         }
     }
     let table = jobs(folder, &["workload_name", "job_id", column])?;
-    let values = table.real(column)?;
-    let of_members = keys(&table)?.into_iter().zip(values).filter(|(key, _)| members.contains(key));
+    let values = keys(&table, "job_id")?.into_iter().zip(table.real(column)?);
+    let of_members = values.filter(|(key, _)| members.contains(key));
     let values: Vec<f64> = of_members.filter_map(|(_, value)| *value).collect();
+    Ok(haggle_results::stats::mean(&values))
+}
+
+fn workflows(folder: &Path, base: &Path, column: &str) -> Result<Option<f64>, ResultsError> {
+    // A workflow that is not complete has no value.
+    let done = |folder: &Path| -> Result<BTreeMap<Key, f64>, ResultsError> {
+        let names = ["workload_name", "workflow", column];
+        let table = RunReader::open(folder)?.columns(Table::Workflows, &names)?;
+        let values = keys(&table, "workflow")?.into_iter().zip(table.real(column)?);
+        Ok(values.filter_map(|(key, value)| Some((key, (*value)?))).collect())
+    };
+    let others = done(base)?;
+    let both = done(folder)?.into_iter().filter(|(key, _)| others.contains_key(key));
+    let values: Vec<f64> = both.map(|(_, value)| value).collect();
     Ok(haggle_results::stats::mean(&values))
 }
 
@@ -63,9 +99,12 @@ fn jobs(folder: &Path, columns: &[&str]) -> Result<TableData, ResultsError> {
     RunReader::open(folder)?.columns(Table::Jobs, columns)
 }
 
-/// What a job is called in every run of its workload, row by row.
-fn keys(table: &TableData) -> Result<Vec<(String, Option<i64>)>, ResultsError> {
-    let (workloads, ids) = (table.text("workload_name")?, table.integer("job_id")?);
+/// What a job or a workflow is called in every run of its workload.
+type Key = (String, Option<i64>);
+
+/// These keys, row by row.
+fn keys(table: &TableData, number: &str) -> Result<Vec<Key>, ResultsError> {
+    let (workloads, ids) = (table.text("workload_name")?, table.integer(number)?);
     let name = |row| workloads.at(row).unwrap_or_default().to_owned();
     Ok(ids.iter().enumerate().map(|(row, id)| (name(row), *id)).collect())
 }

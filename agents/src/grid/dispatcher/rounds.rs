@@ -70,6 +70,15 @@ impl Insight for Insights<'_> {
         self.answers.progress.get(&(job, resource)).map_or(Work::ZERO, |it| it.done)
     }
 
+    fn reported(&self, job: JobId, resource: ResourceId) -> f64 {
+        let done = self.progress(job, resource).as_mi_f64();
+        let task = self.desk.get(job).and_then(|entry| entry.submission.job.task.as_ref());
+        match task.is_some_and(|task| task.progress.is_some()) {
+            true => ProgressReport::last_by(self.reports(job), done).map_or(0.0, |it| it.done),
+            false => done,
+        }
+    }
+
     fn computing(&self, job: JobId, resource: ResourceId) -> Span {
         self.answers.progress.get(&(job, resource)).map_or(Span::ZERO, |it| it.computing)
     }

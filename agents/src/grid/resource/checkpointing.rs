@@ -71,7 +71,7 @@ impl GridResource {
         }
     }
 
-    /// A job gives its slot back: what it has done is saved beside those that compute.
+    /// A job gives its slot back, and keeps its share while what it has done is saved.
     pub(super) fn on_leave(
         &mut self,
         now: Time,
@@ -85,15 +85,16 @@ impl GridResource {
             Some(Stage::Writing(None)) => {}
             _ => return,
         }
-        self.machine.release(now, job);
+        self.machine.vacate(now, job);
         let replica = self.replicas.get_mut(&job).expect("it was there just now");
         replica.writing += now - replica.since;
         replica.stage = Stage::Leaving(to);
         replica.left = Some(now);
     }
 
-    /// What a job that leaves has done is saved.
+    /// What a job that leaves has done is saved, and others share what it had.
     fn on_left(&mut self, now: Time, job: JobId, to: Option<ActorId>, out: &mut Outbox) {
+        self.machine.release(now, job);
         let replica = self.replicas.get_mut(&job).expect("the caller has it");
         replica.written += 1;
         let (place, record) = replica.checkpoints.last_mut().expect("it has been writing one");

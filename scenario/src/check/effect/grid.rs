@@ -2,7 +2,8 @@
 
 use crate::check::Check;
 use crate::file::{
-    Failures, Grid, GridPolicy, NetworkModel, TaskEstimates, TaskProgress, Underestimate, Workload,
+    Failures, Grid, GridPolicy, NetworkModel, Prediction, TaskEstimates, TaskProgress,
+    Underestimate, Workload,
 };
 use crate::quantity::Name;
 use haggle_config::document::Path;
@@ -86,7 +87,7 @@ impl Check<'_> {
         let mut own = self.scenario.workloads.iter().filter(|it| self.scenario.may_run_on_grid(it));
         let moves_tasks = own.clone().any(|it| it.workflows.is_some());
         let told = own.any(|it| progress(it).is_some());
-        if matches!(grid.policy, GridPolicy::BalancedWorkflow(_)) {
+        if let GridPolicy::BalancedWorkflow(rules) = &grid.policy {
             let flows = (
                 moves_tasks,
                 "no workload has workflows, and other jobs are not moved",
@@ -97,6 +98,14 @@ impl Check<'_> {
                 "no task says anything of its progress",
                 "remove it, or add `progress` to [workload.workflows]",
             );
+            let fits = match told {
+                true => (
+                    rules.prediction == Prediction::CurveFit,
+                    "no curve is fitted under this prediction",
+                    "remove it, or set `prediction = \"curve-fit\"`",
+                ),
+                false => progress,
+            };
             let costs = (
                 grid.checkpoints.is_some(),
                 "the grid has no [grid.checkpoints]: neither a checkpoint nor a recovery takes time",
@@ -108,6 +117,7 @@ impl Check<'_> {
                 ("group", flows),
                 ("evict", flows),
                 ("prediction", progress),
+                ("bound", fits),
                 ("estimate", progress),
                 ("counts-checkpoint", costs),
             ] {
@@ -137,10 +147,11 @@ impl Check<'_> {
             }
             let lengthens = progress.under == Underestimate::Longer
                 && matches!(progress.estimates, TaskEstimates::Under | TaskEstimates::Mixed);
-            for key in ["amplitude", "amplitude-max", "decay"] {
+            for key in ["amplitude", "amplitude-max", "amplitude-of", "floor", "decay"] {
                 let why =
                     "no report of a task is read under this policy, and users say nothing before";
-                let read = heard || progress.a_priori || lengthens && key != "decay";
+                let read =
+                    heard || progress.a_priori || lengthens && key.starts_with("amplitude");
                 self.uses(&at.key(key), read, &owner, why, remedy);
             }
         }

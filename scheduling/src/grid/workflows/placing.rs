@@ -165,6 +165,24 @@ mod tests {
         assert!(partly.contains(&Group::Set(ID, 0)));
     }
 
+    /// Of two sets of two tasks only the first has a place, for one of its tasks: the other set is not begun by having
+    /// waited, and goes in its turn. The first one stays begun though nothing of it is placed in the second round.
+    #[test]
+    fn a_set_is_begun_once_a_task_of_it_is_placed() {
+        let other = Group::Set(ID, 1);
+        let [first, second, third] = [1, 2, 3].map(|number| ready(number, SET, None));
+        let waiting = [ready(4, Some(other), None), ready(5, Some(other), None)];
+        let partly = &mut BTreeSet::new();
+        let all = [&[first, second, third], &waiting[..]].concat();
+        assert_eq!(placed(&[1.0], &all, partly), [(1, 0)]);
+        assert_eq!(*partly, BTreeSet::from([Group::Set(ID, 0)]));
+        let left = [&[second, third], &waiting[..]].concat();
+        assert_eq!(placed(&[], &left, partly), []);
+        assert_eq!(*partly, BTreeSet::from([Group::Set(ID, 0)]));
+        assert_eq!(placed(&[1.0; 2], &left, partly), [(2, 0), (3, 1)]);
+        assert!(partly.is_empty());
+    }
+
     /// As [`place`], from all that is ready in any order.
     fn place_all(
         places: &mut [Place],

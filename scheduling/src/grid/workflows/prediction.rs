@@ -13,7 +13,7 @@ pub struct History<'a> {
     pub a_priori: Option<f64>,
     /// What it has reported, oldest first.
     pub reports: &'a [ProgressReport],
-    /// W_J: what it has done by now.
+    /// W_J: what it had done when it reported last, or what is saved of it.
     pub done: f64,
 }
 
@@ -74,12 +74,14 @@ impl Predictor for Average {
 ///
 /// Two curves are tried: one that falls to its limit, ψ1(t) = x1 + x2·exp(−x3·t), and one that rises
 /// to it, ψ2(t) = y1 − y2·exp(−y3·t), with x2, y2 ≥ 0 and x3, y3 > 0. A limit that the task has passed
-/// already, or more than ten times the largest report, is no prediction; without one, the last
-/// report goes on in a straight line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// already, or above the bound, is no prediction; without one, the last report goes on in a straight
+/// line.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurveFit {
     /// No curve is fitted through fewer reports, at least 3: a curve has three parameters.
     pub min_points: usize,
+    /// A limit above so many times the largest length reported is no prediction.
+    pub bound: f64,
 }
 
 impl CurveFit {
@@ -93,7 +95,7 @@ impl CurveFit {
         let largest = points.iter().map(|&(_, length)| length).fold(0.0, f64::max);
         let curves = Curve::fit(&points);
         let possible = |&(_, curve): &(Direction, Curve)| {
-            curve.limit >= history.done && curve.limit <= 10.0 * largest
+            curve.limit >= history.done && curve.limit <= self.bound * largest
         };
         let possible = curves.into_iter().filter(possible);
         possible.min_by(|(_, a), (_, b)| a.residual.total_cmp(&b.residual))
@@ -102,7 +104,7 @@ impl CurveFit {
 
 impl Default for CurveFit {
     fn default() -> CurveFit {
-        CurveFit { min_points: 4 }
+        CurveFit { min_points: 4, bound: 2.0 }
     }
 }
 
@@ -158,5 +160,23 @@ mod tests {
         // 124 MI have been done: neither 100 MI, nor the mean of all, is its length.
         let further = History { done: 124.0, ..history(&all) };
         assert_eq!(fit.predict(&further), Extrapolation.predict(&further));
+    }
+
+    /// Estimates that rise to 300 MI by 200·2^(−t): the largest of the first five is 293.75 MI. Those that rise to
+    /// 300 MI by 200·0.9^(−t) have come to 168.78 MI.
+    #[test]
+    fn a_limit_far_above_all_reports_is_no_prediction() {
+        let rising = |base: f64| {
+            let length = |t| (f64::from(t) + 1.0, 300.0 - 200.0 * base.powi(t));
+            reports(&(0..5).map(length).collect::<Vec<_>>())
+        };
+        let limit = |base, bound| {
+            let fit = CurveFit { bound, ..CurveFit::default() };
+            fit.fit(&history(&rising(base))).map(|(_, curve)| curve.limit.round())
+        };
+        assert_eq!(CurveFit::default().bound, 2.0);
+        assert_eq!([limit(0.5, 2.0), limit(0.9, 2.0)], [Some(300.0); 2]);
+        // 300 MI is 1.78 times 168.78 MI: the best curve from the other side is left, the mean.
+        assert_eq!([limit(0.5, 1.5), limit(0.9, 1.5)], [Some(300.0), Some(136.0)]);
     }
 }

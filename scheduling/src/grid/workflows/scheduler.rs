@@ -26,6 +26,8 @@ pub struct WorkflowPolicy {
     pub balance: Option<BalanceRules>,
     /// How the length of a task is predicted.
     pub prediction: Prediction,
+    /// With [`Prediction::CurveFit`]: what [`CurveFit::bound`] is.
+    pub bound: Fraction,
     /// By what a task that runs has got on.
     pub estimate: Estimate,
     /// Whether tasks write checkpoints from time to time. What they save when they leave a resource
@@ -79,11 +81,14 @@ words_or_own! {
 }
 
 impl Prediction {
-    fn build(self) -> Box<dyn Predictor> {
+    fn build(self, bound: Fraction) -> Box<dyn Predictor> {
         match self {
             Prediction::Extrapolation => Box::new(Extrapolation),
             Prediction::Average => Box::new(Average),
-            Prediction::CurveFit => Box::new(CurveFit::default()),
+            Prediction::CurveFit => {
+                let bound = f64::from(bound.as_ppm()) / 1e6;
+                Box::new(CurveFit { bound, ..CurveFit::default() })
+            }
             Prediction::Own(own) => (own.rule)(),
         }
     }
@@ -116,7 +121,7 @@ impl WorkflowScheduler {
     pub fn new(policy: WorkflowPolicy) -> WorkflowScheduler {
         WorkflowScheduler {
             policy,
-            predictor: policy.prediction.build(),
+            predictor: policy.prediction.build(policy.bound),
             ready: ReadyTasks::default(),
             partly: BTreeSet::new(),
             predictions: BTreeMap::new(),
@@ -124,7 +129,7 @@ impl WorkflowScheduler {
         }
     }
 
-    /// How long a job will turn out to be that has done so much, MI.
+    /// How long a job will turn out to be that has done so many MI, MI.
     fn length(&mut self, view: &View, insight: &dyn Insight, job: JobId, done: f64) -> Option<f64> {
         let reports = match self.policy.estimate {
             Estimate::Integrated => insight.reports(job),
@@ -142,9 +147,8 @@ impl WorkflowScheduler {
         }
     }
 
-    /// What is left of a job that has done so much, MI.
-    fn left(&mut self, view: &View, insight: &dyn Insight, job: JobId, done: Work) -> Option<f64> {
-        let done = done.as_mi_f64();
+    /// What is left of a job that has done so many MI, MI.
+    fn left(&mut self, view: &View, insight: &dyn Insight, job: JobId, done: f64) -> Option<f64> {
         let length = self.length(view, insight, job, done)?;
         Some((length - done).max(0.0))
     }
@@ -157,7 +161,8 @@ impl WorkflowScheduler {
         job: JobId,
         at: ResourceId,
     ) -> Option<f64> {
-        let done = insight.progress(job, at);
+        // What it has done since it reported last nobody knows.
+        let done = insight.reported(job, at);
         let last = insight.reports(job).last();
         let Some(last) = last.filter(|_| self.policy.estimate == Estimate::Literal) else {
             return self.left(view, insight, job, done);
@@ -174,7 +179,7 @@ impl WorkflowScheduler {
             timed.reports.push(ProgressReport { done: last.done, part });
             timed.known = known;
         }
-        let length = self.length(view, insight, job, done.as_mi_f64())?;
+        let length = self.length(view, insight, job, done)?;
         Some(length * (1.0 - last.part))
     }
 
@@ -234,7 +239,7 @@ impl WorkflowScheduler {
                 continue;
             }
             let GridJob { arrival, saved, .. } = *view.job(job);
-            let left = self.left(view, insight, job, saved);
+            let left = self.left(view, insight, job, saved.as_mi_f64());
             let ledger = insight.ledger();
             let groups = ledger.map(|ledger| ledger.groups(job)).unwrap_or_default();
             let largest = groups.into_iter().max_by_key(|&(group, size)| (size, group));

@@ -94,6 +94,7 @@ fn of_tasks(workload: &Workload) -> Vec<Row> {
     if let Some(progress) = workload.workflows.as_ref().and_then(|it| it.progress) {
         rows.push(("least amplitude A, % of the length", 100.0 * progress.amplitude));
         rows.push(("largest amplitude A, % of the length", 100.0 * progress.amplitude_max));
+        rows.push(("least estimate, % of the length", 100.0 * progress.floor.fraction()));
         rows.push(("work between two reports, % of the length", 100.0 * progress.step.fraction()));
         rows.push(("noise p, % of the amplitude", 100.0 * progress.noise.fraction()));
     }

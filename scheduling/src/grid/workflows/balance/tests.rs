@@ -78,6 +78,35 @@ fn nobody_comes_who_delays_another_set() {
     assert!(may_come(250.0));
 }
 
+/// T1 moves to the resource of 4 MIPS, where it needs 100 s. T2 would need 150 s there in place of 300 s, but T1 would need
+/// 200 s then.
+#[test]
+fn who_moved_in_this_round_is_not_delayed() {
+    let tasks = [task(1, 0, 400.0), task(2, 1, 300.0)];
+    let moves = |sets| {
+        let places = places(&[1.0, 1.0, 4.0], 2, &[1, 1, 0]);
+        BalancedRound::new(places, &tasks, sets).run(&PLAIN, &mut Pause(0.0)).0
+    };
+    let fast = ResourceId(2);
+    assert_eq!(moves(vec![vec![1]]), [Move::To(1, fast)]);
+    assert_eq!(moves(vec![vec![0], vec![1]]), [Move::To(0, fast)]);
+}
+
+/// Of the balanced set itself only tasks at the resource count: T2 there may need up to the 150 s that T1 will need, though
+/// T3 elsewhere needs 900 s, and no more.
+#[test]
+fn of_the_balanced_set_the_tasks_at_the_resource_count() {
+    let delayed = |left: f64| {
+        let tasks = [task(1, 0, 150.0), task(2, 1, left), task(3, 2, 900.0)];
+        let places = places(&[0.1, 2.0, 1.0], 2, &[1, 1, 1]);
+        let round = BalancedRound::new(places, &tasks, vec![vec![0, 1, 2]]);
+        !round.delays_nobody(0, ResourceId(1), false, Some((0, 150.0)))
+    };
+    // Half of 2 MIPS.
+    assert!(!delayed(150.0));
+    assert!(delayed(151.0));
+}
+
 /// Micro-example M-6.
 #[test]
 fn roots_make_room() {

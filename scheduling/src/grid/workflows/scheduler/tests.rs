@@ -1,10 +1,14 @@
+use std::sync::Arc;
+
 use haggle_model::Time;
 use haggle_model::work::Speed;
+use haggle_workflows::{Builder, Task};
 
 use super::super::super::resources::{Preference, SiteId};
 use super::*;
+use crate::workflows::{Member, WorkflowId};
 
-/// A task that has done 900 MI and calls that 40 % of the whole; moving it takes 120 s, 20 s of them for its
+/// A task that has done 1000 MI, and called 900 MI 40 % of the whole; moving it takes 120 s, 20 s of them for its
 /// checkpoint and its recovery.
 struct Seen {
     computing: Span,
@@ -13,7 +17,12 @@ struct Seen {
 
 impl Insight for Seen {
     fn progress(&self, _: JobId, _: ResourceId) -> Work {
-        Work::from_mi(900)
+        Work::from_mi(1000)
+    }
+
+    fn reported(&self, job: JobId, resource: ResourceId) -> f64 {
+        let done = self.progress(job, resource).as_mi_f64();
+        ProgressReport::last_by(&self.reports, done).map_or(0.0, |report| report.done)
     }
 
     fn computing(&self, _: JobId, _: ResourceId) -> Span {
@@ -49,6 +58,7 @@ fn left(estimate: Estimate, seconds: i64) -> f64 {
     let policy = WorkflowPolicy {
         balance: None,
         prediction: Prediction::Extrapolation,
+        bound: Fraction::ONE,
         estimate,
         checkpointing: false,
     };
@@ -76,4 +86,35 @@ fn a_move_may_be_thought_to_cost_its_data_alone() {
         moving.moving(0, ResourceId(0), ResourceId(1))
     };
     assert_eq!((cost(true), cost(false)), (120.0, 100.0));
+}
+
+/// A root, two tasks side by side and a final task: the root is done, and both others run or send their outputs.
+#[test]
+fn a_task_that_sends_its_output_counts_as_finished() {
+    let id = WorkflowId { workload: 0, number: 0 };
+    let mut builder = Builder::new("flow");
+    let work = Span::from_secs(1);
+    let tasks =
+        [0, 1, 2, 3].map(|it| builder.task(Task::new(format!("{it}"), work)).expect("a task"));
+    for (parent, child) in [(0, 1), (0, 2), (1, 3), (2, 3)] {
+        builder.edge(tasks[parent], tasks[child], 0).expect("an edge");
+    }
+    let graph = Arc::new(builder.build().expect("no circle"));
+    let mut ledger = Ledger::new(&BTreeMap::from([(id, graph)]));
+    for (job, &task) in (0..).map(JobId).zip(&tasks) {
+        ledger.submit(job, Member { workflow: id, task });
+    }
+    ledger.complete(JobId(0));
+    let mut view = View::new(Detection::RestartReport, Preference::EffectiveSpeed);
+    let here = view.add_resource(SiteId(0), true, Speed::from_mips(1), 2);
+    for job in [1, 2].map(JobId) {
+        view.submit(job, Time::ZERO, Work::ZERO);
+        view.dispatch(Time::ZERO, job, here);
+    }
+    let running = [1, 2].map(|job| Running { job: JobId(job), at: here, left: 1.0, root: false });
+    let sets = |view: &View, running: &[Running]| running_sets(&ledger, view, running);
+    assert_eq!(sets(&view, &running), [[0, 1]]);
+    assert!(sets(&view, &running[1..]).is_empty(), "the first task neither runs nor sends");
+    view.computed(JobId(1), here);
+    assert_eq!(sets(&view, &running[1..]), [[0]]);
 }
