@@ -507,10 +507,7 @@ fn results_that_are_pipes_or_devices_are_refused() {
         for command in ["plot", "explain"] {
             let more: &[&str] = if command == "explain" { &["0"] } else { &[] };
             let shown = folder.haggle(&[&[command, "out"], more].concat());
-            assert!(
-                shown.contains("it is no regular file"),
-                "{command}: {shown}"
-            );
+            assert!(shown.contains("it is no regular file"), "{command}: {shown}");
         }
         fs::remove_file(&table).expect("it is there");
     }

@@ -233,7 +233,8 @@ pub fn within(x: &Quantity, low: f64, high: f64) -> Verdict {
         (true, false) => format!("at least {}", number(low)),
         _ => format!("at most {}", number(high)),
     };
-    let (held, margin) = ((low..=high).contains(&mean), (mean - low).abs().min((mean - high).abs()));
+    let (held, margin) =
+        ((low..=high).contains(&mean), (mean - low).abs().min((mean - high).abs()));
     let text = format!("{}, asked for {range}", with_n(x));
     Verdict::judged(held, margin, noise(x), text)
 }
@@ -350,7 +351,10 @@ mod tests {
         let between = |low, high| within(&x, low, high).outcome;
         assert_eq!([between(9.0, 11.0), between(9.5, 11.0)], [Held, Undecided]);
         assert_eq!([between(10.5, 12.0), between(11.0, 12.0)], [Undecided, Missed]);
-        assert_eq!([close(&x, 10.0, 1.0), close(&x, 10.5, 0.1)].map(|it| it.outcome), [Held, Undecided]);
+        assert_eq!(
+            [close(&x, 10.0, 1.0), close(&x, 10.5, 0.1)].map(|it| it.outcome),
+            [Held, Undecided]
+        );
         let number = Quantity::Number;
         let near = |b| similar(&x, &number(b), 0.0).outcome;
         assert_eq!([near(10.0), near(9.0), near(5.0)], [Held, Undecided, Missed]);

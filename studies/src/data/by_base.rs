@@ -25,8 +25,10 @@ const OF_JOBS: [(&str, &str); 3] = [
 ];
 
 /// Likewise of `workflows`.
-const OF_WORKFLOWS: [(&str, &str); 2] =
-    [("grid.workflows.makespan", "makespan"), ("grid.workflows.turnaround_time", "turnaround_time")];
+const OF_WORKFLOWS: [(&str, &str); 2] = [
+    ("grid.workflows.makespan", "makespan"),
+    ("grid.workflows.turnaround_time", "turnaround_time"),
+];
 
 impl Mean {
     /// The mean of this name over this group.

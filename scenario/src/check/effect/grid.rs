@@ -150,8 +150,7 @@ impl Check<'_> {
             for key in ["amplitude", "amplitude-max", "amplitude-of", "floor", "decay"] {
                 let why =
                     "no report of a task is read under this policy, and users say nothing before";
-                let read =
-                    heard || progress.a_priori || lengthens && key.starts_with("amplitude");
+                let read = heard || progress.a_priori || lengthens && key.starts_with("amplitude");
                 self.uses(&at.key(key), read, &owner, why, remedy);
             }
         }
