@@ -503,7 +503,7 @@ fn results_that_are_pipes_or_devices_are_refused() {
     for target in ["../pipe", "/dev/zero"] {
         std::os::unix::fs::symlink(target, &table).expect("it can be made");
         let shown = folder.haggle(&["verify", "out"]);
-        assert!(shown.starts_with("exit code: 1\n"), "{shown}");
+        assert!(shown.starts_with("exit code: 3\n"), "{shown}");
         for command in ["plot", "explain"] {
             let more: &[&str] = if command == "explain" { &["0"] } else { &[] };
             let shown = folder.haggle(&[&[command, "out"], more].concat());

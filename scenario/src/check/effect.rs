@@ -82,6 +82,13 @@ impl Check<'_> {
         }
         let resumes = provider.on_failure == Some(OnFailure::Resume);
         let restarts = provider.on_failure == Some(OnFailure::default());
+        let by_instant = provider.policy.bargains() || serves.parts;
+        let by_arrival = matches!(provider.policy, Policy::Fcfs { order: Order::Arrival });
+        let passes = if by_instant {
+            "a provider that bargains over bags or takes parts of jobs decides once an instant"
+        } else {
+            "first come, first served in the order of arrival starts the same jobs either way"
+        };
         let rows = [
             (
                 "overrun",
@@ -89,18 +96,7 @@ impl Check<'_> {
                 "no job comes here",
                 "remove it, or let a user or a metascheduler submit to this provider",
             ),
-            (
-                "passes",
-                !provider.policy.bargains() && !serves.parts,
-                "a provider that bargains over bags or takes parts of jobs decides once an instant",
-                "remove it",
-            ),
-            (
-                "passes",
-                !matches!(provider.policy, Policy::Fcfs { order: Order::Arrival }),
-                "first come, first served in the order of arrival starts the same jobs either way",
-                "remove it",
-            ),
+            ("passes", !by_instant && !by_arrival, passes, "remove it"),
             (
                 "checkpoints",
                 resumes && serves.rigid,
