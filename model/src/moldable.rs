@@ -5,7 +5,8 @@
 //! (Caniou, Charrier and Desprez 2010, section 4.2). So a moldable job is a rigid one with a
 //! [`Speedup`]: who does not mold it runs it as its user described it.
 //!
-//! Times on another number of processors are whole seconds, as batch systems take them.
+//! Times are rounded up to microseconds, as those of rigid jobs are: on as many processors as it asks for, a moldable
+//! job takes as long as a rigid one. Batch systems take whole seconds ([`Rounding::Seconds`]).
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -15,6 +16,18 @@ use crate::{Job, JobShape, Span, Time};
 /// Parts of a whole.
 const WHOLE: u32 = 1_000_000;
 
+crate::words! {
+    /// To what the times of a moldable job are rounded up.
+    #[derive(Default)]
+    pub enum Rounding {
+        /// To microseconds, as those of rigid jobs.
+        #[default]
+        Microseconds = "microseconds",
+        /// To whole seconds, as batch systems take them.
+        Seconds = "seconds",
+    }
+}
+
 /// How much faster more processors make a job, and how many are of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Speedup {
@@ -22,6 +35,7 @@ pub struct Speedup {
     parallel: u32,
     /// Most processors that are of use.
     limit: u32,
+    rounding: Rounding,
 }
 
 /// Why there is no such speedup.
@@ -45,7 +59,13 @@ impl Speedup {
         if limit == 0 {
             return Err(SpeedupError::Limit);
         }
-        Ok(Speedup { parallel: (fraction * f64::from(WHOLE)).round() as u32, limit })
+        let parallel = (fraction * f64::from(WHOLE)).round() as u32;
+        Ok(Speedup { parallel, limit, rounding: Rounding::default() })
+    }
+
+    /// The same speedup, with times that are rounded so.
+    pub const fn rounded(self, rounding: Rounding) -> Speedup {
+        Speedup { rounding, ..self }
     }
 
     /// Most processors that are of use.
@@ -84,7 +104,10 @@ pub struct Moldable {
     /// Most processors that are of use; 1 of a sequential job.
     limit: u32,
     /// What its user requests on one reference processor, in seconds.
-    requested: f64,
+    alone: f64,
+    /// For how many processors its user requests so much.
+    asked: (u32, Span),
+    rounding: Rounding,
 }
 
 impl Moldable {
@@ -92,13 +115,16 @@ impl Moldable {
     /// processor is sequential.
     pub fn new(speedup: Speedup, processors: u32, requested: Span) -> Moldable {
         let seconds = requested.as_secs_f64();
+        let (asked, rounding) = ((processors, requested), speedup.rounding);
         if processors <= 1 {
-            return Moldable { fraction: 0.0, limit: 1, requested: seconds };
+            return Moldable { fraction: 0.0, limit: 1, alone: seconds, asked, rounding };
         }
         Moldable {
             fraction: speedup.fraction(),
             limit: speedup.limit,
-            requested: seconds * speedup.on(processors),
+            alone: seconds * speedup.on(processors),
+            asked,
+            rounding,
         }
     }
 
@@ -128,21 +154,40 @@ impl Moldable {
     }
 
     fn seconds(&self, processors: u32, speed: f64) -> f64 {
-        self.requested / (amdahl(self.fraction, processors) * speed)
+        self.alone / (amdahl(self.fraction, processors) * speed)
     }
 
     /// Its limit on so many processors of that speed (1 = the reference processor).
     pub fn requested(&self, processors: u32, speed: f64) -> Span {
-        whole_seconds(self.seconds(processors, speed))
+        if self.takes_what_is_asked(processors) {
+            return self.asked.1.at_speed(speed).max(Span::TICK);
+        }
+        self.rounded(self.seconds(processors, speed))
     }
 
     /// How long it runs there, for the machine alone: as much longer or shorter than its limit there
     /// as `job` ran with regard to what its user requested.
     pub fn run_time(&self, job: &Job, processors: u32, speed: f64) -> Span {
-        let run_time = job.run_time.reveal_to_machine().as_secs_f64();
+        let run_time = job.run_time.reveal_to_machine();
+        if self.takes_what_is_asked(processors) {
+            return run_time.at_speed(speed).max(Span::TICK);
+        }
+        let run_time = run_time.as_secs_f64();
         let requested = job.requested_time.unwrap_or(Span::FOREVER).as_secs_f64();
         let part = if requested > 0.0 { run_time / requested } else { 1.0 };
-        whole_seconds(part * self.seconds(processors, speed))
+        self.rounded(part * self.seconds(processors, speed))
+    }
+
+    /// Whether its times are those of a rigid job.
+    fn takes_what_is_asked(&self, processors: u32) -> bool {
+        self.rounding == Rounding::Microseconds && processors == self.asked.0
+    }
+
+    fn rounded(&self, seconds: f64) -> Span {
+        match self.rounding {
+            Rounding::Microseconds => Span::from_secs_f64(seconds).max(Span::TICK),
+            Rounding::Seconds => whole_seconds(seconds),
+        }
     }
 }
 
@@ -181,7 +226,8 @@ mod tests {
 
     fn kind(place: usize) -> Speedup {
         let (fraction, limit, _) = KINDS[place];
-        Speedup::new(fraction, limit).expect("a kind of the paper")
+        let kind = Speedup::new(fraction, limit).expect("a kind of the paper");
+        kind.rounded(Rounding::Seconds)
     }
 
     fn job(kind: Speedup, processors: u32, requested: i64, run: i64) -> Job {
@@ -218,6 +264,24 @@ mod tests {
         let third = job(kind(2), 11, 7_200, 1_200);
         assert_eq!(on(&third, 100, 1.0), (1_433, 239));
         assert_eq!(on(&third, 100, 1.2), (1_194, 199));
+    }
+
+    /// A job that asks for four processors and 100 s takes on them what a rigid job takes, on any speed; on others it
+    /// takes what Amdahl's law says, to the microsecond.
+    #[test]
+    fn one_rounding_holds_for_rigid_and_moldable_jobs() {
+        let job = job(kind(0).rounded(Rounding::Microseconds), 4, 100, 50);
+        let moldable = Moldable::of(&job).expect("it is moldable");
+        for speed in [1.0, 1.2, 1.4, 0.7] {
+            let rigid = [job.requested_time.expect("a limit"), job.run_time.reveal_to_machine()];
+            let [requested, run_time] = rigid.map(|time| time.at_speed(speed));
+            assert_eq!(moldable.requested(4, speed), requested);
+            assert_eq!(moldable.run_time(&job, 4, speed), run_time);
+        }
+        assert_eq!(moldable.requested(4, 1.2), Span::from_micros(83_333_334));
+        assert_eq!(moldable.requested(1, 1.0), Span::from_secs(250));
+        assert_eq!(moldable.requested(3, 1.2), Span::from_micros(97_222_223));
+        assert_eq!(moldable.run_time(&job, 3, 1.2), Span::from_micros(48_611_112));
     }
 
     /// M-2: a log gave it more processors than are of use.

@@ -4,7 +4,9 @@ use haggle_model::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{KeyField, KeyOrder, Law, Overshoot, Remedy, SplitBy, TimeLaw, TimeOf, WindowStart};
+use super::{
+    KeyField, KeyOrder, Law, Overshoot, Remedy, Rounding, SplitBy, TimeLaw, TimeOf, WindowStart,
+};
 use crate::quantity::{EstimateRule, Name, Share, TimeSpan};
 
 /// Something done to the jobs of a workload.
@@ -287,6 +289,9 @@ pub enum Step {
         /// time it asks for is one on those then. Without it, what it asks for stays.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         capped: bool,
+        /// To what its times on other processors are rounded up.
+        #[serde(default, skip_serializing_if = "is_default")]
+        rounding: Rounding,
     },
     /// Multiplies run times and requested times, such as those of a log of a machine that is faster than
     /// the reference.

@@ -146,7 +146,7 @@ impl Step {
             Step::ScaleTimes { factor } => {
                 steps::Step::ScaleTimes(steps::ScaleTimes { factor: *factor })
             }
-            Step::Moldable { parallel, limit, capped } => {
+            Step::Moldable { parallel, limit, capped, rounding } => {
                 let speedups = match parallel {
                     Some(parallel) => {
                         let limit = limit.unwrap_or(u32::MAX);
@@ -154,7 +154,11 @@ impl Step {
                     }
                     None => steps::Speedups::Kinds,
                 };
-                steps::Step::Molding(steps::Molding { speedups, capped: *capped })
+                steps::Step::Molding(steps::Molding {
+                    speedups,
+                    capped: *capped,
+                    rounding: *rounding,
+                })
             }
         }
     }

@@ -3,7 +3,7 @@
 //! holes (figure 1).
 
 use haggle_model::job::Lot;
-use haggle_model::moldable::KINDS;
+use haggle_model::moldable::{KINDS, Rounding};
 use haggle_model::workload::steps::{Draws, Molding, Speedups, Step};
 use haggle_model::{Job, JobShape, Moldable, Sizing, Span, Speedup, Time};
 use haggle_scheduling::Profile;
@@ -60,7 +60,11 @@ impl Compute for JobKinds {
             lot: Lot::new("jobs", number),
             ..Job::new(0, Time::ZERO, 1, Span::ZERO)
         };
-        let molding = Step::Molding(Molding { speedups: Speedups::Kinds, capped: false });
+        let molding = Step::Molding(Molding {
+            speedups: Speedups::Kinds,
+            capped: false,
+            rounding: Rounding::default(),
+        });
         let jobs = Box::new((1..=DRAWS).map(move |number| Ok(job(number))));
         let mut drawn = [0_u32; KINDS.len()];
         let known: Result<Vec<Speedup>, String> = (0..KINDS.len()).map(speedup).collect();

@@ -3,7 +3,7 @@
 use rand::RngExt;
 
 use super::{JobDraws, step_error};
-use crate::moldable::{KINDS, Speedup};
+use crate::moldable::{KINDS, Rounding, Speedup};
 use crate::workload::{JobStream, WorkloadError};
 use crate::{Job, JobShape};
 
@@ -14,6 +14,8 @@ pub struct Molding {
     pub speedups: Speedups,
     /// Whether one that asks for more processors than are of use is taken to ask for as many as are.
     pub capped: bool,
+    /// To what their times are rounded up.
+    pub rounding: Rounding,
 }
 
 /// How jobs speed up with processors.
@@ -36,8 +38,10 @@ impl Molding {
         jobs: JobStream,
         mut draws: JobDraws,
     ) -> Result<JobStream, WorkloadError> {
-        let speedup = |fraction, limit| {
-            Speedup::new(fraction, limit).map_err(|it| step_error("moldable", it.to_string()))
+        let speedup = |fraction, limit| -> Result<Speedup, WorkloadError> {
+            let speedup = Speedup::new(fraction, limit);
+            let speedup = speedup.map_err(|it| step_error("moldable", it.to_string()))?;
+            Ok(speedup.rounded(self.rounding))
         };
         let mut of: Box<dyn FnMut(&Job) -> Speedup + Send> = match self.speedups {
             Speedups::Alike { parallel, limit } => {
@@ -83,7 +87,11 @@ mod tests {
 
     #[test]
     fn kinds_are_drawn_by_their_shares() {
-        let molding = Molding { speedups: Speedups::Kinds, capped: false };
+        let molding = Molding {
+            speedups: Speedups::Kinds,
+            capped: false,
+            rounding: Rounding::default(),
+        };
         let jobs = after(&[Step::Molding(molding)], submitted_at(&[0; 100_000]));
         for (fraction, limit, percent) in KINDS {
             let shape = JobShape::Moldable(Speedup::new(fraction, limit).expect("a kind"));
@@ -96,7 +104,7 @@ mod tests {
     fn all_may_be_alike() {
         let alike = |parallel| {
             let speedups = Speedups::Alike { parallel, limit: 3 };
-            Step::Molding(Molding { speedups, capped: true })
+            Step::Molding(Molding { speedups, capped: true, rounding: Rounding::default() })
         };
         let mut jobs = submitted_at(&[0, 1]);
         jobs[1].processors = 5;
