@@ -505,7 +505,8 @@ fn results_that_are_pipes_or_devices_are_refused() {
         let shown = folder.haggle(&["verify", "out"]);
         assert!(shown.starts_with("exit code: 3\n"), "{shown}");
         for command in ["plot", "explain"] {
-            let more: &[&str] = if command == "explain" { &["0"] } else { &[] };
+            let more: &[&str] =
+                if command == "explain" { &["0"] } else { &["--kind", "gantt", "-o", "g.svg"] };
             let shown = folder.haggle(&[&[command, "out"], more].concat());
             assert!(shown.contains("it is no regular file"), "{command}: {shown}");
         }

@@ -136,6 +136,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·         ────────────────────────────────────┬───────────────────────────────────
         ·                                             ╰── out of range
         ╰────
+      help: docs/workloads.md says what each parameter may be
 
       × independent-jobs: length is 0 s, expected more than 0 s
         ╭─[laws.toml:28:10]
@@ -143,6 +144,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·          ──┬─
         ·            ╰── out of range
         ╰────
+      help: docs/workloads.md says what each parameter may be
 
       × independent-jobs: between is 0 s on average, expected more than 0 s to reach the length
         ╭─[laws.toml:35:11]
@@ -150,6 +152,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·           ─────────────────┬────────────────
         ·                            ╰── out of range
         ╰────
+      help: docs/workloads.md says what each parameter may be
 
       × independent-jobs: run is never longer than 0 s, expected 0.000001 s (run-min) or more
         ╭─[laws.toml:45:7]
@@ -157,6 +160,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·       ─────────────────┬────────────────
         ·                        ╰── out of range
         ╰────
+      help: docs/workloads.md says what each parameter may be
 
       × independent-jobs: run is never longer than 9 s, expected 60 s (run-min) or more
         ╭─[laws.toml:53:7]
@@ -164,6 +168,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·       ──────────────────────┬─────────────────────
         ·                             ╰── out of range
         ╰────
+      help: docs/workloads.md says what each parameter may be
 
       × the law has 1 weights, needs 2
         ╭─[laws.toml:62:66]
@@ -180,6 +185,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·       ─────────────────────────────────┬─────────────────────────────────
         ·                                        ╰── out of range
         ╰────
+      help: docs/workloads.md says what each parameter may be
 
       × workload "other" has no parameters for its model
         ╭─[laws.toml:73:1]
@@ -220,6 +226,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
         ·   ──────────────────────────────────────────┬──────────────────────────────────────────
         ·                                             ╰── out of range
         ╰────
+      help: `haggle help KEY` says what a key takes, and docs/scenario.md has all of them
 
       × `edges` has 1 elements, needs at least 2
         ╭─[laws.toml:85:63]

@@ -233,7 +233,7 @@ fn a_window_whose_processors_fail_is_kept_on_fewer() {
     insta::assert_snapshot!(folder.read("out/displacements.csv"), @"
     job,provider,time,cause,answer,processors,planned_time,planned_starting_time
     0,north,5.0,failure,moved,1,10.0,5.0
-    1,north,5.0,failure,shrunk,3,14.0,15.0
+    1,north,5.0,failure,shrunk,3,13.333334,15.0
     ");
     assert!(shown.contains("2 reservations granted, 1 moved in theirs, 1 shrunk"), "{shown}");
     insta::assert_snapshot!(folder.haggle(&["explain", "out", "1"]), @r"
@@ -395,7 +395,7 @@ format = "csv"
     insta::assert_snapshot!(folder.read("out/reservations.csv"), @"
     job,provider,granted_time,ready_time,deadline,processors,planned_time,planned_starting_time,distance_time,fixed_time,fixed_starting_time,broken
     0,north,0.0,0.0,13.0,1,13.0,0.0,,,,0
-    1,north,1.0,8.0,22.0,3,14.0,8.0,,,,0
+    1,north,1.0,8.0,21.333334,3,13.333334,8.0,,,,0
     ");
     let shown = folder.haggle(&["explain", "out", "1"]);
     let told =

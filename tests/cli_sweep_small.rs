@@ -42,12 +42,12 @@ fn summaries_alone_give_the_same_sums() {
 
     hint: verify its scenario
     "#);
-    insta::assert_snapshot!(folder.haggle(&["explain", FIRST_RUN, "1"]), @r#"
+    insta::assert_snapshot!(folder.haggle(&["explain", FIRST_RUN, "1"]), @"
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-    error: `out/policy=fcfs/seed=1` has neither resources.parquet nor resources.csv
-    "#);
+    error: `out/policy=fcfs/seed=1` has neither jobs.parquet nor jobs.csv
+    ");
     let shown = folder.haggle(&[&small[..4], &["--force"]].concat());
     assert!(stderr_of(&shown).contains("9 runs that were there are done again"), "{shown}");
     assert_eq!(differing(&results(&folder, "out"), &results(&folder, "whole")), [""; 0]);

@@ -23,9 +23,16 @@ const TOLD: usize = 60;
 /// Every figure that can be asked for: each kind, by default and with users told apart, and those declared.
 fn figures(run: &RunReader) -> Vec<Figure> {
     let users = "user".parse().expect("a name");
+    let metric = |name: &str| name.parse().expect("a metric");
     let of_kind = |kind: FigureKind| {
         let plain = Figure {
-            metric: kind.shows_spread().then(|| "mean_waiting_time".parse().expect("a metric")),
+            metric: kind.shows_spread().then(|| metric("mean_waiting_time")),
+            metrics: match kind {
+                FigureKind::StackedBars => {
+                    vec![metric("mean_waiting_time"), metric("mean_turnaround_time")]
+                }
+                _ => Vec::new(),
+            },
             ..Figure::of_kind(kind)
         };
         let by_user = Figure { group_by: Some(Clone::clone(&users)), ..plain.clone() };

@@ -166,6 +166,8 @@ fn syntax_help(message: &str) -> &'static str {
         "write \\\\ for a backslash in a text, or the text in single quotes"
     } else if has(&["must be quoted"]) {
         "write a value after `=`: a text in quotes, a number, true, false, a list or a table"
+    } else if has(&["keys cannot be empty"]) {
+        "write one `key = value` a line, and texts in quotes"
     } else if has(&["string", "quote"]) {
         "close a text with the quote that it begins with, in the same line"
     } else if has(&["recursion"]) {
@@ -440,7 +442,7 @@ mod tests {
         for (text, help) in [
             ("a = 1\na = 2", "keep one of the two"),
             ("[x\na = 1", "[[name]]"),
-            ("a = [1 2]", "write a list"),
+            ("a = [1 2]", "a list or a table"),
             ("a = { b = 1", "write a table in one line"),
             ("a = \"\\q\"", "for a backslash"),
             ("a = \"x\n", "close a text"),

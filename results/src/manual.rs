@@ -153,6 +153,9 @@ metric: `n` runs, their `mean`, `std` and `ci95`, half the width of the 95 % con
 `quantity` (`mean_waiting_time`), where `group_kind` and `group` are empty for the whole run. Of more than 64 providers, classes or workloads it has none;
 figures and each run's `summary.json` do. It has no rows of users, for they have the values of their workload.
 
+In `runs.csv`, `aggregate.csv` and `failed.csv` a text of an axis that a spreadsheet would compute, such as `=1+1`, has a `'` before it. Numbers and all
+other texts stay as they are.
+
 ";
 
 /// The page, in Markdown.

@@ -45,8 +45,8 @@ pub use crate::quantity::Name;
 pub use haggle_model::failures::FailureStart;
 pub use haggle_model::failures::recorded::RecordFormat;
 pub use haggle_model::iterative::Communication;
-pub use haggle_model::network::LinkSharing;
 pub use haggle_model::moldable::Rounding;
+pub use haggle_model::network::LinkSharing;
 pub use haggle_model::reservation::Remedy;
 pub use haggle_model::workload::rules::{
     Cancelled, Malformed, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,

@@ -36,9 +36,9 @@ const SHOWN: [&str; 9] = [
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haggle jobs runs/quickstart --where 'waiting_time > 3600' --sort=-waiting_time
-  haggle jobs runs/grid --where 'providers_used > 1'
+  haggle jobs runs/quickstart --where 'providers_used > 1'
   haggle jobs runs/quickstart --where 'outcome == \"rejected\"' --columns job,refusal
-  haggle jobs runs/grid --where 'deadline != () && left_time > deadline' --json")]
+  haggle jobs runs/quickstart --where 'deadline != () && left_time > deadline' --json")]
 pub(crate) struct Args {
     /// Folder of the run
     #[arg(value_name = "DIR")]

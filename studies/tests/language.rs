@@ -125,7 +125,11 @@ fn values_are_bounded_in_depth_and_size() {
     }
     for inner in ["1", "f"] {
         let large = format!("let f = |x| x; for i in 0..90000 {{ f = f.curry({inner}); }} true");
-        assert!(check(&large).contains("a value is too large"), "{}", check(&large));
+        let said = check(&large);
+        assert!(
+            ["a value is too large", "Too many operations"].iter().any(|it| said.contains(it)),
+            "{said}"
+        );
     }
     let many = "let a = []; for i in 0..9000 { a.push(i); } for i in 0..90000 { a[1]; } true";
     assert!(check(many).contains("Too many operations"), "{}", check(many));

@@ -327,13 +327,16 @@ mod tests {
             jobs.collect::<Result<Vec<Job>, _>>()
         };
         assert_eq!(drawn(1e6).expect("as many as may be").len(), 1_000_000);
-        for batch in [1e6 + 1.0, 1e300] {
-            assert_eq!(
-                drawn(batch).expect_err("too many").to_string(),
-                "independent-jobs: batch draws more than 1000000 jobs that arrive at once, at 5 s: \
-                 set jobs to limit them all, or take a law of smaller batches"
-            );
-        }
+        assert_eq!(
+            drawn(1e6 + 1.0).expect_err("too many").to_string(),
+            "independent-jobs: batch draws more than 1000000 jobs that arrive at once, at 5 s: \
+             set jobs to limit them all, or take a law of smaller batches"
+        );
+        // So many are refused by their mean, before one is drawn.
+        let Err(refused) = generate(&unlimited(1e300), 1, "test") else {
+            panic!("more jobs than any memory holds")
+        };
+        assert!(refused.to_string().contains("expected 100000000 at most"), "{refused}");
     }
 
     #[test]

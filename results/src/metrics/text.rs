@@ -283,13 +283,11 @@ fn time_shared(f: &mut fmt::Formatter<'_>, whose: &str, grid: &GridSummary) -> f
     )
 }
 
-/// How much of the time resources were busy: of the makespan, and of the run if that lasted longer.
+/// How much of the time resources were busy: of the makespan, where the run lasted longer.
 fn busy(grid: &GridSummary) -> String {
     let (of_run, of_makespan) = (percent(grid.busy), percent(grid.busy_of_makespan));
     match grid.busy_of_makespan {
-        Some(_) if of_makespan != of_run => {
-            format!("{of_makespan} of the makespan, {of_run} of the run")
-        }
+        Some(_) if of_makespan != of_run => format!("{of_makespan} of the makespan"),
         _ => of_run,
     }
 }

@@ -20,5 +20,5 @@ table! {
     distance: Option<f64> = Seconds, "distance_time", "s", "how far the interval that its user took is from the window that was asked for", Empty("in the window");
     fixed: Option<f64> = Seconds, "fixed_time", "s", "when its start was fixed", Empty("it never was, or the window left no freedom");
     fixed_start: Option<f64> = Seconds, "fixed_starting_time", "s", "that start", Empty("as `fixed_time`");
-    broken: bool = Integer, "broken", "", "1 if failures, or jobs that ran on, left no room in the window, else 0; why and what was done is in `displacements`", Never;
+    broken: bool = Integer, "broken", "", "1 if failures, or jobs that ran on, left no room in the window, or if the job ended behind it because of its checkpoints, else 0; why and what was done is in `displacements`", Never;
 }

@@ -122,7 +122,7 @@ mod tests {
         for key in keys() {
             let Value::String { format } = &key.value else { continue };
             strings += 1;
-            let named = format.is_none() || format.as_deref() == Some("name");
+            let named = matches!(format.as_deref(), None | Some("name" | "title"));
             let known = match named {
                 true => role(&key.table, &key.key).is_some(),
                 false => {

@@ -87,11 +87,8 @@ mod tests {
 
     #[test]
     fn kinds_are_drawn_by_their_shares() {
-        let molding = Molding {
-            speedups: Speedups::Kinds,
-            capped: false,
-            rounding: Rounding::default(),
-        };
+        let molding =
+            Molding { speedups: Speedups::Kinds, capped: false, rounding: Rounding::default() };
         let jobs = after(&[Step::Molding(molding)], submitted_at(&[0; 100_000]));
         for (fraction, limit, percent) in KINDS {
             let shape = JobShape::Moldable(Speedup::new(fraction, limit).expect("a kind"));
