@@ -423,18 +423,24 @@ impl Provider {
             out.send(submitter, SubmissionMessage::Refused { job: id, reason });
             return true;
         }
-        self.queue(now, HeldJob::new(submission, submitter, now, &self.config), out);
+        self.accept(now, HeldJob::new(submission, submitter, now, &self.config), out);
         true
     }
 
     /// Queues a job, and tells its submitter.
+    fn accept(&mut self, now: Time, held: HeldJob, out: &mut Outbox) {
+        let job = held.submission.job.id;
+        out.send(held.submitter, SubmissionMessage::Accepted { job });
+        self.queue(now, held, out);
+    }
+
+    /// Queues a job that has been accepted.
     fn queue(&mut self, now: Time, held: HeldJob, out: &mut Outbox) {
-        let (id, submitter) = (held.submission.job.id, held.submitter);
+        let id = held.submission.job.id;
         let request = held.request(self.jobs.next(), false, &self.config);
         self.load.waiting += work(request.processors, request.span);
         self.slots.insert(id, self.jobs.insert(Held::Job(held)));
         self.arrive(now, request);
-        out.send(submitter, SubmissionMessage::Accepted { job: id });
         self.plan_changed(now, out);
     }
 
@@ -557,7 +563,8 @@ impl Provider {
                     out.observe(Observation::JobOver(Box::new(over)));
                 }
                 Held::Share(share) => share.unfinished(provider, now, out),
-                Held::Expected(it) => out.observe(it.unfinished(now)),
+                // Its user says so, when its metascheduler has told which of its data have arrived.
+                Held::Expected(_) => {}
                 // Its metascheduler has the bag.
                 Held::Part => {}
                 Held::Coallocated(part) => part.unfinished(provider, now, out),
@@ -676,10 +683,7 @@ impl Provider {
             SubmissionMessage::SubmitAhead(submission) => {
                 self.on_submitted_ahead(now, from, submission, out)
             }
-            SubmissionMessage::DataArrived { job } => {
-                self.on_data_arrived(now, from, job, out);
-                true
-            }
+            SubmissionMessage::DataArrived { job } => self.on_data_arrived(now, from, job, out),
             SubmissionMessage::Withdraw { job } => {
                 self.on_withdrawn(now, from, job, out);
                 true

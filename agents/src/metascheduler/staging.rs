@@ -1,7 +1,7 @@
 //! Data of tasks: where they are, and how long they take to where a task is to run.
 //!
-//! A task is placed first. Then all that it needs, and that is elsewhere, is sent to its provider, each
-//! from where it is; the task is submitted there when the last of it has arrived. Either each takes as long as
+//! A task is placed first. When its provider has accepted it, all that it needs, and that is elsewhere, is sent there,
+//! each from where it is; the provider queues the task when the last of it has arrived. Either each takes as long as
 //! if nothing else were on the way, or a network moves all of them, which share its links. The storage is beside
 //! the metascheduler.
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use haggle_model::{ActorId, JobId, JobOutcome, Observation, Time};
+use haggle_model::{ActorId, JobId, JobOutcome, Time};
 use haggle_scheduling::{LocalScheduler, Slot};
 
 use super::load::work;
@@ -82,18 +82,22 @@ impl Provider {
         true
     }
 
-    /// The data of an expected job are there: it is queued. It may have been withdrawn meanwhile.
+    /// The data of an expected job are there: it is queued. It was accepted before, so its submitter is not told again.
     pub(super) fn on_data_arrived(
         &mut self,
         now: Time,
         from: ActorId,
         job: JobId,
         out: &mut Outbox,
-    ) {
-        if let Some(mut held) = self.release_expected(from, job) {
-            held.queued = now;
-            self.queue(now, held, out);
+    ) -> bool {
+        // It may have been withdrawn while the message was on its way.
+        if !self.slots.has(job) {
+            return true;
         }
+        let Some(mut held) = self.release_expected(from, job) else { return false };
+        held.queued = now;
+        self.queue(now, held, out);
+        true
     }
 
     /// Takes out an expected job that its submitter withdraws; false if there is none.
@@ -151,10 +155,5 @@ impl Expectation {
     /// The job that is expected.
     pub(super) fn job(&self) -> JobId {
         self.held.submission.job.id
-    }
-
-    /// The run stops before its data are there.
-    pub(super) fn unfinished(self, now: Time) -> Observation {
-        self.held.submission.never_queued(JobOutcome::Unfinished, now)
     }
 }

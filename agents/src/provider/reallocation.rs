@@ -106,7 +106,7 @@ impl Provider {
             held.more_mut().stage_in = request.stage_in;
         }
         out.observe(Observation::JobSized { job: id, sizing, stage_in: request.stage_in });
-        self.queue(now, held, out);
+        self.accept(now, held, out);
         true
     }
 

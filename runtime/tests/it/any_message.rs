@@ -211,6 +211,8 @@ struct Told {
     accepted: BTreeMap<JobId, u32>,
     /// How often it said of a job that it is over.
     over: BTreeMap<JobId, u32>,
+    /// Jobs that it took ahead of their data, of which it has not been told that these are there; with their submitters.
+    expected: BTreeMap<JobId, ActorId>,
 }
 
 /// Tells one actor anything at random, and at last that the run is over.
@@ -221,6 +223,14 @@ fn tell(actor: &mut AnyActor, me: ActorId, pool: &[(ActorId, Message)], dice: &m
     let mut sequence = 0;
     let mut deliver = |actor: &mut AnyActor, now, from, message, wakes: &mut BTreeMap<_, Timer>| {
         let mut out = Outbox::default();
+        let ahead = match &message {
+            Message::Submission(SubmissionMessage::SubmitAhead(it)) => Some(it.job.id),
+            &Message::Submission(SubmissionMessage::DataArrived { job }) => {
+                told.expected.retain(|&it, &mut submitter| it != job || submitter != from);
+                None
+            }
+            _ => None,
+        };
         actor.on_message(now, from, message, &mut out);
         for effect in out.effects {
             match effect {
@@ -239,7 +249,10 @@ fn tell(actor: &mut AnyActor, me: ActorId, pool: &[(ActorId, Message)], dice: &m
                         Message::Submission(SubmissionMessage::Accepted { job })
                         | Message::Reservation(ReservationMessage::Granted { job, .. }),
                     ..
-                } => *told.accepted.entry(job).or_default() += 1,
+                } => {
+                    *told.accepted.entry(job).or_default() += 1;
+                    told.expected.extend((ahead == Some(job)).then_some((job, from)));
+                }
                 // What is given back is over for this provider.
                 Effect::Send {
                     message: Message::Reallocation(ReallocationMessage::Back { jobs }),
@@ -251,7 +264,10 @@ fn tell(actor: &mut AnyActor, me: ActorId, pool: &[(ActorId, Message)], dice: &m
         for observation in out.observations {
             match observation {
                 Observation::MessageRefused { .. } => told.refused += 1,
-                Observation::JobOver(record) => *told.over.entry(record.job.id).or_default() += 1,
+                Observation::JobOver(record) => {
+                    *told.over.entry(record.job.id).or_default() += 1;
+                    told.expected.remove(&record.job.id);
+                }
                 Observation::GridJobOver(record) => {
                     *told.over.entry(record.job.id).or_default() += 1;
                 }
@@ -273,6 +289,10 @@ fn tell(actor: &mut AnyActor, me: ActorId, pool: &[(ActorId, Message)], dice: &m
         deliver(actor, now, from, message, &mut wakes);
     }
     deliver(actor, now, me, Message::Run(RunMessage::RunOver), &mut wakes);
+    // That they are unfinished is said by their users.
+    for job in told.expected.keys() {
+        *told.over.entry(*job).or_default() += 1;
+    }
     told
 }
 

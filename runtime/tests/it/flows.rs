@@ -227,6 +227,39 @@ fn a_task_may_be_withdrawn_while_its_data_are_on_their_way() {
     }
 }
 
+/// A provider that expects a task when the run ends says nothing of it, because its broker has not told yet which inputs
+/// have arrived. The task is over once, after its inputs, of which 20 MB have arrived and 100 MB have not.
+#[test]
+fn a_task_whose_data_are_on_their_way_at_the_end_is_over_after_its_inputs() {
+    for sharing in [None, Some(LinkSharing::MaxMin)] {
+        let mut setup = Setup::default()
+            .provider(4, Policy::Easy)
+            .provider(4, Policy::Fcfs)
+            .metascheduler(Placement::RoundRobin);
+        setup.ways = paths();
+        setup.sites = sharing.map(|sharing| (sites(3), sharing));
+        setup.horizon = Some(Time::from_secs(16));
+        let tasks = vec![task(10, 1, 0, &[]), task(5, 1, 20 * MB, &[(0, 100 * MB)])];
+        let jobs = submitted(&mut setup, 0, 1, &[(0, tasks)]);
+        let ran = setup.user(2, jobs).run_on_both();
+        assert_eq!(ran.outcomes(), [JobOutcome::Completed, JobOutcome::Unfinished]);
+        let inputs = ran.log.find("| 1 has 20000000 at 1").expect("they are told");
+        let over = ran.log.find("| 2 unfinished").expect("it is over");
+        assert!(inputs < over, "{sharing:?}\n{}", ran.log);
+        assert_eq!(ran.inputs[&JobId(1)].1.bytes_moved(), 20 * MB, "{sharing:?}");
+    }
+}
+
+/// An expected task has been accepted once, and is not accepted again when its data are there.
+#[test]
+fn a_task_that_is_submitted_ahead_is_accepted_once() {
+    let setup = diamond(vec![task(10, 2, 10 * MB, &[])]);
+    let ran = setup.run_on_both();
+    assert_eq!(times(&ran), [(Some(2.0), 12.0)]);
+    let by_provider = ran.log.matches("0>2 accepted 0").count();
+    assert_eq!(by_provider, 1, "{}", ran.log);
+}
+
 /// Two inputs from the storage come to one provider over the access links of both. From 1 s on each has 5 MB a second;
 /// the first, of 10 MB, is there at 3 s, and the second has 10 MB left for 1 s. The third starts at 3.5 s and flows from
 /// 4.5 s on, when nothing else does. By themselves they would take 2 s, 3 s and 1.1 s.

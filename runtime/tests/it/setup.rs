@@ -605,6 +605,8 @@ impl Sink for Log {
                 writeln!(self.text, "{now} {} | workflow {} comes", actor.0, came.number)?;
             }
             Observation::Staged(staged) => {
+                let is_over = self.records.iter().any(|it| it.job.id == staged.job);
+                assert!(!is_over, "{now}: inputs of job {}, which is over", staged.job.0);
                 for it in &staged.inputs {
                     let (job, at, bytes) = (staged.job.0, staged.at.0, it.need.bytes);
                     write!(self.text, "{now} {} | {job} has {bytes} at {at}", actor.0)?;
