@@ -197,7 +197,7 @@ fn experiment(error: &ExperimentError) -> Exit {
         }
         ExperimentError::Stage(StageError::Workload(OpenError::Open { error: inner, .. }))
         | ExperimentError::Jobs(inner) => {
-            let hint = match inner {
+            let hint = match &**inner {
                 WorkloadError::Swf(inner) if inner.problem.is_one_line() => {
                     "\nhint: replay with --lenient, or set `malformed = \"skip\"` in the workload's \
                      rules, to leave such lines out and count them\n"

@@ -139,7 +139,7 @@ pub enum ExperimentError {
     Stage(#[from] StageError),
     /// A workload cannot be read to its end, or is not in order.
     #[error(transparent)]
-    Jobs(model::WorkloadError),
+    Jobs(Box<model::WorkloadError>),
     /// Results cannot be written.
     #[error(transparent)]
     Results(#[from] ResultsError),
@@ -411,7 +411,7 @@ fn chooses(rule: &OwnRule) -> bool {
 pub(super) fn unwrap_run_error(error: RunError) -> ExperimentError {
     match error {
         RunError::Workload(error) => match error.downcast::<model::WorkloadError>() {
-            Ok(error) => ExperimentError::Jobs(*error),
+            Ok(error) => ExperimentError::Jobs(error),
             Err(error) => ExperimentError::Run(RunError::Workload(error)),
         },
         RunError::Record(error) => recorded(error),

@@ -179,7 +179,7 @@ pub enum SweepError {
     Results(#[from] ResultsError),
     /// A figure over the axes cannot be drawn.
     #[error(transparent)]
-    Figure(ExperimentError),
+    Figure(Box<ExperimentError>),
     /// Stopped on request.
     #[error("interrupted")]
     Interrupted,

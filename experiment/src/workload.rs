@@ -64,7 +64,7 @@ pub enum WorkloadError {
         workload: String,
         /// Why.
         #[source]
-        error: model::WorkloadError,
+        error: Box<model::WorkloadError>,
     },
 }
 
@@ -145,7 +145,8 @@ impl Workloads {
         name: &str,
         outer: &mut Vec<String>,
     ) -> Result<OpenWorkload, WorkloadError> {
-        let failed = |error| WorkloadError::Open { workload: name.to_owned(), error };
+        let failed =
+            |error| WorkloadError::Open { workload: name.to_owned(), error: Box::new(error) };
         match self.parts.get(name) {
             None => Err(WorkloadError::Unknown(name.to_owned())),
             Some(Part::Single(workload)) => workload.open().map_err(failed),

@@ -249,12 +249,12 @@ pub fn close(x: &Quantity, expected: f64, tolerance: f64) -> Verdict {
 
 /// No mean is above the one before it.
 pub fn falls(list: &[Quantity]) -> Verdict {
-    ordered(list, |before, after| lower_mean(before, after))
+    ordered(list, lower_mean)
 }
 
 /// No mean is below the one before it.
 pub fn rises(list: &[Quantity]) -> Verdict {
-    ordered(list, |before, after| higher_mean(before, after))
+    ordered(list, higher_mean)
 }
 
 /// That of no neighbours the means are in the wrong order.
@@ -435,7 +435,7 @@ mod tests {
         assert_eq!(Verdict::all(&nested).told(), "a; two: b (not so); a");
         assert_eq!((no.told(), yes.told()), ("b (not so)".to_owned(), "a".to_owned()));
         assert_eq!(no.clone().reversed().outcome, Held);
-        assert_eq!(Verdict::all(&[yes.clone()]).outcome, Held);
+        assert_eq!(Verdict::all(std::slice::from_ref(&yes)).outcome, Held);
         // What is undecided leaves open what the others do not decide.
         let of = |list: &[&Verdict]| {
             let list: Vec<Verdict> = list.iter().map(|it| (*it).clone()).collect();

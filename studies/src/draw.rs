@@ -52,7 +52,13 @@ pub enum DrawError {
     Results(#[from] ResultsError),
     /// A run cannot be drawn.
     #[error(transparent)]
-    Run(#[from] ExperimentError),
+    Run(Box<ExperimentError>),
+}
+
+impl From<ExperimentError> for DrawError {
+    fn from(error: ExperimentError) -> DrawError {
+        DrawError::Run(Box::new(error))
+    }
 }
 
 /// A part with its name.

@@ -87,7 +87,7 @@ fn draw_missing(run: &Run<'_>, output: &Path) -> Result<(), SweepError> {
         return Ok(());
     }
     let run = RunReader::open(&folder)?;
-    draw_all(&missing, &run, &folder).map(drop).map_err(SweepError::Figure)
+    draw_all(&missing, &run, &folder).map(drop).map_err(|error| SweepError::Figure(Box::new(error)))
 }
 
 /// What one thread does in one go.

@@ -292,7 +292,7 @@ fn draw(
             Err(ExperimentError::Figure { error, .. }) if error.is_absence() => {
                 swept.figures_left_out.push(error.to_string());
             }
-            Err(error) => return Err(SweepError::Figure(error)),
+            Err(error) => return Err(SweepError::Figure(Box::new(error))),
         }
     }
     Ok(())

@@ -41,7 +41,7 @@ pub(super) fn each(
             }
         }
         push(path, &record, (wanted, &places), batch.columns())?;
-        if batch.rows() % ROWS_AT_ONCE == 0 {
+        if batch.rows().is_multiple_of(ROWS_AT_ONCE) {
             take(batch)?;
         }
     }

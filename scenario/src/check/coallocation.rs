@@ -33,7 +33,8 @@ impl Check<'_> {
             return self.check_protocol(path, metascheduler, names);
         }
         let parts = metascheduler.coallocation.as_ref().and_then(|it| it.parts);
-        let providers = names.copies_meant(&metascheduler.providers).len();
+        let copies = names.copies_meant(&metascheduler.providers);
+        let providers = copies.iter().filter(|name| names.is_provider(name)).count();
         if let Some(parts) = parts.filter(|&parts| parts as usize > providers) {
             self.report(
                 &at.key("parts"),

@@ -141,6 +141,11 @@ impl Names {
         names.iter().flat_map(copies).collect()
     }
 
+    /// Whether a provider, or one of several that are alike, has this name.
+    pub(super) fn is_provider(&self, name: &str) -> bool {
+        self.providers.contains_key(name)
+    }
+
     /// The places in the file of the providers that `names` stand for; all for an empty list.
     pub(super) fn providers_meant(&self, names: &[Name]) -> Vec<usize> {
         let mut places: Vec<usize> = if names.is_empty() {

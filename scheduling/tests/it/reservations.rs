@@ -326,8 +326,8 @@ fn an_alternative_that_was_offered_is_granted_on_an_unchanged_plan() {
     };
     for comes in [false, true] {
         let mut queue = queue(16, Criterion::Bjf, Some(50));
-        for slot in 0..4 {
-            assert!(ask(&mut queue, table[slot].0, &request_of(slot)).is_some());
+        for (slot, &(submitted, ..)) in table.iter().enumerate().take(4) {
+            assert!(ask(&mut queue, submitted, &request_of(slot)).is_some());
         }
         let newcomer = request_of(4);
         assert_eq!(ask(&mut queue, 87, &newcomer), None);

@@ -85,7 +85,7 @@ impl From<DrawError> for Error {
     fn from(error: DrawError) -> Error {
         let hint = match error {
             DrawError::Results(error) => return error.into(),
-            DrawError::Run(error) => return Error::Experiment(error),
+            DrawError::Run(error) => return Error::Experiment(*error),
             DrawError::Unfit { .. } => "put it right in the study's figures.toml",
             DrawError::Plot(PlotError::NoData { .. }) => {
                 "its metric has no value at any point that is drawn"

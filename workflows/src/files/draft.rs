@@ -173,8 +173,8 @@ impl Draft {
         for read in &self.reads {
             let places = self.writers(read.file);
             match self.writes[places.clone()] {
-                [] => moved.from_storage(read),
-                [Use { task, .. }] if task == read.task => moved.from_storage(read),
+                [] => moved.read_from_storage(read),
+                [Use { task, .. }] if task == read.task => moved.read_from_storage(read),
                 [Use { task, .. }] => {
                     moved.fed[places.start] = true;
                     self.edges.push((task, read.task, read.bytes));
@@ -206,7 +206,7 @@ impl Draft {
                 (self.lines[read.task.index()], FileProblem::TooManyWriters { file })
             })?;
             if found.is_empty() {
-                moved.from_storage(read);
+                moved.read_from_storage(read);
                 from_storage.push(*read);
             }
             for place in places {
@@ -261,7 +261,7 @@ impl Moved {
         Moved { input: vec![0; tasks], output: vec![0; tasks], fed: vec![false; writes] }
     }
 
-    fn from_storage(&mut self, read: &Use) {
+    fn read_from_storage(&mut self, read: &Use) {
         let input = &mut self.input[read.task.index()];
         *input = input.saturating_add(read.bytes);
     }
