@@ -178,12 +178,12 @@ fn the_critical_path_as_it_was_is_told() {
     insta::assert_snapshot!(told("flows!2"), @r"
     The way to it, task 1 of workflow 0 of flows: each task waited for the one above it, the last of its parents to be done.
 
-      task  job      may start, s  waiting, s  data, s  computing, s       done, s
-         0  flows!1  63377.938117           0        6           200  63583.938117
-         1  flows!2  63583.938117           0        5           400  63988.938117
+      task  job      may start, s  waiting, s  data, s  computing, s  done, s
+         0  flows!1         63378           0        6           200    63584
+         1  flows!2         63584           0        5           400    63989
        all                                  0       11           600
 
-    The workflow was done at 64497.938117 s, by task 3; the story of flows!4 has its critical path as it was.
+    The workflow was done at 64498 s, by task 3; the story of flows!4 has its critical path as it was.
     ");
 }
 
