@@ -61,7 +61,7 @@ fn another_policy_moves_jobs() {
       average_weighted_response_time  107.45  114.55    +7.09    +6.60
       mean_waiting_time                22.50      55   +32.50  +144.44
       median_waiting_time                  0      45      +45        -
-      p95_waiting_time                 76.50     124   +47.50   +62.09
+      p95_waiting_time                 76.50  124.00   +47.50   +62.09
       max_waiting_time                    90     130      +40   +44.44
       mean_turnaround_time                70  102.50   +32.50   +46.43
       median_turnaround_time              65     120      +55   +84.62

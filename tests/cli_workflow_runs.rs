@@ -175,7 +175,7 @@ fn the_critical_path_as_it_was_is_told() {
 
     The workflow was done by it: this is the critical path as it was.
     ");
-    insta::assert_snapshot!(told("flows!2"), @r"
+    insta::assert_snapshot!(told("flows!2"), @"
     The way to it, task 1 of workflow 0 of flows: each task waited for the one above it, the last of its parents to be done.
 
       task  job      may start, s  waiting, s  data, s  computing, s  done, s
