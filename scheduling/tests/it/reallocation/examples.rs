@@ -2,6 +2,7 @@
 //! fifths of the work run in parallel, on up to 32 processors) unless they say more.
 
 use haggle_model::job::HiddenRunTime;
+use haggle_model::moldable::Rounding;
 use haggle_model::{Job, JobId, JobShape, Moldable, Sizing, Span, Speedup, Time};
 use haggle_scheduling::reallocation::{
     Algorithm, Reallocated, ReallocationHeuristic, Rule, Tuning,
@@ -24,7 +25,8 @@ const MCT_REGULAR: Rule = Rule {
 
 /// A moldable job on its user's `processors`.
 fn moldable(submit: i64, processors: u32, requested: i64, run: i64) -> Sent {
-    let shape = JobShape::Moldable(Speedup::new(0.8, 32).expect("a speedup"));
+    let shape =
+        JobShape::Moldable(Speedup::new(0.8, 32).expect("a speedup").rounded(Rounding::Seconds));
     let requested_time = Some(Span::from_secs(requested));
     let run_time = HiddenRunTime::new(Span::from_secs(run));
     let job = Job::new(0, at(submit), processors, Span::ZERO);

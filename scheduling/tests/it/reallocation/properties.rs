@@ -1,6 +1,7 @@
 //! Whole runs of drawn worlds, by the queues and events as they are and as they are defined.
 
 use haggle_model::job::HiddenRunTime;
+use haggle_model::moldable::Rounding;
 use haggle_model::{Job, JobShape, Span, Speedup};
 use haggle_scheduling::reallocation::{Algorithm, ReallocationHeuristic, Rule, Tuning};
 use haggle_scheduling::{Fcfs, Order, Reserving, Slot};
@@ -38,7 +39,10 @@ fn worlds() -> impl Strategy<Value = Drawn> {
             let speedup = [(0.5, 3), (0.8, 4), (0.9, 6), (0.99, 8), (1.0, 20), (0.0, 2)][kind];
             let shape = match site {
                 Some(_) => JobShape::Rigid,
-                None => JobShape::Moldable(Speedup::new(speedup.0, speedup.1).expect("a speedup")),
+                None => {
+                    let speedup = Speedup::new(speedup.0, speedup.1).expect("a speedup");
+                    JobShape::Moldable(speedup.rounded(Rounding::Seconds))
+                }
             };
             Sent { job: Job { run_time: run, shape, ..job }, site }
         });
