@@ -19,7 +19,7 @@ use super::{Held, Provider};
 use crate::Outbox;
 use crate::protocol::{Message, Submission, Timer};
 
-/// What waits for the next decision.
+/// Jobs and requests that wait for the next decision.
 #[derive(Debug)]
 pub(super) struct Deciding {
     passes: Passes,
@@ -58,7 +58,7 @@ pub(super) fn asks_of_queue(message: &Message) -> bool {
 }
 
 impl Provider {
-    /// A job is to wait; it joins the queue with the next decision.
+    /// A job must wait; it joins the queue with the next decision.
     pub(super) fn arrive(&mut self, now: Time, request: Request) {
         self.deciding.arrived.push(request);
         if self.deciding.passes == Passes::Event {
