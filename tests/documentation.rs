@@ -1,8 +1,9 @@
 //! Every command and every scenario that README, docs and `--help` show is carried out as it
 //! stands, in a fresh folder.
 //!
-//! A block ```` ```console ```` holds commands and nothing else, so no output can be shown that is not
-//! real; a comment behind one may say `exit code N`. Of a block of Python the files that it reads must be there. A block ```` ```toml ```` is a whole scenario, or
+//! A block ```` ```console ```` holds commands and nothing else; a comment behind one may say
+//! `exit code N`. A block ```` ```text output ```` has lines that the last command has printed, in
+//! their order; `...` stands for lines that are left out. Of a block of Python the files that it reads must be there. A block ```` ```toml ```` is a whole scenario, or
 //! begins with the name of the file that it is: those of docs/studies.md are tried in
 //! `reproduce_studies`, those of docs/own-rules.md are run by the commands after them. A block ```` ```text FILE ```` is that file. A block of Rust is part of `examples/own_rules.rs`.
 #![cfg(unix)]
@@ -14,6 +15,7 @@ use std::{env, fs, thread};
 
 use serde_json::Value;
 
+use crate::book;
 use crate::cli_own_rules::PROGRAM;
 use crate::command::{Folder, interrupt, stdout_of};
 
@@ -25,24 +27,31 @@ const LONG: [&str; 4] = [
     "haggle verify --random --minutes",
 ];
 
+/// The page of the manual that needs logs.
+const TASKS: &str = "docs/tasks.md";
+
 #[test]
 fn what_readme_shows_works() {
+    let (commands, _) = page(&prepared(), "README.md");
+    assert_eq!(commands, 5);
+}
+
+#[test]
+fn what_the_page_of_tasks_shows_works() {
     let folder = prepared();
     log(&folder, "CTC-SP2-1996-3.1-cln.swf.gz");
     log(&folder, "log.swf.gz");
-    let (commands, scenarios) = page(&folder, "README.md");
+    let (commands, scenarios) = page(&folder, TASKS);
     assert!(commands > 30 && scenarios > 3, "{commands} commands, {scenarios} scenarios");
 }
 
 #[test]
 fn what_the_manual_shows_works() {
-    let pages = fs::read_dir(root().join("docs")).expect("the folder is there");
-    for entry in pages {
-        let name = entry.expect("an entry can be read").file_name();
-        if name.to_string_lossy().ends_with(".md") {
+    for name in book::pages().iter().map(|name| format!("docs/{name}")) {
+        if name != TASKS {
             let folder = prepared();
             record(&folder, "event_trace.tab");
-            page(&folder, &format!("docs/{}", name.to_string_lossy()));
+            page(&folder, &name);
         }
     }
 }
@@ -136,15 +145,17 @@ fn record(folder: &Folder, name: &str) {
 fn page(folder: &Folder, name: &str) -> (usize, usize) {
     let text = fs::read_to_string(root().join(name)).expect("the page is there");
     let (mut commands, mut scenarios) = (0, 0);
+    let mut printed = String::new();
     for block in text.split("\n```").skip(1).step_by(2) {
         let (kind, block) = block.split_once('\n').unwrap_or((block, ""));
         match kind {
             "console" => {
                 for line in block.lines() {
-                    carry_out(folder, line);
+                    printed = carry_out(folder, line);
                     commands += 1;
                 }
             }
+            "text output" => prints(name, block, &printed),
             "toml" if is_file(block) => {
                 let file = block.lines().next().unwrap_or_default().trim_start_matches("# ");
                 fs::write(folder.path().join(file), block).expect("it can be written");
@@ -169,6 +180,25 @@ fn page(folder: &Folder, name: &str) -> (usize, usize) {
         }
     }
     (commands, scenarios)
+}
+
+/// Fails unless a command has printed the lines of a block in their order, with others between them
+/// where `...` stands.
+fn prints(name: &str, block: &str, printed: &str) {
+    let mut rest = printed.lines();
+    let mut skips = true;
+    for line in block.lines() {
+        let found = match (line, skips) {
+            ("...", _) => true,
+            (_, true) => rest.any(|printed| printed == line),
+            (_, false) => rest.next() == Some(line),
+        };
+        assert!(
+            found,
+            "{name}: the command before this block does not print\n{line}\nbut\n{printed}"
+        );
+        skips = line == "...";
+    }
 }
 
 /// The files that a block of Python, SQL or R reads have to be there; what runs it may not be.
@@ -208,18 +238,20 @@ fn help(folder: &Folder, command: &[String]) -> String {
     stdout_of(&shown).to_owned()
 }
 
-/// Carries out a line as it stands; it must end as it says.
-fn carry_out(folder: &Folder, line: &str) {
+/// Carries out a line as it stands; it must end as it says. What it prints, unless it is begun only.
+fn carry_out(folder: &Folder, line: &str) -> String {
     let (command, comment) = line.split_once(" # ").unwrap_or((line, ""));
     let command = command.trim_end().replacen("cargo run --release -- ", "haggle ", 1);
     if command.starts_with("cargo ") {
-        return;
+        return String::new();
     }
     if LONG.iter().any(|long| command.starts_with(long)) {
-        return begin(folder, &command);
+        begin(folder, &command);
+        return String::new();
     }
     if let Some((command, path)) = command.split_once(" | jq ") {
-        return look(folder, command, path.trim_matches('\''));
+        look(folder, command, path.trim_matches('\''));
+        return String::new();
     }
     let codes = match comment.split_once("exit code ") {
         Some((_, code)) => &code[..1],
@@ -231,6 +263,7 @@ fn carry_out(folder: &Folder, line: &str) {
     let code = output.status.code().map_or_else(|| "none".to_owned(), |code| code.to_string());
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(codes.contains(&code), "`{line}` ends with {code}: {errors}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Carries out what is piped into jq, which may not be here, and looks for what it would.
