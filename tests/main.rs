@@ -56,6 +56,7 @@ mod explain_adds_up;
 mod grid_claims;
 mod independence;
 mod one_world;
+mod prose;
 mod protocols_page;
 mod random_scenarios;
 mod reference_results;
