@@ -1,5 +1,5 @@
 //! Pages that people write are in plain English: no sentence begins with a clause in place of a noun
-//! of the field, and none is longer than readers can follow.
+//! of the field, and none is longer than readers can follow. The first pages are short.
 //!
 //! Blocks of code and headings are left out, and so are questions. Every paragraph, every item of a
 //! list and every cell of a table is a text of its own. A sentence ends at a full stop, a question
@@ -32,6 +32,20 @@ fn pages_are_in_plain_english() {
     let faults: Vec<String> = pages.flat_map(|page| faults_of(&page)).collect();
     let count = faults.len();
     assert!(faults.is_empty(), "{count} sentences to rewrite:\n{}", faults.join("\n"));
+}
+
+/// Pages that a newcomer reads first, and the most bytes that each may have.
+const SHORT: [(&str, u64); 3] =
+    [("README.md", 10_000), ("ARCHITECTURE.md", 15_000), ("CONTRIBUTING.md", 6_000)];
+
+#[test]
+fn first_pages_are_short() {
+    for (page, bytes_max) in SHORT {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+        let bytes = fs::metadata(path).expect("the page is there").len();
+        let remedy = "move details to docs/";
+        assert!(bytes <= bytes_max, "{page} has {bytes} bytes, more than {bytes_max}: {remedy}");
+    }
 }
 
 /// The rules by examples, so that they cannot pass everything.
