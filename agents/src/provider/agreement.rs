@@ -14,10 +14,10 @@ use haggle_agreements::{
 use haggle_model::{ActorId, JobId, JobOutcome, Span, Time};
 use haggle_scheduling::{Award, Offer, Scheduling, Slot};
 
-use super::load::work;
+use super::Provider;
 use super::negotiation::OpenCall;
+use super::pieces::Piece;
 use super::shares::Share;
-use super::{Held, Provider};
 use crate::Outbox;
 use crate::protocol::agreement::{Bags, ShareOrder};
 use crate::protocol::{AgreementMessage, Timer};
@@ -107,7 +107,7 @@ impl Provider {
         participant.on_message(now, from, message, outputs);
         self.carry_out(now, job, out);
         if let Some(ShareOrder { expected, .. }) = order
-            && let Some(&slot) = self.slots.get(job)
+            && let Some(slot) = self.pieces.slot(job)
         {
             self.expect(job, slot, expected, out);
         }
@@ -170,7 +170,7 @@ impl Provider {
         let Some(open) = self.negotiation.open.get(&job) else { return };
         let (in_time, earliest) = (now <= open.valid_until, open.earliest);
         let request = self.request(&open.call, open.call.tasks, earliest);
-        let slot = self.jobs.next();
+        let slot = self.pieces.next();
         let bargainer = self.scheduler.bargainer().expect("it bargains");
         let booked = if in_time { bargainer.award(now, slot, &request, award) } else { None };
         let Some(completion) = booked else {
@@ -186,8 +186,8 @@ impl Provider {
                 (batches.iter().map(|batch| batch.tasks).sum(), *deadline)
             }
         };
-        self.jobs.insert(Held::Part);
-        self.load.waiting += work(tasks, Some(request.span));
+        self.pieces.insert(Piece::Held);
+        self.load.waits(tasks, Some(request.span));
         if let Some(open) = self.negotiation.open.get_mut(&job) {
             open.held = Some(Hold { agreement: id, slot, tasks, promised_end });
         }
@@ -215,7 +215,7 @@ impl Provider {
             return;
         };
         let Some(share) = self.share(now, job, tasks) else { return };
-        self.place(slot, Share { promised_end, ..share });
+        self.pieces.commit(slot, Share { promised_end, ..share });
     }
 
     /// Queues a share for which nothing is held: as soon as it fits, whenever that is.
@@ -229,18 +229,18 @@ impl Provider {
     ) {
         let Some(mut share) = self.share(now, job, tasks) else { return };
         let request = self.request(&share.call, tasks, now);
-        let slot = self.jobs.insert(Held::Part);
+        let slot = self.pieces.insert(Piece::Held);
         let bargainer = self.scheduler.bargainer().expect("it bargains");
         let offer = bargainer.offers(now, &request).pop().expect("the whole bag is offered");
         let award = Award::Offered { tasks, offer };
         let completion =
             bargainer.award(now, slot, &request, &award).expect("the plan has not changed");
         share.promised_end = self.promised(offer, completion);
-        self.load.waiting += work(tasks, Some(share.walltime));
+        self.load.waits(tasks, Some(share.walltime));
         self.plan_changed(now, out);
         let Agreements { participant, outputs } = &mut self.agreements;
         participant.take(id, share.promised_end, outputs);
-        self.place(slot, share);
+        self.pieces.commit(slot, share);
     }
 
     /// The call is answered for good: so many tasks of the bag are queued here.
@@ -258,11 +258,6 @@ impl Provider {
             left: tasks,
             lost: 0,
         })
-    }
-
-    fn place(&mut self, slot: Slot, share: Share) {
-        self.slots.insert(share.call.job, slot);
-        self.jobs.replace(slot, Held::Share(Box::new(share)));
     }
 
     /// The metascheduler needs no more offers for a bag, nor what is held of it.
@@ -306,8 +301,8 @@ impl Provider {
         let span = self.planned_span(&self.negotiation.open[&job].call);
         let withdrawn = self.scheduler.withdraw(now, slot);
         assert!(withdrawn, "no task of a held part has started");
-        self.jobs.take(slot);
-        self.load.waiting -= work(tasks, Some(span));
+        self.pieces.remove(slot);
+        self.load.leaves(tasks, Some(span));
         self.plan_changed(now, out);
     }
 }

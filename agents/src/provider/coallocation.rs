@@ -11,14 +11,15 @@ use haggle_agreements::{
     AgreementId, InDoubt, Instruction, Output, Participant, ParticipantOutput, Task, ToParticipant,
 };
 use haggle_model::{
-    ActorId, Disclosure, JobId, JobOutcome, Observation, ProcessorSet, ProviderId, Refusal,
-    ShareRecord, Span, TaskRun, Time,
+    ActorId, Disclosure, JobId, JobOutcome, Observation, ProviderId, Refusal, ShareRecord, Span,
+    Time,
 };
 use haggle_scheduling::coallocation::{CoallocationQueue, FreeTimes, Rounds, with_overhead};
-use haggle_scheduling::{Killed, LocalScheduler, Request, Slot};
+use haggle_scheduling::{LocalScheduler, Overrun, Request, Slot};
 
-use super::load::work;
-use super::{Held, Provider};
+use super::Provider;
+use super::machine::{Attempt, limited};
+use super::pieces::Piece;
 use crate::Outbox;
 use crate::protocol::coallocation::{Parts, Place, Program, Want};
 use crate::protocol::{CoallocationMessage, QueryMessage, Timer};
@@ -51,14 +52,7 @@ pub(super) struct Part {
     promised_end: Time,
     /// What it is ready for; until the first commit, to hold it at all.
     pending: Option<(AgreementId, Want)>,
-    run: Option<Run>,
-}
-
-#[derive(Debug)]
-struct Run {
-    start: Time,
-    outcome: JobOutcome,
-    processors: ProcessorSet,
+    run: Option<Attempt>,
 }
 
 impl Default for Coallocation {
@@ -74,6 +68,10 @@ impl Default for Coallocation {
 impl Part {
     pub(super) fn job(&self) -> JobId {
         self.job
+    }
+
+    pub(super) fn attempt(&self) -> Option<&Attempt> {
+        self.run.as_ref()
     }
 
     /// Whether it has been agreed on, and waits where it is booked.
@@ -117,8 +115,8 @@ impl Part {
     /// The run stops while the part waits or runs.
     pub(super) fn unfinished(mut self, provider: ProviderId, now: Time, out: &mut Outbox) {
         let has_run = self.run.is_some();
-        if let Some(Run { start, processors, .. }) = self.run.take() {
-            let run = TaskRun { start, end: now, outcome: JobOutcome::Unfinished, processors };
+        if let Some(attempt) = self.run.take() {
+            let run = attempt.stopped(now, JobOutcome::Unfinished);
             out.observe(Observation::TasksOver { job: self.job, provider, run });
         }
         if has_run || self.waits() {
@@ -182,7 +180,7 @@ impl Provider {
 
     /// Whether a slot holds a part.
     pub(super) fn is_part(&self, slot: Slot) -> bool {
-        self.coallocates && matches!(self.jobs.get(slot), Some(Held::Coallocated(_)))
+        self.coallocates && self.pieces.get::<Part>(slot).is_some()
     }
 
     fn coallocation_queue(&mut self) -> &mut CoallocationQueue {
@@ -191,18 +189,12 @@ impl Provider {
 
     fn part(&self, job: JobId) -> Option<(Slot, &Part)> {
         let &slot = self.coallocation.parts.get(&job)?;
-        match self.jobs.get(slot)? {
-            Held::Coallocated(part) => Some((slot, part)),
-            _ => None,
-        }
+        Some((slot, self.pieces.get(slot)?))
     }
 
     fn part_mut(&mut self, job: JobId) -> Option<(Slot, &mut Part)> {
         let &slot = self.coallocation.parts.get(&job)?;
-        match self.jobs.get_mut(slot)? {
-            Held::Coallocated(part) => Some((slot, part)),
-            _ => None,
-        }
+        Some((slot, self.pieces.get_mut(slot)?))
     }
 
     fn tell_slots(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
@@ -266,7 +258,7 @@ impl Provider {
         let pending = its_own.and_then(|part| part.pending).map(|(id, _)| id);
         let is_expected = match &message.instruction {
             Instruction::Prepare { request, in_doubt: InDoubt::Release, .. } => match request {
-                Want::Reserve(..) => !self.slots.has(job),
+                Want::Reserve(..) => !self.pieces.has(job),
                 Want::Reconfigure(_) | Want::Leave => its_own.is_some() && pending.is_none(),
             },
             Instruction::Commit(()) => pending == Some(message.id),
@@ -372,7 +364,7 @@ impl Provider {
         id: AgreementId,
         (place, program): (Place, Program),
     ) -> bool {
-        let slot = self.jobs.next();
+        let slot = self.pieces.next();
         let is_held =
             place.processors > 0 && self.coallocation_queue().hold(now, slot, place.into());
         if is_held {
@@ -386,9 +378,8 @@ impl Provider {
                 pending: None,
                 run: None,
             };
-            self.load.waiting += work(place.processors, Some(place.span));
-            self.jobs.insert(Held::Coallocated(Box::new(part)));
-            self.slots.insert(job, slot);
+            self.load.waits(place.processors, Some(place.span));
+            self.pieces.insert(Piece::Part(Box::new(part)));
             self.coallocation.parts.insert(job, slot);
         }
         is_held
@@ -407,8 +398,8 @@ impl Provider {
             Want::Reconfigure(to) => {
                 let Some((_, part)) = self.part_mut(job) else { return };
                 let from = std::mem::replace(&mut part.place, to);
-                self.load.waiting -= work(from.processors, Some(from.span));
-                self.load.waiting += work(to.processors, Some(to.span));
+                self.load.leaves(from.processors, Some(from.span));
+                self.load.waits(to.processors, Some(to.span));
                 let has_moved = self.coallocation_queue().settle(now, slot);
                 debug_assert!(has_moved, "its place has been kept");
                 // Jobs are offered the hole that it leaves before other parts are.
@@ -450,16 +441,16 @@ impl Provider {
         let withdrawn = self.coallocation_queue().withdraw(now, slot);
         debug_assert!(withdrawn, "no part that is given up has started");
         self.coallocation_queue().compress(now);
-        self.load.waiting -= work(place.processors, Some(place.span));
+        self.load.leaves(place.processors, Some(place.span));
         self.release_part(slot);
         self.plan_changed(now, out);
     }
 
     fn release_part(&mut self, slot: Slot) -> Option<Part> {
-        let Some(Held::Coallocated(part)) = self.release(slot) else { return None };
+        let part = self.pieces.take::<Part>(slot)?;
         self.coallocation.parts.remove(&part.job);
         self.coallocation.pending.remove(&part.job);
-        Some(*part)
+        Some(part)
     }
 
     /// Before anything starts: what was to be committed by now is given back, and jobs move up to
@@ -480,43 +471,33 @@ impl Provider {
 
     /// The scheduler says that a part starts.
     pub(super) fn start_part(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        let Some(Held::Coallocated(part)) = self.jobs.get_mut(slot) else {
+        let Some(part) = self.pieces.get_mut::<Part>(slot) else {
             unreachable!("the scheduler starts parts that are held")
         };
         let Place { span, processors: count, alone, .. } = part.place;
-        let processors = self
-            .free
-            .take_lowest(count)
-            .expect("the scheduler starts a part only if its processors are free");
-        let planned_end = now + span;
         let run_time = part.place.run_time.reveal_to_machine();
         let takes = if alone { run_time } else { with_overhead(run_time, part.program.overhead) };
-        let (lasts, outcome) = if takes > span {
-            (span, JobOutcome::WalltimeReached)
-        } else {
-            (takes, JobOutcome::Completed)
-        };
-        self.load.waiting -= work(count, Some(span));
-        self.load.started(count, planned_end);
-        out.set(now + lasts, Timer::RunEnds { slot: slot.0 });
+        let (lasts, outcome) = limited(takes, Some(span), Overrun::Kill);
+        let end = now + lasts;
+        self.load.leaves(count, Some(span));
+        let attempt = self.machine.start(now, count, now + span);
+        out.set(end, Timer::RunEnds { slot: slot.0 });
         out.send(part.metascheduler, CoallocationMessage::Started { job: part.job });
         // The queue may have started it earlier than it was booked.
         part.place.start = now;
-        part.run = Some(Run { start: now, outcome, processors });
+        part.run = Some(Attempt { end, outcome, ..attempt });
     }
 
     /// A part has come to its end.
     pub(super) fn on_part_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
         let Some(mut part) = self.release_part(slot) else { return };
-        let Some(Run { start, outcome, processors }) = part.run.take() else { return };
-        let planned_end = start + part.place.span;
-        let count = processors.count();
-        self.job_finished(now, Killed { slot, processors: count, planned_end });
-        self.free.insert_all(&processors);
-        self.load.ended(count, planned_end);
+        let Some(attempt) = part.run.take() else { return };
+        self.job_finished(now, attempt.killed(slot));
+        self.machine.end(&attempt);
+        let Attempt { planned_end, outcome, .. } = attempt;
         let (job, provider) = (part.job, self.config.id);
         out.send(part.metascheduler, CoallocationMessage::Finished { job, outcome });
-        let run = TaskRun { start, end: now, outcome, processors };
+        let run = attempt.ended(now);
         out.observe(Observation::TasksOver { job, provider, run });
         out.observe(part.over(provider));
         self.ended_early(now, planned_end, out);

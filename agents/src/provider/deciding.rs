@@ -15,7 +15,8 @@
 use haggle_model::{ActorId, Time};
 use haggle_scheduling::{Passes, Request, Slot};
 
-use super::{Held, Provider};
+use super::Provider;
+use super::job::HeldJob;
 use crate::Outbox;
 use crate::protocol::{Message, Submission, Timer};
 
@@ -83,14 +84,14 @@ impl Provider {
             self.scheduler.sort(&mut together);
         }
         for request in together.drain(..) {
-            let Some(Held::Job(held)) = self.jobs.get_mut(request.slot) else { continue };
-            let ready = held.more().stage_in.ready;
+            let Some(held) = self.pieces.get_mut::<HeldJob>(request.slot) else { continue };
+            let ready = held.particulars().stage_in.ready;
             let promised_end = match self.scheduler.reserving() {
                 Some(queue) if ready > now => queue.submit_after(now, request, ready),
                 _ => self.scheduler.submit(now, request),
             };
             // The first promise stands: if it is broken by a failure, the record must show that.
-            if held.more().lost == 0 {
+            if held.particulars().lost == 0 {
                 held.promised_end = promised_end;
             }
         }

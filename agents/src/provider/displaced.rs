@@ -22,8 +22,8 @@ use haggle_scheduling::Slot;
 use haggle_scheduling::reservations::{Displaced, Reserve, Window};
 use rand::RngExt;
 
-use super::load::work;
-use super::{Held, HeldJob, Provider, Run};
+use super::Provider;
+use super::job::{HeldJob, Run};
 use crate::Outbox;
 use crate::protocol::ReservationMessage;
 
@@ -34,11 +34,12 @@ impl Provider {
         let mut displaced = Vec::new();
         granting.displaced(&mut displaced);
         for (slot, displaced) in displaced {
-            let Some(Held::Job(held)) = self.jobs.get(slot) else { continue };
+            let Some(held) = self.pieces.get::<HeldJob>(slot) else { continue };
             match displaced {
                 // It was never told where it is. Once it is late it moves in what it was left.
                 Displaced::Moved(start) => {
-                    let in_window = held.more().granted.as_ref().is_none_or(|it| it.holds(start));
+                    let in_window =
+                        held.particulars().granted.as_ref().is_none_or(|it| it.holds(start));
                     let answer = if in_window { Answer::Moved } else { Answer::Postponed };
                     self.displace(now, slot, cause, answer, Some(start));
                 }
@@ -48,7 +49,7 @@ impl Provider {
                     self.displace(now, slot, cause, Answer::Postponed, Some(start));
                 }
                 Displaced::Out(request) => {
-                    self.load.waiting -= work(request.processors, Some(request.span));
+                    self.load.leaves(request.processors, Some(request.span));
                     self.find_place(now, &request, cause, out);
                 }
             }
@@ -57,14 +58,14 @@ impl Provider {
 
     /// Whether what is in a slot is to run in its window or not at all.
     pub(super) fn keeps_window(&self, slot: Slot) -> bool {
-        let Some(Held::Job(held)) = self.jobs.get(slot) else { return false };
+        let Some(held) = self.pieces.get::<HeldJob>(slot) else { return false };
         held.remedy() != Remedy::Postpone && held.window().is_some()
     }
 
     /// A job that ran in a window is lost with its processors, and has not been given up: `false` if it
     /// goes on as a job without a window.
     pub(super) fn lost_window(&mut self, now: Time, slot: Slot, out: &mut Outbox) -> bool {
-        let Some(Held::Job(held)) = self.jobs.get(slot) else { return false };
+        let Some(held) = self.pieces.get::<HeldJob>(slot) else { return false };
         let Some(window) = held.window().filter(|_| held.remedy() != Remedy::Postpone) else {
             return false;
         };
@@ -77,7 +78,7 @@ impl Provider {
     /// fewer processors if its user lets it, as many as possible.
     fn find_place(&mut self, now: Time, request: &Reserve, cause: Cause, out: &mut Outbox) {
         let slot = request.slot;
-        let Some(Held::Job(held)) = self.jobs.get(slot) else { return };
+        let Some(held) = self.pieces.get::<HeldJob>(slot) else { return };
         let seeks = cause != Cause::Failure || request.remedy != Remedy::Revoke;
         let shrinks = request.remedy == Remedy::Shrink;
         let sizes = if shrinks { held.sizes(&self.config) } else { Vec::new() };
@@ -90,11 +91,11 @@ impl Provider {
             granting.ask(now, &wish, &[], draw).map(|granted| (granted.start, size))
         });
         let Some((start, size)) = found else { return self.revoke(now, slot, cause, out) };
-        self.load.waiting += work(size.processors, Some(size.span));
+        self.load.waits(size.processors, Some(size.span));
         if size.processors == request.processors {
             return self.displace(now, slot, cause, Answer::Moved, Some(start));
         }
-        let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { return };
+        let Some(held) = self.pieces.get_mut::<HeldJob>(slot) else { return };
         held.mold(size.processors, self.config.speed);
         out.send(
             held.submitter,
@@ -112,12 +113,13 @@ impl Provider {
     /// than planned. Its plan was extended meanwhile, and nobody could tell how far before it was over.
     pub(super) fn end_late(&self, now: Time, held: &mut HeldJob, run: &Run) {
         let planned = held.to_compute();
-        let (processors, span) = (held.processors, now - run.start);
+        let start = run.attempt.start;
+        let (processors, span) = (held.processors, now - start);
         let Some(granted) = held.granted_mut() else { return };
         let computes_as_planned = planned.is_none_or(|planned| run.computing <= planned);
         if granted.deadline < now && computes_as_planned && !granted.is_broken() {
             let (cause, answer) = (Cause::Checkpoint, Answer::Late);
-            let start = Some(run.start);
+            let start = Some(start);
             granted.displaced.push(Displacement {
                 at: now,
                 cause,
@@ -132,7 +134,7 @@ impl Provider {
     /// Gives back a job that waits nowhere any more.
     fn revoke(&mut self, now: Time, slot: Slot, cause: Cause, out: &mut Outbox) {
         self.displace(now, slot, cause, Answer::Revoked, None);
-        let Some(held) = self.release_job(slot) else { return };
+        let Some(held) = self.pieces.take::<HeldJob>(slot) else { return };
         let job = held.submission.job.id;
         out.send(held.submitter, ReservationMessage::Revoked { job, cause });
         let over = held.over(self.config.id, JobOutcome::Failed, now);
@@ -148,7 +150,7 @@ impl Provider {
         answer: Answer,
         start: Option<Time>,
     ) {
-        let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { return };
+        let Some(held) = self.pieces.get_mut::<HeldJob>(slot) else { return };
         let span = held.planned(&self.config).unwrap_or(Span::FOREVER).max(Span::TICK);
         let start = start.filter(|&start| start < Time::FOREVER);
         let processors = held.processors;
@@ -162,7 +164,7 @@ impl Provider {
 impl HeldJob {
     /// What was granted to it, if anything was.
     pub(super) fn granted_mut(&mut self) -> Option<&mut GrantedWindow> {
-        self.more.as_mut()?.granted.as_deref_mut()
+        self.particulars.as_mut()?.granted.as_deref_mut()
     }
 
     /// What its user wants when it loses its place.
@@ -173,7 +175,7 @@ impl HeldJob {
     /// The window in which it is to run, if it is still to run in one: what was granted, or where its
     /// start was fixed.
     fn window(&self) -> Option<Window> {
-        let granted = self.more().granted.as_ref().filter(|granted| !granted.is_broken())?;
+        let granted = self.particulars().granted.as_ref().filter(|granted| !granted.is_broken())?;
         Some(match granted.fixed {
             Some((_, start)) => Window::strict(start, granted.span),
             None => Window { ready: granted.ready, deadline: granted.deadline },

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use haggle_model::{ActorId, JobId, JobOutcome, Time};
 use haggle_scheduling::{LocalScheduler, Slot};
 
-use super::load::work;
-use super::{Held, HeldJob, Provider};
+use super::Provider;
+use super::job::HeldJob;
+use super::pieces::Piece;
 use crate::Outbox;
 use crate::protocol::{Message, Submission, SubmissionMessage};
 
@@ -60,7 +61,7 @@ impl Provider {
         out: &mut Outbox,
     ) -> bool {
         let id = submission.job.id;
-        if self.slots.has(id) {
+        if self.pieces.has(id) {
             return false;
         }
         if let Some(reason) = self.never_runs(&submission.job) {
@@ -68,16 +69,15 @@ impl Provider {
             return true;
         }
         let held = HeldJob::new(submission, submitter, now, &self.config);
-        self.load.waiting += work(held.processors, held.planned(&self.config));
+        self.load.waits(held.processors, held.planned(&self.config));
         let number = self.expected.accepted;
         self.expected.accepted += 1;
-        let request = held.request(self.jobs.next(), false, &self.config);
+        let request = held.request(self.pieces.next(), false, &self.config);
         if let Some(outlook) = self.expected.outlook.as_mut().filter(|it| it.at == now) {
             outlook.queue.submit(now, request);
         }
-        let slot = self.jobs.insert(Held::Expected(Box::new(Expectation { held, number })));
+        let slot = self.pieces.insert(Piece::Expected(Box::new(Expectation { held, number })));
         self.expected.slots.insert(number, slot);
-        self.slots.insert(id, slot);
         out.send(submitter, SubmissionMessage::Accepted { job: id });
         true
     }
@@ -91,7 +91,7 @@ impl Provider {
         out: &mut Outbox,
     ) -> bool {
         // It may have been withdrawn while the message was on its way.
-        if !self.slots.has(job) {
+        if !self.pieces.has(job) {
             return true;
         }
         let Some(mut held) = self.release_expected(from, job) else { return false };
@@ -116,15 +116,11 @@ impl Provider {
     }
 
     fn release_expected(&mut self, from: ActorId, job: JobId) -> Option<HeldJob> {
-        let &slot = self.slots.get(job)?;
-        match self.jobs.get(slot) {
-            Some(Held::Expected(it)) if it.held.submitter == from => {}
-            _ => return None,
-        }
-        let Some(Held::Expected(expectation)) = self.release(slot) else { return None };
-        let Expectation { held, number } = *expectation;
+        let slot = self.pieces.slot(job)?;
+        self.pieces.get::<Expectation>(slot).filter(|it| it.held.submitter == from)?;
+        let Expectation { held, number } = self.pieces.take(slot)?;
         self.expected.slots.remove(&number);
-        self.load.waiting -= work(held.processors, held.planned(&self.config));
+        self.load.leaves(held.processors, held.planned(&self.config));
         Some(held)
     }
 
@@ -133,14 +129,14 @@ impl Provider {
         if self.expected.slots.is_empty() {
             return &mut *self.scheduler;
         }
-        let Provider { expected, scheduler, jobs, config, .. } = self;
+        let Provider { expected, scheduler, pieces, config, .. } = self;
         let Expected { slots, outlook, .. } = expected;
         let outlook = match outlook.take().filter(|it| it.at == now) {
             Some(made) => outlook.insert(made),
             None => {
                 let mut queue = scheduler.clone();
                 for &slot in slots.values() {
-                    if let Some(Held::Expected(it)) = jobs.get(slot) {
+                    if let Some(it) = pieces.get::<Expectation>(slot) {
                         queue.submit(now, it.held.request(slot, false, config));
                     }
                 }

@@ -9,12 +9,15 @@
 
 use haggle_model::reservation::{Answer, Cause};
 use haggle_model::{JobOutcome, LostRun, Observation, ProcessorSet, Span, Time};
-use haggle_scheduling::checkpoints::RigidJob;
-use haggle_scheduling::{BagRequest, CheckpointRule, Killed, Slot};
+use haggle_scheduling::checkpoints::{Progress, RigidJob};
+use haggle_scheduling::{BagRequest, CheckpointRule, Slot};
 
-use super::load::work;
-use super::shares::{Running, worse};
-use super::{Held, HeldJob, Provider, Run};
+use super::Provider;
+use super::job::{HeldJob, Run};
+use super::machine::Attempt;
+use super::pieces::Piece;
+use super::shares::Share;
+use super::shares::worse;
 use crate::Outbox;
 use crate::protocol::{SubmissionMessage, Timer};
 
@@ -49,131 +52,105 @@ impl OnFailure {
 }
 
 impl Provider {
-    pub(super) fn on_failed(&mut self, now: Time, mut processors: ProcessorSet, out: &mut Outbox) {
-        let down = processors.intersection(&self.down);
-        processors.remove_all(&down);
-        self.down.insert_all(&processors);
+    pub(super) fn on_failed(&mut self, now: Time, processors: ProcessorSet, out: &mut Outbox) {
+        let failed = self.machine.fail(processors);
         self.tell_later(now, out);
-        self.end_before_failure(now, &processors, out);
-        let (provider, failed) = (self.config.id, processors.clone());
+        self.end_before_failure(now, &failed, out);
+        let provider = self.config.id;
         // What is closed runs nothing, and counts as failed when it would be opened.
-        processors.remove_all(&self.windows.closed(&failed));
-        let processors = &processors;
+        let mut open = failed.clone();
+        open.remove_all(&self.windows.closed(&failed));
+        let lost_run = |attempt: Attempt, Progress { saved, overhead }, checkpoints| LostRun {
+            provider,
+            start: attempt.start,
+            end: now,
+            processors: attempt.processors,
+            saved,
+            checkpointing: overhead,
+            checkpoints,
+        };
         let mut killed = Vec::new();
         let mut lost_jobs = Vec::new();
         let mut lost_tasks = Vec::new();
-        for (slot, held) in self.jobs.iter_mut() {
+        for (slot, held) in self.pieces.iter_mut() {
             match held {
-                Held::Job(held) => {
-                    let hit = |run: &mut Run| run.processors.intersects(processors);
+                Piece::Job(held) => {
+                    let hit = |run: &mut Run| run.attempt.processors.intersects(&open);
                     let Some(mut run) = held.run.take_if(hit) else { continue };
                     out.stop(Timer::RunEnds { slot: slot.0 });
                     out.stop(Timer::PlanEnds { slot: slot.0 });
-                    self.free.insert_all(&run.processors);
-                    let (count, planned_end) = (run.processors.count(), run.planned_end);
-                    self.load.ended(count, planned_end);
-                    killed.push(Killed { slot, processors: count, planned_end });
+                    self.machine.end(&run.attempt);
+                    killed.push(run.attempt.killed(slot));
                     if let Some(saving) = &run.saving {
                         self.carried.lost(slot, saving, self.config.store, out);
                     }
                     let progress = held.progress(&run, now, &self.config);
                     if progress.saved > Span::ZERO {
-                        held.more_mut().saved += progress.saved;
+                        held.particulars_mut().saved += progress.saved;
                     }
-                    let (start, checkpoints) = (run.start, run.sent());
-                    let processors = run.processors;
-                    let run = LostRun {
-                        provider,
-                        start,
-                        end: now,
-                        processors,
-                        saved: progress.saved,
-                        checkpointing: progress.overhead,
-                        checkpoints,
-                    };
+                    let checkpoints = run.sent();
+                    let run = lost_run(run.attempt, progress, checkpoints);
                     out.observe(Observation::RunLost { job: held.submission.job.id, run });
                     lost_jobs.push(slot);
                 }
-                Held::Share(share) => {
+                Piece::Share(share) => {
                     let mut tasks = 0;
                     for (number, run) in (0..).zip(&mut share.running) {
-                        let Some((start, planned_end, lost)) = Running::lose(run, processors)
-                        else {
-                            continue;
-                        };
+                        let Some(lost) = self.machine.lose(run, &open) else { continue };
                         if run.is_none() {
                             out.stop(Timer::TasksEnd { slot: slot.0, run: number });
                             out.stop(Timer::TasksPlanEnds { slot: slot.0, run: number });
                         }
-                        let count = lost.count();
-                        self.free.insert_all(&lost);
-                        self.load.ended(count, planned_end);
-                        killed.push(Killed { slot, processors: count, planned_end });
-                        let run = LostRun {
-                            provider,
-                            start,
-                            end: now,
-                            processors: lost,
-                            saved: Span::ZERO,
-                            checkpointing: Span::ZERO,
-                            checkpoints: Vec::new(),
-                        };
+                        tasks += lost.count();
+                        killed.push(lost.killed(slot));
+                        let run = lost_run(lost, Progress::default(), Vec::new());
                         out.observe(Observation::RunLost { job: share.call.job, run });
-                        tasks += count;
                     }
                     if tasks > 0 {
                         lost_tasks.push((slot, tasks));
                     }
                 }
-                Held::Expected(_) | Held::Part | Held::Coallocated(_) | Held::Booked(_) => {}
+                Piece::Expected(_) | Piece::Held | Piece::Part(_) | Piece::Booking(_) => {}
             }
         }
-        self.nodes.failed(now, &failed);
+        self.machine.take_down(now, &open, &failed);
         out.observe(Observation::ProcessorsFailed { provider, processors: failed });
-        self.free.remove_all(processors);
-        self.tell_later(now, out).fail(processors, killed, lost_jobs, lost_tasks);
+        self.tell_later(now, out).fail(&open, killed, lost_jobs, lost_tasks);
     }
 
     /// Work that is due now is complete, although its processors fail at this instant.
     fn end_before_failure(&mut self, now: Time, failing: &ProcessorSet, out: &mut Outbox) {
-        let (mut jobs, mut tasks) = (Vec::new(), Vec::new());
-        for (slot, held) in self.jobs.iter_mut() {
-            match held {
-                Held::Job(HeldJob { run: Some(run), .. }) => {
-                    let ends = run.end <= now && run.processors.intersects(failing);
-                    jobs.extend(ends.then_some(slot));
+        let mut ending = Vec::new();
+        for (slot, piece) in self.pieces.iter() {
+            let ends = piece.attempts().filter(|(_, attempt)| attempt.ends_on(now, failing));
+            ending.extend(ends.map(|(run, _)| (slot, run)));
+        }
+        // Ends of rigid jobs precede those of tasks, whatever their slots are.
+        ending.sort_by_key(|(_, run)| run.is_some());
+        for (slot, run) in ending {
+            match run {
+                None => {
+                    out.stop(Timer::RunEnds { slot: slot.0 });
+                    self.on_run_ended(now, slot, out);
                 }
-                Held::Share(share) => {
-                    let ending = share.ending(now, failing);
-                    tasks.extend(ending.map(|run| (slot, run)));
+                Some(run) => {
+                    out.stop(Timer::TasksEnd { slot: slot.0, run });
+                    self.on_tasks_ended(now, slot, run, out);
                 }
-                Held::Job(_)
-                | Held::Expected(_)
-                | Held::Part
-                | Held::Coallocated(_)
-                | Held::Booked(_) => {}
             }
-        }
-        for slot in jobs {
-            out.stop(Timer::RunEnds { slot: slot.0 });
-            self.on_run_ended(now, slot, out);
-        }
-        for (slot, run) in tasks {
-            out.stop(Timer::TasksEnd { slot: slot.0, run });
-            self.on_tasks_ended(now, slot, run, out);
         }
     }
 
     /// A rigid job has lost its processors, and the scheduler has forgotten it.
     pub(super) fn lost_job(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        let Some(Held::Job(held)) = self.jobs.get_mut(slot) else {
+        let Some(held) = self.pieces.get_mut::<HeldJob>(slot) else {
             unreachable!("a lost job is held until it is over")
         };
-        held.more_mut().lost += 1;
-        let lost = held.more().lost;
+        held.particulars_mut().lost += 1;
+        let lost = held.particulars().lost;
         if self.config.on_failure == OnFailure::Fail || lost >= self.config.max_attempts {
             self.displace(now, slot, Cause::Failure, Answer::Revoked, None);
-            let Some(held) = self.release_job(slot) else { return };
+            let Some(held) = self.pieces.take::<HeldJob>(slot) else { return };
             let outcome = JobOutcome::Failed;
             let job = held.submission.job.id;
             out.send(held.submitter, SubmissionMessage::Finished { job, outcome });
@@ -184,10 +161,10 @@ impl Provider {
         if self.lost_window(now, slot, out) {
             return;
         }
-        let Some(Held::Job(held)) = self.jobs.get(slot) else { return };
+        let Some(held) = self.pieces.get::<HeldJob>(slot) else { return };
         let ahead = self.config.on_failure != OnFailure::Requeue;
         let request = held.request(slot, ahead, &self.config);
-        self.load.waiting += work(request.processors, request.span);
+        self.load.waits(request.processors, request.span);
         // What was promised first stands: if it is broken now, that is to be seen. A reservation that may
         // be late goes on as a job without a window.
         self.arrive(now, request);
@@ -201,7 +178,7 @@ impl Provider {
     /// Tasks of a share have lost their processors. Tasks have no names, so how often
     /// they have been started is counted over the whole share.
     pub(super) fn lost_tasks(&mut self, now: Time, slot: Slot, tasks: u32, out: &mut Outbox) {
-        let Some(Held::Share(share)) = self.jobs.get_mut(slot) else {
+        let Some(share) = self.pieces.get_mut::<Share>(slot) else {
             unreachable!("a share is held until its last task is over")
         };
         share.lost += u64::from(tasks);
@@ -213,7 +190,7 @@ impl Provider {
             }
             return;
         }
-        self.load.waiting += work(tasks, Some(share.walltime));
+        self.load.waits(tasks, Some(share.walltime));
         let lost = BagRequest {
             tasks,
             span: share.walltime,
@@ -225,13 +202,12 @@ impl Provider {
     }
 
     pub(super) fn on_restored(&mut self, now: Time, processors: &ProcessorSet, out: &mut Outbox) {
-        let mut processors = self.down.intersection(processors);
-        self.down.remove_all(&processors);
-        let (provider, restored) = (self.config.id, processors.clone());
-        processors.remove_all(&self.windows.closed(&restored));
+        let restored = self.machine.restore(processors);
+        let mut open = restored.clone();
+        open.remove_all(&self.windows.closed(&restored));
+        self.machine.open(&open);
+        let provider = self.config.id;
         out.observe(Observation::ProcessorsRestored { provider, processors: restored });
-        let processors = &processors;
-        self.free.insert_all(processors);
-        self.tell_later(now, out).restore(processors);
+        self.tell_later(now, out).restore(&open);
     }
 }

@@ -89,8 +89,8 @@ impl Provider {
             return false;
         };
         let Some(scheduler) = self.scheduler.maintaining() else { return false };
-        let kept = scheduler.kept(now, number).min(self.free.count());
-        let closed = self.free.take_lowest(kept).unwrap_or_default();
+        let kept = scheduler.kept(now, number).min(self.machine.free());
+        let closed = self.machine.close(kept);
         match &mut self.unheard {
             Some(unheard) => unheard.begin(number, kept),
             None => scheduler.begin(now, number, kept),
@@ -106,10 +106,10 @@ impl Provider {
         let Some(Window { closed: Some(closed), .. }) = self.windows.0.remove(&number) else {
             return false;
         };
-        let down = closed.intersection(&self.down);
+        let down = self.machine.down_of(&closed);
         let mut opened = closed;
         opened.remove_all(&down);
-        self.free.insert_all(&opened);
+        self.machine.open(&opened);
         if let Some(unheard) = &mut self.unheard {
             unheard.end(number, &down);
             return true;

@@ -137,7 +137,7 @@ impl Provider {
         out: &mut Outbox,
     ) -> bool {
         let job = call.job;
-        if self.slots.has(job) || self.negotiation.open.contains_key(&job) {
+        if self.pieces.has(job) || self.negotiation.open.contains_key(&job) {
             return false;
         }
         let reason = if self.config.disclosure < call.asks {
@@ -267,7 +267,7 @@ impl Provider {
 
     /// Work left, in thousandths of a microsecond of a reference processor.
     fn work_left(&self, now: Time) -> u128 {
-        let here = u128::try_from(self.load.work(now)).unwrap_or(0);
+        let here = u128::try_from(self.load.work(now, &self.machine)).unwrap_or(0);
         here * u128::from(power(1, self.config.speed))
     }
 

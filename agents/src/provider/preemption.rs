@@ -12,7 +12,8 @@
 use haggle_agreements::AgreementId;
 use haggle_model::Time;
 
-use super::{Held, Provider};
+use super::Provider;
+use super::transactions::Booking;
 use crate::Outbox;
 use crate::protocol::transaction::Ask;
 use crate::transaction::{Acts, Transaction};
@@ -47,11 +48,10 @@ impl Provider {
             let party = self.transactions.party(id).map(|it| &self.transactions.parties[it]);
             party.is_some_and(|it| matches!(it.transacting.transaction, Transaction::Claiming(_)))
         };
-        let may_go = |(&id, &slot)| match self.jobs.get(slot) {
-            Some(Held::Booked(it)) if !it.ask.urgent && !it.may_begin && it.held.is_some() => {
-                claims(id).then_some((it.ask.processors, id))
-            }
-            _ => None,
+        let may_go = |(&id, &slot)| {
+            let it = self.pieces.get::<Booking>(slot)?;
+            let may_go = !it.ask.urgent && !it.may_begin && it.held.is_some() && claims(id);
+            may_go.then_some((it.ask.processors, id))
         };
         let mut found: Vec<_> = self.transactions.bookings.iter().filter_map(may_go).collect();
         found.sort_unstable_by(|a, b| b.cmp(a));

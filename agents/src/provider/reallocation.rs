@@ -8,8 +8,9 @@ use haggle_model::{
 };
 use haggle_scheduling::Slot;
 
-use super::load::work;
-use super::{Held, HeldJob, Provider};
+use super::Provider;
+use super::job::HeldJob;
+use super::pieces::Kind;
 use crate::Outbox;
 use crate::protocol::reallocation::SizeRequest;
 use crate::protocol::{ReallocationMessage, Submission, SubmissionMessage};
@@ -90,7 +91,7 @@ impl Provider {
         out: &mut Outbox,
     ) -> bool {
         let (id, speed) = (submission.job.id, self.config.speed);
-        if self.slots.has(id) {
+        if self.pieces.has(id) {
             return false;
         }
         let sizing = match self.size(now, request) {
@@ -103,7 +104,7 @@ impl Provider {
         let mut held = HeldJob::new(submission, submitter, now, &self.config);
         held.mold(sizing.processors, speed);
         if request.stage_in != StageIn::NOTHING {
-            held.more_mut().stage_in = request.stage_in;
+            held.particulars_mut().stage_in = request.stage_in;
         }
         out.observe(Observation::JobSized { job: id, sizing, stage_in: request.stage_in });
         self.accept(now, held, out);
@@ -112,23 +113,24 @@ impl Provider {
 
     /// The slot of a job of this submitter that has never been started.
     fn waits(&self, submitter: ActorId, job: JobId) -> Option<Slot> {
-        let &slot = self.slots.get(job)?;
-        let Some(Held::Job(held)) = self.jobs.get(slot) else { return None };
-        (held.submitter == submitter && held.run.is_none() && held.more().lost == 0).then_some(slot)
+        let slot = self.pieces.slot(job)?;
+        let Some(held) = self.pieces.get::<HeldJob>(slot) else { return None };
+        (held.submitter == submitter && held.run.is_none() && held.particulars().lost == 0)
+            .then_some(slot)
     }
 
     /// When a job that waits will be done.
     fn planned_completion(&mut self, now: Time, slot: Slot) -> Option<Time> {
         let start = self.scheduler.reserving()?.planned_start(now, slot)?;
-        let Some(Held::Job(held)) = self.jobs.get(slot) else { return None };
+        let Some(held) = self.pieces.get::<HeldJob>(slot) else { return None };
         Some(start + held.planned(&self.config).unwrap_or(Span::FOREVER))
     }
 
     /// The jobs of this submitter that have never been started, and when they will be done.
     fn waiting_of(&mut self, now: Time, submitter: ActorId) -> Vec<(JobId, Time)> {
-        let jobs = self.jobs.iter_mut().filter_map(|(_, held)| match held {
-            Held::Job(held) if held.submitter == submitter => Some(held.submission.job.id),
-            _ => None,
+        let jobs = self.pieces.iter().filter_map(|(_, piece)| {
+            let held = HeldJob::of(piece).filter(|held| held.submitter == submitter)?;
+            Some(held.submission.job.id)
         });
         let jobs = Vec::from_iter(jobs);
         let planned = |job| {
@@ -147,8 +149,8 @@ impl Provider {
         if let Some(queue) = self.scheduler.reserving() {
             queue.withdraw_all(now, &slots);
             for slot in slots {
-                let Some(held) = self.release_job(slot) else { continue };
-                self.load.waiting -= work(held.processors, held.planned(&self.config));
+                let Some(held) = self.pieces.take::<HeldJob>(slot) else { continue };
+                self.load.leaves(held.processors, held.planned(&self.config));
                 back.push(held.submission.job.id);
             }
         }

@@ -4,7 +4,8 @@
 use haggle_model::{ActorId, JobId, Time};
 use haggle_scheduling::{Holder, Slot};
 
-use super::{Held, Provider};
+use super::Provider;
+use super::shares::Share;
 use crate::Outbox;
 use crate::protocol::ShareMessage;
 
@@ -27,7 +28,7 @@ impl Provider {
         out: &mut Outbox,
     ) {
         let Some(expected) = expected else { return };
-        let Some(Held::Share(share)) = self.jobs.get(slot) else { return };
+        let Some(share) = self.pieces.get::<Share>(slot) else { return };
         let metascheduler = share.metascheduler;
         let bargainer = self.scheduler.bargainer().expect("only bargainers take shares");
         let own = bargainer.latest_completion(slot).unwrap_or(expected);

@@ -19,8 +19,9 @@ use haggle_scheduling::Slot;
 use haggle_scheduling::reservations::{Granted, Percent, Reserve, Size, Window};
 use rand::RngExt;
 
-use super::load::work;
-use super::{Held, HeldJob, Provider, ProviderConfig};
+use super::job::HeldJob;
+use super::pieces::Piece;
+use super::{Provider, ProviderConfig};
 use crate::Outbox;
 use crate::protocol::{ReservationMessage, Submission, SubmissionMessage};
 
@@ -68,7 +69,7 @@ impl Provider {
         else {
             return false;
         };
-        if self.scheduler.granting().is_none() || self.slots.has(submission.job.id) {
+        if self.scheduler.granting().is_none() || self.pieces.has(submission.job.id) {
             return false;
         }
         match message {
@@ -93,7 +94,7 @@ impl Provider {
         submission: Submission,
         out: &mut Outbox,
     ) {
-        if self.slots.has(submission.job.id) {
+        if self.pieces.has(submission.job.id) {
             return out.refuse(from);
         }
         self.consider_window(now, from, submission, None, out);
@@ -115,7 +116,7 @@ impl Provider {
         let held = HeldJob::new(submission, from, now, &self.config);
         let Job { ready, deadline, .. } = *held.submission.job;
         let window = Window { ready, deadline: deadline.unwrap_or(Time::FOREVER) };
-        let request = held.asks_for(now, self.jobs.next(), window, &self.config);
+        let request = held.asks_for(now, self.pieces.next(), window, &self.config);
         match taken {
             None => self.reserve(now, held, &request, out),
             Some((start, processors)) => {
@@ -180,7 +181,7 @@ impl Provider {
             held.mold(processors, self.config.speed);
         }
         held.promised_end = Some(window.deadline).filter(|&deadline| deadline < Time::FOREVER);
-        held.more_mut().granted = Some(Box::new(GrantedWindow {
+        held.particulars_mut().granted = Some(Box::new(GrantedWindow {
             at: now,
             ready: window.ready,
             deadline: window.deadline,
@@ -193,8 +194,8 @@ impl Provider {
             displaced: Vec::new(),
         }));
         let (to, job): (ActorId, JobId) = (held.submitter, held.submission.job.id);
-        self.load.waiting += work(processors, Some(span));
-        self.slots.insert(job, self.jobs.insert(Held::Job(held)));
+        self.load.waits(processors, Some(span));
+        self.pieces.insert(Piece::Job(held));
         out.send(to, ReservationMessage::Granted { job, start, completion: start + span });
         self.plan_changed(now, out);
     }
@@ -204,7 +205,7 @@ impl Provider {
         let Some(granting) = self.scheduler.granting() else { return };
         granting.fixed(&mut self.reserving.fixed);
         for (slot, start) in self.reserving.fixed.drain(..) {
-            let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { continue };
+            let Some(held) = self.pieces.get_mut::<HeldJob>(slot) else { continue };
             let Some(granted) = held.granted_mut() else { continue };
             granted.fixed = Some((now, start));
             let job = held.submission.job.id;

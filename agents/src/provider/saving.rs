@@ -20,7 +20,8 @@ use haggle_model::{ActorId, SentCheckpoint, Span, Time};
 use haggle_scheduling::Slot;
 use haggle_scheduling::checkpoints::{Checkpoints, Course, Progress};
 
-use super::{Held, HeldJob, Provider, ProviderConfig, Run};
+use super::job::{HeldJob, Run};
+use super::{Provider, ProviderConfig};
 use crate::Outbox;
 use crate::protocol::{DataMessage, Timer, Transfer};
 
@@ -100,7 +101,7 @@ impl Saving {
         let rule = config.on_failure.checkpoints();
         Saving {
             course: checkpoints.course(computing),
-            start_up: held.more().stage_in.start_up,
+            start_up: held.particulars().stage_in.start_up,
             recovery: held.resumes().then_some(rule.recovery),
             cost: rule.cost,
             stage: Stage::Prepares,
@@ -268,15 +269,16 @@ impl Provider {
         step: impl FnOnce(&mut Saving) -> Next,
         out: &mut Outbox,
     ) {
-        let Some(Held::Job(held)) = self.jobs.get_mut(slot) else { return };
+        let Some(held) = self.pieces.get_mut::<HeldJob>(slot) else { return };
         let Some(run) = held.run.as_mut() else { return };
         let Some((saving, store)) = run.saving.as_mut().zip(self.config.store) else { return };
         let CheckpointStore { network, here, there, .. } = store;
         let (from, to) = match step(saving) {
             Next::Wait(span) => return out.set(now + span, Timer::CheckpointDue { slot: slot.0 }),
             Next::Finish(computed) => {
-                run.end = now + (run.computing - computed);
-                return out.set(run.end, Timer::RunEnds { slot: slot.0 });
+                let end = now + (run.computing - computed);
+                run.attempt.end = end;
+                return out.set(end, Timer::RunEnds { slot: slot.0 });
             }
             Next::Read => (there, here),
             Next::Write => (here, there),

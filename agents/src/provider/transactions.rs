@@ -19,15 +19,16 @@ use haggle_agreements::AgreementId;
 use haggle_agreements::protocol::{Bound, Duty};
 use haggle_model::agreement::Waits;
 use haggle_model::{
-    ActorId, AgreementEvent, JobId, JobOutcome, Observation, ProcessorSet, ProviderId, ShareRecord,
-    Span, TaskRun, Time,
+    ActorId, AgreementEvent, JobId, JobOutcome, Observation, ProviderId, ShareRecord, Span,
+    TaskRun, Time,
 };
 use haggle_scheduling::Interval;
 use haggle_scheduling::coallocation::{CoallocationQueue, with_overhead};
-use haggle_scheduling::{Killed, LocalScheduler, Slot};
+use haggle_scheduling::{LocalScheduler, Overrun, Slot};
 
-use super::load::work;
-use super::{Held, Provider};
+use super::Provider;
+use super::machine::{Attempt, limited};
+use super::pieces::Piece;
 use crate::Outbox;
 use crate::protocol::transaction::{Ask, Room, Spoken};
 use crate::protocol::{Timer, TransactionMessage};
@@ -90,10 +91,10 @@ pub(super) struct Booking {
     end: Time,
     /// Whether its program may begin.
     pub(super) may_begin: bool,
-    /// Since when it has its processors.
-    pub(super) held: Option<(Time, ProcessorSet)>,
-    /// Since when its program runs, and how that will end.
-    run: Option<(Time, JobOutcome)>,
+    /// It has its processors. While its program does not run, its end is unknown.
+    pub(super) held: Option<Attempt>,
+    /// Since when its program runs.
+    runs_since: Option<Time>,
 }
 
 impl Transactions {
@@ -154,9 +155,9 @@ impl Booking {
 
     /// What it did until `end`, if it had its processors: what did not begin was held in vain.
     fn file(mut self, provider: ProviderId, end: Time, outcome: JobOutcome, out: &mut Outbox) {
-        if let Some((since, processors)) = self.held.take() {
-            let start = self.run.map_or(since, |(start, _)| start);
-            let run = TaskRun { start, end, outcome, processors };
+        if let Some(mut held) = self.held.take() {
+            held.start = self.runs_since.unwrap_or(held.start);
+            let run = held.stopped(end, outcome);
             let over = self.share(provider, vec![run.clone()]);
             out.observe(Observation::TasksOver { job: self.ask.job, provider, run });
             out.observe(over);
@@ -339,10 +340,7 @@ impl Provider {
 
     fn booking(&mut self, id: AgreementId) -> Option<(Slot, &mut Booking)> {
         let &slot = self.transactions.bookings.get(&id)?;
-        match self.jobs.get_mut(slot)? {
-            Held::Booked(booking) => Some((slot, booking)),
-            _ => None,
-        }
+        Some((slot, self.pieces.get_mut(slot)?))
     }
 
     /// Whether the machine is large enough for what is asked for.
@@ -394,31 +392,43 @@ impl Provider {
         } else {
             start + ask.span
         };
-        let slot = self.jobs.next();
+        let slot = self.pieces.next();
         let interval = Interval { start, span: end - start, processors: ask.processors };
         if !self.parts_queue().hold(now, slot, interval) {
             return Err(Time::FOREVER);
         }
-        self.load.waiting += work(ask.processors, Some(ask.span));
-        let booking =
-            Booking { id, ask, queued: now, start, end, may_begin: false, held: None, run: None };
-        self.jobs.insert(Held::Booked(Box::new(booking)));
+        self.load.waits(ask.processors, Some(ask.span));
+        let booking = Booking {
+            id,
+            ask,
+            queued: now,
+            start,
+            end,
+            may_begin: false,
+            held: None,
+            runs_since: None,
+        };
+        self.pieces.insert(Piece::Booking(Box::new(booking)));
         self.transactions.bookings.insert(id, slot);
         Ok(start)
     }
 
     /// All of the job may begin: the part does when its start has come.
     fn let_begin(&mut self, now: Time, id: AgreementId, out: &mut Outbox) {
-        let Some((slot, booking)) = self.booking(id) else { return };
+        let Some(&slot) = self.transactions.bookings.get(&id) else { return };
+        let Some(booking) = self.pieces.get_mut::<Booking>(slot) else { return };
         // What is held until it is given back begins when its metascheduler says so.
         if std::mem::replace(&mut booking.may_begin, true) {
             return;
         }
         let job = booking.ask.job;
         let end = booking.start.max(now) + booking.ask.span;
-        let is_held = booking.held.is_some();
         booking.end = end.min(booking.end);
         let end = booking.end;
+        let is_held = booking.held.is_some();
+        if let Some(attempt) = &mut booking.held {
+            self.machine.replan(attempt, end);
+        }
         self.parts_queue().shorten(now, slot, end);
         self.observe_agreement(id, job, AgreementEvent::CarriedOut { end }, out);
         if is_held {
@@ -441,23 +451,18 @@ impl Provider {
 
     /// The scheduler says that the start of a part has come: it has its processors from now on.
     pub(super) fn start_booking(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        let Some(Held::Booked(booking)) = self.jobs.get_mut(slot) else {
+        let Some(booking) = self.pieces.get_mut::<Booking>(slot) else {
             unreachable!("the scheduler starts parts that are held")
         };
         let (count, span) = (booking.ask.processors, booking.ask.span);
-        let processors = self
-            .free
-            .take_lowest(count)
-            .expect("the scheduler starts a part only if its processors are free");
-        booking.held = Some((now, processors));
         // Whose start was missed has another place, which is as long.
         booking.end = now + (booking.end - booking.start);
         booking.start = now;
-        let (may_begin, end) = (booking.may_begin, booking.end);
+        self.load.leaves(count, Some(span));
+        booking.held = Some(self.machine.start(now, count, booking.end));
+        let may_begin = booking.may_begin;
         let (id, job) = (booking.id, booking.ask.job);
         self.observe_agreement(id, job, AgreementEvent::Occupied, out);
-        self.load.waiting -= work(count, Some(span));
-        self.load.started(count, end);
         if may_begin {
             self.begin_booking(now, slot, out);
         }
@@ -465,29 +470,28 @@ impl Provider {
 
     /// The program of a part begins on its processors.
     fn begin_booking(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
-        let Some(Held::Booked(booking)) = self.jobs.get_mut(slot) else { return };
+        let Some(booking) = self.pieces.get_mut::<Booking>(slot) else { return };
         let takes = with_overhead(booking.ask.run_time.reveal_to_machine(), booking.ask.overhead);
-        let left = booking.ask.span;
-        let (lasts, outcome) = if takes > left {
-            (left, JobOutcome::WalltimeReached)
-        } else {
-            (takes, JobOutcome::Completed)
-        };
-        booking.run = Some((now, outcome));
+        let (lasts, outcome) = limited(takes, Some(booking.ask.span), Overrun::Kill);
+        let end = now + lasts;
+        if let Some(attempt) = &mut booking.held {
+            (attempt.end, attempt.outcome) = (end, outcome);
+        }
+        booking.runs_since = Some(now);
         let (id, job) = (booking.id, booking.ask.job);
-        out.set(now + lasts, Timer::RunEnds { slot: slot.0 });
+        out.set(end, Timer::RunEnds { slot: slot.0 });
         self.say(id.coordinator, TransactionMessage::Begun { job, id }, out);
     }
 
     /// Whether a slot holds a part that was agreed on by a protocol.
     pub(super) fn is_booking(&self, slot: Slot) -> bool {
-        self.coallocates && matches!(self.jobs.get(slot), Some(Held::Booked(_)))
+        self.coallocates && self.pieces.get::<Booking>(slot).is_some()
     }
 
     /// The program of a part has come to its end.
     pub(super) fn on_booking_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
         let Some(booking) = self.release_booking(slot) else { return };
-        let Some((_, outcome)) = booking.run else { return };
+        let Some(outcome) = booking.held.as_ref().map(|attempt| attempt.outcome) else { return };
         let (id, job, planned_end) = (booking.id, booking.ask.job, booking.end);
         self.free_processors(now, slot, &booking);
         booking.file(self.config.id, now, outcome, out);
@@ -516,18 +520,16 @@ impl Provider {
     }
 
     fn release_booking(&mut self, slot: Slot) -> Option<Booking> {
-        let Some(Held::Booked(booking)) = self.release(slot) else { return None };
+        let booking = self.pieces.take::<Booking>(slot)?;
         self.transactions.bookings.remove(&booking.id);
-        Some(*booking)
+        Some(booking)
     }
 
     /// The processors of a part are others' from now on.
     fn free_processors(&mut self, now: Time, slot: Slot, booking: &Booking) {
-        if let Some((_, processors)) = &booking.held {
-            let (count, planned_end) = (processors.count(), booking.end);
-            self.job_finished(now, Killed { slot, processors: count, planned_end });
-            self.free.insert_all(processors);
-            self.load.ended(count, planned_end);
+        if let Some(attempt) = &booking.held {
+            self.job_finished(now, attempt.killed(slot));
+            self.machine.end(attempt);
         }
     }
 
@@ -544,7 +546,7 @@ impl Provider {
         } else {
             let withdrawn = self.parts_queue().withdraw(now, slot);
             debug_assert!(withdrawn, "it waits");
-            self.load.waiting -= work(ask.processors, Some(ask.span));
+            self.load.leaves(ask.processors, Some(ask.span));
             self.release_booking(slot);
         }
         self.plan_changed(now, out);

@@ -13,7 +13,7 @@ use haggle_model::reservation::Cause;
 use haggle_model::{ActorId, ProcessorSet, Time};
 use haggle_scheduling::{Killed, Slot};
 
-use super::{Held, Provider, Run};
+use super::Provider;
 use crate::Outbox;
 use crate::protocol::{Message, Timer};
 
@@ -162,18 +162,12 @@ impl Provider {
 
     /// What still runs, and was planned to end while the scheduler was down, goes on.
     fn catch_up_with_plans(&mut self, now: Time, out: &mut Outbox) {
-        let mut over = Vec::new();
-        for (slot, held) in self.jobs.iter_mut() {
-            match held {
-                Held::Job(held) => {
-                    let is_late = |run: &Run| run.planned_end <= now && run.end > now;
-                    let is_late = held.run.as_ref().is_some_and(is_late);
-                    over.extend(is_late.then_some((slot, None)));
-                }
-                Held::Share(share) => over.extend(share.late(now).map(|run| (slot, Some(run)))),
-                Held::Expected(_) | Held::Part | Held::Coallocated(_) | Held::Booked(_) => {}
-            }
-        }
+        let late = self.pieces.iter().filter_map(|(slot, piece)| {
+            // One late run of a share is enough: all of them are planned anew.
+            let (run, _) = piece.attempts().find(|(_, attempt)| attempt.is_late(now))?;
+            Some((slot, run))
+        });
+        let over = Vec::from_iter(late);
         for (slot, run) in over {
             match run {
                 None => self.on_plan_ended(now, slot, out),

@@ -220,7 +220,7 @@ enum Times {
 }
 
 /// How far an attempt has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Progress {
     /// Computing that need not be done again.
     pub saved: Span,

@@ -1,0 +1,204 @@
+//! A rigid job in the hands of a provider.
+
+use haggle_model::reservation::GrantedWindow;
+use haggle_model::{ActorId, JobOutcome, JobRecord, Moldable, ProviderId, Span, StageIn, Time};
+use haggle_scheduling::checkpoints::{Checkpoints, FailureHistory, Progress, RigidJob};
+use haggle_scheduling::{Request, Slot};
+
+use super::ProviderConfig;
+use super::machine::Attempt;
+use super::saving::Saving;
+use crate::protocol::Submission;
+
+/// A rigid job in the provider's hands.
+#[derive(Debug)]
+pub(super) struct HeldJob {
+    pub(super) submission: Submission,
+    pub(super) submitter: ActorId,
+    pub(super) queued: Time,
+    /// Processors it gets.
+    pub(super) processors: u32,
+    /// Requested time on this machine: for so long it may compute.
+    pub(super) walltime: Option<Span>,
+    pub(super) promised_end: Option<Time>,
+    /// Kept apart, because most jobs have none: these are read and moved faster.
+    pub(super) particulars: Option<Box<Particulars>>,
+    pub(super) run: Option<Run>,
+}
+
+/// Properties that few jobs have.
+#[derive(Clone, Debug)]
+pub(super) struct Particulars {
+    /// How it runs on so many processors, if they are not those of its user.
+    pub(super) molded: Option<Moldable>,
+    /// What it needs beside processors, since it has moved.
+    pub(super) stage_in: StageIn,
+    /// What was granted to it in advance.
+    pub(super) granted: Option<Box<GrantedWindow>>,
+    /// Times it was lost with its processors.
+    pub(super) lost: u32,
+    /// Computing it need not do again.
+    pub(super) saved: Span,
+}
+
+/// The properties of all other jobs.
+static NO_PARTICULARS: Particulars = Particulars {
+    molded: None,
+    stage_in: StageIn::NOTHING,
+    granted: None,
+    lost: 0,
+    saved: Span::ZERO,
+};
+
+/// A rigid job that runs.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) attempt: Attempt,
+    /// For how long it computes until its end.
+    pub(super) computing: Span,
+    /// What its nodes had seen when it started.
+    pub(super) seen: FailureHistory,
+    /// How far it has come, if that does not follow from when it started.
+    pub(super) saving: Option<Box<Saving>>,
+}
+
+impl HeldJob {
+    /// A job as its user describes it, which has not run yet.
+    pub(super) fn new(
+        submission: Submission,
+        submitter: ActorId,
+        now: Time,
+        config: &ProviderConfig,
+    ) -> HeldJob {
+        let job = &submission.job;
+        HeldJob {
+            processors: job.processors,
+            walltime: job.requested_time.map(|time| time.at_speed(config.speed)),
+            submission,
+            submitter,
+            queued: now,
+            promised_end: None,
+            particulars: None,
+            run: None,
+        }
+    }
+
+    pub(super) fn particulars(&self) -> &Particulars {
+        self.particulars.as_deref().unwrap_or(&NO_PARTICULARS)
+    }
+
+    pub(super) fn particulars_mut(&mut self) -> &mut Particulars {
+        self.particulars.get_or_insert_with(|| Box::new(NO_PARTICULARS.clone()))
+    }
+
+    /// Gives it so many processors, if it is moldable.
+    pub(super) fn mold(&mut self, processors: u32, speed: f64) {
+        let molded = Moldable::of(&self.submission.job);
+        if molded != self.particulars().molded {
+            self.particulars_mut().molded = molded;
+        }
+        if let Some(moldable) = molded {
+            self.processors = processors;
+            self.walltime = Some(moldable.requested(processors, speed));
+        }
+    }
+
+    /// How long it computes on this machine.
+    pub(super) fn run_time(&self, speed: f64) -> Span {
+        let job = &self.submission.job;
+        match self.particulars().molded {
+            Some(moldable) => moldable.run_time(job, self.processors, speed),
+            None => job.run_time.reveal_to_machine().at_speed(speed),
+        }
+    }
+
+    /// Whether its next or present attempt goes on from a checkpoint.
+    pub(super) fn resumes(&self) -> bool {
+        self.particulars().saved > Span::ZERO
+    }
+
+    /// What its next or present attempt is planned to take, start-up and checkpoints included.
+    pub(super) fn planned(&self, config: &ProviderConfig) -> Option<Span> {
+        let checkpoints = config.on_failure.checkpoints().planned(self.rigid());
+        let lasts = checkpoints.lasts(self.to_compute()?, self.resumes());
+        Some(self.particulars().stage_in.start_up + lasts)
+    }
+
+    /// For how long its next or present attempt is planned to compute.
+    pub(super) fn to_compute(&self) -> Option<Span> {
+        let (mut limit, saved) = (self.walltime?, self.particulars().saved);
+        // One that runs over its request may have saved more than that.
+        while limit <= saved && self.resumes() {
+            limit += limit.max(Span::TICK);
+        }
+        Some(limit - saved)
+    }
+
+    /// When the plan of an attempt ends that has used up its time: it takes as long again, unless
+    /// only checkpoints are late.
+    pub(super) fn extended(&self, run: &Run, now: Time, config: &ProviderConfig) -> Time {
+        let late = run.saving.as_ref().and_then(|saving| {
+            let checkpoints = config.on_failure.checkpoints().planned(self.rigid());
+            saving.left(now, self.to_compute()?, &checkpoints)
+        });
+        now + late.unwrap_or(now - run.attempt.start)
+    }
+
+    /// It, as far as its checkpoints go.
+    pub(super) fn rigid(&self) -> RigidJob {
+        RigidJob {
+            processors: self.processors,
+            limit: self.walltime,
+            saved: self.particulars().saved,
+        }
+    }
+
+    /// The checkpoints of an attempt that starts at this instant, on nodes that have seen so much.
+    pub(super) fn checkpoints(
+        &self,
+        start: Time,
+        seen: FailureHistory,
+        config: &ProviderConfig,
+    ) -> Checkpoints {
+        let computes = start + self.particulars().stage_in.start_up;
+        config.on_failure.checkpoints().attempt(self.rigid(), computes, seen)
+    }
+
+    /// How far its attempt has come.
+    pub(super) fn progress(&self, run: &Run, now: Time, config: &ProviderConfig) -> Progress {
+        if let Some(saving) = &run.saving {
+            return saving.progress(now);
+        }
+        let start = run.attempt.start;
+        let checkpoints = self.checkpoints(start, run.seen, config);
+        let elapsed = now - start;
+        let start_up = self.particulars().stage_in.start_up.min(elapsed);
+        let progress = checkpoints.progress(elapsed - start_up, run.computing, self.resumes());
+        Progress { overhead: start_up + progress.overhead, ..progress }
+    }
+
+    /// Its story if it ends now, without having run.
+    pub(super) fn over(self, provider: ProviderId, outcome: JobOutcome, now: Time) -> JobRecord {
+        let Submission { job, class, .. } = self.submission;
+        JobRecord {
+            provider: Some(provider),
+            queued: Some(self.queued),
+            walltime: self.walltime,
+            promised_end: self.promised_end,
+            granted: self.particulars.and_then(|it| it.granted),
+            ..JobRecord::never_queued(job, class, outcome, now)
+        }
+    }
+
+    pub(super) fn request(&self, slot: Slot, ahead: bool, config: &ProviderConfig) -> Request {
+        let job = &self.submission.job;
+        Request {
+            slot,
+            processors: self.processors,
+            span: self.planned(config),
+            key: job.key,
+            deadline: job.deadline,
+            ahead,
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The machine of a provider: its processors, and the attempts that run on them.
+//!
+//! ```text
+//!            start                    end
+//!   free ───────────▶ an attempt ───────────▶ free
+//!    │ ▲                  │ lose: its processors fail
+//!    │ └── restore ── down ◀──┘
+//!    └─ close ─▶ closed ─ open ─▶ free
+//! ```
+//!
+//! It knows processors and times, but no job, plan or message. Each kind of work that runs here, whether a rigid job,
+//! tasks of a share, a part of a co-allocated job or a booking, runs as an [`Attempt`].
+
+use haggle_model::{JobOutcome, ProcessorSet, Span, TaskRun, Time};
+use haggle_scheduling::checkpoints::FailureHistory;
+use haggle_scheduling::{Killed, Overrun, Slot};
+
+use super::nodes::Nodes;
+
+/// Work on some processors of a machine, from its start until it ends or is lost.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    pub(super) start: Time,
+    /// When it ends unless its processors fail; [`Time::FOREVER`] while that is unknown.
+    pub(super) end: Time,
+    /// When its plan ends.
+    pub(super) planned_end: Time,
+    /// Its outcome if it reaches its end.
+    pub(super) outcome: JobOutcome,
+    pub(super) processors: ProcessorSet,
+}
+
+impl Attempt {
+    /// How many processors it has.
+    pub(super) fn count(&self) -> u32 {
+        self.processors.count()
+    }
+
+    /// Whether it ends by now, and has one of these processors.
+    pub(super) fn ends_on(&self, now: Time, processors: &ProcessorSet) -> bool {
+        self.end <= now && self.processors.intersects(processors)
+    }
+
+    /// Whether its plan has ended, although it goes on.
+    pub(super) fn is_late(&self, now: Time) -> bool {
+        self.planned_end <= now && self.end > now
+    }
+
+    /// What a scheduler must know to forget it.
+    pub(super) fn killed(&self, slot: Slot) -> Killed {
+        Killed { slot, processors: self.count(), planned_end: self.planned_end }
+    }
+
+    /// Its record, if it stops now.
+    pub(super) fn stopped(self, now: Time, outcome: JobOutcome) -> TaskRun {
+        TaskRun { start: self.start, end: now, outcome, processors: self.processors }
+    }
+
+    /// Its record, if it has reached its end.
+    pub(super) fn ended(self, now: Time) -> TaskRun {
+        let outcome = self.outcome;
+        self.stopped(now, outcome)
+    }
+}
+
+/// How long work runs that takes `run_time`, and how it ends: work that may not run over its limit is stopped there.
+pub(super) fn limited(run_time: Span, limit: Option<Span>, overrun: Overrun) -> (Span, JobOutcome) {
+    match limit.filter(|&limit| overrun == Overrun::Kill && run_time > limit) {
+        Some(limit) => (limit, JobOutcome::WalltimeReached),
+        None => (run_time, JobOutcome::Completed),
+    }
+}
+
+/// The processors of a provider.
+#[derive(Debug)]
+pub(super) struct Machine {
+    /// How many it has.
+    size: u32,
+    /// Processors that are up, open, and without work.
+    free: ProcessorSet,
+    /// Processors that have failed.
+    down: ProcessorSet,
+    nodes: Nodes,
+    running: Running,
+}
+
+/// The planned work of what runs: processors x planned end, less processors x now when asked.
+#[derive(Debug, Default)]
+struct Running {
+    ends: i128,
+    processors: i128,
+}
+
+impl Running {
+    fn add(&mut self, processors: u32, planned_end: Time) {
+        self.ends += i128::from(planned_end.as_micros()) * i128::from(processors);
+        self.processors += i128::from(processors);
+    }
+
+    fn remove(&mut self, processors: u32, planned_end: Time) {
+        self.ends -= i128::from(planned_end.as_micros()) * i128::from(processors);
+        self.processors -= i128::from(processors);
+    }
+}
+
+impl Machine {
+    /// So many idle processors; their failures are counted by nodes of `node` processors, if a rule needs that.
+    pub(super) fn new(size: u32, node: Option<u32>) -> Machine {
+        Machine {
+            size,
+            free: ProcessorSet::range(0, size),
+            down: ProcessorSet::new(),
+            nodes: Nodes::new(size, node),
+            running: Running::default(),
+        }
+    }
+
+    /// How many processors it has, failed ones included.
+    pub(super) fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// Processors that can start work now.
+    pub(super) fn free(&self) -> u32 {
+        self.free.count()
+    }
+
+    /// Starts work on the lowest free processors. The plan of the scheduler says that there are enough of them. When
+    /// the attempt ends is not known yet.
+    pub(super) fn start(&mut self, now: Time, processors: u32, planned_end: Time) -> Attempt {
+        let taken = self.free.take_lowest(processors);
+        let processors = taken.expect("the scheduler starts work only if its processors are free");
+        self.running.add(processors.count(), planned_end);
+        let (end, outcome) = (Time::FOREVER, JobOutcome::Completed);
+        Attempt { start: now, end, planned_end, outcome, processors }
+    }
+
+    /// An attempt is over: its processors are free again.
+    pub(super) fn end(&mut self, attempt: &Attempt) {
+        self.free.insert_all(&attempt.processors);
+        self.running.remove(attempt.count(), attempt.planned_end);
+    }
+
+    /// An attempt is planned to end at another time.
+    pub(super) fn replan(&mut self, attempt: &mut Attempt, planned_end: Time) {
+        self.running.remove(attempt.count(), attempt.planned_end);
+        self.running.add(attempt.count(), planned_end);
+        attempt.planned_end = planned_end;
+    }
+
+    /// Takes the work that ran on failed processors out of an attempt: as an attempt of its own, which is over.
+    /// Nothing is left of an attempt all of whose processors have failed.
+    pub(super) fn lose(
+        &mut self,
+        attempt: &mut Option<Attempt>,
+        failed: &ProcessorSet,
+    ) -> Option<Attempt> {
+        let whole = attempt.as_mut()?;
+        let processors = whole.processors.intersection(failed);
+        if processors.is_empty() {
+            return None;
+        }
+        let &mut Attempt { start, end, planned_end, outcome, .. } = whole;
+        whole.processors.remove_all(&processors);
+        if whole.processors.is_empty() {
+            *attempt = None;
+        }
+        let lost = Attempt { start, end, planned_end, outcome, processors };
+        self.end(&lost);
+        Some(lost)
+    }
+
+    /// Those of `processors` that have not failed before fail now. They stay with their attempts, or free, until
+    /// [`Machine::take_down`].
+    pub(super) fn fail(&mut self, mut processors: ProcessorSet) -> ProcessorSet {
+        let down = processors.intersection(&self.down);
+        processors.remove_all(&down);
+        self.down.insert_all(&processors);
+        processors
+    }
+
+    /// Failed processors start nothing any more: no attempt has them, and none of them is closed. All of `failed` are
+    /// counted by their nodes.
+    pub(super) fn take_down(
+        &mut self,
+        now: Time,
+        processors: &ProcessorSet,
+        failed: &ProcessorSet,
+    ) {
+        self.nodes.failed(now, failed);
+        self.free.remove_all(processors);
+    }
+
+    /// Those of `processors` that had failed are up again. They start nothing until [`Machine::open`].
+    pub(super) fn restore(&mut self, processors: &ProcessorSet) -> ProcessorSet {
+        let restored = self.down.intersection(processors);
+        self.down.remove_all(&restored);
+        restored
+    }
+
+    /// Closes so many free processors, the lowest ones; none if there are fewer.
+    pub(super) fn close(&mut self, processors: u32) -> ProcessorSet {
+        self.free.take_lowest(processors).unwrap_or_default()
+    }
+
+    /// Opens processors that are up, and were closed or have come back.
+    pub(super) fn open(&mut self, processors: &ProcessorSet) {
+        self.free.insert_all(processors);
+    }
+
+    /// Those of `processors` that have failed.
+    pub(super) fn down_of(&self, processors: &ProcessorSet) -> ProcessorSet {
+        processors.intersection(&self.down)
+    }
+
+    /// The failures that the nodes under an attempt have seen.
+    pub(super) fn seen(&self, processors: &ProcessorSet) -> FailureHistory {
+        self.nodes.under(processors)
+    }
+
+    /// Planned work that is left of what runs, in processor-microseconds; negative if work runs over its plan.
+    pub(super) fn work(&self, now: Time) -> i128 {
+        self.running.ends - self.running.processors * i128::from(now.as_micros())
+    }
+}

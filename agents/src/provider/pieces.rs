@@ -1,0 +1,172 @@
+//! The pieces of work of a provider, by slot and by job.
+
+use haggle_model::{ByJob, JobId};
+use haggle_scheduling::Slot;
+
+use super::coallocation::Part;
+use super::expected::Expectation;
+use super::job::HeldJob;
+use super::machine::Attempt;
+use super::shares::Share;
+use super::slots::Slots;
+use super::transactions::Booking;
+
+/// What is in a slot.
+#[derive(Debug)]
+pub(super) enum Piece {
+    /// A rigid job.
+    Job(HeldJob),
+    /// A rigid job whose data are on their way.
+    Expected(Box<Expectation>),
+    /// A share of a bag.
+    Share(Box<Share>),
+    /// Tasks of a bag that are held, and may still go elsewhere.
+    Held,
+    /// A part of a rigid job.
+    Part(Box<Part>),
+    /// A part of a rigid job, by a protocol of the scenario's choice.
+    Booking(Box<Booking>),
+}
+
+impl Piece {
+    /// The job by which others know it. Held tasks are known by the call for offers, and a booking by its agreement.
+    fn job(&self) -> Option<JobId> {
+        match self {
+            Piece::Job(held) => Some(held.submission.job.id),
+            Piece::Expected(expected) => Some(expected.job()),
+            Piece::Share(share) => Some(share.call.job),
+            Piece::Part(part) => Some(part.job()),
+            Piece::Held | Piece::Booking(_) => None,
+        }
+    }
+
+    /// What runs of it: of a share each run with its number, of other kinds one attempt without a number.
+    pub(super) fn attempts(&self) -> impl Iterator<Item = (Option<u32>, &Attempt)> {
+        let none: &[Option<Attempt>] = &[];
+        let (whole, runs) = match self {
+            Piece::Job(held) => (held.run.as_ref().map(|run| &run.attempt), none),
+            Piece::Share(share) => (None, &share.running[..]),
+            Piece::Part(part) => (part.attempt(), none),
+            Piece::Booking(booking) => (booking.held.as_ref(), none),
+            Piece::Expected(_) | Piece::Held => (None, none),
+        };
+        let runs = (0..).zip(runs).filter_map(|(run, it)| Some((Some(run), it.as_ref()?)));
+        whole.map(|it| (None, it)).into_iter().chain(runs)
+    }
+}
+
+/// A kind of pieces.
+pub(super) trait Kind: Sized {
+    /// A piece, if it is of this kind.
+    fn of(piece: &Piece) -> Option<&Self>;
+    /// A piece, if it is of this kind.
+    fn of_mut(piece: &mut Piece) -> Option<&mut Self>;
+    /// A piece, if it is of this kind.
+    fn out_of(piece: Piece) -> Option<Self>;
+}
+
+macro_rules! kinds {
+    ($($kind:ty = $variant:ident($it:ident) => $out:expr;)*) => {$(
+        impl Kind for $kind {
+            fn of(piece: &Piece) -> Option<&Self> {
+                if let Piece::$variant($it) = piece { Some($it) } else { None }
+            }
+
+            fn of_mut(piece: &mut Piece) -> Option<&mut Self> {
+                if let Piece::$variant($it) = piece { Some($it) } else { None }
+            }
+
+            fn out_of(piece: Piece) -> Option<Self> {
+                if let Piece::$variant($it) = piece { Some($out) } else { None }
+            }
+        }
+    )*};
+}
+
+kinds! {
+    HeldJob = Job(it) => it;
+    Expectation = Expected(it) => *it;
+    Share = Share(it) => *it;
+    Part = Part(it) => *it;
+    Booking = Booking(it) => *it;
+}
+
+/// All pieces of a provider.
+#[derive(Debug, Default)]
+pub(super) struct Pieces {
+    slots: Slots<Piece>,
+    by_job: ByJob<Slot>,
+}
+
+impl Pieces {
+    /// The slot of the next piece.
+    pub(super) fn next(&self) -> Slot {
+        self.slots.next()
+    }
+
+    /// Puts a piece into the next slot.
+    pub(super) fn insert(&mut self, piece: Piece) -> Slot {
+        let job = piece.job();
+        let slot = self.slots.insert(piece);
+        if let Some(job) = job {
+            self.by_job.insert(job, slot);
+        }
+        slot
+    }
+
+    /// Held tasks are committed: they are a share.
+    pub(super) fn commit(&mut self, slot: Slot, share: Share) {
+        self.by_job.insert(share.call.job, slot);
+        self.slots.replace(slot, Piece::Share(Box::new(share)));
+    }
+
+    /// Whether a piece of this job is here.
+    pub(super) fn has(&self, job: JobId) -> bool {
+        self.by_job.has(job)
+    }
+
+    /// The slot of the piece of a job.
+    pub(super) fn slot(&self, job: JobId) -> Option<Slot> {
+        self.by_job.get(job).copied()
+    }
+
+    /// The piece in a slot, if it is of this kind.
+    pub(super) fn get<K: Kind>(&self, slot: Slot) -> Option<&K> {
+        self.slots.get(slot).and_then(K::of)
+    }
+
+    /// The piece in a slot, if it is of this kind.
+    pub(super) fn get_mut<K: Kind>(&mut self, slot: Slot) -> Option<&mut K> {
+        self.slots.get_mut(slot).and_then(K::of_mut)
+    }
+
+    /// Takes out the piece in a slot, if it is of this kind.
+    pub(super) fn take<K: Kind>(&mut self, slot: Slot) -> Option<K> {
+        self.get::<K>(slot)?;
+        self.remove(slot).and_then(K::out_of)
+    }
+
+    /// Empties a slot.
+    pub(super) fn remove(&mut self, slot: Slot) -> Option<Piece> {
+        let piece = self.slots.take(slot)?;
+        if let Some(job) = piece.job() {
+            self.by_job.remove(job);
+        }
+        Some(piece)
+    }
+
+    /// All pieces with their slots, in order of the slots.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Slot, &Piece)> {
+        self.slots.iter()
+    }
+
+    /// All pieces with their slots, in order of the slots.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (Slot, &mut Piece)> {
+        self.slots.iter_mut()
+    }
+
+    /// Takes out all pieces, in order of their slots.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Piece> {
+        self.slots.drain()
+    }
+}
