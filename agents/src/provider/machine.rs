@@ -223,3 +223,87 @@ impl Machine {
         self.running.ends - self.running.processors * i128::from(now.as_micros())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Time {
+        Time::from_secs(seconds)
+    }
+
+    fn set(first: u32, count: u32) -> ProcessorSet {
+        ProcessorSet::range(first, count)
+    }
+
+    const SECOND: i128 = 1_000_000;
+
+    #[test]
+    fn an_attempt_has_the_lowest_free_processors_until_it_ends() {
+        let mut machine = Machine::new(8, None);
+        let first = machine.start(at(0), 3, at(10));
+        let second = machine.start(at(0), 4, at(20));
+        assert_eq!((&first.processors, &second.processors), (&set(0, 3), &set(3, 4)));
+        assert_eq!(machine.free(), 1);
+        assert_eq!(machine.work(at(5)), (3 * 5 + 4 * 15) * SECOND);
+        machine.end(&first);
+        assert_eq!((machine.free(), machine.work(at(5))), (4, 4 * 15 * SECOND));
+        machine.end(&second);
+        assert_eq!((machine.free(), machine.work(at(5))), (8, 0));
+    }
+
+    #[test]
+    fn work_follows_the_plan_of_an_attempt() {
+        let mut machine = Machine::new(4, None);
+        let mut attempt = machine.start(at(0), 2, Time::FOREVER);
+        machine.replan(&mut attempt, at(30));
+        assert_eq!((attempt.planned_end, machine.work(at(10))), (at(30), 2 * 20 * SECOND));
+        assert_eq!(machine.work(at(40)), -2 * 10 * SECOND, "it runs over its plan");
+        machine.end(&attempt);
+        assert_eq!(machine.work(at(40)), 0);
+    }
+
+    #[test]
+    fn tasks_on_failed_processors_are_lost_and_the_others_go_on() {
+        let mut machine = Machine::new(8, None);
+        let mut running = Some(machine.start(at(0), 6, at(10)));
+        let failed = machine.fail(set(4, 4));
+        let lost = machine.lose(&mut running, &failed).expect("two of them");
+        machine.take_down(at(3), &failed, &failed);
+        assert_eq!(lost.processors, set(4, 2));
+        assert_eq!(running.as_ref().map(Attempt::count), Some(4));
+        assert_eq!((machine.free(), machine.work(at(5))), (0, 4 * 5 * SECOND));
+        let failed = machine.fail(set(0, 8));
+        assert_eq!(failed, set(0, 4), "the others have failed before");
+        assert_eq!(machine.lose(&mut running, &failed).map(|it| it.count()), Some(4));
+        assert!(running.is_none());
+        assert!(machine.lose(&mut running, &failed).is_none());
+    }
+
+    #[test]
+    fn failed_and_closed_processors_start_nothing() {
+        let mut machine = Machine::new(4, None);
+        let closed = machine.close(2);
+        assert_eq!((&closed, machine.free()), (&set(0, 2), 2));
+        assert!(machine.close(3).is_empty(), "there are only two");
+        // One that is closed fails, and one that is not.
+        let failed = machine.fail(set(1, 2));
+        machine.take_down(at(1), &set(2, 1), &failed);
+        assert_eq!((machine.free(), machine.down_of(&closed)), (1, set(1, 1)));
+        let restored = machine.restore(&set(0, 4));
+        assert_eq!(restored, set(1, 2), "the others were up");
+        machine.open(&set(0, 3));
+        assert_eq!(machine.free(), 4);
+    }
+
+    #[test]
+    fn work_stops_at_its_limit_unless_it_may_run_over_it() {
+        let (short, long) = (Span::from_secs(5), Span::from_secs(9));
+        let (done, stopped) = (JobOutcome::Completed, JobOutcome::WalltimeReached);
+        assert_eq!(limited(short, Some(long), Overrun::Kill), (short, done));
+        assert_eq!(limited(long, Some(long), Overrun::Kill), (long, done));
+        assert_eq!(limited(long, Some(short), Overrun::Kill), (short, stopped));
+        assert_eq!(limited(long, Some(short), Overrun::Extend), (long, done));
+        assert_eq!(limited(long, None, Overrun::Kill), (long, done));
+    }
+}
