@@ -9,12 +9,15 @@ use crate::commands::{
 use crate::exit::{self, Exit};
 use crate::interrupt;
 
+/// The version, and of a release build its commit with the day.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("HAGGLE_COMMIT"));
+
 /// Simulates autonomous resource providers that bargain over work.
 ///
 /// A scenario, one TOML file, says who owns processors, who sends jobs and what
 /// is drawn. Start with `haggle run --example quickstart`, write your own with `haggle new`.
 #[derive(Debug, Parser)]
-#[command(name = "haggle", version, after_help = exit::HELP, max_term_width = 100)]
+#[command(name = "haggle", version = VERSION, after_help = exit::HELP, max_term_width = 100)]
 #[command(
     subcommand_required = true,
     arg_required_else_help = true,

@@ -97,7 +97,7 @@ fn a_sweep_does_not_go_on_with_another_build() {
     exit code: 4
     ----- stdout -----
     ----- stderr -----
-    error: `out/policy=fcfs/seed=1` holds results of another build of haggle 0.1.0 (0123456789abcdef, this one is BUILD)
+    error: `out/policy=fcfs/seed=1` holds results of another build of haggle 0.2.0 (0123456789abcdef, this one is BUILD)
 
     hint: name another folder with -o, remove this one, or add --any-build to count such runs as done
     ");
