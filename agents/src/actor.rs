@@ -1,4 +1,4 @@
-//! How an actor is driven, and the set of actors there are.
+//! The interface of actors, and the closed set of actors.
 
 use std::fmt;
 
@@ -11,11 +11,10 @@ use crate::{
     Reallocator, Timer, Transactor, User,
 };
 
-/// Something that takes messages.
+/// A receiver of messages with a state of its own.
 ///
-/// To drive one: hand it a message with the time and an empty outbox, then
-/// carry out the effects in order and file the observations. Nothing else
-/// changes an actor.
+/// A driver hands it a message with the time and an empty outbox, then carries out the effects in
+/// order and records the observations. An actor changes in no other way.
 pub trait Actor {
     /// The messages it takes.
     type Message;
@@ -30,7 +29,7 @@ pub trait Actor {
     );
 }
 
-/// What an actor wants to happen.
+/// An effect that an actor requests.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect<M = Message> {
     /// Deliver `message` to `to`, after the latency between the two.
@@ -40,36 +39,36 @@ pub enum Effect<M = Message> {
         /// The message.
         message: M,
     },
-    /// Wake the actor itself at `at`, whatever else it does until then.
+    /// Wake the actor itself at `at`. A wake-up cannot be stopped.
     Wake {
-        /// Not before now.
+        /// Must not be before now.
         at: Time,
-        /// What for.
+        /// Purpose of the wake-up.
         timer: Timer,
     },
-    /// Let a timer of the actor go off at `at`, and no longer when it was to go off before.
+    /// Let a timer of the actor go off at `at`. An earlier setting of the same timer is replaced.
     Set {
-        /// Not before now.
+        /// Must not be before now.
         at: Time,
-        /// Which.
+        /// The timer to set.
         timer: Timer,
     },
-    /// Let a timer of the actor not go off.
+    /// Stop a timer of the actor.
     Stop {
-        /// Which.
+        /// The timer to stop.
         timer: Timer,
     },
 }
 
-/// Where an actor puts what it wants to happen, in order.
+/// The effects and observations of an actor, in order.
 #[derive(Clone, Debug)]
 pub struct Outbox<M = Message> {
     /// Messages and wake-ups.
     pub effects: Vec<Effect<M>>,
     /// Facts for the record.
     pub observations: Vec<Observation>,
-    /// How many plans, steps of plans and intervals were examined, which may take far longer than
-    /// all messages do.
+    /// Number of plans, steps of plans and intervals examined. These may take far longer than all
+    /// messages do.
     pub examined: u64,
 }
 
@@ -85,25 +84,25 @@ impl<M> Outbox<M> {
         self.effects.push(Effect::Send { to, message: message.into() });
     }
 
-    /// Files an observation.
+    /// Records an observation.
     pub fn observe(&mut self, observation: Observation) {
         self.observations.push(observation);
     }
 
-    /// Notes that so many plans, steps of plans or intervals were examined.
+    /// Adds to the number of plans, steps of plans or intervals examined.
     pub fn examine(&mut self, count: u64) {
         self.examined += count;
     }
 
-    /// Wakes the actor itself at `at`, once more and for good: for what nobody takes back, which
-    /// costs less than a timer that can be stopped.
+    /// Wakes the actor itself at `at`. The wake-up cannot be stopped, so it costs less than a
+    /// timer.
     pub fn wake(&mut self, at: Time, timer: impl Into<Timer>) {
         self.effects.push(Effect::Wake { at, timer: timer.into() });
     }
 
-    /// Sets a timer, which is known by its name and ids: it goes off once, when it was set to go
-    /// off last. Among all that happens at that instant it has the place of the first message
-    /// that set it to it.
+    /// Sets a timer, which is identified by its name and ids. It goes off once, at the time of the
+    /// last setting. Within that instant it has the place of the first message that set it to that
+    /// time.
     pub fn set(&mut self, at: Time, timer: impl Into<Timer>) {
         self.effects.push(Effect::Set { at, timer: timer.into() });
     }
@@ -115,8 +114,7 @@ impl<M> Outbox<M> {
 }
 
 impl Outbox {
-    /// Notes that `from` has just said what the actor does not expect of it now. It changes
-    /// nothing, and is counted.
+    /// Records that the message of `from` is not expected now. The message changes nothing.
     pub fn refuse(&mut self, from: ActorId) {
         self.observe(Observation::MessageRefused { from });
     }
@@ -137,7 +135,7 @@ pub enum AnyActor {
     Coallocator(Box<Coallocator>),
     /// Gets parts of rigid jobs by a protocol of the scenario's choice.
     Transactor(Box<Transactor>),
-    /// Remembers votes and decisions for those who get parts of jobs.
+    /// Keeps votes and decisions for the coordinators of transactions.
     Acceptor(Box<Acceptor>),
     /// Places moldable jobs, and moves those that wait.
     Reallocator(Box<Reallocator>),
@@ -145,7 +143,7 @@ pub enum AnyActor {
     Cluster(Box<Cluster>),
     /// Reschedules applications of many phases over clusters.
     Rescheduler(Box<Rescheduler>),
-    /// Tells clusters of their loads.
+    /// Notifies clusters of their loads.
     ResourceUpdates(Box<ResourceUpdates>),
     /// Makes processors fail.
     Nature(Nature),
@@ -153,7 +151,7 @@ pub enum AnyActor {
     GridResource(Box<GridResource>),
     /// Sends jobs of a grid to resources.
     Dispatcher(Box<Dispatcher>),
-    /// Tells the dispatcher of resources.
+    /// Notifies the dispatcher of the state of resources.
     InformationService(Box<InformationService>),
     /// Keeps checkpoints.
     CheckpointServer(CheckpointServer),
@@ -161,12 +159,12 @@ pub enum AnyActor {
     DataNetwork(Box<DataNetwork>),
     /// Keeps outputs.
     Storage(Box<Storage>),
-    /// Whatever somebody else makes of it.
+    /// An actor defined outside this crate.
     Other(Box<OtherActor>),
 }
 
-/// An actor of one's own among those there are: it talks in their messages, and wakes itself
-/// with [`Timer::Other`].
+/// An actor defined outside this crate: it exchanges [`Message`]s, and wakes itself with
+/// [`Timer::Other`].
 pub type OtherActor = dyn Actor<Message = Message> + Send;
 
 impl fmt::Debug for OtherActor {
@@ -176,7 +174,7 @@ impl fmt::Debug for OtherActor {
 }
 
 impl AnyActor {
-    /// Whether others may wait for it to come back when it has crashed, even if no job is left.
+    /// True if others may wait for it to restart after a crash, even if no job is left.
     pub fn is_bound(&self) -> bool {
         match self {
             AnyActor::Transactor(_) | AnyActor::Acceptor(_) => true,
@@ -185,7 +183,7 @@ impl AnyActor {
         }
     }
 
-    /// Whether it has something to file when the run is over, see
+    /// True if it has something to record at the end of the run, see
     /// [`RunMessage::RunOver`](crate::RunMessage::RunOver).
     pub fn keeps_accounts(&self) -> bool {
         matches!(

@@ -1,14 +1,14 @@
-//! The ledger of whoever submits jobs or passes them on: which jobs it answers for, who
-//! submitted each, and where it is.
+//! The ledger of an actor that submits jobs or passes them on: the jobs it answers for, the
+//! submitter of each, and the actor that has it.
 //!
 //! ```text
 //!            take_in              pass_on, place            finish, cancel, refuse
 //!  submitter ───────▶ at the desk ──────────────▶ at others ──────────────────────▶ closed
 //! ```
 //!
-//! A job is on the user's desk until it is over, whoever else has heard of it: messages carry a
-//! description of it ([`Submission`]), so a message that is lost, or somebody who forgets, loses
-//! no job. What is said about a job that is not on the desk, or by somebody who does not have it,
+//! A job stays on the user's desk until it is over, even if other actors know it. Messages carry a
+//! description of the job ([`Submission`]), so neither a lost message nor a crashed actor loses a
+//! job. A message about a job that is not on the desk, or from an actor that does not have the job,
 //! changes nothing: the caller refuses it.
 
 mod parts;
@@ -21,9 +21,9 @@ use crate::protocol::{Submission, SubmissionMessage};
 
 pub use parts::{InParts, PartEnd, Parts};
 
-/// Jobs that somebody answers for; `S` is what else is kept of each.
+/// Jobs that an actor answers for; `S` is what else it keeps of each.
 ///
-/// Jobs come in the order of their numbers as a rule, which is what the ledger is made for.
+/// The ledger is made for jobs that come in the order of their numbers, as they usually do.
 #[derive(Debug)]
 pub struct Desk<S> {
     entries: ByJob<Entry<S>>,
@@ -34,24 +34,24 @@ pub struct Desk<S> {
 pub struct Entry<S> {
     /// The job as it was submitted.
     pub submission: Submission,
-    /// Who submitted it here.
+    /// Actor that submitted it here.
     pub submitter: ActorId,
-    /// Who has it; `None` = nobody else.
+    /// Actor that has it; `None` = it is here.
     pub at: Option<ActorId>,
-    /// Whether its submitter wants it back.
+    /// True if its submitter has withdrawn it.
     pub withdrawn: bool,
-    /// What else is kept of it.
+    /// Further state that the actor keeps of it.
     pub stage: S,
 }
 
-/// Where a job is that is to be withdrawn.
+/// Place of a job that a submitter withdraws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Withdrawal {
-    /// At the desk, where it is marked now.
+    /// At the desk: it is marked as withdrawn.
     Here,
-    /// At somebody, who has been asked.
+    /// At another actor, to which the request was sent.
     Elsewhere,
-    /// Not on this desk: its submitter has been told.
+    /// Not on this desk: its submitter has been notified.
     Unknown,
 }
 
@@ -62,7 +62,7 @@ impl<S> Default for Desk<S> {
 }
 
 impl<S> Desk<S> {
-    /// Takes a job in, and gives its entry; `None` if it is on the desk already.
+    /// Takes a job in and returns its entry; `None` if the job is on the desk already.
     pub fn take_in(
         &mut self,
         submitter: ActorId,
@@ -89,7 +89,7 @@ impl<S> Desk<S> {
         self.get_mut(job).filter(|entry| entry.at == Some(holder))
     }
 
-    /// Whether no job is on the desk.
+    /// True if no job is on the desk.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -99,7 +99,8 @@ impl<S> Desk<S> {
         self.entries.jobs()
     }
 
-    /// `from` wants a job back: who has it is asked, or it is marked.
+    /// `from` withdraws a job. The request is sent to the actor that has the job; otherwise the job
+    /// is marked.
     pub fn withdraw(&mut self, from: ActorId, job: JobId, out: &mut Outbox) -> Withdrawal {
         match self.get_mut(job).filter(|entry| entry.submitter == from) {
             Some(Entry { at: Some(holder), .. }) => {
@@ -122,7 +123,7 @@ impl<S> Desk<S> {
         self.entries.remove(job)
     }
 
-    /// The job is over: its submitter is told.
+    /// Takes a finished job off the desk and notifies its submitter.
     pub fn finish(
         &mut self,
         job: JobId,
@@ -134,7 +135,7 @@ impl<S> Desk<S> {
         Some(entry)
     }
 
-    /// Nobody takes the job: its submitter is told.
+    /// Takes a job off the desk that is refused, and notifies its submitter.
     pub fn refuse(&mut self, job: JobId, reason: Refusal, out: &mut Outbox) {
         if let Some(entry) = self.close(job) {
             out.send(entry.submitter, SubmissionMessage::Refused { job, reason });

@@ -1,10 +1,9 @@
 //! The actors and the messages they exchange.
 //!
-//! An actor is a plain struct with private state. It takes one message and the
-//! time, and puts what it wants to happen into an [`Outbox`]: messages to
-//! others, wake-ups for itself, observations for the record. It has no clock,
-//! no lock, no thread, no file and no global generator, so that whoever drives
-//! it (the sequential clock, actix, a socket) gets the same behaviour.
+//! An actor is a plain struct with private state. It receives one message and the time, and puts
+//! its effects into an [`Outbox`]: messages to others, wake-ups for itself, observations for the
+//! record. It has no clock, lock, thread, file or global generator. So it behaves the same under
+//! every driver (the sequential clock, actix, a socket).
 //!
 //! ```text
 //!            JobDue                Submit                    Submit

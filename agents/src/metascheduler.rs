@@ -1,6 +1,6 @@
-//! Metaschedulers: they place external jobs and know of the providers only
-//! what these answer. A task of a workflow is submitted to its provider ahead of the data that it needs, so that the
-//! provider counts it when it is asked about the next job; its data are sent when it has been accepted.
+//! Metaschedulers: they place external jobs, and know of providers only their answers. A task of a
+//! workflow is submitted to its provider before the data that it needs. So the provider counts the
+//! task in its answer about the next job. The data are sent after the task has been accepted.
 
 mod staging;
 
@@ -44,7 +44,7 @@ impl MetaschedulerConfig {
 #[derive(Debug)]
 pub struct Metascheduler {
     config: MetaschedulerConfig,
-    /// Where each provider stands in the list.
+    /// Position of each provider in the list.
     places: BTreeMap<ActorId, usize>,
     /// For [`Placement::Random`].
     stream: Stream,
@@ -57,18 +57,18 @@ pub struct Metascheduler {
     /// answer accounts for every job placed before.
     open: usize,
     outputs: Outputs,
-    /// What is on its way over links that are shared.
+    /// Transfers under way over shared links.
     transfers: Transfers,
 }
 
-/// How far a job has come.
+/// Progress of a job.
 #[derive(Debug)]
 enum Stage {
     /// Its turn has not come.
     Backlog,
     /// Providers are being asked or tried.
     Open(Open),
-    /// A provider has accepted it, and what it needs is on its way there.
+    /// A provider has accepted it, and its data are on their way there.
     Staging(Staged),
     /// A provider has it.
     Placed,
@@ -77,37 +77,38 @@ enum Stage {
 /// A job for which providers are being asked or tried.
 #[derive(Debug)]
 struct Open {
-    /// The provider that looks at it.
+    /// The provider that considers it.
     tried: Option<ActorId>,
-    /// Whether it was submitted there ahead of its data.
+    /// True if it was submitted there ahead of its data.
     ahead: bool,
     /// Provider from which turns are counted.
     turn: usize,
-    /// Answers so far: by provider, or in the order of asking where one is asked after the other.
+    /// Answers so far: by provider, or in the order of asking if providers are asked one after the
+    /// other.
     answers: Vec<Option<Answer>>,
-    /// Answers that are there.
+    /// Number of answers received.
     answered: usize,
     candidates: Candidates,
 }
 
 /// Providers still to be tried.
 ///
-/// Most jobs are taken by the first one tried, so nothing is listed before it is needed.
+/// Most jobs are accepted by the first provider tried, so the list is made only when it is needed.
 #[derive(Debug)]
 enum Candidates {
-    /// Not known before the answers are there.
+    /// Unknown before all answers have been received.
     Unknown,
-    /// From the one whose turn it is, round the list once.
+    /// Round the list once, from the provider whose turn it is.
     InTurn {
-        /// How many have been tried.
+        /// Number of providers tried.
         tried: usize,
     },
-    /// Drawn one after the other, without putting back.
+    /// Drawn one after the other, without replacement.
     Drawn {
-        /// Those that have been tried, in order.
+        /// Providers that have been tried, in ascending order.
         tried: Vec<usize>,
     },
-    /// In order of merit, best last.
+    /// In order of merit, the best one last.
     Ranked(Vec<usize>),
 }
 
@@ -156,7 +157,7 @@ impl Metascheduler {
     }
 
     fn take_up(&mut self, now: Time, id: JobId, out: &mut Outbox) {
-        // One that was withdrawn meanwhile is not there any more.
+        // A job that was withdrawn meanwhile is not on the desk any more.
         let Some(entry) = self.desk.get_mut(id) else { return };
         let providers = self.config.providers.len();
         let turn = self.turn;
@@ -195,7 +196,8 @@ impl Metascheduler {
         }
     }
 
-    /// An answer to a question that was asked, and has not been answered.
+    /// Records the answer to a question; false if the question was not asked, or was answered
+    /// before.
     fn on_answer(
         &mut self,
         now: Time,
@@ -238,7 +240,7 @@ impl Metascheduler {
         true
     }
 
-    /// Submits the job to the best provider not tried yet, or gives it back.
+    /// Submits the job to the best provider not tried yet, or refuses it.
     fn try_next(&mut self, now: Time, id: JobId, out: &mut Outbox) {
         let providers = &self.config.providers;
         let Some(entry) = self.desk.get_mut(id) else { return };
@@ -260,7 +262,7 @@ impl Metascheduler {
         }
     }
 
-    /// Submits a job to the provider that is to be tried: ahead of what it needs, if some of that is elsewhere.
+    /// Submits a job to the provider to try: ahead of its inputs, if some of them are elsewhere.
     fn submit(&mut self, now: Time, id: JobId, at: ActorId, out: &mut Outbox) {
         let Some(entry) = self.desk.get_mut(id) else { return };
         let submission = entry.submission.clone();
@@ -279,7 +281,7 @@ impl Metascheduler {
         out.send(at, SubmissionMessage::Submit(submission));
     }
 
-    /// Lets what a job needs be sent to the provider that has accepted it.
+    /// Sends the inputs of a job to the provider that has accepted it.
     fn send_data(&mut self, now: Time, id: JobId, at: ActorId, out: &mut Outbox) {
         let Some(entry) = self.desk.get_mut(id) else { return };
         let ends = (self.config.me, at);
@@ -295,13 +297,13 @@ impl Metascheduler {
         entry.stage = Stage::Staging(staged);
     }
 
-    /// What the network has moved is there: it may be the last that its task needs.
+    /// A transfer of the network has ended. It may be the last one that its task needs.
     fn on_data(&mut self, from: ActorId, message: DataMessage, out: &mut Outbox) -> bool {
         let DataMessage::Transferred { number, at } = message else { return false };
         if self.config.ways != DataWays::Shared(from) {
             return false;
         }
-        // One whose task was withdrawn meanwhile is not under way any more.
+        // A transfer whose task was withdrawn meanwhile is not under way any more.
         let Some((job, place)) = self.transfers.end(number) else { return true };
         let Some(entry) = self.desk.get_mut(job) else { return true };
         if let Stage::Staging(staged) = &mut entry.stage {
@@ -320,14 +322,14 @@ impl Metascheduler {
         true
     }
 
-    /// What a job needs and is on its way does not go on.
+    /// Stops the transfers of the inputs of a job, and records how far they came.
     fn cut_off(&mut self, now: Time, id: JobId, out: &mut Outbox) {
         if let Some(staged) = self.stop_staging(id) {
             out.observe(Observation::Staged(Box::new(staged.cut_off(now))));
         }
     }
 
-    /// What a job needs is not on its way any more.
+    /// Ends the staging of a job; `None` if none of its inputs is under way.
     fn stop_staging(&mut self, id: JobId) -> Option<Staged> {
         let entry = self.desk.get_mut(id)?;
         match std::mem::replace(&mut entry.stage, Stage::Placed) {
@@ -339,14 +341,14 @@ impl Metascheduler {
         }
     }
 
-    /// The entry of a job that this provider looks at.
+    /// The entry of a job that this provider considers.
     fn tried_by(&mut self, provider: ActorId, job: JobId) -> Option<&mut Entry<Stage>> {
         let entry = self.desk.get_mut(job)?;
         (entry.open()?.tried == Some(provider)).then_some(entry)
     }
 
-    /// A provider that was tried has the job, as it says or as what it says of the job shows:
-    /// messages may overtake each other.
+    /// The tried provider has accepted the job. Its other messages about the job imply this, too,
+    /// because messages may overtake each other.
     fn on_accepted(&mut self, now: Time, provider: ActorId, job: JobId, out: &mut Outbox) {
         let Some(entry) = self.tried_by(provider, job) else { return };
         entry.at = Some(provider);
@@ -389,7 +391,7 @@ impl Metascheduler {
         }
     }
 
-    /// What a provider says about a job that it has goes on to its submitter.
+    /// Passes a provider's message about a job that it has on to the submitter.
     fn relay(
         &mut self,
         now: Time,
@@ -427,7 +429,8 @@ impl Metascheduler {
         message: SubmissionMessage,
         out: &mut Outbox,
     ) -> bool {
-        // What a provider says may be late, and the job over.
+        // A provider's message may come after the end of the job: it is expected, but changes
+        // nothing.
         let is_provider = self.places.contains_key(&from);
         match message {
             SubmissionMessage::Submit(submission) => return self.on_submitted(from, submission),
@@ -472,7 +475,7 @@ impl Metascheduler {
 }
 
 impl Open {
-    /// The provider to try next, out of so many.
+    /// The provider to try next, of `providers` in all.
     fn next_candidate(&mut self, providers: usize, stream: &mut Stream) -> Option<usize> {
         match &mut self.candidates {
             Candidates::Unknown => None,
@@ -481,7 +484,7 @@ impl Open {
                 (self.turn + *tried - 1) % providers
             }),
             Candidates::Drawn { tried } => (tried.len() < providers).then(|| {
-                // The n-th of those not tried yet.
+                // The n-th of the providers not tried yet: `tried` is in ascending order.
                 let mut drawn = stream.random_range(0..providers - tried.len());
                 let mut place = 0;
                 while place < tried.len() && tried[place] <= drawn {
@@ -517,11 +520,11 @@ impl Actor for Metascheduler {
             Message::Query(message) => self.on_query(now, from, message, out),
             Message::Data(message) => self.on_data(from, message, out),
             Message::Wake(Timer::InputsArrive { job }) => self.on_inputs_arrived(job, out),
-            // Its jobs are on their users' desks, too.
+            // The users record its jobs, which are on their desks, too.
             Message::Run(RunMessage::RunOver) => {
                 return self.desk.jobs().into_iter().for_each(|job| self.cut_off(now, job, out));
             }
-            // What it knows it knows again.
+            // Its state survives a crash.
             Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
             _ => false,
         };

@@ -1,5 +1,5 @@
-//! Providers: each owns processors, a queue and a local scheduler, and tells
-//! others no more than its disclosure level allows.
+//! Providers: each owns processors, a queue and a local scheduler, and discloses to others no more
+//! than its disclosure level allows.
 
 mod agreement;
 mod coallocation;
@@ -76,15 +76,16 @@ pub struct Provider {
     load: Load,
     /// The earliest planned start for which a wake-up is on its way.
     ///
-    /// Wake-ups and not one timer that is set anew with the plan: event logs have one at each start
-    /// that was ever planned, also if it has moved since. A pass too many starts nothing.
+    /// Wake-ups are used in place of one timer that is set anew with the plan. So an event log has
+    /// a wake-up at each start that was ever planned, even if that start has moved. A superfluous
+    /// pass starts nothing.
     wake: Option<Time>,
     deciding: Deciding,
     started: Vec<Slot>,
     tasks_started: Vec<(Slot, u32)>,
-    /// Whether its scheduler bargains over bags.
+    /// True if its scheduler bargains over bags.
     bargains: bool,
-    /// Whether it takes parts of jobs.
+    /// True if it takes parts of co-allocated jobs.
     coallocates: bool,
     expected: Expected,
     negotiation: Negotiation,
@@ -95,12 +96,12 @@ pub struct Provider {
     transactions: Transactions,
     /// Shares whose bags are rescheduled in step.
     coordinated: BTreeMap<JobId, Coordinated>,
-    /// What its scheduler has not heard yet; until it has, nothing starts.
+    /// Events of which its scheduler has not been notified yet; until it is, nothing starts.
     unheard: Option<Box<Unheard>>,
 }
 
 impl Provider {
-    /// An idle provider; what it draws comes from `stream`.
+    /// An idle provider; its random numbers come from `stream`.
     pub fn new(config: ProviderConfig, stream: Stream) -> Provider {
         let mut scheduler = config.scheduler.build(config.processors);
         let bargains = scheduler.bargainer().is_some();
@@ -135,7 +136,7 @@ impl Provider {
         }
     }
 
-    /// The run stops: what waits and runs is unfinished.
+    /// The end of the run: waiting and running work is unfinished.
     fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
         let provider = self.config.id;
         for held in self.pieces.drain() {
@@ -154,9 +155,10 @@ impl Provider {
                     out.observe(Observation::JobOver(Box::new(over)));
                 }
                 Piece::Share(share) => share.unfinished(provider, now, out),
-                // Its user says so, when its metascheduler has told which of its data have arrived.
+                // Its user records it, after its metascheduler has reported which of its data have
+                // arrived.
                 Piece::Expected(_) => {}
-                // Its metascheduler has the bag.
+                // Its metascheduler records the bag.
                 Piece::Held => {}
                 Piece::Part(part) => part.unfinished(provider, now, out),
                 Piece::Booking(booking) => booking.unfinished(provider, now, out),
@@ -165,7 +167,7 @@ impl Provider {
     }
 }
 
-/// What each protocol asks of a provider; false if it does not expect that.
+/// The handlers of each protocol; they return false for a message that is not expected.
 impl Provider {
     fn on_bargain(
         &mut self,
@@ -243,7 +245,8 @@ impl Actor for Provider {
                 self.on_checkpoint_carried(now, number, out);
                 true
             }
-            // A part that fails, or that its scheduler forgets, would leave the others alone.
+            // Refused: a part that failed, or that a crashed scheduler forgot, would leave the
+            // other parts of its job without it.
             Message::Resource(_) if self.coallocates => false,
             Message::Run(RunMessage::Crashed | RunMessage::Restarted)
                 if self.coallocates && !self.transacts() =>

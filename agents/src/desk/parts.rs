@@ -1,6 +1,7 @@
-//! Jobs whose parts are at several providers: how the parts fare, and how the whole job ends.
+//! Jobs whose parts are at several providers: the state of the parts, and the end of the whole job.
 //!
-//! A job starts with its first part and is over with its last; its outcome is the worst of theirs.
+//! A job starts with its first part and is over with its last. Its outcome is the worst outcome of
+//! its parts.
 
 use haggle_model::{ActorId, JobId, JobOutcome, JobRecord, Observation, Time};
 
@@ -12,10 +13,10 @@ use crate::provider::worse;
 /// The parts of one job.
 #[derive(Debug)]
 pub struct Parts {
-    /// Providers that have not finished theirs.
+    /// Providers whose parts are not over.
     left: Vec<ActorId>,
     started: bool,
-    /// The worst of those that are over.
+    /// The worst outcome of the parts that are over.
     outcome: JobOutcome,
 }
 
@@ -26,22 +27,22 @@ impl Parts {
         Parts { left, started: false, outcome: JobOutcome::Completed }
     }
 
-    /// Whether one of them has started.
+    /// True if one of them has started.
     pub fn have_started(&self) -> bool {
         self.started
     }
 
-    /// How the job ended, if all parts are over.
+    /// The outcome of the job, if all parts are over.
     pub fn ended(&self) -> Option<JobOutcome> {
         self.left.is_empty().then_some(self.outcome)
     }
 
-    /// Only those who are `kept` have a part after all.
+    /// Drops the parts of all providers that are not `kept`.
     pub fn retain(&mut self, kept: impl FnMut(&ActorId) -> bool) {
         self.left.retain(kept);
     }
 
-    /// A part is over; false if whoever says so has none.
+    /// Ends the part of provider `who`; false if it has none.
     pub fn end(&mut self, who: ActorId, outcome: JobOutcome) -> bool {
         let Some(place) = self.left.iter().position(|&it| it == who) else { return false };
         self.left.swap_remove(place);
@@ -50,31 +51,32 @@ impl Parts {
     }
 }
 
-/// What is kept of a job that may have parts at several providers.
+/// The state of a job that may have parts at several providers.
 pub trait InParts {
-    /// Its parts, as soon as it may have any.
+    /// Its parts; `None` as long as it cannot have any.
     fn parts(&mut self) -> Option<&mut Parts>;
 
-    /// Whether providers have agreed to run it, so that it is not given up any more.
+    /// True if providers have agreed to run it, so that it is not given up any more.
     fn is_agreed(&self) -> bool;
 
-    /// Adds to the record of the job what is told only here.
+    /// Adds to the record of the job what only this actor knows.
     fn complete(self, record: JobRecord) -> JobRecord;
 }
 
-/// What has become of a job after one of its parts was said to be over.
+/// State of a job after a report that one of its parts is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartEnd {
-    /// Whoever said so has no part.
+    /// The sender has no part of it.
     Unexpected,
-    /// Others are left.
+    /// Other parts are left.
     OthersLeft,
     /// The job is over.
     Last,
 }
 
 impl<S: InParts> Desk<S> {
-    /// `from` wants a job back. True if it is here, and marked; what is agreed on stands.
+    /// `from` withdraws a job. True if the job is here and was marked; a job that is agreed on
+    /// cannot be withdrawn.
     pub fn withdraw_unless_agreed(&mut self, from: ActorId, job: JobId, out: &mut Outbox) -> bool {
         if self.withdraw(from, job, out) != Withdrawal::Here {
             return false;
@@ -86,7 +88,8 @@ impl<S: InParts> Desk<S> {
         !agreed
     }
 
-    /// A part has started: of the first one its submitter hears. False if whoever says so has none.
+    /// A part has started. The submitter is notified of the first one only. False if the sender has
+    /// no part.
     pub fn part_started(&mut self, from: ActorId, job: JobId, out: &mut Outbox) -> bool {
         let Some(Entry { submitter, stage, .. }) = self.get_mut(job) else { return false };
         let Some(parts) = stage.parts().filter(|it| it.left.contains(&from)) else { return false };
@@ -115,14 +118,15 @@ impl<S: InParts> Desk<S> {
         PartEnd::Last
     }
 
-    /// The whole job is over: its submitter is told, and its story.
+    /// The whole job is over: notifies its submitter and records the job.
     pub fn finish_whole(&mut self, now: Time, job: JobId, outcome: JobOutcome, out: &mut Outbox) {
         if let Some(entry) = self.finish(job, outcome, out) {
             out.observe(story(entry, outcome, now));
         }
     }
 
-    /// The run is over: jobs at providers are unfinished. The others are on their users' desks, too.
+    /// The end of the run: jobs at providers are unfinished. The users record the other jobs, which
+    /// are on their desks, too.
     pub fn run_over(&mut self, now: Time, out: &mut Outbox) {
         for job in self.jobs() {
             if let Some(entry) = self.close(job)
@@ -134,7 +138,7 @@ impl<S: InParts> Desk<S> {
     }
 }
 
-/// The story of a job that is over in this way.
+/// The record of a job that is over with this outcome.
 fn story<S: InParts>(entry: Entry<S>, outcome: JobOutcome, now: Time) -> Observation {
     let record = entry.submission.record(outcome, now);
     Observation::JobOver(Box::new(entry.stage.complete(record)))

@@ -1,9 +1,9 @@
-//! Data of tasks: where they are, and how long they take to where a task is to run.
+//! Data of tasks: where they are, and how long they take to the site at which a task runs.
 //!
-//! A task is placed first. When its provider has accepted it, all that it needs, and that is elsewhere, is sent there,
-//! each from where it is; the provider queues the task when the last of it has arrived. Either each takes as long as
-//! if nothing else were on the way, or a network moves all of them, which share its links. The storage is beside
-//! the metascheduler.
+//! A task is placed first. When its provider has accepted it, every input that is elsewhere is sent
+//! there from its site. The provider queues the task when the last input has arrived. A transfer
+//! takes as long as if it were alone, or a network moves all transfers over links that they share.
+//! The storage is beside the metascheduler.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +17,9 @@ use crate::protocol::{self, DataMessage};
 /// How data of tasks travel between sites.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DataWays {
-    /// Each transfer by itself.
+    /// Each transfer is independent of the others.
     Apart(DataPaths),
-    /// Over links that all share: a network moves them.
+    /// Over links that all transfers share: this network moves them.
     Shared(ActorId),
 }
 
@@ -30,10 +30,10 @@ impl Default for DataWays {
     }
 }
 
-/// How long data take between sites where each transfer goes by itself: latency + size / bandwidth.
+/// Transfer times between sites if transfers are independent: latency + size / bandwidth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataPaths {
-    /// Between sites without a path of their own.
+    /// Path between two sites without a path of their own.
     usual: Path,
     /// By the two ends, the smaller one first.
     own: BTreeMap<(ActorId, ActorId), Path>,
@@ -57,27 +57,27 @@ impl DataPaths {
         self.own.insert((a.min(b), a.max(b)), path);
     }
 
-    /// When `bytes` that are sent `now` arrive.
+    /// Arrival of `bytes` that are sent `now`.
     fn arrival(&self, now: Time, from: ActorId, to: ActorId, bytes: u64) -> Time {
         let path = self.own.get(&(from.min(to), from.max(to))).unwrap_or(&self.usual);
         now + Flows::unshared().predicted(path, bytes)
     }
 }
 
-/// Where the outputs of tasks are that are done.
+/// Sites of the outputs of finished tasks, by workload, workflow and task.
 #[derive(Debug, Default)]
 pub(super) struct Outputs(BTreeMap<(u16, u32, u32), ActorId>);
 
 impl Outputs {
-    /// A job was done there.
+    /// A job has completed at `at`.
     pub(super) fn done(&mut self, job: &Job, at: ActorId) {
         if let Some(task) = &job.task {
             self.0.insert((job.workload, task.workflow, task.task), at);
         }
     }
 
-    /// What a task needs at the provider, if all of it is sent `now`; `None` if it needs nothing. Who
-    /// asks is `beside` the storage; what it has not heard of is there, too.
+    /// Inputs of a task at provider `at`, if all of them are sent `now`; `None` if it needs
+    /// nothing. The storage is `beside` the caller, and has every input whose origin is unknown.
     pub(super) fn staged(
         &self,
         now: Time,
@@ -89,7 +89,7 @@ impl Outputs {
         let input = |&need: &Need| {
             let made = need.made_by.map(|number| (job.workload, task.workflow, number));
             let from = made.and_then(|made| self.0.get(&made)).copied().unwrap_or(beside);
-            // Of one that is shared nobody knows beforehand.
+            // The arrival of a shared transfer is unknown until the network reports it.
             let arrived = || match ways {
                 DataWays::Apart(paths) => Some(paths.arrival(now, from, at, need.bytes)),
                 DataWays::Shared(_) => None,
@@ -101,17 +101,17 @@ impl Outputs {
     }
 }
 
-/// What a network has been asked to move, and has not said to be there.
+/// Transfers that a network has been asked for and has not ended.
 #[derive(Debug, Default)]
 pub(super) struct Transfers {
     /// The number of the next one.
     next: u32,
-    /// Each is an input of a task, by its place.
+    /// Each is an input of a task, by its position.
     under_way: BTreeMap<u32, (JobId, usize)>,
 }
 
 impl Transfers {
-    /// Asks for all that a task needs and is elsewhere.
+    /// Asks the network for all inputs of a task that are elsewhere.
     pub(super) fn start(&mut self, network: ActorId, staged: &Staged, out: &mut Outbox) {
         let to = Node::Site(staged.at);
         let moving = staged.inputs.iter().enumerate().filter(|(_, it)| it.moved.is_some());
@@ -124,12 +124,12 @@ impl Transfers {
         }
     }
 
-    /// One of them has ended: which input of which task it is, if that is still wanted.
+    /// A transfer has ended. Returns its task and input, if that is still wanted.
     pub(super) fn end(&mut self, number: u32) -> Option<(JobId, usize)> {
         self.under_way.remove(&number)
     }
 
-    /// What a task needs is not needed any more.
+    /// Aborts all transfers of a job.
     pub(super) fn abort(&mut self, network: ActorId, job: JobId, out: &mut Outbox) {
         self.under_way.retain(|&number, &mut (of, _)| {
             if of == job {

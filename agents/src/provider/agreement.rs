@@ -1,10 +1,10 @@
-//! A provider's part in agreements over bags: it holds what is wanted, runs what is committed,
-//! gives back the rest.
+//! A provider's part in agreements over bags: it holds the requested tasks, runs the committed
+//! ones, and gives back the rest.
 //!
-//! Who is where in an agreement is the [`Participant`]'s business; the provider says what it can
-//! hold. A lease ends when the first task of what is held may start: what is not committed by then
-//! is given back before anything starts, so the plan wakes the provider up, and no timer is needed.
-//! Whatever is committed later is queued all the same.
+//! The [`Participant`] keeps the state of each agreement; the provider decides what it can hold. A
+//! lease ends when the first held task may start. A hold that is not committed by then is given
+//! back before any task starts. So the plan wakes the provider up, and no timer is needed. A later
+//! commit is queued all the same.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::protocol::{AgreementMessage, Timer};
 #[derive(Debug)]
 pub(super) struct Agreements {
     participant: Participant<Bags>,
-    /// What the participant has put out and is not carried out yet.
+    /// Outputs of the participant that are not carried out yet.
     outputs: Vec<ParticipantOutput<Bags>>,
 }
 
@@ -68,12 +68,12 @@ impl Provider {
         }
     }
 
-    /// Whether a metascheduler may say that now.
+    /// True if a metascheduler may send this message now.
     fn expects(&self, from: ActorId, job: JobId, message: &ToParticipant<Bags>) -> bool {
         let held = |open: &OpenCall| open.held.as_ref().map(|hold| hold.agreement);
         let id = message.id;
         let is_expected = match &message.instruction {
-            // What is held is not held for longer than its lease.
+            // No hold may last longer than its lease.
             Instruction::Prepare { in_doubt, .. } => {
                 let open = self.open_call(from, job);
                 *in_doubt == InDoubt::Release && open.is_some_and(|open| open.held.is_none())
@@ -83,9 +83,9 @@ impl Provider {
                 let is_other = |open: &OpenCall| held(open).is_some_and(|other| other != id);
                 order.unheld > 0 && open.is_some_and(|open| !is_other(open))
             }
-            // The call may have been refused, or what was held been given back.
+            // The call may have been refused, or the hold given back.
             Instruction::Abort => self.is_caller(from, job),
-            // What has been committed never turns out to be too late.
+            // A commit is never too late here, so it is never undone.
             Instruction::Undo => false,
         };
         is_expected && id.coordinator == from
@@ -113,8 +113,8 @@ impl Provider {
         }
     }
 
-    /// Carries out what the participant has put out about a bag. Nobody restarts, so that nothing
-    /// has to be kept for that.
+    /// Carries out the outputs of the participant about a bag. The participant is never restarted
+    /// from a record, so nothing has to be persisted.
     fn carry_out(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let mut outputs = std::mem::take(&mut self.agreements.outputs);
         while !outputs.is_empty() {
@@ -148,7 +148,7 @@ impl Provider {
         }
     }
 
-    /// The bag of which something is held under this agreement; most likely this one.
+    /// The bag of which tasks are held under this agreement; most likely `likely`.
     fn holding(&self, likely: JobId, id: AgreementId) -> Option<JobId> {
         let open = &self.negotiation.open;
         let is_it = |call: &OpenCall| call.held.as_ref().is_some_and(|hold| hold.agreement == id);
@@ -158,7 +158,7 @@ impl Provider {
         }
     }
 
-    /// Holds what is wanted if that is still possible, and makes new offers if not.
+    /// Holds the requested tasks if that is still possible, and makes new offers otherwise.
     fn consider(
         &mut self,
         now: Time,
@@ -191,15 +191,15 @@ impl Provider {
         if let Some(open) = self.negotiation.open.get_mut(&job) {
             open.held = Some(Hold { agreement: id, slot, tasks, promised_end });
         }
-        // Its own metascheduler knows of this change.
+        // The metascheduler of this hold needs no probe, because it knows of the change.
         self.plan_changed(now, out);
         let lease = lease.min(earliest - now);
         let Agreements { participant, outputs } = &mut self.agreements;
         participant.ready(now, id, promised_end, lease, outputs);
     }
 
-    /// What an award promises: planned completions never grow under conservative
-    /// backfilling, an EDF queue uses the time up to what it offered.
+    /// The completion that an award promises. A planned completion never grows under conservative
+    /// backfilling; an EDF queue uses the time up to the offered completion.
     fn promised(&self, offer: Offer, planned: Time) -> Time {
         match self.config.scheduler {
             Scheduling::Bags { .. } => planned,
@@ -207,7 +207,7 @@ impl Provider {
         }
     }
 
-    /// What is held is a share from now on.
+    /// Turns a hold into a share.
     fn commit(&mut self, now: Time, job: JobId, id: AgreementId) {
         let held = self.negotiation.open.get_mut(&job).and_then(|open| open.held.take());
         let Some(Hold { slot, tasks, promised_end, .. }) = held.filter(|it| it.agreement == id)
@@ -218,7 +218,7 @@ impl Provider {
         self.pieces.commit(slot, Share { promised_end, ..share });
     }
 
-    /// Queues a share for which nothing is held: as soon as it fits, whenever that is.
+    /// Queues a share for which nothing is held, as early as it fits.
     fn take_unheld(
         &mut self,
         now: Time,
@@ -243,7 +243,7 @@ impl Provider {
         self.pieces.commit(slot, share);
     }
 
-    /// The call is answered for good: so many tasks of the bag are queued here.
+    /// Closes the call: so many tasks of the bag are queued here.
     fn share(&mut self, now: Time, job: JobId, tasks: u32) -> Option<Share> {
         let OpenCall { call, metascheduler, .. } = self.negotiation.open.remove(&job)?;
         Some(Share {
@@ -260,7 +260,7 @@ impl Provider {
         })
     }
 
-    /// The metascheduler needs no more offers for a bag, nor what is held of it.
+    /// The metascheduler needs neither further offers for a bag nor its held tasks.
     fn on_released(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) -> bool {
         if !self.is_caller(from, job) {
             return false;
@@ -277,13 +277,13 @@ impl Provider {
         true
     }
 
-    /// Whether this metascheduler has called for offers for a bag, or nobody has.
+    /// True if this metascheduler has called for offers for a bag, or there is no call for it.
     fn is_caller(&self, from: ActorId, job: JobId) -> bool {
         let open = self.negotiation.open.get(&job);
         open.is_none_or(|open| open.metascheduler == from)
     }
 
-    /// Gives back what is held and was not committed by the time its first task may start.
+    /// Gives back holds that were not committed by the time at which their first task may start.
     pub(super) fn expire_holds(&mut self, now: Time, out: &mut Outbox) {
         let held = self.negotiation.open.iter();
         let due = held.filter(|(_, open)| open.earliest <= now);

@@ -8,7 +8,7 @@ use super::{Bargaining, CheckpointStore, Maintenance, OnFailure, ReservingConfig
 /// A provider as a scenario describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProviderConfig {
-    /// Its place among the providers.
+    /// Its index among the providers.
     pub id: ProviderId,
     /// Processors it owns, at least one.
     pub processors: u32,
@@ -16,35 +16,36 @@ pub struct ProviderConfig {
     pub speed: f64,
     /// Its local scheduler.
     pub scheduler: Scheduling,
-    /// How often it decides which jobs start. A scheduler that bargains or takes parts of jobs decides once an instant.
+    /// Frequency of its decisions. A scheduler that bargains or takes parts of jobs decides once an
+    /// instant.
     pub passes: Passes,
-    /// What happens to jobs that run over their request.
+    /// Treatment of jobs that run over their request.
     pub overrun: Overrun,
-    /// What happens to rigid jobs whose processors fail.
+    /// Treatment of rigid jobs whose processors fail.
     pub on_failure: OnFailure,
-    /// Where checkpoints are kept, if they go there over a network that others use, too.
+    /// Store of checkpoints, if they go there over a shared network.
     pub store: Option<CheckpointStore>,
-    /// How often a job is started, at least once: one that has been lost as often is over.
+    /// Most starts of a job, at least one: a job that has been lost as often is over.
     pub max_attempts: u32,
-    /// How much it tells.
+    /// Level up to which it discloses information.
     pub disclosure: Disclosure,
-    /// How it negotiates over bags, if its scheduler does.
+    /// Its rules for bargaining over bags, if its scheduler bargains.
     pub bargaining: Bargaining,
-    /// How it treats reservations, if its scheduler grants them.
+    /// Its treatment of reservations, if its scheduler grants them.
     pub reserving: ReservingConfig,
-    /// How many millionths of its free processors it tells of who spreads jobs.
+    /// Millionths of its free processors that it discloses to co-allocators.
     pub publishes: u32,
-    /// Of which type its machines are, for iterative applications.
+    /// Type of its machines, for iterative applications.
     pub machine: String,
-    /// When it closes processors; windows are known by their places here.
+    /// Its maintenance windows; a window is identified by its index here.
     pub maintenance: Vec<Maintenance>,
     /// The protocols by which parts of jobs are agreed on with it.
     pub transacting: Vec<Transacting>,
 }
 
 impl ProviderConfig {
-    /// A provider of reference processors that stops what runs over its request, starts again
-    /// what fails, and tells no more than it must.
+    /// A provider of reference processors. It stops work at the end of its request, starts lost
+    /// jobs again, and discloses no more than it must.
     pub fn new(id: ProviderId, processors: u32, scheduler: Scheduling) -> ProviderConfig {
         ProviderConfig {
             id,

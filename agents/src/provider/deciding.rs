@@ -1,4 +1,4 @@
-//! When a provider decides, and what it takes into account.
+//! Time of a provider's decisions, and the changes that they take into account.
 //!
 //! ```text
 //!  ends, failures, repairs ──▶ room        one compression ──▶ starts become fixed
@@ -7,10 +7,11 @@
 //!                                          one scheduling pass: jobs start
 //! ```
 //!
-//! All of that happens at the end of an instant ([`Passes::Instant`]), so that the order in which the messages of an
-//! instant are delivered decides no schedule. If another actor asks for the plan before that, the jobs that have
-//! arrived join the queue first: an answer counts all jobs that were submitted before the question. With
-//! [`Passes::Event`] each message that changes something is followed by a decision.
+//! All of that happens at the end of an instant ([`Passes::Instant`]). So the order in which the
+//! messages of an instant are delivered does not affect the schedule. If another actor asks about
+//! the plan before that, the arrived jobs join the queue first: an answer counts all jobs that were
+//! submitted before the question. With [`Passes::Event`] a decision follows each message that
+//! changes something.
 
 use haggle_model::{ActorId, Time};
 use haggle_scheduling::{Passes, Request, Slot};
@@ -28,7 +29,7 @@ pub(super) struct Deciding {
     due: Option<Time>,
     /// Jobs that have been submitted and have not joined the queue.
     arrived: Vec<Request>,
-    /// Windows that have been asked for, and by whom.
+    /// Requests for windows, with their senders.
     asked: Vec<(ActorId, Submission)>,
 }
 
@@ -38,7 +39,7 @@ impl Deciding {
     }
 }
 
-/// Whether the answer to a message depends on the plan of the queue.
+/// True if the answer to a message depends on the plan of the queue.
 pub(super) fn asks_of_queue(message: &Message) -> bool {
     match message {
         Message::Query(_)
@@ -53,7 +54,7 @@ pub(super) fn asks_of_queue(message: &Message) -> bool {
                 | Timer::MaintenanceAnnounced { .. }
                 | Timer::MaintenanceBegins { .. }
         ),
-        // Parts that move at an instant go before the jobs that arrive at it.
+        // Parts that move at an instant precede the jobs that arrive at it.
         _ => false,
     }
 }
@@ -67,7 +68,7 @@ impl Provider {
         }
     }
 
-    /// Takes a job back that has not joined the queue; false if it has.
+    /// Takes a job back that has not joined the queue; false if it is in the queue.
     pub(super) fn leave_early(&mut self, slot: Slot) -> bool {
         let arrived = &mut self.deciding.arrived;
         let place = arrived.iter().position(|request| request.slot == slot);
@@ -90,7 +91,7 @@ impl Provider {
                 Some(queue) if ready > now => queue.submit_after(now, request, ready),
                 _ => self.scheduler.submit(now, request),
             };
-            // The first promise stands: if it is broken by a failure, the record must show that.
+            // The first promise stays: if a failure breaks it, the record must show that.
             if held.particulars().lost == 0 {
                 held.promised_end = promised_end;
             }
@@ -98,7 +99,7 @@ impl Provider {
         self.deciding.arrived = together;
     }
 
-    /// A window is asked for; the answer comes with the next decision.
+    /// A window is requested; the answer comes with the next decision.
     pub(super) fn ask_for_window(
         &mut self,
         now: Time,
@@ -110,8 +111,8 @@ impl Provider {
         self.plan_changed(now, out);
     }
 
-    /// The plan may have changed: a decision follows, at once or at the end of the instant. Waiting tasks of bags
-    /// move up before that, when all that ends in this instant has ended.
+    /// The plan may have changed: a decision follows, at once or at the end of the instant. Waiting
+    /// tasks of bags move up earlier, after all ends of this instant.
     pub(super) fn plan_changed(&mut self, now: Time, out: &mut Outbox) {
         if self.unheard.is_some() {
             return;
@@ -132,14 +133,14 @@ impl Provider {
         }
     }
 
-    /// Whether a decision could start anything.
+    /// True if a decision could start anything.
     fn may_start(&self) -> bool {
         let waits = !self.deciding.arrived.is_empty() || !self.deciding.asked.is_empty();
         // Parts and bags have timers of their own in a decision.
         self.bargains || self.coallocates || waits || self.scheduler.queue_length() > 0
     }
 
-    /// A planned start is due, or the end of an instant in which something happened.
+    /// A planned start is due, or the end of an instant with changes.
     pub(super) fn on_plan_due(&mut self, now: Time, out: &mut Outbox) {
         // Changes from here on are part of this decision.
         self.deciding.due = Some(now);
@@ -166,7 +167,7 @@ impl Provider {
     pub(super) fn decide(&mut self, now: Time, out: &mut Outbox) {
         let mut asked = std::mem::take(&mut self.deciding.asked);
         if !asked.is_empty() {
-            // A job that is due has started before a request is considered.
+            // Jobs that are due must start before a request is considered.
             self.start_due(now, out);
             for (from, submission) in asked.drain(..) {
                 self.on_window_asked(now, from, submission, out);
@@ -177,7 +178,7 @@ impl Provider {
         self.start_due(now, out);
     }
 
-    /// Starts the jobs that the scheduler names, and makes sure of being woken for the next start.
+    /// Starts the jobs that are due, and sets a wake-up for the next start.
     pub(super) fn start_due(&mut self, now: Time, out: &mut Outbox) {
         let mut started = std::mem::take(&mut self.started);
         self.scheduler.start_due(now, &mut started);

@@ -12,9 +12,9 @@
 //! A job whose checkpoints go over a network that others use may also start in its window and end behind it
 //! ([`Answer::Late`]).
 //!
-//! Which way it goes is what the request says ([`Remedy`]). That a window was kept or why it was not is
-//! taken down with it, and its user hears of everything but of another place in the window, which was
-//! never promised.
+//! The request names the way ([`Remedy`]). The record of a window contains whether it was kept, and
+//! why not. The user is notified of every change but another place in the window, because no place
+//! was promised.
 
 use haggle_model::reservation::{Answer, Cause, Displacement, GrantedWindow, Remedy};
 use haggle_model::{JobOutcome, Observation, Span, Time};
@@ -28,7 +28,7 @@ use crate::Outbox;
 use crate::protocol::ReservationMessage;
 
 impl Provider {
-    /// Answers those whose places are lost by this cause.
+    /// Answers the jobs that lose their places by this cause.
     pub(super) fn answer_displaced(&mut self, now: Time, cause: Cause, out: &mut Outbox) {
         let Some(granting) = self.scheduler.granting() else { return };
         let mut displaced = Vec::new();
@@ -36,7 +36,8 @@ impl Provider {
         for (slot, displaced) in displaced {
             let Some(held) = self.pieces.get::<HeldJob>(slot) else { continue };
             match displaced {
-                // It was never told where it is. Once it is late it moves in what it was left.
+                // The user does not know the planned start, so a move within the window is not
+                // reported. A job that was late before moves behind its window.
                 Displaced::Moved(start) => {
                     let in_window =
                         held.particulars().granted.as_ref().is_none_or(|it| it.holds(start));
@@ -56,14 +57,14 @@ impl Provider {
         }
     }
 
-    /// Whether what is in a slot is to run in its window or not at all.
+    /// True if the job in a slot must run in its window or not at all.
     pub(super) fn keeps_window(&self, slot: Slot) -> bool {
         let Some(held) = self.pieces.get::<HeldJob>(slot) else { return false };
         held.remedy() != Remedy::Postpone && held.window().is_some()
     }
 
-    /// A job that ran in a window is lost with its processors, and has not been given up: `false` if it
-    /// goes on as a job without a window.
+    /// A job that ran in a window has lost its processors, and is started again. `false` if it goes
+    /// on as a job without a window.
     pub(super) fn lost_window(&mut self, now: Time, slot: Slot, out: &mut Outbox) -> bool {
         let Some(held) = self.pieces.get::<HeldJob>(slot) else { return false };
         let Some(window) = held.window().filter(|_| held.remedy() != Remedy::Postpone) else {
@@ -74,8 +75,8 @@ impl Provider {
         true
     }
 
-    /// Finds a place in its window for who waits for none, and for whom others may move in theirs; on
-    /// fewer processors if its user lets it, as many as possible.
+    /// Finds a place in its window for a job that has none; other jobs may move within their
+    /// windows for it. If its user permits it, it gets fewer processors, but as many as possible.
     fn find_place(&mut self, now: Time, request: &Reserve, cause: Cause, out: &mut Outbox) {
         let slot = request.slot;
         let Some(held) = self.pieces.get::<HeldJob>(slot) else { return };
@@ -109,8 +110,9 @@ impl Provider {
         self.displace(now, slot, cause, Answer::Shrunk, Some(start));
     }
 
-    /// A reservation that computed no longer than planned ends behind its window, because its checkpoints took longer
-    /// than planned. Its plan was extended meanwhile, and nobody could tell how far before it was over.
+    /// A reservation that computed no longer than planned ends behind its window, because its
+    /// checkpoints took longer than planned. Its plan was extended meanwhile, and by how much was
+    /// unknown until it was over.
     pub(super) fn end_late(&self, now: Time, held: &mut HeldJob, run: &Run) {
         let planned = held.to_compute();
         let start = run.attempt.start;
@@ -131,7 +133,7 @@ impl Provider {
         }
     }
 
-    /// Gives back a job that waits nowhere any more.
+    /// Gives back a job that has lost its place.
     fn revoke(&mut self, now: Time, slot: Slot, cause: Cause, out: &mut Outbox) {
         self.displace(now, slot, cause, Answer::Revoked, None);
         let Some(held) = self.pieces.take::<HeldJob>(slot) else { return };
@@ -141,7 +143,7 @@ impl Provider {
         out.observe(Observation::JobOver(Box::new(over)));
     }
 
-    /// Takes down that a reservation has lost its place.
+    /// Records that a reservation has lost its place.
     pub(super) fn displace(
         &mut self,
         now: Time,
@@ -162,18 +164,18 @@ impl Provider {
 }
 
 impl HeldJob {
-    /// What was granted to it, if anything was.
+    /// The window granted to it, if any.
     pub(super) fn granted_mut(&mut self) -> Option<&mut GrantedWindow> {
         self.particulars.as_mut()?.granted.as_deref_mut()
     }
 
-    /// What its user wants when it loses its place.
+    /// The remedy that its user wants when it loses its place.
     pub(super) fn remedy(&self) -> Remedy {
         self.submission.job.reservation.unwrap_or_default().remedy
     }
 
-    /// The window in which it is to run, if it is still to run in one: what was granted, or where its
-    /// start was fixed.
+    /// The window in which it must run, if it still has one: the granted window, or the interval at
+    /// its fixed start.
     fn window(&self) -> Option<Window> {
         let granted = self.particulars().granted.as_ref().filter(|granted| !granted.is_broken())?;
         Some(match granted.fixed {

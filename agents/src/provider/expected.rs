@@ -1,8 +1,9 @@
 //! Jobs that the provider has accepted and whose data are on their way here.
 //!
-//! They are not queued, so the plan of the provider does not know them. Load and estimates count them as if they had been
-//! submitted: an estimate is made on a copy of the queue to which they have been added, in the order in which they were
-//! accepted. When their data arrive is not asked, because the data of the next job take their time, too.
+//! They are not queued, so the plan of the provider does not contain them. Load and estimates count
+//! them as if they had been submitted. An estimate is made on a copy of the queue to which they are
+//! added in the order in which they were accepted. Their arrival times are ignored, because the
+//! data of the next job take time, too.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +40,7 @@ struct Outlook {
 }
 
 impl Expected {
-    /// The outlook stays as it is while the provider is only asked, and accepts further jobs.
+    /// The outlook stays valid while the provider only answers queries and accepts further jobs.
     pub(super) fn on_message(&mut self, message: &Message) {
         let stays = matches!(
             message,
@@ -52,7 +53,7 @@ impl Expected {
 }
 
 impl Provider {
-    /// A job is accepted whose data will come.
+    /// A job is accepted before its data arrive.
     pub(super) fn on_submitted_ahead(
         &mut self,
         now: Time,
@@ -82,7 +83,8 @@ impl Provider {
         true
     }
 
-    /// The data of an expected job are there: it is queued. It was accepted before, so its submitter is not told again.
+    /// The data of an expected job have arrived: it is queued. Its submitter was notified when it
+    /// was accepted.
     pub(super) fn on_data_arrived(
         &mut self,
         now: Time,
@@ -124,7 +126,7 @@ impl Provider {
         Some(held)
     }
 
-    /// The queue that a job would meet which were submitted now.
+    /// The queue as a job would find it that was submitted now.
     pub(super) fn outlook(&mut self, now: Time) -> &mut dyn LocalScheduler {
         if self.expected.slots.is_empty() {
             return &mut *self.scheduler;

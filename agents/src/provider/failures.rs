@@ -1,11 +1,12 @@
-//! Processors that fail under what runs on them.
+//! Failures of processors, and the work that they interrupt.
 //!
-//! A rigid job that has lost one of its processors is lost as a whole; of a bag the tasks
-//! on failed processors are. What becomes of them is the provider's choice, see
-//! [`OnFailure`]; tasks of a bag always wait again. Whatever has been started often
-//! enough is given up ([`MAX_ATTEMPTS`](haggle_scheduling::MAX_ATTEMPTS)). The local scheduler plans around what has
-//! failed as if it never came back, for nobody foresees when it does. It hears at once of all that
-//! fails and comes back at one instant, so that nothing starts on what fails next (`unheard.rs`).
+//! A rigid job that loses one of its processors is lost as a whole; of a bag only the tasks on
+//! failed processors are lost. The provider decides what happens to lost jobs, see [`OnFailure`];
+//! tasks of a bag always wait again. Work that has been started too often is given up
+//! ([`MAX_ATTEMPTS`](haggle_scheduling::MAX_ATTEMPTS)). The time of a repair is unknown beforehand,
+//! so the local scheduler plans as if failed processors never came back. It is notified of all
+//! failures and repairs of one instant together, so that nothing starts on processors that fail
+//! next (`unheard.rs`).
 
 use haggle_model::reservation::{Answer, Cause};
 use haggle_model::{JobOutcome, LostRun, Observation, ProcessorSet, Span, Time};
@@ -44,7 +45,7 @@ impl OnFailure {
         }
     }
 
-    /// What the first attempt of a job is planned to take that is to compute for so long.
+    /// Planned time of the first attempt of a job that computes for `walltime`.
     pub(super) fn planned(self, processors: u32, walltime: Span) -> Span {
         let job = RigidJob { processors, limit: Some(walltime), saved: Span::ZERO };
         self.checkpoints().planned(job).lasts(walltime, false)
@@ -57,7 +58,7 @@ impl Provider {
         self.tell_later(now, out);
         self.end_before_failure(now, &failed, out);
         let provider = self.config.id;
-        // What is closed runs nothing, and counts as failed when it would be opened.
+        // Closed processors run nothing. They count as failed when they would be opened.
         let mut open = failed.clone();
         open.remove_all(&self.windows.closed(&failed));
         let lost_run = |attempt: Attempt, Progress { saved, overhead }, checkpoints| LostRun {
@@ -118,14 +119,14 @@ impl Provider {
         self.tell_later(now, out).fail(&open, killed, lost_jobs, lost_tasks);
     }
 
-    /// Work that is due now is complete, although its processors fail at this instant.
+    /// Work that ends now is complete, even if its processors fail at this instant.
     fn end_before_failure(&mut self, now: Time, failing: &ProcessorSet, out: &mut Outbox) {
         let mut ending = Vec::new();
         for (slot, piece) in self.pieces.iter() {
             let ends = piece.attempts().filter(|(_, attempt)| attempt.ends_on(now, failing));
             ending.extend(ends.map(|(run, _)| (slot, run)));
         }
-        // Ends of rigid jobs precede those of tasks, whatever their slots are.
+        // Ends of rigid jobs precede ends of tasks, in any order of slots.
         ending.sort_by_key(|(_, run)| run.is_some());
         for (slot, run) in ending {
             match run {
@@ -165,8 +166,8 @@ impl Provider {
         let ahead = self.config.on_failure != OnFailure::Requeue;
         let request = held.request(slot, ahead, &self.config);
         self.load.waits(request.processors, request.span);
-        // What was promised first stands: if it is broken now, that is to be seen. A reservation that may
-        // be late goes on as a job without a window.
+        // The first promise stays: if it is broken now, the record must show that. A reservation
+        // that may be late goes on as a job without a window.
         self.arrive(now, request);
         if self.scheduler.granting().is_some() {
             self.join_queue(now);
@@ -175,8 +176,8 @@ impl Provider {
         self.displace(now, slot, Cause::Failure, Answer::Postponed, start);
     }
 
-    /// Tasks of a share have lost their processors. Tasks have no names, so how often
-    /// they have been started is counted over the whole share.
+    /// Tasks of a share have lost their processors. Tasks have no names, so their starts are
+    /// counted over the whole share.
     pub(super) fn lost_tasks(&mut self, now: Time, slot: Slot, tasks: u32, out: &mut Outbox) {
         let Some(share) = self.pieces.get_mut::<Share>(slot) else {
             unreachable!("a share is held until its last task is over")

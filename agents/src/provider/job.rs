@@ -1,4 +1,4 @@
-//! A rigid job in the hands of a provider.
+//! A rigid job at a provider.
 
 use haggle_model::reservation::GrantedWindow;
 use haggle_model::{ActorId, JobOutcome, JobRecord, Moldable, ProviderId, Span, StageIn, Time};
@@ -10,7 +10,7 @@ use super::machine::Attempt;
 use super::saving::Saving;
 use crate::protocol::Submission;
 
-/// A rigid job in the provider's hands.
+/// A rigid job at a provider.
 #[derive(Debug)]
 pub(super) struct HeldJob {
     pub(super) submission: Submission,
@@ -18,7 +18,7 @@ pub(super) struct HeldJob {
     pub(super) queued: Time,
     /// Processors it gets.
     pub(super) processors: u32,
-    /// Requested time on this machine: for so long it may compute.
+    /// Requested time on this machine: the limit of its computing.
     pub(super) walltime: Option<Span>,
     pub(super) promised_end: Option<Time>,
     /// Kept apart, because most jobs have none: these are read and moved faster.
@@ -29,15 +29,15 @@ pub(super) struct HeldJob {
 /// Properties that few jobs have.
 #[derive(Clone, Debug)]
 pub(super) struct Particulars {
-    /// How it runs on so many processors, if they are not those of its user.
+    /// Its behaviour on another number of processors than its user named.
     pub(super) molded: Option<Moldable>,
-    /// What it needs beside processors, since it has moved.
+    /// Its needs beside processors, since it has moved.
     pub(super) stage_in: StageIn,
-    /// What was granted to it in advance.
+    /// Window granted to it in advance.
     pub(super) granted: Option<Box<GrantedWindow>>,
-    /// Times it was lost with its processors.
+    /// Number of times it was lost with its processors.
     pub(super) lost: u32,
-    /// Computing it need not do again.
+    /// Computing that it need not do again.
     pub(super) saved: Span,
 }
 
@@ -54,11 +54,11 @@ static NO_PARTICULARS: Particulars = Particulars {
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) attempt: Attempt,
-    /// For how long it computes until its end.
+    /// Computing from its start to its end.
     pub(super) computing: Span,
-    /// What its nodes had seen when it started.
+    /// Failures that its nodes had seen when it started.
     pub(super) seen: FailureHistory,
-    /// How far it has come, if that does not follow from when it started.
+    /// Its progress, if that does not follow from its start.
     pub(super) saving: Option<Box<Saving>>,
 }
 
@@ -103,7 +103,7 @@ impl HeldJob {
         }
     }
 
-    /// How long it computes on this machine.
+    /// Time for which it computes on this machine.
     pub(super) fn run_time(&self, speed: f64) -> Span {
         let job = &self.submission.job;
         match self.particulars().molded {
@@ -112,30 +112,30 @@ impl HeldJob {
         }
     }
 
-    /// Whether its next or present attempt goes on from a checkpoint.
+    /// True if its next or present attempt goes on from a checkpoint.
     pub(super) fn resumes(&self) -> bool {
         self.particulars().saved > Span::ZERO
     }
 
-    /// What its next or present attempt is planned to take, start-up and checkpoints included.
+    /// Planned time of its next or present attempt, start-up and checkpoints included.
     pub(super) fn planned(&self, config: &ProviderConfig) -> Option<Span> {
         let checkpoints = config.on_failure.checkpoints().planned(self.rigid());
         let lasts = checkpoints.lasts(self.to_compute()?, self.resumes());
         Some(self.particulars().stage_in.start_up + lasts)
     }
 
-    /// For how long its next or present attempt is planned to compute.
+    /// Planned computing of its next or present attempt.
     pub(super) fn to_compute(&self) -> Option<Span> {
         let (mut limit, saved) = (self.walltime?, self.particulars().saved);
-        // One that runs over its request may have saved more than that.
+        // A job that runs over its request may have saved more than it requested.
         while limit <= saved && self.resumes() {
             limit += limit.max(Span::TICK);
         }
         Some(limit - saved)
     }
 
-    /// When the plan of an attempt ends that has used up its time: it takes as long again, unless
-    /// only checkpoints are late.
+    /// New planned end of an attempt that has reached its planned end. The attempt takes as long
+    /// again, unless only checkpoints are late.
     pub(super) fn extended(&self, run: &Run, now: Time, config: &ProviderConfig) -> Time {
         let late = run.saving.as_ref().and_then(|saving| {
             let checkpoints = config.on_failure.checkpoints().planned(self.rigid());
@@ -144,7 +144,7 @@ impl HeldJob {
         now + late.unwrap_or(now - run.attempt.start)
     }
 
-    /// It, as far as its checkpoints go.
+    /// Its data for rules of checkpoints.
     pub(super) fn rigid(&self) -> RigidJob {
         RigidJob {
             processors: self.processors,
@@ -153,7 +153,7 @@ impl HeldJob {
         }
     }
 
-    /// The checkpoints of an attempt that starts at this instant, on nodes that have seen so much.
+    /// The checkpoints of an attempt that starts at `start`, on nodes with these failures.
     pub(super) fn checkpoints(
         &self,
         start: Time,
@@ -164,7 +164,7 @@ impl HeldJob {
         config.on_failure.checkpoints().attempt(self.rigid(), computes, seen)
     }
 
-    /// How far its attempt has come.
+    /// The progress of its attempt.
     pub(super) fn progress(&self, run: &Run, now: Time, config: &ProviderConfig) -> Progress {
         if let Some(saving) = &run.saving {
             return saving.progress(now);
@@ -177,7 +177,7 @@ impl HeldJob {
         Progress { overhead: start_up + progress.overhead, ..progress }
     }
 
-    /// Its story if it ends now, without having run.
+    /// Its record if it ends now without having run.
     pub(super) fn over(self, provider: ProviderId, outcome: JobOutcome, now: Time) -> JobRecord {
         let Submission { job, class, .. } = self.submission;
         JobRecord {

@@ -1,21 +1,21 @@
-//! How much planned work a provider has left.
+//! Planned work that a provider has left.
 
 use haggle_model::{Span, Time};
 
 use super::machine::Machine;
 
-/// The planned work that waits, kept up to date so that its disclosure costs nothing; the machine keeps that of what
-/// runs. In processor-microseconds.
+/// The planned work that waits, in processor-microseconds. It is kept up to date so that its
+/// disclosure costs nothing; the machine keeps the work that runs.
 #[derive(Debug, Default)]
 pub(super) struct Load(i128);
 
 impl Load {
-    /// Work waits that is planned to take so long.
+    /// Adds waiting work that is planned to take `span`.
     pub(super) fn waits(&mut self, processors: u32, span: Option<Span>) {
         self.0 += work(processors, span);
     }
 
-    /// Work does not wait any more: it starts, or leaves.
+    /// Removes work that starts or leaves.
     pub(super) fn leaves(&mut self, processors: u32, span: Option<Span>) {
         self.0 -= work(processors, span);
     }
@@ -25,7 +25,7 @@ impl Load {
         self.0 + machine.work(now)
     }
 
-    /// How long the machine would need for all of it.
+    /// Time that the machine would need for all of it.
     pub(super) fn drain_time(&self, now: Time, machine: &Machine) -> Span {
         let work = self.work(now, machine).max(0);
         let processors = i128::from(machine.size());

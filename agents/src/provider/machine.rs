@@ -31,22 +31,22 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// How many processors it has.
+    /// Number of its processors.
     pub(super) fn count(&self) -> u32 {
         self.processors.count()
     }
 
-    /// Whether it ends by now, and has one of these processors.
+    /// True if it ends by now, and has one of these processors.
     pub(super) fn ends_on(&self, now: Time, processors: &ProcessorSet) -> bool {
         self.end <= now && self.processors.intersects(processors)
     }
 
-    /// Whether its plan has ended, although it goes on.
+    /// True if its plan has ended but the attempt goes on.
     pub(super) fn is_late(&self, now: Time) -> bool {
         self.planned_end <= now && self.end > now
     }
 
-    /// What a scheduler must know to forget it.
+    /// The data by which a scheduler forgets it.
     pub(super) fn killed(&self, slot: Slot) -> Killed {
         Killed { slot, processors: self.count(), planned_end: self.planned_end }
     }
@@ -63,7 +63,8 @@ impl Attempt {
     }
 }
 
-/// How long work runs that takes `run_time`, and how it ends: work that may not run over its limit is stopped there.
+/// Run time and outcome of work that takes `run_time`. Work that may not run over its limit is
+/// stopped there.
 pub(super) fn limited(run_time: Span, limit: Option<Span>, overrun: Overrun) -> (Span, JobOutcome) {
     match limit.filter(|&limit| overrun == Overrun::Kill && run_time > limit) {
         Some(limit) => (limit, JobOutcome::WalltimeReached),
@@ -74,7 +75,7 @@ pub(super) fn limited(run_time: Span, limit: Option<Span>, overrun: Overrun) -> 
 /// The processors of a provider.
 #[derive(Debug)]
 pub(super) struct Machine {
-    /// How many it has.
+    /// Number of its processors.
     size: u32,
     /// Processors that are up, open, and without work.
     free: ProcessorSet,
@@ -84,7 +85,7 @@ pub(super) struct Machine {
     running: Running,
 }
 
-/// The planned work of what runs: processors x planned end, less processors x now when asked.
+/// The planned work that runs: the sum of processors x planned end, less processors x now.
 #[derive(Debug, Default)]
 struct Running {
     ends: i128,
@@ -104,7 +105,8 @@ impl Running {
 }
 
 impl Machine {
-    /// So many idle processors; their failures are counted by nodes of `node` processors, if a rule needs that.
+    /// A machine of `size` idle processors. Failures are counted by nodes of `node` processors, if
+    /// a rule needs that.
     pub(super) fn new(size: u32, node: Option<u32>) -> Machine {
         Machine {
             size,
@@ -115,7 +117,7 @@ impl Machine {
         }
     }
 
-    /// How many processors it has, failed ones included.
+    /// Number of its processors, failed ones included.
     pub(super) fn size(&self) -> u32 {
         self.size
     }
@@ -125,8 +127,8 @@ impl Machine {
         self.free.count()
     }
 
-    /// Starts work on the lowest free processors. The plan of the scheduler says that there are enough of them. When
-    /// the attempt ends is not known yet.
+    /// Starts work on the lowest free processors. The scheduler's plan guarantees that there are
+    /// enough of them. The end of the attempt is unknown yet.
     pub(super) fn start(&mut self, now: Time, processors: u32, planned_end: Time) -> Attempt {
         let taken = self.free.take_lowest(processors);
         let processors = taken.expect("the scheduler starts work only if its processors are free");
@@ -148,8 +150,8 @@ impl Machine {
         attempt.planned_end = planned_end;
     }
 
-    /// Takes the work that ran on failed processors out of an attempt: as an attempt of its own, which is over.
-    /// Nothing is left of an attempt all of whose processors have failed.
+    /// Splits the work on failed processors off an attempt, as an attempt of its own that is over.
+    /// If all of its processors have failed, nothing is left of the attempt.
     pub(super) fn lose(
         &mut self,
         attempt: &mut Option<Attempt>,
@@ -170,8 +172,8 @@ impl Machine {
         Some(lost)
     }
 
-    /// Those of `processors` that have not failed before fail now. They stay with their attempts, or free, until
-    /// [`Machine::take_down`].
+    /// Marks `processors` as failed, and returns the ones that were up before. They stay with their
+    /// attempts, or free, until [`Machine::take_down`].
     pub(super) fn fail(&mut self, mut processors: ProcessorSet) -> ProcessorSet {
         let down = processors.intersection(&self.down);
         processors.remove_all(&down);
@@ -179,8 +181,8 @@ impl Machine {
         processors
     }
 
-    /// Failed processors start nothing any more: no attempt has them, and none of them is closed. All of `failed` are
-    /// counted by their nodes.
+    /// Failed `processors` start nothing any more: no attempt has them, and none of them is closed.
+    /// All of `failed` are counted by their nodes.
     pub(super) fn take_down(
         &mut self,
         now: Time,
@@ -191,14 +193,14 @@ impl Machine {
         self.free.remove_all(processors);
     }
 
-    /// Those of `processors` that had failed are up again. They start nothing until [`Machine::open`].
+    /// Marks failed processors as up, and returns them. They start nothing until [`Machine::open`].
     pub(super) fn restore(&mut self, processors: &ProcessorSet) -> ProcessorSet {
         let restored = self.down.intersection(processors);
         self.down.remove_all(&restored);
         restored
     }
 
-    /// Closes so many free processors, the lowest ones; none if there are fewer.
+    /// Closes so many free processors, the lowest ones; none if fewer are free.
     pub(super) fn close(&mut self, processors: u32) -> ProcessorSet {
         self.free.take_lowest(processors).unwrap_or_default()
     }
@@ -208,7 +210,7 @@ impl Machine {
         self.free.insert_all(processors);
     }
 
-    /// Those of `processors` that have failed.
+    /// The failed ones of these processors.
     pub(super) fn down_of(&self, processors: &ProcessorSet) -> ProcessorSet {
         processors.intersection(&self.down)
     }

@@ -1,4 +1,5 @@
-//! Maintenance: windows in which a provider closes processors, announced to its scheduler before.
+//! Maintenance: windows in which a provider closes processors. They are announced to its scheduler
+//! before.
 //!
 //! ```text
 //!   announced ──▶ planned ──▶ closed ──▶ over
@@ -7,10 +8,10 @@
 //!    refused
 //! ```
 //!
-//! The processors are those that are free when the window begins. Processors of it that fail while it
-//! goes on are down as all that have failed, but their scheduler hears of that only when it is over:
-//! they would not have run anything before. While the scheduler is down the machine is closed and
-//! opened all the same, as processors fail and come back.
+//! The closed processors are free ones at the beginning of the window. A closed processor that fails is
+//! down like any other. But the scheduler is notified of that at the end of the window only,
+//! because the processor would not have run anything before. While the scheduler is down, its
+//! machine is closed and opened all the same, as processors fail and come back.
 
 use std::collections::BTreeMap;
 
@@ -25,11 +26,12 @@ use crate::protocol::Timer;
 /// A window of maintenance as a scenario describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Maintenance {
-    /// When the scheduler is told of it, or as soon as it is back; before that it plans as if there were none.
+    /// Time at which the scheduler is notified, or as soon as it is up again; before that it plans
+    /// without the window.
     pub announced: Time,
-    /// When processors are closed, and how many: at most the machine's.
+    /// Time and number of the processors to close: at most those of the machine.
     pub window: Interval,
-    /// What becomes of it if others have been promised its time by then.
+    /// Treatment of the window if its time has been promised to others.
     pub overlap: Overlap,
 }
 
@@ -40,14 +42,14 @@ pub(super) struct Windows(BTreeMap<u32, Window>);
 /// A window that is announced.
 #[derive(Debug)]
 struct Window {
-    /// When the scheduler heard of it.
+    /// Time at which the scheduler was notified.
     heard: Time,
     /// The processors that are closed, since it has begun.
     closed: Option<ProcessorSet>,
 }
 
 impl Windows {
-    /// Those of `processors` that are closed.
+    /// The closed ones of these processors.
     pub(super) fn closed(&self, processors: &ProcessorSet) -> ProcessorSet {
         let windows = self.0.values().filter_map(|window| window.closed.as_ref());
         windows.fold(ProcessorSet::new(), |all, it| all.union(&it.intersection(processors)))

@@ -1,4 +1,4 @@
-//! What a provider offers of a bag, before that is agreed on.
+//! A provider's offers for a bag, before an agreement on it.
 //!
 //! ```text
 //!            Call                 Prepare              Commit
@@ -8,9 +8,9 @@
 //!   └───────── this file ───────┴──────────── agreement.rs ───────────────┘
 //! ```
 //!
-//! Offers bind nobody: the plan they were made on has a number, the epoch, which
-//! the provider keeps to itself, and when the plan changes whoever holds older
-//! offers is told by a probe (Haji et al. 2005; Netto 2009, section 7.2).
+//! Offers bind neither side. The plan from which they were made has a number, the epoch, which the
+//! provider does not disclose. When the plan changes, a probe notifies the holders of older offers
+//! (Haji et al. 2005; Netto 2009, section 7.2).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -27,41 +27,42 @@ use super::agreement::Hold;
 use crate::Outbox;
 use crate::protocol::{Answer, BargainMessage, Call, QueryMessage, Timer};
 
-/// Where a provider's run time estimates come from.
+/// Origin of a provider's run time estimates.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Estimates {
     /// From the users.
     #[default]
     Users,
-    /// From profiling the program: it takes a while, drawn anew for each bag but the same at
-    /// every provider, and errs by a fraction of what the user errs by (Netto 2009, section 7.4).
+    /// From profiling the program. The time for it is drawn anew for each bag, but is the same at
+    /// every provider. Its error is a fraction of the error of the user's estimate (Netto 2009,
+    /// section 7.4).
     Profiled {
         /// That fraction (a, b) = a/b.
         error: (u32, u32),
-        /// Shortest and longest time it takes, in whole seconds.
+        /// Shortest and longest time of profiling, in whole seconds.
         time: (Span, Span),
     },
-    /// The truth, at once: a bound on what better estimates can bring.
+    /// The true run time, at once: a bound on the benefit of better estimates.
     Perfect,
 }
 
 /// How a provider negotiates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bargaining {
-    /// Where its run time estimates come from.
+    /// Origin of its run time estimates.
     pub estimates: Estimates,
-    /// How long its offers can be taken up after they were made; what is taken
-    /// up is held as long again, and no task starts before that is over. Four
-    /// times the latency is enough for the messages of an agreement.
+    /// Time for which its offers can be taken up. A part that is taken up is held as long again,
+    /// and no task starts before that is over. Four times the latency is enough for the messages of
+    /// an agreement.
     pub validity: Span,
     /// Completions are offered later than planned by a factor drawn from [1, 1 + padding].
     pub padding: f64,
-    /// What it tells of its offers instead, if that is a rule of one's own.
+    /// A user-defined rule for the offers that it discloses, in place of the padding.
     pub told: Option<Own<OfferRule>>,
-    /// How long it takes to answer a call, so that its offers may be stale when they come.
+    /// Time to answer a call, so that its offers may be stale when they arrive.
     pub delay: Span,
-    /// Whether it reports that a share is done earlier as soon as that turns out
-    /// to matter for the whole bag, not only when it moves.
+    /// True if it reports an earlier end of a share as soon as that matters for the whole bag, not
+    /// only when the share moves.
     pub catches_up: bool,
     /// The run's seed, for the draws above.
     pub seed: u64,
@@ -85,32 +86,32 @@ impl Default for Bargaining {
 /// A provider's open calls.
 #[derive(Debug)]
 pub(super) struct Negotiation {
-    /// The state of the plan.
+    /// The number of the plan.
     pub(super) epoch: u64,
-    /// Whether it has changed since the epoch was counted.
+    /// True if the plan has changed since the epoch was counted.
     pub(super) changed: bool,
-    /// Whether open calls have to be told of a new epoch.
+    /// True if open calls must be notified of a new epoch.
     probes_due: bool,
     pub(super) open: BTreeMap<JobId, OpenCall>,
     stream: Stream,
 }
 
-/// A call for offers, until it is known what becomes of the bag.
+/// A call for offers, until the bag is agreed on or released.
 #[derive(Debug)]
 pub(super) struct OpenCall {
     pub(super) metascheduler: ActorId,
     pub(super) call: Box<Call>,
-    /// How many answers it was given.
+    /// Number of answers sent.
     answers: u32,
-    /// How many of them it has been told are stale.
+    /// The last of them that has been reported as stale.
     probed: u32,
     /// Epoch of the offers made; `None` before.
     pub(super) offered: Option<u64>,
-    /// Until when these offers can be taken up.
+    /// Time until which these offers can be taken up.
     pub(super) valid_until: Time,
-    /// When their first task may start.
+    /// Earliest start of their first task.
     pub(super) earliest: Time,
-    /// What of them is held.
+    /// The part of them that is held.
     pub(super) held: Option<Hold>,
 }
 
@@ -169,7 +170,7 @@ impl Provider {
         true
     }
 
-    /// How long it takes to profile this bag's program.
+    /// Time to profile this bag's program.
     fn profiling_time(&self, lot: Lot) -> Span {
         let Estimates::Profiled { time: (shortest, longest), .. } =
             self.config.bargaining.estimates
@@ -181,7 +182,7 @@ impl Provider {
         Span::from_secs(stream.random_range(seconds(shortest)..=seconds(longest)))
     }
 
-    /// The estimate this provider plans with, on its own processors.
+    /// The estimate with which this provider plans, on its own processors.
     pub(super) fn planned_span(&self, call: &Call) -> Span {
         let estimate = match self.config.bargaining.estimates {
             Estimates::Users => call.task_time,
@@ -195,7 +196,7 @@ impl Provider {
         BagRequest { tasks, span: self.planned_span(call), deadline: call.deadline, earliest }
     }
 
-    /// Offers for an open call, and what else it asked for.
+    /// Sends offers for an open call, and the other facts it asked for.
     pub(super) fn answer(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         if let Some((to, answer)) = self.make_offers(now, job, out) {
             out.send(to, BargainMessage::Offers(Box::new(answer)));
@@ -241,7 +242,7 @@ impl Provider {
         Some((to, Answer { job, answer, valid: (now, valid_until), view }))
     }
 
-    /// Observes what was offered, and what was kept to oneself.
+    /// Records the offers, and the facts that were not disclosed.
     fn note_offers(
         &self,
         to: ActorId,
@@ -271,7 +272,7 @@ impl Provider {
         here * u128::from(power(1, self.config.speed))
     }
 
-    /// The open call of this metascheduler for a bag, to which it has been given an answer.
+    /// The open call of this metascheduler for a bag, if it has been answered.
     pub(super) fn open_call(&self, from: ActorId, job: JobId) -> Option<&OpenCall> {
         let open = self.negotiation.open.get(&job)?;
         (open.metascheduler == from && open.offered.is_some()).then_some(open)
@@ -291,7 +292,7 @@ impl Provider {
         is_open
     }
 
-    /// Tells those with older offers that something has changed.
+    /// Notifies the holders of older offers that the plan has changed.
     pub(super) fn send_probes(&mut self, out: &mut Outbox) {
         self.negotiation.count_epoch();
         if !std::mem::take(&mut self.negotiation.probes_due) {
@@ -300,7 +301,8 @@ impl Provider {
         let epoch = self.negotiation.epoch;
         for (&job, open) in &mut self.negotiation.open {
             let stale = open.offered.is_some_and(|offered| offered < epoch);
-            // That an answer is stale is said once, however often the plan changes until the next one.
+            // Each answer is reported as stale once, however often the plan changes until the next
+            // answer.
             if stale && open.held.is_none() && open.probed < open.answers {
                 open.probed = open.answers;
                 let message = BargainMessage::Probe { job, answer: open.answers };
@@ -310,14 +312,14 @@ impl Provider {
     }
 }
 
-/// Where an answer is looked up, item by item.
+/// The facts about a provider, looked up one by one for an answer.
 struct Lookup<'a> {
     now: Time,
     request: BagRequest,
     wants_offers: bool,
-    /// Completions are said to be later by this part of the time to them.
+    /// Completions are offered later by this part of the time until them.
     padding: f64,
-    /// The rule by which offers are told instead, and what it may draw.
+    /// The user-defined rule for offers, and the number that it may use as drawn.
     told: Option<(OfferRule, f64)>,
     power: u64,
     load: u128,
@@ -360,7 +362,7 @@ impl Facts for Lookup<'_> {
 
     fn free_time(&mut self) -> FreeTime {
         let mut slots = self.bargainer.free_slots(self.now);
-        // Nothing can be agreed on to start before.
+        // No agreed task can start earlier.
         let earliest = self.request.earliest;
         slots.retain(|slot| slot.end > earliest);
         for slot in &mut slots {

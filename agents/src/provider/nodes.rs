@@ -1,4 +1,4 @@
-//! What the nodes of a provider have seen of failures, for rules of checkpoints that go by that.
+//! Failures that the nodes of a provider have seen, for rules of checkpoints that depend on them.
 
 use haggle_model::{ProcessorSet, Time};
 use haggle_scheduling::checkpoints::FailureHistory;
@@ -8,14 +8,14 @@ use haggle_scheduling::checkpoints::FailureHistory;
 pub(super) struct Nodes {
     /// Processors of a node.
     size: u32,
-    /// None if nobody goes by them.
+    /// Empty if no rule needs them.
     seen: Vec<FailureHistory>,
 }
 
 const NONE: FailureHistory = FailureHistory::new(Time::ZERO);
 
 impl Nodes {
-    /// Those of so many processors, if `size` of them are a node that somebody goes by.
+    /// The nodes of so many processors, each of `size` processors; none if no rule needs them.
     pub(super) fn new(processors: u32, size: Option<u32>) -> Nodes {
         let Some(size) = size else { return Nodes::default() };
         Nodes { size, seen: vec![NONE; processors.div_ceil(size) as usize] }
@@ -32,8 +32,8 @@ impl Nodes {
         })
     }
 
-    /// These processors have failed. What was down when the run began has not been seen to fail, and a node
-    /// fails once at one instant.
+    /// These processors have failed. Processors that are down at the start of the run do not count
+    /// as a failure, and a node fails once at one instant.
     pub(super) fn failed(&mut self, now: Time, processors: &ProcessorSet) {
         if self.seen.is_empty() || now == Time::ZERO {
             return;
@@ -46,7 +46,7 @@ impl Nodes {
         }
     }
 
-    /// What the nodes under a job have seen.
+    /// Failures that the nodes under a job have seen.
     pub(super) fn under(&self, processors: &ProcessorSet) -> FailureHistory {
         if self.seen.is_empty() {
             return NONE;

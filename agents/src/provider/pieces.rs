@@ -11,7 +11,7 @@ use super::shares::Share;
 use super::slots::Slots;
 use super::transactions::Booking;
 
-/// What is in a slot.
+/// Content of a slot.
 #[derive(Debug)]
 pub(super) enum Piece {
     /// A rigid job.
@@ -20,7 +20,7 @@ pub(super) enum Piece {
     Expected(Box<Expectation>),
     /// A share of a bag.
     Share(Box<Share>),
-    /// Tasks of a bag that are held, and may still go elsewhere.
+    /// Tasks of a bag that are held but not committed.
     Held,
     /// A part of a rigid job.
     Part(Box<Part>),
@@ -29,7 +29,8 @@ pub(super) enum Piece {
 }
 
 impl Piece {
-    /// The job by which others know it. Held tasks are known by the call for offers, and a booking by its agreement.
+    /// The job by which others know it. Held tasks are identified by the call for offers, and a
+    /// booking by its agreement.
     fn job(&self) -> Option<JobId> {
         match self {
             Piece::Job(held) => Some(held.submission.job.id),
@@ -40,7 +41,8 @@ impl Piece {
         }
     }
 
-    /// What runs of it: of a share each run with its number, of other kinds one attempt without a number.
+    /// Its attempts: the runs of a share with their numbers, one attempt without a number of any
+    /// other kind.
     pub(super) fn attempts(&self) -> impl Iterator<Item = (Option<u32>, &Attempt)> {
         let none: &[Option<Attempt>] = &[];
         let (whole, runs) = match self {
@@ -120,7 +122,7 @@ impl Pieces {
         self.slots.replace(slot, Piece::Share(Box::new(share)));
     }
 
-    /// Whether a piece of this job is here.
+    /// True if a piece of this job is here.
     pub(super) fn has(&self, job: JobId) -> bool {
         self.by_job.has(job)
     }

@@ -1,6 +1,6 @@
-//! Claims that are urgent. A provider without room for one takes processors back from claims that are
-//! not, and have not started: those that hold most first, until there is room (KOALA, as Netto 2009,
-//! section 2.2.2, has it).
+//! Urgent claims. A provider without room for an urgent claim takes processors back from claims
+//! that are not urgent and have not started. The largest claims go first, until there is room
+//! (KOALA, as described in Netto 2009, section 2.2.2).
 //!
 //! ```text
 //!  urgent claim ──▶ no room ──▶ others hold enough ──▶ Preempted, to each whose claim is taken back
@@ -19,13 +19,13 @@ use crate::protocol::transaction::Ask;
 use crate::transaction::{Acts, Transaction};
 
 impl Provider {
-    /// Takes back what is in the way of an urgent claim; `false`, and nothing changes, if that is not
-    /// enough.
+    /// Takes back claims for an urgent one. Returns `false` and changes nothing if all of them are
+    /// not enough.
     pub(super) fn make_room(&mut self, now: Time, ask: &Ask, out: &mut Outbox) -> bool {
         if !ask.urgent {
             return false;
         }
-        // Whoever claims holds until somebody says more, and so do the others.
+        // Claims are held without a known end, so only room without an end counts.
         let mut room = self.parts_queue().free_for_ever(now);
         let mut taken = Vec::new();
         for (processors, id) in self.preemptible() {
@@ -42,7 +42,7 @@ impl Provider {
         enough
     }
 
-    /// Claims that may be taken back, those that hold most first, of these the latest.
+    /// Claims that may be taken back: the largest first, of equal ones the latest.
     fn preemptible(&self) -> Vec<(u32, AgreementId)> {
         let claims = |id: AgreementId| {
             let party = self.transactions.party(id).map(|it| &self.transactions.parties[it]);

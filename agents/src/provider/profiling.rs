@@ -1,5 +1,5 @@
-//! A provider measures iterative applications: processes run on a core that nobody needs until their
-//! throughput is steady (Netto 2009, section 5.3.1). That takes time, and no room in the plan.
+//! A provider measures iterative applications: processes run on an idle core until their throughput
+//! is steady (Netto 2009, section 5.3.1). This takes time, but no room in the plan.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use super::Provider;
 use crate::Outbox;
 use crate::protocol::{CoallocationMessage, Timer};
 
-/// Who waits for what is being measured, and what will be found out.
+/// Jobs whose applications are being measured, with the receivers and the results.
 #[derive(Debug, Default)]
 pub(super) struct Profiling(BTreeMap<JobId, (ActorId, Vec<f64>)>);
 
 impl Provider {
-    /// Runs a process of each size, one after the other. An application that does not run here has no
+    /// Runs a process of each size, one after the other. An application that cannot run here has no
     /// throughput.
     pub(super) fn profile(
         &mut self,

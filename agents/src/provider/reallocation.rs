@@ -1,7 +1,7 @@
 //! A provider that chooses the sizes of moldable jobs, and gives back what waits.
 //!
-//! Only a queue that reserves can: what it says of a job that might come is what the job may
-//! count on. Any other says that it has no size for it.
+//! Only a queue that reserves can do this: its estimate for a job that might come is one on which
+//! the job can rely. Any other queue answers that it has no size.
 
 use haggle_model::{
     ActorId, JobId, JobShape, Moldable, Observation, Refusal, Sizing, Span, StageIn, Time,
@@ -59,7 +59,8 @@ impl Provider {
         true
     }
 
-    /// The size that a job would get now, and what would come of it. A rigid job has one.
+    /// The size that a job would get now, with its planned start and time. A rigid job has one
+    /// size.
     fn size(&mut self, now: Time, job: &SizeRequest) -> Result<Sizing, Refusal> {
         let (capacity, speed) = (self.config.processors, self.config.speed);
         let on_failure = self.config.on_failure;
@@ -111,7 +112,7 @@ impl Provider {
         true
     }
 
-    /// The slot of a job of this submitter that has never been started.
+    /// The slot of a job of this submitter that was never started.
     fn waits(&self, submitter: ActorId, job: JobId) -> Option<Slot> {
         let slot = self.pieces.slot(job)?;
         let Some(held) = self.pieces.get::<HeldJob>(slot) else { return None };
@@ -119,14 +120,14 @@ impl Provider {
             .then_some(slot)
     }
 
-    /// When a job that waits will be done.
+    /// Planned completion of a job that waits.
     fn planned_completion(&mut self, now: Time, slot: Slot) -> Option<Time> {
         let start = self.scheduler.reserving()?.planned_start(now, slot)?;
         let Some(held) = self.pieces.get::<HeldJob>(slot) else { return None };
         Some(start + held.planned(&self.config).unwrap_or(Span::FOREVER))
     }
 
-    /// The jobs of this submitter that have never been started, and when they will be done.
+    /// The jobs of this submitter that were never started, with their planned completions.
     fn waiting_of(&mut self, now: Time, submitter: ActorId) -> Vec<(JobId, Time)> {
         let jobs = self.pieces.iter().filter_map(|(_, piece)| {
             let held = HeldJob::of(piece).filter(|held| held.submitter == submitter)?;

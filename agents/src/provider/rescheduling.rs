@@ -1,5 +1,5 @@
-//! A provider's side of coordinated rescheduling: what it is told of whole bags,
-//! and what it reports when its own plan has moved up (Netto 2009, section 7.3).
+//! A provider's part in coordinated rescheduling: it receives the completions of whole bags, and
+//! reports when its own plan has moved up (Netto 2009, section 7.3).
 
 use haggle_model::{ActorId, JobId, Time};
 use haggle_scheduling::{Holder, Slot};
@@ -14,12 +14,12 @@ use crate::protocol::ShareMessage;
 pub(super) struct Coordinated {
     metascheduler: ActorId,
     holder: Holder,
-    /// Where the share is, or when it was over.
+    /// Slot of the share, or time at which the share was over.
     at: Result<Slot, Time>,
 }
 
 impl Provider {
-    /// The metascheduler has said when the whole bag will be done, with its commit.
+    /// The metascheduler has sent the expected completion of the whole bag, with its commit.
     pub(super) fn expect(
         &mut self,
         job: JobId,
@@ -36,12 +36,12 @@ impl Provider {
         let holder = Holder::new(own, expected.max(own), self.config.bargaining.catches_up);
         self.coordinated.insert(job, Coordinated { metascheduler, holder, at: Ok(slot) });
         if own > expected {
-            // Nothing was held, and what was offered has gone.
+            // Nothing was held, and the offer is not valid any more.
             self.report(metascheduler, vec![(job, own)], out);
         }
     }
 
-    /// The whole bag is expected to be done at `completion`.
+    /// The whole bag is expected to be complete at `completion`.
     pub(super) fn on_bag_completion(
         &mut self,
         from: ActorId,
@@ -49,7 +49,7 @@ impl Provider {
         completion: Time,
         out: &mut Outbox,
     ) -> bool {
-        // It may be late, and the share over.
+        // The message may arrive after the end of the share.
         let Some(coordinated) = self.coordinated.get_mut(&job) else { return true };
         if coordinated.metascheduler != from {
             return false;
@@ -70,14 +70,14 @@ impl Provider {
         true
     }
 
-    /// All that ends in this instant has ended, some of it early: waiting work moves up.
+    /// All ends of this instant have happened, some of them early: waiting work moves up.
     pub(super) fn on_reschedule(&mut self, now: Time, out: &mut Outbox) {
         self.scheduler.bargainer().expect("it bargains").reschedule(now);
         self.plan_changed(now, out);
         self.report_completions(out);
     }
 
-    /// After a rescheduling: bags whose last task is here and will be done earlier.
+    /// Reports, after a rescheduling, the bags whose last task is here and ends earlier.
     fn report_completions(&mut self, out: &mut Outbox) {
         let Some(bargainer) = self.scheduler.bargainer() else { return };
         let mut news: Vec<(ActorId, Vec<(JobId, Time)>)> = Vec::new();
@@ -114,7 +114,7 @@ impl Provider {
         }
     }
 
-    /// A share that is over and whose end is known needs no further thought.
+    /// Drops a share that is over and whose end has been reported.
     fn forget_if_settled(&mut self, job: JobId) {
         let settled = |it: &Coordinated| it.at.is_err_and(|over| over == it.holder.reported());
         if self.coordinated.get(&job).is_some_and(settled) {

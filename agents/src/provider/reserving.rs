@@ -1,4 +1,4 @@
-//! Reservations: a provider grants windows for jobs in advance, or offers what is beside them.
+//! Reservations: a provider grants windows for jobs in advance, or offers alternatives.
 //!
 //! ```text
 //!            Reserve                              Take
@@ -8,9 +8,9 @@
 //!     Alternatives, or Refused                   Expired
 //! ```
 //!
-//! A user that takes an alternative sends the job again. It is granted as long as nothing has changed, because the
-//! scheduler keeps how each alternative was found. What becomes of
-//! a window whose processors fail is in `displaced.rs`.
+//! A user that takes an alternative sends the job again. It is granted as long as nothing has
+//! changed, because the scheduler records how each alternative was found. Windows whose processors
+//! fail are handled in `displaced.rs`.
 
 use haggle_model::random::Stream;
 use haggle_model::reservation::GrantedWindow;
@@ -25,10 +25,10 @@ use super::{Provider, ProviderConfig};
 use crate::Outbox;
 use crate::protocol::{ReservationMessage, Submission, SubmissionMessage};
 
-/// How a provider treats reservations.
+/// A provider's treatment of reservations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReservingConfig {
-    /// How many alternatives it offers at most.
+    /// Most alternatives that it offers.
     pub alternatives: u32,
     /// Share of the waiting time, from the request to the planned start, after which the start
     /// is fixed; `None` = never.
@@ -42,7 +42,7 @@ impl Default for ReservingConfig {
     }
 }
 
-/// What a provider keeps for reservations.
+/// State of a provider for reservations.
 #[derive(Debug)]
 pub(super) struct Reserving {
     /// For orders that are drawn.
@@ -77,7 +77,7 @@ impl Provider {
                 self.ask_for_window(now, from, submission, out);
             }
             ReservationMessage::Take { submission, start, processors } => {
-                // A job that is due has started before a request is considered.
+                // Jobs that are due must start before a request is considered.
                 self.start_due(now, out);
                 self.consider_window(now, from, submission, Some((start, processors)), out);
             }
@@ -86,7 +86,7 @@ impl Provider {
         true
     }
 
-    /// Answers who has asked for a window, unless the job has come to be here meanwhile.
+    /// Answers a request for a window, unless the job has arrived here meanwhile.
     pub(super) fn on_window_asked(
         &mut self,
         now: Time,
@@ -143,7 +143,7 @@ impl Provider {
         }
     }
 
-    /// Reserves the interval from `start` on, on so many processors.
+    /// Reserves the interval that begins at `start`, on so many processors.
     fn reserve_beside(
         &mut self,
         now: Time,
@@ -200,7 +200,7 @@ impl Provider {
         self.plan_changed(now, out);
     }
 
-    /// Tells users whose starts have become fixed.
+    /// Notifies the users of jobs whose starts have become fixed.
     pub(super) fn tell_fixed(&mut self, now: Time, out: &mut Outbox) {
         let Some(granting) = self.scheduler.granting() else { return };
         granting.fixed(&mut self.reserving.fixed);
@@ -215,7 +215,7 @@ impl Provider {
 }
 
 impl HeldJob {
-    /// What it asks its scheduler for, to start in this window.
+    /// Its request to the scheduler for a start in this window.
     pub(super) fn asks_for(
         &self,
         now: Time,
@@ -225,7 +225,7 @@ impl HeldJob {
     ) -> Reserve {
         Reserve {
             slot,
-            // A request may have been under way, but nobody has asked later than now.
+            // The request may have been under way, but it was not sent later than now.
             submitted: self.submission.job.submit.min(now),
             processors: self.processors,
             span: self.planned(config).unwrap_or(Span::FOREVER).max(Span::TICK),
@@ -237,9 +237,9 @@ impl HeldJob {
         }
     }
 
-    /// The other numbers of processors on which its user lets it run, the fewest first, and how long it is
-    /// planned to take there. There are none once it goes on from a checkpoint, which is one of as many
-    /// processes as it had.
+    /// The other numbers of processors that its user permits, the fewest first, with the planned
+    /// time on each. There are none once it goes on from a checkpoint, because a checkpoint fits
+    /// its number of processes only.
     pub(super) fn sizes(&self, config: &ProviderConfig) -> Vec<Size> {
         let job = &self.submission.job;
         let (Some(moldable), Some(reservation)) = (Moldable::of(job), job.reservation) else {

@@ -1,7 +1,7 @@
-//! Checkpoints that go over a network which others use, too.
+//! Checkpoints that go over a shared network.
 //!
-//! Nobody knows beforehand how long one takes. So an attempt goes on step by step: a timer goes off when the job is to
-//! stop, and the network says when its data are there.
+//! The duration of a transfer is unknown beforehand. So an attempt goes on step by step: a timer
+//! goes off when the job must stop, and the network reports when its data have arrived.
 //!
 //! ```text
 //!   starts ─ start-up, recovery ─ reads ─┐
@@ -11,7 +11,8 @@
 //!                     writes ◀─ cost ────┘
 //! ```
 //!
-//! The queue plans as if no transfer slowed another. An attempt that takes longer has its plan extended when that is over.
+//! The queue plans as if no transfer slowed another. If an attempt takes longer than planned, its
+//! plan is extended at its planned end.
 
 use std::collections::BTreeMap;
 
@@ -28,69 +29,69 @@ use crate::protocol::{DataMessage, Timer, Transfer};
 /// Where rigid jobs keep their checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckpointStore {
-    /// Who carries them.
+    /// Network that carries them.
     pub network: ActorId,
-    /// Where the jobs run.
+    /// Site at which the jobs run.
     pub here: Node,
-    /// Where they are kept.
+    /// Site at which they are kept.
     pub there: Node,
-    /// Whether each checkpoint is recorded, or of an attempt the last that was there.
+    /// True if every checkpoint is recorded; otherwise the last one of an attempt that arrived.
     pub records_all: bool,
 }
 
-/// An attempt, and how far it has come.
+/// An attempt, and its progress.
 #[derive(Debug)]
 pub(super) struct Saving {
     course: Course,
-    /// For how long it is started up, and how long it recovers beside reading, if it goes on from a checkpoint.
+    /// Time of start-up, and time of recovery without reading, if it goes on from a checkpoint.
     start_up: Span,
     recovery: Option<Span>,
-    /// For how long it stops for a checkpoint beside writing.
+    /// Time for which it stops for a checkpoint, without writing.
     cost: Span,
     stage: Stage,
-    /// When it began to compute, or to stand still.
+    /// Time at which it began to compute, or to stand still.
     since: Time,
-    /// What it had computed before that.
+    /// Computing before that.
     computed: Span,
-    /// As much of it need not be done again.
+    /// The part of that computing that is saved.
     saved: Span,
     /// Time before that in which it did not compute.
     overhead: Span,
-    /// Its checkpoints that are there: all of them, or the last one.
+    /// Its checkpoints that have arrived: all of them, or the last one.
     sent: Vec<SentCheckpoint>,
     records_all: bool,
 }
 
-/// What a job does, or waits for.
+/// Present activity of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// It is started up, and recovers.
+    /// It starts up and recovers.
     Prepares,
-    /// Its last checkpoint is on its way to it, by this number.
+    /// Its last checkpoint is on its way to it, in this transfer.
     Reads(u32),
     /// It computes, for so long until its next checkpoint; `None` = to its end.
     Computes(Option<Span>),
     /// It stops for a checkpoint.
     Stops,
-    /// The checkpoint is on its way, by this number.
+    /// The checkpoint is on its way to its store, in this transfer.
     Writes(u32),
 }
 
-/// What has to be done for it to go on.
+/// Next step of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
-    /// A timer goes off after so long.
+    /// Wait for so long.
     Wait(Span),
-    /// Its checkpoint comes from where it is kept.
+    /// Read its checkpoint from its store.
     Read,
-    /// Its checkpoint goes there.
+    /// Write its checkpoint to its store.
     Write,
-    /// It has computed so much, and goes on to its end.
+    /// Compute to the end, after so much computing.
     Finish(Span),
 }
 
 impl Saving {
-    /// An attempt that starts now and is to compute for so long.
+    /// An attempt that starts now and must compute for `computing`.
     pub(super) fn new(
         now: Time,
         held: &HeldJob,
@@ -118,14 +119,15 @@ impl Saving {
         matches!(self.stage, Stage::Computes(_))
     }
 
-    /// How far it has come by now.
+    /// Its progress by now.
     pub(super) fn progress(&self, now: Time) -> Progress {
         let stood = if self.computes() { Span::ZERO } else { now - self.since };
         Progress { saved: self.saved, overhead: self.overhead + stood }
     }
 
-    /// How long what is left of an attempt takes that was planned to compute for so long, if no transfer slows another from
-    /// now on; what it stands still for takes as long again as it has, at least. `None` if it has computed as much.
+    /// Time that the rest of an attempt needs, planned to compute for `planned`, if no transfer
+    /// slows another from now on. A present stop is expected to take as long again as so far, and
+    /// the cost of a checkpoint at least. `None` if it has computed as long as planned.
     pub(super) fn left(&self, now: Time, planned: Span, checkpoints: &Checkpoints) -> Option<Span> {
         let since = now - self.since;
         let (computed, standing) = match self.computes() {
@@ -157,7 +159,7 @@ impl Saving {
         }
     }
 
-    /// Its checkpoint has come to where it goes.
+    /// Its checkpoint has arrived.
     fn carried(&mut self, now: Time) -> Next {
         let stood = now - self.since;
         match self.stage {
@@ -174,7 +176,7 @@ impl Saving {
         self.compute(now)
     }
 
-    /// It computes until its next checkpoint, or to its end.
+    /// Goes on with computing until the next checkpoint, or to its end.
     fn compute(&mut self, now: Time) -> Next {
         let next = self.course.until_next();
         self.overhead += now - self.since;
@@ -182,12 +184,12 @@ impl Saving {
         next.map_or(Next::Finish(self.computed), Next::Wait)
     }
 
-    /// The one for which it stands still.
+    /// The checkpoint for which it stands still.
     fn checkpoint(&self, written: Option<Time>) -> SentCheckpoint {
         SentCheckpoint { requested: self.since, written, computing: self.computed }
     }
 
-    /// What it has sent, now that it is over.
+    /// All checkpoints sent, at its end.
     fn sent(mut self) -> Vec<SentCheckpoint> {
         if self.records_all && matches!(self.stage, Stage::Stops | Stage::Writes(_)) {
             self.sent.push(self.checkpoint(None));
@@ -195,7 +197,7 @@ impl Saving {
         self.sent
     }
 
-    /// The number of its transfer that is on its way.
+    /// The number of its transfer under way.
     fn number(&self) -> Option<u32> {
         match self.stage {
             Stage::Reads(number) | Stage::Writes(number) => Some(number),
@@ -205,16 +207,16 @@ impl Saving {
 }
 
 impl Run {
-    /// The checkpoints that it has sent, now that it is over; none if all of them were known beforehand.
+    /// The checkpoints sent, at the end of the attempt; none if all of them were known beforehand.
     pub(super) fn sent(&mut self) -> Vec<SentCheckpoint> {
         self.saving.take().map_or_else(Vec::new, |saving| saving.sent())
     }
 }
 
-/// The transfers of a provider that are on their way, and the jobs that wait for them.
+/// The transfers of a provider under way, and the jobs that wait for them.
 #[derive(Debug, Default)]
 pub(super) struct Carried {
-    /// The number of the next one.
+    /// The number of the next transfer.
     next: u32,
     waits: BTreeMap<u32, Slot>,
 }
@@ -227,7 +229,7 @@ impl Carried {
         number
     }
 
-    /// An attempt has lost its processors: nothing of it is awaited any more.
+    /// An attempt has lost its processors: its timer is stopped and its transfer aborted.
     pub(super) fn lost(
         &mut self,
         slot: Slot,
@@ -249,14 +251,14 @@ impl Provider {
         self.go_on(now, slot, |saving| saving.begin(now), out);
     }
 
-    /// A job has done what comes before its data, or has computed until its next checkpoint.
+    /// A job has done its start-up or recovery, or has computed until its next checkpoint.
     pub(super) fn on_checkpoint_due(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
         self.go_on(now, slot, |saving| saving.due(now), out);
     }
 
-    /// A checkpoint has come to where it goes.
+    /// A checkpoint has arrived.
     pub(super) fn on_checkpoint_carried(&mut self, now: Time, number: u32, out: &mut Outbox) {
-        // Who lost its processors at this instant does not wait for it any more.
+        // A job that lost its processors at this instant does not wait for it any more.
         if let Some(slot) = self.carried.waits.remove(&number) {
             self.go_on(now, slot, |saving| saving.carried(now), out);
         }

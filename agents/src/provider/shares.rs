@@ -1,5 +1,5 @@
-//! Running a provider's shares of bags: tasks start when the plan says so and
-//! end when they are done, or at their limit unless they may run over it.
+//! Shares of bags at a provider: tasks start as planned. They end when they are done, or at their
+//! limit unless they may run over it.
 
 use haggle_model::{ActorId, JobOutcome, Observation, ProviderId, ShareRecord, Span, Time};
 use haggle_scheduling::{Slot, promise};
@@ -10,7 +10,7 @@ use crate::Outbox;
 use crate::protocol::{Call, ShareMessage, Timer};
 use haggle_scheduling::Overrun;
 
-/// A share in the provider's hands.
+/// A share at a provider.
 #[derive(Debug)]
 pub(super) struct Share {
     pub(super) call: Box<Call>,
@@ -19,15 +19,15 @@ pub(super) struct Share {
     pub(super) queued: Time,
     /// Planned time of a task on this machine.
     pub(super) walltime: Span,
-    /// [`Time::FOREVER`] = nothing is promised.
+    /// [`Time::FOREVER`] = no promise.
     pub(super) promised_end: Time,
     /// Tasks that run together, in the order in which they started.
     pub(super) running: Vec<Option<Attempt>>,
-    /// The worst outcome of those that are over.
+    /// The worst outcome of the tasks that are over.
     pub(super) outcome: JobOutcome,
     /// Tasks that are not over.
     pub(super) left: u32,
-    /// Tasks that were lost with their processors, each as often as it was.
+    /// Number of losses of tasks with their processors.
     pub(super) lost: u64,
 }
 
@@ -55,7 +55,7 @@ impl Provider {
         }
     }
 
-    /// Tasks that ran together go on: they are planned for as long again as they have run.
+    /// Tasks that ran together go on: their plan is extended by as long as they have run.
     pub(super) fn on_tasks_plan_ended(
         &mut self,
         now: Time,
@@ -69,7 +69,7 @@ impl Provider {
         if running.is_none() {
             return;
         }
-        // What was to end by now goes on together, as it does for the scheduler.
+        // All runs that were planned to end by now get the same planned end, as in the scheduler.
         let due = share.running.iter_mut().map(Option::as_mut);
         let due = (0..).zip(due).filter_map(|(run, it)| Some((run, it.filter(is_due)?)));
         let due: Vec<(u32, &mut Attempt)> = due.collect();
@@ -123,7 +123,7 @@ impl Provider {
 }
 
 impl Share {
-    /// The share is over, or the run is.
+    /// The record of a share, at its end or at the end of the run.
     pub(super) fn over(&self, provider: ProviderId) -> Observation {
         Observation::ShareOver(Box::new(ShareRecord {
             job: self.call.job,
@@ -137,7 +137,7 @@ impl Share {
         }))
     }
 
-    /// The run stops while the share waits or runs.
+    /// The end of the run while the share waits or runs.
     pub(super) fn unfinished(mut self, provider: ProviderId, now: Time, out: &mut Outbox) {
         for attempt in std::mem::take(&mut self.running).into_iter().flatten() {
             let run = attempt.stopped(now, JobOutcome::Unfinished);
@@ -147,7 +147,7 @@ impl Share {
     }
 }
 
-/// How something ended of which one part ended like this and another like that.
+/// The outcome of the whole if its parts have these outcomes.
 pub(crate) fn worse(one: JobOutcome, other: JobOutcome) -> JobOutcome {
     let lost = one == JobOutcome::Failed || other == JobOutcome::Completed;
     if lost { one } else { other }

@@ -1,8 +1,8 @@
-//! The slots of a provider: what it holds, by numbers that are used again.
+//! The slots of a provider: its work, by numbers that are used again.
 
 use haggle_scheduling::Slot;
 
-/// Things in slots. A slot that has become free is the first to be used again.
+/// Things in slots. The slot that became free last is used first.
 #[derive(Debug)]
 pub(super) struct Slots<T> {
     held: Vec<Option<T>>,
@@ -40,7 +40,7 @@ impl<T> Slots<T> {
         self.held[slot.index()] = Some(thing);
     }
 
-    /// Takes out what is in a slot.
+    /// Takes out the content of a slot.
     pub(super) fn take(&mut self, slot: Slot) -> Option<T> {
         let thing = self.held.get_mut(slot.index())?.take()?;
         self.unused.push(slot);

@@ -1,4 +1,4 @@
-//! Rigid jobs: they are submitted, start, end, run over their plans, and are withdrawn.
+//! Rigid jobs: submission, start, end, overrun of a plan, and withdrawal.
 
 use haggle_model::reservation::Cause;
 use haggle_model::{
@@ -55,7 +55,7 @@ impl Provider {
         true
     }
 
-    /// Queues a job, and tells its submitter.
+    /// Queues a job, and notifies its submitter.
     pub(super) fn accept(&mut self, now: Time, held: HeldJob, out: &mut Outbox) {
         let job = held.submission.job.id;
         out.send(held.submitter, SubmissionMessage::Accepted { job });
@@ -71,7 +71,7 @@ impl Provider {
         self.plan_changed(now, out);
     }
 
-    /// Why a rigid job could never run here, if so.
+    /// The reason for which a rigid job could never run here, if there is one.
     pub(super) fn never_runs(&self, job: &Job) -> Option<Refusal> {
         if job.shape == JobShape::Bag || job.processors == 0 {
             return Some(Refusal::WrongShape);
@@ -168,7 +168,7 @@ impl Provider {
             let lasts = checkpoints.lasts(computing, held.resumes());
             attempt.end = now + (held.particulars().stage_in.start_up + lasts);
         }
-        // An attempt that goes on step by step has no known end, so it may run over its plan, too.
+        // A stepwise attempt has no known end, so it may run over its plan, too.
         if attempt.end > planned_end {
             out.set(planned_end, Timer::PlanEnds { slot: slot.0 });
         }

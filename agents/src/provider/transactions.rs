@@ -1,16 +1,16 @@
-//! A provider's part in transactions on parts of jobs: it holds what is asked for if there is room,
-//! and carries out what its machine says, whatever the protocol.
+//! A provider's part in transactions on parts of jobs: it holds the requested part if there is
+//! room, and carries out the duties that the machine of the protocol assigns.
 //!
-//! A part is booked from its start on. Processors are its own from then on, and its program begins
-//! when all of the job may; what is held until somebody says more is booked for as long as that may
-//! take: for the lease, or for ever.
+//! A part is booked from its start on. From then on it has its processors, and its program begins
+//! when the whole job may begin. A hold that is not decided yet is booked for the longest time it
+//! may take: for its lease, or without end.
 //!
 //! ```text
 //!          room                   CarryOut, and its start has come
-//!  asked ───────▶ held ──────────────────────────────────────────▶ running ──────▶ over, told
-//!                  │ GiveUp                                           │ GiveUp        until it is heard
+//!  asked ───────▶ held ──────────────────────────────────────────▶ running ──────▶ over, reported
+//!                  │ GiveUp                                           │ GiveUp        until acknowledged
 //!                  ▼                                                  ▼
-//!               given back                                     stopped, in vain
+//!               given back                                     stopped, wasted
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,30 +41,30 @@ pub struct Transacting {
     pub me: ActorId,
     /// The protocol.
     pub transaction: Transaction,
-    /// Who follows it.
+    /// Metaschedulers that follow it.
     pub metaschedulers: Vec<ActorId>,
 }
 
-/// What a provider knows of transactions, beside the parts.
+/// State of transactions at a provider, without the parts.
 #[derive(Debug)]
 pub(super) struct Transactions {
     pub(super) parties: Vec<Party>,
     /// Parts by their agreements.
     pub(super) bookings: BTreeMap<AgreementId, Slot>,
-    /// What is over and has not been heard: when it is told again.
+    /// Ends that the coordinators have not acknowledged, with the time of the next report.
     reports: BTreeMap<AgreementId, Report>,
-    /// Who wants to know whether there is room, and what was said last.
+    /// Requests for notice of room, with the last answer to each.
     watches: BTreeMap<AgreementId, (Ask, bool)>,
-    /// Who waits for whom, as it was observed last.
+    /// Waits between jobs, as recorded last.
     waits: Waits,
     /// The jobs of agreements that wait or are held.
     jobs: BTreeMap<AgreementId, JobId>,
-    /// With more of them those that are over are forgotten.
+    /// Number of jobs above which the jobs of ended agreements are forgotten.
     most_jobs: usize,
     started: bool,
 }
 
-/// Jobs of agreements that are kept before it is looked which are over.
+/// Lowest value of `Transactions::most_jobs`.
 const MOST_JOBS: usize = 256;
 
 #[derive(Debug)]
@@ -87,13 +87,13 @@ pub(super) struct Booking {
     pub(super) ask: Ask,
     queued: Time,
     start: Time,
-    /// When its booking ends.
+    /// End of its booking.
     end: Time,
-    /// Whether its program may begin.
+    /// True if its program may begin.
     pub(super) may_begin: bool,
-    /// It has its processors. While its program does not run, its end is unknown.
+    /// Its processors, once it has them. While its program does not run, its end is unknown.
     pub(super) held: Option<Attempt>,
-    /// Since when its program runs.
+    /// Time at which its program began.
     runs_since: Option<Time>,
 }
 
@@ -115,7 +115,8 @@ impl Transactions {
         }
     }
 
-    /// Of agreements that are over nothing is said any more, unless somebody asks, who names the job.
+    /// Forgets the jobs of agreements that are over. A later message about one of them names its
+    /// job again.
     fn forget_jobs(&mut self) {
         if self.jobs.len() <= self.most_jobs {
             return;
@@ -127,10 +128,11 @@ impl Transactions {
             live.extend(seat.waits().into_iter().map(|(who, _)| who));
         }
         self.jobs.retain(|id, _| live.contains(id));
+        // Doubled, so that the cost of a clean-up is spread over as many new agreements.
         self.most_jobs = (2 * self.jobs.len()).max(MOST_JOBS);
     }
 
-    /// Whose rules an agreement follows.
+    /// The protocol that an agreement follows, by its coordinator.
     pub(super) fn party(&self, id: AgreementId) -> Option<usize> {
         let follows = |it: &Party| it.transacting.metaschedulers.contains(&id.coordinator);
         self.parties.iter().position(follows)
@@ -139,7 +141,7 @@ impl Transactions {
 
 impl Booking {
     fn share(&self, provider: ProviderId, runs: Vec<TaskRun>) -> Observation {
-        // What is given up is no part of a job, even if the same is booked anew.
+        // A part that was given up belongs to no job, even if the same part is booked anew.
         let given_up = runs.iter().any(|run| run.outcome == JobOutcome::Cancelled);
         Observation::ShareOver(Box::new(ShareRecord {
             job: self.ask.job,
@@ -153,7 +155,8 @@ impl Booking {
         }))
     }
 
-    /// What it did until `end`, if it had its processors: what did not begin was held in vain.
+    /// Records what it did until `end`, if it had its processors. A part that did not begin was
+    /// held without use.
     fn file(mut self, provider: ProviderId, end: Time, outcome: JobOutcome, out: &mut Outbox) {
         if let Some(mut held) = self.held.take() {
             held.start = self.runs_since.unwrap_or(held.start);
@@ -164,7 +167,7 @@ impl Booking {
         }
     }
 
-    /// The run stops while it waits or runs.
+    /// The end of the run while the part waits or runs.
     pub(super) fn unfinished(self, provider: ProviderId, now: Time, out: &mut Outbox) {
         if self.held.is_some() {
             self.file(provider, now, JobOutcome::Unfinished, out);
@@ -175,7 +178,7 @@ impl Booking {
 }
 
 impl Provider {
-    /// Whether it takes part in transactions.
+    /// True if the provider takes part in transactions.
     pub(crate) fn transacts(&self) -> bool {
         !self.transactions.parties.is_empty()
     }
@@ -235,7 +238,7 @@ impl Provider {
         heard
     }
 
-    /// The machines begin with the first thing that they hear.
+    /// The machines of the protocols start with the first message that they receive.
     fn start_transactions(&mut self, now: Time, out: &mut Outbox) {
         if !std::mem::replace(&mut self.transactions.started, true) {
             for party in 0..self.transactions.parties.len() {
@@ -246,7 +249,7 @@ impl Provider {
         }
     }
 
-    /// Carries out what a machine wants.
+    /// Carries out the acts that a machine requests.
     pub(super) fn act(
         &mut self,
         now: Time,
@@ -321,6 +324,7 @@ impl Provider {
             Duty::CarryOut { id } => self.let_begin(now, id, out),
             Duty::GiveUp { id } => {
                 self.give_up_booking(now, id, out);
+                // The room given back may be enough for a request that waits.
                 self.transactions.parties[party].seat.room_changed(now, acts);
             }
             Duty::Watch { id, request } => {
@@ -343,24 +347,24 @@ impl Provider {
         Some((slot, self.pieces.get_mut(slot)?))
     }
 
-    /// Whether the machine is large enough for what is asked for.
+    /// True if the machine is large enough for the requested part.
     fn can_ever_hold(&self, ask: &Ask) -> bool {
         (1..=self.config.processors).contains(&ask.processors)
     }
 
-    /// Whoever asks hears it from the provider itself: what a protocol calls a refusal may be over in
-    /// a moment.
+    /// Notifies the coordinator that the part is too wide, in a message of its own: a refusal of
+    /// the protocol may hold for a moment only.
     fn refuse_too_wide(&self, id: AgreementId, job: JobId, out: &mut Outbox) {
         out.send(id.coordinator, TransactionMessage::TooWide { job, id });
     }
 
-    /// Whether what is asked for could be held now.
+    /// True if the requested part could be held now.
     fn has_room(&mut self, now: Time, ask: &Ask) -> bool {
         self.parts_queue().fits(now, ask.from, ask.processors, ask.span)
     }
 
-    /// Holds what is asked for, from the start that is returned on; otherwise, from when on there
-    /// would be room, if other starts are looked for.
+    /// Holds the requested part and returns its start. Otherwise returns the earliest start at
+    /// which there would be room, or [`Time::FOREVER`] if no other start was searched for.
     fn hold_booking(
         &mut self,
         now: Time,
@@ -384,7 +388,8 @@ impl Provider {
                 }
             }
         };
-        // What nobody may have said more about by then is not to be in anybody's way.
+        // Longest time that this hold may take: its lease plus its span, or no end if the protocol
+        // may block.
         let end = if may_block {
             Time::FOREVER
         } else if lease < Span::FOREVER {
@@ -413,11 +418,11 @@ impl Provider {
         Ok(start)
     }
 
-    /// All of the job may begin: the part does when its start has come.
+    /// The whole job may begin: the program of the part begins at the start of the part.
     fn let_begin(&mut self, now: Time, id: AgreementId, out: &mut Outbox) {
         let Some(&slot) = self.transactions.bookings.get(&id) else { return };
         let Some(booking) = self.pieces.get_mut::<Booking>(slot) else { return };
-        // What is held until it is given back begins when its metascheduler says so.
+        // `CarryOut` changes nothing after a `Begin` of the metascheduler.
         if std::mem::replace(&mut booking.may_begin, true) {
             return;
         }
@@ -437,7 +442,7 @@ impl Provider {
         self.plan_changed(now, out);
     }
 
-    /// Its metascheduler says that all parts are held.
+    /// Its metascheduler reports that all parts are held.
     fn on_begin(&mut self, now: Time, id: AgreementId, out: &mut Outbox) {
         match self.booking(id) {
             Some((_, booking)) if booking.may_begin => {
@@ -449,13 +454,13 @@ impl Provider {
         }
     }
 
-    /// The scheduler says that the start of a part has come: it has its processors from now on.
+    /// The start of a part has come: it has its processors from now on.
     pub(super) fn start_booking(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
         let Some(booking) = self.pieces.get_mut::<Booking>(slot) else {
             unreachable!("the scheduler starts parts that are held")
         };
         let (count, span) = (booking.ask.processors, booking.ask.span);
-        // Whose start was missed has another place, which is as long.
+        // A part that starts late keeps its length.
         booking.end = now + (booking.end - booking.start);
         booking.start = now;
         self.load.leaves(count, Some(span));
@@ -483,12 +488,12 @@ impl Provider {
         self.say(id.coordinator, TransactionMessage::Begun { job, id }, out);
     }
 
-    /// Whether a slot holds a part that was agreed on by a protocol.
+    /// True if a slot holds a part that was agreed on by a protocol.
     pub(super) fn is_booking(&self, slot: Slot) -> bool {
         self.coallocates && self.pieces.get::<Booking>(slot).is_some()
     }
 
-    /// The program of a part has come to its end.
+    /// The program of a part has ended.
     pub(super) fn on_booking_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
         let Some(booking) = self.release_booking(slot) else { return };
         let Some(outcome) = booking.held.as_ref().map(|attempt| attempt.outcome) else { return };
@@ -510,8 +515,8 @@ impl Provider {
         self.plan_changed(now, out);
     }
 
-    /// The machine of the protocol answers whatever comes about a part that is over. While it is down it hears
-    /// nothing; that is made up for when it restarts.
+    /// Notifies the machine of the protocol that a part is over, so that it can answer later
+    /// messages about the part. A machine that is down is notified when it restarts.
     fn remember_over(&mut self, now: Time, id: AgreementId, out: &mut Outbox) {
         let Some(party) = self.transactions.party(id) else { return };
         let mut acts = Acts::new();
@@ -525,7 +530,7 @@ impl Provider {
         Some(booking)
     }
 
-    /// The processors of a part are others' from now on.
+    /// Frees the processors of a part.
     fn free_processors(&mut self, now: Time, slot: Slot, booking: &Booking) {
         if let Some(attempt) = &booking.held {
             self.job_finished(now, attempt.killed(slot));
@@ -552,7 +557,7 @@ impl Provider {
         self.plan_changed(now, out);
     }
 
-    /// What is due of the machines goes off, and what has not been heard is told again.
+    /// Wakes the machines whose timers are due, and repeats the reports that were not acknowledged.
     pub(super) fn on_agreement_due(&mut self, now: Time, out: &mut Outbox) {
         for party in 0..self.transactions.parties.len() {
             let mut acts = Acts::new();
@@ -573,8 +578,8 @@ impl Provider {
         self.look_around(now, out);
     }
 
-    /// At the end of an instant in which something has changed: whoever waits for room is considered
-    /// again, and who watches is told.
+    /// At the end of an instant with changes: waiting requests are considered again, and watchers
+    /// are notified.
     pub(super) fn room_may_have_changed(&mut self, now: Time, out: &mut Outbox) {
         if !self.transacts() || !self.transactions.started || self.unheard.is_some() {
             return;
@@ -589,7 +594,7 @@ impl Provider {
         self.look_around(now, out);
     }
 
-    /// Tells who watches, observes who waits, and makes sure of being woken.
+    /// Notifies watchers, records which jobs wait, and sets the next timer.
     fn look_around(&mut self, now: Time, out: &mut Outbox) {
         for (id, ask, fits) in self.news_for_watches(now) {
             let Some(party) = self.transactions.party(id) else { continue };
@@ -610,10 +615,11 @@ impl Provider {
         self.set_agreement_timer(now, out);
     }
 
-    /// Who watches and was told something else than what is true now.
+    /// Watches whose last answer is not true any more.
     fn news_for_watches(&mut self, now: Time) -> Vec<(AgreementId, Ask, bool)> {
         let mut news = Vec::new();
-        // Many ask for the same, or for more or less of it: what they are told follows.
+        // Many watches ask for the same room, or for more or less of it, so one answer often
+        // implies others.
         let mut room = RoomSeen::default();
         let watches = std::mem::take(&mut self.transactions.watches);
         for (&id, &(ask, before)) in &watches {
@@ -640,13 +646,14 @@ impl Provider {
         }
     }
 
-    /// What is not on record of agreements is lost.
+    /// Everything that is not on record of the protocols is lost.
     pub(super) fn crash_transactions(&mut self) {
         self.transactions.parties.iter_mut().for_each(|party| party.seat.crash());
         self.transactions.watches.clear();
     }
 
-    /// The machines start again from their records; what is held is what they are bound to.
+    /// The machines start again from their records. The held parts are the ones to which
+    /// they are bound.
     pub(super) fn restart_transactions(&mut self, now: Time, out: &mut Outbox) {
         if !self.transactions.started {
             return;
@@ -671,7 +678,7 @@ impl Provider {
 /// First start, processors, time.
 type Size = (Time, u32, Span);
 
-/// What is known of the room at one instant: the last that fits, and the last that does not.
+/// Knowledge of the room at one instant: the last size that fits, and the last that does not.
 #[derive(Default)]
 struct RoomSeen {
     fits: Option<Size>,
@@ -679,7 +686,7 @@ struct RoomSeen {
 }
 
 impl RoomSeen {
-    /// Whether this fits, where that follows from what was seen.
+    /// True or false if the answer follows from sizes seen before.
     fn tells(&self, (from, processors, span): Size) -> Option<bool> {
         let less = |it: Size| it.0 == from && processors <= it.1 && span <= it.2;
         let more = |it: Size| it.0 == from && processors >= it.1 && span >= it.2;

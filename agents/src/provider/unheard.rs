@@ -1,11 +1,11 @@
-//! What happens on a provider's machine before its scheduler hears of it.
+//! Events on a provider's machine of which its scheduler has not been notified yet.
 //!
-//! Processors fail and come back one after the other, also at one instant. The scheduler hears of
-//! all of them together when that part of the instant is over.
+//! Processors fail and come back one after the other, also at one instant. The scheduler is
+//! notified of all of them together, when that part of the instant is over.
 //!
-//! A scheduler can be down while its machine goes on. What runs ends when it ends, processors fail
-//! and come back, and all that is taken down. The scheduler hears of it when it restarts; before, it
-//! starts nothing and tells nobody anything.
+//! A scheduler can be down while its machine goes on. Running work still ends, processors still
+//! fail and come back, and all of that is recorded. The scheduler is notified when it restarts.
+//! Until then it starts nothing and sends nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,34 +17,35 @@ use super::Provider;
 use crate::Outbox;
 use crate::protocol::{Message, Timer};
 
-/// What has happened on a machine and its scheduler has not heard.
+/// Events on a machine of which its scheduler has not been notified.
 #[derive(Debug, Default)]
 pub(super) struct Unheard {
-    /// Whether the scheduler is down, and hears of it when it restarts.
+    /// True if the scheduler is down; it is notified when it restarts.
     is_down: bool,
     /// Rigid jobs that have ended.
     jobs: Vec<Killed>,
     /// Tasks that have ended.
     tasks: Vec<Killed>,
-    /// What has gone with its processors.
+    /// Work that was lost with its processors.
     lost: Vec<Killed>,
-    /// Those of it that may start again: in an order that does not say which processors failed first.
+    /// Lost jobs that may start again. Their order does not depend on the order in which processors
+    /// failed.
     lost_jobs: BTreeSet<Slot>,
     lost_tasks: BTreeMap<Slot, u32>,
-    /// Processors that are down, and were not.
+    /// Processors that are down, and are up for the scheduler.
     failed: ProcessorSet,
-    /// Processors that were down, and are not.
+    /// Processors that are up, and are down for the scheduler.
     restored: ProcessorSet,
-    /// Windows of maintenance that have begun and go on, with how many processors.
+    /// Maintenance windows that have begun and go on, with the number of their processors.
     begun: Vec<(u32, u32)>,
-    /// Windows of maintenance that are over.
+    /// Maintenance windows that are over.
     over: Vec<u32>,
-    /// What others will be told.
+    /// Messages that others will receive after the restart.
     news: Vec<(ActorId, Message)>,
 }
 
 impl Unheard {
-    /// Takes down that processors have failed, with all that was lost.
+    /// Records that processors have failed, with all that was lost.
     pub(super) fn fail(
         &mut self,
         processors: &ProcessorSet,
@@ -60,17 +61,17 @@ impl Unheard {
         swap(processors, &mut self.restored, &mut self.failed);
     }
 
-    /// Takes down that processors are back.
+    /// Records that processors are up again.
     pub(super) fn restore(&mut self, processors: &ProcessorSet) {
         swap(processors, &mut self.failed, &mut self.restored);
     }
 
-    /// Takes down that a window of maintenance has begun with so many processors.
+    /// Records that a maintenance window has begun with so many processors.
     pub(super) fn begin(&mut self, number: u32, processors: u32) {
         self.begun.push((number, processors));
     }
 
-    /// Takes down that a window of maintenance is over, and which of its processors are down.
+    /// Records that a maintenance window is over, and which of its processors are down.
     pub(super) fn end(&mut self, number: u32, down: &ProcessorSet) {
         self.begun.retain(|&(begun, _)| begun != number);
         self.over.push(number);
@@ -78,7 +79,8 @@ impl Unheard {
     }
 }
 
-/// Takes `processors` out of one set, as far as they are in it, and puts the others into another.
+/// Takes `processors` out of one set, as far as they are in it, and puts the others into the other
+/// set.
 fn swap(processors: &ProcessorSet, from: &mut ProcessorSet, to: &mut ProcessorSet) {
     let (mut others, back) = (processors.clone(), from.intersection(processors));
     from.remove_all(&back);
@@ -93,15 +95,15 @@ impl Provider {
         self.crash_transactions();
     }
 
-    /// The scheduler is back, knows what it knew, and hears of all that has happened.
+    /// The scheduler is up again with its old state, and is notified of all that has happened.
     pub(super) fn on_restarted(&mut self, now: Time, out: &mut Outbox) {
         if let Some(unheard) = self.unheard.take_if(|unheard| unheard.is_down) {
             self.hear(now, *unheard, out);
         }
     }
 
-    /// Takes down what fails or comes back; the scheduler hears of it when all else has that does so
-    /// now, or when it restarts.
+    /// The record of failures and repairs. The scheduler is notified when all of this instant have
+    /// happened, or when it restarts.
     pub(super) fn tell_later(&mut self, now: Time, out: &mut Outbox) -> &mut Unheard {
         self.unheard.get_or_insert_with(|| {
             out.set(now, Timer::Settle);
@@ -109,19 +111,19 @@ impl Provider {
         })
     }
 
-    /// All that fails or comes back at this instant has.
+    /// All failures and repairs of this instant have happened.
     pub(super) fn on_settled(&mut self, now: Time, out: &mut Outbox) {
         if let Some(unheard) = self.unheard.take_if(|unheard| !unheard.is_down) {
             self.hear(now, *unheard, out);
         }
     }
 
-    /// Tells the scheduler. As long as no planned start has passed, and nothing was lost, its plan
-    /// holds; otherwise it is made anew.
+    /// Notifies the scheduler. Its plan stays valid if no planned start has passed and nothing was
+    /// lost or failed; otherwise the plan is made anew.
     fn hear(&mut self, now: Time, unheard: Unheard, out: &mut Outbox) {
         let Unheard { is_down, begun, over, news, .. } = unheard;
         let Unheard { jobs, tasks, lost, lost_jobs, lost_tasks, failed, restored, .. } = unheard;
-        // Nothing is to start before all is told.
+        // Nothing may start before the scheduler knows everything.
         self.unheard = Some(Box::new(Unheard { is_down, ..Unheard::default() }));
         over.into_iter().for_each(|number| self.tell_maintenance_over(now, number));
         let missed = is_down && self.scheduler.next_start().is_some_and(|start| start < now);
@@ -140,7 +142,8 @@ impl Provider {
             let scheduler = self.scheduler.maintaining().expect("it was announced to it");
             scheduler.begin(now, number, processors);
         }
-        // Those who ran in a window and are to have another place in it; then those who wait.
+        // Order: jobs that need another place in their window, then reservations that lost theirs,
+        // then all other jobs.
         let (in_windows, others): (Vec<Slot>, Vec<Slot>) =
             lost_jobs.into_iter().partition(|&slot| self.keeps_window(slot));
         in_windows.into_iter().for_each(|slot| self.lost_job(now, slot, out));
@@ -160,7 +163,8 @@ impl Provider {
         self.plan_changed(now, out);
     }
 
-    /// What still runs, and was planned to end while the scheduler was down, goes on.
+    /// Extends the plans of work that still runs and was planned to end while the scheduler was
+    /// down.
     fn catch_up_with_plans(&mut self, now: Time, out: &mut Outbox) {
         let late = self.pieces.iter().filter_map(|(slot, piece)| {
             // One late run of a share is enough: all of them are planned anew.
@@ -176,7 +180,7 @@ impl Provider {
         }
     }
 
-    /// A rigid job has ended: its scheduler hears of it, now or when it is back.
+    /// A rigid job has ended: notifies the scheduler, now or when it is up again.
     pub(super) fn job_finished(&mut self, now: Time, job: Killed) {
         match &mut self.unheard {
             Some(unheard) => unheard.jobs.push(job),
@@ -184,7 +188,7 @@ impl Provider {
         }
     }
 
-    /// Tasks of a share have ended, in the same way.
+    /// Tasks of a share have ended: notifies the scheduler in the same way.
     pub(super) fn tasks_finished(&mut self, now: Time, tasks: Killed) {
         match &mut self.unheard {
             Some(unheard) => unheard.tasks.push(tasks),
@@ -198,7 +202,7 @@ impl Provider {
         bargainer.tasks_finished(now, slot, processors, planned_end);
     }
 
-    /// Says something that happened on the machine, now or when its scheduler is back.
+    /// Sends a message about an event on the machine, now or when its scheduler is up again.
     pub(super) fn say(&mut self, to: ActorId, message: impl Into<Message>, out: &mut Outbox) {
         match &mut self.unheard {
             Some(unheard) if unheard.is_down => unheard.news.push((to, message.into())),
