@@ -9,8 +9,9 @@
 //!           service ◀──────────────── Status ─────────────────────────────────┘
 //! ```
 //!
-//! The dispatcher decides in rounds, on what the information service lets it know.
-//! Messages between these actors take no time; data do, and so may rounds ([`Rounds`](haggle_scheduling::grid::Rounds)).
+//! The dispatcher decides in rounds, from the state that the information service reports. Messages
+//! between these actors take no time. Data take time, and so may rounds
+//! ([`Rounds`](haggle_scheduling::grid::Rounds)).
 
 pub mod checkpoints;
 pub mod dispatcher;

@@ -1,4 +1,4 @@
-//! The checkpoint server: where jobs can be started from again.
+//! The checkpoint server: the checkpoints from which jobs can be started again.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use haggle_model::{ActorId, JobId, Time};
 use crate::protocol::{CheckpointMessage, Message, RunMessage, Saved};
 use crate::{Actor, Outbox};
 
-/// Keeps the newest checkpoint of every job that is not done, and tells the dispatcher.
+/// Keeps the newest checkpoint of every job that is not done, and notifies the dispatcher of it.
 #[derive(Debug)]
 pub struct CheckpointServer {
     dispatcher: ActorId,
@@ -15,15 +15,15 @@ pub struct CheckpointServer {
 }
 
 impl CheckpointServer {
-    /// Without checkpoints.
+    /// A server without checkpoints.
     pub fn new(dispatcher: ActorId) -> CheckpointServer {
         CheckpointServer { dispatcher, newest: BTreeMap::new() }
     }
 
     fn on_saved(&mut self, saved: Box<Saved>, out: &mut Outbox) {
         let newest = self.newest.entry(saved.job).or_insert(*saved);
-        // Copies of a job save at different places; only what is further counts, and of what
-        // is as far the later one.
+        // Copies of a job save at different progress. The checkpoint with most progress counts; of
+        // equal ones the later.
         let rank = |it: &Saved| (it.done, it.at, it.number);
         if rank(&saved) >= rank(newest) {
             *newest = *saved;

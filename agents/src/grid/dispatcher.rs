@@ -1,4 +1,5 @@
-//! The grid's scheduler: takes jobs from users and metaschedulers and sends each to one or several resources.
+//! The grid's scheduler: it receives jobs from users and metaschedulers, and sends each to one or
+//! several resources.
 
 mod attempts;
 mod overflow;
@@ -35,29 +36,29 @@ use crate::protocol::{
 };
 use crate::{Actor, Outbox};
 
-/// A resource as the dispatcher knows it when the run begins.
+/// State of a resource that the dispatcher knows at the start of the run.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
     /// Its address.
     pub actor: ActorId,
-    /// Where it stands.
+    /// Its site.
     pub site: SiteId,
-    /// Whether it works.
+    /// True if it is up.
     pub up: bool,
-    /// What the load by others leaves of its speed.
+    /// The part of its speed that the load by others leaves.
     pub avail: Speed,
-    /// Jobs it takes at a time.
+    /// Number of jobs it takes at a time.
     pub slots: u32,
 }
 
-/// What a dispatcher starts from.
+/// Configuration of a dispatcher.
 #[derive(Clone, Debug)]
 pub struct DispatcherConfig {
     /// The policy.
     pub policy: GridPolicy,
-    /// Which resource is the best.
+    /// Order in which it prefers resources.
     pub preference: Preference,
-    /// When it decides.
+    /// Times at which it decides.
     pub rounds: Rounds,
     /// The resources.
     pub resources: Vec<Known>,
@@ -65,29 +66,29 @@ pub struct DispatcherConfig {
     pub network: ActorId,
     /// The checkpoint server.
     pub checkpoint_server: ActorId,
-    /// What jobs bring along, by workload.
+    /// Data of jobs, by workload.
     pub data: Vec<JobData>,
     /// The workflows of which jobs are tasks.
     pub workflows: BTreeMap<WorkflowId, Arc<Workflow>>,
-    /// How jobs save their progress, if any does.
+    /// Rules by which jobs save their progress, if they do.
     pub checkpoints: Option<Checkpoints>,
-    /// How long a job holds its slot before its input is asked for.
+    /// Time for which a job holds its slot before its input is requested.
     pub prepare: Span,
-    /// Whether a job that starts from a checkpoint needs its input again.
+    /// True if a job that starts from a checkpoint needs its input again.
     pub restart_needs_input: bool,
-    /// Whether a job that has been computed cannot be lost any more. Otherwise its
-    /// copies go on until the output has arrived.
+    /// True if a computed job cannot be lost any more. Otherwise its copies go on until the output
+    /// has arrived.
     pub output_survives: bool,
-    /// When copies of a job that is done are cancelled.
+    /// Time at which copies of a job that is done are cancelled.
     pub cancel_mode: CancelMode,
-    /// What the grid tells metaschedulers about itself.
+    /// Level up to which the grid discloses information to metaschedulers.
     pub disclosure: Disclosure,
-    /// Where jobs go that have waited too long, if they do.
+    /// Target of jobs that have waited too long, if there is one.
     pub overflow: Option<Overflow>,
 }
 
 impl DispatcherConfig {
-    /// What a job brings along.
+    /// The data of a job.
     fn data_of(&self, job: &Job) -> JobData {
         let own = job.task.as_ref().and_then(|task| task.data);
         self.data[usize::from(job.workload)].of(own)
@@ -104,12 +105,13 @@ pub struct Dispatcher {
     by_actor: Vec<Option<ResourceId>>,
     /// Jobs that are not done.
     desk: Desk<Attempts>,
-    /// Jobs of which no attempt has been computed yet.
+    /// Number of jobs of which no attempt has been computed yet.
     open: usize,
-    /// Tasks that are not over and whose parents are not done; and how many were said to be last.
+    /// Number of tasks that are not over and whose parents are not done, and the number reported
+    /// last.
     blocked: (u64, u64),
     moving: BTreeMap<JobId, Moving>,
-    /// Which tasks may start.
+    /// The dependencies of tasks.
     ledger: Ledger,
     superseded: Superseded,
     stream: Stream,
@@ -118,26 +120,26 @@ pub struct Dispatcher {
     answers: Answers,
 }
 
-/// The attempts of a job. There may be a million of them that nobody knows to be lost, so it is small.
+/// The attempts of a job. Small, because there may be a million of jobs whose loss is unknown.
 #[derive(Debug, Default)]
 struct Attempts {
     attempts: u32,
-    /// Attempts that are believed alive, and where.
+    /// Attempts that are believed alive, with their resources.
     alive: SmallVec<[(ResourceId, u32); 2]>,
     /// The attempt that wrote the newest checkpoint.
     saved_by: Option<u32>,
-    /// The attempt that was computed first, and when.
+    /// The attempt that was computed first, with the time.
     winner: Option<(u32, Time)>,
-    /// What only tasks of workflows have.
+    /// State that only tasks of workflows have.
     of_task: Option<Box<OfTask>>,
 }
 
-/// What is kept of a task besides.
+/// Further state of a task.
 #[derive(Debug, Default)]
 struct OfTask {
-    /// What it has reported of its progress, oldest first.
+    /// Its reports of its progress, oldest first.
     reports: Vec<ProgressReport>,
-    /// When its last parent was done, if that was after its submission.
+    /// Time at which its last parent was done, if that was after its submission.
     released: Option<Time>,
 }
 
@@ -246,7 +248,7 @@ impl Dispatcher {
         if !may_start {
             self.blocked.0 += 1;
             out.send(from, SubmissionMessage::Accepted { job });
-            // Who schedules workflows as a whole has waited for its last task.
+            // A policy that schedules workflows as a whole waits for the last task.
             if workflow.is_some_and(|it| self.ledger.is_complete(it)) {
                 self.await_round(now, out);
             }
@@ -254,7 +256,7 @@ impl Dispatcher {
         }
         let arrival = if self.ledger.member(job).is_some() { submit } else { now };
         self.view.submit(job, arrival, length);
-        // Who does not queue cannot say before the round.
+        // A policy without a queue accepts a job in the round that dispatches it.
         if self.policy.queues() {
             out.send(from, SubmissionMessage::Accepted { job });
         }
@@ -262,7 +264,7 @@ impl Dispatcher {
         true
     }
 
-    /// Tells of a workflow before its first task.
+    /// Records a workflow before its first task.
     fn tell_of(&self, workflow: WorkflowId, out: &mut Outbox) {
         let Some(graph) = self.ledger.unheard_of(workflow) else { return };
         let WorkflowId { workload, number } = workflow;
@@ -307,7 +309,7 @@ impl Dispatcher {
 
     fn record(&self, entry: Entry<Attempts>, outcome: GridOutcome) -> GridJobRecord {
         let Submission { mut job, class, .. } = entry.submission;
-        // Its user cannot know when a task may start: the record tells it.
+        // Its user does not know when a task may start, so the record contains that time.
         let blocked = self.ledger.is_blocked(job.id).then(|| outcome.end());
         if let Some(ready) = entry.stage.released().or(blocked) {
             Arc::make_mut(&mut job).ready = Some(ready);
@@ -321,7 +323,7 @@ impl Dispatcher {
         GridJobRecord { job, class, share, outcome }
     }
 
-    /// What a metascheduler asks before it places a job.
+    /// Answers the query of a metascheduler before it places a job.
     fn on_query(&self, now: Time, from: ActorId, message: &QueryMessage, out: &mut Outbox) -> bool {
         let answer = match *message {
             QueryMessage::EstimateRequest { job, processors, requested_time } => {
@@ -339,7 +341,8 @@ impl Dispatcher {
         true
     }
 
-    /// When a job would start and end here, by what the scheduler knows without asking its resources.
+    /// Estimated start and completion of a job here, from the scheduler's state; resources are not
+    /// asked.
     fn estimate(
         &self,
         now: Time,
@@ -357,7 +360,7 @@ impl Dispatcher {
         QueryMessage::Estimate { job, start, completion }
     }
 
-    /// A job that has no attempt alive gets none any more; `taken` if a resource ever took it.
+    /// Gives up a job without an attempt alive; `taken` if a resource ever took it.
     fn give_up(&mut self, now: Time, job: JobId, taken: bool, out: &mut Outbox) {
         self.open -= 1;
         if taken {
@@ -371,7 +374,7 @@ impl Dispatcher {
         if resource.index() >= self.config.resources.len() {
             return false;
         }
-        // Who was to leave a resource that has failed will arrive nowhere.
+        // A job that should have left a failed resource will not arrive.
         let lost = |(job, moving): (&JobId, &Moving)| {
             let gone = moving.from == resource
                 && moving.since < report.taken
@@ -400,7 +403,7 @@ impl Dispatcher {
             out.send(self.config.checkpoint_server, CheckpointMessage::Forget { job });
             return;
         };
-        // Of a job that has been computed the view knows nothing any more.
+        // The view does not contain jobs that have been computed.
         let before = self.view.jobs().open(job).map_or(Work::ZERO, |it| it.saved);
         if saved.done >= before {
             attempts.saved_by = Some(saved.number);
@@ -409,17 +412,17 @@ impl Dispatcher {
     }
 
     fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
-        // Before the last round, the dispatcher would have learned of what it was told.
+        // No further round has come for these jobs to cancel their copies.
         for record in std::mem::take(&mut self.superseded).over {
             out.observe(Observation::GridJobOver(Arc::new(record)));
         }
         let wanted = self.config.policy.replicas();
         if !self.replaces() {
-            // What it knows of hundreds of thousands of jobs gives room to what it says of them.
+            // The records of hundreds of thousands of jobs need the memory of the view.
             self.view = View::default();
         }
         for id in self.desk.jobs() {
-            // Who was given a job tells what has become of it.
+            // A job that went elsewhere is recorded there.
             let Some(entry) = self.desk.close(id).filter(|it| it.at.is_none()) else { continue };
             let replaced = self.replaced(id, &entry.stage, wanted);
             let outcome = GridOutcome::Open { end: now, wanted, replaced };
@@ -429,18 +432,18 @@ impl Dispatcher {
         out.observe(Observation::RoundsAccount(self.account));
     }
 
-    /// Whether it starts attempts again that have failed.
+    /// True if it starts failed attempts again.
     fn replaces(&self) -> bool {
         self.policy.detection() != Detection::None && self.policy.queues()
     }
 
-    /// Which of a job's attempts it would start again if they have failed.
+    /// The attempts of a job that it would start again if they had failed.
     fn replaced(&self, job: JobId, attempts: &Attempts, wanted: u32) -> Vec<u32> {
         if !self.replaces() {
             return Vec::new();
         }
-        // What was seen to fail is replaced as long as fewer are believed alive than wanted; else that
-        // has been done already.
+        // An attempt seen to fail is replaced as long as fewer attempts are believed alive than
+        // wanted; otherwise it has been replaced already.
         let lacks = (attempts.alive.len() as u64) < u64::from(wanted);
         let is_replaced = |number: &u32| {
             let alive = attempts.alive.iter().find(|(_, alive)| alive == number);
@@ -450,7 +453,7 @@ impl Dispatcher {
     }
 }
 
-/// What each protocol tells the dispatcher; false if it does not expect that.
+/// The handlers of each protocol; they return false for a message that is not expected.
 impl Dispatcher {
     fn on_dispatch(
         &mut self,

@@ -1,4 +1,4 @@
-//! The information service: tells the dispatcher what resources told it, now or later.
+//! The information service: passes the state of resources on to the dispatcher, at once or later.
 
 use std::collections::BTreeMap;
 
@@ -9,33 +9,33 @@ use rand::RngExt;
 use crate::protocol::{GridTimer, InformationMessage, Message, RunMessage, Status, Timer};
 use crate::{Actor, Outbox};
 
-/// How late the dispatcher learns what has changed (Chtepen 2011, sections 2.2 and 4.3.4).
+/// Delay until the dispatcher learns of a change (Chtepen 2011, sections 2.2 and 4.3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delay {
     /// At once.
     None,
-    /// At the next multiple of this; what has changed back by then is not seen.
+    /// At the next multiple of this time. A change that is reversed by then is not seen.
     Periodic(Span),
-    /// After a time drawn for each change, uniform from nothing to this; the changes of
-    /// one resource stay in order.
+    /// After a time drawn for each change, uniform between zero and this time. The changes of one
+    /// resource stay in order.
     Random(Span),
 }
 
-/// Passes on what resources report.
+/// Passes the reports of resources on.
 #[derive(Debug)]
 pub struct InformationService {
     dispatcher: ActorId,
     delay: Delay,
     stream: Stream,
-    /// What is not known yet, by when it will be and in what order it came.
+    /// Reports not passed on yet, by the time at which they are due, then in order of arrival.
     pending: BTreeMap<(Time, u64), Box<Status>>,
     received: u64,
-    /// By resource, when its last change so far is known, where that is drawn.
+    /// Due time of the last report so far, by resource; empty if the delay is not drawn.
     last: Vec<Time>,
 }
 
 impl InformationService {
-    /// Knows nothing yet of so many resources.
+    /// A service for so many resources, without reports yet.
     pub fn new(
         dispatcher: ActorId,
         resources: usize,

@@ -1,4 +1,4 @@
-//! A grid as a whole: from a description to actors that know each other.
+//! A grid as a whole: from a description to its actors and their addresses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,58 +36,60 @@ pub struct GridPlan {
     pub resources: Vec<PlannedResource>,
     /// The scheduler's policy.
     pub policy: GridPolicy,
-    /// Which resource it takes for the best.
+    /// Order in which it prefers resources.
     pub preference: Preference,
-    /// Time between its rounds; zero = whenever something has happened.
+    /// Time between its rounds; zero = a round after each change.
     pub period: Span,
-    /// How long the information service takes to answer before a round.
+    /// Time of the information service to answer before a round.
     pub query: Span,
-    /// How long a round takes from then on until its decisions go out.
+    /// Time from that answer until the decisions of a round are sent.
     pub schedule: Span,
-    /// How late it learns of failures and load.
+    /// Delay with which it learns of failures and load.
     pub delay: Delay,
-    /// What jobs bring along, by workload.
+    /// Data of jobs, by workload.
     pub data: Vec<JobData>,
     /// The workflows of which jobs are tasks.
     pub workflows: BTreeMap<WorkflowId, Arc<Workflow>>,
-    /// How jobs save their progress, if they may.
+    /// Rules by which jobs save their progress, if they may.
     pub checkpoints: Option<Checkpoints>,
-    /// How long a slot is held before the input is asked for.
+    /// Time for which a slot is held before the input is requested.
     pub prepare: Span,
-    /// Whether an output arrives though its resource fails meanwhile.
+    /// True if an output arrives even if its resource fails meanwhile.
     pub output_survives: bool,
-    /// When copies of a job that is done are cancelled.
+    /// Time at which copies of a job that is done are cancelled.
     pub cancel_mode: CancelMode,
-    /// Whether a job that starts from a checkpoint needs its input again.
+    /// True if a job that starts from a checkpoint needs its input again.
     pub restart_needs_input: bool,
-    /// What the grid tells metaschedulers about itself.
+    /// Level up to which the grid discloses information to metaschedulers.
     pub disclosure: Disclosure,
-    /// Where jobs go that have waited too long, if they do.
+    /// Target of jobs that have waited too long, if there is one.
     pub overflow: Option<Overflow>,
-    /// The ways of data.
+    /// The links over which data travel.
     pub routes: Routes,
-    /// How data share links.
+    /// Rule by which transfers share links.
     pub link_sharing: LinkSharing,
     /// Limits of the storage, if it has any.
     pub storage: Option<StorageLimits>,
-    /// Whether every checkpoint is taken down, or only those that an attempt may start from.
+    /// True if every checkpoint is recorded; otherwise only checkpoints from which an attempt may
+    /// start.
     pub records_all: bool,
-    /// Whether resources that can do without the clock of all do so; for tests that compare.
+    /// True if resources handle their own events where they can, without a timer for each; tests
+    /// compare both.
     pub alone: bool,
 }
 
 /// A resource of a grid before a run.
 #[derive(Clone, Debug)]
 pub struct PlannedResource {
-    /// Its name; what is drawn for it depends on that.
+    /// Its name; its random numbers depend on it.
     pub name: String,
-    /// Where it stands.
+    /// Its site.
     pub site: SiteId,
-    /// How fast it computes.
+    /// Speed at which it computes.
     pub capacity: Speed,
-    /// How jobs share it.
+    /// Rule by which jobs share it.
     pub sharing: Sharing,
-    /// Whether it works when the run begins.
+    /// True if it is up at the start of the run.
     pub up: bool,
     /// The load by others, if there is any.
     pub load: Option<BackgroundLoad>,
@@ -98,14 +100,14 @@ pub struct PlannedResource {
 pub struct GridActors {
     /// Its resources.
     pub places: Vec<AnyActor>,
-    /// Its scheduler, and whatever else serves it.
+    /// Its scheduler, and its other services.
     pub services: Vec<AnyActor>,
-    /// Whom users submit to.
+    /// The actor to which users submit.
     pub dispatcher: ActorId,
 }
 
 impl GridPlan {
-    /// A grid in which nothing takes time but computing, without resources yet.
+    /// A grid in which only computing takes time, without resources yet.
     pub fn simple(policy: GridPolicy, routes: Routes) -> GridPlan {
         GridPlan {
             seed: 0,
@@ -133,14 +135,15 @@ impl GridPlan {
         }
     }
 
-    /// What serves a grid, in the order of its actors behind the resources: first its scheduler.
+    /// The services of a grid, in the order of its actors behind the resources; the scheduler is
+    /// the first.
     pub fn services(with_storage: bool) -> Vec<&'static str> {
         let mut services = vec!["scheduler", "information", "network", "checkpoints"];
         services.extend(with_storage.then_some("storage"));
         services
     }
 
-    /// The actors, which are to have these numbers.
+    /// The actors, with the addresses of these seats.
     pub fn actors(&self, seats: Seats) -> GridActors {
         let [dispatcher, information, network, checkpoints, storage] =
             [0, 1, 2, 3, 4].map(|number| seats.service(number));
@@ -226,7 +229,7 @@ impl GridPlan {
         GridActors { places, services, dispatcher }
     }
 
-    /// Nature for the resources of the plan, in a world without other places.
+    /// Nature for the resources of the plan, in a run without other places.
     pub fn nature(&self) -> AnyActor {
         let ids = (0..self.resources.len() as u32).map(ActorId);
         AnyActor::Nature(Nature::new(ids.map(|id| vec![(id, ProcessorSet::range(0, 1))]).collect()))

@@ -1,4 +1,4 @@
-//! A computational resource: runs jobs by shares, saves their progress, fails.
+//! A computational resource: it runs jobs in shares, saves their progress, and fails.
 //!
 //! ```text
 //!  Dispatch ─▶ prepare ─▶ input ─▶ recovery ─▶ compute ⇄ write checkpoint ─▶ output ─▶ Delivered
@@ -38,21 +38,21 @@ use crate::{Actor, Outbox, Seats};
 
 pub use load::BackgroundLoad;
 
-/// What a job of one workload brings along.
+/// Data of the jobs of one workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobData {
-    /// Bytes that have to be there before it computes.
+    /// Bytes that must arrive before it computes.
     pub input: u64,
-    /// Bytes that have to be sent away before it is done.
+    /// Bytes that must be sent before it is done.
     pub output: u64,
     /// Bytes of a checkpoint.
     pub checkpoint: u64,
-    /// The part of a resource it asks for, where parts are reserved.
+    /// The share of a resource it requests, if shares are reserved.
     pub share: Share,
 }
 
 impl JobData {
-    /// The same of a job of the workload that brings along something else, if it does.
+    /// The data of one job: its own, if it has some, or the same as its workload.
     pub fn of(self, own: Option<TaskData>) -> JobData {
         match own {
             Some(TaskData { input, output, checkpoint }) => {
@@ -69,20 +69,20 @@ impl Default for JobData {
     }
 }
 
-/// How jobs save their progress.
+/// Rules by which jobs save their progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoints {
-    /// When.
+    /// Times of checkpoints.
     pub rule: IntervalRule,
-    /// C: for how long that stops a job.
+    /// C: time for which a checkpoint stops a job.
     pub cost: CheckpointCost,
-    /// R0: how long recovery takes once the checkpoint is there.
+    /// R0: time of recovery after the checkpoint has arrived.
     pub recovery: Span,
-    /// How a resource estimates its mean time between failures.
+    /// Rule by which a resource estimates its mean time between failures.
     pub mean_failure: MeanFailure,
 }
 
-/// Where the others are that a resource talks to.
+/// Addresses and nodes of the actors with which a resource exchanges messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Home {
     /// The dispatcher.
@@ -101,30 +101,31 @@ pub struct Home {
     pub checkpoint_node: Node,
 }
 
-/// What all resources of a grid have in common.
+/// Rules common to all resources of a grid.
 #[derive(Clone, Debug)]
 pub struct ResourceRules {
-    /// The numbers of the grid's actors.
+    /// The addresses of the grid's actors.
     pub seats: Seats,
-    /// Who is where.
+    /// Addresses and nodes of services.
     pub home: Home,
-    /// By workload.
+    /// Data of jobs, by workload.
     pub data: Vec<JobData>,
-    /// How jobs save their progress, if any does.
+    /// Rules by which jobs save their progress, if they do.
     pub checkpoints: Option<Checkpoints>,
-    /// How long a slot is held before the input is asked for.
+    /// Time for which a slot is held before the input is requested.
     pub prepare: Span,
-    /// Whether an output arrives though its resource fails meanwhile.
+    /// True if an output arrives even if its resource fails meanwhile.
     pub output_survives: bool,
-    /// Whether a job that starts from a checkpoint needs its input again.
+    /// True if a job that starts from a checkpoint needs its input again.
     pub restart_needs_input: bool,
-    /// Whether jobs may move from resource to resource.
+    /// True if jobs may move from resource to resource.
     pub moves: bool,
-    /// Whether the dispatcher may ask how far they are.
+    /// True if the dispatcher may ask for their progress.
     pub asks_progress: bool,
-    /// When the dispatcher decides.
+    /// Times at which the dispatcher decides.
     pub rounds: Rounds,
-    /// Whether every checkpoint is taken down, or only those that an attempt may start from.
+    /// True if every checkpoint is recorded; otherwise only checkpoints from which an attempt may
+    /// start.
     pub records_all: bool,
 }
 
@@ -134,21 +135,21 @@ pub struct GridResource {
     id: ResourceId,
     rules: Arc<ResourceRules>,
     machine: TimeShared,
-    /// Mostly one or two: a list takes a tenth of the room of a tree.
+    /// Mostly one or two jobs: a list takes a tenth of the memory of a tree.
     replicas: LiteMap<JobId, Box<Replica>>,
     transfers: LiteMap<u32, (JobId, Purpose)>,
     transfers_started: u32,
-    /// Whether the timer for the next end is set.
+    /// True if the timer for the next end is set.
     awaits_end: bool,
     history: FailureHistory,
-    /// What jobs had done that died here, until the dispatcher knows, if it may ask.
+    /// Progress of jobs that died here, until the dispatcher knows it, if it may ask.
     dead: LiteMap<JobId, Work>,
     down_since: Option<Time>,
     down: Span,
     attempts: u64,
     deliveries: deliveries::Deliveries,
     load: Option<Box<load::Load>>,
-    /// What it does by itself between messages; `None` = everything goes over the clock of all.
+    /// Its own agenda between messages; `None` = every event goes over the clock of the run.
     alone: Option<Box<alone::Alone>>,
 }
 
@@ -162,62 +163,62 @@ struct Replica {
     progress: Option<Box<Progress>>,
     from: Work,
     dispatched: Time,
-    /// When it gave its slot back, while it is leaving.
+    /// Time at which it gave its slot back, while it is leaving.
     left: Option<Time>,
     started: Option<Time>,
     stage: Stage,
-    /// When the stage began, or the job last started to compute.
+    /// Time at which the stage began, or at which the job last started to compute.
     since: Time,
     computing: Span,
     writing: Span,
     checkpointing: bool,
-    /// What the time of its next checkpoint depends on, while it has a timer for that.
+    /// State for the time of its next checkpoint, while it has a timer for that.
     interval: Option<IntervalState>,
-    /// How many checkpoints were begun, written, and could be used.
+    /// Numbers of checkpoints begun, written, and usable.
     requested: u32,
     written: u32,
     available: u32,
-    /// Whether one is on its way to the server.
+    /// True if a checkpoint is on its way to the server.
     sending: bool,
-    /// The number of the newest one written meanwhile, which goes next.
+    /// The number of the newest checkpoint written meanwhile, which is sent next.
     unsent: Option<u32>,
-    /// Those on record, each with its number, in order.
+    /// Checkpoints on record with their numbers, in order.
     checkpoints: Vec<(u32, CheckpointRecord)>,
-    /// The newest one that can be used, while the dispatcher has not been told of it.
+    /// The newest usable checkpoint, while the dispatcher has not been notified of it.
     untold: Option<(u32, Saved)>,
     omitted: u32,
     kept: Option<KeptCheckpoint>,
-    /// What has arrived for it, or from it.
+    /// Data that have arrived for it, or from it.
     moved: DataMoved,
 }
 
 impl Replica {
-    /// What has been done of a job that is leaving.
+    /// Progress of a job that is leaving.
     fn leaving_with(&self) -> Option<Work> {
         let (_, saved) = self.checkpoints.last().filter(|_| self.left.is_some())?;
         Some(saved.done)
     }
 }
 
-/// Where a job is on its way through a resource.
+/// Stage of a job at a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// It waits to be prepared, for data, or for recovery.
     Waiting,
-    /// It waits for the resource it comes from.
+    /// It waits for the resource from which it comes.
     Expected,
     /// It computes.
     Computing,
-    /// It writes a checkpoint, and goes elsewhere after that if there is an address.
+    /// It writes a checkpoint. Then it goes to this address, if there is one.
     Writing(Option<ActorId>),
-    /// It has given its slot back, saves its progress, and goes to that address, or else to the
-    /// checkpoint server.
+    /// It has given its slot back and saves its progress. Then it goes to this address, or else to
+    /// the checkpoint server.
     Leaving(Option<ActorId>),
     /// It has been computed and given its slot back, and its output waits or is on its way.
     Output,
 }
 
-/// What a transfer is for.
+/// Purpose of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     Input,
@@ -281,7 +282,8 @@ impl GridResource {
         let data = data.of(dispatch.data);
         let length = work_of(dispatch.run_time);
         let share = data.share;
-        // A user may have said less than the job takes: what a checkpoint holds is never more.
+        // The user may have stated a shorter time than the job takes. A checkpoint never holds more
+        // than the whole job.
         let from = from.min(length);
         if self.machine.reserve(now, job, length, from, share).is_err() {
             out.send(self.rules.home.dispatcher, DispatchMessage::Refused { job, number });
@@ -329,7 +331,7 @@ impl GridResource {
         }
     }
 
-    /// Sets a timer, on an agenda of its own if it has one.
+    /// Sets a timer, on the resource's own agenda if it has one.
     fn set(&mut self, at: Time, timer: GridTimer, out: &mut Outbox) {
         match &mut self.alone {
             Some(alone) => alone.set(at, timer),
@@ -344,7 +346,7 @@ impl GridResource {
         }
     }
 
-    /// Sees to it that the resource wakes up when the next job has been computed.
+    /// Sets the wake-up for the next end of a job.
     fn await_completion(&mut self, out: &mut Outbox) {
         let awaited = std::mem::take(&mut self.awaits_end);
         match self.machine.next_completion() {
@@ -353,14 +355,14 @@ impl GridResource {
                 self.set(at, GridTimer::Ends, out);
             }
             None if awaited => self.stop(GridTimer::Ends, out),
-            // Most of a grid is idle: nobody has to look whether a timer is set that is not.
+            // Most resources of a grid are idle, so a timer that is not set is not stopped again.
             None => {}
         }
     }
 
     fn on_failed(&mut self, now: Time, out: &mut Outbox) {
         if self.down_since.is_some() {
-            // It was down when the run began.
+            // It was down at the start of the run.
             if now > Time::ZERO || self.history.failures() > 0 {
                 return;
             }
@@ -426,7 +428,7 @@ impl GridResource {
             GridTimer::CheckpointDue { job } => self.on_checkpoint_due(now, job, out),
             GridTimer::Written { job } => self.on_written(now, job, out),
             GridTimer::LoadChanges => self.on_load_changes(now, out),
-            // It has caught up with the others before it looks at any message.
+            // It has handled the due events before this message.
             GridTimer::Seen => {}
             GridTimer::Tell => self.on_tell(out),
             _ => return false,
@@ -443,7 +445,7 @@ impl GridResource {
     ) -> bool {
         let is_order = from == self.rules.home.dispatcher;
         match message {
-            // Nobody moves jobs here.
+            // The policy of this grid moves no jobs.
             DispatchMessage::Moved(_)
             | DispatchMessage::Move { .. }
             | DispatchMessage::Leave { .. }

@@ -1,4 +1,4 @@
-//! Storage for what jobs put out: where it is full, outputs wait.
+//! Storage for the outputs of jobs: outputs wait if it is full.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,51 +8,50 @@ use haggle_model::{ActorId, JobId, Observation, Span, Time};
 use crate::protocol::{DataMessage, GridTimer, Message, RunMessage, Timer};
 use crate::{Actor, Outbox};
 
-/// What a storage can hold, and for how long.
+/// Limits of a storage: how many bytes, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StorageLimits {
     /// Bytes.
     pub capacity: u64,
-    /// How long an output stays before its user has fetched it; `None` = it stays.
+    /// Time until an output is fetched by its user, which frees its room; `None` = never.
     pub kept: Option<Span>,
 }
 
-/// Gives room to outputs in the order in which it is asked for.
+/// Gives room to outputs in the order of their requests.
 ///
-/// An output that waits for room keeps no slot of its resource, but it is lost
-/// with that. One that is larger than the whole storage waits for ever, and lets
-/// others pass.
+/// An output that waits for room keeps no slot of its resource, but is lost if the resource fails.
+/// An output that is larger than the whole storage waits for ever, and does not block others.
 #[derive(Debug)]
 pub struct Storage {
     limits: StorageLimits,
     used: u64,
-    /// Until when its account goes.
+    /// Time up to which it has been accounted.
     counted: Time,
     account: StorageAccount,
     waiting: VecDeque<Request>,
-    /// The room that was given and may be given back: whose it is, and how much.
+    /// Room that was given and may be given back, in bytes.
     given: BTreeMap<(JobId, ActorId), u64>,
-    /// What is fetched when.
+    /// Bytes that are fetched, by time.
     stays: BTreeMap<Time, u64>,
-    /// What the outputs of each job do.
+    /// State of the outputs of each job.
     claims: BTreeMap<JobId, Claims>,
-    /// How many jobs are stuck, and how many were said to be last.
+    /// Number of stuck jobs, and the number reported last.
     stuck: u64,
     told: u64,
 }
 
-/// The outputs of one job, one a resource that has computed it.
+/// The outputs of one job: one for each resource that has computed it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Claims {
-    /// So many wait for room.
+    /// Outputs that wait for room.
     waits: i32,
-    /// So many hold some.
+    /// Outputs that hold room.
     holds: i32,
 }
 
 impl Claims {
-    /// Whether none of them has any room: of a job that holds some, the output arrives, and then
-    /// the others are not needed.
+    /// True if some wait and none holds room. If one holds room, that output arrives, and then the
+    /// others are not needed.
     fn are_stuck(self) -> bool {
         self.waits > 0 && self.holds == 0
     }
@@ -84,13 +83,13 @@ impl Storage {
         }
     }
 
-    /// Takes down what it has held until now.
+    /// Accounts for the bytes held until now.
     fn count(&mut self, now: Time) {
         self.account.occupied += i128::from(self.used) * micros(now - self.counted);
         self.counted = now;
     }
 
-    /// A request has come to its end.
+    /// Accounts for the waiting time of a request that has ended.
     fn count_wait(&mut self, now: Time, request: &Request) {
         if now > request.since {
             self.account.waits += 1;
@@ -98,7 +97,7 @@ impl Storage {
         }
     }
 
-    /// An output of a job begins or ends to wait for room, or to hold some.
+    /// An output of a job begins or ends to wait for room, or to hold room.
     fn claim(&mut self, job: JobId, waits: i32, holds: i32) {
         let claims = self.claims.entry(job).or_default();
         self.stuck -= u64::from(claims.are_stuck());
@@ -110,7 +109,8 @@ impl Storage {
         }
     }
 
-    /// Says how many jobs are stuck, if that has changed. Where outputs are fetched, none is.
+    /// Records the number of stuck jobs, if it has changed. If outputs are fetched, no job is
+    /// stuck.
     fn tell_stuck(&mut self, out: &mut Outbox) {
         if self.limits.kept.is_none() && self.told != self.stuck {
             self.told = self.stuck;
@@ -118,7 +118,7 @@ impl Storage {
         }
     }
 
-    /// Room that was given is not used.
+    /// Takes back room that was given and is not used.
     fn take_back(&mut self, job: JobId, resource: ActorId) {
         if let Some(bytes) = self.given.remove(&(job, resource)) {
             self.claim(job, 0, -1);
@@ -138,7 +138,7 @@ impl Storage {
             self.count_wait(now, &request);
             self.used += bytes;
             out.send(resource, DataMessage::Room { job });
-            // What stays for a while is given back when that is over.
+            // Room of an output that is fetched is given back at that time.
             if let Some(kept) = self.limits.kept {
                 *self.stays.entry(now + kept).or_insert(0) += bytes;
                 out.wake(now + kept, GridTimer::OutputFetched);

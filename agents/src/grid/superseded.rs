@@ -1,4 +1,4 @@
-//! Copies of jobs that are done: nobody needs them any more, and they may not know yet.
+//! Copies of jobs that are done: they are not needed any more, but may not be cancelled yet.
 
 use haggle_model::JobId;
 use haggle_model::grid::GridJobRecord;
@@ -8,12 +8,13 @@ use haggle_scheduling::grid::ResourceId;
 #[derive(Debug, Default)]
 pub(super) struct Superseded {
     pub(super) copies: Vec<(JobId, ResourceId)>,
-    /// Jobs that are done: of those with copies, the last attempts are not known before the round.
+    /// Records of jobs that are done and have copies: their last attempts are unknown before the
+    /// round.
     pub(super) over: Vec<GridJobRecord>,
 }
 
 impl Superseded {
-    /// Whether copies of the job go on.
+    /// True if copies of the job go on.
     pub(super) fn has(&self, job: JobId) -> bool {
         self.copies.iter().any(|&(other, _)| other == job)
     }

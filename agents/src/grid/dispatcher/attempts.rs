@@ -1,4 +1,4 @@
-//! Attempts of a job at resources: how each fares, by what resources tell of it.
+//! Attempts of a job at resources: their state, as resources report it.
 
 use std::sync::Arc;
 
@@ -59,12 +59,12 @@ impl Dispatcher {
         self.desk.get_mut(job).map(|entry| &mut entry.stage)
     }
 
-    /// Whether no attempt of the job has been computed yet.
+    /// True if no attempt of the job has been computed yet.
     fn is_open(&self, job: JobId) -> bool {
         self.desk.get(job).is_some_and(|entry| entry.stage.winner.is_none())
     }
 
-    /// Whether this attempt of a job is believed alive there.
+    /// True if this attempt of a job is believed alive at this resource.
     fn is_alive(&self, job: JobId, at: ResourceId, number: impl Into<Option<u32>>) -> bool {
         let number = number.into();
         self.desk.get(job).is_some_and(|entry| {
@@ -88,12 +88,13 @@ impl Dispatcher {
         resource: ResourceId,
         out: &mut Outbox,
     ) {
-        // One that had been noticed as lost, or is done, is refused to nobody.
+        // A refusal of an attempt that was noticed as lost, or of a job that is done, changes
+        // nothing.
         let expected = self.is_open(job) && self.is_alive(job, resource, None);
         if expected {
             self.view.refuse(job, resource);
             self.forget_try(job, resource);
-            // It waits for the next round, unless it cannot wait.
+            // The job waits for the next round. Without a queue, this refusal requires a round.
             if !self.policy.queues() {
                 self.await_round(now, out);
             }
@@ -109,7 +110,7 @@ impl Dispatcher {
         out: &mut Outbox,
     ) -> bool {
         if !self.is_open(job) {
-            // Another attempt was faster, in this very instant.
+            // Another attempt was faster in the same instant.
             if !delivered {
                 self.tell(resource, DispatchMessage::Cancel { job }, out);
             }
@@ -141,7 +142,8 @@ impl Dispatcher {
             self.tell(from, DispatchMessage::Cancel { job }, out);
             self.tell(to, DispatchMessage::Cancel { job }, out);
         }
-        // No round sees that those which go on hold their slots: it cancels them first.
+        // Copies that go on still hold their slots. No round sees that, because it cancels them
+        // first.
         let copies = self.view.complete(job, resource).into_iter().map(|copy| (job, copy));
         self.superseded.copies.extend(copies);
         match self.config.cancel_mode {
@@ -150,7 +152,7 @@ impl Dispatcher {
         }
     }
 
-    /// Cancels the copies of jobs that are done, which is the end of these.
+    /// Cancels the copies of jobs that are done, and records these jobs.
     pub(super) fn cancel_superseded(&mut self, out: &mut Outbox) {
         let Superseded { copies, over } = std::mem::take(&mut self.superseded);
         for (job, copy) in copies {
@@ -173,7 +175,7 @@ impl Dispatcher {
         if attempts.winner.is_none() {
             let number = attempts.alive.iter().find(|&&(at, _)| at == resource);
             let Some(&(_, number)) = number else { return false };
-            // It has been computed before; when exactly stands in the attempt's record.
+            // It was computed before; the record of the attempt contains the exact time.
             attempts.winner = Some((number, now));
             self.complete(now, job, resource, out);
             self.react(now, out);
@@ -193,7 +195,7 @@ impl Dispatcher {
         self.release_children(now, job, out);
     }
 
-    /// A task is done: those that have waited for it alone may start.
+    /// A task is done: tasks that waited for it alone may start.
     fn release_children(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let released = self.ledger.complete(job);
         if released.is_empty() {
@@ -224,7 +226,7 @@ impl Dispatcher {
         true
     }
 
-    /// What a job was to start from has not arrived.
+    /// The data from which a job should start have not arrived.
     pub(super) fn on_stranded(
         &mut self,
         now: Time,

@@ -1,8 +1,8 @@
-//! Jobs that have waited too long for a resource: the grid's scheduler submits them to somebody else, of whom it is
-//! a user then.
+//! Jobs that have waited too long for a resource: the grid's scheduler submits them to a provider
+//! or a metascheduler, as a user does.
 //!
-//! Only a job that was never sent to a resource goes, so that all that is computed of a job is computed on
-//! one side. It comes back no more: what becomes of it is passed on to who submitted it.
+//! Only a job that was never sent to a resource goes, so that all of its computing happens on one
+//! side. It does not come back. Messages about it are passed on to its submitter.
 
 use haggle_model::{ActorId, JobId, Span, Time};
 
@@ -10,18 +10,18 @@ use super::Dispatcher;
 use crate::Outbox;
 use crate::protocol::{GridTimer, Submission, SubmissionMessage};
 
-/// Where jobs go that have waited too long.
+/// Target of jobs that have waited too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overflow {
     /// A provider, or a metascheduler that does not use the grid.
     pub to: ActorId,
-    /// For how long they wait before, from their arrival on.
+    /// Longest waiting time, from their arrival on.
     pub after: Span,
 }
 
 impl Dispatcher {
-    /// Sees to it that a job that has come waits no longer than it may. Tasks of workflows stay, for the others
-    /// need their data here.
+    /// Limits the waiting time of a new job. Tasks of workflows stay, because other tasks need
+    /// their data here.
     pub(super) fn limit_wait(&self, now: Time, submission: &Submission, out: &mut Outbox) {
         if let Some(Overflow { after, .. }) = self.config.overflow
             && submission.job.task.is_none()
@@ -30,14 +30,15 @@ impl Dispatcher {
         }
     }
 
-    /// A job does not wait any more, so that nothing is left to happen once all jobs are over.
+    /// A job does not wait any more: its timer must not go off after the end of all jobs.
     pub(super) fn end_wait(&self, job: JobId, out: &mut Outbox) {
         if self.config.overflow.is_some() {
             out.stop(GridTimer::Overdue { job });
         }
     }
 
-    /// A job has waited as long as it may: it goes, unless it is done or has been sent to a resource.
+    /// A job has waited as long as it may: it goes, unless it is done or has been sent to a
+    /// resource.
     pub(super) fn on_overdue(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let Some(Overflow { to, .. }) = self.config.overflow else { return };
         let waits = self.view.jobs().waits(job);
@@ -54,7 +55,7 @@ impl Dispatcher {
         }
     }
 
-    /// What becomes of a job that went; false if `from` has none of ours.
+    /// Handles a message about a job that went; false if `from` has no jobs of the grid.
     pub(super) fn on_news(
         &mut self,
         from: ActorId,

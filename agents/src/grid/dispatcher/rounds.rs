@@ -1,4 +1,4 @@
-//! Rounds of the grid's scheduler: when one is due, what is asked before it, and what is done after.
+//! Rounds of the grid's scheduler: the time of a round, its queries, and its effects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,46 +18,46 @@ use crate::desk::Desk;
 use crate::grid::plan::{CHECKPOINTS, STORAGE};
 use crate::protocol::{DataMessage, DispatchMessage, GridTimer, SoFar};
 
-/// The round that comes next.
+/// State of the next round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextRound {
-    /// None is needed.
+    /// No round is needed.
     None,
-    /// It wakes up for one.
+    /// A wake-up is set for it.
     Awaited,
-    /// It was due then, and has not been decided; whether something has happened since.
+    /// It was due at this time and is not decided yet; changes since then.
     UnderWay(Time, Meanwhile),
 }
 
-/// Whether something has happened that asks for another round.
+/// Changes during a round that require another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meanwhile {
     Nothing,
     Something,
 }
 
-/// What resources and network have answered before a round.
+/// Answers of resources and network before a round.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    /// Whose progress has been asked for, and where.
+    /// Requests for progress that are not answered.
     asked: BTreeSet<(JobId, ResourceId)>,
-    /// Whether the network has been asked.
+    /// True if the network has not answered.
     asked_traffic: bool,
     progress: BTreeMap<(JobId, ResourceId), Progressed>,
     traffic: Option<Traffic>,
 }
 
-/// How far a job was at a resource.
+/// Progress of a job at a resource.
 #[derive(Clone, Copy, Debug)]
 struct Progressed {
     done: Work,
-    /// Whether it computed.
+    /// True if it computed.
     computes: bool,
-    /// For how long it had computed there.
+    /// Time for which it had computed there.
     computing: Span,
 }
 
-/// The answers, and what moving costs.
+/// The answers, and estimates of the cost of moves.
 struct Insights<'a> {
     answers: &'a Answers,
     config: &'a DispatcherConfig,
@@ -158,8 +158,8 @@ impl Insight for Insights<'_> {
 }
 
 impl Dispatcher {
-    /// Sees to it that a round takes place, at the latest when the next one is due. None
-    /// begins while one is under way.
+    /// Ensures that a round takes place, at the latest when the next one is due. No round begins
+    /// while one is under way.
     pub(super) fn await_round(&mut self, now: Time, out: &mut Outbox) {
         if self.open == 0 && self.superseded.copies.is_empty() {
             return;
@@ -178,14 +178,14 @@ impl Dispatcher {
         out.wake(at, GridTimer::Round);
     }
 
-    /// Something has happened that an event-driven scheduler reacts to.
+    /// A change to which an event-driven scheduler reacts.
     pub(super) fn react(&mut self, now: Time, out: &mut Outbox) {
         if self.config.rounds.are_event_driven() {
             self.await_round(now, out);
         }
     }
 
-    /// When the next round decides that can see what happens now.
+    /// Time of the first decision that can take the present state into account.
     pub(super) fn next_decision(&self, now: Time) -> Time {
         let rounds = self.config.rounds;
         let begins = match self.next {
@@ -195,10 +195,10 @@ impl Dispatcher {
         (begins + rounds.takes()).max(now)
     }
 
-    /// A round begins: what is known of the resources?
+    /// A round begins with a query for the state of the resources.
     pub(super) fn on_round(&mut self, now: Time, out: &mut Outbox) {
         self.next = NextRound::UnderWay(now, Meanwhile::Nothing);
-        // Where nothing comes of a round, the world sees by this whether something ever can.
+        // If rounds start nothing, this observation shows whether any job can still start.
         let (blocked, told) = self.blocked;
         let jobs = blocked + self.policy.kept_back(&self.view);
         if jobs != told {
@@ -211,7 +211,7 @@ impl Dispatcher {
         }
     }
 
-    /// What the information service knows now is all that the round will know of failures,
+    /// The present state of the information service is all that the round knows of failures,
     /// repairs and load.
     pub(super) fn on_answered(&mut self, now: Time, out: &mut Outbox) {
         for loss in self.view.consult() {
@@ -223,10 +223,10 @@ impl Dispatcher {
         }
     }
 
-    /// The round decides now that its time has passed: jobs may have come or ended meanwhile.
+    /// The round decides at the end of its time: jobs may have come or ended meanwhile.
     pub(super) fn on_decided(&mut self, now: Time, out: &mut Outbox) {
         let Questions { progress, traffic } = self.policy.questions(&self.view);
-        // Resources keep what it may ask for, and nothing else.
+        // Resources keep the progress of lost jobs only for policies that ask for it.
         debug_assert!(progress.is_empty() || self.config.policy.asks_progress());
         self.answers = Answers { asked_traffic: traffic, ..Answers::default() };
         for (job, resource) in progress {
@@ -296,7 +296,7 @@ impl Dispatcher {
         self.await_round_after(now, out);
     }
 
-    /// A round is over: the next one takes place if it is needed.
+    /// The end of a round: the next one takes place if it is needed.
     fn await_round_after(&mut self, now: Time, out: &mut Outbox) {
         let NextRound::UnderWay(due, meanwhile) = self.next else { return };
         self.next = NextRound::None;

@@ -1,13 +1,14 @@
-//! What a resource does by itself between messages from others.
+//! Events that a resource handles by itself, between messages from others.
 //!
-//! Jobs that save their progress every few seconds do thousands of things that nobody hears
-//! of. Where transfers of different resources share nothing, a resource keeps these to an
-//! agenda of its own, and does what is due when the next message comes, before it looks at
-//! that. It is woken up for what others hear of: [`GridTimer::Seen`] at the earliest instant at
-//! which a job may have been computed or data be where others need them, and
-//! [`GridTimer::Tell`] before a round that is to know of a new checkpoint. So it never
-//! goes beyond the present, and nothing has to be taken back. It also wakes up before it would
-//! have too much to do at once, for a run can be stopped between messages only.
+//! Jobs that save their progress every few seconds cause thousands of events that concern no other
+//! actor. If transfers of different resources share no link, a resource keeps these events on an
+//! agenda of its own. When the next message comes, it first handles all events that are due.
+//!
+//! The resource is woken up for events that concern others: [`GridTimer::Seen`] at the earliest
+//! instant at which a job may have been computed or data may have arrived elsewhere, and
+//! [`GridTimer::Tell`] before a round that must know a new checkpoint. So it never goes beyond the
+//! present, and nothing has to be taken back. It also wakes up before too many events are due at
+//! once, because a run can be stopped between messages only.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use crate::Routes;
 use crate::protocol::GridTimer;
 use crate::{Outbox, Phase};
 
-/// Most checkpoints of a job that are left to one message.
+/// Most checkpoints of a job that are handled with one message.
 const AT_ONCE: i64 = 250_000;
 
 /// The agenda and the transfers of a resource.
@@ -28,31 +29,31 @@ const AT_ONCE: i64 = 250_000;
 pub(super) struct Alone {
     /// A few entries for each job, in no order.
     agenda: Vec<Entry>,
-    /// When the next job has been computed.
+    /// End of the next job.
     ends: Option<Entry>,
-    /// How many entries there have been.
+    /// Number of entries so far.
     entries: u64,
-    /// The flow of a transfer has its number.
+    /// The flow of a transfer has the number of the transfer.
     flows: Flows,
-    /// To and from the services.
+    /// Paths to and from the services.
     paths: Vec<(Node, Path)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// The order in which things happen.
+    /// The order of events.
     key: (Time, Class, u64),
     timer: GridTimer,
 }
 
-/// What comes first within an instant, as on the clock of all.
+/// Order of events within an instant, as on the clock of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
     /// Something ends by itself.
     End,
     /// Data have arrived.
     Arrival,
-    /// A checkpoint is due. Between these two, resources fail.
+    /// A checkpoint is due. Failures of resources come between arrivals and this.
     Due,
 }
 
@@ -97,23 +98,23 @@ impl Alone {
         self.flows.abort(now, haggle_model::network::FlowId(number.into()));
     }
 
-    /// When the first thing on the agenda is due, beside the end of a job.
+    /// Time of the first event on the agenda, without the end of a job.
     pub(super) fn next_due(&self) -> Option<Time> {
         self.agenda.iter().map(|it| it.key.0).min()
     }
 
-    /// What is on the agenda, in no order.
+    /// The events on the agenda, in no order.
     pub(super) fn timers(&self) -> impl Iterator<Item = (Time, GridTimer)> {
         self.agenda.iter().map(|it| (it.key.0, it.timer))
     }
 
-    /// The next checkpoint of a job is due later.
+    /// Puts the next checkpoint of a job off.
     pub(super) fn put_off(&mut self, job: JobId, to: Time) {
         let is_its = |it: &&mut Entry| it.timer == GridTimer::CheckpointDue { job };
         self.agenda.iter_mut().filter(is_its).for_each(|it| it.key.0 = to);
     }
 
-    /// How long a transfer takes at most while `transfers` to the same service are under way.
+    /// Longest time of a transfer while `transfers` to the same service are under way.
     pub(super) fn longest_transfer(&self, service: Node, bytes: u64, transfers: usize) -> Span {
         self.flows.longest(self.path(service), bytes, transfers)
     }
@@ -123,14 +124,14 @@ impl Alone {
         &path.expect("a resource that is alone talks to services only").1
     }
 
-    /// When something happens to the data that are under way.
+    /// Time of the next event of the transfers under way.
     fn next_event(&self) -> Option<Time> {
         self.flows.next_event().filter(|&next| next < Time::FOREVER)
     }
 
-    /// Takes the next thing to do, up to a class of an instant.
+    /// Takes the next event, up to a class of an instant.
     fn next(&mut self, last: (Time, Class)) -> Option<Step> {
-        // Asked before each thing that a resource does by itself.
+        // Called before each event of the agenda, so it must be fast.
         let mut timer = self.ends.map(|it| (it.key, None));
         for (place, it) in self.agenda.iter().enumerate() {
             if timer.is_none_or(|(key, _)| it.key < key) {
@@ -152,8 +153,8 @@ impl Alone {
 }
 
 impl GridResource {
-    /// The same resource by itself, if that is possible: nothing it sends or gets may meet
-    /// what others do, and nobody may want to know of checkpoints at once.
+    /// The same resource with an agenda of its own, if that is possible: its transfers must share
+    /// no link with others, and no actor may need to know of checkpoints at once.
     pub(crate) fn alone(mut self, routes: &Routes, sharing: LinkSharing) -> GridResource {
         let rules = Arc::clone(&self.rules);
         if rules.checkpoints.is_none() || rules.moves || rules.rounds.are_event_driven() {
@@ -168,7 +169,7 @@ impl GridResource {
         self
     }
 
-    /// Does what is due by itself before a message of this phase.
+    /// Handles the events that are due before a message of this phase.
     pub(super) fn catch_up(&mut self, now: Time, phase: Phase, out: &mut Outbox) {
         let last = match phase {
             Phase::Conversation | Phase::Decision => Class::Due,
@@ -193,7 +194,7 @@ impl GridResource {
         }
     }
 
-    /// Sees to it that it wakes up for what others are to hear of.
+    /// Sets the wake-ups for events that concern others.
     pub(super) fn await_others(&mut self, now: Time, out: &mut Outbox) {
         let Some(alone) = &self.alone else { return };
         let (mut seen, mut told) = (alone.ends.map(|it| it.key.0), None);
@@ -236,7 +237,8 @@ impl GridResource {
         await_at(told, GridTimer::Tell, out);
     }
 
-    /// How long a job that writes a checkpoint computes at least after that: as if it had the resource for itself.
+    /// Least time that a job which writes a checkpoint computes after that: as if it had the
+    /// resource alone.
     fn least_time(&self, job: JobId) -> Span {
         let Some(replica) = self.replicas.get(&job) else { return Span::ZERO };
         let done = replica.checkpoints.last().map_or(replica.from, |(_, it)| it.done);
@@ -246,7 +248,7 @@ impl GridResource {
         }
     }
 
-    /// A round may be due.
+    /// A round may be due: reports all new checkpoints.
     pub(super) fn on_tell(&mut self, out: &mut Outbox) {
         let jobs: Vec<JobId> = self.replicas.keys().copied().collect();
         jobs.into_iter().for_each(|job| self.tell(job, out));

@@ -1,4 +1,4 @@
-//! When jobs on a resource save their progress.
+//! Times at which jobs on a resource save their progress.
 
 use haggle_model::AttemptOutcome;
 use haggle_model::grid::CheckpointRecord;
@@ -11,7 +11,7 @@ use crate::Outbox;
 use crate::protocol::{DispatchMessage, GridTimer, Moved};
 
 impl GridResource {
-    /// What the interval until the next checkpoint of a job depends on.
+    /// The facts on which the interval until the next checkpoint of a job depends.
     pub(super) fn situation(
         &mut self,
         now: Time,
@@ -31,7 +31,7 @@ impl GridResource {
         }
     }
 
-    /// The timer for the first checkpoint of a job that computes from now on.
+    /// Sets the timer for the first checkpoint of a job that computes from now on.
     pub(super) fn arm(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let Some(checkpoints) = self.rules.checkpoints else { return };
         if !self.replicas[&job].checkpointing {
@@ -49,7 +49,7 @@ impl GridResource {
         replica.checkpointing = on;
         let (armed, computes) = (replica.interval.is_some(), replica.stage == Stage::Computing);
         if !on {
-            // One that is being written is finished.
+            // A checkpoint that is being written is finished.
             replica.interval = None;
             self.stop(GridTimer::CheckpointDue { job }, out);
         } else if computes && !armed {
@@ -71,7 +71,7 @@ impl GridResource {
         }
     }
 
-    /// A job gives its slot back, and keeps its share while what it has done is saved.
+    /// A job gives its slot back, but keeps its share while its progress is saved.
     pub(super) fn on_leave(
         &mut self,
         now: Time,
@@ -81,7 +81,7 @@ impl GridResource {
     ) {
         match self.replicas.get(&job).map(|replica| replica.stage) {
             Some(Stage::Computing) => self.write(now, job, None, out),
-            // The checkpoint that it writes anyway goes with it.
+            // The checkpoint that it is writing goes with it.
             Some(Stage::Writing(None)) => {}
             _ => return,
         }
@@ -92,7 +92,7 @@ impl GridResource {
         replica.left = Some(now);
     }
 
-    /// What a job that leaves has done is saved, and others share what it had.
+    /// The progress of a leaving job is saved: its share is free for others.
     fn on_left(&mut self, now: Time, job: JobId, to: Option<ActorId>, out: &mut Outbox) {
         self.machine.release(now, job);
         let replica = self.replicas.get_mut(&job).expect("the caller has it");
@@ -164,8 +164,8 @@ impl GridResource {
         self.send(now, job, place, out);
     }
 
-    /// Sends a checkpoint to its server, behind the one that is on its way: of those that wait
-    /// for that, only the newest is worth sending.
+    /// Sends a checkpoint to its server, after the one under way. If several wait for that, only
+    /// the newest is worth sending.
     fn send(&mut self, now: Time, job: JobId, place: u32, out: &mut Outbox) {
         let replica = self.replicas.get_mut(&job).expect("the caller has it");
         let bytes = replica.data.checkpoint;
@@ -192,7 +192,7 @@ impl GridResource {
         }
     }
 
-    /// A checkpoint has arrived, and the next one may go.
+    /// A checkpoint has arrived, so the next one may be sent.
     pub(super) fn sent(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let replica = self.replicas.get_mut(&job).expect("the caller has it");
         replica.sending = false;
@@ -205,20 +205,21 @@ impl GridResource {
         }
     }
 
-    /// A job waits elsewhere from now on: what it has done is where any resource may fetch it.
+    /// A suspended job has left: its progress is at the server, from which any resource may fetch
+    /// it.
     fn suspended(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         self.record_left(now, job, AttemptOutcome::Moved, out);
         out.send(self.rules.home.dispatcher, DispatchMessage::Suspended { job });
     }
 
-    /// The timer for the checkpoint after the one that has been written.
+    /// Sets the timer for the checkpoint after the one that has been written.
     fn arm_again(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let Some(checkpoints) = self.rules.checkpoints else { return };
         let replica = &self.replicas[&job];
         if !replica.checkpointing {
             return;
         }
-        // It was switched off and on again while it wrote.
+        // It was switched off and on again while the job wrote.
         if replica.interval.is_none() {
             return self.arm(now, job, out);
         }
@@ -233,7 +234,7 @@ impl GridResource {
         let replica = self.replicas.get(&job);
         match replica.map(|replica| replica.stage) {
             Some(Stage::Computing) => self.write(now, job, Some(to), out),
-            // It writes one anyway, and may as well go after that.
+            // The job goes after the checkpoint that it is writing.
             Some(Stage::Writing(_)) => {
                 self.replicas.get_mut(&job).expect("it was there").stage = Stage::Writing(Some(to));
             }

@@ -1,4 +1,4 @@
-//! What data have arrived at a resource, and from it elsewhere.
+//! Data that have arrived at a resource, and from it elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use haggle_model::grid::{Carried, DataFlow, DataMoved, Place};
 
 use super::JobData;
 
-/// Counts what has arrived by what it was, and by the way that it took.
+/// Counts arrived data by kind and by route.
 #[derive(Debug, Default)]
 pub(super) struct Deliveries {
     input: Carried,
     output: Carried,
-    /// In a box, for where jobs neither save their progress nor move there is nothing of it.
+    /// In a box, because it stays empty if jobs neither save their progress nor move.
     saved: Option<Box<SavedData>>,
 }
 
-/// What has arrived of what jobs had saved.
+/// Arrived data of saved progress.
 #[derive(Debug, Default)]
 struct SavedData {
     checkpoints: Carried,
     recovery: Carried,
-    /// Jobs that have moved here, by where they come from.
+    /// Jobs that have moved here, by the resource from which they came.
     moves: BTreeMap<ProviderId, Carried>,
-    /// What they brought along.
+    /// The data that came with them.
     moved: DataMoved,
 }
 
@@ -38,7 +38,8 @@ impl Deliveries {
         self.output.add(1, bytes);
     }
 
-    /// So many checkpoints have arrived at their server. Without data there is nothing to transfer.
+    /// So many checkpoints have arrived at their server. Checkpoints without bytes are no
+    /// transfers.
     pub(super) fn checkpoints(&mut self, count: u64, bytes: u64) {
         self.saved().checkpoints.add(if bytes > 0 { count } else { 0 }, bytes);
     }
@@ -56,7 +57,7 @@ impl Deliveries {
         saved.moves.entry(from).or_default().add(1, data.input + data.checkpoint);
     }
 
-    /// All of it by what it was.
+    /// All of them by kind.
     pub(super) fn data(&self) -> DataMoved {
         let (input, output) = (self.input.bytes, self.output.bytes);
         let mut data = DataMoved { input, output, ..DataMoved::default() };
@@ -72,7 +73,7 @@ impl Deliveries {
         self.saved.get_or_insert_default()
     }
 
-    /// All of it by its ways.
+    /// All of them by route.
     pub(super) fn flows(&self, resource: ProviderId) -> Box<[DataFlow]> {
         let here = Place::Resource(resource);
         let users = [(Place::Storage, here, self.input), (here, Place::Storage, self.output)];

@@ -1,4 +1,4 @@
-//! How attempts end: for the record.
+//! The ends of attempts, and their records.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::Outbox;
 use crate::protocol::{DataMessage, DispatchMessage, GridTimer};
 
 impl GridResource {
-    /// Takes down the end of an attempt that gave its slot back at `left` and was over at `end`.
+    /// Records the end of an attempt that gave its slot back at `left` and was over at `end`.
     pub(super) fn record(
         &mut self,
         job: JobId,
@@ -22,7 +22,7 @@ impl GridResource {
         done: Work,
         out: &mut Outbox,
     ) {
-        // Of what has been computed, or is not to go on, nobody needs the checkpoints.
+        // No other attempt needs the checkpoints of completed or unfinished attempts.
         if !matches!(outcome, AttemptOutcome::Completed | AttemptOutcome::Unfinished) {
             self.tell(job, out);
         }
@@ -55,7 +55,7 @@ impl GridResource {
         })));
     }
 
-    /// Takes down the end of an attempt that gave its slot back before it was over.
+    /// Records the end of an attempt that gave its slot back before it was over.
     pub(super) fn record_left(
         &mut self,
         now: Time,
@@ -69,8 +69,8 @@ impl GridResource {
         self.record(job, (left, now), outcome, done, out);
     }
 
-    /// Takes down the end of an attempt in whatever stage it is. `done` is what the
-    /// machine says of one that held a slot.
+    /// Records the end of an attempt in any stage. `done` is the machine's value for an attempt
+    /// that held a slot.
     fn end(
         &mut self,
         now: Time,
@@ -103,7 +103,7 @@ impl GridResource {
         self.record(job, (now, now), outcome, done, out);
     }
 
-    /// Nothing happens to a job by itself any more.
+    /// Stops all timers of a job.
     fn stop_timers(&mut self, job: JobId, out: &mut Outbox) {
         match self.replicas[&job].stage {
             Stage::Waiting => {
@@ -124,7 +124,7 @@ impl GridResource {
         }
     }
 
-    /// What a job was to start from comes from a resource that has failed.
+    /// The data from which a job should start are at a resource that has failed.
     pub(super) fn on_stranded(&mut self, now: Time, number: u32, out: &mut Outbox) {
         let Some((job, _)) = self.transfers.remove(&number) else { return };
         let done = self.machine.release(now, job);
@@ -159,7 +159,7 @@ impl GridResource {
         }
     }
 
-    /// Keeps what a job had done that died here.
+    /// Keeps the progress of a job that died here.
     fn bury(&mut self, job: JobId, done: Work) {
         if self.rules.asks_progress {
             self.dead.insert(job, done);

@@ -1,4 +1,4 @@
-//! The load by others, who compute on a resource outside the grid.
+//! The load by users outside the grid, who compute on a resource, too.
 
 use haggle_model::random::Stream;
 use haggle_model::work::Speed;
@@ -10,13 +10,13 @@ use super::GridResource;
 use crate::Outbox;
 use crate::protocol::GridTimer;
 
-/// How the load by others varies (Chtepen 2011, section 5.6.1): every period it is
-/// set to its initial value, more or less a drawn part of that.
+/// Variation of the load by others (Chtepen 2011, section 5.6.1). Every period it is set to its
+/// initial value, plus or minus a drawn part of that.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BackgroundLoad {
-    /// What it is at first.
+    /// The load at first.
     pub initial: Speed,
-    /// How often it changes; `None` = never.
+    /// Time between changes; `None` = it never changes.
     pub period: Option<Span>,
     /// The smallest and largest change, parts of the initial load.
     pub change: (f64, f64),
@@ -38,11 +38,11 @@ pub(super) struct Load {
     stream: Stream,
 }
 
-/// The largest part of a resource that others can take.
+/// The largest part of a resource that the load by others can take.
 const MOST: f64 = 0.95;
 
 impl GridResource {
-    /// The same resource with others computing on it.
+    /// The same resource with load by others.
     pub fn with_load(mut self, law: BackgroundLoad, stream: Stream) -> GridResource {
         let capacity = self.machine.avail();
         self.machine.set_background(Time::ZERO, law.initial);
@@ -55,7 +55,7 @@ impl GridResource {
         self.id
     }
 
-    /// What the load by others leaves of its speed.
+    /// The part of its speed that the load by others leaves.
     pub fn avail(&self) -> Speed {
         self.machine.avail()
     }

@@ -1,13 +1,13 @@
 //! Many checkpoints at once.
 //!
-//! A job whose rule does not change its mind goes round and round for hours: it computes for
-//! an interval, stops to write, and sends the checkpoint away while it computes on. All of that
-//! is counted in whole microseconds and whole parts of work, so a thousand rounds are exactly a
-//! thousand times one round, and are passed over in one step.
+//! A job with a constant interval does the same round for hours: it computes for an interval, stops
+//! to write, and sends the checkpoint while it computes on. All of that is counted in whole
+//! microseconds and whole parts of work. So a thousand rounds are exactly a thousand times one
+//! round, and are passed over in one step.
 //!
-//! Only the transfers of several jobs meet, on the links of their resource. So what is passed
-//! over ends with a gap in which no transfer is under way for sure, and at least one round of
-//! every job is left to go step by step: it leaves behind what is to be seen afterwards.
+//! Only transfers of several jobs can meet, on the links of their resource. So the passed time ends
+//! with a gap in which no transfer can be under way. At least one round of every job is left to go
+//! step by step, because its checkpoint is recorded.
 //!
 //! ```text
 //!          passed over            | gap |  step by step
@@ -22,17 +22,17 @@ use haggle_scheduling::grid::execution;
 use super::{Checkpoints, GridResource};
 use crate::protocol::GridTimer;
 
-/// How many times a gap between transfers is looked for.
+/// Number of attempts to find a gap between transfers.
 const GAPS_TRIED: usize = 32;
 
-/// A job that goes round and round.
+/// A job that repeats the same round.
 #[derive(Clone, Copy, Debug)]
 struct Rounds {
     job: JobId,
-    /// When the timer for its next checkpoint runs out.
+    /// Time at which the timer for its next checkpoint runs out.
     due: Time,
     routine: Routine,
-    /// C: for how long it stops to write; nothing where checkpoints are omitted.
+    /// C: time for which it stops to write; zero if checkpoints are omitted.
     pause: Span,
     /// Rounds to be passed over.
     passed: i64,
@@ -44,7 +44,7 @@ impl Rounds {
         self.pause + self.routine.interval
     }
 
-    /// When the checkpoint of the first round has been written and its transfer begins.
+    /// Time at which the checkpoint of the first round has been written and its transfer begins.
     fn first(&self) -> Time {
         self.due + self.pause
     }
@@ -56,28 +56,28 @@ impl Rounds {
         (rounds >= 0).then(|| self.first() + self.length() * rounds)
     }
 
-    /// How many transfers begin before `end`.
+    /// Number of transfers that begin before `end`.
     fn before(&self, end: Time) -> i64 {
         let last = self.last_before(end).map(|last| last - self.first());
         last.map_or(0, |span| span.as_micros() / self.length().as_micros() + 1)
     }
 
-    /// When the timer runs out after what is passed over.
+    /// Time at which the timer runs out after the passed rounds.
     fn next_due(&self) -> Time {
         self.due + self.length() * self.passed
     }
 }
 
 impl GridResource {
-    /// Passes over checkpoints of which nothing will be left to see, if there is nothing but
-    /// routine before `last`, at which no job will have ended.
+    /// Passes over checkpoints that leave no trace, if there is only routine before `last`. No job
+    /// ends before that.
     pub(super) fn skip_routine(&mut self, last: Time) {
         let Some(checkpoints) = self.rules.checkpoints.filter(|_| !self.rules.records_all) else {
             return;
         };
         let Some(interval) = checkpoints.rule.constant_interval() else { return };
         let Some(alone) = self.alone.as_ref().filter(|_| self.transfers.is_empty()) else { return };
-        // Too little time for anything to be passed over.
+        // There is too little time to pass over anything.
         if alone.next_due().is_none_or(|next| next + interval * 2 > last) {
             return;
         }
@@ -88,14 +88,14 @@ impl GridResource {
         }
     }
 
-    /// What jobs do, if that is all there is to do.
+    /// The rounds of all jobs, if there is nothing else to do.
     fn rounds(&self, checkpoints: &Checkpoints) -> Option<Vec<Rounds>> {
         let rounds = |(due, timer)| {
             let GridTimer::CheckpointDue { job } = timer else { return None };
             let replica = &self.replicas[&job];
             let whole = execution(replica.length, self.machine.avail(), self.machine.sharers());
             let routine = checkpoints.rule.routine(due, self.history.last_failure(), whole)?;
-            // When the first one arrives is taken down.
+            // The arrival of the first checkpoint is recorded.
             if routine.writes && replica.kept.is_none() {
                 return None;
             }
@@ -106,7 +106,7 @@ impl GridResource {
         self.alone.as_ref()?.timers().map(rounds).collect()
     }
 
-    /// Chooses what is to be passed over of what happens before `last`. Says whether anything is.
+    /// Chooses how many rounds before `last` are passed over; false if none is.
     fn choose(&self, all: &mut [Rounds], last: Time) -> bool {
         let omitted = |it: &Rounds| if it.routine.writes { 0 } else { it.before(last) };
         all.iter_mut().for_each(|it| it.passed = omitted(it));
@@ -122,8 +122,8 @@ impl GridResource {
         all.iter().any(|it| it.passed > 0) && all.iter().all(countable)
     }
 
-    /// The end of a time without transfers, so that every job has another one that arrives
-    /// after that and before `last`.
+    /// The end of a time without transfers. Every job has another transfer that arrives after that
+    /// and before `last`.
     fn gap(&self, all: &[Rounds], last: Time) -> Option<Time> {
         let alone = self.alone.as_ref()?;
         let writing = || all.iter().filter(|it| it.routine.writes);
@@ -151,7 +151,7 @@ impl GridResource {
         else {
             return;
         };
-        // To stop as often and as long as this is to stop once for the sum.
+        // Many short stops have the same sum as one long stop.
         let mut pauses: Vec<(Span, JobId)> = Vec::new();
         let written = all.iter().filter(|it| it.routine.writes && it.passed > 0);
         pauses.extend(written.map(|it| (it.pause * it.passed, it.job)));

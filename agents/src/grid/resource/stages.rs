@@ -1,4 +1,4 @@
-//! A job on its way: its data, its computing, its output.
+//! The stages of a job at a resource: its data, its computing, its output.
 
 use haggle_model::AttemptOutcome;
 use haggle_model::grid::KeptCheckpoint;
@@ -36,7 +36,7 @@ impl GridResource {
         out.send(self.rules.home.network, DataMessage::Transfer(transfer));
     }
 
-    /// What is under way for a job is not needed any more.
+    /// Aborts the transfers of a job.
     pub(super) fn abort_transfers(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let network = self.rules.home.network;
         self.transfers.retain(|&number, &(other, _)| {
@@ -135,7 +135,7 @@ impl GridResource {
     }
 
     pub(super) fn on_transferred(&mut self, now: Time, number: u32, out: &mut Outbox) {
-        // Of what was aborted in the same instant the arrival does not matter.
+        // The arrival of a transfer that was aborted in the same instant is ignored.
         let Some((job, purpose)) = self.transfers.remove(&number) else { return };
         let Some(replica) = self.replicas.get_mut(&job) else { return };
         let (data, moved) = (replica.data, &mut replica.moved);
@@ -189,7 +189,8 @@ impl GridResource {
         replica.available += 1;
         replica.kept = replica.kept.or(Some(KeptCheckpoint { since: now, bytes }));
         let saved = Saved { job, number: replica.number, done: checkpoint.done, at: now, bytes };
-        // One that was overtaken before anybody heard of it is no start for another attempt.
+        // A checkpoint that was overtaken before it was reported is never the start of another
+        // attempt.
         let newest = replica.untold.is_none_or(|(_, it)| it.done <= saved.done);
         let overtaken = match newest {
             true => replica.untold.replace((place, saved)).map(|(place, _)| place),
@@ -205,7 +206,7 @@ impl GridResource {
         }
     }
 
-    /// Tells of the newest checkpoint of a job that can be used.
+    /// Reports the newest usable checkpoint of a job.
     pub(super) fn tell(&mut self, job: JobId, out: &mut Outbox) {
         let replica = self.replicas.get_mut(&job).expect("the caller has it");
         if let Some((_, saved)) = replica.untold.take() {
@@ -213,7 +214,7 @@ impl GridResource {
         }
     }
 
-    /// A job for which a slot is kept is ready where it comes from.
+    /// A job for which a slot is kept is ready at the resource from which it comes.
     pub(super) fn on_moved(&mut self, now: Time, moved: &Moved, out: &mut Outbox) {
         let Moved { job, number, done, from } = *moved;
         let Some(sender) = self.rules.seats.number(from) else { return };
@@ -225,7 +226,7 @@ impl GridResource {
         replica.stage = Stage::Waiting;
         (replica.from, replica.parent) = (done, Some(number));
         let (length, data) = (replica.length, replica.data);
-        // It is now known what is left to do.
+        // The remaining work is known now, so the slot is reserved anew.
         self.machine.release(now, job);
         let reserved = self.machine.reserve(now, job, length, done, data.share);
         assert_eq!(reserved, Ok(()), "the slot was just given back");
