@@ -1,4 +1,4 @@
-//! Acceptors of Paxos commit: they remember votes and decisions for metaschedulers that may crash
+//! Acceptors of Paxos commit: they store votes and decisions for metaschedulers that may crash
 //! (Gray and Lamport 2006).
 
 use std::collections::BTreeMap;
@@ -9,10 +9,10 @@ use crate::protocol::{Message, RunMessage, Timer, TransactionMessage};
 use crate::transaction::{Act, Acts, Transaction, Witnesses};
 use crate::{Actor, Outbox};
 
-/// Jobs of agreements that are remembered: those that are decided are soon asked about no more.
+/// Number of agreements whose jobs are kept. Decided agreements soon receive no more messages.
 const JOBS_KEPT: usize = 4096;
 
-/// Remembers votes and decisions for those who follow one protocol.
+/// Stores votes and decisions for the coordinators of one protocol.
 #[derive(Debug)]
 pub struct Acceptor {
     seat: Box<dyn Witnesses>,
@@ -21,7 +21,7 @@ pub struct Acceptor {
 }
 
 impl Acceptor {
-    /// One that has seen no vote.
+    /// An acceptor that has received no vote.
     pub fn new(me: ActorId, transaction: &Transaction) -> Acceptor {
         Acceptor { seat: transaction.witness(me), jobs: BTreeMap::new(), started: false }
     }

@@ -1,7 +1,8 @@
-//! The network that carries data: an actor that is asked to move them and says
-//! when they have arrived. A grid has one, and so have providers between which tasks share links.
+//! The network that carries data: an actor that moves data on request, and reports their arrival. A
+//! grid has one, and so have providers between which tasks share links.
 //!
-//! It stands for the network itself: it is beside everybody, so what is said to it and by it takes no time.
+//! It stands for the network itself, which is beside every actor. So messages to it and from it
+//! take no time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,7 +43,7 @@ impl Routes {
         }
     }
 
-    /// Nothing under way yet over their links.
+    /// Flows over their links, none yet.
     fn flows(&self, sharing: LinkSharing) -> Flows {
         match self {
             Routes::Constant(_) => Flows::unshared(),
@@ -51,8 +52,8 @@ impl Routes {
         }
     }
 
-    /// What data between a resource and services flow over, if they share no link with
-    /// those of other resources: flows of its own, and the paths.
+    /// Own flows and paths for the data between a resource and services, if these share no link
+    /// with data of other resources.
     pub(crate) fn private(
         &self,
         resource: usize,
@@ -74,7 +75,7 @@ impl Routes {
     }
 }
 
-/// How busy the links are at some instant.
+/// The load of the links at some instant.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Traffic {
     routes: Routes,
@@ -82,13 +83,13 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// How long `bytes` would take, if nothing else started or ended (equation 5.2).
+    /// Time of a transfer of `bytes`, if no other transfer started or ended (equation 5.2).
     pub fn predicted(&self, from: Node, to: Node, bytes: u64) -> Span {
         self.flows.predicted(&self.routes.path(from, to), bytes)
     }
 }
 
-/// Two pictures are the same if as much is under way; for tests that compare messages.
+/// Two pictures are equal if they have equally many flows; for tests that compare messages.
 impl PartialEq for Traffic {
     fn eq(&self, other: &Traffic) -> bool {
         self.flows.len() == other.flows.len()
@@ -104,24 +105,24 @@ pub struct DataNetwork {
     flow_of: BTreeMap<(ActorId, u32), FlowId>,
 }
 
-/// Who asked for a transfer, and between which nodes.
+/// The sender of a request for a transfer, and the nodes at its ends.
 #[derive(Clone, Copy, Debug)]
 struct Order {
     owner: ActorId,
     number: u32,
     ends: [Node; 2],
-    /// Whether it is a checkpoint, for which a machine waits.
+    /// True if it is a checkpoint for which a machine waits.
     is_checkpoint: bool,
 }
 
 impl DataNetwork {
-    /// Nothing is under way.
+    /// A network without transfers.
     pub fn new(routes: Routes, sharing: LinkSharing) -> DataNetwork {
         let flows = routes.flows(sharing);
         DataNetwork { routes, flows, under_way: BTreeMap::new(), flow_of: BTreeMap::new() }
     }
 
-    /// Begins to move data, unless there is no such way, or they are on it already.
+    /// Starts a transfer. Refuses it if its nodes are not connected, or its number is in use.
     fn start(
         &mut self,
         now: Time,
@@ -148,7 +149,8 @@ impl DataNetwork {
         Some(order)
     }
 
-    /// Ends what others have on their way from or to a node; who fails ends its own transfers.
+    /// Aborts the transfers of other actors from or to a failed node. The failed actor aborts its
+    /// own transfers.
     fn on_node_failed(&mut self, now: Time, failed: ActorId, node: Node, out: &mut Outbox) {
         let hit = |(flow, order): (&FlowId, &Order)| {
             (order.ends.contains(&node) && order.owner != failed).then_some(*flow)
@@ -161,7 +163,7 @@ impl DataNetwork {
         }
     }
 
-    /// Tells of what has arrived, and sees to it that it wakes up for what comes next.
+    /// Reports data that have arrived, and sets the timer for the next event.
     fn settle(&mut self, now: Time, out: &mut Outbox) {
         for completion in self.flows.advance(now) {
             let Some(order) = self.under_way.remove(&completion.flow) else { continue };

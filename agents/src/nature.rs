@@ -1,25 +1,26 @@
-//! Nature: makes processors fail and gives them back.
+//! Nature: makes processors fail and restores them.
 
 use haggle_model::{ActorId, ProcessorSet, Time};
 
 use crate::protocol::{Message, ResourceMessage, RunMessage, Timer};
 use crate::{Actor, Outbox};
 
-/// Tells the owners of resources when something of theirs fails and when it is back.
+/// Notifies the owners of resources of failures and repairs.
 ///
-/// What fails when is decided before the run, whatever happens in it: nature is
-/// told of each outage when it begins.
+/// All outages are decided before the run, so the run does not affect them. Nature receives a
+/// message at the beginning of each outage.
 #[derive(Debug)]
 pub struct Nature {
-    /// What fails as one, one after the other: whose it is, and which processors of theirs.
+    /// Owners of each resource with their processors that fail together, one resource after the
+    /// other.
     owned: Vec<(ActorId, ProcessorSet)>,
-    /// Where what belongs to each of them ends.
+    /// The end of each resource in `owned`.
     ends: Vec<u32>,
 }
 
 impl Nature {
-    /// Nature for these resources, each one or several owners and the processors of
-    /// theirs that fail together.
+    /// Nature for these resources. Each has one or several owners, with their processors that fail
+    /// together.
     pub fn new(resources: Vec<Vec<(ActorId, ProcessorSet)>>) -> Nature {
         let mut nature = Nature { owned: Vec::new(), ends: Vec::with_capacity(resources.len()) };
         for owners in resources {
@@ -29,7 +30,7 @@ impl Nature {
         nature
     }
 
-    /// Who owns what fails as one, and which processors of theirs.
+    /// The owners of a resource, with their processors that fail together.
     fn owners(&self, resource: u32) -> &[(ActorId, ProcessorSet)] {
         let start = resource.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
         &self.owned[start as usize..self.ends[resource as usize] as usize]
@@ -60,7 +61,7 @@ impl Actor for Nature {
                 self.on_outage(resource, restore, out);
             }
             Message::Wake(Timer::RestoreDue { resource }) => self.on_restore_due(resource, out),
-            // It holds nobody's jobs.
+            // It has no jobs to record.
             Message::Run(RunMessage::RunOver) => {}
             _ => out.refuse(from),
         }

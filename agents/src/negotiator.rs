@@ -9,8 +9,8 @@
 //!            answers             agreement
 //! ```
 //!
-//! What it knows of providers is what their answers disclose (section 6.3 and
-//! 7.2 of Netto 2009; the three phases after Haji et al. 2005).
+//! It knows providers only by the facts that their answers disclose (section 6.3 and 7.2 of Netto
+//! 2009; the three phases after Haji et al. 2005).
 
 mod agreement;
 mod answers;
@@ -40,20 +40,20 @@ use crate::{Actor, Outbox};
 /// A bargaining metascheduler as a scenario describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NegotiatorConfig {
-    /// Its own address: agreements are known by it and a number.
+    /// Its own address: an agreement is identified by it and a number.
     pub me: ActorId,
-    /// How it composes offers.
+    /// Its policy of composition.
     pub policy: CompositionPolicy,
-    /// Variants of that.
+    /// Variants of the policy.
     pub options: CompositionOptions,
     /// The providers it calls.
     pub providers: Vec<ActorId>,
-    /// Whether it tells providers when whole bags are expected to be done, so
-    /// that they can reschedule in step.
+    /// True if it notifies providers of the expected completions of whole bags, so that they can
+    /// reschedule in step.
     pub coordinated: bool,
-    /// Times a bag is composed before it goes to one provider as it is.
+    /// Number of compositions of a bag, before the whole bag goes to one provider.
     pub rounds: u32,
-    /// How long it waits for offers; without it, until all are in.
+    /// Longest wait for offers; `None` = until all have arrived.
     pub offers_wait: Option<Span>,
 }
 
@@ -65,11 +65,11 @@ pub struct Negotiator {
     desk: Desk<Stage>,
     queue: Queue,
     coordinator: Coordinator<Bags>,
-    /// By the providers' places in its list.
+    /// By the providers' positions in its list.
     table: BagTable,
 }
 
-/// How far a bag has come.
+/// Progress of a bag.
 #[derive(Debug)]
 enum Stage {
     /// Its turn has not come.
@@ -85,13 +85,13 @@ enum Stage {
 struct Bargain {
     turn: u64,
     answers: Vec<Answer>,
-    /// Whether it is composed without the answers that have not come.
+    /// True if it is composed without the answers that have not arrived.
     due: bool,
-    /// Times it was composed in vain.
+    /// Number of compositions without success.
     round: u32,
-    /// Times old offers were asked for anew.
+    /// Number of times that old offers were requested anew.
     refreshed: u32,
-    /// What providers are asked to hold; `None` while offers are awaited.
+    /// Parts that providers are asked to hold; `None` while offers are awaited.
     preparing: Option<Preparing>,
 }
 
@@ -118,7 +118,7 @@ impl Entry<Stage> {
 }
 
 impl Negotiator {
-    /// A metascheduler that has seen no bag.
+    /// A metascheduler without bags.
     pub fn new(config: NegotiatorConfig) -> Negotiator {
         let places = config.providers.iter().enumerate().map(|(place, &id)| (id, place)).collect();
         Negotiator {
@@ -138,14 +138,14 @@ impl Negotiator {
     fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
         let is_here = self.desk.withdraw_unless_agreed(from, job, out);
         let waits = |entry: &Entry<Stage>| matches!(entry.stage, Stage::Backlog);
-        // Offers for one that is open are on their way: it is dropped when they are in.
+        // Offers for an open bag are on their way: it is dropped when they have arrived.
         if is_here && self.desk.get(job).is_some_and(waits) {
             self.desk.cancel(now, job, out);
         }
     }
 }
 
-/// What each protocol asks of a metascheduler that bargains; false if it does not expect that.
+/// The handlers of each protocol; they return false for a message that is not expected.
 impl Negotiator {
     fn on_bargain(
         &mut self,
@@ -218,7 +218,7 @@ impl Actor for Negotiator {
                 self.desk.run_over(now, out);
                 true
             }
-            // What it knows it knows again.
+            // Its state survives a crash.
             Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
             _ => false,
         };

@@ -1,5 +1,5 @@
-//! How much longer a rigid job takes at several providers than at one: drawn for each job by its lot, so
-//! that other jobs change nothing.
+//! Overheads: percentages by which rigid jobs take longer on several providers than on one. They
+//! are drawn for each job by its lot, so that other jobs do not affect them.
 
 use haggle_model::Job;
 use haggle_model::workload::law::{Law, Sampler};
@@ -14,15 +14,15 @@ pub(crate) struct Overheads {
 }
 
 impl Overheads {
-    /// Percent drawn from `law`, none more than `most`.
+    /// Percentages drawn from `law`, at most `most`.
     ///
     /// # Panics
-    /// If the law is none, which scenarios are checked for.
+    /// If the law cannot be drawn from. Scenarios are checked for that.
     pub(crate) fn new(law: &Law, most: u32, seed: u64) -> Overheads {
         Overheads { law: law.sampler().expect("a law that can be drawn from"), most, seed }
     }
 
-    /// By how many percent a job takes longer.
+    /// The percentage by which a job takes longer.
     pub(crate) fn of(&self, job: &Job) -> u32 {
         let mut stream = job.lot.stream(self.seed, "overhead of co-allocation");
         let percent = self.law.sample(&mut stream).round();

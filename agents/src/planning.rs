@@ -8,8 +8,9 @@
 //!                  resource updates ────────────── Loads ───────────────────────┘
 //! ```
 //!
-//! A cluster plans with what its monitor has reported, and runs by what is there. The rescheduler knows
-//! what clusters tell it. Messages between these actors take no time, checkpoints do.
+//! A cluster plans with the loads that its monitor has reported, and runs with the present loads.
+//! The rescheduler knows clusters only by their messages. Messages between these actors take no
+//! time, but checkpoints do.
 
 pub mod cluster;
 pub mod errors;

@@ -1,4 +1,4 @@
-//! Everything that is said: a file a protocol, and [`Message`], the closed sum of them all.
+//! All messages: one file for each protocol, and [`Message`], the closed sum of them all.
 //!
 //! | protocol | between | about |
 //! |---|---|---|
@@ -19,31 +19,32 @@
 //! | [`checkpoint`] | resource, checkpoint server, dispatcher | checkpoints |
 //! | [`run`] | the world, everybody | what comes, and the end of the run |
 //!
-//! A message is stated in one place: what it holds, and behind an arrow what it is called, which
-//! job it is about, when in an instant it is delivered, and what it discloses about its sender
-//! (`said.rs`). A message that an actor does not expect it refuses
+//! A message is defined in one place: its fields, and behind an arrow its name in tables, the job
+//! it is about, the phase of its delivery, and the facts that it discloses about its sender
+//! (`said.rs`). An actor refuses a message that it does not expect
 //! ([`Outbox::refuse`](crate::Outbox::refuse)).
 //!
-//! # What travels
+//! # Serialization
 //!
-//! Every message can be written down and read again (serde), and a run over copies of all messages
-//! goes as the run itself. Reading checks the form only: whoever takes messages from strangers has
-//! to check what they say, as that processors and links exist. Three things will not travel live:
+//! Every message can be written and read again (serde), and a run over copies of all messages gives
+//! the same results. Reading checks the form only. A receiver of messages from strangers must check
+//! their contents, for example that processors and links exist. Three things will not travel live:
 //!
 //! - a run time, see [`HiddenRunTime`](haggle_model::job::HiddenRunTime): the program goes instead;
-//! - what the world and nature say ([`run`], [`resource`]) and timers, which are a machine's own;
+//! - messages of the run and of nature ([`run`], [`resource`]) and timers, which belong to one
+//!   machine;
 //! - an instant of the sender's clock where a microsecond decides. Holds are durations
-//!   ([`haggle_agreements`]). Deadlines, promises and planned times are dates of the calendar, by which
-//!   two clocks may differ a little. How long offers are good ([`bargain::Answer::valid`]) is still
-//!   said by two instants: from them the receiver knows how long the answer was under way.
+//!   ([`haggle_agreements`]). Deadlines, promises and planned times are calendar dates, by which two
+//!   clocks may differ a little. The validity of offers ([`bargain::Answer::valid`]) still has two
+//!   instants: from them the receiver computes how long the answer was under way.
 //!
-//! # What names tell
+//! # Identifiers
 //!
-//! A ticket is the number of a job. It needs no attempt: a job goes to each taker at most once, as
-//! its submitter keeps it and a provider starts again by itself what fails; rounds of agreements
-//! and attempts of a grid have numbers of their own. Nobody can tell from an agreement's number how
-//! many there were before, nor from an answer's how often a plan has changed. Numbers of jobs do
-//! count the jobs of a run; live, a user draws them.
+//! The ticket of a job is its number, without the number of an attempt: a job goes to each taker at
+//! most once, because its submitter keeps it and a provider itself starts lost jobs again. Rounds
+//! of agreements and attempts of a grid have numbers of their own. The number of an agreement does
+//! not disclose how many there were before, and the number of an answer does not disclose how often
+//! a plan has changed. Numbers of jobs do count the jobs of a run; live, a user draws them.
 
 pub mod agreement;
 pub mod bargain;
@@ -90,30 +91,30 @@ pub use submission::{Submission, SubmissionMessage};
 pub use timer::{GridTimer, Timer};
 pub use transaction::TransactionMessage;
 
-/// Takes down how many items of a kind somebody learns.
+/// Records how many items of a kind are disclosed.
 pub type Tell<'a> = dyn FnMut(DisclosedItem, u32) + 'a;
 
-/// Who talks to whom, as far as that decides what is disclosed.
+/// Sender and receiver of a message, as far as they decide what is disclosed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parties {
-    /// What the sender is.
+    /// Kind of the sender.
     pub from: ActorKind,
-    /// What the receiver is.
+    /// Kind of the receiver.
     pub to: ActorKind,
 }
 
 impl Parties {
-    /// Whether one of them is a user.
+    /// True if one of them is a user.
     fn with_user(self) -> bool {
         self.from == ActorKind::User || self.to == ActorKind::User
     }
 }
 
-/// Makes the sum of all protocols, so that a protocol is named in one place.
+/// Makes the sum of all protocols, so that each protocol is named in one place.
 macro_rules! messages {
     ($($(#[$doc:meta])* $protocol:ident($message:ty),)*) => {
         protocol! {
-            /// What one actor says to another, or to itself later.
+            /// A message from one actor to another, or to itself later.
             #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
             pub enum Message {
                 $($(#[$doc])* $protocol(message: $message) => message.said(),)*
@@ -129,7 +130,7 @@ macro_rules! messages {
 }
 
 messages! {
-    /// The world to an actor.
+    /// The driver of the run to an actor.
     Run(RunMessage),
     /// About a job as a whole.
     Submission(SubmissionMessage),
@@ -165,7 +166,7 @@ messages! {
     Wake(Timer),
 }
 
-// Messages are moved several times on their way; what is larger goes into a box.
+// Messages are moved several times on their way, so large contents go into a box.
 const _: () = assert!(size_of::<Message>() <= 40);
 
 impl Message {
@@ -174,33 +175,34 @@ impl Message {
         self.said().kind
     }
 
-    /// The job it is about, if it is about one.
+    /// The job it is about, if any.
     pub fn job(&self) -> Option<JobId> {
         self.said().job
     }
 
-    /// The job that what it discloses is about, if it is about one.
+    /// The job about which it discloses something, if any.
     #[inline]
     pub fn discloses_about(&self) -> Option<JobId> {
         self.said().discloses_about
     }
 
-    /// When in an instant it is delivered.
+    /// Phase of an instant in which it is delivered.
     pub fn phase(&self) -> Phase {
         self.said().phase
     }
 
-    /// Tells what its receiver learns of its sender.
+    /// Reports the facts about its sender that its receiver learns.
     #[inline]
     pub fn disclose(&self, between: Parties, tell: &mut Tell<'_>) {
         self.said().disclose(between, tell);
     }
 
-    /// Whether it would come again, whatever becomes of the jobs: what fails and comes back,
-    /// maintenance, and the rounds of a scheduler. When all jobs are over it need not come any more.
+    /// True if it would come again even without jobs: failures and repairs, maintenance, and the
+    /// rounds of a scheduler. After the end of all jobs it is not needed.
     #[inline]
     pub fn recurs(&self) -> bool {
-        // Asked of every message, so by its variants: `phase` has to look at every protocol.
+        // Called for every message, so it matches variants: `phase` would have to match in every
+        // protocol.
         let recurs = matches!(
             self,
             Message::Resource(_)
@@ -230,7 +232,7 @@ impl Message {
         recurs
     }
 
-    /// Whether it reaches an actor that is down: what happens on its machine, and the world.
+    /// True if it reaches an actor that is down: events on its machine, and messages of the run.
     pub fn reaches_who_is_down(&self) -> bool {
         match self {
             Message::Resource(_) => true,

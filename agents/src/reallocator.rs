@@ -1,9 +1,9 @@
-//! Reallocators: metaschedulers that let providers size moldable jobs, and move those that wait to
-//! where they would be done earlier.
+//! Reallocators: metaschedulers that let providers size moldable jobs, and move waiting jobs to
+//! providers that would complete them earlier.
 //!
-//! A job that comes is placed like one that was cancelled: by an event of its own. So all that a
-//! reallocator does is one event after the other ([`Event`]), each with one thing that it waits for,
-//! and what it knows of providers is what they answered in the event that goes on.
+//! A new job is placed by an event of its own, as a cancelled job is. So a reallocator carries out
+//! one event after the other ([`Event`]), each of which waits for one thing. It knows providers
+//! only by their answers within the present event.
 
 mod answers;
 mod jobs;
@@ -26,11 +26,11 @@ pub struct ReallocatorConfig {
     pub providers: Vec<ActorId>,
     /// How providers search for sizes.
     pub tuning: Tuning,
-    /// Whether a job keeps the processors that it was first submitted with.
+    /// True if a job keeps the number of processors with which it was first submitted.
     pub keeps_sizes: bool,
-    /// How often what waits is looked at, from the start of the run on, and how; `None` = never.
+    /// Period of reallocations, from the start of the run on, and their rule; `None` = never.
     pub reallocation: Option<(Span, Rule)>,
-    /// What it costs to move a job.
+    /// Cost of moving a job.
     pub cost: MoveCost,
 }
 
@@ -38,54 +38,54 @@ pub struct ReallocatorConfig {
 #[derive(Debug)]
 pub struct Reallocator {
     config: ReallocatorConfig,
-    /// Where each provider stands in the list.
+    /// Index of each provider in the list.
     places: BTreeMap<ActorId, usize>,
     desk: Desk<Stage>,
     data: DataPlaces,
-    /// The processors that jobs keep.
+    /// Numbers of processors that jobs keep.
     kept: BTreeMap<JobId, u32>,
-    /// Jobs to be placed after what goes on.
+    /// Jobs to be placed after the present activity.
     backlog: VecDeque<JobId>,
     doing: Doing,
-    /// Whether what waits is to be looked at when nothing else goes on.
+    /// True if a reallocation is due after the present activity.
     is_due: bool,
-    /// When that will be the case next.
+    /// Time of the next reallocation.
     next: Option<Time>,
-    /// When it last was.
+    /// Time of the last one.
     last: Time,
 }
 
-/// Where a job is.
+/// Place of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// In hand.
+    /// Here.
     Here,
-    /// On its way to this provider, or there.
+    /// Sent to this provider, which has not accepted it yet.
     Sent(ActorId),
     /// At a provider.
     Placed,
 }
 
-/// What goes on.
+/// Present activity.
 #[derive(Debug)]
 enum Doing {
     Nothing,
-    /// Providers say what waits: by provider.
+    /// Providers report waiting jobs: by provider.
     Listing(Vec<Option<Vec<Waiting>>>),
-    /// An event, and what it waits for.
+    /// An event, and the thing for which it waits.
     Event(Box<Event>, Waits),
 }
 
-/// What an event waits for.
+/// Things for which an event waits.
 #[derive(Debug)]
 enum Waits {
     /// Answers to these questions.
     Answers(BTreeSet<Question>),
-    /// Jobs that are to come back from these providers.
+    /// Jobs that must come back from these providers.
     Cancels(BTreeSet<usize>),
-    /// A job that is to come back from one provider and go to another.
+    /// A job that must come back from one provider, to go to another.
     Return { job: JobId, from: usize, to: usize },
-    /// A provider's word on a job.
+    /// The answer of a provider to a submission.
     Acceptance { job: JobId, from: Option<usize> },
 }
 
@@ -113,7 +113,7 @@ impl Reallocator {
         }
     }
 
-    /// Goes on as far as nothing is waited for.
+    /// Goes on as long as it need not wait.
     fn go_on(&mut self, now: Time, out: &mut Outbox) {
         loop {
             self.doing = match std::mem::replace(&mut self.doing, Doing::Nothing) {
@@ -142,7 +142,7 @@ impl Reallocator {
         self.set_timer(now, out);
     }
 
-    /// The next thing to do, if there is one.
+    /// The next activity, if there is one.
     fn take_up(&mut self, out: &mut Outbox) -> Option<Doing> {
         let providers = &self.config.providers;
         if std::mem::take(&mut self.is_due) {
@@ -156,7 +156,7 @@ impl Reallocator {
         Some(Doing::Event(Box::new(event), Waits::nothing()))
     }
 
-    /// All providers have said what waits.
+    /// All providers have reported their waiting jobs.
     fn begin(&mut self, now: Time, said: Vec<Option<Vec<Waiting>>>, out: &mut Outbox) -> Doing {
         let Some((_, rule)) = self.config.reallocation else { return Doing::Nothing };
         self.data.keep(|job| self.desk.get(job).is_some());
@@ -177,7 +177,7 @@ impl Reallocator {
         Doing::Event(Box::new(event), Waits::Cancels(open))
     }
 
-    /// All questions have been answered: there are more, or something is to be done.
+    /// All questions have been answered: there are more, or the event decides.
     fn decide(&mut self, now: Time, mut event: Box<Event>, out: &mut Outbox) -> Doing {
         let questions = event.questions();
         if !questions.is_empty() {
@@ -212,7 +212,7 @@ impl Reallocator {
         Doing::Event(event, waits)
     }
 
-    /// Asks a provider; false if the job is over, so that nothing remains to be known of it.
+    /// Asks a provider; false if the job is over, so that nothing must be asked.
     fn ask(&self, now: Time, question: Question, event: &mut Event, out: &mut Outbox) -> bool {
         match question {
             Question::Estimate { job, cluster } => {
@@ -237,13 +237,13 @@ impl Reallocator {
         self.config.keeps_sizes && self.config.reallocation.is_some()
     }
 
-    /// How providers are to come to a job's size.
+    /// Rule by which providers choose the size of a job.
     fn sizes(&self, job: JobId) -> Sizes {
         let searched = Sizes::Searched(self.config.tuning);
         self.kept.get(&job).map_or(searched, |&processors| Sizes::Kept(processors))
     }
 
-    /// Submits a job that is in hand, unless its user wants it back.
+    /// Submits a job that is here, unless its user has withdrawn it.
     fn place(
         &mut self,
         now: Time,
@@ -276,7 +276,7 @@ impl Reallocator {
         }
     }
 
-    /// The timer is set as long as there are jobs, to the next multiple of the period.
+    /// Sets the timer to the next multiple of the period, as long as there are jobs.
     fn set_timer(&mut self, now: Time, out: &mut Outbox) {
         let Some((period, _)) = self.config.reallocation else { return };
         match (self.desk.is_empty(), self.next) {
@@ -293,7 +293,7 @@ impl Reallocator {
         }
     }
 
-    /// It is time to look at what waits. If that goes on since last time, it is left out.
+    /// A reallocation is due. It is skipped if the last one still goes on.
     fn on_timer(&mut self, now: Time) {
         (self.next, self.last) = (None, now);
         self.is_due = match &self.doing {
@@ -315,9 +315,9 @@ impl Actor for Reallocator {
                 self.on_timer(now);
                 true
             }
-            // Its jobs are on their users' desks, too.
+            // The users record its jobs, which are on their desks, too.
             Message::Run(RunMessage::RunOver) => return,
-            // What it knows it knows again.
+            // Its state survives a crash.
             Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
             _ => false,
         };

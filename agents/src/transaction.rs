@@ -1,5 +1,5 @@
-//! Transactions on the parts of jobs: any protocol of [`haggle_agreements`], with its parameters, and
-//! what drives its machines inside an actor.
+//! Transactions on the parts of jobs: any protocol of [`haggle_agreements`] with its parameters,
+//! and the driver of its machines inside an actor.
 //!
 //! ```text
 //!   actor ── open, hear, wake, ready, ... ──▶ Seat ──▶ machine
@@ -7,9 +7,8 @@
 //!     └──────── Act: send this, tell that ──────┘ records and timers stay here
 //! ```
 //!
-//! The owner of a machine carries out its acts in their order; what it does may lead to more, which
-//! come after those that are there. When it crashes, a machine is lost; it starts again from its
-//! records.
+//! The owner of a machine carries out its acts in order. An act may lead to more acts, which are
+//! appended. A crash of the owner loses the machine; it starts again from its records.
 
 mod seat;
 
@@ -35,9 +34,9 @@ pub use seat::{Act, Acts, Coordinates, Drives, Participates, Seat, Witnesses};
 pub enum Transaction {
     /// All hold, then all commit.
     TwoPhase(Rules),
-    /// All book, or what is booked is deleted.
+    /// All book, or the booked ones are deleted.
     OnePhase(OnePhaseRules),
-    /// Two phases whose answers are fetched.
+    /// Two phases; the coordinator polls for answers.
     Polling(PollingRules),
     /// Acceptors decide in place of the coordinator.
     Paxos(PaxosRules),
@@ -45,15 +44,15 @@ pub enum Transaction {
     Negotiation(NegotiationRules),
     /// Processors are claimed one by one.
     Claiming(ClaimingRules),
-    /// Locks are asked for in an order.
+    /// Locks are requested in an order.
     Ordered(OrderedRules),
-    /// Who is interested is told of changes.
+    /// Providers notify interested coordinators of changes.
     Probing(ProbingRules),
     /// Claims wait until all have room.
     Watch(WatchRules),
 }
 
-/// Does the same with the type of any protocol and its rules.
+/// Evaluates the same expression with the type of any protocol and its rules.
 macro_rules! with {
     ($transaction:expr, $P:ident, $rules:ident => $do:expr) => {
         match $transaction {
@@ -98,44 +97,44 @@ macro_rules! with {
 }
 
 impl Transaction {
-    /// What it promises.
+    /// Its guarantees.
     pub fn traits(&self) -> Traits {
         with!(self, P, _rules => P::TRAITS)
     }
 
-    /// The machine of who asks, which has yet to be started.
+    /// The machine of a coordinator, which must be started.
     pub fn coordinator(&self, me: ActorId) -> Box<dyn Coordinates> {
         with!(self, P, rules => {
             Box::new(Seat::<P, <P as Protocol>::Coordinator>::new(me, rules))
         })
     }
 
-    /// The machine of who holds, which has yet to be started.
+    /// The machine of a participant, which must be started.
     pub fn participant(&self, me: ActorId) -> Box<dyn Participates> {
         with!(self, P, rules => {
             Box::new(Seat::<P, <P as Protocol>::Participant>::new(me, rules))
         })
     }
 
-    /// The machine of who remembers decisions for others, which has yet to be started.
+    /// The machine of an acceptor, which must be started.
     pub fn witness(&self, me: ActorId) -> Box<dyn Witnesses> {
         with!(self, P, rules => {
             Box::new(Seat::<P, <P as Protocol>::Witness>::new(me, rules))
         })
     }
 
-    /// Whether parts are asked for now, and not from a start on that all know.
+    /// True if parts are requested for now, and not for a start that all know.
     pub fn is_immediate(&self) -> bool {
         matches!(self, Transaction::Claiming(_) | Transaction::Ordered(_) | Transaction::Watch(_))
     }
 
-    /// Whether a try goes on where somebody has no room, and may have some later.
+    /// True if a try goes on although a provider has no room now, but may have some later.
     pub fn awaits_room(&self) -> bool {
         self.is_immediate() || matches!(self, Transaction::Probing(_))
     }
 
-    /// Whether somebody who holds a part may have to hold it until a coordinator is back, however
-    /// long that takes.
+    /// True if a participant may have to hold a part until a coordinator is back, however long that
+    /// takes.
     pub fn may_block(&self) -> bool {
         match self {
             Transaction::TwoPhase(rules) => rules.in_doubt != InDoubt::Release,
@@ -148,7 +147,7 @@ impl Transaction {
         }
     }
 
-    /// Time between repetitions of what is not answered; `None` = no message is ever lost.
+    /// Time between repetitions of messages without answer; `None` = no message is ever lost.
     pub fn retry(&self) -> Option<Span> {
         match self {
             Transaction::TwoPhase(rules) => rules.retry,
@@ -163,22 +162,22 @@ impl Transaction {
         }
     }
 
-    /// How long it takes until all know that they may begin, where messages take so long at most and
-    /// everybody has room: nothing is asked for before that. Polls, and rounds of negotiation, are
-    /// taken to be one.
+    /// Time until all know that they may begin, if messages take at most `latency_max` and every
+    /// provider has room: no earlier start is requested. One poll and one round of negotiation are
+    /// assumed.
     pub fn lead(&self, latency_max: Span, parts: usize) -> Span {
         let times = |count: i64| Span::from_micros(latency_max.as_micros().saturating_mul(count));
         match self {
-            // Asked, answered, told.
+            // Request, answer, decision.
             Transaction::TwoPhase(_) => times(3),
-            // Asked one after the other, refused, taken back before anything begins.
+            // Requests one after the other, a refusal, and all taken back before anything begins.
             Transaction::OnePhase(rules) if rules.sequential => times(2 * parts as i64 + 1),
             Transaction::OnePhase(_) | Transaction::Negotiation(_) => times(3),
-            // Asked, accepted, polled, answered, told.
+            // Request, acknowledgement, poll, answer, decision.
             Transaction::Polling(rules) => times(5) + rules.interval,
             // To the leader, to all, to the acceptors, to the leader, to all.
             Transaction::Paxos(_) => times(5),
-            // Told of room, asked, answered, told.
+            // Notice of room, request, answer, decision.
             Transaction::Probing(_) => times(5),
             Transaction::Claiming(_) | Transaction::Ordered(_) | Transaction::Watch(_) => {
                 Span::ZERO

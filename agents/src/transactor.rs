@@ -1,5 +1,5 @@
-//! Metaschedulers that get parts of a rigid job from several providers by a protocol which the
-//! scenario chooses.
+//! Metaschedulers that get parts of a rigid job from several providers, by a protocol of the
+//! scenario's choice.
 //!
 //! ```text
 //!               opened             all agree                 all parts are over
@@ -8,8 +8,8 @@
 //!             └──────────┘ after a while, if it may be tried again
 //! ```
 //!
-//! It knows of its providers that they are there: each gets an equal part of a job, and says itself
-//! whether it has room. Jobs are tried side by side.
+//! It knows only the addresses of its providers: each gets an equal part of a job, and decides
+//! itself whether it has room. Jobs are tried side by side.
 
 mod placed;
 
@@ -38,27 +38,28 @@ use crate::{Actor, Outbox};
 /// A metascheduler of that kind as a scenario describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransactorConfig {
-    /// Its own address: agreements are known by it and a number.
+    /// Its own address: an agreement is identified by it and a number.
     pub me: ActorId,
     /// The providers among which jobs are divided.
     pub providers: Vec<ActorId>,
     /// The protocol.
     pub transaction: Transaction,
-    /// How far behind the first possible start a start may be, where the protocol looks for one.
+    /// Longest delay of a start behind the first possible one, if the protocol searches for a
+    /// start.
     pub window: Span,
-    /// Up to which priority key jobs are urgent; `None` = none is.
+    /// Largest priority key of urgent jobs; `None` = no job is urgent.
     pub urgent: Option<i64>,
-    /// How often a job is tried before it is given back.
+    /// Number of tries of a job before it is given back.
     pub trials: u32,
-    /// What lies between two tries.
+    /// Rule for the time between two tries.
     pub back_off: BackOff,
-    /// By how many percent a job takes longer on several providers than on one.
+    /// Law of the percentage by which a job takes longer on several providers than on one.
     pub overhead: Law,
-    /// No job takes longer than by so many percent.
+    /// Limit of that percentage.
     pub overhead_max: u32,
-    /// How long a message between it and a provider takes at most.
+    /// Longest time of a message between it and a provider.
     pub latency_max: Span,
-    /// From which overheads are drawn, for each job by its lot.
+    /// Seed of overheads, which are drawn for each job by its lot.
     pub seed: u64,
 }
 
@@ -73,23 +74,23 @@ pub struct Transactor {
     seat: Box<dyn Coordinates>,
     /// Jobs by the agreements in which they are tried or placed.
     jobs: BTreeMap<u64, JobId>,
-    /// Agreements that were open when it crashed, as long as nothing is known of them.
+    /// Agreements that were open when it crashed, as long as their outcome is unknown.
     in_doubt: BTreeSet<u64>,
-    /// Who is first to get what is left over when a job is divided.
+    /// The first provider that gets a remaining processor when a job is divided.
     first: usize,
     started: bool,
 }
 
-/// How far a job has come.
+/// Progress of a job.
 #[derive(Debug)]
 struct Stage {
-    /// By how many percent it takes longer on several providers.
+    /// Percentage by which it takes longer on several providers.
     overhead: u32,
-    /// Who is first to get what is left over.
+    /// The first provider that gets a remaining processor.
     first: usize,
-    /// Times it was tried.
+    /// Number of tries.
     tries: u32,
-    /// Somebody has fewer processors than its part needs.
+    /// True if a provider has fewer processors than its part needs.
     too_wide: bool,
     place: Option<Placed>,
 }
@@ -98,7 +99,7 @@ impl Transactor {
     /// A metascheduler that has seen no job, and draws from `stream`.
     ///
     /// # Panics
-    /// If the law of overheads is none, which scenarios are checked for.
+    /// If the law of overheads cannot be drawn from. Scenarios are checked for that.
     pub fn new(config: TransactorConfig, stream: Stream) -> Transactor {
         Transactor {
             overheads: Overheads::new(&config.overhead, config.overhead_max, config.seed),
@@ -107,7 +108,7 @@ impl Transactor {
             seat: config.transaction.coordinator(config.me),
             jobs: BTreeMap::new(),
             in_doubt: BTreeSet::new(),
-            // Not all begin with the same provider.
+            // Metaschedulers begin with different providers.
             first: config.me.index() % config.providers.len().max(1),
             started: false,
             config,
@@ -137,7 +138,7 @@ impl Transactor {
         true
     }
 
-    /// Asks for all parts of a job.
+    /// Requests all parts of a job.
     fn try_once(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let Some(entry) = self.desk.get_mut(job).filter(|entry| entry.stage.place.is_none()) else {
             return;
@@ -177,7 +178,7 @@ impl Transactor {
         out.observe(Observation::Agreement { id, job, event });
     }
 
-    /// Carries out what the machine wants, most likely for a job.
+    /// Carries out the acts of the machine, most likely for this job.
     fn carry_out(
         &mut self,
         now: Time,
@@ -221,7 +222,7 @@ impl Transactor {
         }
     }
 
-    /// A try has failed: the job is tried again after a while, or given back.
+    /// A try has failed: the job is tried again after a while, or refused.
     fn on_failed(&mut self, now: Time, number: u64, event: AgreementEvent, out: &mut Outbox) {
         let Some(job) = self.jobs.remove(&number) else { return };
         self.observe(number, job, event, out);
@@ -240,8 +241,8 @@ impl Transactor {
         }
     }
 
-    /// A provider could never hold its part. All tries divide a job alike, so that this one is the last.
-    /// The news may be late, and the job over.
+    /// A provider could never hold its part. All tries divide a job alike, so this try is the last.
+    /// The message may arrive after the end of the job.
     fn on_too_wide(&mut self, now: Time, job: JobId, out: &mut Outbox) -> bool {
         let Some(entry) = self.desk.get_mut(job) else { return true };
         let place = entry.stage.place.as_ref();
@@ -254,7 +255,7 @@ impl Transactor {
                 out.stop(Timer::TryAgain { job });
                 self.desk.refuse(job, Refusal::TooWide, out);
             }
-            // Other protocols fail as soon as somebody has no room.
+            // Other protocols fail by themselves as soon as a provider has no room.
             Some(number) if self.config.transaction.awaits_room() => {
                 let mut acts = Acts::new();
                 self.seat.close(now, number, &mut acts);
@@ -265,7 +266,7 @@ impl Transactor {
         true
     }
 
-    /// What was open when it crashed, and has come to an end since without a word, has failed.
+    /// An agreement that was open at a crash and has ended since without a verdict has failed.
     fn look_at_doubts(&mut self, now: Time, out: &mut Outbox) {
         let over = |number: &u64| !self.seat.is_open(*number);
         let over: Vec<u64> = self.in_doubt.iter().copied().filter(over).collect();
@@ -324,7 +325,7 @@ impl Transactor {
         }
     }
 
-    /// What is due goes off.
+    /// Wakes the machine for all timers that are due.
     fn wake(&mut self, now: Time, out: &mut Outbox) {
         let mut acts = Acts::new();
         while self.seat.wake(now, &mut acts) {

@@ -1,6 +1,6 @@
-//! Users: they submit the jobs of one workload to one place, each when it is ready, and keep
-//! each until it is over. A job that is to be reserved they have reserved at once. A task of a workflow
-//! is ready when its parents are done.
+//! Users: they submit the jobs of one workload to one place, each when it is ready, and keep each
+//! until it is over. A job with a reservation is sent at once. A task of a workflow is ready when
+//! its parents are done.
 
 mod tasks;
 
@@ -26,18 +26,19 @@ use tasks::{Tasks, Turn, staged_at};
 pub struct UserConfig {
     /// The users' own address.
     pub me: ActorId,
-    /// Where they submit: a provider or a metascheduler.
+    /// Address to which they submit: a provider or a metascheduler.
     pub submits_to: ActorId,
     /// Local if that is a provider.
     pub class: JobClass,
-    /// How long they let a job wait, once it is ready, before they withdraw it.
+    /// Longest waiting time of a job that is ready, before they withdraw it.
     pub patience: Option<Span>,
-    /// The workflows whose tasks they submit one by one. The scheduler of a grid gets all tasks at once.
+    /// The workflows whose tasks they submit one by one. The scheduler of a grid receives all tasks
+    /// at once.
     pub workflows: BTreeMap<WorkflowId, Arc<Workflow>>,
 }
 
 impl UserConfig {
-    /// Users who wait as long as it takes, and have no workflows.
+    /// Users with unlimited patience and without workflows.
     pub fn new(me: ActorId, submits_to: ActorId, class: JobClass) -> UserConfig {
         UserConfig { me, submits_to, class, patience: None, workflows: BTreeMap::new() }
     }
@@ -47,17 +48,17 @@ impl UserConfig {
 #[derive(Debug)]
 pub struct User {
     config: UserConfig,
-    /// Their jobs that are not over, each with what is left of alternatives, if it was told of any.
+    /// Their jobs that are not over, each with its remaining alternatives, if there are any.
     desk: Desk<Option<Box<Options>>>,
     tasks: Tasks,
 }
 
-/// What is left of the alternatives to a window that would do, the nearest last.
+/// Remaining alternatives to a window.
 #[derive(Debug)]
 struct Options {
-    /// The nearest last.
+    /// The acceptable ones, the nearest last.
     near: Vec<Alternative>,
-    /// The earliest start of all that it was told of.
+    /// The earliest start of all alternatives.
     earliest: Option<Time>,
 }
 
@@ -68,8 +69,8 @@ impl User {
         User { config, desk: Desk::default(), tasks }
     }
 
-    /// A job has come. Nobody could start it before it is ready, so nobody gets it before:
-    /// its user's patience begins when it is submitted.
+    /// A job has come. No actor could start it before it is ready, so it is not submitted before.
+    /// Its user's patience begins at its submission.
     fn on_job_due(&mut self, now: Time, job: Arc<Job>, out: &mut Outbox) -> bool {
         let reserved = job.reservation.is_some();
         let (id, ready) = (job.id, job.ready.filter(|&ready| ready > now && !reserved));
@@ -92,14 +93,14 @@ impl User {
         }
     }
 
-    /// The job has started or is over: nobody is impatient any more.
+    /// The job has started or is over: the patience of its user does not matter any more.
     fn settle(&self, job: JobId, out: &mut Outbox) {
         if self.config.patience.is_some() {
             out.stop(Timer::PatienceOver { job });
         }
     }
 
-    /// Who had the job says what became of it.
+    /// Handles the end of a job.
     fn on_over(&mut self, now: Time, job: JobId, outcome: JobOutcome, out: &mut Outbox) {
         self.settle(job, out);
         if self.desk.close(job).is_none() {
@@ -126,14 +127,14 @@ impl User {
         }
     }
 
-    /// The job came to nothing, so tasks that need it will, too.
+    /// The job was not completed, so tasks that need it are given up, too.
     fn bar_children(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         for child in self.tasks.failed(job) {
             self.give_up(now, child, out);
         }
     }
 
-    /// A task that was never submitted, and never will be.
+    /// Records a task that is never submitted.
     fn give_up(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let Some(mut entry) = self.desk.close(job) else { return };
         released(&mut entry, now);
@@ -141,8 +142,8 @@ impl User {
         out.observe(entry.submission.never_queued(outcome, now));
     }
 
-    /// There is no room in the window of a reservation, but beside it: the user takes what is
-    /// near enough, the nearest first.
+    /// There is no room in the window of a reservation, but beside it: the user takes an acceptable
+    /// alternative, the nearest first.
     fn on_alternatives(
         &mut self,
         now: Time,
@@ -152,7 +153,8 @@ impl User {
     ) -> bool {
         let Some(entry) = self.desk.get_mut(job) else { return false };
         let Job { reservation, requested_time, .. } = *entry.submission.job;
-        // Who takes nothing beside the window may leave open how many processors it gets in it.
+        // A user that accepts no start beside the window may still accept other numbers of
+        // processors in it.
         let most = reservation.and_then(|it| it.accepts).unwrap_or(0);
         let near = |it: &Alternative| requested_time.is_some_and(|time| it.is_within(most, time));
         let earliest = others.iter().map(|it| it.start).min();
@@ -195,7 +197,8 @@ impl User {
         }
     }
 
-    /// The run is over: what is still here is unfinished, unless who has it says more.
+    /// The end of the run: jobs still here are unfinished, unless the actor that has them records
+    /// more.
     fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
         for job in self.desk.jobs() {
             if let Some(mut entry) = self.desk.close(job) {
@@ -207,7 +210,7 @@ impl User {
         }
     }
 
-    /// What they hear of a job; the news may be late, and the job over.
+    /// Handles a message about a job, which may come after the end of the job.
     fn on_news(&mut self, now: Time, message: SubmissionMessage, out: &mut Outbox) {
         match message {
             SubmissionMessage::Refused { job, reason } => self.on_refused(now, job, reason, out),
@@ -218,7 +221,8 @@ impl User {
     }
 }
 
-/// A task no longer waits for its parents. Nobody else knows when that was, so its record tells it.
+/// A task no longer waits for its parents. Only its user knows that time, so the record must
+/// contain it.
 fn released<S>(entry: &mut Entry<S>, now: Time) {
     let job = &mut entry.submission.job;
     if now > job.submit {
@@ -226,12 +230,12 @@ fn released<S>(entry: &mut Entry<S>, now: Time) {
     }
 }
 
-/// Sends a job to where these users submit, or has it reserved there.
+/// Sends a job to the actor to which these users submit, or requests a reservation there.
 fn submit<S>(config: &UserConfig, now: Time, entry: &mut Entry<S>, out: &mut Outbox) {
     entry.at = Some(config.submits_to);
     let submission = entry.submission.as_told();
     if let Some(patience) = config.patience {
-        // Nobody is impatient for what is reserved for later.
+        // For a job that is reserved for later, patience begins when it is ready.
         let from = submission.job.ready.map_or(now, |ready| ready.max(now));
         out.set(from + patience, Timer::PatienceOver { job: submission.job.id });
     }
@@ -254,7 +258,7 @@ impl Actor for User {
                 self.on_run_over(now, out);
                 true
             }
-            // What it knows it knows again.
+            // Its state survives a crash.
             Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
             Message::Wake(Timer::JobReady { job }) => {
                 self.on_job_ready(now, job, out);

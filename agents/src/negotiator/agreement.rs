@@ -1,8 +1,8 @@
-//! Agreeing on a composition: all providers hold their parts and are told to run them, or all are
-//! told to give them back and the bag is composed again.
+//! Agreements on compositions: all providers hold their parts and run them, or all give them back
+//! and the bag is composed again.
 //!
-//! Each round is an agreement of its own, under a number that the [`Coordinator`] gives. It waits for
-//! all votes, for those that cannot hold what is wanted make new offers with theirs.
+//! Each round is an agreement of its own, with a number from the [`Coordinator`]. It waits for all
+//! votes, because a provider that cannot hold its part sends new offers with its vote.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ use crate::desk::Entry;
 use crate::protocol::AgreementMessage;
 use crate::protocol::agreement::{Bags, ShareOrder};
 
-/// How parts are held: for as long as the provider will, and as no message is lost, whoever is ready
-/// hears a decision.
+/// Rules of holds. A provider holds a part for as long as it will. No message is lost, so every
+/// provider that is ready receives a decision.
 const RULES: Rules = Rules {
     lease: Span::FOREVER,
     margin: Span::ZERO,
@@ -42,13 +42,13 @@ pub(super) struct Preparing {
 }
 
 impl Preparing {
-    /// Which part a provider is to hold.
+    /// The part that a provider must hold.
     pub(super) fn part_of(&self, place: usize) -> Option<usize> {
         self.composition.parts.iter().position(|part| part.provider == place)
     }
 }
 
-/// The coordinator of a metascheduler that begins.
+/// The coordinator of a metascheduler at its start.
 pub(super) fn coordinator(me: ActorId) -> Coordinator<Bags> {
     Coordinator::start(me, [], Time::ZERO, &mut Outputs::new())
 }
@@ -71,7 +71,7 @@ impl Negotiator {
             }
         }
         let call = bag_call(&job, now);
-        // A relaxed award may have to be refused, one as offered is good for sure.
+        // A relaxed award may be refused, but an award as offered is always valid.
         let relax = self.config.options.relax_to_composite && bargain.round == 0;
         let options = CompositionOptions { relax_to_composite: relax, ..self.config.options };
         let composed = self.config.policy.compose(&call, &views, options, bargain.turn);
@@ -98,7 +98,7 @@ impl Negotiator {
         self.carry_out(now, id, outputs, out);
     }
 
-    /// A provider votes, or says that it runs its share.
+    /// A provider votes, or reports that it runs its share.
     pub(super) fn on_vote(
         &mut self,
         now: Time,
@@ -109,8 +109,8 @@ impl Negotiator {
     ) -> bool {
         let Some(&place) = self.places.get(&from) else { return false };
         let (id, number) = (message.id, message.id.number);
-        // Over a network that takes its time a vote may come when a hold has ended and the parts
-        // have been given up: it is told so.
+        // Messages take time, so a vote may arrive after its hold has ended and the parts have been
+        // given up. The coordinator answers it.
         if id.coordinator == self.config.me && self.coordinator.is_settled(number) {
             let mut outputs = Outputs::new();
             self.coordinator.on_message(now, from, message, &mut outputs);
@@ -134,7 +134,7 @@ impl Negotiator {
         if !is_expected || id.coordinator != self.config.me {
             return false;
         }
-        // What is offered instead may be stale before all have voted.
+        // These new offers may become stale before all have voted.
         if let Stage::Open(bargain) = &mut entry.stage
             && let agreements::Answer::NotReady(offers) = &message.answer
         {
@@ -146,8 +146,8 @@ impl Negotiator {
         true
     }
 
-    /// Carries out what the coordinator has put out about a bag. Nobody restarts, so that nothing has
-    /// to be kept for that, and every vote comes, so that nothing wakes up for those that do not.
+    /// Carries out the outputs of the coordinator about a bag. It is never restarted from a record,
+    /// so nothing has to be persisted. Every vote arrives, so no timer is needed.
     fn carry_out(&mut self, now: Time, job: JobId, outputs: Outputs, out: &mut Outbox) {
         for output in outputs {
             match output {
@@ -169,7 +169,7 @@ impl Negotiator {
                 let latest = receipts.into_values().flatten().max();
                 self.on_committed(job, latest, out);
             }
-            // No provider says that a commit comes too late.
+            // No provider reports that a commit is too late.
             Progress::Broken { .. } => {}
         }
     }
@@ -223,8 +223,8 @@ impl Negotiator {
         self.place(now, id, (number, record), &providers, completion, out);
     }
 
-    /// Somebody was not ready, or the bag was withdrawn: what was held is given back, and offers
-    /// that were made before that are old.
+    /// A provider was not ready, or the bag was withdrawn. The held parts are given back, and
+    /// earlier offers are stale.
     fn on_aborted(
         &mut self,
         now: Time,
@@ -243,9 +243,9 @@ impl Negotiator {
         self.compose_if_complete(now, id, out);
     }
 
-    /// After too many rounds: the whole bag goes to the provider that would have it done
-    /// first as far as is known, whatever has changed there since. What is promised is what
-    /// that provider then says, and no less than what it is told to expect.
+    /// After too many rounds the whole bag goes to the provider with the earliest known completion,
+    /// even if its plan has changed since. The promise is the completion that this provider reports
+    /// then, but not earlier than the completion that it must expect.
     fn force(&mut self, now: Time, id: JobId, out: &mut Outbox) {
         let Some(bargain) = self.close(now, id, out) else { return };
         let Some(entry) = self.desk.get(id) else { return };
@@ -274,12 +274,12 @@ impl Negotiator {
         let agreement = self.coordinator.commit_unprepared(now, to, order, None, &mut outputs);
         self.carry_out(now, id, outputs, out);
         let record = BagRecord { parts: 1, recompositions: bargain.round, ..BagRecord::default() };
-        // A provider that knows when the bag is expected may use the time up to then.
+        // A provider that knows the expected completion of the bag may use the time up to it.
         let promised = expected.map_or(earliest, |expected| earliest.max(expected));
         self.place(now, id, (agreement, record), &[place], promised, out);
     }
 
-    /// The bag is bargained over no more, and no provider needs to think of it.
+    /// The bargain over the bag ends: no provider needs to keep it.
     fn release(&mut self, now: Time, id: JobId, out: &mut Outbox) {
         if self.close(now, id, out).is_some() {
             for &provider in &self.config.providers {
@@ -288,7 +288,7 @@ impl Negotiator {
         }
     }
 
-    /// Nobody takes the bag.
+    /// No provider takes the bag.
     fn give_back(&mut self, now: Time, id: JobId, out: &mut Outbox) {
         self.release(now, id, out);
         self.desk.refuse(id, Refusal::NoProvider, out);
@@ -300,8 +300,8 @@ impl Negotiator {
     }
 }
 
-/// The least number of an agreement of this instant: providers see from it when they were asked, which
-/// they know, and not how often others were.
+/// The least number of an agreement at this instant. It discloses to a provider only the time of
+/// the request, which the provider knows.
 fn number_at(now: Time) -> u64 {
     now.as_micros().unsigned_abs()
 }
@@ -315,7 +315,7 @@ fn bag_call(job: &Job, now: Time) -> BagCall {
     }
 }
 
-/// Offers or free time slots that an award takes up.
+/// Number of offers or free time slots that an award takes up.
 fn pieces(award: &Award) -> u32 {
     match award {
         Award::Offered { .. } => 1,

@@ -1,4 +1,4 @@
-//! Collecting answers: offers come, go stale, and are asked for anew, until all are there.
+//! Collection of answers: offers arrive, become stale, and are requested anew, until all are there.
 
 use haggle_model::{ActorId, JobId, Time};
 use haggle_scheduling::composition::AnyView;
@@ -8,22 +8,21 @@ use crate::Outbox;
 use crate::desk::Entry;
 use crate::protocol::{self, BargainMessage};
 
-/// What a provider has answered.
+/// Answer of a provider.
 #[derive(Debug)]
 pub(super) enum Answer {
     /// Nothing yet.
     Awaited,
-    /// Nothing yet, but an old answer that is no longer good: the new one is
-    /// waited for however long that takes.
+    /// No answer yet: the last one is not valid any more. The new one is awaited without a limit.
     Refreshed,
     Offers {
-        /// Which of its answers.
+        /// The number of the answer.
         answer: u32,
-        /// When they must have been sent back to be in time.
+        /// Time by which an award must be sent to arrive in time.
         reply_by: Time,
         view: AnyView,
     },
-    /// It changed its plan after it answered.
+    /// The provider has changed its plan after its answer.
     Stale,
     None,
 }
@@ -32,13 +31,13 @@ impl Answer {
     /// The offers of an answer that comes now.
     pub(super) fn offers(now: Time, answer: protocol::bargain::Answer) -> Answer {
         let protocol::bargain::Answer { answer, valid: (made, until), view, .. } = answer;
-        // The way back takes as long as the way here.
+        // The way back is assumed to take as long as the way here.
         Answer::Offers { answer, reply_by: until - (now - made), view }
     }
 }
 
 impl Negotiator {
-    /// An answer that is awaited.
+    /// Handles an awaited answer.
     pub(super) fn on_answer(
         &mut self,
         now: Time,
@@ -49,7 +48,7 @@ impl Negotiator {
     ) -> bool {
         let Some(&place) = self.places.get(&from) else { return false };
         let Some(bargain) = self.bargain(id) else { return true };
-        // Of whom a part is wanted, it has answered.
+        // A provider of which a part is requested has answered before.
         if bargain.preparing.as_ref().is_some_and(|it| it.part_of(place).is_some()) {
             return false;
         }
@@ -58,7 +57,7 @@ impl Negotiator {
         true
     }
 
-    /// Waiting for offers is over.
+    /// The wait for offers is over.
     pub(super) fn on_offers_due(&mut self, now: Time, id: JobId, out: &mut Outbox) {
         if let Some(bargain) = self.bargain(id) {
             bargain.due = true;
@@ -68,7 +67,7 @@ impl Negotiator {
 
     pub(super) fn on_probe(&mut self, from: ActorId, id: JobId, stale: u32) -> bool {
         let Some(&place) = self.places.get(&from) else { return false };
-        // It may be late, and the bag placed.
+        // The message may arrive after the bag was placed.
         let Some(bargain) = self.bargain(id) else { return true };
         if matches!(bargain.answers[place], Answer::Offers { answer, .. } if answer <= stale) {
             bargain.answers[place] = Answer::Stale;
@@ -76,13 +75,13 @@ impl Negotiator {
         true
     }
 
-    /// Composes once every answer is there and none is stale.
+    /// Composes the bag if every answer has arrived and none is stale.
     pub(super) fn compose_if_complete(&mut self, now: Time, id: JobId, out: &mut Outbox) {
         let Some(bargain) = self.desk.get_mut(id).and_then(Entry::open) else { return };
         if bargain.preparing.is_some() || bargain.awaits_answers() {
             return;
         }
-        // Where offers never last as long as an agreement takes, asking has to end.
+        // If offers never last as long as an agreement takes, the requests must end.
         let asks = bargain.refreshed < self.config.rounds;
         let mut refreshed = false;
         for (answer, &provider) in bargain.answers.iter_mut().zip(&self.config.providers) {

@@ -1,5 +1,5 @@
-//! The table of completions: what whole bags are expected to be done by, for providers that
-//! reschedule in step (Netto 2009, section 7.3).
+//! The table of completions: the expected completions of whole bags, for providers that reschedule
+//! in step (Netto 2009, section 7.3).
 
 use haggle_model::{ActorId, JobId, ProviderId, Time};
 use haggle_scheduling::bag_table::Change;
@@ -9,7 +9,7 @@ use crate::Outbox;
 use crate::protocol::ShareMessage;
 
 impl Negotiator {
-    /// A provider will have its share of a bag done by then.
+    /// Records the expected completion of a provider's share of a bag.
     pub(super) fn expect(&mut self, job: JobId, provider: ActorId, completion: Time) {
         self.table.commit(job, at(self.places[&provider]), completion);
     }
@@ -33,7 +33,7 @@ impl Negotiator {
     }
 }
 
-/// A provider's place in the list, as the table names it.
+/// A provider's position in the list, as the key of the table.
 fn at(place: usize) -> ProviderId {
     ProviderId(place as u32)
 }

@@ -1,5 +1,5 @@
-//! The queue of bags: those of one instant are placed one after the other, so that each knows
-//! what the one before has left.
+//! The queue of bags: bags of one instant are placed one after the other, so that each knows the
+//! room that the one before has left.
 
 use std::collections::VecDeque;
 
@@ -15,9 +15,9 @@ use crate::protocol::{BargainMessage, Call, Submission, Timer};
 pub(super) struct Queue {
     /// Running number of the next bag.
     turn: u64,
-    /// Bags that come after the one whose messages are under way at this instant.
+    /// Bags after the current one.
     backlog: VecDeque<JobId>,
-    /// That one.
+    /// The bag whose messages are under way at this instant.
     current: Option<JobId>,
 }
 
@@ -53,7 +53,7 @@ impl Negotiator {
     }
 
     fn take_up(&mut self, now: Time, id: JobId, out: &mut Outbox) {
-        // One that was withdrawn meanwhile is not there any more.
+        // A bag that was withdrawn meanwhile is not on the desk any more.
         let Some(entry) = self.desk.get_mut(id) else { return };
         let job = &entry.submission.job;
         let call = Call {
@@ -79,13 +79,13 @@ impl Negotiator {
         }
     }
 
-    /// What is awaited of the current bag takes time: the next one can be taken up.
+    /// The current bag waits for messages that take time: the next one can be taken up.
     pub(super) fn on_next_bag(&mut self, now: Time, out: &mut Outbox) {
         self.queue.current = None;
         self.take_up_next(now, out);
     }
 
-    /// The bag is bargained over no more, and the next one can be taken up.
+    /// The bargain over a bag ends, so the next bag can be taken up.
     pub(super) fn close(&mut self, now: Time, id: JobId, out: &mut Outbox) -> Option<Bargain> {
         let entry = self.desk.get_mut(id)?;
         entry.open()?;

@@ -1,4 +1,4 @@
-//! Bags at providers: what is promised of them, how their shares fare, and how they end.
+//! Bags at providers: their promises, the state of their shares, and their ends.
 
 use haggle_model::{ActorId, BagRecord, JobId, JobOutcome, JobRecord, Time};
 use haggle_scheduling::promise;
@@ -13,10 +13,10 @@ use crate::protocol::{AgreementMessage, SubmissionMessage};
 pub(super) struct Placed {
     /// The agreement by which it was placed.
     pub(super) agreement: u64,
-    /// When it will be done, by what the providers have said so far.
+    /// Its expected completion, from the reports of providers so far.
     expected: Time,
-    /// What its user was promised: nothing before all providers have committed, for what was
-    /// held may have expired.
+    /// The completion promised to its user. There is none before all providers have committed,
+    /// because holds may have expired.
     pub(super) promised_end: Option<Time>,
     placed: Time,
     shares: Parts,
@@ -24,7 +24,7 @@ pub(super) struct Placed {
 }
 
 impl Negotiator {
-    /// These providers get a bag, the others need not think of it any more.
+    /// Places a bag at these providers; the others need not keep it any more.
     pub(super) fn place(
         &mut self,
         now: Time,
@@ -51,8 +51,8 @@ impl Negotiator {
         }));
     }
 
-    /// All providers have their shares; those that held nothing any more will have done them by
-    /// `latest`, the others as they said.
+    /// All providers have their shares. Shares that were not held any more will be complete by
+    /// `latest`, the others as reported before.
     pub(super) fn on_committed(&mut self, job: JobId, latest: Option<Time>, out: &mut Outbox) {
         let Some(entry) = self.desk.get_mut(job) else { return };
         let submitter = entry.submitter;

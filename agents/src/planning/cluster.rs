@@ -1,4 +1,4 @@
-//! A cluster of machines that are shared with others, and the planner in front of it (section 5).
+//! A cluster of machines that are shared with others, with its planner (section 5).
 
 mod known;
 mod running;
@@ -25,41 +25,41 @@ use running::Running;
 /// A cluster as a scenario describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterConfig {
-    /// Its number; those of all clusters are those of their actors.
+    /// Its number. The numbers of clusters are those of their actors.
     pub id: ProviderId,
     /// The numbers of all clusters.
     pub seats: Seats,
-    /// How fast its processors are; 1 = the reference processor.
+    /// Speed of its processors; 1 = the reference processor.
     pub speed: f64,
-    /// What is available of it when the run begins.
+    /// Its availability at the start of the run.
     pub loads: ClusterLoads,
-    /// How it plans; `None` = applications are not rescheduled.
+    /// Its planner; `None` = applications are not rescheduled.
     pub method: Option<Method>,
-    /// How it looks for machines.
+    /// Its search for machines.
     pub search: PlanSearch,
     /// An interval that takes this long or shorter is not valid.
     pub threshold: Span,
-    /// What it takes to move an application here.
+    /// Costs of moving an application here.
     pub costs: Costs,
-    /// How late its monitor reports loads: plans are made with what it has reported.
+    /// Delay with which its monitor reports loads. Plans are made with the reported loads.
     pub monitor_delay: Span,
-    /// By how much phases take longer or shorter than their models say.
+    /// Factors by which phases take longer or shorter than predicted.
     pub errors: PredictionErrors,
 }
 
-/// What it takes to move an application to machines of a cluster: to stop and to start it, and the way
-/// of its checkpoint through the network, which it has for itself.
+/// Costs of moving an application to machines of a cluster: stop and start, and the transfer of its
+/// checkpoint over links that it does not share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Costs {
-    /// To stop and start it, where it moves within the cluster.
+    /// Time to stop and start it, if it moves within the cluster.
     pub within: Span,
-    /// The same where it comes from another one.
+    /// The same if it comes from another cluster.
     pub between: Span,
     /// The size of a checkpoint, Mbit.
     pub checkpoint: f64,
     /// Bandwidth between two machines of the cluster, of which half is available, Mbit/s.
     pub bandwidth: f64,
-    /// Bandwidth of the way from each cluster, Mbit/s.
+    /// Bandwidth of the link from each cluster, Mbit/s.
     pub ways: Vec<f64>,
 }
 
@@ -67,24 +67,24 @@ pub struct Costs {
 const SHARE_WITHIN: f64 = 0.5;
 
 impl Costs {
-    /// Within the cluster.
+    /// Cost of a move within the cluster.
     fn within(&self) -> Span {
         let migration = Migration { fixed: self.within.as_secs_f64(), volume: self.checkpoint };
         migration.over(self.bandwidth, SHARE_WITHIN)
     }
 
-    /// From another cluster, of the way to which this part is available.
+    /// Cost of a move from another cluster, if this part of the link from there is available.
     fn between(&self, from: usize, share: f64) -> Span {
         let migration = Migration { fixed: self.between.as_secs_f64(), volume: self.checkpoint };
         migration.over(self.ways[from], share)
     }
 }
 
-/// What is available of a cluster.
+/// Availability of a cluster.
 #[derive(Clone, Debug)]
 struct Snapshot {
     machines: Arc<Machinery>,
-    /// The available part of the way from each cluster.
+    /// The available part of the link from each cluster.
     ways: Vec<f64>,
 }
 
@@ -106,28 +106,28 @@ impl Snapshot {
 pub struct Cluster {
     config: ClusterConfig,
     draws: Stream,
-    /// What is available.
+    /// Present availability.
     now: Snapshot,
-    /// What its monitor has reported.
+    /// Availability as its monitor has reported it.
     seen: Snapshot,
-    /// How often it has reported since the run began.
+    /// Number of reports since the start of the run.
     reported: u64,
-    /// What its monitor is about to report, and when.
+    /// Reports that its monitor will make, with their times.
     reports: VecDeque<(Time, Snapshot)>,
-    /// Who has each machine.
+    /// The holder of each machine.
     holders: Vec<Option<JobId>>,
     down: Vec<bool>,
     known: BTreeMap<JobId, Known>,
     running: BTreeMap<JobId, Running>,
-    /// Who has asked for machines and got none.
+    /// Actors that have asked for machines and got none.
     waiting: BTreeSet<ActorId>,
 }
 
 impl Cluster {
-    /// A cluster on which nothing runs. `draws` are for planners that draw.
+    /// A cluster without applications. `draws` are for planners that draw.
     ///
     /// # Errors
-    /// If there is no cluster with such a speed and such loads.
+    /// If the speed or the loads are not valid.
     pub fn new(config: ClusterConfig, draws: Stream) -> Result<Cluster, ClusterError> {
         let now = Snapshot::new(config.speed, &config.loads)?;
         let machines = config.loads.cpu.len();
@@ -155,8 +155,8 @@ impl Cluster {
         machines.numbers().iter().all(|&machine| self.is_usable(machine))
     }
 
-    /// Gets to know an application, and makes predictions where there is a machine for it. `None` if
-    /// it is none.
+    /// Adds an application if it is new, and makes predictions if there is a machine for it. `None`
+    /// if the job is not such an application.
     fn know(&mut self, job: &Job) -> Option<&mut Known> {
         if !self.known.contains_key(&job.id) {
             let number = self.config.seats.number(self.config.id)?;
@@ -173,7 +173,7 @@ impl Cluster {
         Some(known)
     }
 
-    /// Predictions do not hold any more.
+    /// Drops predictions that are not valid any more.
     fn outdate(&mut self) {
         self.known.values_mut().for_each(|known| known.oracle = None);
     }
@@ -189,7 +189,7 @@ impl Cluster {
         let (rescheduling, threshold) = (self.config.costs.within(), self.config.threshold);
         let machines = (0..self.holders.len() as u32).filter(|&it| self.is_usable(it)).collect();
         let premises = Premises { first, report: self.reported, machines };
-        // An application that fails again and again would otherwise be planned as often.
+        // An application that fails repeatedly would otherwise be planned as often.
         let kept = self.known.get(&job.id).and_then(|known| known.planned(&premises));
         let planned = kept.or_else(|| {
             let mut draws = self.draws.clone();
@@ -208,7 +208,8 @@ impl Cluster {
         true
     }
 
-    /// There is no machine for an application; who asked hears when there is.
+    /// There is no machine for an application. The sender of the request is notified when there is
+    /// one.
     fn have_none(&mut self, from: ActorId, job: JobId, out: &mut Outbox) {
         self.waiting.insert(from);
         out.send(from, PlanningMessage::NoMachines { job });
@@ -245,7 +246,7 @@ impl Cluster {
         true
     }
 
-    /// How long a checkpoint takes to get here; `None` from a cluster that there is not.
+    /// Time of a checkpoint to here; `None` for an unknown cluster.
     fn moving(&self, from: Option<ActorId>, me: ActorId, snapshot: &Snapshot) -> Option<Span> {
         match from {
             None => Some(Span::ZERO),
@@ -258,7 +259,7 @@ impl Cluster {
         }
     }
 
-    /// An interval is to run: its machines are taken, and its checkpoint is sent for.
+    /// An interval is ordered: its machines are taken, and its checkpoint is fetched.
     fn on_order(
         &mut self,
         now: Time,
@@ -314,7 +315,7 @@ impl Cluster {
         true
     }
 
-    /// A phase is over that is to be told, or the whole interval.
+    /// The end of a phase that must be reported, or of the whole interval.
     fn on_ends(&mut self, now: Time, job: JobId, out: &mut Outbox) -> bool {
         let Some(running) = self.running.get_mut(&job) else { return false };
         if running.ends(now) {
@@ -329,7 +330,7 @@ impl Cluster {
         true
     }
 
-    /// An interval is over in this way, and gives its machines back.
+    /// Ends an interval, and gives its machines back.
     fn close(&mut self, now: Time, job: JobId, ending: IntervalEnd, out: &mut Outbox) {
         let Some(running) = self.running.remove(&job) else { return };
         for &machine in running.machines.numbers() {
@@ -339,7 +340,7 @@ impl Cluster {
         running.close(now, ending, out);
     }
 
-    /// Machines are free: those hear of it who waited for some.
+    /// Machines are free: notifies the actors that wait for some.
     fn release(&mut self, out: &mut Outbox) {
         for actor in std::mem::take(&mut self.waiting) {
             out.send(actor, PlanningMessage::MachinesFree);
@@ -367,14 +368,14 @@ impl Cluster {
         true
     }
 
-    /// The monitor reports this.
+    /// The monitor reports this availability.
     fn see(&mut self, snapshot: Snapshot) {
         self.seen = snapshot;
         self.reported += 1;
         self.outdate();
     }
 
-    /// The monitor's reports have come.
+    /// Reports of the monitor have come.
     fn on_seen(&mut self, now: Time) {
         while self.reports.front().is_some_and(|(at, _)| *at <= now) {
             let Some((_, snapshot)) = self.reports.pop_front() else { break };

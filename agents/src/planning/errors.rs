@@ -1,27 +1,27 @@
-//! How far predictions are from what phases really take.
+//! Differences between predicted and true times of phases.
 
 use haggle_model::JobId;
 use haggle_model::random::stream;
 use haggle_model::workload::Law;
 
-/// By how much phases take longer or shorter than models and measured times say: each by a factor of its own, which is
-/// lognormal with the mean 1.
+/// Factors by which phases take longer or shorter than predicted by models and measured times. Each
+/// phase has a factor of its own, which is lognormal with the mean 1.
 ///
-/// It depends on the seed, the application and the phase only, so that a phase takes as much longer wherever it runs, and
-/// whenever it runs again.
+/// A factor depends only on the seed, the application and the phase. So it is the same on every
+/// cluster, and when a phase runs again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictionErrors {
     /// The run's seed.
     pub seed: u64,
-    /// The standard deviation of the logarithm of a factor, at least 0; 0 = predictions are right.
+    /// The standard deviation of the logarithm of a factor, at least 0; 0 = predictions are exact.
     pub sigma: f64,
 }
 
 impl PredictionErrors {
-    /// Predictions are right.
+    /// Predictions are exact.
     pub const NONE: PredictionErrors = PredictionErrors { seed: 0, sigma: 0.0 };
 
-    /// The factor of each phase of an application; none where predictions are right.
+    /// The factor of each phase of an application; empty if predictions are exact.
     pub fn factors(&self, job: JobId, phases: usize) -> Vec<f64> {
         if self.sigma <= 0.0 {
             return Vec::new();

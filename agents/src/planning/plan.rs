@@ -1,4 +1,4 @@
-//! Clusters and their rescheduler as a whole: from a description to actors that know each other.
+//! Clusters and their rescheduler as a whole: from a description to their actors and addresses.
 
 use haggle_model::random::stream;
 use haggle_model::{ActorId, ProviderId, Span, Time};
@@ -19,30 +19,30 @@ pub struct PlansConfig {
     pub seed: u64,
     /// The clusters.
     pub clusters: Vec<PlannedCluster>,
-    /// How each of them plans; `None` = applications are not rescheduled.
+    /// Planner of each cluster; `None` = applications are not rescheduled.
     pub method: Option<Method>,
-    /// How each looks for machines.
+    /// Search for machines in each cluster.
     pub search: PlanSearch,
     /// An interval that takes this long or shorter is not valid.
     pub threshold: Span,
-    /// How late monitors report loads.
+    /// Delay with which monitors report loads.
     pub monitor_delay: Span,
-    /// By how much phases take longer or shorter than predicted.
+    /// Factors by which phases take longer or shorter than predicted.
     pub errors: PredictionErrors,
-    /// When loads change.
+    /// Times at which loads change.
     pub updates: Updates,
-    /// What the loads are.
+    /// Source of loads.
     pub loads: Box<dyn LoadSource>,
 }
 
 /// A cluster before a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedCluster {
-    /// Its name; what is drawn for its planner depends on that.
+    /// Its name; the random numbers of its planner depend on it.
     pub name: String,
-    /// How fast its processors are.
+    /// Speed of its processors.
     pub speed: f64,
-    /// What it takes to move an application there.
+    /// Costs of moving an application there.
     pub costs: Costs,
 }
 
@@ -53,9 +53,9 @@ pub struct PlansActors {
     pub places: Vec<AnyActor>,
     /// The rescheduler and the resource updates.
     pub services: Vec<AnyActor>,
-    /// Whom users submit to.
+    /// The actor to which users submit.
     pub rescheduler: ActorId,
-    /// What is on its way when the run begins.
+    /// Messages under way at the start of the run.
     pub initial: Vec<(Time, ActorId, Message)>,
 }
 
@@ -88,10 +88,10 @@ impl PlansConfig {
         }
     }
 
-    /// The actors, which are to have these numbers.
+    /// The actors, with the addresses of these seats.
     ///
     /// # Errors
-    /// If a speed or a load is none.
+    /// If a speed or a load is not valid.
     pub fn actors(mut self, seats: Seats) -> Result<PlansActors, ClusterError> {
         let count = self.clusters.len() as u32;
         let clusters = Vec::from_iter((0..count).map(|number| seats.place(number)));

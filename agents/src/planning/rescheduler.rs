@@ -1,5 +1,5 @@
-//! The metascheduler: it asks all clusters for plans, chooses the next interval and where it runs, and
-//! asks again when that is over (section 6).
+//! The metascheduler: it asks all clusters for plans, chooses the next interval and its cluster,
+//! and asks again when that interval is over (section 6).
 
 mod view;
 
@@ -24,44 +24,44 @@ use view::View;
 pub struct ReschedulerConfig {
     /// The clusters it may use.
     pub clusters: Vec<ActorId>,
-    /// Whom it tells that an interval is over, so that loads change.
+    /// The actor that it notifies of the end of an interval, so that loads change.
     pub updates: Option<ActorId>,
     /// An interval that takes this long or shorter is not valid.
     pub threshold: Span,
-    /// Whether applications are rescheduled. If not, each stays on the machines that are best for all
-    /// of it when it begins.
+    /// True if applications are rescheduled. Otherwise each stays on the machines that are best for
+    /// all of it at its start.
     pub reschedules: bool,
 }
 
 /// Reschedules applications over clusters.
 ///
-/// It carries out one round after the other, for applications in the order in which they have come
-/// to the end of an interval. Where none has found a machine, all wait until some are free.
+/// It carries out one round after the other, for applications in the order in which their intervals
+/// end. If an application finds no machine, all wait until machines are free.
 #[derive(Debug)]
 pub struct Rescheduler {
     config: ReschedulerConfig,
-    /// The place of each cluster among those of the configuration.
+    /// Index of each cluster in the configuration.
     places: BTreeMap<ActorId, usize>,
     desk: Desk<Stage>,
-    /// Applications between two intervals, the first to be placed at the front.
+    /// Applications between two intervals, the next one at the front.
     pending: VecDeque<JobId>,
     round: Option<Round>,
-    /// Whether no machine is free.
+    /// True if no machine is free.
     full: bool,
-    /// Changes of loads that have been asked for, and have not come.
+    /// Number of requested changes of loads that have not come.
     redraws: u32,
 }
 
-/// How far an application has come.
+/// Progress of an application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stage {
     /// Its first phase that is not over.
     first: usize,
-    /// How many intervals of it have begun.
+    /// Number of its intervals that have begun.
     begun: u32,
-    /// When the first of them did.
+    /// Time at which the first of them began.
     queued: Option<Time>,
-    /// The interval that runs, or is to.
+    /// The interval that runs, or is ordered.
     interval: Option<Interval>,
     /// The cluster with its last checkpoint.
     at: Option<ActorId>,
@@ -69,19 +69,19 @@ struct Stage {
     from: Option<ActorId>,
 }
 
-/// A round, with the answers that have come, by cluster.
+/// A round, with the answers received, by cluster.
 #[derive(Debug)]
 struct Round {
     job: JobId,
     plans: Vec<Option<Option<Candidate>>>,
-    /// Of these intervals.
+    /// The intervals for which times are requested.
     intervals: Vec<Interval>,
     times: Vec<Option<Option<Times>>>,
-    /// How many answers to the last question have not come.
+    /// Number of answers that are missing.
     missing: usize,
-    /// Whether a cluster has been told to run one of them.
+    /// True if a cluster has been ordered to run one of them.
     is_ordered: bool,
-    /// Whether machines have become free since it began.
+    /// True if machines have become free since it began.
     is_freed: bool,
 }
 
@@ -117,7 +117,7 @@ impl Rescheduler {
         true
     }
 
-    /// A user wants an application back: that is possible until its first interval is ordered.
+    /// A user withdraws an application. This is possible until its first interval is ordered.
     fn on_withdraw(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) -> bool {
         let Some(entry) = self.desk.get_mut(job).filter(|entry| entry.submitter == from) else {
             out.send(from, SubmissionMessage::NotWithdrawn { job });
@@ -142,7 +142,7 @@ impl Rescheduler {
         }
     }
 
-    /// Takes up the next application, if nothing else goes on.
+    /// Takes up the next application, if nothing else is under way.
     fn go_on(&mut self, out: &mut Outbox) {
         if self.round.is_some() || self.full || self.redraws > 0 {
             return;
@@ -175,7 +175,8 @@ impl Rescheduler {
         self.ask_times(out);
     }
 
-    /// All clusters have planned: those that could are asked what the others' intervals would take.
+    /// All clusters have planned: clusters that could plan are asked for the times of all planned
+    /// intervals.
     fn ask_times(&mut self, out: &mut Outbox) {
         let Some(round) = &mut self.round else { return };
         if round.missing > 0 {
@@ -204,7 +205,7 @@ impl Rescheduler {
         self.decide(out);
     }
 
-    /// All times are known: the next interval is chosen, and sent to where it takes least.
+    /// All times are known: the next interval is chosen, and ordered where it takes the least time.
     fn decide(&mut self, out: &mut Outbox) {
         let Some(round) = &mut self.round else { return };
         if round.is_ordered || round.missing > 0 {
@@ -230,7 +231,7 @@ impl Rescheduler {
         let interval = choose_interval(&view, &candidates, self.config.threshold);
         let placed = interval.and_then(|it| place(&view, &candidates, it, before.as_ref()));
         let Some(Placed { interval, cluster, how, .. }) = placed else {
-            // Whoever had no machine says when it has one.
+            // Clusters without a machine report when they have one.
             self.full = !round.is_freed;
             self.pending.push_front(round.job);
             self.round = None;
@@ -251,7 +252,7 @@ impl Rescheduler {
         out.send(self.config.clusters[cluster], run);
     }
 
-    /// What a cluster has said, if it was asked for it.
+    /// Handles the answer of a cluster; false if it was not requested.
     fn on_answer(
         &mut self,
         now: Time,
@@ -359,7 +360,7 @@ impl Rescheduler {
         true
     }
 
-    /// Somebody else has taken the machines meanwhile: the application has another round.
+    /// The machines were taken meanwhile: the application has another round.
     fn on_not_run(&mut self, from: ActorId, job: JobId) -> bool {
         if !self.is_ordered(job, from) {
             return false;
@@ -372,13 +373,14 @@ impl Rescheduler {
         true
     }
 
-    /// Whether a cluster was told to run an interval of the application, and has not said whether it does.
+    /// True if a cluster was ordered to run an interval of the application, and has not answered
+    /// yet.
     fn is_ordered(&self, job: JobId, cluster: ActorId) -> bool {
         let ordered = self.round.as_ref().is_some_and(|it| it.job == job && it.is_ordered);
         ordered && self.desk.get(job).is_some_and(|entry| entry.at == Some(cluster))
     }
 
-    /// An application of which an interval runs at a cluster.
+    /// The state of an application of which an interval runs at a cluster.
     fn running(&mut self, job: JobId, cluster: ActorId) -> Option<&mut Stage> {
         let ordered = self.is_ordered(job, cluster);
         let entry = self.desk.at(job, cluster).filter(|_| !ordered)?;
@@ -404,8 +406,8 @@ impl Rescheduler {
         true
     }
 
-    /// A machine has failed: the application goes on from its last marker. One that is not
-    /// rescheduled has none.
+    /// A machine has failed: the application goes on from its last marker. An application that is
+    /// not rescheduled has none.
     fn on_lost(&mut self, from: ActorId, job: JobId, arrived: bool) -> bool {
         let reschedules = self.config.reschedules;
         let Some(stage) = self.running(job, from) else { return false };
@@ -422,7 +424,7 @@ impl Rescheduler {
         true
     }
 
-    /// Loads change after an interval.
+    /// Requests a change of loads after an interval.
     fn redraw(&mut self, out: &mut Outbox) {
         if let Some(updates) = self.config.updates.filter(|_| !self.desk.is_empty()) {
             out.send(updates, PlanningMessage::Redraw);
@@ -430,7 +432,8 @@ impl Rescheduler {
         }
     }
 
-    /// The run is over: what has run of an application is part of its story.
+    /// The end of the run: records each application as unfinished, with the intervals that have
+    /// run.
     fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
         for job in self.desk.jobs() {
             if let Some(entry) = self.desk.close(job) {
@@ -445,7 +448,7 @@ fn phases(job: &Job) -> usize {
     job.phases.as_ref().map_or(0, |it| it.phases())
 }
 
-/// An application is over in this way.
+/// The record of an application with this outcome.
 fn over(submission: Submission, stage: &Stage, outcome: JobOutcome, now: Time) -> Observation {
     let record = submission.record(outcome, now);
     let bag = BagRecord { parts: stage.begun, phased: true, ..BagRecord::default() };

@@ -1,4 +1,4 @@
-//! Loads as they were recorded.
+//! Recorded loads.
 
 use haggle_model::Time;
 use haggle_model::load_trace::{LoadEpoch, LoadTrace};
@@ -6,12 +6,12 @@ use haggle_model::load_trace::{LoadEpoch, LoadTrace};
 use super::updates::{DrawnWays, LoadSource, Updates};
 use crate::protocol::planning::{ClusterLoads, LinkLoads};
 
-/// Loads of machines from a trace. It does not say what is available between clusters, which is drawn each time that
-/// something changes.
+/// Loads of machines from a trace. A trace has no data about the links between clusters: their
+/// availability is drawn after each change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TracedLoads {
     epochs: Vec<LoadEpoch>,
-    /// How many of them have come.
+    /// Number of epochs that have come.
     past: usize,
     /// The available parts of processors and of links, by cluster.
     parts: Vec<(Vec<f64>, Vec<f64>)>,
@@ -19,14 +19,14 @@ pub struct TracedLoads {
 }
 
 impl TracedLoads {
-    /// The loads of clusters with so many machines each, which are those that `trace` was read for.
+    /// The loads of clusters with so many machines each; `trace` must have been read for them.
     pub fn new(trace: LoadTrace, machines: &[u32], ways: DrawnWays) -> TracedLoads {
         let idle = |&count: &u32| (vec![1.0; count as usize], vec![1.0; count as usize]);
         let parts = machines.iter().map(idle).collect();
         TracedLoads { epochs: trace.epochs, past: 0, parts, ways }
     }
 
-    /// When loads change.
+    /// Times at which loads change.
     pub fn updates(&self) -> Updates {
         let later = self.epochs.iter().map(|epoch| epoch.at).filter(|&at| at > Time::ZERO);
         Updates::At(later.collect())

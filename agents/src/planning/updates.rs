@@ -1,4 +1,4 @@
-//! Resource updates: who tells clusters what is available of them.
+//! Resource updates: an actor that notifies clusters of their loads.
 
 use haggle_planning::PlanLinks;
 use std::fmt;
@@ -13,32 +13,32 @@ use crate::protocol::planning::{ClusterLoads, LinkLoads};
 use crate::protocol::{Message, PlanningMessage, RunMessage, Timer};
 use crate::{Actor, Outbox};
 
-/// Where loads come from.
+/// A source of loads.
 pub trait LoadSource: fmt::Debug + Send {
-    /// What is available of each cluster in an epoch; 0 is the beginning of the run.
+    /// Availability of each cluster in an epoch; epoch 0 is the start of the run.
     fn at(&mut self, epoch: usize) -> Vec<ClusterLoads>;
 }
 
-/// Loads that are drawn. Those of a cluster in an epoch depend on the seed, its name and the epoch
-/// only, so that all planners meet the same ones, whatever else there is.
+/// Drawn loads. The loads of a cluster in an epoch depend only on the seed, its name and the epoch.
+/// So they are the same for all planners, and other clusters do not affect them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawnLoads {
     /// The run's seed.
     pub seed: u64,
     /// The clusters.
     pub clusters: Vec<LoadRanges>,
-    /// What links machines have.
+    /// Kind of the links between machines.
     pub links: PlanLinks,
-    /// What is available between clusters.
+    /// Availability of the links between clusters.
     pub ways: DrawnWays,
 }
 
-/// From what the loads of a cluster are drawn.
+/// Ranges of the loads of a cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadRanges {
     /// The cluster's name.
     pub name: String,
-    /// How many machines it has.
+    /// Number of its machines.
     pub machines: u32,
     /// Available part of a processor, from and to.
     pub cpu: (f64, f64),
@@ -46,7 +46,8 @@ pub struct LoadRanges {
     pub links: (f64, f64),
 }
 
-/// What is available of the ways between clusters, drawn from the seed, the names of both and the epoch.
+/// Availability of the links between clusters, drawn from the seed, the names of both and the
+/// epoch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawnWays {
     /// The run's seed.
@@ -58,7 +59,7 @@ pub struct DrawnWays {
 }
 
 impl DrawnWays {
-    /// The available part of the way from each cluster to each, in an epoch; 1 on the diagonal.
+    /// The available part of the link from each cluster to each, in an epoch; 1 on the diagonal.
     pub(super) fn at(&self, epoch: usize) -> Vec<Vec<f64>> {
         let purpose = format!("loads {epoch}");
         symmetric(self.clusters.len(), |one, other| {
@@ -103,18 +104,18 @@ impl LoadSource for SyntheticGrid {
     }
 }
 
-/// When loads change.
+/// Times at which loads change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Updates {
     /// When an interval is over, or a phase of an application that is not rescheduled.
     AfterInterval,
-    /// So often.
+    /// Periodically.
     Every(Span),
     /// At these instants, ascending: the n-th of them begins epoch n, from 1.
     At(Vec<Time>),
 }
 
-/// Tells clusters of their loads.
+/// Notifies clusters of their loads.
 #[derive(Debug)]
 pub struct ResourceUpdates {
     clusters: Vec<ActorId>,
@@ -124,8 +125,8 @@ pub struct ResourceUpdates {
 }
 
 impl ResourceUpdates {
-    /// For these clusters, which know the loads of epoch 0. The first timer is the world's to set,
-    /// see [`ResourceUpdates::first`].
+    /// Updates for these clusters, which know the loads of epoch 0. The driver must set the first
+    /// timer, see [`ResourceUpdates::first`].
     pub fn new(
         clusters: Vec<ActorId>,
         updates: Updates,
@@ -134,12 +135,12 @@ impl ResourceUpdates {
         ResourceUpdates { clusters, updates, source, epoch: 0 }
     }
 
-    /// When it is to wake up first for [`Timer::LoadsChange`].
+    /// Time of the first wake-up for [`Timer::LoadsChange`].
     pub fn first(updates: &Updates) -> Option<Time> {
         ResourceUpdates::next(updates, Time::ZERO, 0)
     }
 
-    /// When loads change after `now`, the beginning of an epoch.
+    /// Time of the next change of loads after `now`, the beginning of an epoch.
     fn next(updates: &Updates, now: Time, epoch: usize) -> Option<Time> {
         match updates {
             Updates::AfterInterval => None,
@@ -174,7 +175,7 @@ impl Actor for ResourceUpdates {
                 self.change(out);
                 out.send(from, PlanningMessage::Redrawn);
             }
-            // It holds nobody's jobs.
+            // It has no jobs to record.
             Message::Run(RunMessage::RunOver) => {}
             _ => out.refuse(from),
         }

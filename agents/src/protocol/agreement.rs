@@ -24,49 +24,50 @@ use serde::{Deserialize, Serialize};
 use super::bargain::Answer;
 use super::said::{Said, Tells, protocol, said};
 
-/// What agreements on a composition are about.
+/// Subject of agreements on a composition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bags;
 
 impl Subject for Bags {
-    /// What is wanted of the bag.
+    /// The requested tasks of the bag.
     type Request = Arc<Award>;
-    /// Planned completion of what is held, not later than offered.
+    /// Planned completion of the held tasks, not later than offered.
     type Terms = Time;
     /// New offers.
     type Counter = Arc<Answer>;
     type Order = ShareOrder;
-    /// Planned completion of what was not held; [`Time::FOREVER`] = nobody can say.
+    /// Planned completion of tasks that were not held; [`Time::FOREVER`] = unknown.
     type Receipt = Time;
 }
 
-/// What a provider has to know to run its share.
+/// Data that a provider needs to run its share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ShareOrder {
-    /// Completion of the whole bag, if providers are to coordinate.
+    /// Completion of the whole bag, if providers must coordinate.
     pub expected: Option<Time>,
-    /// Tasks to run where nothing is held: as many as that, whenever they fit.
+    /// Number of tasks to run without a hold, as early as they fit.
     pub unheld: u32,
 }
 
 protocol! {
-    /// What is said to agree on a composition.
+    /// Messages of an agreement on a composition.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum AgreementMessage {
         /// Metascheduler to provider: hold this part of the bag for me, run it, or give it up.
-        /// Discloses when the whole bag is expected to be done, if providers are to coordinate.
+        /// Discloses the expected completion of the whole bag, if providers must coordinate.
         Instruct {
             /// The bag.
             job: JobId,
-            /// What is to be done.
+            /// The instruction.
             message: Box<ToParticipant<Bags>>,
         } => instruct(&message.instruction).of(job),
-        /// Provider to metascheduler: what it holds, could hold, or runs. Discloses the planned
-        /// completion of what it did not hold before, and with new offers whatever they do.
+        /// Provider to metascheduler: the tasks that it holds, could hold, or runs. Discloses the
+        /// planned completion of tasks that it did not hold before. New offers disclose the same as
+        /// other offers.
         Answer {
             /// The bag.
             job: JobId,
-            /// What there is to say.
+            /// The answer.
             message: Box<ToCoordinator<Bags>>,
         } => answer(&message.answer).of(job),
         /// Metascheduler to provider: forget the bag, it goes elsewhere.
@@ -77,7 +78,7 @@ protocol! {
     }
 }
 
-/// An instruction tells when the whole bag is expected to be done, if it says so.
+/// An instruction discloses the expected completion of the whole bag, if it contains that.
 #[inline(always)]
 fn instruct(instruction: &Instruction<Bags>) -> Said<'static> {
     match instruction {
@@ -91,7 +92,7 @@ fn instruct(instruction: &Instruction<Bags>) -> Said<'static> {
     }
 }
 
-/// An answer tells planned completion where that is new, or new offers.
+/// An answer discloses a planned completion if that is new, or new offers.
 #[inline(always)]
 fn answer(answer: &agreements::Answer<Bags>) -> Said<'_> {
     match answer {
@@ -106,7 +107,7 @@ fn answer(answer: &agreements::Answer<Bags>) -> Said<'_> {
 }
 
 impl AgreementMessage {
-    /// The offers that a provider makes where it cannot hold what is wanted.
+    /// The new offers of a provider that cannot hold the requested tasks.
     pub fn new_offers(&self) -> Option<&Answer> {
         match self {
             AgreementMessage::Answer { message, .. } => match &message.answer {

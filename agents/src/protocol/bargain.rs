@@ -19,13 +19,13 @@ use super::Tell;
 use super::said::{Tells, protocol, said};
 
 protocol! {
-    /// What is said before a bag is agreed on.
+    /// Messages before a bag is agreed on.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum BargainMessage {
-        /// Metascheduler to provider: what would you do of this bag? Discloses the
-        /// bag as its user describes it.
+        /// Metascheduler to provider: what do you offer for this bag? Discloses the bag as its user
+        /// describes it.
         Call(call: Box<Call>) => said("call").of(&call.job).tells(DisclosedItem::Bag),
-        /// Provider to metascheduler: its offers, and what the level asked for adds.
+        /// Provider to metascheduler: its offers, and the facts that the requested level adds.
         Offers(answer: Box<Answer>) => said("offers").of(&answer.job).tells(Tells::Offers(answer)),
         /// Provider to metascheduler: its plan has changed since it made offers for
         /// this bag. Discloses that it did.
@@ -54,13 +54,13 @@ pub struct Call {
     pub task_time: Span,
     /// The program itself: a provider that profiles runs it, and its machine will.
     pub program: HiddenRunTime,
-    /// By what is drawn for the program, wherever it is run.
+    /// Determines the random numbers for the program, at any provider.
     pub lot: Lot,
-    /// When the user wants it done; `None` = as early as possible.
+    /// Deadline of the user; `None` = as early as possible.
     pub deadline: Option<Time>,
-    /// What the provider is asked to disclose.
+    /// Level up to which the provider is asked to disclose information.
     pub asks: Disclosure,
-    /// Whether offers are wanted: a policy that places tasks in free time slots needs none.
+    /// True if offers are requested: a policy that places tasks in free time slots needs none.
     pub wants_offers: bool,
 }
 
@@ -69,17 +69,17 @@ pub struct Call {
 pub struct Answer {
     /// The bag.
     pub job: JobId,
-    /// Which of the answers to this call it is, counted from 1. How often the plan has
-    /// changed is nobody's business.
+    /// Number of this answer to the call, from 1. It does not disclose how often the plan has
+    /// changed.
     pub answer: u32,
-    /// When the offers were made, and until when they can be taken up.
+    /// Time at which the offers were made, and time until which they can be taken up.
     pub valid: (Time, Time),
-    /// Offers, and whatever else the level includes.
+    /// Offers, and the other facts that the level includes.
     pub view: AnyView,
 }
 
 impl Answer {
-    /// Tells what its receiver learns of its sender.
+    /// Reports the facts about its sender that its receiver learns.
     pub(super) fn disclose(&self, tell: &mut Tell<'_>) {
         let (view, level) = (&self.view, self.view.disclosure());
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);

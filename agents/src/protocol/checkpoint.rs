@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::said::{protocol, said};
 
 protocol! {
-    /// What is said about checkpoints at their server.
+    /// Messages about checkpoints at their server.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum CheckpointMessage {
         /// Resource to checkpoint server: the job's checkpoint has arrived.
@@ -35,11 +35,11 @@ protocol! {
 pub struct Saved {
     /// The job.
     pub job: JobId,
-    /// Which attempt of it.
+    /// The number of the attempt.
     pub number: u32,
-    /// What had been done of it.
+    /// Work in the checkpoint.
     pub done: Work,
-    /// Since when it can be used.
+    /// Time from which it can be used.
     pub at: Time,
     /// Its size.
     pub bytes: u64,

@@ -36,42 +36,42 @@ use serde::{Deserialize, Serialize};
 
 use super::said::{Said, Tells, protocol, said};
 
-/// What agreements on parts are about.
+/// Subject of agreements on parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parts;
 
 impl Subject for Parts {
     type Request = Want;
     type Terms = ();
-    /// From when on there would be room for a part, if that is told.
+    /// Time from which there would be room for a part, if that is disclosed.
     type Counter = Option<Time>;
     type Order = ();
     type Receipt = ();
 }
 
-/// What is wanted of a provider.
+/// Request to a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Want {
-    /// To hold a part of a job of which it has none.
+    /// Hold a part of a job of which it has none.
     Reserve(Place, Program),
-    /// To keep another place for the part that it has, and then to move it there.
+    /// Hold another place for the part that it has, and then move the part there.
     Reconfigure(Place),
-    /// To give up the part that it has.
+    /// Give up the part that it has.
     Leave,
 }
 
-/// Where a part is booked.
+/// Interval and processors of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
-    /// When it starts.
+    /// Its start.
     pub start: Time,
     /// Planned time, after which it is stopped.
     pub span: Span,
     /// Processors, all of the time.
     pub processors: u32,
-    /// Whether it is the whole job, which may move up by itself.
+    /// True if it is the whole job, which may move up by itself.
     pub alone: bool,
-    /// How long the job really runs there, for the machine; without the overhead of several providers.
+    /// True run time of the job there, for the machine; without the overhead of several providers.
     pub run_time: HiddenRunTime,
 }
 
@@ -82,52 +82,54 @@ impl From<Place> for Interval {
     }
 }
 
-/// What a provider has to know to run a part, wherever it is booked.
+/// Data that a provider needs to run a part at any place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Program {
-    /// By how many percent it takes longer on several providers.
+    /// Percentage by which it takes longer on several providers.
     pub overhead: u32,
     /// The user's key for the order of a queue.
     pub key: i64,
-    /// Whether its metascheduler is to be asked when there is room.
+    /// True if its metascheduler wants a request to move it when there is room.
     pub moves: bool,
-    /// Whether its metascheduler is told, where there is no room, from when on there is.
+    /// True if a provider without room reports from when on it has room.
     pub negotiates: bool,
 }
 
 protocol! {
-    /// What is said about parts of a job.
+    /// Messages about parts of a job.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum CoallocationMessage {
-        /// Metascheduler to provider: when is how much of you free that I do not know yet, and as long as
-        /// this job's part is booked, without it?
+        /// Metascheduler to provider: which of your free times have changed since you last reported
+        /// them? While this job's part is booked, which are free without it?
         GetSlots {
             /// The job.
             job: JobId,
         } => said("get_slots").of(job),
-        /// Provider to metascheduler: its free times, as far as it publishes them and has not told them
-        /// before. Discloses each step.
+        /// Provider to metascheduler: its free times, as far as it publishes them and has not
+        /// reported them before. Discloses each step.
         Slots {
             /// The job.
             job: JobId,
-            /// When how many processors are free, where that has changed since it was told last.
+            /// Times and numbers of free processors that have changed since the last report.
             changed: Box<Stretch>,
-            /// The same while a part of the job is booked here, which counts as free.
+            /// The same while a part of the job is booked here; that part counts as free.
             own: Box<Stretch>,
         } => said("slots")
             .of(job)
             .tells(Tells::Many(DisclosedItem::FreeSlots, changed.len() + own.len())),
-        /// Metascheduler to provider: run a process of each size until its throughput is steady. Discloses
-        /// the application to who measures.
+        /// Metascheduler to provider: run a process of each size until its throughput is steady.
+        /// Discloses the application to the provider.
         Profile {
             /// The application.
             job: JobId,
-            /// What is known of it.
+            /// Its description.
             application: Arc<Iterative>,
-            /// A throughput that changes by no more, as a part of what it was before, is steady.
+            /// Tolerance: a throughput is steady if it changes by no more than this part of its
+            /// last value.
             tolerance: f64,
         } => said("profile").of(job).tells(DisclosedItem::Job),
-        /// Provider to metascheduler: what was measured. Discloses how fast its machines are.
+        /// Provider to metascheduler: the measured throughputs. Discloses the speed of its
+        /// machines.
         Throughput {
             /// The application.
             job: JobId,
@@ -141,36 +143,36 @@ protocol! {
         EarliestMachines {
             /// The job.
             job: JobId,
-            /// How many it needs in all.
+            /// Number that it needs in all.
             machines: u32,
-            /// From when on.
+            /// Earliest time.
             from: Time,
         } => said("earliest_machines").of(job),
-        /// Provider to metascheduler: from when on how many are available, as if nothing behind that were
-        /// planned. Discloses each step.
+        /// Provider to metascheduler: the times from which processors are available, if nothing is
+        /// planned after that. Discloses each step.
         Machines {
             /// The job.
             job: JobId,
-            /// Ever more processors.
+            /// Increasing numbers of processors.
             available: Box<FreeTimes>,
         } => said("machines").of(job).tells(Tells::Many(DisclosedItem::Estimate, available.len())),
-        /// Metascheduler to provider: get ready, do it, or leave it. Discloses the job to who is to
-        /// hold a part of it.
+        /// Metascheduler to provider: prepare, commit, abort or undo. Discloses the job to a
+        /// provider that must hold a part of it.
         Instruct {
             /// The job.
             job: JobId,
-            /// What is to be done.
+            /// The instruction.
             message: Box<ToParticipant<Parts>>,
         } => instruct(&message.instruction).of(job),
-        /// Provider to metascheduler: it is ready, or not, or has done it. Discloses that its plan has
-        /// changed where there is no room any more.
+        /// Provider to metascheduler: it is ready, not ready, or done. Without room, it discloses
+        /// that its plan has changed.
         Answer {
             /// The job.
             job: JobId,
-            /// What there is to say.
+            /// The answer.
             message: Box<ToCoordinator<Parts>>,
         } => answer(&message.answer).of(job),
-        /// Provider to metascheduler: move this job, of which a part waits here, if that is of use.
+        /// Provider to metascheduler: move this job, of which a part waits here, if that helps.
         /// Discloses that processors have become free.
         RescheduleRequest {
             /// The job.
@@ -180,7 +182,7 @@ protocol! {
         Rescheduled {
             /// The job.
             job: JobId,
-            /// Whether it has moved.
+            /// True if it has moved.
             moved: bool,
         } => said(if *moved { "moved" } else { "unchanged" }).of(job),
         /// Provider to metascheduler: its part has started.
@@ -192,13 +194,13 @@ protocol! {
         Finished {
             /// The job.
             job: JobId,
-            /// How it ended.
+            /// Its outcome.
             outcome: JobOutcome,
         } => said("part_finished").of(job).tells(DisclosedItem::JobStatus),
     }
 }
 
-/// The word for an instruction; who is to hold a part learns of the job.
+/// The name of an instruction. A provider that must hold a part learns of the job.
 #[inline(always)]
 fn instruct(instruction: &Instruction<Parts>) -> Said<'static> {
     match instruction {
@@ -213,13 +215,13 @@ fn instruct(instruction: &Instruction<Parts>) -> Said<'static> {
     }
 }
 
-/// The word for an answer; that there is no room any more is news of the plan.
+/// The name of an answer. A lack of room discloses a change of the plan.
 #[inline(always)]
 fn answer(answer: &agreements::Answer<Parts>) -> Said<'static> {
     match answer {
         agreements::Answer::Ready { .. } => said("part_ready"),
         agreements::Answer::NotReady(None) => said("part_not_ready").tells(DisclosedItem::Change),
-        // From when on there would be room.
+        // It contains the time from which there would be room.
         agreements::Answer::NotReady(Some(_)) => {
             said("part_not_before").tells(DisclosedItem::Estimate)
         }

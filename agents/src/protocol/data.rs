@@ -34,24 +34,24 @@ use super::said::{protocol, said};
 use crate::Traffic;
 
 protocol! {
-    /// What is said about data on their way, and about room for them.
+    /// Messages about data under way, and about room for data.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum DataMessage {
         /// Resource or metascheduler to network: move these data.
         Transfer(transfer: Box<Transfer>) => said("transfer"),
-        /// Network to who asked for it: the data have arrived.
+        /// Network to the sender of the request: the data have arrived.
         Transferred {
             /// The receiver's number for the transfer.
             number: u32,
-            /// When; who was down then hears of it later.
+            /// Time of arrival; a receiver that was down gets the message later.
             at: Time,
         } => said("transferred")
-            // What ends by itself comes before what fails.
+            // Ends of work and data precede failures in an instant.
             .during(Phase::Progress),
-        /// Provider to network: move this checkpoint of a job, to where it is kept or back.
+        /// Provider to network: move this checkpoint of a job to its store, or back.
         TransferCheckpoint(transfer: Box<Transfer>) => said("transfer_checkpoint"),
-        /// Network to provider: the checkpoint is there. The job's machine waits for it, whether or not its
-        /// scheduler is down.
+        /// Network to provider: the checkpoint has arrived. The job's machine waits for it, even if
+        /// its scheduler is down.
         CheckpointTransferred {
             /// The provider's number for the transfer.
             number: u32,
@@ -71,15 +71,15 @@ protocol! {
             /// The resource's number for the transfer.
             number: u32,
         } => said("transfer_aborted"),
-        /// Dispatcher to network: how busy are the links?
+        /// Dispatcher to network: what is the load of the links?
         TrafficRequest => said("traffic_request"),
-        /// Network to dispatcher: so busy.
+        /// Network to dispatcher: the load of the links.
         Traffic(traffic: Box<Traffic>) => said("traffic").tells(DisclosedItem::Traffic),
         /// Resource to storage: is there room for the output of this job?
         RoomRequest {
             /// The job.
             job: JobId,
-            /// How much it is.
+            /// Size in bytes.
             bytes: u64,
         } => said("room_request").of(job),
         /// Storage to resource: there is room for it now.
@@ -87,25 +87,25 @@ protocol! {
             /// The job.
             job: JobId,
         } => said("room").of(job),
-        /// Resource to storage: the output it had asked room for does not come.
+        /// Resource to storage: the output for which it requested room does not come.
         RoomUnused {
             /// The job.
             job: JobId,
-            /// How much it is.
+            /// Size in bytes.
             bytes: u64,
         } => said("room_unused").of(job),
     }
 }
 
-/// Data that are to be moved.
+/// Data to be moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
     /// The sender's number for the transfer.
     pub number: u32,
-    /// Where the data are.
+    /// Node at which the data are.
     pub from: Node,
-    /// Where they go.
+    /// Node to which they go.
     pub to: Node,
-    /// How much.
+    /// Size in bytes.
     pub bytes: u64,
 }

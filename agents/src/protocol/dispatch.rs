@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::said::{protocol, said};
 
 protocol! {
-    /// What is said about a job of a grid and its attempts.
+    /// Messages about a job of a grid and its attempts.
     ///
     /// Numbers of attempts count from 1 for each job.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,11 +34,11 @@ protocol! {
         Dispatch(dispatch: Box<Dispatch>) => said("dispatch")
             .of(&dispatch.job)
             .tells(DisclosedItem::Job),
-        /// Resource to dispatcher: it fails to take the job, for want of a slot or because it is down.
+        /// Resource to dispatcher: it does not take the job, because it has no slot or is down.
         Refused {
             /// The job.
             job: JobId,
-            /// Which attempt of it.
+            /// The number of the attempt.
             number: u32,
         } => said("dispatch_refused").of(job).tells(DisclosedItem::Refusal),
         /// Dispatcher to resource: the job is not needed there any more.
@@ -50,14 +50,14 @@ protocol! {
         Checkpointing {
             /// The job.
             job: JobId,
-            /// Whether it begins.
+            /// True if it begins.
             on: bool,
         } => said("checkpointing").of(job),
         /// Dispatcher to resource: the job saves its progress and goes on elsewhere.
         Move {
             /// The job.
             job: JobId,
-            /// Where it goes.
+            /// Address of the resource to which it goes.
             to: ActorId,
         } => said("move").of(job),
         /// Dispatcher to resource: the job gives its slot back, saves its progress, and goes on
@@ -65,7 +65,7 @@ protocol! {
         Leave {
             /// The job.
             job: JobId,
-            /// Where it goes; `None` = it waits.
+            /// Address of the resource to which it goes; `None` = it waits.
             to: Option<ActorId>,
         } => said("leave").of(job),
         /// Resource to resource: here is the job you keep a slot for; its data are with me.
@@ -89,28 +89,28 @@ protocol! {
         Computed {
             /// The job.
             job: JobId,
-            /// Which attempt of it.
+            /// The number of the attempt.
             number: u32,
-            /// Whether there was no output to send.
+            /// True if there was no output to send.
             delivered: bool,
         } => said("computed").of(job).tells(DisclosedItem::JobStatus),
-        /// Resource to dispatcher: the job's output is where it belongs.
+        /// Resource to dispatcher: the job's output has arrived.
         Delivered {
             /// The job.
             job: JobId,
         } => said("delivered").of(job).tells(DisclosedItem::JobStatus),
-        /// Dispatcher to resource: how far is this job?
+        /// Dispatcher to resource: what is the progress of this job?
         ProgressRequest {
             /// The job.
             job: JobId,
-            /// How many of its reports are known.
+            /// Number of its reports that are known.
             known: u32,
         } => said("progress_request").of(job),
-        /// Resource to dispatcher: so far.
+        /// Resource to dispatcher: its progress.
         Progress {
             /// The job.
             job: JobId,
-            /// How far.
+            /// Its progress.
             so_far: Box<SoFar>,
         } => said("progress").of(job).tells(DisclosedItem::Progress),
     }
@@ -121,36 +121,36 @@ protocol! {
 pub struct Dispatch {
     /// The job.
     pub job: JobId,
-    /// Which attempt of it.
+    /// The number of the attempt.
     pub number: u32,
-    /// Which workload it came from; its data depend on that.
+    /// The workload of the job, on which its data depend.
     pub workload: u16,
-    /// Its data, if they are not those of all of its workload.
+    /// Its data, if they differ from the data of its workload.
     pub data: Option<TaskData>,
-    /// How long it computes on the reference resource; the machine finds out.
+    /// Time for which it computes on the reference resource; only the machine reads it.
     pub run_time: HiddenRunTime,
-    /// What the checkpoint holds from which it starts; zero = from the beginning.
+    /// Work in the checkpoint from which it starts; zero = from the beginning.
     pub from: Work,
     /// The attempt that wrote it.
     pub parent: Option<u32>,
-    /// What it says of its progress, if it does; the machine finds out.
+    /// Its behaviour in reports of progress, if it sends any; only the machine reads it.
     pub progress: Option<Box<Progress>>,
-    /// Whether it writes checkpoints.
+    /// True if it writes checkpoints.
     pub checkpointing: bool,
-    /// Whether it comes from another resource, which says when it is ready.
+    /// True if it comes from another resource, which reports when it is ready.
     pub moves: bool,
 }
 
-/// How far a job is at a resource.
+/// Progress of a job at a resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SoFar {
-    /// What has been done; of one that died, what had been done then.
+    /// Work done; of a job that died, the work done by then.
     pub done: Work,
-    /// Whether it computes at present.
+    /// True if it computes at present.
     pub computes: bool,
-    /// For how long it has computed there.
+    /// Time for which it has computed there.
     pub computing: Span,
-    /// What it has reported that was not known, oldest first.
+    /// Its reports that were not known, oldest first.
     pub reports: Vec<ProgressReport>,
 }
 
@@ -159,9 +159,9 @@ pub struct SoFar {
 pub struct Moved {
     /// The job.
     pub job: JobId,
-    /// Which attempt of it has left.
+    /// The number of the attempt that has left.
     pub number: u32,
-    /// What has been done of it.
+    /// Work done of it.
     pub done: Work,
     /// The resource it has left, where its data are.
     pub from: ProviderId,

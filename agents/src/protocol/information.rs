@@ -16,27 +16,27 @@ use serde::{Deserialize, Serialize};
 use super::said::{protocol, said};
 
 protocol! {
-    /// What is said about the state of resources.
+    /// Messages about the state of resources.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum InformationMessage {
-        /// Resource to information service: something has changed here.
+        /// Resource to information service: its state has changed.
         Status(status: Box<Status>) => said("status").tells(DisclosedItem::ResourceStatus),
-        /// Information service to dispatcher: what is known of a resource.
+        /// Information service to dispatcher: the state of a resource.
         Report(status: Box<Status>) => said("report").tells(DisclosedItem::ResourceStatus),
     }
 }
 
-/// What is found at a resource.
+/// The state of a resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// Its number in the scheduler's view.
     pub resource: ResourceId,
-    /// What is found.
+    /// Its state.
     pub report: Report,
 }
 
 impl Status {
-    /// What is found at `resource` now.
+    /// The state of `resource` at the time `taken`.
     pub fn new(
         resource: ResourceId,
         taken: Time,

@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 use super::said::{Tells, protocol, said};
 
 protocol! {
-    /// What is said about plans, and about loads.
+    /// Messages about plans, and about loads.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum PlanningMessage {
         /// Metascheduler to cluster: plan this application from the phase `first` on. Discloses the
@@ -44,19 +44,19 @@ protocol! {
             /// Its first phase that is not over.
             first: u32,
         } => said("plan_request").of(&job.id).tells(DisclosedItem::Job),
-        /// Cluster to metascheduler: the first interval of its plan. Discloses that, and what the plan
-        /// costs.
+        /// Cluster to metascheduler: the first interval of its plan. Discloses that interval, and
+        /// the cost of the plan.
         Plan(plan: Box<Planned>) => said("plan").of(&plan.job).tells(DisclosedItem::Estimate),
         /// Cluster to metascheduler: no machine is free that can run it. Discloses that.
         NoMachines {
             /// The application.
             job: JobId,
         } => said("no_machines").of(job).tells(DisclosedItem::Refusal),
-        /// Metascheduler to cluster: how long would these intervals take with you?
+        /// Metascheduler to cluster: which times would these intervals take on your machines?
         TimesRequest(request: Box<TimesRequest>) => said("times_request")
             .of(&request.job.id)
             .tells(DisclosedItem::Job),
-        /// Cluster to metascheduler: so long. Discloses each of these times.
+        /// Cluster to metascheduler: these times. Discloses each of them.
         Times(times: Box<Times>) => said("times")
             .of(&times.job)
             .tells(Tells::Many(DisclosedItem::Estimate, times.count())),
@@ -64,12 +64,12 @@ protocol! {
         RunInterval(order: Box<IntervalOrder>) => said("run_interval")
             .of(&order.job.id)
             .tells(DisclosedItem::Job),
-        /// Cluster to metascheduler: it is on its way. Discloses that.
+        /// Cluster to metascheduler: the interval has begun with its move. Discloses that.
         Begun {
             /// The application.
             job: JobId,
         } => said("interval_begun").of(job).tells(DisclosedItem::JobStatus),
-        /// Cluster to metascheduler: the machines for it are gone. Discloses that.
+        /// Cluster to metascheduler: the machines for it are not free any more. Discloses that.
         NotRun {
             /// The application.
             job: JobId,
@@ -88,7 +88,7 @@ protocol! {
         IntervalLost {
             /// The application.
             job: JobId,
-            /// Whether the checkpoint that it began with had come, and is here.
+            /// True if the checkpoint with which it began had arrived, and is here.
             arrived: bool,
         } => said("interval_lost").of(job).tells(DisclosedItem::JobStatus),
         /// Metascheduler to cluster: the application is over.
@@ -102,7 +102,7 @@ protocol! {
         Redraw => said("redraw"),
         /// Resource updates to metascheduler: loads have changed.
         Redrawn => said("redrawn"),
-        /// Resource updates to cluster: this is available of you from now on.
+        /// Resource updates to cluster: its availability from now on.
         Loads(loads: Arc<ClusterLoads>) => said("loads"),
     }
 }
@@ -118,27 +118,28 @@ pub struct Planned {
     pub remaining: Span,
 }
 
-/// A question for times.
+/// A question for the times of intervals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimesRequest {
     /// The application.
     pub job: Arc<Job>,
-    /// Of these intervals.
+    /// The intervals.
     pub intervals: Vec<Interval>,
     /// The cluster that has its last checkpoint.
     pub from: Option<ActorId>,
 }
 
-/// What intervals would take on a cluster.
+/// Times that intervals would take on a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Times {
     /// The application.
     pub job: JobId,
-    /// Of each interval on the best machines for it; none if no machine is free.
+    /// Time of each interval on the best machines for it; empty if no machine is free.
     pub least: Vec<Span>,
-    /// Of each on the machines of the last interval; none if it was elsewhere, or these are not free.
+    /// Time of each on the machines of the last interval; empty if that was elsewhere, or these are
+    /// not free.
     pub stay: Vec<Span>,
-    /// How long the checkpoint takes to the best machines.
+    /// Time of the checkpoint to the best machines.
     pub moving: Span,
 }
 
@@ -148,14 +149,14 @@ impl Times {
     }
 }
 
-/// An interval that is to be run.
+/// An order to run an interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntervalOrder {
     /// The application.
     pub job: Arc<Job>,
     /// The phases.
     pub interval: Interval,
-    /// Which of the application's intervals, from 1.
+    /// The number of the interval within the application, from 1.
     pub number: u32,
     /// On the same machines as before, or on the best ones.
     pub how: Move,
@@ -163,7 +164,7 @@ pub struct IntervalOrder {
     pub from: Option<ActorId>,
 }
 
-/// What is available of a cluster.
+/// Availability of a cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClusterLoads {
     /// The available part of each processor.
@@ -174,11 +175,11 @@ pub struct ClusterLoads {
     pub ways: Vec<f64>,
 }
 
-/// What is available of the links between the machines of a cluster.
+/// Availability of the links between the machines of a cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum LinkLoads {
-    /// Of the link of each machine to all others.
+    /// The link of each machine to all others.
     Uplinks(Vec<f64>),
-    /// Of the link between each two: a row a machine.
+    /// The link between each two machines: a row a machine.
     Pairs(Vec<Vec<f64>>),
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::said::{protocol, said};
 
 protocol! {
-    /// What is asked and answered before a rigid job is placed.
+    /// Questions and answers before a rigid job is placed.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum QueryMessage {
         /// Metascheduler to provider or grid: when would such a job end, were it submitted now?
@@ -29,8 +29,8 @@ protocol! {
             /// Its requested time on the reference processor.
             requested_time: Option<Span>,
         } => said("estimate_request").of(job).tells(DisclosedItem::Job),
-        /// Provider or grid to metascheduler: the start and end of that job as the queue
-        /// stands. Discloses these two times.
+        /// Provider or grid to metascheduler: the start and end of that job with the present queue.
+        /// Discloses these two times.
         Estimate {
             /// The job it is about.
             job: JobId,
@@ -42,29 +42,29 @@ protocol! {
         } => said("estimate").of(job).tells(DisclosedItem::Estimate),
         /// Metascheduler to provider or grid: how loaded are you?
         LoadRequest {
-            /// The job it is asked for.
+            /// The job for which it is requested.
             job: JobId,
         } => said("load_request").of(job),
-        /// Provider or grid to metascheduler: how long it would take to work off all it
-        /// has, on all its processors. Discloses that one number.
+        /// Provider or grid to metascheduler: the time that it needs for all its work, on all its
+        /// processors. Discloses that one number.
         Load {
-            /// The job it was asked for.
+            /// The job for which it was requested.
             job: JobId,
             /// Remaining planned work / (processors x speed).
             drain_time: Span,
         } => said("load").of(job).tells(DisclosedItem::Load),
-        /// Provider or grid to metascheduler: no answer to a question or to a call for offers. Discloses
-        /// the reason.
+        /// Provider or grid to metascheduler: no answer to a question or to a call for offers.
+        /// Discloses the reason.
         NoAnswer {
-            /// The job it was asked for.
+            /// The job for which it was requested.
             job: JobId,
-            /// Why.
+            /// The reason.
             reason: Refusal,
         } => said(no_answer(*reason)).of(job).tells(DisclosedItem::Refusal),
     }
 }
 
-/// The word for an answer that is not given for this reason.
+/// The name of a refused answer with this reason.
 #[inline(always)]
 const fn no_answer(reason: Refusal) -> &'static str {
     match reason {

@@ -32,26 +32,27 @@ use super::said::{Tells, protocol, said};
 use super::submission::Submission;
 
 protocol! {
-    /// What is said about jobs that may move.
+    /// Messages about jobs that may move.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum ReallocationMessage {
-        /// Reallocator to provider: what size would you give this job, were it submitted now? Discloses
-        /// the job, but not its run time.
+        /// Reallocator to provider: which size would you give this job, if it were submitted now?
+        /// Discloses the job, but not its run time.
         SizeRequest(request: Box<SizeRequest>) => said("size_request")
             .of(&request.job)
             .tells(DisclosedItem::Job),
-        /// Provider to reallocator: its size, start and time as the queue stands. Discloses these.
+        /// Provider to reallocator: its size, start and time with the present queue. Discloses
+        /// these.
         Size {
             /// The job.
             job: JobId,
-            /// Its size, and what would come of it.
+            /// Its size, with its planned start and time.
             sizing: Sizing,
         } => said("size").of(job).tells(DisclosedItem::Estimate),
         /// Provider to reallocator: the job cannot be queued here. Discloses the reason.
         NoSize {
             /// The job.
             job: JobId,
-            /// Why.
+            /// The reason.
             reason: Refusal,
         } => said("no_size").of(job).tells(DisclosedItem::Refusal),
         /// Reallocator to provider: choose a size for this job, and run it. Discloses the job, but
@@ -59,9 +60,9 @@ protocol! {
         Submit {
             /// The job.
             submission: Submission,
-            /// How to come to the size.
+            /// Rule for its size.
             sizes: Sizes,
-            /// What it needs there beside processors.
+            /// Its needs there beside processors.
             stage_in: StageIn,
         } => said("submit_moldable")
             .of(&submission.job.id)
@@ -69,21 +70,22 @@ protocol! {
             .tells(DisclosedItem::Job),
         /// Reallocator to provider: which of my jobs have not been started?
         WaitingRequest => said("waiting_request"),
-        /// Provider to reallocator: these, and when they will be done. Discloses that.
+        /// Provider to reallocator: these jobs, with their planned completions. Discloses that.
         Waiting {
             /// (job, planned completion).
             jobs: Vec<(JobId, Time)>,
         } => said("waiting").tells(Tells::Many(DisclosedItem::ExpectedCompletion, jobs.len())),
-        /// Reallocator to provider: when will this job be done?
+        /// Reallocator to provider: what is the planned completion of this job?
         CompletionRequest {
             /// The job.
             job: JobId,
         } => said("completion_request").of(job),
-        /// Provider to reallocator: then, as planned. Discloses that, or that it does not wait.
+        /// Provider to reallocator: its planned completion. Discloses that, or that the job does
+        /// not wait.
         Completion {
             /// The job.
             job: JobId,
-            /// When it will be done; `None` if it does not wait.
+            /// Its planned completion; `None` if it does not wait.
             completion: Option<Time>,
         } => said("completion").of(job).tells(DisclosedItem::ExpectedCompletion),
         /// Reallocator to provider: give these jobs back, all at once, unless they have been started.
@@ -91,7 +93,8 @@ protocol! {
             /// The jobs.
             jobs: Vec<JobId>,
         } => said("take_back"),
-        /// Provider to reallocator: these are yours again. Discloses that they had not been started.
+        /// Provider to reallocator: these jobs are given back. Discloses that they had not been
+        /// started.
         Back {
             /// The jobs.
             jobs: Vec<JobId>,
@@ -99,25 +102,25 @@ protocol! {
     }
 }
 
-/// A job as a provider has to know it to choose its size.
+/// The description of a job that a provider needs to choose its size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizeRequest {
     /// The job.
     pub job: JobId,
-    /// Whether its size can be chosen.
+    /// Shape of the job: its size can be chosen, or not.
     pub shape: JobShape,
     /// Processors, as its user describes it.
     pub processors: u32,
     /// The requested time on so many reference processors.
     pub requested_time: Option<Span>,
-    /// How to come to the size.
+    /// Rule for its size.
     pub sizes: Sizes,
-    /// What it would need there beside processors.
+    /// Its needs there beside processors.
     pub stage_in: StageIn,
 }
 
 impl SizeRequest {
-    /// What is asked about a job.
+    /// The request about a job.
     pub fn of(job: &Job, sizes: Sizes, stage_in: StageIn) -> SizeRequest {
         let &Job { id, shape, processors, requested_time, .. } = job;
         SizeRequest { job: id, shape, processors, requested_time, sizes, stage_in }

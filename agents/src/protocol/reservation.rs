@@ -26,7 +26,7 @@ use super::said::{Tells, protocol, said};
 use super::{Phase, Submission};
 
 protocol! {
-    /// What is said about a reservation.
+    /// Messages about a reservation.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum ReservationMessage {
         /// User to provider: run this job between its ready time and its deadline. Discloses the
@@ -36,7 +36,7 @@ protocol! {
             .during(Phase::Submission)
             .tells(Tells::UnlessUser(DisclosedItem::Job)),
         /// Provider to user: the job will run in its window, or in the interval that was taken.
-        /// Discloses when, as planned now.
+        /// Discloses the planned start and completion.
         Granted {
             /// The job.
             job: JobId,
@@ -49,12 +49,12 @@ protocol! {
         Alternatives {
             /// The job.
             job: JobId,
-            /// Where there is room now, nearest first.
+            /// Intervals with room now, the nearest first.
             others: Box<[Alternative]>,
         } => said("alternatives")
             .of(job)
             .tells(Tells::Many(DisclosedItem::Interval, others.len())),
-        /// User to provider: run this job from then on.
+        /// User to provider: run this job from `start` on.
         Take {
             /// The job.
             submission: Submission,
@@ -63,27 +63,28 @@ protocol! {
             /// Processors in it.
             processors: u32,
         } => said("take").of(&submission.job.id).tells(Tells::UnlessUser(DisclosedItem::Job)),
-        /// Provider to user: there is no room any more in the interval that was to be taken.
-        /// Discloses that something has changed.
+        /// Provider to user: there is no room any more in the interval to be taken. Discloses that
+        /// something has changed.
         Expired {
             /// The job.
             job: JobId,
         } => said("expired").of(job).tells(DisclosedItem::Change),
-        /// Provider to user: the start moves no more. Discloses when it is.
+        /// Provider to user: the start does not move any more. Discloses the start.
         Fixed {
             /// The job.
             job: JobId,
             /// Its start.
             start: Time,
         } => said("fixed").of(job).tells(DisclosedItem::Estimate),
-        /// Provider to user: processors have failed, or others run longer than planned, and there is
-        /// no room left in the window. The job still waits. Discloses that something has changed.
+        /// Provider to user: processors have failed, or others run longer than planned, and there
+        /// is no room left in the window. The job still waits. Discloses that something has
+        /// changed.
         Broken {
             /// The job.
             job: JobId,
         } => said("broken").of(job).tells(DisclosedItem::Change),
-        /// The same, but there is room in the window for the job on fewer processors. Discloses when,
-        /// as planned now.
+        /// The same, but there is room in the window for the job on fewer processors. Discloses the
+        /// planned start and completion.
         Shrunk {
             /// The job.
             job: JobId,
@@ -94,12 +95,12 @@ protocol! {
             /// Planned completion.
             completion: Time,
         } => said("shrunk").of(job).tells(DisclosedItem::Estimate),
-        /// The same, and the job is given back: it waits and runs no more. Discloses that something
-        /// has changed.
+        /// The same, but the job is given back: it neither waits nor runs any more. Discloses that
+        /// something has changed.
         Revoked {
             /// The job.
             job: JobId,
-            /// Why.
+            /// The cause.
             cause: Cause,
         } => said("revoked").of(job).tells(DisclosedItem::Change),
     }

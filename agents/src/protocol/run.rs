@@ -17,24 +17,23 @@ use super::Phase;
 use super::said::{protocol, said};
 
 protocol! {
-    /// The world to an actor.
+    /// The driver of the run to an actor.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum RunMessage {
         /// To a user: it is time to submit this job.
         JobDue(job: Arc<Job>) => said("job_due").of(&job.id).during(Phase::Submission),
-        /// To nature: this resource fails, and is back then.
+        /// To nature: this resource fails now.
         OutageDue {
             /// Its number in nature's list.
             resource: u32,
-            /// When it is back; [`Time::FOREVER`] = never.
+            /// Time at which it is restored; [`Time::FOREVER`] = never.
             restore: Time,
         } => said("outage_due").during(Phase::Resource),
-        /// To any actor: it crashes. It hears nothing until it restarts, unless something happens on
-        /// its machine.
+        /// To any actor: it crashes. Until it restarts it receives only messages about its machine.
         Crashed => said("crashed").during(Phase::Resource),
-        /// To an actor that has crashed: it restarts, and knows what it knew.
+        /// To an actor that has crashed: it restarts with its old state.
         Restarted => said("restarted").during(Phase::Recovery),
-        /// To everybody: the run stops now. What you hold is unfinished.
+        /// To all actors: the run stops now. All that they hold is unfinished.
         RunOver => said("run_over"),
     }
 }

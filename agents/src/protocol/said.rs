@@ -1,5 +1,5 @@
-//! What a message says of itself, stated once with its variant: what it is called, which job it is
-//! about, when in an instant it is delivered, and what it discloses about its sender.
+//! Facts about a message, defined with its variant: its name in tables, the job it is about, the
+//! phase of its delivery, and the facts that it discloses about its sender.
 //!
 //! ```text
 //! protocol! {
@@ -17,8 +17,8 @@
 //! }
 //! ```
 //!
-//! What stands behind the arrow sees the fields by reference, and may look into them. What is
-//! carried in parentheses needs a name for that.
+//! The expression behind the arrow sees the fields by reference, and may examine them. A value in
+//! parentheses needs a name for that.
 
 use haggle_model::JobId;
 use haggle_model::observation::DisclosedItem;
@@ -26,21 +26,21 @@ use haggle_model::observation::DisclosedItem;
 use super::bargain::Answer;
 use super::{Parties, Phase, Tell};
 
-/// What a message says of itself.
+/// Facts about a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said<'a> {
     /// The word used in the table of messages.
     pub(crate) kind: &'static str,
-    /// The job it is about, if it is about one.
+    /// The job it is about, if any.
     pub(crate) job: Option<JobId>,
-    /// The job that what it discloses is about, if it is about one.
+    /// The job about which it discloses something, if any.
     pub(crate) discloses_about: Option<JobId>,
-    /// When in an instant it is delivered.
+    /// Phase of an instant in which it is delivered.
     pub(crate) phase: Phase,
     tells: Tells<'a>,
 }
 
-/// What a message discloses about its sender.
+/// Facts that a message discloses about its sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tells<'a> {
     /// Nothing.
@@ -49,14 +49,15 @@ pub(crate) enum Tells<'a> {
     One(DisclosedItem),
     /// So many of an item.
     Many(DisclosedItem, usize),
-    /// One item, unless a user says or hears it: between users and those they submit to, what
-    /// becomes of their own jobs is no news of anybody else.
+    /// One item, unless the sender or the receiver is a user: the state of a user's own job
+    /// discloses nothing about others.
     UnlessUser(DisclosedItem),
-    /// Offers, and what the level asked for adds.
+    /// Offers, and the facts that the requested level adds.
     Offers(&'a Answer),
 }
 
-/// A message of this kind: about no job, part of the conversation, and without news of its sender.
+/// A message of this kind: about no job, part of the conversation, and without facts about its
+/// sender.
 #[inline(always)]
 pub(crate) const fn said<'a>(kind: &'static str) -> Said<'a> {
     let phase = Phase::Conversation;
@@ -64,13 +65,13 @@ pub(crate) const fn said<'a>(kind: &'static str) -> Said<'a> {
 }
 
 impl<'a> Said<'a> {
-    /// About this job, and so is what it discloses.
+    /// About this job, and so is all that it discloses.
     #[inline(always)]
     pub(crate) fn of(self, &job: &JobId) -> Said<'a> {
         Said { job: Some(job), discloses_about: Some(job), ..self }
     }
 
-    /// About no job, though what it discloses may be.
+    /// About no job, but its disclosure may be about one.
     #[inline(always)]
     pub(crate) fn discloses_about(self, job: Option<JobId>) -> Said<'a> {
         Said { discloses_about: job, ..self }
@@ -88,7 +89,7 @@ impl<'a> Said<'a> {
         Said { tells: tells.into(), ..self }
     }
 
-    /// Tells what its receiver learns of its sender.
+    /// Reports the facts about its sender that its receiver learns.
     pub(crate) fn disclose(self, between: Parties, tell: &mut Tell<'_>) {
         match self.tells {
             Tells::One(item) => tell(item, 1),
@@ -109,7 +110,7 @@ impl From<DisclosedItem> for Tells<'_> {
     }
 }
 
-/// Makes the enum of a protocol, and `said` of what is stated with each variant.
+/// Makes the enum of a protocol, and `said` from the expressions of its variants.
 macro_rules! protocol {
     ($(#[$meta:meta])* $vis:vis enum $Protocol:ident {
         $($(#[$doc:meta])* $Variant:ident
@@ -123,8 +124,8 @@ macro_rules! protocol {
         }
 
         impl $Protocol {
-            /// What it says of itself.
-            // Always inlined: of what it says, only what a caller reads is looked up.
+            /// Facts about it.
+            // Always inlined: then only the facts that a caller reads are computed.
             #[inline(always)]
             #[allow(unused_variables)]
             pub(crate) fn said(&self) -> $crate::protocol::said::Said<'_> {

@@ -17,7 +17,7 @@ use super::Phase;
 use super::said::{Tells, protocol, said};
 
 protocol! {
-    /// What is said about a share that is committed.
+    /// Messages about a share that is committed.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum ShareMessage {
         /// Provider to metascheduler: the first tasks of its share have started.
@@ -29,11 +29,11 @@ protocol! {
         Finished {
             /// The bag.
             job: JobId,
-            /// How they ended; the worst of them.
+            /// Their worst outcome.
             outcome: JobOutcome,
         } => said("share_finished").of(job).tells(DisclosedItem::JobStatus),
-        /// Provider to metascheduler: bags of which it held the last task will be
-        /// done there earlier. Discloses these times.
+        /// Provider to metascheduler: bags of which it held the last task will end there earlier.
+        /// Discloses these times.
         NewCompletionTimes {
             /// (bag, expected completion at this provider).
             entries: Vec<(JobId, Time)>,
@@ -41,7 +41,7 @@ protocol! {
             .discloses_about(only_bag(entries))
             .during(Phase::Completion)
             .tells(Tells::Many(DisclosedItem::ExpectedCompletion, entries.len())),
-        /// Metascheduler to provider: the whole bag is expected to be done then.
+        /// Metascheduler to provider: the expected completion of the whole bag.
         BagCompletion {
             /// The bag.
             job: JobId,
@@ -54,7 +54,7 @@ protocol! {
     }
 }
 
-/// The bag that the news are about, if they are of one alone.
+/// The bag that the entries are about, if there is only one.
 #[inline(always)]
 fn only_bag(entries: &[(JobId, Time)]) -> Option<JobId> {
     match entries {

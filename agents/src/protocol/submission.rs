@@ -29,7 +29,7 @@ use super::Phase;
 use super::said::{Tells, protocol, said};
 
 protocol! {
-    /// What is said about a job as a whole.
+    /// Messages about a job as a whole.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum SubmissionMessage {
         /// User to provider (local) or metascheduler (external), metascheduler to
@@ -38,33 +38,33 @@ protocol! {
             .of(&submission.job.id)
             .during(Phase::Submission)
             .tells(Tells::UnlessUser(DisclosedItem::Job)),
-        /// Metascheduler to provider: run this job as soon as its data are there. Discloses the job, but not its run
-        /// time.
+        /// Metascheduler to provider: run this job as soon as its data have arrived. Discloses the
+        /// job, but not its run time.
         SubmitAhead(submission: Submission) => said("submit_ahead")
             .of(&submission.job.id)
             .during(Phase::Submission)
             .tells(DisclosedItem::Job),
-        /// Metascheduler to provider: the data of a job that was submitted ahead of them are there. Discloses nothing
-        /// else.
+        /// Metascheduler to provider: the data of a job that was submitted ahead of them have
+        /// arrived. Discloses nothing else.
         DataArrived {
             /// The job.
             job: JobId,
         } => said("data_arrived").of(job).during(Phase::Submission),
-        /// Provider, metascheduler or dispatcher to submitter: the job is queued, or will be when its data are
-        /// there, or has its place where jobs do not wait. Discloses nothing else.
+        /// Provider, metascheduler or dispatcher to submitter: the job is queued, or will be when
+        /// its data have arrived, or has its place where jobs do not wait. Discloses nothing else.
         Accepted {
             /// The job.
             job: JobId,
         } => said("accepted").of(job),
-        /// Provider, metascheduler or dispatcher to submitter: the job is not taken. Discloses the
+        /// Provider, metascheduler or dispatcher to submitter: the job is refused. Discloses the
         /// reason.
         Refused {
             /// The job.
             job: JobId,
-            /// Why.
+            /// The reason.
             reason: Refusal,
         } => said(refused(*reason)).of(job).tells(DisclosedItem::Refusal),
-        /// User to where it submitted, metascheduler to provider: take the job out of the queue.
+        /// User or metascheduler to the actor to which it submitted: take the job out of the queue.
         Withdraw {
             /// The job.
             job: JobId,
@@ -74,11 +74,12 @@ protocol! {
             /// The job.
             job: JobId,
         } => said("not_withdrawn").of(job),
-        /// Metascheduler to user, when all providers have committed: the whole bag will be done then.
+        /// Metascheduler to user, when all providers have committed: the completion of the whole
+        /// bag.
         Promise {
             /// The bag.
             job: JobId,
-            /// Its deadline, or the earliest completion there is.
+            /// Its deadline, or the earliest possible completion.
             completion: Time,
         } => said("promise").of(job),
         /// Provider to submitter, metascheduler to user: the job has started.
@@ -90,13 +91,13 @@ protocol! {
         Finished {
             /// The job.
             job: JobId,
-            /// How it ended.
+            /// Its outcome.
             outcome: JobOutcome,
         } => said("finished").of(job).tells(Tells::UnlessUser(DisclosedItem::JobStatus)),
     }
 }
 
-/// The word for a job that is not taken for this reason.
+/// The name of a refusal with this reason.
 #[inline(always)]
 const fn refused(reason: Refusal) -> &'static str {
     match reason {
@@ -117,14 +118,15 @@ const fn refused(reason: Refusal) -> &'static str {
 pub struct Submission {
     /// The job. Its submitter keeps it, too.
     pub job: Arc<Job>,
-    /// Who places it.
+    /// Local or external: the actor that places it.
     pub class: JobClass,
-    /// Who submitted it first.
+    /// The user that submitted it first.
     pub user: ActorId,
 }
 
 impl Submission {
-    /// As its provider is to know it: how far a reservation may be from its window stays with the user.
+    /// The submission as its provider may see it: how far a reservation may be from its window
+    /// stays with the user.
     pub fn as_told(&self) -> Submission {
         let job = match self.job.reservation {
             Some(reservation) if reservation.accepts.is_some() => {
@@ -136,27 +138,28 @@ impl Submission {
         Submission { job, ..*self }
     }
 
-    /// Why it is refused by who places jobs of `shape` at several providers.
+    /// The reason for which a metascheduler that places jobs of `shape` at several providers
+    /// refuses it.
     pub fn unfit_for(&self, shape: JobShape) -> Option<Refusal> {
         if self.job.shape != shape || self.job.processors == 0 || self.job.iterative.is_some() {
             return Some(Refusal::WrongShape);
         }
-        // Nobody knows from when on others could have what may never end.
+        // The end of a job without a limit is unknown, so nothing could be planned after it.
         self.job.requested_time.is_none().then_some(Refusal::NoLimit)
     }
 
-    /// Why it is refused by who maps iterative applications.
+    /// The reason for which a metascheduler that maps iterative applications refuses it.
     pub fn unfit_for_mapping(&self) -> Option<Refusal> {
         let fit = self.job.iterative.is_some() && self.job.processors > 0;
         (!fit).then_some(Refusal::WrongShape)
     }
 
-    /// The job is over in this way before any provider has queued it.
+    /// The record of a job that is over before any provider has queued it.
     pub fn never_queued(self, outcome: JobOutcome, now: Time) -> Observation {
         Observation::JobOver(Box::new(self.record(outcome, now)))
     }
 
-    /// What is known of a job that is over in this way, as long as nobody has said more.
+    /// The record of a job with this outcome, as far as its submitter knows it.
     pub fn record(self, outcome: JobOutcome, now: Time) -> JobRecord {
         let Submission { job, class, .. } = self;
         JobRecord::never_queued(job, class, outcome, now)

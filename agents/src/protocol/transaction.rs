@@ -33,38 +33,38 @@ use serde::{Deserialize, Serialize};
 
 use super::said::{Tells, protocol, said};
 
-/// What transactions are about: processors for the part of a job.
+/// Subject of transactions: processors for the part of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Room;
 
 impl Subject for Room {
     type Request = Ask;
-    /// From when on they are held.
+    /// Time from which they are held.
     type Terms = Time;
-    /// The first start that would be possible; [`Time::FOREVER`] = it is not said, or there is none.
+    /// The first possible start; [`Time::FOREVER`] = it is not disclosed, or there is none.
     type Counter = Time;
     type Order = Time;
     type Receipt = ();
 }
 
-/// What is asked of a provider.
+/// Request for a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Ask {
     /// The job.
     pub job: JobId,
     /// Processors, all of the time.
     pub processors: u32,
-    /// For how long from the start on; then the part is stopped.
+    /// Time for which it may run; then the part is stopped.
     pub span: Span,
-    /// The first start; where that has passed, now.
+    /// The first start; if that has passed, now.
     pub from: Time,
-    /// The last start; `None` = as early as asked for, and no other is proposed.
+    /// The last start; `None` = only the first one, and no other is proposed.
     pub until: Option<Time>,
     /// The program itself, for the machine.
     pub run_time: HiddenRunTime,
-    /// By how many percent it takes longer on several providers.
+    /// Percentage by which it takes longer on several providers.
     pub overhead: u32,
-    /// Whether claims that are not may be taken back for this one.
+    /// True if claims that are not urgent may be taken back for this one.
     pub urgent: bool,
 }
 
@@ -96,21 +96,21 @@ pub trait Speaks: Protocol<Subject = Room> {
 
 macro_rules! spoken {
     ($($(#[$doc:meta])* $Name:ident($protocol:ty),)*) => {
-        /// What is said in any of the protocols.
+        /// A message of any of the protocols.
         #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum Spoken {
             $($(#[$doc])* $Name(<$protocol as Protocol>::Message),)*
         }
 
         impl Spoken {
-            /// The agreement.
+            /// The agreement that it is about.
             pub fn id(&self) -> AgreementId {
                 match self {
                     $(Spoken::$Name(message) => message.id(),)*
                 }
             }
 
-            /// The word by which it is counted.
+            /// The name under which it is counted.
             pub fn kind(&self) -> &'static str {
                 match self {
                     $(Spoken::$Name(message) => message.kind(),)*
@@ -136,38 +136,39 @@ macro_rules! spoken {
 spoken! {
     /// Two-phase commit.
     TwoPhase(TwoPhase<Room>),
-    /// All are booked, or what is booked is deleted.
+    /// All are booked, or the booked ones are deleted.
     OnePhase(OnePhase<Room>),
-    /// Two-phase commit whose answers are fetched.
+    /// Two-phase commit; the coordinator polls for answers.
     Polling(Polling<Room>),
     /// Paxos commit.
     Paxos(Paxos<Room>),
-    /// Rounds of other starts.
+    /// Rounds with other starts.
     Negotiation(Negotiation<Room>),
     /// Processors are claimed one by one.
     Claiming(Claiming<Room>),
-    /// Locks are asked for in an order.
+    /// Locks are requested in an order.
     Ordered(Ordered<Room>),
-    /// Who is interested is told of changes.
+    /// Providers notify interested coordinators of changes.
     Probing(Probing<Room>),
     /// Claims wait until all have room.
     Watching(Watching<Room>),
 }
 
 protocol! {
-    /// What is said about the parts of a job that is agreed on.
+    /// Messages about the parts of a job that is agreed on.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub enum TransactionMessage {
-        /// Between any two: what the protocol says. Discloses the job to who is asked for a part, and
-        /// that there is no room, or when there is some, where a provider says that.
+        /// Between any two: a message of the protocol. Discloses the job to a provider that is
+        /// asked for a part. A provider that refuses discloses that it has no room, or when it has
+        /// some.
         Said {
             /// The job.
             job: JobId,
-            /// What is said.
+            /// The message of the protocol.
             message: Box<Spoken>,
         } => said(word(message)).of(job).tells(tells(message)),
-        /// Provider to metascheduler: it has fewer processors than its part needs, so that asking again
-        /// is no use. Discloses that.
+        /// Provider to metascheduler: it has fewer processors than its part needs, so that repeated
+        /// requests are of no use. Discloses that.
         TooWide {
             /// The job.
             job: JobId,
@@ -194,10 +195,10 @@ protocol! {
             job: JobId,
             /// The agreement.
             id: AgreementId,
-            /// How it ended.
+            /// Its outcome.
             outcome: JobOutcome,
         } => said("part_over").of(job).tells(DisclosedItem::JobStatus),
-        /// Metascheduler to provider: it has heard that a part is over.
+        /// Metascheduler to provider: it has received the report that a part is over.
         Heard {
             /// The job.
             job: JobId,
@@ -207,7 +208,7 @@ protocol! {
     }
 }
 
-/// The word of a message in tables, which no message of another protocol of actors has.
+/// The name of a message in tables; no message of another protocol of actors has the same.
 fn word(message: &Spoken) -> &'static str {
     macro_rules! words {
         ($($word:literal)*) => {
@@ -229,7 +230,7 @@ fn word(message: &Spoken) -> &'static str {
     )
 }
 
-/// What a message of a protocol discloses about its sender.
+/// Fact that a message of a protocol discloses about its sender.
 fn tells(message: &Spoken) -> Tells<'static> {
     let item = match message {
         Spoken::TwoPhase(Wire::Down(message)) => asks(&message.instruction),
@@ -291,7 +292,7 @@ fn books(booking: &Booking<Room>) -> Option<DisclosedItem> {
     }
 }
 
-/// A provider that proposes another start says when there is room; otherwise, that there is none.
+/// A provider that proposes another start discloses when it has room; otherwise, that it has none.
 fn refuses(counter: Time) -> Option<DisclosedItem> {
     Some(if counter < Time::FOREVER { DisclosedItem::Estimate } else { DisclosedItem::Change })
 }

@@ -1,4 +1,4 @@
-//! What providers answer while an event goes on. What was not asked is not expected.
+//! Answers of providers to the present event. An answer without a question is refused.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,8 @@ impl Reallocator {
         asked
     }
 
-    /// A provider has said what waits. What is over meanwhile, or its user wants back, stays out.
+    /// A provider has reported its waiting jobs. Jobs that are over or withdrawn meanwhile are left
+    /// out.
     fn on_waiting(&mut self, place: usize, from: ActorId, jobs: Vec<(JobId, Time)>) -> bool {
         let Doing::Listing(said) = &mut self.doing else { return false };
         let Some(free @ None) = said.get_mut(place) else { return false };
@@ -61,7 +62,7 @@ impl Reallocator {
         true
     }
 
-    /// Whether a provider was told to give a job back and has not answered.
+    /// True if a provider was asked to give a job back and has not answered.
     pub(super) fn is_coming_back(&self, job: JobId, provider: ActorId) -> bool {
         let Doing::Event(_, waits) = &self.doing else { return false };
         let place = self.places.get(&provider);
@@ -72,7 +73,7 @@ impl Reallocator {
         }
     }
 
-    /// A provider gives back what still waits there, of all that it was asked for.
+    /// A provider gives back the requested jobs that still wait there.
     fn on_back(
         &mut self,
         now: Time,
@@ -109,7 +110,7 @@ impl Reallocator {
     }
 }
 
-/// A job is back from a provider that had it.
+/// A job is back from a provider that had it; false if that provider did not have it.
 fn in_hand(desk: &mut crate::Desk<Stage>, job: JobId, provider: ActorId) -> bool {
     let Some(entry) = desk.at(job, provider) else { return false };
     (entry.at, entry.stage) = (None, Stage::Here);

@@ -1,4 +1,4 @@
-//! What users say of their jobs, and providers of those that were submitted to them.
+//! Messages of users about their jobs, and of providers about submitted jobs.
 
 use haggle_model::{ActorId, JobId, JobOutcome, JobShape, Observation, Refusal, Time};
 
@@ -40,7 +40,8 @@ impl Reallocator {
         }
     }
 
-    /// A provider has a job that was sent to it, as it says or as what it says of it shows.
+    /// A provider has accepted a job that was sent to it. Its other messages about the job imply
+    /// this, too.
     fn on_accepted(&mut self, provider: ActorId, job: JobId, out: &mut Outbox) {
         let Some(entry) = self.desk.get_mut(job) else { return };
         if entry.stage != Stage::Sent(provider) {
@@ -57,7 +58,7 @@ impl Reallocator {
         {
             *waits = Waits::nothing();
             match from {
-                // Its user has heard that before.
+                // Its user was notified when it was first placed.
                 Some(from) => {
                     let from = self.config.providers[from];
                     out.observe(Observation::JobMoved { job, from, to: provider });
@@ -117,7 +118,7 @@ impl Reallocator {
         is_provider
     }
 
-    /// What a provider says about a job that it has goes on to its submitter.
+    /// Passes a provider's message about a job that it has on to the submitter.
     fn relay(&mut self, from: ActorId, job: JobId, message: SubmissionMessage, out: &mut Outbox) {
         self.on_accepted(from, job, out);
         if let Some(entry) = self.desk.at(job, from) {
@@ -125,8 +126,8 @@ impl Reallocator {
         }
     }
 
-    /// A job was to be withdrawn from a provider. If that still has it, it is too late; otherwise it
-    /// is on its way back, and will be withdrawn here.
+    /// A provider could not withdraw a job. If the provider still has the job, it is too late.
+    /// Otherwise the job is on its way back, and is withdrawn here.
     fn on_not_withdrawn(&mut self, from: ActorId, job: JobId, out: &mut Outbox) {
         if self.is_coming_back(job, from) {
             return;

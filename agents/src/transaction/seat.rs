@@ -1,4 +1,5 @@
-//! A machine of a protocol, and what it leaves to whoever drives it: durable records and timers.
+//! A machine of a protocol, with the parts that it leaves to its driver: durable records and
+//! timers.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -11,24 +12,24 @@ use haggle_model::{ActorId, Span, Time};
 
 use crate::protocol::transaction::{Room, Speaks, Spoken};
 
-/// What a machine wants of its owner.
+/// An act that a machine requests of its owner.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act<N> {
-    /// Send this.
+    /// Send a message.
     Send {
-        /// To whom.
+        /// Receiver of the message.
         to: ActorId,
         /// The message.
         message: Spoken,
     },
-    /// Take note of that.
+    /// Handle this news.
     Tell(N),
 }
 
-/// What a machine wants of its owner, in order.
+/// The acts that a machine requests of its owner, in order.
 pub type Acts<N> = VecDeque<Act<N>>;
 
-/// Fewer records than that are not compacted.
+/// Smallest number of records that are compacted.
 const RECORDS_MIN: usize = 1_000;
 
 /// A machine with its records and timers.
@@ -38,18 +39,18 @@ pub struct Seat<P: Speaks, M: Machine<P>> {
     /// `None` before it is started, and after a crash.
     machine: Option<M>,
     records: Vec<M::Record>,
-    /// That many records are compacted: twice as many as mattered last time.
+    /// Number of records at which they are compacted: twice as many as were left last time.
     records_max: usize,
     timers: Timers<M::Timer>,
 }
 
 /// Timers that are set, each once.
 struct Timers<T> {
-    /// When each goes off, and in which order they were set.
+    /// Time of each timer, and its number in the order of setting.
     set: BTreeMap<T, (Time, u64)>,
-    /// The same in order of time, for there may be one for each agreement.
+    /// The same in order of time, because there may be a timer for each agreement.
     due: BTreeSet<(Time, u64, T)>,
-    /// How many have been set so far.
+    /// Number of settings so far.
     count: u64,
 }
 
@@ -71,7 +72,7 @@ impl<T: Copy + Ord> Timers<T> {
         }
     }
 
-    /// Takes the next one that is due.
+    /// Takes the next timer that is due.
     fn take(&mut self, now: Time) -> Option<T> {
         let &(_, _, timer) = self.due.first().filter(|&&(at, ..)| at <= now)?;
         self.stop(timer);
@@ -98,7 +99,7 @@ impl<P: Speaks, M: Machine<P>> fmt::Debug for Seat<P, M> {
 }
 
 impl<P: Speaks, M: Machine<P>> Seat<P, M> {
-    /// A machine that has yet to be started.
+    /// A machine that must be started.
     pub fn new(me: ActorId, rules: &P::Rules) -> Seat<P, M> {
         let rules = rules.clone();
         Seat {
@@ -111,7 +112,7 @@ impl<P: Speaks, M: Machine<P>> Seat<P, M> {
         }
     }
 
-    /// Has the machine do something, if it is there.
+    /// Lets the machine carry out `act`; `None` after a crash.
     fn with<R>(
         &mut self,
         acts: &mut Acts<M::News>,
@@ -123,7 +124,7 @@ impl<P: Speaks, M: Machine<P>> Seat<P, M> {
         Some(done)
     }
 
-    /// Keeps what is to be kept, and passes on the rest.
+    /// Keeps records and timers, and passes the other outputs on.
     fn take_down(&mut self, out: Outputs<P, M>, acts: &mut Acts<M::News>) {
         for output in out {
             match output {
@@ -147,17 +148,17 @@ impl<P: Speaks, M: Machine<P>> Seat<P, M> {
     }
 }
 
-/// What a machine of any protocol takes; its owner is told `N`.
+/// Inputs of a machine of any protocol; its owner receives `N`.
 pub trait Drives<N>: fmt::Debug + Send {
-    /// It begins, or begins again after a crash.
+    /// The machine starts, or starts again after a crash.
     fn start(&mut self, now: Time, acts: &mut Acts<N>);
-    /// It is lost, but for its records.
+    /// The machine is lost, except its records.
     fn crash(&mut self);
-    /// Somebody has said something; `false` if that is of another protocol.
+    /// A message has arrived; `false` if it belongs to another protocol.
     fn hear(&mut self, now: Time, from: ActorId, message: Spoken, acts: &mut Acts<N>) -> bool;
     /// The next of its timers that are due goes off; `false` if none is due.
     fn wake(&mut self, now: Time, acts: &mut Acts<N>) -> bool;
-    /// When the next of its timers is due.
+    /// Time of its next timer.
     fn next_wake(&self) -> Option<Time>;
 }
 
@@ -201,18 +202,18 @@ where
     }
 }
 
-/// The machine of who asks, see [`haggle_agreements::protocol::Coordinates`].
+/// The machine of a coordinator, see [`haggle_agreements::protocol::Coordinates`].
 pub trait Coordinates: Drives<Verdict<Room>> {
-    /// Asks for these parts, all or none; the agreement's number. `None` after a crash.
+    /// Requests these parts, all or none, and returns the agreement's number. `None` after a crash.
     fn open(
         &mut self,
         now: Time,
         parts: Parts<Room>,
         acts: &mut Acts<Verdict<Room>>,
     ) -> Option<u64>;
-    /// Gives up what is not decided, or gives back what is held until then.
+    /// Gives up an undecided agreement, or gives back parts that are held until then.
     fn close(&mut self, now: Time, number: u64, acts: &mut Acts<Verdict<Room>>);
-    /// Whether an agreement is not over.
+    /// True if an agreement is not over.
     fn is_open(&self, number: u64) -> bool;
 }
 
@@ -238,9 +239,9 @@ where
     }
 }
 
-/// The machine of who holds, see [`haggle_agreements::protocol::Participates`].
+/// The machine of a participant, see [`haggle_agreements::protocol::Participates`].
 pub trait Participates: Drives<Duty<Room>> {
-    /// What it was asked for is held from now on, for so long where the protocol knows leases.
+    /// The requested part is held from now on, for the lease if the protocol has leases.
     fn ready(
         &mut self,
         now: Time,
@@ -249,7 +250,7 @@ pub trait Participates: Drives<Duty<Room>> {
         lease: Span,
         acts: &mut Acts<Duty<Room>>,
     );
-    /// What it was asked for cannot be held now, but could be from then on.
+    /// The requested part cannot be held now, but could be from `earliest` on.
     fn not_ready(
         &mut self,
         now: Time,
@@ -257,20 +258,20 @@ pub trait Participates: Drives<Duty<Room>> {
         earliest: Time,
         acts: &mut Acts<Duty<Room>>,
     );
-    /// What it was asked for can never be held.
+    /// The requested part can never be held.
     fn never(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>);
-    /// Takes back what is held, and not carried out yet, for somebody more urgent; `false` if that is
-    /// not so.
+    /// Takes back a held part that is not carried out yet, for a more urgent one; `false` if there
+    /// is no such part.
     fn preempt(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>) -> bool;
-    /// What it carried out has come to its end.
+    /// A part that was carried out has ended.
     fn over(&mut self, now: Time, id: AgreementId, acts: &mut Acts<Duty<Room>>);
-    /// Somebody's room may have become free.
+    /// Room may have become free.
     fn room_changed(&mut self, now: Time, acts: &mut Acts<Duty<Room>>);
-    /// There is room for what somebody watches, or no longer.
+    /// There is room for a watched part, or no longer.
     fn available(&mut self, now: Time, id: AgreementId, fits: bool, acts: &mut Acts<Duty<Room>>);
-    /// What it holds or carries out by its records.
+    /// Parts that it holds or carries out by its records.
     fn bound(&self) -> Vec<Bound<Room>>;
-    /// Who waits for whom.
+    /// Waits between agreements: each waits for another.
     fn waits(&self) -> Vec<(AgreementId, AgreementId)>;
 }
 
@@ -328,7 +329,7 @@ where
     }
 }
 
-/// The machine of who remembers decisions for others.
+/// The machine of an acceptor, which stores decisions for others.
 pub trait Witnesses: Drives<()> {}
 
 impl<P: Speaks> Witnesses for Seat<P, P::Witness> where Seat<P, P::Witness>: Drives<()> {}

@@ -1,4 +1,4 @@
-//! Jobs whose parts are asked for or agreed on: how the parts fare, and how the job ends.
+//! Jobs whose parts are requested or agreed on: the state of the parts, and the end of the job.
 
 use std::collections::BTreeMap;
 
@@ -22,13 +22,13 @@ pub(super) struct Placed {
     /// The number of the agreement.
     pub(super) id: AgreementId,
     opened: Time,
-    /// The start that was asked for, then the latest that was agreed on.
+    /// The requested start, then the latest start that was agreed on.
     start: Time,
-    /// Who was asked; once it is agreed, who has a part.
+    /// Providers that were asked; once it is agreed, providers that have a part.
     providers: Vec<ActorId>,
     pub(super) agreed: bool,
     begun: Vec<ActorId>,
-    /// Of short jobs some are over before all have agreed.
+    /// Parts of short jobs may be over before all providers have agreed.
     parts: Parts,
 }
 
@@ -45,7 +45,7 @@ impl Placed {
 }
 
 impl Transactor {
-    /// All have agreed; after a crash that is said again.
+    /// All providers have agreed. After a crash this verdict is repeated.
     pub(super) fn on_agreed(
         &mut self,
         now: Time,
@@ -63,7 +63,7 @@ impl Transactor {
         if std::mem::replace(&mut placed.agreed, true) {
             return;
         }
-        // Of candidates, those that were selected.
+        // Of candidates, only the selected ones keep a part.
         let is_selected = |who: &ActorId| terms.is_empty() || terms.contains_key(who);
         placed.providers.retain(is_selected);
         placed.parts.retain(is_selected);
@@ -77,7 +77,7 @@ impl Transactor {
         self.close_if_over(now, job, acts, out);
     }
 
-    /// Parts that are held until they are given back are told to begin, again until all have.
+    /// Sends `Begin` to parts that are held until they are given back, again until all have begun.
     pub(super) fn begin(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let Some(placed) = self.desk.get(job).and_then(|entry| entry.stage.place.as_ref()) else {
             return;
@@ -96,7 +96,7 @@ impl Transactor {
         }
     }
 
-    /// A part has begun; the news may be late.
+    /// A part has begun. The message may arrive late.
     pub(super) fn on_part_begun(
         &mut self,
         from: ActorId,
@@ -112,12 +112,12 @@ impl Transactor {
         }
     }
 
-    /// The job, if it is being tried or placed by this agreement.
+    /// The job, if it is tried or placed by this agreement.
     fn placed(&mut self, job: JobId, id: AgreementId) -> Option<&mut Placed> {
         self.desk.get_mut(job)?.stage.place.as_mut().filter(|placed| placed.id == id)
     }
 
-    /// A part is over; that of a try which failed is nobody's any more.
+    /// A part is over. The part of a failed try belongs to no job any more.
     pub(super) fn on_part_over(
         &mut self,
         now: Time,
@@ -143,7 +143,7 @@ impl Transactor {
         true
     }
 
-    /// When all parts are over, so is the job.
+    /// Ends the job if all its parts are over.
     fn close_if_over(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! Tasks of workflows that are run by providers: their user keeps the ledger of what they wait for.
+//! Tasks of workflows that providers run: their user keeps the ledger of dependencies.
 //!
 //! ```text
 //!  JobDue ─▶ waits for its parents ─▶ submitted ─▶ done ─▶ its children may be
@@ -19,25 +19,25 @@ use crate::Outbox;
 #[derive(Debug, Default)]
 pub(super) struct Tasks(Ledger);
 
-/// When a job that has come may be submitted.
+/// Time at which a job that has come may be submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// As soon as its user allows.
     Now,
     /// When its parents are done.
     Later,
-    /// Never: a parent came to nothing.
+    /// Never: a parent was not completed.
     Never,
 }
 
 impl Tasks {
-    /// None of these has come yet.
+    /// None of these workflows has come yet.
     pub(super) fn new(workflows: &BTreeMap<WorkflowId, Arc<Workflow>>) -> Tasks {
         Tasks(Ledger::new(workflows))
     }
 
-    /// A job has come. One of no workflow that is kept here waits for nobody: where it is a task,
-    /// the scheduler of a grid lets it wait.
+    /// A job has come. A job of no workflow in the ledger does not wait: if it is a task, the
+    /// scheduler of a grid lets it wait.
     pub(super) fn take_in(&mut self, job: &Job, out: &mut Outbox) -> Turn {
         let Some(task) = &job.task else { return Turn::Now };
         let workflow = WorkflowId { workload: job.workload, number: task.workflow };
@@ -56,24 +56,24 @@ impl Tasks {
         }
     }
 
-    /// A job is done: these may be submitted now.
+    /// A job is done. Returns the tasks that may be submitted now.
     pub(super) fn done(&mut self, job: JobId) -> Vec<JobId> {
         self.0.complete(job)
     }
 
-    /// A job came to nothing: these never will be submitted.
+    /// A job was not completed. Returns the tasks that will never be submitted.
     pub(super) fn failed(&mut self, job: JobId) -> Vec<JobId> {
         self.0.fail(job)
     }
 
-    /// Whether it still waits for its parents.
+    /// True if it still waits for its parents.
     pub(super) fn waits(&self, job: JobId) -> bool {
         self.0.is_blocked(job)
     }
 }
 
-/// A task is submitted to the one provider that runs its whole workflow: all that it needs is there,
-/// for the storage is beside its user.
+/// A task is submitted to the only provider of its workflow: all its inputs are there, because the
+/// storage is beside its user.
 pub(super) fn staged_at(provider: ActorId, job: &Job) -> Option<Observation> {
     let needs = &job.task.as_ref()?.needs;
     let inputs = needs.iter().map(|&need| Input { need, from: provider, moved: None });

@@ -1,4 +1,4 @@
-//! What a cluster knows of an application, for as long as that holds.
+//! Knowledge of a cluster about an application, for as long as it is valid.
 
 use haggle_model::random::Stream;
 use haggle_model::{JobId, Phased, ProviderId};
@@ -8,48 +8,48 @@ use haggle_planning::{
 
 use crate::protocol::planning::Planned;
 
-/// What is kept of an application as long as it is not over.
+/// State of an application that is not over.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) program: Program,
-    /// Until loads change, or which machines are free.
+    /// Valid until loads or the free machines change.
     pub(super) oracle: Option<ProgramOracle>,
     /// The machines of its last interval, if that was here.
     pub(super) last: Option<Machines>,
-    /// The last plan, with what it was made of.
+    /// The last plan, with its premises.
     plan: Option<(Premises, Planned)>,
 }
 
-/// What a plan is made of: with the same, the same plan is made.
+/// Premises of a plan: the same premises lead to the same plan.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Premises {
     /// The first phase that is not over.
     pub(super) first: usize,
-    /// Which report of the monitor it was, from 0.
+    /// The number of the monitor's report, from 0.
     pub(super) report: u64,
     /// The machines that were free.
     pub(super) machines: Vec<u32>,
 }
 
 impl Known {
-    /// An application of which nothing has run; `None` if it is none.
+    /// An application of which nothing has run; `None` if it is not valid.
     pub(super) fn new(phased: &Phased, cluster: ProviderId) -> Option<Known> {
         let program = Program::new(phased, cluster).ok()?;
         Some(Known { program, oracle: None, last: None, plan: None })
     }
 
-    /// Whether it has the phases of an interval.
+    /// True if it has the phases of an interval.
     pub(super) fn has(&self, interval: Interval) -> bool {
         (1..=interval.last).contains(&interval.first) && interval.last <= self.program.phases()
     }
 
-    /// The plan that was made of this, if it was the last one.
+    /// The last plan, if it was made from these premises.
     pub(super) fn planned(&self, premises: &Premises) -> Option<Planned> {
         self.plan.as_ref().filter(|(it, _)| it == premises).map(|(_, planned)| *planned)
     }
 
-    /// Plans what is left, with `problem` for an oracle, and keeps the plan; also what was
-    /// examined to make it. `None` without predictions, or with no phase left.
+    /// Plans the remaining phases, with `problem` for an oracle, and keeps the plan. Also returns
+    /// how many plans were examined. `None` without predictions, or if no phase remains.
     pub(super) fn plan<'a>(
         &'a mut self,
         job: JobId,

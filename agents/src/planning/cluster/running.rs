@@ -1,4 +1,4 @@
-//! An interval that runs: how far it is, whatever loads do.
+//! An interval that runs, and its progress under changing loads.
 
 use std::ops::Range;
 
@@ -18,28 +18,28 @@ use crate::protocol::planning::IntervalOrder;
 pub(super) struct Running {
     program: Program,
     pub(super) machines: Machines,
-    /// By how much each phase of the application takes longer than predicted; none if all take what is.
+    /// Factor by which each phase takes longer than predicted; empty if predictions are exact.
     factors: Vec<f64>,
-    /// Who is told.
+    /// Receiver of reports.
     pub(super) owner: ActorId,
-    /// What is known of it so far.
+    /// Its record so far.
     pub(super) record: IntervalRecord,
-    /// Whether each phase that is over is told.
+    /// True if the end of each phase is reported.
     pub(super) reports_phases: bool,
     progress: Progress,
 }
 
-/// How far an interval was at some instant.
+/// Progress of an interval at some instant.
 ///
-/// While loads stay as they are, all phases that are left take what a planner would say, to the
-/// microsecond. When loads change, the phase under way takes the part of its new time that is the part
-/// that was left of its old one.
+/// While loads do not change, the remaining phases take exactly the time that a planner would
+/// compute. When loads change, the remaining part of the phase under way stays the same part of its
+/// new time.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     at: Time,
     /// The phase under way.
     phase: usize,
-    /// What was left of it then, under the loads then; `None` = all of it.
+    /// Time that remained of it, under the loads at that instant; `None` = all of it.
     left: Option<Span>,
 }
 
@@ -74,7 +74,7 @@ impl Running {
         Running { program, machines, factors, owner, record, reports_phases: false, progress }
     }
 
-    /// It begins to compute.
+    /// The interval begins to compute.
     pub(super) fn begin(&mut self, now: Time, cluster: &Cluster, out: &mut Outbox) {
         self.record.start = Some(now);
         self.progress.at = now;
@@ -85,7 +85,7 @@ impl Running {
         self.record.last as usize
     }
 
-    /// How long whole phases take, none if there are none.
+    /// Time of whole phases, zero if there are none.
     fn time(&self, cluster: &Cluster, phases: Range<usize>) -> Span {
         if phases.is_empty() {
             return Span::ZERO;
@@ -97,7 +97,7 @@ impl Running {
         self.program.time_on(cluster, &self.machines, interval)
     }
 
-    /// How long a phase takes that takes longer than predicted, or shorter.
+    /// Time of a phase that takes longer or shorter than predicted.
     fn time_of(&self, cluster: &Cluster, phase: usize) -> Span {
         let predicted = self.program.time_on(cluster, &self.machines, Interval::new(phase, phase));
         Span::from_secs_f64(predicted.as_secs_f64() * self.factors[phase - 1])
@@ -114,7 +114,7 @@ impl Running {
         out.set(now + time, Timer::IntervalEnds { job: self.record.job });
     }
 
-    /// The timer has gone off; whether all of the interval is over.
+    /// The timer has gone off. True if the whole interval is over.
     pub(super) fn ends(&mut self, now: Time) -> bool {
         if self.reports_phases && self.progress.phase < self.last() {
             self.progress = Progress { at: now, phase: self.progress.phase + 1, left: None };
@@ -142,7 +142,7 @@ impl Running {
             }
         }
         if progress.left.is_none() {
-            // Up to the end of each phase, as a planner adds them up.
+            // Sums up to the end of each phase, as a planner computes them.
             let from = progress.phase;
             let mut before = Span::ZERO;
             for phase in from..=self.last() {
@@ -160,7 +160,7 @@ impl Running {
             }
         }
         if progress.phase > self.last() {
-            // It ends at this very instant.
+            // It ends at this instant.
             return;
         }
         if let Some(left) = progress.left {
@@ -172,7 +172,7 @@ impl Running {
         self.go_on(now, new, out);
     }
 
-    /// It is over: says what ran, and what came of it.
+    /// Records the end of the interval.
     pub(super) fn close(mut self, now: Time, ending: IntervalEnd, out: &mut Outbox) {
         (self.record.end, self.record.ending) = (now, ending);
         let IntervalRecord { job, cluster: provider, ordered, start, end, .. } = self.record;
@@ -215,7 +215,7 @@ impl Running {
     }
 }
 
-/// What is left of a phase under other loads, rounded up.
+/// The remaining time of a phase under other loads, rounded up.
 fn rescaled(left: Span, whole: Span, anew: Span) -> Span {
     let [left, whole, anew] = [left, whole, anew].map(|it| i128::from(it.as_micros()));
     if whole <= 0 {

@@ -1,4 +1,4 @@
-//! All clusters as they have told of themselves in a round.
+//! A view of all clusters, from their answers in a round.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use haggle_planning::{Interval, IntervalOracle};
 
 use crate::protocol::planning::Times;
 
-/// What clusters have told.
+/// Answers of the clusters.
 #[derive(Debug)]
 pub(super) struct View(Vec<Option<Told>>);
 
-/// What a cluster has told of the intervals that it was asked for.
+/// Answer of a cluster about the requested intervals.
 #[derive(Debug)]
 pub(super) struct Told {
     phases: usize,
-    /// Of each interval, on the best machines and on those of the last interval.
+    /// Time of each interval, on the best machines and on the machines of the last interval.
     times: BTreeMap<Interval, (Span, Option<Span>)>,
     moving: Span,
 }
@@ -39,7 +39,7 @@ impl View {
         View(answers.iter().map(|answer| answer.as_ref()?.as_ref().map(told)).collect())
     }
 
-    /// Whether a cluster has machines for the application.
+    /// True if a cluster has machines for the application.
     pub(super) fn is_able(&self, cluster: usize) -> bool {
         self.oracle(cluster).is_some()
     }
@@ -56,7 +56,8 @@ impl Told {
 }
 
 impl IntervalOracle for Told {
-    /// Where an application was last, or else the best machines: which these are the cluster knows.
+    /// The last machines of an application, or else the best ones. Only the cluster knows which
+    /// these are.
     type Schedule = ();
 
     fn phases(&self) -> usize {
