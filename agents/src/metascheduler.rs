@@ -226,6 +226,7 @@ impl Metascheduler {
         open.answered += 1;
         let starts_now = matches!(answer, Answer::Estimate { start, .. } if start <= now);
         if open.answered == providers || (one_by_one && starts_now) {
+            // If the job can start now, no other provider can start it earlier: no other is asked.
             open.answered = providers;
             let answers: Vec<Answer> = open.answers.iter().copied().flatten().collect();
             let turn = open.turn;

@@ -5,7 +5,7 @@
 //!  bag ──▶ calling ──▶ preparing ──▶ placed ──▶ over
 //!  queue     ▲  ▲  all offers in │  │ all ready   shares, completions
 //!   a probe  │  └────────────────┘  ▼
-//!   (refresh)└── somebody not ready: abort, compose again
+//!   (refresh)└── a provider not ready: abort, compose again
 //!            answers             agreement
 //! ```
 //!

@@ -19,9 +19,9 @@
 //! | [`checkpoint`] | resource, checkpoint server, dispatcher | checkpoints |
 //! | [`run`] | the world, everybody | what comes, and the end of the run |
 //!
-//! A message is defined in one place: its fields, and behind an arrow its name in tables, the job
-//! it is about, the phase of its delivery, and the facts that it discloses about its sender
-//! (`said.rs`). An actor refuses a message that it does not expect
+//! A message is defined in one place: its fields, and behind an arrow the facts about it (`said.rs`).
+//! These are its name in tables, the job it is about, the phase of its delivery, and the items that
+//! it discloses about its sender. An actor refuses a message that it does not expect
 //! ([`Outbox::refuse`](crate::Outbox::refuse)).
 //!
 //! # Serialization
@@ -41,8 +41,8 @@
 //! # Identifiers
 //!
 //! The ticket of a job is its number, without the number of an attempt: a job goes to each taker at
-//! most once, because its submitter keeps it and a provider itself starts lost jobs again. Rounds
-//! of agreements and attempts of a grid have numbers of their own. The number of an agreement does
+//! most once. Its submitter keeps it, and a provider itself starts lost jobs again. Rounds of
+//! agreements and attempts of a grid have numbers of their own. The number of an agreement does
 //! not disclose how many there were before, and the number of an answer does not disclose how often
 //! a plan has changed. Numbers of jobs do count the jobs of a run; live, a user draws them.
 

@@ -159,6 +159,7 @@ impl User {
         let near = |it: &Alternative| requested_time.is_some_and(|time| it.is_within(most, time));
         let earliest = others.iter().map(|it| it.start).min();
         let mut near: Vec<Alternative> = others.into_iter().filter(near).collect();
+        // In reverse, because alternatives are taken from the end.
         near.sort_unstable_by(|a, b| b.cmp(a));
         entry.stage = Some(Box::new(Options { near, earliest }));
         self.take_next(now, job, out);

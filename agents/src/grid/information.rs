@@ -62,6 +62,7 @@ impl InformationService {
                 let Some(last) = self.last.get_mut(status.resource.index()) else {
                     return out.refuse(from);
                 };
+                // Not before the last change, so that the changes of one resource stay in order.
                 *last = (now + Span::from_micros(drawn)).max(*last);
                 *last
             }

@@ -127,9 +127,11 @@ impl Storage {
     }
 
     fn give(&mut self, now: Time, out: &mut Outbox) {
+        // An output that is larger than the storage must not block others.
         self.waiting.retain(|it| it.bytes <= self.limits.capacity);
         while let Some(&request) = self.waiting.front() {
             let Request { job, resource, bytes, .. } = request;
+            // No output overtakes one that requested room earlier.
             if bytes > self.limits.capacity - self.used {
                 return;
             }

@@ -369,6 +369,7 @@ impl Rescheduler {
         if let Some(entry) = self.desk.get_mut(job) {
             (entry.stage.interval, entry.at) = (None, None);
         }
+        // At the front, so that the application keeps its turn.
         self.pending.push_front(job);
         true
     }

@@ -1,5 +1,5 @@
-//! Facts about a message, defined with its variant: its name in tables, the job it is about, the
-//! phase of its delivery, and the facts that it discloses about its sender.
+//! Facts about a message, defined with its variant. They are its name in tables, the job it is
+//! about, the phase of its delivery, and the items that it discloses about its sender.
 //!
 //! ```text
 //! protocol! {

@@ -22,7 +22,7 @@ use super::shares::worse;
 use crate::Outbox;
 use crate::protocol::{SubmissionMessage, Timer};
 
-/// What happens to a rigid job whose processors fail.
+/// Treatment of a rigid job whose processors fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum OnFailure {
     /// It starts again from the beginning, ahead of all that waits.
@@ -55,6 +55,7 @@ impl OnFailure {
 impl Provider {
     pub(super) fn on_failed(&mut self, now: Time, processors: ProcessorSet, out: &mut Outbox) {
         let failed = self.machine.fail(processors);
+        // From now on ends are recorded only, so nothing starts on processors that fail next.
         self.tell_later(now, out);
         self.end_before_failure(now, &failed, out);
         let provider = self.config.id;

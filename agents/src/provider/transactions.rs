@@ -229,6 +229,7 @@ impl Provider {
         self.start_transactions(now, out);
         let id = message.id();
         let Some(party) = self.transactions.party(id) else { return false };
+        // Before the machine answers, because its answers carry the job.
         self.transactions.jobs.insert(id, job);
         let mut acts = Acts::new();
         let heard = self.transactions.parties[party].seat.hear(now, from, message, &mut acts);

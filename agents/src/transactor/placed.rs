@@ -133,6 +133,7 @@ impl Transactor {
         if self.config.transaction.retry().is_some() {
             out.send(from, TransactionMessage::Heard { job, id });
         }
+        // The end implies the begin, whose message may arrive later or never.
         self.on_part_begun(from, job, id, out);
         if let Some(placed) = self.placed(job, id) {
             placed.parts.end(from, outcome);

@@ -4,11 +4,11 @@
 //! actor. If transfers of different resources share no link, a resource keeps these events on an
 //! agenda of its own. When the next message comes, it first handles all events that are due.
 //!
-//! The resource is woken up for events that concern others: [`GridTimer::Seen`] at the earliest
-//! instant at which a job may have been computed or data may have arrived elsewhere, and
-//! [`GridTimer::Tell`] before a round that must know a new checkpoint. So it never goes beyond the
-//! present, and nothing has to be taken back. It also wakes up before too many events are due at
-//! once, because a run can be stopped between messages only.
+//! The resource is woken up for events that concern others. [`GridTimer::Seen`] goes off at the
+//! earliest instant at which a job may have been computed or data may have arrived elsewhere.
+//! [`GridTimer::Tell`] goes off before a round that must know a new checkpoint. So the resource
+//! never goes beyond the present, and nothing has to be taken back. It also wakes up before too many
+//! events are due at once, because a run can be stopped between messages only.
 
 use std::sync::Arc;
 
@@ -153,7 +153,7 @@ impl Alone {
 }
 
 impl GridResource {
-    /// The same resource with an agenda of its own, if that is possible: its transfers must share
+    /// The same resource with an agenda of its own, if that is possible. Its transfers must share
     /// no link with others, and no actor may need to know of checkpoints at once.
     pub(crate) fn alone(mut self, routes: &Routes, sharing: LinkSharing) -> GridResource {
         let rules = Arc::clone(&self.rules);
