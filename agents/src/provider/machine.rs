@@ -21,9 +21,9 @@ use super::nodes::Nodes;
 #[derive(Debug)]
 pub(super) struct Attempt {
     pub(super) start: Time,
-    /// When it ends unless its processors fail; [`Time::FOREVER`] while that is unknown.
+    /// Its end unless its processors fail; [`Time::FOREVER`] while that is unknown.
     pub(super) end: Time,
-    /// When its plan ends.
+    /// The end of its plan.
     pub(super) planned_end: Time,
     /// Its outcome if it reaches its end.
     pub(super) outcome: JobOutcome,

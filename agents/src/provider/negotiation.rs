@@ -46,7 +46,7 @@ pub enum Estimates {
     Perfect,
 }
 
-/// How a provider negotiates.
+/// A provider's rules for bargaining.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bargaining {
     /// Origin of its run time estimates.

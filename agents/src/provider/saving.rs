@@ -26,7 +26,7 @@ use super::{Provider, ProviderConfig};
 use crate::Outbox;
 use crate::protocol::{DataMessage, Timer, Transfer};
 
-/// Where rigid jobs keep their checkpoints.
+/// The store of the checkpoints of rigid jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckpointStore {
     /// Network that carries them.
