@@ -187,7 +187,7 @@ fn a_folder_whose_tables_were_cut_is_not_what_was_written() {
     insta::assert_snapshot!(folder.haggle(&["verify", "cut"]), @r#"
     exit code: 1
     ----- stdout -----
-    cut: changed after its run: jobs
+    cut: changed after its run: jobs.csv
     ----- stderr -----
     "#);
     insta::assert_snapshot!(folder.haggle(&["verify", "cut", "--variants", "2"]), @r#"
@@ -432,6 +432,39 @@ fn a_run_of_centuries_is_as_it_was_written() {
         let shown = folder.haggle(&["compare", "a", "b"]);
         assert!(shown.contains("identical"), "{shown}");
     }
+}
+
+/// Readers take one of two formats, and the other one is the user's all the same.
+#[test]
+fn tables_of_both_formats_are_verified() {
+    let scenario = "[[workload]]\nname = \"w\"\njobs = [{ submit = \"0s\", processors = 1, run = \"7s\" }]\n\
+                    [[user]]\nname = \"u\"\nworkload = \"w\"\nsubmits-to = \"p\"\n\
+                    [[provider]]\nname = \"p\"\nprocessors = 1\n";
+    let folder = Folder::with(&[("it.toml", scenario)]);
+    let run = ["run", "it.toml", "--format", "both", "--quiet", "-o", "out"];
+    assert!(folder.haggle(&run).starts_with("exit code: 0"));
+    let verified = || folder.haggle(&["verify", "out"]);
+    assert!(verified().contains("out: all tables are as they were written"), "{}", verified());
+    let file = |name: &str| folder.path().join("out").join(name);
+    let attempts = folder.read("out/attempts.csv");
+    // Of the same size: only the values tell.
+    std::fs::write(file("attempts.csv"), attempts.replace('7', "8")).expect("it can be written");
+    std::fs::remove_file(file("jobs.csv")).expect("it is there");
+    let jobs = std::fs::read(file("resources.parquet")).expect("it is there");
+    std::fs::write(file("resources.parquet"), &jobs[..jobs.len() / 2]).expect("it can be written");
+    insta::assert_snapshot!(verified(), @r#"
+    exit code: 1
+    ----- stdout -----
+    out: changed after its run: jobs.csv, attempts.csv, resources.parquet
+    ----- stderr -----
+    "#);
+    // A table that the run did not write would be read instead of its own.
+    let run = ["run", "it.toml", "--format", "csv", "--quiet", "-o", "csv"];
+    assert!(folder.haggle(&run).starts_with("exit code: 0"));
+    let added = folder.path().join("csv/jobs.parquet");
+    std::fs::copy(file("jobs.parquet"), added).expect("it can be copied");
+    let verified = folder.haggle(&["verify", "csv"]);
+    assert!(verified.contains("csv: changed after its run: jobs.parquet\n"), "{verified}");
 }
 
 #[test]

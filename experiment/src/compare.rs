@@ -141,14 +141,6 @@ pub fn metrics_of_groups(a: &RunReader, b: &RunReader) -> Result<Vec<MetricPair>
     Ok(metric_pairs(of(a)?, of(b)?))
 }
 
-/// The tables of a run that are not what was written: changed, cut or gone since.
-///
-/// # Errors
-/// If the results cannot be read.
-pub fn changed_tables(run: &RunReader) -> Result<Vec<String>, ResultsError> {
-    Side::read(run).map(|side| side.changed)
-}
-
 /// A run as far as its own files describe it.
 struct Side {
     /// The digest of its scenario.

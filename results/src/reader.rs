@@ -39,6 +39,29 @@ use batch::Batch;
 pub struct RunReader {
     folder: PathBuf,
     packed: Option<Packed>,
+    /// The formats of tables in a folder that are read, the preferred one first.
+    formats: &'static [TableFormat],
+}
+
+/// A format of the tables in a run's folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TableFormat {
+    Parquet,
+    Csv,
+}
+
+/// Both formats: Parquet is preferred where a table is there in both.
+const FORMATS: &[TableFormat] = &[TableFormat::Parquet, TableFormat::Csv];
+
+impl TableFormat {
+    /// The name of a table's file.
+    fn file(self, table: Table) -> String {
+        let ending = match self {
+            TableFormat::Parquet => "parquet",
+            TableFormat::Csv => "csv",
+        };
+        format!("{}.{ending}", table.name())
+    }
 }
 
 /// A run in a pack.
@@ -123,7 +146,7 @@ impl RunReader {
     /// If it is not a folder that can be read.
     pub fn open(folder: &Path) -> Result<RunReader, ResultsError> {
         match fs::read_dir(folder) {
-            Ok(_) => Ok(RunReader { folder: folder.to_owned(), packed: None }),
+            Ok(_) => Ok(RunReader { folder: folder.to_owned(), packed: None, formats: FORMATS }),
             Err(error) => match in_pack(folder)? {
                 Some((pack, at)) => Ok(RunReader::packed(folder.to_owned(), pack, at)),
                 None => Err(ResultsError::read(folder, error)),
@@ -133,7 +156,7 @@ impl RunReader {
 
     /// A run of a pack, which would have this folder.
     pub(crate) fn packed(folder: PathBuf, pack: Arc<Pack>, at: usize) -> RunReader {
-        RunReader { folder, packed: Some(Packed { pack, at }) }
+        RunReader { folder, packed: Some(Packed { pack, at }), formats: FORMATS }
     }
 
     /// Whether it is in a pack, and has no folder of its own.
@@ -344,7 +367,7 @@ impl RunReader {
         Ok(Cow::Owned(text))
     }
 
-    /// A table's file, and whether it is Parquet, which is preferred where there are both.
+    /// A table's file, and whether it is Parquet.
     fn file(&self, table: Table) -> Result<(PathBuf, bool), ResultsError> {
         if let Some(packed) = &self.packed {
             if packed.run().rows.contains_key(table.name()) {
@@ -355,10 +378,10 @@ impl RunReader {
                 table: table.name(),
             });
         }
-        for (ending, is_parquet) in [("parquet", true), ("csv", false)] {
-            let path = self.folder.join(format!("{}.{ending}", table.name()));
+        for format in self.formats {
+            let path = self.folder.join(format.file(table));
             if path.exists() {
-                return Ok((path, is_parquet));
+                return Ok((path, *format == TableFormat::Parquet));
             }
         }
         Err(ResultsError::MissingTable { folder: self.folder.clone(), table: table.name() })

@@ -9,7 +9,6 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use crate::command::own_rules;
-use crate::experiment::compare::changed_tables;
 use crate::experiment::leftovers::Scratch;
 use crate::experiment::verify::{Difference, Verdict, verify};
 use crate::scenario::{Experiment, Logs};
@@ -108,7 +107,7 @@ fn verify_folder(folder: &Path, has_variants: bool) -> Result<Exit, Error> {
             hint: "verify its scenario".to_owned(),
         });
     }
-    let changed = changed_tables(&run)?;
+    let changed = run.changed_files()?;
     let name = folder.display();
     if changed.is_empty() {
         print(&format!("{name}: all tables are as they were written\n"))?;

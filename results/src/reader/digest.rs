@@ -1,14 +1,15 @@
 //! The digest of a run's tables as they are now: whether they still are what was written.
 
 use std::collections::BTreeMap;
+use std::fs;
 
-use super::{ColumnData, RunReader, TextColumn};
-use crate::ResultsError;
+use super::{ColumnData, FORMATS, RunReader, TextColumn};
 use crate::buffer::{NO_INTEGER, NO_WORD, Values};
 use crate::columns::{Column, Kind, Table};
 use crate::digest::{RunDigest, column_digest, digest_of, read_back};
 use crate::words::WordList;
 use crate::writer::ROWS_PER_BATCH;
+use crate::{Provenance, ResultsError};
 
 /// Columns that are read at once: a large table does not fit into memory as a whole.
 const AT_ONCE: usize = 8;
@@ -22,6 +23,51 @@ impl RunReader {
         let tables = Table::ALL.into_iter().filter(|&table| self.has(table));
         let digests: Result<Vec<_>, _> = tables.map(|table| self.table_digest(table)).collect();
         Ok(RunDigest::new(&digests?))
+    }
+
+    /// The files of tables that are not what the run wrote: changed, cut, gone, or added since. Of a run in a pack, the
+    /// names of such tables.
+    ///
+    /// # Errors
+    /// If `provenance.json` or a table cannot be read.
+    pub fn changed_files(&self) -> Result<Vec<String>, ResultsError> {
+        let provenance = self.provenance()?;
+        if self.is_packed() {
+            let now = self.digest()?.tables;
+            let written = provenance.digest.tables.into_iter();
+            let changed = written.filter(|(table, digest)| now.get(table) != Some(digest));
+            return Ok(changed.map(|(table, _)| table).collect());
+        }
+        let mut changed = Vec::new();
+        for table in Table::ALL {
+            for format in FORMATS {
+                let name = format.file(table);
+                let only = RunReader { formats: std::slice::from_ref(format), ..self.clone() };
+                if only.has_changed(table, &name, &provenance)? {
+                    changed.push(name);
+                }
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Whether a file, of the one format that is read, is not what the run wrote.
+    fn has_changed(
+        &self,
+        table: Table,
+        name: &str,
+        written: &Provenance,
+    ) -> Result<bool, ResultsError> {
+        let bytes = match (written.tables.get(name), self.has(table)) {
+            (Some(bytes), true) => *bytes,
+            (written, is_there) => return Ok(written.is_some() || is_there),
+        };
+        let file = fs::metadata(self.folder().join(name));
+        if file.is_ok_and(|file| file.is_file() && file.len() != bytes) {
+            return Ok(true);
+        }
+        let now = RunDigest::new(&[self.table_digest(table)?]).tables;
+        Ok(now.get(table.name()) != written.digest.tables.get(table.name()))
     }
 
     fn table_digest(&self, table: Table) -> Result<(Table, u64, u128), ResultsError> {
