@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 use crate::command::own_rules;
 use crate::experiment::ExperimentError;
 use crate::experiment::sweep::SweepError;
+use crate::scenario::file::SEED_MAX;
 use crate::scenario::{Experiment, InvalidScenario, Logs, ReadError, Source};
 use crate::slurm::SlurmError;
+use clap::builder::RangedU64ValueParser;
 use haggle_model::failures::recorded::TraceError;
 use haggle_model::lines;
 use haggle_model::workload::WorkloadError;
@@ -206,6 +208,11 @@ fn run_below(folder: &Path) -> Option<PathBuf> {
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     out.write_all(visible(text).as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
+}
+
+/// Reads a seed: one that a scenario may have, too.
+pub(crate) fn seeds() -> RangedU64ValueParser {
+    clap::value_parser!(u64).range(0..=SEED_MAX)
 }
 
 /// Reads a factor: a finite number above 0.

@@ -89,7 +89,7 @@ pub use grid_policy::{
     BalancedWorkflow, GridPolicy, LightSessions, MaxReplicas, Replicas, Replicating,
     SwitchedReplicas,
 };
-pub use header::Header;
+pub use header::{Header, SEED_MAX};
 pub use independent_jobs::IndependentJobs;
 pub use iterative::{IterativeApplications, IterativeMachine};
 pub use law::{Law, TimeLaw};

@@ -21,7 +21,7 @@ use haggle_results::Existing;
 use serde::Serialize;
 
 use super::run::{DriverName, say_cleared, say_reports, say_too_wide, told};
-use super::{Error, is_pipe, print, print_json, say_waiting};
+use super::{Error, is_pipe, print, print_json, say_waiting, seeds};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
@@ -96,7 +96,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RULE", default_value = "instant", value_parser = parser::<Passes>())]
     passes: Passes,
     /// Seed of drawn estimates
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = seeds())]
     seed: u64,
     /// Write the tables into this folder; of several policies, into one of its own for each
     #[arg(short, long, value_name = "DIR")]

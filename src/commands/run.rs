@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
     /// Master seed, instead of the scenario's
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = seeds())]
     seed: Option<u64>,
     /// Format of the tables, instead of the scenario's
     #[arg(long, value_name = "FORMAT", value_parser = parser::<TableFormat>())]

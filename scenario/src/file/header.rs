@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::EventsOrder;
 use crate::quantity::{Name, TimeSpan};
 
+/// The largest seed. Below 2^53 even with replications, so that JSON readers of any language get the same number.
+pub const SEED_MAX: u64 = 9_000_000_000_000_000;
+
 /// What the scenario is called, its seed and when arrivals stop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -20,8 +23,7 @@ pub struct Header {
     #[serde(skip_serializing)]
     pub extends: Option<String>,
     /// Master seed of all randomness; replication n uses seed + n.
-    // Below 2^53 even with replications, so that JSON readers of any language get the same number.
-    #[schemars(range(min = 0, max = 9_000_000_000_000_000_u64))]
+    #[schemars(range(min = 0, max = SEED_MAX))]
     pub seed: u64,
     /// Jobs submitted at this time or later never arrive; without it, all do.
     #[serde(skip_serializing_if = "Option::is_none")]

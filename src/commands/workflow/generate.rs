@@ -7,7 +7,7 @@ use haggle_workflows::shapes::{TASKS_MAX, WorkflowShape};
 
 use crate::commands::output::{self, Output, failed};
 use crate::commands::table::count;
-use crate::commands::{Error, PROGRAM};
+use crate::commands::{Error, PROGRAM, seeds};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::report::say;
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=TASKS_MAX as u64))]
     tasks: u64,
     /// Master seed
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = seeds())]
     seed: u64,
     /// File to write, packed if it ends in .gz or .zst; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]

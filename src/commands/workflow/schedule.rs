@@ -12,7 +12,7 @@ use serde_json::json;
 use super::kinds::groups;
 use super::{Reading, named};
 use crate::commands::table::{count, lines, number, row, seconds};
-use crate::commands::{Error, figure, positive, print};
+use crate::commands::{Error, figure, positive, print, seeds};
 use crate::exit::Exit;
 use crate::report::say;
 
@@ -58,7 +58,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RATE", default_value = "1 Gbit/s")]
     bandwidth: Bandwidth,
     /// Master seed of the policy `random`
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = seeds())]
     seed: u64,
     /// Print JSON, with the placements of all tasks
     #[arg(long)]

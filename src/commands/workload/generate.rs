@@ -9,7 +9,7 @@ use haggle_model::workload::{Source, Workload};
 
 use super::Target;
 use super::log_file::{self, Waits};
-use crate::commands::{Error, PROGRAM, output, positive};
+use crate::commands::{Error, PROGRAM, output, positive, seeds};
 use crate::exit::Exit;
 use crate::report::warn_of;
 
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HOUR", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=23))]
     start_hour: u32,
     /// Master seed
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = seeds())]
     seed: u64,
     /// Name of the workload; that of a scenario's gives its jobs
     #[arg(long, value_name = "NAME", default_value = "generated")]
