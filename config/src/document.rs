@@ -53,7 +53,7 @@ pub struct Entry {
 }
 
 /// A step into the tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
     /// To the value of this key.
     Key(String),
@@ -62,7 +62,7 @@ pub enum Step {
 }
 
 /// The way from the root of a document to one of its values.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Path(pub Vec<Step>);
 
 impl Path {

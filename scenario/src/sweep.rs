@@ -21,6 +21,7 @@ use haggle_config::{Findings, Lines};
 mod axis;
 mod folder;
 mod reference;
+mod overridden;
 
 use axis::{Place, text_of};
 
@@ -148,10 +149,12 @@ impl Experiment {
         let places = axis::places(&scenario, &root, &mut findings);
         reference::check(&scenario, &root, &places, &mut findings);
         let combinations = combinations(&scenario, &places, &mut findings);
+        let overridden = overridden::check(&places, &root, &mut findings);
         let lines = Lines::of(&source.text);
         let reading =
             Reading { source: &source, lines: &lines, logs, own, root: &root, places: &places };
-        let (variants, warnings) = reading.variants(&combinations, &mut findings);
+        let (variants, mut warnings) = reading.variants(&combinations, &mut findings);
+        warnings.extend(overridden);
         if !findings.problems.is_empty() {
             return Err(InvalidScenario::new(source, findings.problems));
         }

@@ -23,15 +23,15 @@ pub(super) struct Place {
     /// Where the axis is written: what is wrong with a place is shown there.
     pub(super) span: Range<usize>,
     /// What each value puts where.
-    puts: Vec<Vec<Put>>,
+    pub(super) puts: Vec<Vec<Put>>,
     /// Its number in the list of axes.
     index: usize,
 }
 
 /// A value that is put at a path.
-struct Put {
-    path: Path,
-    value: Node,
+pub(super) struct Put {
+    pub(super) path: Path,
+    pub(super) value: Node,
     /// Where the path is written.
     span: Range<usize>,
 }
