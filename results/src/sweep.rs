@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::metrics::named::of_which_group;
+use crate::metrics::named::{Named, of_which_group};
 use crate::stats::{Estimate, paired_difference};
 
 /// One run of a sweep.
@@ -164,11 +164,29 @@ pub fn against(runs: &[SweepRun], seeds: &[u64], at: &[(usize, String)]) -> Vec<
     samples.into_iter().filter_map(row).collect()
 }
 
+/// The first columns of the tables with one row a run.
+pub const OF_RUN: [&str; 2] = ["run", "seed"];
+
+/// The column of the table of failed runs that says why each failed.
+pub const MESSAGE: &str = "message";
+
+/// The columns of means, behind those of the axes.
+const OF_MEANS: [&str; 8] =
+    ["metric", "n", "mean", "std", "ci95", "group_kind", "group", "quantity"];
+
+/// The column of an axis in the tables of a sweep: `axis.NAME` if these have another column called so, such as a metric.
+pub fn axis_column(axis: &str) -> String {
+    let taken = OF_RUN.contains(&axis)
+        || OF_MEANS.contains(&axis)
+        || axis == MESSAGE
+        || Named::of(axis).is_some();
+    if taken { format!("axis.{axis}") } else { axis.to_owned() }
+}
+
 /// The head of the table as CSV: a column for each axis, then `metric,n,mean,std,ci95` and
 /// `group_kind,group,quantity`.
 pub fn csv_head(axes: &[String]) -> String {
-    let fixed = ["metric", "n", "mean", "std", "ci95", "group_kind", "group", "quantity"];
-    let fixed = fixed.map(str::to_owned);
+    let fixed = OF_MEANS.map(str::to_owned);
     axes.iter().map(|axis| quoted(axis)).chain(fixed).collect::<Vec<_>>().join(",") + "\n"
 }
 

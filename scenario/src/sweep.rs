@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use haggle_results::folder_of_run;
+use haggle_results::sweep::axis_column;
 use haggle_scheduling::own::Rules;
 use serde::Deserialize;
 
@@ -20,8 +21,8 @@ use haggle_config::{Findings, Lines};
 
 mod axis;
 mod folder;
-mod reference;
 mod overridden;
+mod reference;
 
 use axis::{Place, text_of};
 
@@ -72,7 +73,7 @@ impl Setting {
 
     /// What a column beside those of a table, or the name of a folder, calls the axis.
     pub fn column(&self) -> String {
-        folder::name(&self.axis)
+        axis_column(&self.axis)
     }
 }
 
@@ -148,8 +149,8 @@ impl Experiment {
         };
         let places = axis::places(&scenario, &root, &mut findings);
         reference::check(&scenario, &root, &places, &mut findings);
-        let combinations = combinations(&scenario, &places, &mut findings);
         let overridden = overridden::check(&places, &root, &mut findings);
+        let combinations = combinations(&scenario, &places, &mut findings);
         let lines = Lines::of(&source.text);
         let reading =
             Reading { source: &source, lines: &lines, logs, own, root: &root, places: &places };

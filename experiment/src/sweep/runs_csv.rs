@@ -7,7 +7,7 @@ use std::io::{BufReader, BufWriter, Seek};
 use std::path::{Path, PathBuf};
 
 use haggle_results::ResultsError;
-use haggle_results::sweep::text_cell;
+use haggle_results::sweep::{OF_RUN, text_cell};
 
 use super::sum_up::{nameless, persist};
 
@@ -26,7 +26,7 @@ impl RunsCsv {
     pub(super) fn create(folder: &Path, axes: &[String]) -> Result<RunsCsv, ResultsError> {
         let file = tempfile::tempfile_in(folder);
         let file = file.map_err(|error| ResultsError::write(folder, error))?;
-        let fixed = ["run", "seed"].map(str::to_owned).into_iter();
+        let fixed = OF_RUN.map(str::to_owned).into_iter();
         Ok(RunsCsv {
             folder: folder.to_owned(),
             head: fixed.chain(axes.iter().cloned()).collect(),

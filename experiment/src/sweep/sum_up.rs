@@ -5,7 +5,9 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use haggle_results::sweep::{Points, SweepRow, SweepRun, csv_head, csv_row, text_cell};
+use haggle_results::sweep::{
+    MESSAGE, OF_RUN, Points, SweepRow, SweepRun, csv_head, csv_row, text_cell,
+};
 use haggle_results::{ResultsError, Summary, SweepFolder};
 use tempfile::NamedTempFile;
 
@@ -252,9 +254,9 @@ fn failures(
         };
     }
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let fixed = ["run", "seed"].map(str::to_owned).into_iter();
+    let fixed = OF_RUN.map(str::to_owned).into_iter();
     let head: Vec<String> =
-        fixed.chain(swept.axes.iter().cloned()).chain(["message".to_owned()]).collect();
+        fixed.chain(swept.axes.iter().cloned()).chain([MESSAGE.to_owned()]).collect();
     writer.write_record(&head).expect("writing to memory cannot fail");
     let mut failed = swept.failed.iter().peekable();
     for run in experiment.runs() {

@@ -3,20 +3,14 @@
 
 use std::fmt::Write;
 
+use haggle_results::sweep::axis_column;
+
 /// Longer names of files are refused by some systems; this leaves room for the name of the axis.
 const LONGEST: usize = 120;
 
-/// The last folder is that of the seed, so no axis is called so.
-const SEED: &str = "seed";
-
-/// What an axis is called in the names of folders and in columns beside those of tables.
-pub(super) fn name(axis: &str) -> String {
-    if axis == SEED { format!("axis.{axis}") } else { axis.to_owned() }
-}
-
 /// The folder of the value at a place of an axis, counted from 0: no two values have the same.
 pub(super) fn of_value(axis: &str, value: &str, place: usize) -> String {
-    let name = encoded(&name(axis));
+    let name = encoded(&axis_column(axis));
     let whole = encoded(value);
     if whole.len() <= LONGEST {
         return format!("{name}={whole}");
@@ -69,6 +63,7 @@ mod tests {
             ]
         );
         assert_eq!(folders("seed", &["3"]), ["axis.seed=3"]);
+        assert_eq!(folders("makespan", &["3"]), ["axis.makespan=3"]);
     }
 
     #[test]
