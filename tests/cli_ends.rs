@@ -584,7 +584,11 @@ fn the_timeline_of_a_job_that_is_not_there_is_left_out() {
     let folder = Folder::with(&[("grid.toml", &scenario)]);
     let shown = folder.haggle(&["run", "grid.toml", "-o", "out"]);
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
-    assert!(shown.contains("figure left out: the run has no job 9"), "{shown}");
+    let reason = "figure left out: job-timeline.png: the run has no job 9\n";
+    assert!(shown.contains(reason), "{shown}");
+    // Something that was asked for is missing, which a quiet run says, too.
+    let shown = folder.haggle(&["run", "grid.toml", "-q", "-o", "quiet"]);
+    assert_eq!(stderr_of(&shown), reason);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use crate::cli_run::wait_for;
-use crate::command::{Folder, VALID, ended, stderr_of, stdout_of};
+use crate::command::{Folder, VALID, ended, stderr_of, stdout_of, unwrapped};
 
 /// Three policies under three seeds each.
 pub(crate) fn scenario(jobs: u32) -> String {
@@ -391,7 +391,7 @@ x = "policy"
     let folder = Folder::with(&[("sweep.toml", too_wide)]);
     let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out"]);
     assert!(shown.starts_with("exit code: 0"), "{shown}");
-    let reason = "figure left out: no run has \"mean_waiting_time\"";
+    let reason = "figure left out: lines.png: no run has \"mean_waiting_time\"";
     assert!(stderr_of(&shown).contains(reason), "{shown}");
     assert_eq!(folder.read("out/runs.csv").lines().count(), 3, "{shown}");
 }
@@ -417,6 +417,108 @@ fn figures_of_single_runs_are_drawn_when_asked_for() {
     let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "drawn", "--figures"]);
     assert!(!stderr_of(&shown).contains("left out"), "{shown}");
     assert!(folder.path().join("drawn/seed=1/gantt.png").exists(), "{shown}");
+}
+
+#[test]
+fn figures_of_runs_that_cannot_be_drawn_are_named() {
+    let figure = "[[figure]]\nkind = \"gantt\"\njobs = [\"jobs!9\"]\n";
+    let sweep = format!("{VALID}\n{figure}[sweep]\nreplications = 2\n");
+    let folder = Folder::with(&[("sweep.toml", &sweep)]);
+    let reason =
+        "figure left out: gantt.png: the run has no job jobs!9 (2 runs, the first is seed=1)\n";
+    // The second time, the runs are there and their figures are not.
+    for _ in 0..2 {
+        let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--figures", "-q"]);
+        assert!(shown.starts_with("exit code: 0"), "{shown}");
+        assert_eq!(stderr_of(&shown), reason);
+    }
+    let part = ["sweep", "sweep.toml", "-o", "part", "--figures", "-q", "--part", "1/2"];
+    let shown = folder.haggle(&part);
+    let reason = "figure left out: gantt.png: the run has no job jobs!9 (run seed=1)\n";
+    assert_eq!(stderr_of(&shown), reason);
+}
+
+#[test]
+fn no_axis_has_the_name_of_another_column() {
+    let axis = |name: &str, value: &str| {
+        format!(
+            "[[sweep.axis]]\nname = \"{name}\"\npath = \"workload.jobs.jobs.1.{value}\"\n\
+             values = [\"80s\", \"81s\"]\n"
+        )
+    };
+    let axes = [("makespan", "run"), ("mean", "requested"), ("message", "submit")];
+    let axes: String = axes.iter().map(|(name, value)| axis(name, value)).collect();
+    let folder = Folder::with(&[("sweep.toml", &format!("{VALID}\n[sweep]\n{axes}"))]);
+    let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "-q"]);
+    assert!(shown.starts_with("exit code: 0"), "{shown}");
+    let first = "axis.makespan=80s/axis.mean=80s/axis.message=80s/seed=1/jobs.parquet";
+    assert!(folder.path().join("out").join(first).exists());
+    for (table, start) in [
+        ("out/runs.csv", "run,seed,axis.makespan,axis.mean,axis.message,makespan,"),
+        ("out/aggregate.csv", "axis.makespan,axis.mean,axis.message,metric,n,mean,"),
+    ] {
+        let text = folder.read(table);
+        assert!(text.starts_with(start), "{text}");
+        let columns: Vec<&str> = text.lines().next().expect("a head").split(',').collect();
+        let different: std::collections::BTreeSet<&&str> = columns.iter().collect();
+        assert_eq!(different.len(), columns.len(), "{columns:?}");
+    }
+}
+
+/// Which of two axes sets a value that both set shows nowhere in the results.
+#[test]
+fn axes_that_override_each_other_are_told() {
+    let south = "[[provider]]\nname = \"south\"\nprocessors = 8\n";
+    let said = |axes: &[(&str, &str)]| {
+        let axis = |(number, (path, values)): (usize, &(&str, &str))| match values.is_empty() {
+            true => format!("[[sweep.axis]]\nname = \"a{number}\"\n{path}\n"),
+            false => format!(
+                "[[sweep.axis]]\nname = \"a{number}\"\npath = \"{path}\"\nvalues = {values}\n"
+            ),
+        };
+        let axes: String = axes.iter().enumerate().map(axis).collect();
+        let text = format!("{VALID}\n{south}\n[sweep]\n{axes}");
+        let folder = Folder::with(&[("sweep.toml", &text)]);
+        folder.haggle(&["validate", "sweep.toml"])
+    };
+    let (all, north) = ("provider.*.speed", "provider.north.speed");
+    let none = "axis \"a0\" has no effect: axis \"a1\" sets the same values";
+    let some = "axis \"a1\" overrides a part of axis \"a0\": both set `provider.north.speed`";
+    for axes in [
+        &[(all, "[1.0, 2.0]"), (all, "[3.0, 4.0]")][..],
+        &[(north, "[1.0, 2.0]"), (all, "[3.0, 4.0]")],
+        &[
+            ("provider.north.policy", "[{ name = \"easy\" }, { name = \"fcfs\" }]"),
+            ("provider.north.policy.name", "[\"easy\", \"fcfs\"]"),
+        ],
+        &[
+            (north, "[1.0, 2.0]"),
+            (
+                "variant = [{ name = \"b\", set = { \"provider.north.speed\" = 3.0 } }, \
+                 { name = \"c\", set = { \"provider.*.speed\" = 4.0 } }]",
+                "",
+            ),
+        ],
+    ] {
+        let shown = said(axes);
+        assert!(shown.starts_with("exit code: 3\n") && shown.contains(none), "{shown}");
+    }
+    for axes in [
+        &[(all, "[1.0, 2.0]"), (north, "[3.0, 4.0]")][..],
+        &[
+            (north, "[1.0, 2.0]"),
+            (
+                "variant = [{ name = \"b\" }, { name = \"c\", set = { \"provider.*.speed\" = 4.0 } }]",
+                "",
+            ),
+        ],
+    ] {
+        let shown = said(axes);
+        assert!(shown.starts_with("exit code: 0\n") && unwrapped(&shown).contains(some), "{shown}");
+    }
+    // Neither undoes the other.
+    let apart = said(&[("provider.north.policy", "[\"easy\", \"fcfs\"]"), (all, "[1.0, 2.0]")]);
+    assert!(!apart.contains("axis \""), "{apart}");
 }
 
 /// Also of runs that were done without them; what is drawn is not drawn again.

@@ -33,7 +33,7 @@ pub use sweep::{SweepData, draw_sweep, runs_of_variants};
 pub struct Drawn {
     /// The files, by name, in the order of the figures.
     pub files: Vec<String>,
-    /// Why the others were left out: there is nothing to draw.
+    /// The files of the others, each with the reason why there is nothing to draw.
     pub left_out: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ pub fn draw_all(
         match draw(figure, &tables, &folder.join(&file)) {
             Ok(()) => drawn.files.push(file),
             Err(ExperimentError::Figure { error, .. }) if error.is_absence() => {
-                drawn.left_out.push(error.to_string());
+                drawn.left_out.push(format!("{file}: {error}"));
             }
             Err(error) => return Err(error),
         }

@@ -30,7 +30,7 @@ use failed::Notes;
 use past::{Past, check_no_link};
 use sum_up::{clear_nameless, nameless, persist};
 
-pub use carry::carry_out;
+pub use carry::{Carried, carry_out};
 pub use failed::{Cause, Failed};
 pub use sum_up::{POINTS_KEPT, Swept, USUAL, sum_up};
 
@@ -314,15 +314,12 @@ pub fn sweep(
     folder: &Path,
     conduct: &SweepConduct<'_>,
 ) -> Result<Swept, SweepError> {
-    carry_out(experiment, folder, conduct, &|_| true)?;
+    let carried = carry_out(experiment, folder, conduct, &|_| true)?;
     let mut swept = sum_up(experiment, conduct.output)?;
+    swept.figures_left_out.extend(carried.figures_left_out);
     if conduct.figures == Figures::Skip {
         let of_runs = experiment.variants.first().map_or(&[][..], |it| &it.scenario.figures);
-        let left_out = of_runs.iter().map(|figure| {
-            let name = file_name(figure);
-            format!("{name} shows one run: add --figures, or draw it from a run's folder")
-        });
-        swept.figures_left_out.extend(left_out);
+        swept.figures_of_runs = of_runs.iter().map(file_name).collect();
     }
     Ok(swept)
 }

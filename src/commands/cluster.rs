@@ -21,6 +21,7 @@ use crate::slurm::{
 };
 use haggle_results::{Input, ResultsError};
 
+use super::run::say_left_out;
 use super::table::count;
 use super::{Error, print};
 use crate::exit::Exit;
@@ -407,7 +408,8 @@ pub(crate) fn task(work: &Work<'_>, task: &Task) -> Result<Exit, Error> {
         stop: &STOP,
         on_run: &|| {},
     };
-    carry_out(experiment, folder, &conduct, &|run| units.contains(&run))?;
+    let carried = carry_out(experiment, folder, &conduct, &|run| units.contains(&run))?;
+    say_left_out(&carried.figures_left_out);
     Ok(Exit::Success)
 }
 

@@ -15,7 +15,7 @@ use haggle_runtime::Driver;
 use serde::Serialize;
 
 use super::example::Given;
-use super::{Error, print, print_json, table};
+use super::{Error, print, print_json, seeds, table};
 use crate::exit::Exit;
 use crate::interrupt::STOP;
 use crate::progress::{OneRun, Show};
@@ -62,7 +62,7 @@ pub(crate) struct Args {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
-    /// Print no progress and nothing on standard error but errors
+    /// Print no progress, and nothing on standard error but errors and figures that cannot be drawn
     #[arg(short, long)]
     quiet: bool,
 }
@@ -135,10 +135,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         warn_of(&outcome.warnings);
         say_cleared(&outcome);
     }
-    let left_out = outcome.written.iter().flat_map(|written| &written.figures_left_out);
-    for reason in left_out.filter(|_| !args.quiet) {
-        say(&format!("figure left out: {reason}\n"));
-    }
+    say_left_out(outcome.written.iter().flat_map(|written| &written.figures_left_out));
     if args.json {
         print_json(&told(&scenario, &outcome))?;
         return Ok(Exit::Success);
@@ -198,6 +195,14 @@ pub(crate) fn say_too_wide(outcome: &Outcome) {
             "note: {count} jobs need more processors than there are where they were sent, and were \
              rejected\n"
         )),
+    }
+}
+
+/// Says which figures could not be drawn, and why; a quiet command says so, too, for something that was asked for is
+/// missing.
+pub(crate) fn say_left_out<'r>(reasons: impl IntoIterator<Item = &'r String>) {
+    for reason in reasons {
+        say(&format!("figure left out: {reason}\n"));
     }
 }
 

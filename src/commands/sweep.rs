@@ -20,6 +20,7 @@ use serde_json::json;
 
 use super::cluster::{self, OnCluster, Words, Work};
 use super::example::Given;
+use super::run::say_left_out;
 use super::table::{count, lines, number};
 use super::{Error, print};
 use crate::exit::Exit;
@@ -98,8 +99,8 @@ struct Sweep {
     /// Print what was written as JSON
     #[arg(long, conflicts_with_all = ["slurm", "part"])]
     json: bool,
-    /// Print no progress and nothing on standard error but errors; warnings are in each run's
-    /// summary.json
+    /// Print no progress, and nothing on standard error but errors and figures that cannot be drawn;
+    /// warnings are in each run's summary.json
     #[arg(short, long)]
     quiet: bool,
 }
@@ -201,10 +202,12 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
         bar.finish_and_clear();
         return tell(args, progress.runs, &output, &swept?);
     };
-    let failed = carry_out(&experiment, &folder, &conduct, &|number| part.has(number / size));
+    let carried = carry_out(&experiment, &folder, &conduct, &|number| part.has(number / size));
     bar.finish_and_clear();
     print(&format!("part {part}: {} of {}\n", count(runs, "run"), progress.runs))?;
-    Ok(tell_failed(runs, &failed?))
+    let carried = carried?;
+    say_left_out(&carried.figures_left_out);
+    Ok(tell_failed(runs, &carried.failed))
 }
 
 /// The command as it was typed, without what is Slurm's.
@@ -247,10 +250,12 @@ fn check_pack(args: &Sweep, keep: Keep, all: &Experiment, output: &Path) -> Resu
 fn tell(args: &Sweep, runs: usize, output: &Path, swept: &Swept) -> Result<Exit, Error> {
     if !args.quiet {
         warn_of(&swept.warnings);
-        for reason in &swept.figures_left_out {
-            say(&format!("figure left out: {reason}\n"));
+        for name in &swept.figures_of_runs {
+            let remedy = "add --figures, or draw it from a run's folder";
+            say(&format!("figure left out: {name} shows one run: {remedy}\n"));
         }
     }
+    say_left_out(&swept.figures_left_out);
     let figures: Vec<_> = swept.figures.iter().map(|path| path.display().to_string()).collect();
     if args.json {
         let failed = swept.failed.iter();

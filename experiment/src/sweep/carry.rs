@@ -18,8 +18,17 @@ use crate::threads::on_threads;
 use haggle_scenario::file::Figure;
 use haggle_scenario::{Experiment, Run};
 
+/// What came of the runs that were carried out.
+#[derive(Debug, Default)]
+pub struct Carried {
+    /// Those that failed, in the order of their numbers.
+    pub failed: Vec<Failed>,
+    /// The figures of runs that could not be drawn, each with the reason and the runs.
+    pub figures_left_out: Vec<String>,
+}
+
 /// Carries out the runs that are not done and whose number is `mine`; what is to be summed up later.
-/// A run that somebody else is carrying out is left to them. Gives those that failed.
+/// A run that somebody else is carrying out is left to them.
 ///
 /// # Errors
 /// See [`SweepError`].
@@ -28,7 +37,7 @@ pub fn carry_out(
     folder: &Path,
     conduct: &SweepConduct<'_>,
     mine: &dyn Fn(usize) -> bool,
-) -> Result<Vec<Failed>, SweepError> {
+) -> Result<Carried, SweepError> {
     let mut past = Past::new(folder, conduct.output, conduct.wanted)?;
     let mut todo: Vec<Unit<'_>> = Vec::new();
     // Runs that were done before, maybe without their figures.
@@ -56,38 +65,67 @@ pub fn carry_out(
             todo.push(Unit { pack: conduct.pack.map(|_| first), runs: unit });
         }
     }
-    let all = Mutex::new(Vec::new());
+    let (failed, left_out) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+    let leave_out = |run: &Run<'_>, reasons: Vec<String>| {
+        let reasons = reasons.into_iter().map(|reason| (run.number, reason, run.folder()));
+        left_out.lock().unwrap_or_else(PoisonError::into_inner).extend(reasons);
+    };
     side_by_side(conduct.workers.min(todo.len()), &todo, |unit| {
-        let failed = match (unit.pack, unit.runs.as_slice()) {
-            (Some(first), runs) => packed::carry_out(first, runs, folder, conduct)?,
-            (None, runs) => {
-                let runs =
-                    runs.iter().map(|run| one(run, folder, &own_place(run, conduct), conduct));
-                runs.filter_map(|ended| ended.map(Ended::failed).transpose())
-                    .collect::<Result<Vec<_>, _>>()?
+        let fail =
+            |all| failed.lock().unwrap_or_else(PoisonError::into_inner).extend::<Vec<_>>(all);
+        if let Some(first) = unit.pack {
+            fail(packed::carry_out(first, &unit.runs, folder, conduct)?);
+            return Ok(());
+        }
+        for run in &unit.runs {
+            match one(run, folder, &own_place(run, conduct), conduct)? {
+                Ended::Done(reasons) => leave_out(run, reasons),
+                Ended::Failed(it) => fail(vec![it]),
+                Ended::Elsewhere => {}
             }
-        };
-        all.lock().unwrap_or_else(PoisonError::into_inner).extend(failed);
+        }
         Ok::<(), SweepError>(())
     })?;
-    side_by_side(conduct.workers.min(done.len()), &done, |run| draw_missing(run, conduct.output))?;
-    let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-    all.sort_by_key(|failed| failed.run);
-    Ok(all)
+    side_by_side(conduct.workers.min(done.len()), &done, |run| {
+        leave_out(run, draw_missing(run, conduct.output)?);
+        Ok::<(), SweepError>(())
+    })?;
+    let mut failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failed.sort_by_key(|failed| failed.run);
+    let left_out = left_out.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(Carried { failed, figures_left_out: with_runs(left_out) })
 }
 
-/// Draws the figures of a run that are not in its folder.
-fn draw_missing(run: &Run<'_>, output: &Path) -> Result<(), SweepError> {
+/// Reasons why figures were left out, each once, with the runs that have it.
+fn with_runs(mut all: Vec<(usize, String, PathBuf)>) -> Vec<String> {
+    all.sort();
+    let mut reasons: Vec<(String, PathBuf, usize)> = Vec::new();
+    for (_, reason, run) in all {
+        match reasons.iter_mut().find(|it| it.0 == reason) {
+            Some((_, _, runs)) => *runs += 1,
+            None => reasons.push((reason, run, 1)),
+        }
+    }
+    let told = |(reason, first, runs): (String, PathBuf, usize)| match runs {
+        1 => format!("{reason} (run {})", first.display()),
+        _ => format!("{reason} ({runs} runs, the first is {})", first.display()),
+    };
+    reasons.into_iter().map(told).collect()
+}
+
+/// Draws the figures of a run that are not in its folder. Gives the reasons why some were left out.
+fn draw_missing(run: &Run<'_>, output: &Path) -> Result<Vec<String>, SweepError> {
     let folder = output.join(run.folder());
     let figures = run.variant.scenario.figures.iter();
     let missing = figures.filter(|it| !folder.join(file_name(it)).exists());
     let missing: Vec<Figure> = missing.cloned().collect();
     // A run that is packed with others has no folder.
     if missing.is_empty() || !folder.exists() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let run = RunReader::open(&folder)?;
-    draw_all(&missing, &run, &folder).map(drop).map_err(|error| SweepError::Figure(Box::new(error)))
+    let drawn = draw_all(&missing, &run, &folder);
+    drawn.map(|drawn| drawn.left_out).map_err(|error| SweepError::Figure(Box::new(error)))
 }
 
 /// What one thread does in one go.
@@ -104,18 +142,12 @@ fn own_place(run: &Run<'_>, conduct: &SweepConduct<'_>) -> PathBuf {
 
 /// How a run ended while others go on.
 pub(super) enum Ended {
-    /// It has results.
-    Done,
+    /// It has results; why some of its figures were left out.
+    Done(Vec<String>),
     /// It failed, which is noted.
     Failed(Failed),
     /// Somebody else is carrying it out, or has done so meanwhile.
     Elsewhere,
-}
-
-impl Ended {
-    fn failed(self) -> Option<Failed> {
-        if let Ended::Failed(failed) = self { Some(failed) } else { None }
-    }
 }
 
 /// Does `work` for each of `all` on so many threads, or as many as the system gives: this one does
@@ -174,10 +206,11 @@ pub(super) fn one(
         catch_unwind(AssertUnwindSafe(|| run(&one.scenario(), folder, Some(&destination), &how)));
     let notes = Notes::of(conduct.output);
     let (failed, error) = match ended {
-        Ok(Ok(_)) => {
+        Ok(Ok(outcome)) => {
             notes.remove(one.number)?;
             (conduct.on_run)();
-            return Ok(Ended::Done);
+            let left_out = outcome.written.map(|written| written.figures_left_out);
+            return Ok(Ended::Done(left_out.unwrap_or_default()));
         }
         Ok(Err(ExperimentError::Run(haggle_runtime::RunError::Interrupted))) => {
             return Err(SweepError::Interrupted);

@@ -32,7 +32,7 @@ pub(super) fn carry_out(
     let mut all = Vec::new();
     for run in runs {
         match one(run, folder, &place, conduct)? {
-            Ended::Done => {
+            Ended::Done(_) => {
                 let point: Vec<String> = run.variant.settings.iter().map(Setting::text).collect();
                 pack.add(&place, run.number, (&point, run.variant.folder()), run.seed)?;
             }

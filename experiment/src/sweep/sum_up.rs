@@ -41,8 +41,10 @@ pub struct Swept {
     pub failed: Vec<Failed>,
     /// The figures drawn over the axes.
     pub figures: Vec<PathBuf>,
-    /// Why others were not drawn: no run has data for them, or they show one run each.
+    /// The figures that were to be drawn and could not, over the axes or of runs, each with the reason.
     pub figures_left_out: Vec<String>,
+    /// The figures that show one run each, where these were not asked for.
+    pub figures_of_runs: Vec<String>,
     /// What the runs showed to have no effect, and in how many of them.
     pub warnings: Vec<String>,
 }
@@ -73,6 +75,7 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
         failed: Vec::new(),
         figures: Vec::new(),
         figures_left_out: Vec::new(),
+        figures_of_runs: Vec::new(),
         warnings: Vec::new(),
     };
     let there = SweepFolder::open(output)?;
@@ -292,7 +295,7 @@ fn draw(
                 swept.figures.push(path);
             }
             Err(ExperimentError::Figure { error, .. }) if error.is_absence() => {
-                swept.figures_left_out.push(error.to_string());
+                swept.figures_left_out.push(format!("{}: {error}", file_name(figure)));
             }
             Err(error) => return Err(SweepError::Figure(Box::new(error))),
         }

@@ -1,11 +1,13 @@
 //! Figures: what each kind needs, and files that would overwrite each other.
 
-use super::Check;
 use super::names::Names;
+use super::{Check, list};
 use crate::file::{AxisScale, Figure, FigureKey, FigureKind, Messages};
 use crate::quantity::{AxisEnd, Name};
 use crate::resolve::figure_names;
 use haggle_config::document::Path;
+use haggle_config::nearest;
+use haggle_plots::JobName;
 
 /// What can be grouped by without a sweep.
 const GROUPS: [&str; 4] = ["provider", "user", "class", "workload"];
@@ -44,6 +46,7 @@ impl Check<'_> {
             self.check_figure_keys(&path, figure);
             self.check_figure_axes(&path, figure, &axes);
             self.check_x_scale(&path, figure);
+            self.doubt_marked_jobs(&path, figure);
             let messages = self.scenario.results.messages;
             if figure.kind.needs_messages() && messages != Messages::All {
                 let kind = figure.kind.name();
@@ -72,6 +75,27 @@ impl Check<'_> {
                     "give one of them another `name`".to_owned(),
                 );
             }
+        }
+    }
+
+    /// A job of a workload that the scenario does not have is in no run.
+    fn doubt_marked_jobs(&mut self, path: &Path, figure: &Figure) {
+        let known: Vec<&str> = self.scenario.workloads.iter().map(|it| it.name.as_str()).collect();
+        for (index, job) in figure.jobs.iter().enumerate() {
+            let JobName::InWorkload(workload, _) = &job.0 else { continue };
+            if known.contains(&workload.as_str()) {
+                continue;
+            }
+            let help = match nearest(workload, known.iter().copied()) {
+                Some(meant) => format!("did you mean \"{meant}\"?"),
+                None => format!("the scenario has {}", list(&known)),
+            };
+            self.doubt(
+                &path.key("jobs").index(index),
+                format!("the figure is left out: no workload is called \"{workload}\""),
+                "no such job",
+                help,
+            );
         }
     }
 
