@@ -113,7 +113,7 @@ pub use provider::{
 pub use reservations::Reservations;
 pub use results::{Results, TableFormat};
 pub use rules::{Preset, Rules};
-pub use step::Step;
+pub use step::{SCALE_MAX, Step};
 pub use sweep::{Axis, AxisVariant, Sweep};
 pub use synthetic_month::{MonthSite, SyntheticMonth};
 pub use user::User;

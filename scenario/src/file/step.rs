@@ -9,6 +9,9 @@ use super::{
 };
 use crate::quantity::{EstimateRule, Name, Share, TimeSpan};
 
+/// The largest factor of the gaps between submissions, and of the load of a window.
+pub const SCALE_MAX: f64 = 1e6;
+
 /// Something done to the jobs of a workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
@@ -90,7 +93,7 @@ pub enum Step {
     /// Changes the load by multiplying all gaps between submissions: 0.5 doubles it.
     ScaleGaps {
         /// What gaps are multiplied by.
-        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = SCALE_MAX))]
         factor: f64,
     },
     /// Changes the load of a fixed window by moving more or less of the workload into it.
@@ -101,7 +104,7 @@ pub enum Step {
         /// Length of the window once it is filled.
         length: TimeSpan,
         /// Jobs in the window relative to the untouched workload.
-        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e6))]
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = SCALE_MAX))]
         load: f64,
     },
     /// Replaces the requested times: one of `rule`, `factor` and `over`.

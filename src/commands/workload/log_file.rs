@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use haggle_model::Span;
 use haggle_model::workload::OpenWorkload;
 use haggle_model::workload::swf::{SwfHeader, SwfRecord, SwfWriter, UNKNOWN_SPAN};
+use haggle_model::{Span, Time};
 
 use super::Target;
 use crate::commands::Error;
@@ -42,7 +42,18 @@ pub(super) fn write(
     let mut writer = SwfWriter::new(Output::create(path, target.force)?, &header).map_err(fail)?;
     let mut written = 0;
     for job in std::iter::once(Ok(first)).chain(jobs) {
-        let mut record = SwfRecord::from_job(&job?);
+        let job = job?;
+        if job.submit >= Time::ZERO + Span::FOREVER {
+            return Err(Error::Unfit {
+                message: format!(
+                    "job {} would be submitted behind the longest time, {} s",
+                    written + 1,
+                    Span::FOREVER
+                ),
+                hint: "choose a smaller factor for the gaps".to_owned(),
+            });
+        }
+        let mut record = SwfRecord::from_job(&job);
         if waits == Waits::Unknown {
             record.wait = UNKNOWN_SPAN;
         }

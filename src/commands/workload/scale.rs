@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::scenario::file::SCALE_MAX;
 use crate::scenario::quantity::TimeSpan;
 use clap::ArgGroup;
 use haggle_model::workload::Step;
@@ -32,10 +33,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     target: Target,
     /// Load relative to that of the log: 1.2 is a fifth more
-    #[arg(long, value_name = "FACTOR", value_parser = positive, group = "amount")]
+    #[arg(long, value_name = "FACTOR", value_parser = load, group = "amount")]
     load: Option<f64>,
     /// Factor for the gaps between submissions: 0.8 is a quarter more load
-    #[arg(long, value_name = "FACTOR", value_parser = positive, group = "amount")]
+    #[arg(long, value_name = "FACTOR", value_parser = stretch, group = "amount")]
     stretch: Option<f64>,
     /// Fill a window of this length instead of shrinking gaps, such as 30d
     #[arg(long, value_name = "TIME", requires = "load", conflicts_with = "stretch")]
@@ -61,6 +62,23 @@ impl Args {
         let words = format!("all gaps multiplied by {factor}");
         (Step::ScaleGaps(ScaleGaps { factor }), words, Span::ZERO)
     }
+}
+
+/// Reads the load relative to that of the log. Gaps are multiplied by its inverse, so it has a lower bound as well.
+fn load(text: &str) -> Result<f64, String> {
+    let load = positive(text)?;
+    let bounds = 1.0 / SCALE_MAX..=SCALE_MAX;
+    bounds
+        .contains(&load)
+        .then_some(load)
+        .ok_or_else(|| format!("expected a number from {:e} to {SCALE_MAX:e}", 1.0 / SCALE_MAX))
+}
+
+/// Reads a factor of gaps.
+fn stretch(text: &str) -> Result<f64, String> {
+    let factor = positive(text)?;
+    let fits = factor <= SCALE_MAX;
+    fits.then_some(factor).ok_or_else(|| format!("expected a number up to {SCALE_MAX:e}"))
 }
 
 /// Writes the log.
