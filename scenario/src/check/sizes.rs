@@ -1,11 +1,15 @@
 //! Few lines that ask for work without bound: what they come to is counted before anything is simulated. What nobody
 //! can wait for is refused; what takes long is doubtful, and may be meant.
 
+use std::collections::BTreeSet;
+
 use haggle_model::Span;
 
 use super::names::Names;
 use super::{Check, recurs_all_the_time};
-use crate::file::{Applications, Metascheduler, Paxos, PlanMethod, PlanSearch, Plans, Protocol};
+use crate::file::{
+    Applications, Metascheduler, Name, Paxos, PlanMethod, PlanSearch, Plans, Protocol, Provider,
+};
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
 
@@ -27,6 +31,10 @@ impl Check<'_> {
         for (index, metascheduler) in self.scenario.metaschedulers.iter().enumerate() {
             let path = Path::root().key("metascheduler").index(index).key("coallocation");
             self.check_number_of_messages(&path, metascheduler, names);
+        }
+        for (index, provider) in self.scenario.providers.iter().enumerate() {
+            let path = Path::root().key("provider").index(index).key("checkpoints");
+            self.check_number_of_checkpoints(&path, provider, names);
         }
         if let Some(plans) = &self.scenario.plans {
             self.check_number_of_sets(plans);
@@ -94,6 +102,33 @@ impl Check<'_> {
             let help = "lower `trials`, `acceptors` or the `loss` of [network]".to_owned();
             self.doubt(&path.key("trials"), message, "many tries", help);
         }
+    }
+
+    /// How many checkpoints listed jobs send to their storage: each of them is events of the network.
+    fn check_number_of_checkpoints(&mut self, path: &Path, it: &Provider, names: &Names) {
+        let scenario = self.scenario;
+        let store = scenario.store_of(it).filter(|_| scenario.link_sharing().is_some());
+        let checkpoints = it.checkpoints.as_ref().filter(|_| store.is_some());
+        let Some(interval) = checkpoints.and_then(|it| it.interval) else { return };
+        let own = names.copies_meant(std::slice::from_ref(&it.name));
+        // A metascheduler may send all of its jobs here.
+        let may_come = |to: &str| {
+            own.iter().any(|copy| copy == to) || names.metaschedulers.iter().any(|name| name == to)
+        };
+        let users = scenario.users.iter().filter(|user| may_come(user.submits_to.as_str()));
+        let workloads: BTreeSet<usize> =
+            users.flat_map(|user| scenario.sources(user.workload.as_str())).collect();
+        let jobs = workloads.iter().flat_map(|&at| scenario.workloads[at].jobs.iter().flatten());
+        let horizon = scenario.scenario.horizon.map_or(Span::FOREVER, |horizon| horizon.0);
+        let seconds = jobs.map(|job| job.run.0.min(horizon).as_secs_f64()).sum::<f64>();
+        let count = seconds / it.speed / interval.0.as_secs_f64();
+        let message = format!(
+            "about {} checkpoints go to \"{}\": listed jobs compute for {}, and write one every {interval}",
+            about(count),
+            store.map_or("", Name::as_str),
+            TimeSpan(Span::from_secs_f64(seconds)),
+        );
+        self.check_count(&path.key("interval"), count, message, "lengthen `interval`");
     }
 
     /// For how long actors hear nothing of each other; without an end, until the horizon.
