@@ -28,7 +28,7 @@ pub(crate) const HELP: &str = "\
 Exit codes:
   0    done
   1    a check failed, a claim was missed, or two results differ
-  2    wrong usage: unknown option, missing argument
+  2    wrong usage: unknown option, missing argument, option that does not fit the input
   3    invalid input: a scenario or a log with mistakes
   4    output cannot be written, or exists already
   129  stopped by SIGHUP, as of a terminal that is closed

@@ -218,11 +218,15 @@ fn experiment(error: &ExperimentError) -> Exit {
         ExperimentError::Figure { figure, error: cause } => {
             say(&format!("error: figure \"{figure}\": {cause}\n"));
             match cause {
-                PlotError::Unsuitable(_)
+                PlotError::Results(_) => Exit::InvalidInput,
+                PlotError::Write { .. } | PlotError::Drawing(_) => Exit::CannotWrite,
+                // The run is sound, and the figure that was asked for shows nothing of it.
+                PlotError::NoData { .. }
                 | PlotError::NoJob(_)
-                | PlotError::UnknownEnding { .. } => Exit::Usage,
-                PlotError::Results(_) | PlotError::NoData { .. } => Exit::InvalidInput,
-                _ => Exit::CannotWrite,
+                | PlotError::NoValues(_)
+                | PlotError::Unsuitable(_)
+                | PlotError::UnknownEnding { .. }
+                | PlotError::BadSize { .. } => Exit::Usage,
             }
         }
         ExperimentError::Violation(_)

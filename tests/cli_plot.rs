@@ -186,11 +186,27 @@ fn what_cannot_be_drawn_is_said() {
     "#);
     assert!(!folder.path().join("one.eps").exists());
     insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "gantt", "--from", "1h"]), @r#"
-    exit code: 3
+    exit code: 2
     ----- stdout -----
     ----- stderr -----
     error: figure "gantt": "easy: schedule" cannot be drawn: no job ran in the time that is drawn
     "#);
+    insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "utilisation", "--from", "500d"]), @r#"
+    exit code: 2
+    ----- stdout -----
+    ----- stderr -----
+    error: figure "utilisation": "easy: utilisation" cannot be drawn: no job waited or ran in the time that is drawn
+    "#);
+    // One kind of mistake has one exit code.
+    for (kind, more, said) in [
+        ("workflow-timeline", [].as_slice(), "cannot be drawn"),
+        ("job-timeline", &[], "shows"),
+        ("gantt", &["--dates"], "the run has no dates"),
+        ("gantt", &["--group-by", "nosuch"], "use provider, user, class, workload or job"),
+    ] {
+        let shown = folder.haggle(&[&["plot", "easy", "--kind", kind], more].concat());
+        assert!(shown.starts_with("exit code: 2\n") && shown.contains(said), "{shown}");
+    }
     insta::assert_snapshot!(folder.haggle(&["plot", "easy", "--kind", "bars", "--metric", "makespan", "--group-by", "class"]), @r#"
     exit code: 2
     ----- stdout -----
@@ -446,6 +462,14 @@ fn metrics_have_the_label_and_the_scale_that_are_asked_for() {
     assert!(has(&sum, "mean waiting time + mean turnaround time, s"), "{sum:?}");
     let (refused, _) = plot(&[&stacked[..], &["mean-waiting-time,utilisation"]].concat());
     assert!(refused.contains("have different units, and do not add up"), "{refused}");
+    for (metrics, both) in [
+        ("useful-work,wasted-work,checkpoint-work", "\"wasted_work\" includes \"checkpoint_work\""),
+        ("rejected-jobs,jobs", "\"jobs\" includes \"rejected_jobs\""),
+        ("jobs,jobs", "\"jobs\" includes \"jobs\""),
+    ] {
+        let (refused, _) = plot(&["--kind", "stacked-bars", "--metrics", metrics]);
+        assert!(refused.starts_with("exit code: 2") && refused.contains(both), "{refused}");
+    }
     let (refused, _) = plot(&["--kind", "stacked-bars"]);
     assert!(refused.contains("\"stacked-bars\" needs metrics that add up"), "{refused}");
     folder.haggle(&["sweep", "sweep.toml", "-o", "sweep", "--quiet"]);
@@ -502,7 +526,7 @@ fn an_axis_of_time_has_the_dates_of_the_log() {
         assert!(drawn.contains("23:00\n") && drawn.contains("26 Jun\n"), "{drawn}");
     }
     let refused = plot("lost", "gantt");
-    assert!(refused.starts_with("exit code: 4") && refused.contains("has no dates"), "{refused}");
+    assert!(refused.starts_with("exit code: 2") && refused.contains("has no dates"), "{refused}");
 }
 
 #[test]

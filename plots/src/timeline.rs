@@ -95,6 +95,11 @@ impl Timeline {
         }
         let first = || times.iter().map(|it| it.0).fold(f64::INFINITY, f64::min);
         let last = || times.iter().map(|it| it.1).fold(f64::NEG_INFINITY, f64::max);
+        let is_behind = self.from.is_some_and(|from| from >= last());
+        if is_behind || self.until.is_some_and(|until| until <= first()) {
+            let reason = "no job waited or ran in the time that is drawn";
+            return Err(PlotError::NoData { title: self.title.clone(), reason });
+        }
         let high = self.until.unwrap_or_else(last);
         let low = self.from.unwrap_or_else(|| from_zero(first(), high));
         let curves = self.curves(low, high);

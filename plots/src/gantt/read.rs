@@ -96,7 +96,11 @@ fn told_apart(
         // Users of a log have numbers, which differ within a workload.
         Some("user") => return Ok((By::User, "user")),
         Some(word) => {
-            let grouping = Grouping::of(Some(word))?;
+            let grouping = Grouping::of(Some(word)).map_err(|_| {
+                PlotError::Unsuitable(format!(
+                    "jobs of a gantt cannot be grouped by \"{word}\": use provider, user, class, workload or job"
+                ))
+            })?;
             return Ok((grouping.by(), grouping.word()));
         }
         None => {}

@@ -122,6 +122,22 @@ pub struct FigureKey {
     pub used: bool,
 }
 
+/// Metrics that are sums of others.
+const WITH_PARTS: [(&str, &[&str]); 2] = [
+    ("wasted_work", &["lost_work", "checkpoint_work"]),
+    (
+        "jobs",
+        &[
+            "completed_jobs",
+            "walltime_reached_jobs",
+            "cancelled_jobs",
+            "failed_jobs",
+            "rejected_jobs",
+            "unfinished_jobs",
+        ],
+    ),
+];
+
 impl Figure {
     /// A figure with nothing but its kind.
     pub fn of_kind(kind: FigureKind) -> Figure {
@@ -210,6 +226,17 @@ impl Figure {
         self.metric.iter().chain(&self.metrics)
     }
 
+    /// Two metrics that are parts of one bar, the second of which is in the first already.
+    fn counted_twice(&self) -> Option<(&Metric, &Metric)> {
+        self.metrics.iter().enumerate().find_map(|(at, whole)| {
+            let parts =
+                WITH_PARTS.iter().find(|it| it.0 == whole.name()).map_or(&[][..], |it| it.1);
+            let again = self.metrics[..at].iter().find(|other| other.name() == whole.name());
+            let part = self.metrics.iter().find(|other| parts.contains(&other.name()));
+            Some((whole, again.or(part)?))
+        })
+    }
+
     /// What is wrong with the ends and scales of its axes: the key, why, and what to write.
     pub fn wrong_axes(&self) -> Option<(&'static str, String, String)> {
         if let Some(scale) = self.scale {
@@ -230,6 +257,10 @@ impl Figure {
             let why =
                 format!("\"{first}\" and \"{other}\" have different units, and do not add up");
             return Some(("metrics", why, "choose metrics of one unit".to_owned()));
+        }
+        if let Some((whole, part)) = self.counted_twice() {
+            let why = format!("\"{whole}\" includes \"{part}\", and the two do not add up");
+            return Some(("metrics", why, "keep one of the two".to_owned()));
         }
         for (key, range) in [("x-range", self.x_range), ("y-range", self.y_range)] {
             let Some(range) = range else { continue };
