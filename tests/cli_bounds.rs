@@ -334,3 +334,105 @@ fn examples_of_the_program_have_no_warnings() {
         assert!(!stderr_of(&shown).contains("warning"), "{name}: {shown}");
     }
 }
+
+/// A folder's own scenario can be run again.
+#[test]
+fn seeds_of_options_have_the_bound_of_the_key() {
+    let folder = Folder::with(&[("valid.toml", VALID)]);
+    let highest = "9000000000000000";
+    let shown = folder.haggle(&["run", "valid.toml", "--seed", highest, "-q", "-o", "out"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    let again = folder.haggle(&["run", "out/scenario.toml", "-q", "-o", "again"]);
+    assert!(again.starts_with("exit code: 0\n"), "{again}");
+    for command in [
+        &["run", "valid.toml", "-o", "more"][..],
+        &["replay", "log.swf"],
+        &["workload", "generate", "--jobs", "5", "--processors", "8", "w.swf"],
+        &["workflow", "generate", "epigenomics", "--tasks", "50"],
+        &["workflow", "schedule", "workflow.json"],
+    ] {
+        let shown = folder.haggle(&[command, &["--seed", "9000000000000001"]].concat());
+        assert!(shown.starts_with("exit code: 2\n"), "{shown}");
+        let bound = "9000000000000001 is not in 0..=9000000000000000";
+        assert!(shown.contains(bound), "{shown}");
+    }
+}
+
+/// A log that is written can be read.
+#[test]
+fn gaps_of_a_log_are_stretched_within_bounds() {
+    let log = "1 0 -1 1 1 -1 -1 1 10 -1 1 1 1 1 1 -1 -1 -1\n\
+               2 99000000 -1 1 1 -1 -1 1 10 -1 1 1 1 1 1 -1 -1 -1\n";
+    let folder = Folder::with(&[("log.swf", log)]);
+    for (option, value, said) in [
+        ("--load", "1e-12", "expected a number from 1e-6 to 1e6"),
+        ("--load", "1e7", "expected a number from 1e-6 to 1e6"),
+        ("--stretch", "1e7", "expected a number up to 1e6"),
+        ("--stretch", "1e6", "job 2 would be submitted behind the longest time"),
+    ] {
+        let shown = folder.haggle(&["workload", "scale", "log.swf", "out.swf", option, value]);
+        assert!(shown.starts_with("exit code: 2\n") && shown.contains(said), "{shown}");
+        assert!(!folder.path().join("out.swf").exists(), "{shown}");
+    }
+    let shown = folder.haggle(&["workload", "scale", "log.swf", "out.swf", "--load", "1e-4"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    let shown = folder.haggle(&["workload", "inspect", "out.swf"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+}
+
+#[test]
+fn checkpoints_that_go_over_the_network_are_counted() {
+    let scenario = |run: &str| {
+        format!(
+            "[[workload]]\nname = \"w\"\n\
+             jobs = [{{ submit = \"0s\", processors = 1, run = \"{run}\", requested = \"{run}\" }}]\n\
+             [[provider]]\nname = \"m\"\nprocessors = 1\non-failure = \"resume\"\n\
+             checkpoints = {{ interval = \"1ms\", size = \"1 B\", store = \"s\" }}\n\
+             [network]\nbandwidth = \"1 Gbit/s\"\nsharing = \"max-min\"\nstores = [\"s\"]\n\
+             [[user]]\nname = \"u\"\nworkload = \"w\"\nsubmits-to = \"m\"\n\
+             [[failures]]\noutages = [[\"9d\", \"217h\"]]\n"
+        )
+    };
+    let long = said(&scenario("10d"));
+    let count = "about 860,000,000 checkpoints go to \"s\": listed jobs compute for 10d, and write one every 1ms";
+    assert!(long.contains(&format!("warning: {count}")), "{long}");
+    let longer = said(&scenario("100d"));
+    assert!(
+        longer.contains("about 8,600,000,000 checkpoints") && !longer.contains("warning"),
+        "{longer}"
+    );
+    assert!(!said(&scenario("1h")).contains("checkpoints go to"));
+}
+
+#[test]
+fn values_that_cannot_be_meant_are_named() {
+    let failing = |outages: &str| format!("{VALID}\n[[failures]]\noutages = {outages}\n");
+    let never = said(&failing("[[\"5s\"], [\"6s\", \"7s\"]]"));
+    let reason = "outage 2 starts at 6 s, and the one before it is never restored";
+    assert!(never.contains(reason), "{never}");
+    let long = said(&VALID.replace("run = \"80s\"", "run = \"26690000d\""));
+    assert!(long.contains("`26690000d` is longer than the longest time, 26687997d"), "{long}");
+    let none = said(&VALID.replace("run = \"80s\"", "run = \"26690000 days of rest\""));
+    assert!(none.contains("is not a length of time"), "{none}");
+    let figure = "\n[[figure]]\nkind = \"gantt\"\njobs = [\"job!1\", \"jobs!1\", \"1\"]\n";
+    let marked = said(&format!("{VALID}{figure}"));
+    let wanted = "warning: the figure is left out: no workload is called \"job\"\n";
+    assert_eq!(marked, wanted);
+    let folder = Folder::with(&[
+        ("valid.toml", VALID),
+        ("nodes.csv", "node,start,end\na,150,160\n"),
+        (
+            "recorded.toml",
+            &format!(
+                "{VALID}\n[[failures]]\nprocessors-per-node = 8\n\
+                 recorded = {{ format = \"csv\", log = \"nodes.csv\", sites = [\"zz\"] }}\n"
+            ),
+        ),
+    ]);
+    let set = ["run", "valid.toml", "--set", "scenario.seed=2", "--set", "scenario.seed=3"];
+    let twice = folder.haggle(&set);
+    assert!(twice.starts_with("exit code: 2\n"), "{twice}");
+    assert!(twice.contains("--set scenario.seed is given twice"), "{twice}");
+    let shown = folder.haggle(&["run", "recorded.toml", "-q", "-o", "out"]);
+    assert!(shown.contains("nodes.csv: its nodes have no sites"), "{shown}");
+}

@@ -175,13 +175,16 @@ fn files_that_are_missing_or_extend_themselves_are_named() {
     let files = [
         ("lost.toml", "[scenario]\nextends = \"missing.toml\"\n"),
         ("circle.toml", "[scenario]\nextends = \"circle.toml\"\n"),
+        ("one.toml", "[scenario]\nextends = \"other.toml\"\n"),
+        ("other.toml", "[scenario]\nname = \"other\"\nextends = \"one.toml\"\n"),
     ];
     let folder = Folder::with(&files);
-    insta::assert_snapshot!(folder.haggle(&["validate", "lost.toml", "circle.toml"]), @"
+    insta::assert_snapshot!(folder.haggle(&["validate", "lost.toml", "circle.toml", "one.toml"]), @"
     exit code: 3
     ----- stdout -----
     ----- stderr -----
     error: cannot read `missing.toml`: No such file or directory (os error 2); `lost.toml` extends it
-    error: cannot read `circle.toml`: it extends itself
+    error: cannot read `circle.toml`: it extends itself: remove `extends` in line 2 of `circle.toml`
+    error: cannot read `one.toml`: it extends itself: remove `extends` in line 3 of `other.toml`
     ");
 }

@@ -5,6 +5,8 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use crate::{Lines, document};
+
 /// The text of a scenario and the path it was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
@@ -65,8 +67,12 @@ impl Source {
         let mut chain: Vec<Source> = Vec::new();
         let mut next = Some(path.to_owned());
         while let Some(path) = next {
-            if chain.len() == LONGEST_CHAIN {
-                return Err(ReadError { path, error: io::Error::other("it extends itself") });
+            if let Some(last) = chain.last()
+                && (chain.len() == LONGEST_CHAIN || chain.iter().any(|it| it.path == path))
+            {
+                let (by, line) = (last.path.display(), last.line_of_extends());
+                let error = format!("it extends itself: remove `extends` in line {line} of `{by}`");
+                return Err(ReadError { path, error: io::Error::other(error) });
             }
             let named = |error: io::Error| match chain.last() {
                 Some(Source { path: by, .. }) => {
@@ -112,6 +118,13 @@ impl Source {
         );
         let path = self.folder().join("--set");
         Source { path, text: text.into(), base: Some(Arc::new(self)) }
+    }
+
+    /// The line, from 1, that names the file which this one extends.
+    fn line_of_extends(&self) -> usize {
+        let at = document::Path::root().key("scenario").key("extends");
+        let start = document::parse(&self.text).map_or(0, |root| root.place(&at).start);
+        Lines::of(&self.text).line(start)
     }
 
     /// What the scenario is called.

@@ -37,6 +37,14 @@ pub enum FailuresError {
     /// A record has not the nodes that are wanted.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
+    /// A record does not say at which sites its nodes are.
+    #[error(
+        "failures: {log}: its nodes have no sites, which stand before a `/` in their names; remove `sites`"
+    )]
+    NoSites {
+        /// The path as written.
+        log: String,
+    },
     /// A record has fewer nodes at the sites than are wanted.
     #[error(
         "failures: {log}: {wanted} nodes are wanted, but {found} are recorded at the sites named; \
@@ -218,7 +226,13 @@ fn choose<'a>(
     if recorded.sites.is_empty() {
         return Ok(recording.choose(&NodeChoice::First(wanted))?);
     }
-    let mut chosen = recording.choose(&NodeChoice::Sites(recorded.sites.clone()))?;
+    let chosen = recording.choose(&NodeChoice::Sites(recorded.sites.clone()));
+    let mut chosen = chosen.map_err(|error| match error {
+        ChoiceError::NoSite { known, .. } if known.is_empty() => {
+            FailuresError::NoSites { log: recorded.log.clone() }
+        }
+        error => error.into(),
+    })?;
     if chosen.len() < wanted {
         let (log, found) = (recorded.log.clone(), chosen.len());
         return Err(FailuresError::TooFew { log, wanted, found });

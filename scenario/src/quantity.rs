@@ -221,11 +221,35 @@ impl TimeSpan {
     pub const ZERO: TimeSpan = TimeSpan(Span::ZERO);
 }
 
+/// The longest time in whole days.
+const LONGEST_DAYS: i64 = Span::FOREVER.as_micros() / 86_400_000_000;
+
+/// Whether a text that is no length of time is one but for its size: with 1 in place of each number, it is one.
+fn is_too_long(text: &str) -> bool {
+    let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+    let mut numbers = text.split(|c| !is_digit(c)).filter(|number| !number.is_empty());
+    let mut shape = String::new();
+    for c in text.chars() {
+        match is_digit(c) {
+            true if shape.ends_with('1') => {}
+            true => shape.push('1'),
+            false => shape.push(c),
+        }
+    }
+    numbers.all(|number| number.parse::<f64>().is_ok()) && shape.parse::<Span>().is_ok()
+}
+
 impl FromStr for TimeSpan {
     type Err = FormatError;
 
     fn from_str(text: &str) -> Result<TimeSpan, FormatError> {
         text.parse::<Span>().map(TimeSpan).map_err(|_| {
+            if is_too_long(text) {
+                return FormatError::new(
+                    format!("`{text}` is longer than the longest time, {LONGEST_DAYS}d"),
+                    &format!("write at most \"{LONGEST_DAYS}d\""),
+                );
+            }
             FormatError::new(
                 format!("`{text}` is not a length of time"),
                 "write a number and a unit (us, ms, s, min, h, d, w), \

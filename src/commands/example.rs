@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::complete;
 use crate::interrupt::while_waiting;
+use crate::scenario::Source;
 use crate::scenario::vocabulary::Word;
-use crate::scenario::{ReadError, Source};
 use clap::builder::PossibleValuesParser;
 
-use super::read_scenario;
+use super::{Error, read_scenario};
 
 /// The name of each example and its text.
 macro_rules! examples {
@@ -63,7 +63,15 @@ struct Origin {
 
 impl Given {
     /// Reads the scenario.
-    pub(crate) fn read(&self) -> Result<Source, ReadError> {
+    pub(crate) fn read(&self) -> Result<Source, Error> {
+        let paths: Vec<&String> = self.settings.iter().map(|(path, _)| path).collect();
+        let again = paths.iter().enumerate().find(|(at, path)| paths[..*at].contains(path));
+        if let Some((_, path)) = again {
+            return Err(Error::Unfit {
+                message: format!("--set {path} is given twice"),
+                hint: "remove one of the two".to_owned(),
+            });
+        }
         let source = match (&self.origin.scenario, &self.origin.example) {
             (Some(path), _) => while_waiting(|| read_scenario(path))?,
             (None, Some(name)) => Source::new(format!("{name}.toml"), text(name)),

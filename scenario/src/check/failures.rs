@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use haggle_model::Time;
 use haggle_model::failures::{
     Cause, FailureError, Failures as Model, NOMINAL_ROWS, NominalRow, OutageList, OutageListError,
     Resource,
@@ -128,9 +129,17 @@ impl Check<'_> {
         if let Some(Err(error)) = failures.listed().map(OutageList::new) {
             let (OutageListError::Empty { number, .. } | OutageListError::Overlap { number, .. }) =
                 error;
+            let message = match error {
+                OutageListError::Overlap { fail, restored: Time::FOREVER, .. } => {
+                    format!(
+                        "outage {number} starts at {fail} s, and the one before it is never restored"
+                    )
+                }
+                _ => error.to_string(),
+            };
             self.report(
                 &path.key("outages").index(number - 1),
-                error.to_string(),
+                message,
                 "not after the one before",
                 "write [failure, restoration] in order of time; only the last may have no restoration"
                     .to_owned(),
