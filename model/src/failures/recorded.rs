@@ -30,10 +30,10 @@
 //!                            RecordedNode -> outages within a window -> Cause::List
 //! ```
 //!
-//! A file is read line by line; memory holds the outages only. A node is down
-//! while at least one event says so, and outages that overlap or touch are one.
-//! A failure whose end is its start counts: the node was back within the resolution of
-//! the record. Time in which nothing is recorded of a node counts as up.
+//! A file is read line by line; memory holds the outages only. A node is down while at least one event
+//! records it as down. Outages that overlap or touch are merged. A failure whose end is its start
+//! counts: the node was back within the resolution of the record. Time without a record of a node
+//! counts as up.
 
 mod choice;
 mod clock;
@@ -71,35 +71,35 @@ crate::words! {
 /// Recorded outages of many nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// The file as messages name it.
+    /// Name of the file in messages.
     pub file: Arc<str>,
     /// The format of the file.
     pub format: RecordFormat,
     /// The nodes, in the order in which the file names them first.
     pub nodes: Vec<RecordedNode>,
-    /// Malformed lines that were left out.
+    /// Malformed lines that were skipped.
     pub skipped: SkippedLines,
 }
 
-/// What was recorded of a node.
+/// Record of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedNode {
     /// Its name; not always unique.
     pub name: String,
-    /// Its site; empty if the record does not say.
+    /// Its site; empty if the record has none.
     pub site: String,
-    /// Its cluster within the site; empty if the record does not say.
+    /// Its cluster within the site; empty if the record has none.
     pub cluster: String,
     /// Start of the time in which it was observed, since 1970-01-01.
     pub from: Time,
     /// End of that time.
     pub until: Time,
-    /// When it was down, since 1970-01-01.
+    /// Times in which it was down, since 1970-01-01.
     pub outages: OutageList,
 }
 
 impl Recording {
-    /// Reads the file at `path`, or standard input for `-`. Without a format, its first line tells it.
+    /// Reads the file at `path`, or standard input for `-`. Without a given format, the first line determines it.
     pub fn open(
         path: &Path,
         format: impl Into<Option<RecordFormat>>,
@@ -108,20 +108,20 @@ impl Recording {
         reader::open(path, format.into(), malformed)
     }
 
-    /// When the first node began to be observed, since 1970-01-01.
+    /// Start of the observation of the first node, since 1970-01-01.
     pub fn from(&self) -> Time {
         self.nodes.iter().map(|node| node.from).min().unwrap_or(Time::ZERO)
     }
 
-    /// When the last node ceased to be observed, since 1970-01-01.
+    /// End of the observation of the last node, since 1970-01-01.
     pub fn until(&self) -> Time {
         self.nodes.iter().map(|node| node.until).max().unwrap_or(Time::ZERO)
     }
 
-    /// The part of all observed time in which nodes were up, from 0 to 1: a node
-    /// that was observed for longer weighs more. 1 if nothing was observed.
+    /// The part of all observed time in which nodes were up, from 0 to 1. A node that was observed for
+    /// longer weighs more. 1 if no node was observed.
     pub fn availability(&self) -> f64 {
-        // Sums in 128 bits: a few nodes over tens of thousands of years would not fit 64.
+        // Sums in 128 bits, because those of a few nodes over tens of thousands of years do not fit 64 bits.
         let micros = |span: Span| i128::from(span.as_micros());
         let observed: i128 = self.nodes.iter().map(|node| micros(node.until - node.from)).sum();
         let down: i128 = self.nodes.iter().map(|node| micros(node.down())).sum();
@@ -130,7 +130,7 @@ impl Recording {
 }
 
 impl RecordedNode {
-    /// How long it was down in all.
+    /// Total time for which it was down.
     pub fn down(&self) -> Span {
         self.outages.as_slice().iter().map(|outage| outage.restore - outage.fail).sum()
     }
