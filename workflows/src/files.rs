@@ -33,8 +33,8 @@ use crate::Workflow;
 pub use error::{FileError, FileProblem};
 pub use write::write;
 
-/// Most bytes of the unpacked text of a workflow: more than a million tasks take, and a bound to what
-/// a damaged or hostile file unpacks to.
+/// Largest size of the unpacked text of a workflow, bytes. A million tasks take less. The bound
+/// protects against damaged or hostile files that unpack to more.
 pub const FILE_BYTES_MAX: u64 = 2 << 30;
 
 haggle_model::words! {
@@ -49,7 +49,7 @@ haggle_model::words! {
     }
 }
 
-/// How files are read.
+/// Rules for reading files.
 ///
 /// ```
 /// use haggle_workflows::files::{NegativeValues, Rules};
@@ -68,7 +68,7 @@ pub struct Rules {
 pub struct Described {
     /// The workflow.
     pub workflow: Workflow,
-    /// Readings of the file that its author may not expect, a sentence each.
+    /// Notes on unexpected readings of the file, one sentence each.
     pub notes: Vec<String>,
     /// Sizes and run times below 0 that count as 0.
     pub negative_values: usize,
