@@ -53,7 +53,7 @@ pub struct ProviderInfo {
     pub speed: f64,
     /// Its local scheduler in words, such as `conservative, by-start compression`.
     pub scheduler: String,
-    /// Whether its processors may fail.
+    /// True if its processors may fail.
     pub may_fail: bool,
 }
 

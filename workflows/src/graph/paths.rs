@@ -14,9 +14,9 @@ pub struct Path {
 }
 
 impl Workflow {
-    /// The critical path: of all paths from a root to a final task, the one that takes longest. A
-    /// task takes `time`, and so many bytes over an edge take `transfer`, both at least zero. Of
-    /// equally long paths, one whose tasks have low numbers.
+    /// The critical path: the longest of all paths from a root to a final task. A task takes `time`,
+    /// and the bytes of an edge take `transfer`, both at least zero. Of equally long paths, one whose
+    /// tasks have low numbers is returned.
     pub fn critical_path(
         &self,
         time: impl Fn(TaskId) -> Span,
@@ -46,7 +46,7 @@ impl Workflow {
         Path { tasks, length: to_end[longest.index()] }
     }
 
-    /// The critical path on the reference machine where data take no time.
+    /// The critical path on the reference machine if transfers take no time.
     pub fn critical_path_by_work(&self) -> Path {
         self.critical_path(|task| self.task(task).work, |_| Span::ZERO)
     }
