@@ -75,8 +75,8 @@ impl HiddenRunTime {
     }
 
     /// Estimate of a profiler. Its error is a part of the error of the user's `estimate`: run time +
-    /// a/b x (estimate - run time) for `error` = (a, b), to the nearest microsecond, halves up (Netto
-    /// 2009, section 7.4). 0 is a perfect estimate, 1 the user's.
+    /// a/b x (estimate - run time) for `error` = (a, b). It is rounded to the nearest microsecond, halves
+    /// up (Netto 2009, section 7.4). An `error` of 0 gives a perfect estimate, 1 the user's.
     ///
     /// # Panics
     /// If b is 0.

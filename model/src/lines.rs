@@ -42,7 +42,7 @@ pub enum Unreadable {
 
 /// The plain text of the file at `path`, or of standard input for `-`.
 ///
-/// The first bytes tell the compression. The name is not used, because users rename files, and standard
+/// The first bytes determine the compression. The name is not used, because users rename files, and standard
 /// input has no name.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, Unreadable> {
     decompressed(open_raw(path).map_err(Unreadable::Open)?)

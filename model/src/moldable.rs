@@ -157,6 +157,7 @@ impl Moldable {
 
     /// Its limit on `processors` of this speed (1 = the reference processor).
     pub fn requested(&self, processors: u32, speed: f64) -> Span {
+        // Computed as for a rigid job, so that both have the same time.
         if self.takes_what_is_asked(processors) {
             return self.asked.1.at_speed(speed).max(Span::TICK);
         }

@@ -113,7 +113,7 @@ pub enum Refusal {
     /// The query exceeds the provider's disclosure level.
     NotDisclosed,
     /// All providers that the metascheduler asked have refused. Or the published capacity never
-    /// suffices for a job that is to be spread over providers.
+    /// suffices for a job that must be spread over providers.
     NoProvider,
     /// A bag where only rigid jobs are accepted, or a rigid job where only bags are.
     WrongShape,

@@ -56,7 +56,7 @@ pub struct Input {
 /// A transfer of data from one place to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// Begin of the transfer.
+    /// Start of the transfer.
     pub sent: Time,
     /// Time at which all data had arrived; `None` if the transfer was cut off.
     pub arrived: Option<Time>,

@@ -82,6 +82,7 @@ impl Cluster {
             return Err(ClusterError::Links);
         }
         for (machine, row) in links.iter_mut().enumerate() {
+            // `Network::least` reads the diagonal as well, so it must not limit a set.
             row[machine] = 1.0;
         }
         let mut cluster = Cluster::checked(speed, cpu, Network::Links(Arc::new(links)))?;

@@ -42,8 +42,8 @@ impl fmt::Debug for Interval {
     }
 }
 
-/// A prediction of execution times: the times of phases of one application on machines of one cluster,
-/// if they start at the instant of the prediction and loads do not change.
+/// A prediction of the times of phases of one application on machines of one cluster. The phases start at
+/// the instant of the prediction, and loads do not change.
 ///
 /// An oracle is a snapshot: equal queries always get equal answers. After loads have changed, a new
 /// oracle must be made. Planners query the same intervals repeatedly, so an oracle with expensive

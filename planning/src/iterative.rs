@@ -70,7 +70,7 @@ pub struct Process {
 /// Reason why there is no map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum MappingError {
-    /// The application has no process.
+    /// The application has no process, or its processes do not iterate.
     #[error("an application has processes that iterate, at least one")]
     NoProcess,
     /// A kind of machine was not measured for each size.

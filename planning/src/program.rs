@@ -18,8 +18,8 @@ pub enum Program {
     Measured(Arc<Measured>),
 }
 
-/// Times measured on idle machines of one cluster. On loaded machines, a phase takes longer in
-/// proportion to the least available part of their processors.
+/// Times measured on idle machines of one cluster. On loaded machines, the time of a phase is divided by
+/// the least available part of their processors.
 #[derive(Debug)]
 pub struct Measured {
     phases: usize,

@@ -67,6 +67,7 @@ pub fn grant<T>(
         .collect();
     let mut granted: Vec<(usize, Proposal<T>)> = Vec::new();
     let critical = |proposals: &[(usize, Proposal<T>)]| {
+        // `Reverse` gives ties to the application that is first in `pending`.
         (0..proposals.len()).max_by_key(|&place| (proposals[place].1.remaining, Reverse(place)))
     };
     while let Some(place) = critical(&proposals) {

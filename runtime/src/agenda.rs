@@ -90,6 +90,7 @@ impl Agenda {
             if self.goes_off(key, self.now()) {
                 return Some(key);
             }
+            // An outdated timer message is dropped without a record.
             self.clock.take(key);
         }
     }

@@ -7,8 +7,8 @@ use haggle_agents::Phase;
 use haggle_model::{ActorId, EventsOrder, Time};
 use slab::Slab;
 
-/// Largest number of messages that may cause each other one after the other within one instant, without
-/// counting jobs.
+/// Largest number of messages that may cause each other one after the other within one instant, apart from
+/// those for jobs.
 pub const HOPS_MAX: u32 = 10_000;
 
 /// Additional messages for each job that is not over. An actor that places jobs one after the other
@@ -110,6 +110,7 @@ impl<M> Clock<M> {
             self.due[usize::from(rank)].push_back(key);
             self.waiting |= 1 << rank;
         } else {
+            // Time passes until then, so the count within one instant begins anew.
             let key = self.keep(Delivery { hops: 0, ..delivery });
             let order = u64::from(rank) << 56 | self.sequence;
             self.sequence += 1;

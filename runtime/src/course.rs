@@ -165,6 +165,7 @@ impl<'a> Course<'a> {
             return self.tell_next();
         };
         if self.is_stopped() {
+            // Kept, so that the run can continue later.
             self.ahead = Some(key);
             return Err(RunError::Interrupted);
         }
@@ -345,6 +346,7 @@ impl<'a> Course<'a> {
         let hops = hops + 1;
         let now = self.agenda.now();
         if self.ending != Ending::Not {
+            // After the end, only observations count: messages of actors are no longer delivered.
             out.effects.clear();
         }
         for effect in out.effects.drain(..) {

@@ -128,7 +128,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Delivers up to `messages` messages. Returns false if no more were left.
+    /// Delivers up to `messages` messages. Returns false if the run was over before.
     ///
     /// # Errors
     /// If the run cannot continue, see [`RunError`].
@@ -158,6 +158,7 @@ impl<'a> Simulation<'a> {
         let Some(key) = self.course.next()? else { return Ok(None) };
         let (now, delivery) = (self.now(), self.course.message(key));
         let (noted, cause) = (note(now, delivery), Cause::from(delivery));
+        // Recorded before the delivery: a restarted actor must be rebuilt before it takes this message.
         if let Some(recovered) = self.journals.write(now, delivery) {
             self.actors.replace(delivery.to, recovered);
         }

@@ -26,7 +26,7 @@ pub struct World {
     pub arrivals: Vec<(ActorId, Arrivals)>,
     /// Outages of resources; read one ahead.
     pub outages: Option<Outages>,
-    /// Time at which the run stops, with any jobs left. Events at this very instant still happen.
+    /// Time at which the run stops, even if jobs wait or run. Events at this very instant still happen.
     /// `None` = when every job is over.
     pub horizon: Option<Time>,
     /// Latencies and faults of messages.

@@ -1,5 +1,5 @@
 //! Files of workflows: WfCommons' WfFormat (JSON) 1.3 to 1.6, and Pegasus' DAX (XML), plain or
-//! packed with gzip or zstd. The formats are told apart by their first byte.
+//! packed with gzip or zstd. The formats are distinguished by their first byte.
 //!
 //! Rules for cases that files leave open:
 //!
@@ -12,7 +12,7 @@
 //!   place. Its readers are fed by writers that are their ancestors over all other edges, and of these
 //!   only by the latest: a writer that is the ancestor of another one is superseded. The bytes are
 //!   those of the writer. A reader without such a writer reads from storage.
-//! - Files that no other task reads are written to storage, by each writer that feeds nobody.
+//! - Files that no other task reads are written to storage, by each writer that feeds no reader.
 
 mod dax;
 mod draft;

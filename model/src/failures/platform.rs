@@ -241,6 +241,7 @@ impl Iterator for PlatformOutages {
             }
             let Reverse(Upcoming { fail, origin, place, restore }) = self.upcoming.pop()?;
             let place = place as usize;
+            // Before the check below: an own failure spreads even if it changes nothing.
             if origin == Origin::Own {
                 self.schedule(place);
                 self.spread(place, fail);

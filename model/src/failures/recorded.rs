@@ -1,13 +1,15 @@
 //! Recorded failures of real machines, as outages per node.
 //!
-//! Three formats are read, plain or packed with gzip or zstd: the event table of
-//! the Failure Trace Archive (Kondo et al. 2010), the records that Los Alamos
-//! National Laboratory published as LA-UR-05-7318, and a plain table of failures.
+//! Three formats are read, plain or packed with gzip or zstd:
+//!
+//! - the event table of the Failure Trace Archive (Kondo et al. 2010),
+//! - the records that Los Alamos National Laboratory published as LA-UR-05-7318,
+//! - a plain table of failures.
 //!
 //! The table `event_trace` of a set of the Failure Trace Archive has one event a
 //! line, nine fields between tabs, comments behind `#`. An event of type 0 means that
 //! the node was down from its start to its stop, one of type 1 that it was up. Times
-//! are seconds since 1970-01-01 UTC. Nodes are told apart by platform and node id,
+//! are seconds since 1970-01-01 UTC. Nodes are distinguished by platform and node id,
 //! because names collide. Of a name such as `G1/site1/c2/node3`, `site1` becomes the
 //! site and `site1/c2` the cluster; of a decimal number `10.003`, the system 10
 //! becomes both.
@@ -15,8 +17,8 @@
 //! The failure records of Los Alamos are comma-separated values under a line of column
 //! names, one failure a line. Columns are found by name: `System`, `nodenumz`,
 //! `Prob Started` and `Prob Fixed`. The times are minutes on a local clock without
-//! zone. They are read as if that clock showed UTC all year: a time zone only moves the
-//! whole record, and an outage over a change of summer time is an hour too long or too
+//! zone. They are read as if that clock showed UTC all year. A time zone only moves the
+//! whole record. An outage over a change of summer time is an hour too long or too
 //! short. The column `Down Time` is not read. The system becomes site and cluster.
 //! Records without a node number are taken as those of one more node of their system.
 //!

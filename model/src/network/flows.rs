@@ -253,9 +253,9 @@ impl Flows {
         picture
     }
 
-    /// Predicted time of `bytes` over `path` if they started now, with the flows whose data flow at
-    /// present and no others (Chtepen 2011, equation 5.2): latency + size / rate, with the rate that
-    /// sharing would give them at first.
+    /// Predicted time of `bytes` over `path` if they started now, among the flows whose data flow at
+    /// present (Chtepen 2011, equation 5.2): latency + size / rate. The rate is the one that sharing would
+    /// give them at first.
     pub fn predicted(&self, path: &Path, bytes: u64) -> Span {
         if bytes == 0 || path.is_local() {
             return Span::ZERO;

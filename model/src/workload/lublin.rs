@@ -241,9 +241,9 @@ mod tests {
 
     const JOBS: u64 = 90_000;
 
-    /// Compares with values of another program over 300,000 jobs. Spreads are
-    /// those over 10,000 jobs, so a third of them for these 90,000; allowed are
-    /// four of those, and half a unit of the last digit the values are given with.
+    /// Compares with values of another program over 300,000 jobs. The given spreads are
+    /// those over 10,000 jobs; a third of them holds for these 90,000. The tolerance is
+    /// four of these, and half a unit of the last given digit.
     fn check(parameters: ClassParameters, expected: Expected) {
         let jobs = jobs(&class_of(parameters, JOBS), 11);
         assert_eq!(jobs.len() as u64, JOBS);

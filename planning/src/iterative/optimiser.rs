@@ -18,7 +18,7 @@
 //! needs ndarray and faer, and nsga_rs needs nalgebra and a C compiler. Neither supports mating along a
 //! graph.
 //!
-//! All numbers are the same on every machine: sums, products and square roots are exact, and `libm` does the rest.
+//! All numbers are the same on every machine: the code uses sums, products and square roots, and `libm` for the rest.
 
 mod course;
 mod dtlz6;

@@ -71,6 +71,7 @@ impl Predictor {
             let rate = self.known.throughputs.get(&self.machines[kind]);
             let rate = rate.and_then(|rates| rates.get(process.size));
             let really = rate.map(|&rate| behaviour.reveal_to_machine(rate, self.known.iterations));
+            // A type of machine without a true throughput runs as predicted.
             really.map_or(1.0, |seconds| seconds / predicted.as_secs_f64())
         };
         let run_time = match self.known.communication {

@@ -33,9 +33,9 @@ pub struct SynchronousMap {
 }
 
 impl IterativeApplication {
-    /// The map of algorithm 4. In each stage, the fastest cores get the most demanding processes, and
-    /// each size gets the same number of cores (a remainder of the division goes to the most demanding
-    /// ones). Cores of a size without remaining processes go to other sizes.
+    /// The map of algorithm 4. In each stage, the fastest cores get the most demanding processes. Each size
+    /// gets the same number of cores; a remainder of the division goes to the most demanding ones. Cores
+    /// of a size without remaining processes go to other sizes.
     ///
     /// With `fill`, cores that would wait for the slowest one iterate on until it is done.
     pub fn synchronous(

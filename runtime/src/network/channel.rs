@@ -79,7 +79,7 @@ impl Channel {
     pub(super) fn fate(&mut self, now: Time, way: Way) -> Fate {
         let attempt = match way.is_far() {
             true => self.first(&way),
-            // Within a site, a message is lost only if its receiver is down.
+            // Within a site, a message arrives at once unless its receiver is down.
             false => Attempt { takes: Span::ZERO, is_lost: false, copy: None },
         };
         match self.reliable.take() {

@@ -97,7 +97,7 @@ mod tests {
 
     use super::*;
 
-    /// Crashes of an actor, each beginning a fixed time after the end of the previous one.
+    /// Crashes of an actor, each beginning a given time after the end of the previous one.
     fn crashes(lengths: &[(i64, i64)]) -> Vec<Outage> {
         let mut end = 0;
         let outage = |&(up, down): &(i64, i64)| {

@@ -9,7 +9,7 @@ use haggle_model::random::Stream;
 use haggle_model::{Span, Time};
 use rand::{Rng, SeedableRng};
 
-/// The bound of time-outs that begin below it. RFC 6298, section 2.5, allows no lower bound.
+/// The bound of time-outs that begin below it. RFC 6298, section 2.5, does not allow a smaller one.
 const LONGEST: Span = Span::from_secs(60);
 
 /// Rules for repeated transmissions.

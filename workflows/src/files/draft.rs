@@ -140,6 +140,7 @@ impl Draft {
         self.writes.sort_by_key(|it| (it.file, it.task));
         self.writes.dedup_by_key(|it| (it.file, it.task));
         let mut moved = Moved::new(self.lines.len(), self.writes.len());
+        // First, because the edges found here determine the ancestors that match the other files.
         let unclear = self.feed_from_one(&mut moved);
         let unclear_from_storage = self.feed_from_several(&unclear, &mut moved)?;
         let notes = self.notes(&unclear_from_storage);

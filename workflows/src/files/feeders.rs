@@ -11,7 +11,7 @@ pub(super) struct TooMany;
 
 /// Searches from readers to their ancestors.
 pub(super) struct Feeders<'w> {
-    /// Tasks, and all edges except those that are searched.
+    /// Tasks, and all edges except those that the search must find.
     workflow: &'w Workflow,
     /// For each task, the last search that reached it.
     met: Vec<u32>,

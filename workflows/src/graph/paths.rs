@@ -37,6 +37,7 @@ impl Workflow {
         }
         let mut longest = TaskId(0);
         for root in self.roots() {
+            // Task 0, the initial value, need not be a root; the first root then replaces it.
             let is_first = !self.parents(longest).is_empty();
             if is_first || to_end[root.index()] > to_end[longest.index()] {
                 longest = root;

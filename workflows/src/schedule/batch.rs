@@ -1,5 +1,5 @@
-//! Min-min, max-min and sufferage (Maheswaran et al. 1999, in the form of Casanova et al. 2000: one
-//! task at a time), on the tasks of a level together and level by level (Blythe et al. 2005).
+//! Min-min, max-min and sufferage (Maheswaran et al. 1999), one task at a time (Casanova et al. 2000). They
+//! are applied to the tasks of a level together, level by level (Blythe et al. 2005).
 //!
 //! In each step, the completion time of each task of the level is computed on each resource, after the
 //! tasks placed there. A rule chooses a task, which is placed where it completes first. Ties of

@@ -60,8 +60,8 @@ impl<const N: usize> Columns<N> {
         Ok(Some(Fields { places, texts: places.map(text) }))
     }
 
-    /// Splits a line into `self.text` and returns the number of its fields; for more than
-    /// [`COLUMNS_MAX`] fields, that number plus one.
+    /// Splits a line into `self.text` and returns the number of its fields, at most
+    /// [`COLUMNS_MAX`] + 1.
     fn fields(&mut self, line: &[u8], ends: &mut [usize; COLUMNS_MAX]) -> usize {
         self.parser.reset();
         self.text.resize(line.len() + 1, 0);

@@ -56,7 +56,7 @@ impl Arrivals {
         match self {
             Arrivals::Renewal { between, length: Some(length) } => {
                 let mean = between.mean();
-                // An invalid time between arrivals is refused when it is drawn.
+                // An invalid law of times between arrivals is refused before the first arrival is drawn.
                 if mean > 0.0 { length.as_secs_f64() / mean } else { 0.0 }
             }
             Arrivals::Renewal { length: None, .. } | Arrivals::Hourly { .. } => f64::INFINITY,

@@ -10,7 +10,7 @@ use crate::random::Stream;
 const BUCKETS: usize = 48;
 const BUCKET_SECONDS: f64 = 1_800.0;
 
-/// Begin of the daily cycle: its quietest half hour is the one before 05:30.
+/// Start of the daily cycle: its quietest half hour is the one before 05:30.
 const CYCLE_START: usize = 11;
 
 /// The clock of a class.

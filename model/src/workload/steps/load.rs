@@ -23,7 +23,7 @@ pub struct ScaleGaps {
 /// A load below 1 takes a shorter part of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FillWindow {
-    /// Begin of the window in the log.
+    /// Start of the window in the log.
     pub from: Time,
     /// Length of the window after filling.
     pub length: Span,

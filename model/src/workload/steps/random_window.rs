@@ -19,11 +19,11 @@ use crate::{Job, Span, Time};
 pub struct RandomWindow {
     /// Length of the window.
     pub length: Span,
-    /// Earliest begin.
+    /// Earliest start.
     pub from: Time,
     /// Latest end; `None` = the last submission.
     pub until: Option<Time>,
-    /// Distance between possible begins. With a week, all jobs keep their time of week.
+    /// Distance between possible starts. With a week, all jobs keep their time of week.
     pub every: Span,
 }
 

@@ -16,8 +16,8 @@ use crate::{Job, Span, Time};
 /// A week. Jobs move by whole weeks and so keep their weekday and their time of day.
 const WEEK: i64 = 7 * 24 * 3600 * 1_000_000;
 
-/// Draws users of the workload, and moves all jobs of each to other weeks (after Zakay and Feitelson
-/// 2013: a log is one sample of its users, and another log may have other users).
+/// Draws users of the workload, and moves all jobs of each to other weeks. A log is one sample of its
+/// users, and another log may have other users (after Zakay and Feitelson 2013).
 ///
 /// - A user is temporary if its jobs span fewer weeks than `long_term`. Temporary users are
 ///   drawn as often as there is room for, each with a week to begin in. Jobs outside of the new

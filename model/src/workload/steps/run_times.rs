@@ -18,10 +18,10 @@ pub enum RunTimes {
     /// without a request stay as they are.
     Requested,
     /// Every job runs for a drawn percentage of its requested time, at most all of it, in whole seconds
-    /// and at least one second; jobs without a request stay as they are.
+    /// and at least one second. Jobs without a request stay as they are.
     Part(Law),
-    /// Every job runs longer by a percentage of its requested time, but at most for all of it; jobs
-    /// without a request stay as they are (Netto and Buyya 2008, section 5.1).
+    /// Every job runs longer by a percentage of its requested time, but at most for all of it
+    /// (Netto and Buyya 2008, section 5.1). Jobs without a request stay as they are.
     Longer(f64),
 }
 

@@ -10,7 +10,7 @@ use crate::{Job, Span, Time};
 /// Reading stops at the first submission after the window, so the cleaning report covers only the lines up to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Window {
-    /// Begin of the window.
+    /// Start of the window.
     pub from: Time,
     /// Length of the window; `None` = to the end.
     pub length: Option<Span>,

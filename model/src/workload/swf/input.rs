@@ -13,7 +13,7 @@ pub type SwfLog = SwfReader<Box<dyn BufRead + Send>>;
 
 /// Opens the log at `path`, or standard input for `-`, and reads its header.
 ///
-/// The first bytes tell the compression. The name is not used, because users rename files, and standard
+/// The first bytes determine the compression. The name is not used, because users rename files, and standard
 /// input has no name.
 pub fn open(path: &Path, malformed: Malformed) -> Result<SwfLog, SwfError> {
     let log: Arc<str> = Arc::from(lines::name(path));
@@ -58,7 +58,7 @@ mod tests {
 
     fn records(bytes: &[u8]) -> Result<usize, String> {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        // A name that does not tell the packing.
+        // A name that does not show the packing.
         let path = directory.path().join("log.txt");
         std::fs::write(&path, bytes).expect("a writable directory");
         let all: Result<Vec<_>, _> = open(&path, Malformed::Refuse).and_then(Iterator::collect);
