@@ -70,7 +70,7 @@ pub struct Conservative {
     /// New waiting jobs that no pass has tried on any free time yet.
     untried: Vec<Slot>,
     sequence: u32,
-    /// Whether something else is booked, who knows until when.
+    /// Whether there may be other bookings, with unknown ends.
     has_fixed: bool,
     /// Planned starts before this are in `due`.
     filed: Time,

@@ -11,9 +11,9 @@ use haggle_model::Time;
 /// is then right whenever no message is in transit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// When the whole bag will be done, as last heard.
+    /// Completion of the whole bag, from the latest message.
     known: Time,
-    /// Own latest completion, as the metascheduler knows it.
+    /// Own latest completion, as last reported to the metascheduler.
     reported: Time,
     catches_up: bool,
 }

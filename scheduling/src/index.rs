@@ -4,7 +4,6 @@
 //! most `span`. Jobs are kept in classes by the power of two of their width. Each class is in order, in
 //! blocks that know their shortest job. A search skips classes that are too wide and blocks in which every
 //! job is too long. So its cost follows the jobs that fit, not the length of the queue.
-//! the cost follows the jobs that fit and not the length of the queue.
 
 use haggle_model::Span;
 
