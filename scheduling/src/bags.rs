@@ -164,7 +164,7 @@ pub trait Bargainer: LocalScheduler {
     /// The metascheduler has reported the completion of the whole bag of this share.
     fn bag_expected(&mut self, _slot: Slot, _completion: Time) {}
 
-    /// Whether something has ended early since waiting work was last rescheduled, if the scheduler
+    /// Returns whether something has ended early since waiting work was last rescheduled, if the scheduler
     /// reschedules.
     fn wants_rescheduling(&self) -> bool {
         false

@@ -101,7 +101,7 @@ impl Allocation {
         part.map_or(0, |&(_, processors)| processors)
     }
 
-    /// Whether several providers share it.
+    /// Returns whether several providers share it.
     pub fn is_spread(&self) -> bool {
         self.parts.len() > 1
     }

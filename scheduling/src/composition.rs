@@ -43,7 +43,7 @@ pub struct Composition {
     pub completion: Time,
     /// By provider; the tasks of all parts are those of the bag.
     pub parts: Vec<Part>,
-    /// Whether the offers that meet the deadline sufficed and the load was balanced over them. Otherwise
+    /// True if the offers that meet the deadline sufficed and the load was balanced over them. Otherwise
     /// the earliest composite was used, or slots.
     pub balanced: bool,
     /// Number of different sizes of the offers over which the load was balanced.
@@ -77,7 +77,7 @@ pub trait Composer {
     /// The disclosure level that it needs of each provider; it can read no more.
     type Needs: Level;
 
-    /// Whether it requests offers. A policy that uses free time only does not, which spares providers the
+    /// True if it requests offers. A policy that uses free time only does not, which spares providers the
     /// work.
     const ASKS_FOR_OFFERS: bool = true;
 
@@ -169,14 +169,14 @@ impl OwnComposition {
         self.needs
     }
 
-    /// Whether providers are asked for offers.
+    /// Returns whether providers are asked for offers.
     pub const fn asks_for_offers(self) -> bool {
         self.asks_for_offers
     }
 }
 
 impl Composition {
-    /// Whether the parts hold all tasks of a bag, at different ones of `providers` providers.
+    /// Returns whether the parts hold all tasks of a bag, at different ones of `providers` providers.
     fn is_of(&self, bag: &BagCall, providers: usize) -> bool {
         let mut taken = vec![false; providers];
         let mut tasks = 0_u64;
@@ -237,7 +237,7 @@ impl CompositionPolicy {
         }
     }
 
-    /// Whether providers are asked for offers.
+    /// Returns whether providers are asked for offers.
     pub const fn asks_for_offers(self) -> bool {
         match self {
             CompositionPolicy::FreeTimeSlots => FreeTimeSlots::ASKS_FOR_OFFERS,

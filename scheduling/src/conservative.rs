@@ -70,13 +70,13 @@ pub struct Conservative {
     /// New waiting jobs that no pass has tried on any free time yet.
     untried: Vec<Slot>,
     sequence: u32,
-    /// Whether there may be other bookings, with unknown ends.
+    /// True if there may be other bookings, with unknown ends.
     has_fixed: bool,
     /// Planned starts before this are in `due`.
     filed: Time,
-    /// Whether processors have been given back since the last compression.
+    /// True if processors have been given back since the last compression.
     given_back: bool,
-    /// Whether compression waits for an explicit call.
+    /// True if compression waits for an explicit call.
     defers: bool,
 }
 
@@ -87,7 +87,7 @@ struct Booking {
     rank: Key,
     start: Time,
     end: Time,
-    /// Whether it keeps its place, and is not in the queue.
+    /// True if it keeps its place, and is not in the queue.
     fixed: bool,
 }
 

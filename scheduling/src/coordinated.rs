@@ -51,9 +51,9 @@ pub struct ConservativeBags {
     entries: Entries,
     /// Entries accepted so far.
     accepted: u64,
-    /// Whether something has ended early since the last rescheduling.
+    /// True if something has ended early since the last rescheduling.
     ended_early: bool,
-    /// Whether returned time is unknown since waiting work was last tried.
+    /// True if returned time is unknown since waiting work was last tried.
     all_open: bool,
     openings: Openings,
     /// Rigid jobs in the order of the first and of the second pass, while there are no shares.

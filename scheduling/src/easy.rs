@@ -103,7 +103,7 @@ impl Easy {
         profile
     }
 
-    /// Whether a job that needs at most the free processors may start before `head`.
+    /// Returns whether a job that needs at most the free processors may start before `head`.
     fn may_pass(&mut self, now: Time, head: &Entry, entry: &Entry) -> bool {
         if self.plan.has_windows() {
             return fits_now(&self.beside_head(now, head), now, entry);
@@ -112,7 +112,7 @@ impl Easy {
         entry.span <= room.span || entry.processors <= room.any_span_up_to
     }
 
-    /// Whether a job that started now would take processors from maintenance before it ends.
+    /// Returns whether a job that started now would take processors from maintenance before it ends.
     fn runs_into_a_window(&mut self, now: Time, head: &Entry) -> bool {
         self.plan.has_windows() && !fits_now(self.plan.profile_from(now), now, head)
     }
@@ -289,7 +289,7 @@ impl Maintaining for Easy {
     }
 }
 
-/// Whether a job that starts now has its processors during its whole time.
+/// Returns whether a job that starts now has its processors during its whole time.
 fn fits_now(profile: &Profile, now: Time, entry: &Entry) -> bool {
     profile.min_free(now, now + entry.span) >= entry.processors
 }

@@ -53,7 +53,7 @@ pub struct EdfConfig {
     pub resolution: Span,
     /// The sizes for which offers are made.
     pub fractions: Fractions,
-    /// Whether shares awarded into published slots stay exactly there.
+    /// True if shares awarded into published slots stay exactly there.
     pub pinned: bool,
 }
 
@@ -85,7 +85,7 @@ pub struct EdfStats {
 pub struct Edf {
     config: EdfConfig,
     queue: Queue,
-    /// Whether time has been given back since the plan was last made.
+    /// True if time has been given back since the plan was last made.
     given_back: bool,
     stats: EdfStats,
 }

@@ -67,7 +67,7 @@ impl Fcfs {
         }
     }
 
-    /// Whether a job that started now would take processors from maintenance before it ends.
+    /// Returns whether a job that started now would take processors from maintenance before it ends.
     fn runs_into_a_window(&mut self, now: Time, head: &Entry) -> bool {
         self.plan.has_windows()
             && self.plan.profile_from(now).min_free(now, now + head.span) < head.processors

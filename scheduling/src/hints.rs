@@ -17,7 +17,7 @@ pub(crate) struct Hints {
     bits: u32,
     /// Empty until the first use after something was given back.
     earliest: Vec<Time>,
-    /// Whether nothing has been booked since the search, so that another search would find the same.
+    /// True if nothing has been booked since the search, so that another search would find the same.
     fresh: Vec<bool>,
 }
 

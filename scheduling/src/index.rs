@@ -56,7 +56,7 @@ impl Fits {
             && (entry.span <= self.span || entry.processors <= self.any_span_up_to)
     }
 
-    /// Whether a class whose narrowest jobs are `narrowest` wide may hold an admitted job.
+    /// Returns whether a class whose narrowest jobs are `narrowest` wide may hold an admitted job.
     fn may_admit(&self, narrowest: u32, bounds: &Bounds) -> bool {
         bounds.shortest <= self.span || narrowest <= self.any_span_up_to
     }
@@ -97,7 +97,7 @@ impl Index {
         self.len
     }
 
-    /// Whether no job waits.
+    /// Returns whether no job waits.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

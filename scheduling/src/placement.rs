@@ -91,7 +91,7 @@ impl Placement {
         }
     }
 
-    /// Whether providers are drawn when there is no question; otherwise they have turns.
+    /// Returns whether providers are drawn when there is no question; otherwise they have turns.
     pub const fn draws(self) -> bool {
         matches!(self, Placement::Random)
     }

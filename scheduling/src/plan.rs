@@ -172,7 +172,7 @@ impl Plan {
         self.windows().map(|window| window.end()).fold(self.latest_end, Time::max)
     }
 
-    /// Whether a window of maintenance is announced or in progress.
+    /// Returns whether a window of maintenance is announced or in progress.
     pub(crate) fn has_windows(&self) -> bool {
         !self.windows.is_empty()
     }
@@ -206,7 +206,7 @@ impl Plan {
         accepted
     }
 
-    /// Whether a window of maintenance lacks processors, and has not begun.
+    /// Returns whether a window of maintenance lacks processors, and has not begun.
     pub(crate) fn lacks_for_windows(&self) -> bool {
         self.windows.are_short()
     }
@@ -241,12 +241,12 @@ impl Plan {
         self.running.only(slot)
     }
 
-    /// Whether something runs under `slot`.
+    /// Returns whether something runs under `slot`.
     pub(crate) fn runs(&self, slot: Slot) -> bool {
         self.running.latest_planned_end(slot).is_some()
     }
 
-    /// Whether something has run or runs under `slot`, since the slot was forgotten.
+    /// Returns whether something has run or runs under `slot`, since the slot was forgotten.
     pub(crate) fn has_started(&self, slot: Slot) -> bool {
         self.latest_end(slot).is_some()
     }

@@ -54,7 +54,7 @@ struct Block {
     free: Vec<i32>,
     /// To be added to every value of `free`: changes that covered the whole block.
     pending: i32,
-    /// Whether its summary dates from before the present change.
+    /// True if its summary dates from before the present change.
     changed: bool,
 }
 
@@ -137,7 +137,7 @@ impl Profile {
         self.blocks.iter().map(|block| block.times.len()).sum()
     }
 
-    /// Whether nothing is booked.
+    /// Returns whether nothing is booked.
     pub fn is_empty(&self) -> bool {
         self.len() == 1 && self.summaries[0].min == self.capacity
     }
@@ -276,7 +276,7 @@ impl Profile {
         self.search(processors, span, from, booked - Span::TICK, booked.as_micros())
     }
 
-    /// Whether `processors` are free for `span`, or until `end` if that is earlier, from a start between
+    /// Returns whether `processors` are free for `span`, or until `end` if that is earlier, from a start between
     /// `from` and `latest`.
     pub(crate) fn fits_by(
         &self,

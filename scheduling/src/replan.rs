@@ -22,7 +22,7 @@ pub struct Replan {
     waiting: Gradual,
     /// Time was given back, or the plan cannot be kept: it must be made again.
     outdated: bool,
-    /// Whether jobs wait in another order than the one in which their reservations were made.
+    /// True if jobs wait in another order than the one in which their reservations were made.
     out_of_order: bool,
     sequence: u32,
 }

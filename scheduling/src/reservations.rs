@@ -46,7 +46,7 @@ pub struct ReservationConfig {
     pub threshold: Option<Percent>,
     /// Where an alternative behind a waiting reservation starts.
     pub after: AfterAnchor,
-    /// Whether waiting reservations move up when something ends early.
+    /// True if waiting reservations move up when something ends early.
     pub compresses: bool,
 }
 
@@ -152,12 +152,12 @@ impl Booking {
         (self.start, self.request.submitted, self.id)
     }
 
-    /// Whether its place is free.
+    /// Returns whether its place is free.
     fn fits(&self, profile: &Profile) -> bool {
         self.request.processors <= profile.min_free(self.start, self.end())
     }
 
-    /// Whether it must end by some time; without a deadline it can wait.
+    /// Returns whether it must end by some time; without a deadline it can wait.
     fn has_deadline(&self) -> bool {
         self.request.window.deadline < Time::FOREVER
     }
@@ -191,7 +191,7 @@ pub struct Reservations {
     /// In the order of the criterion at the latest request.
     waiting: Vec<Booking>,
     running: Vec<Active>,
-    /// Whether time has been given back since waiting reservations last moved up.
+    /// True if time has been given back since waiting reservations last moved up.
     given_back: bool,
     asked: u64,
     offers: Offers,

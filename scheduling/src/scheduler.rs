@@ -46,7 +46,7 @@ pub struct Request {
     pub key: i64,
     /// Latest completion its user wishes.
     pub deadline: Option<Time>,
-    /// Whether it goes ahead of all waiting jobs, because it ran already and was lost. A queue in the order
+    /// True if it goes ahead of all waiting jobs, because it ran already and was lost. A queue in the order
     /// of deadlines uses the deadline all the same.
     pub ahead: bool,
 }

@@ -26,7 +26,7 @@ impl Stretch {
         stretch.is_sound().then_some(stretch)
     }
 
-    /// Whether the steps are in the order of time; steps read from outside may not be.
+    /// Returns whether the steps are in the order of time; steps read from outside may not be.
     pub fn is_sound(&self) -> bool {
         let ends = self.steps.0.last().is_none_or(|&(step, _)| step < self.until);
         ends && self.steps.is_sound()
@@ -37,7 +37,7 @@ impl Stretch {
         self.steps.len()
     }
 
-    /// Whether it has no steps.
+    /// Returns whether it has no steps.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
@@ -70,7 +70,7 @@ impl FreeTimes {
         FreeTimes::default()
     }
 
-    /// Whether the steps are in the order of time; steps read from outside may not be.
+    /// Returns whether the steps are in the order of time; steps read from outside may not be.
     pub fn is_sound(&self) -> bool {
         self.0.is_sorted_by(|one, next| one.0 < next.0)
     }
@@ -80,7 +80,7 @@ impl FreeTimes {
         self.0.len()
     }
 
-    /// Whether nothing is ever free.
+    /// Returns whether nothing is ever free.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -68,13 +68,13 @@ pub struct Search {
 pub struct InVain {
     /// The earliest remapped place, which was no better.
     remapped: Option<Allocation>,
-    /// Whether it holds for later searches. With fewer free processors, the rest may be larger than the
+    /// True if it holds for later searches. With fewer free processors, the rest may be larger than the
     /// smallest part; and places at one provider alone are not kept here.
     lasts: bool,
 }
 
 impl InVain {
-    /// Whether another search fails, too, if since then only free times within the stretch `changed` have
+    /// Returns whether another search fails, too, if since then only free times within the stretch `changed` have
     /// changed.
     pub fn holds(
         &self,

@@ -78,7 +78,7 @@ impl CoallocationQueue {
         self.queue.profile_from(now).min_free(now, Time::FOREVER)
     }
 
-    /// Whether a processor is neither used nor booked now.
+    /// Returns whether a processor is neither used nor booked now.
     pub fn is_idle(&mut self, now: Time) -> bool {
         self.queue.profile_from(now).free_at(now) > 0
     }
@@ -138,7 +138,7 @@ impl CoallocationQueue {
         self.queue.profile_from(now).earliest_fit(processors, span, from.max(now))
     }
 
-    /// Whether there is enough room from `from` on.
+    /// Returns whether there is enough room from `from` on.
     pub fn fits(&mut self, now: Time, from: Time, processors: u32, span: Span) -> bool {
         let from = from.max(now);
         let found = self.queue.profile_from(now).earliest_fit_by(processors, span, from, from);

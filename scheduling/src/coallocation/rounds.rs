@@ -11,7 +11,7 @@ pub struct Rounds<J> {
     left: u32,
     /// Jobs to be asked in this round.
     to_ask: VecDeque<J>,
-    /// Whether a job has moved in this round; `true` before the first one.
+    /// True if a job has moved in this round; `true` before the first one.
     progress: bool,
 }
 

@@ -127,7 +127,7 @@ impl Together {
         self.places.len()
     }
 
-    /// Whether there are no providers.
+    /// Returns whether there are no providers.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }

@@ -45,7 +45,7 @@ pub(super) fn compose(
     earliest(bag, offers, options, turn)
 }
 
-/// Whether the offers together have room for `tasks`.
+/// Returns whether the offers together have room for `tasks`.
 pub(super) fn suffice(feasible: &[Feasible], tasks: u32) -> bool {
     let sum: u64 = feasible.iter().map(|feasible| u64::from(feasible.offer.tasks)).sum();
     tasks > 0 && sum >= u64::from(tasks)

@@ -66,7 +66,7 @@ impl ConservativeBags {
         offers
     }
 
-    /// Whether the batches of an entry are blocks.
+    /// Returns whether the batches of an entry are blocks.
     pub(super) fn is_in_blocks(&self, slot: Slot) -> bool {
         self.shares == Shares::Blocks && self.entries.in_use(slot).kind == Kind::Share
     }

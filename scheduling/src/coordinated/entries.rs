@@ -125,7 +125,7 @@ impl Entries {
         self.firsts.iter().filter(|first| first.start < NOTHING).count()
     }
 
-    /// Whether there are shares.
+    /// Returns whether there are shares.
     pub(super) fn has_shares(&self) -> bool {
         self.shares > 0
     }

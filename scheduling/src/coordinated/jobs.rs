@@ -12,7 +12,7 @@ use crate::plan::waiting::{Entry, Waiting};
 use crate::scheduler::Slot;
 
 impl ConservativeBags {
-    /// Whether returned time is noted. While there are shares it is not: nearly all of their tasks move
+    /// Returns whether returned time is noted. While there are shares it is not: nearly all of their tasks move
     /// when something does, so noting costs more than it saves.
     pub(super) fn keeps_books(&mut self, now: Time) -> bool {
         let shares = self.entries.has_shares();

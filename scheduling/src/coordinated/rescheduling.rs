@@ -37,10 +37,10 @@ haggle_model::words! {
 pub struct ReschedulingConfig {
     /// The order of the first pass.
     pub rule: ReschedulingRule,
-    /// Whether a second pass, by planned start, fills what the first one opened.
+    /// True if a second pass, by planned start, fills what the first one opened.
     /// [`ReschedulingRule::Compress`] has none.
     pub second_pass: bool,
-    /// Whether the first pass drops the whole plan and makes it again in its order, instead of moving one
+    /// True if the first pass drops the whole plan and makes it again in its order, instead of moving one
     /// task after the other. The old plan stays if the new one would exceed the promise of a job or the
     /// expected completion of a bag.
     pub rebuild: bool,
@@ -300,7 +300,7 @@ impl ConservativeBags {
         *self = rebuilt;
     }
 
-    /// Whether another plan for the same entries keeps jobs within their promises, and tasks within the
+    /// Returns whether another plan for the same entries keeps jobs within their promises, and tasks within the
     /// expected completions of their bags.
     pub(super) fn keeps_promises_as(&self, anew: &ConservativeBags) -> bool {
         let mut both = self.entries.iter().zip(anew.entries.iter());

@@ -33,7 +33,7 @@ impl Moves {
     }
 }
 
-/// Whether giving back the batches of these entries is faster than copying a saved prefix.
+/// Returns whether giving back the batches of these entries is faster than copying a saved prefix.
 pub(super) fn are_few(entries: &[Entry]) -> bool {
     entries.iter().map(|entry| entry.batches.len()).sum::<usize>() <= FEW
 }

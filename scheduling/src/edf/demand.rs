@@ -12,7 +12,7 @@ pub(super) struct Demand {
     /// Processors of a rigid job, or tasks of a share.
     pub(super) units: u32,
     pub(super) span: Span,
-    /// Whether all units start at once.
+    /// True if all units start at once.
     pub(super) rigid: bool,
     /// No unit starts before this.
     pub(super) earliest: Time,

@@ -45,7 +45,7 @@ pub(super) struct Entry {
     pub(super) promise: Time,
     /// Its place in the plan, earliest first.
     pub(super) batches: Vec<Batch>,
-    /// Whether it must stay there.
+    /// True if it must stay there.
     pub(super) pinned: bool,
     /// Latest completion that breaks no promise; after an overrun has broken the promise, the planned
     /// completion.

@@ -26,9 +26,9 @@ pub(super) struct Tail {
     jobs: Gradual,
     /// Jobs that start by then are planned; the others will be planned as if at that instant.
     as_of: Time,
-    /// Whether the bookings before or beside the jobs have changed since they were planned.
+    /// True if the bookings before or beside the jobs have changed since they were planned.
     outdated: bool,
-    /// Whether the next start is planned.
+    /// True if the next start is planned.
     knows_next: bool,
     accepted: u32,
 }

@@ -191,7 +191,7 @@ impl Rules {
         self
     }
 
-    /// Whether there are no rules.
+    /// Returns whether there are no rules.
     pub fn is_empty(&self) -> bool {
         self.all().next().is_none()
     }

@@ -22,7 +22,7 @@ impl Extra {
         ])
     }
 
-    /// Whether these processors are free.
+    /// Returns whether these processors are free.
     pub(crate) fn has_room(&self, profile: &Profile) -> bool {
         let has_room = |&(start, end, more)| start >= end || more <= profile.min_free(start, end);
         self.0.iter().all(has_room)

@@ -70,7 +70,7 @@ pub(crate) struct Openings {
     /// Number of moves so far, to know which hulls may be too large.
     moves: u64,
     passes: u64,
-    /// Whether a move in this pass has left a region on which earlier jobs must be tried in the next pass.
+    /// True if a move in this pass has left a region on which earlier jobs must be tried in the next pass.
     left_behind: bool,
     /// Latest ends of the regions given back, in the last pass and in this one.
     until: [Time; 2],
@@ -100,7 +100,7 @@ impl Openings {
         &self.noted
     }
 
-    /// Whether waiting jobs must be tried once more.
+    /// Returns whether waiting jobs must be tried once more.
     pub(crate) fn has_new(&self) -> bool {
         self.left_behind || !self.noted.is_empty()
     }

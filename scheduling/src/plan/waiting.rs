@@ -60,7 +60,7 @@ impl Waiting {
         self.gone += 1;
     }
 
-    /// Whether the list should be brought in order to save memory.
+    /// Returns whether the list should be brought in order to save memory.
     pub(crate) fn most_have_gone(&self) -> bool {
         self.gone > 2 * self.len() + 64
     }

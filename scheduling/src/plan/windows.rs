@@ -46,7 +46,7 @@ impl Window {
 }
 
 impl Windows {
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -56,7 +56,7 @@ impl Windows {
         self.0.iter().map(|window| Interval { processors: window.kept, ..window.interval })
     }
 
-    /// Whether a window that has not begun lacks processors.
+    /// Returns whether a window that has not begun lacks processors.
     pub(super) fn are_short(&self) -> bool {
         self.0.iter().any(|it| !it.has_begun && it.kept < it.interval.processors)
     }

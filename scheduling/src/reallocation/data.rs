@@ -44,7 +44,7 @@ impl DataPlaces {
         }
     }
 
-    /// Whether the data of a job are still in transit to its present place. Such a job must not be sent on:
+    /// Returns whether the data of a job are still in transit to its present place. Such a job must not be sent on:
     /// it might be sent on for ever, each time before its data arrive.
     pub fn are_on_their_way(&self, now: Time, job: JobId) -> bool {
         self.jobs.get(&job).is_some_and(|(_, stage_in)| stage_in.ready > now)

@@ -164,7 +164,7 @@ impl Event {
         event
     }
 
-    /// Whether it places a new job, and examines no waiting ones.
+    /// Returns whether it places a new job, and examines no waiting ones.
     pub fn is_of_newcomer(&self) -> bool {
         self.is_of_newcomer
     }
@@ -174,7 +174,7 @@ impl Event {
         self.review
     }
 
-    /// Whether the estimate of a cluster for a job counts.
+    /// Returns whether the estimate of a cluster for a job counts.
     fn counts(&self, it: &Candidate, cluster: usize) -> bool {
         let stays = self.rule.algorithm == Algorithm::Regular && !self.rule.resizes;
         !stays || it.cluster != Some(cluster)

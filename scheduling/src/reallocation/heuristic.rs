@@ -25,12 +25,12 @@ haggle_model::words! {
 }
 
 impl ReallocationHeuristic {
-    /// Whether it compares jobs.
+    /// Returns whether it compares jobs.
     pub const fn compares(self) -> bool {
         !matches!(self, ReallocationHeuristic::Mct)
     }
 
-    /// Whether it considers the completion of a job where it is.
+    /// Returns whether it considers the completion of a job where it is.
     pub(super) const fn weighs_present(self) -> bool {
         matches!(
             self,
@@ -40,7 +40,7 @@ impl ReallocationHeuristic {
         )
     }
 
-    /// Whether the first of two jobs goes before the second, apart from their ages.
+    /// Returns whether the first of two jobs goes before the second, apart from their ages.
     pub(super) fn prefers(self, one: &Prospect, other: &Prospect) -> bool {
         let earlier =
             |prospect: &Prospect| prospect.best.map_or(Time::FOREVER, |it| it.completion());

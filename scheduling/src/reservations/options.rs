@@ -30,7 +30,7 @@ impl Alternative {
         self.completion - self.start
     }
 
-    /// Whether its distance is at most `threshold` hundredths of `span`, the time that the work takes on
+    /// Returns whether its distance is at most `threshold` hundredths of `span`, the time that the work takes on
     /// the requested processors.
     pub fn is_within(&self, threshold: Percent, span: Span) -> bool {
         let wide = |span: Span| i128::from(span.as_micros());

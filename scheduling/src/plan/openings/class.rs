@@ -42,7 +42,7 @@ impl Hull {
         self.right - self.left
     }
 
-    /// Whether a job of at most this size has found no place in it.
+    /// Returns whether a job of at most this size has found no place in it.
     pub(super) fn is_vain(&self, processors: u32, span: Span) -> bool {
         self.in_vain.is_some_and(|(width, time)| width <= processors && time <= span)
     }
@@ -69,7 +69,7 @@ impl Class {
         &self.hulls
     }
 
-    /// Whether a hull has room for `span`.
+    /// Returns whether a hull has room for `span`.
     pub(super) fn has_room(&self, span: Span) -> bool {
         span <= self.longest
     }
