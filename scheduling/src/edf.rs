@@ -46,7 +46,7 @@ haggle_model::words! {
 /// How an [`Edf`] queue works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdfConfig {
-    /// What happens to new work that would make a promise late.
+    /// Treatment of new work that would make a promise late.
     pub mode: Late,
     /// Tolerance of the search for the earliest completion that can be promised; at least a tick. With a
     /// whole number of seconds, whole seconds stay whole.

@@ -4,8 +4,8 @@
 //! ```text
 //!  reports of resources ─▶ View ─▶ a policy's round ─▶ actions: dispatch, cancel, migrate
 //!                           ▲                             │
-//!                           └──── what it decided itself ─┘
-//!  a resource:  TimeShared (who computes how fast)  +  IntervalRule (when it saves)
+//!                           └────── its own decisions ────┘
+//!  a resource:  TimeShared (speeds of its jobs)  +  IntervalRule (times of checkpoints)
 //! ```
 //!
 //! [`time_shared`] models a resource, and [`checkpoints`](crate::checkpoints) the times at which jobs save

@@ -4,7 +4,7 @@
 //! ```text
 //!   announce ──▶ booked in the plan ──▶ begin ──▶ closed ──▶ end
 //!      │
-//!      ▼ promises, or what runs, are in the way
+//!      ▼ promises or running jobs are in the way
 //!   refused
 //! ```
 //!

@@ -1,8 +1,8 @@
 //! The plan of a machine: running jobs, and the bookings beside them.
 //!
 //! One availability profile holds all bookings. Some are *firm*: running jobs, and promises for a fixed
-//! time. Others are *movable*: the queue that made them may move them. Queues differ in what they book when
-//! and what they move:
+//! time. Others are *movable*: the queue that made them may move them. Queues differ in the bookings that
+//! they make and that they move:
 //!
 //! | queue | on this profile | movable bookings |
 //! |---|---|---|
@@ -103,7 +103,7 @@ impl Plan {
         Region::new(&self.profile, left, end, processors)
     }
 
-    /// Starts what is booked until `planned_end`.
+    /// Starts work that is booked until `planned_end`.
     pub(crate) fn start(&mut self, slot: Slot, processors: u32, planned_end: Time) {
         self.running.start(slot, Part { processors, planned_end });
         self.latest_end = self.latest_end.max(planned_end);
@@ -251,7 +251,7 @@ impl Plan {
         self.latest_end(slot).is_some()
     }
 
-    /// Latest end of what runs or has ended under `slot`, since the slot was forgotten.
+    /// Latest end of the parts that run or have ended under `slot`, since the slot was forgotten.
     pub(crate) fn latest_end(&self, slot: Slot) -> Option<Time> {
         self.running.latest_planned_end(slot).max(self.running.latest_end(slot))
     }

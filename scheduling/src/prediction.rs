@@ -29,7 +29,7 @@ impl BaseFrame {
     }
 }
 
-/// A predicted run time and what it cost.
+/// A predicted run time and its cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Predicted time of the whole animation, seconds.

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! With n breakpoints a change costs O(√n) in practice, a search O(blocks +
-//! breakpoints looked at). The obvious version, one sorted vector, is the
+//! breakpoints examined). The obvious version, one sorted vector, is the
 //! oracle of the tests.
 
 use std::cell::Cell;
@@ -35,7 +35,7 @@ pub struct Profile {
     finger: Cell<usize>,
     /// The stretch outside which nothing has changed since the last [`Profile::take_changed`].
     changed: Option<(i64, i64)>,
-    /// Blocks that searches have looked at.
+    /// Number of blocks that searches have examined.
     #[cfg(test)]
     looks: Cell<u64>,
 }
@@ -107,13 +107,13 @@ impl Profile {
         }
     }
 
-    /// Counts a block that a search looks at, in tests.
+    /// Counts a block that a search examines, in tests.
     fn look(&self) {
         #[cfg(test)]
         self.looks.set(self.looks.get() + 1);
     }
 
-    /// How many blocks searches have looked at.
+    /// Number of blocks that searches have examined.
     #[cfg(test)]
     pub(crate) fn looks(&self) -> u64 {
         self.looks.get()

@@ -7,7 +7,7 @@
 //! later (Netto 2009, chapter 3, Algorithms 1 and 2).
 //!
 //! A job without a window waits as one that may run at any time. It takes the first free place, moves no
-//! reservation, and may be moved for others. Whatever the criterion, jobs without a deadline are placed
+//! reservation, and may be moved for others. With any criterion, jobs without a deadline are placed
 //! behind all reservations. Windows are broken only by failed processors, by jobs that run past their plan,
 //! and by a scheduler that was down at a planned start. The user of such a reservation is notified of what
 //! becomes of it.
@@ -39,7 +39,7 @@ use options::Anchor;
 /// Rules by which a provider grants reservations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReservationConfig {
-    /// Which reservation is planned first.
+    /// The order in which reservations are planned.
     pub criterion: Criterion,
     /// Largest distance of alternatives from the window, in hundredths of the time that the work takes;
     /// `None` = no alternatives.

@@ -77,7 +77,7 @@ impl Entry {
     }
 }
 
-/// Waiting entries, and the plan of what runs.
+/// Waiting entries, and the plan of running work.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     /// Running and pinned work.

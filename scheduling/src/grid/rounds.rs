@@ -7,8 +7,8 @@ use haggle_model::{Span, Time};
 /// ```text
 ///     due        answered                    decided
 ///  ────┼── query ────┼──────── schedule ────────┼──────▶
-///      │             what the information       it decides on that, and on what it knows of
-///      │             service knows is read      its jobs by now; what it decides goes out
+///      │             state of the information   decisions use that state and the present
+///      │             service is read            state of the jobs; they are sent
 /// ```
 ///
 /// A round that is due during another round begins when that one ends: event-driven rounds immediately,

@@ -368,7 +368,7 @@ impl TimeShared {
         }
     }
 
-    /// The speed of all jobs together: what the background load leaves.
+    /// The speed of all jobs together, which the background load leaves.
     pub fn avail(&self) -> Speed {
         self.capacity.saturating_sub(self.background)
     }

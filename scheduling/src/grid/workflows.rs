@@ -3,7 +3,7 @@
 //! ```text
 //!  graphs ─▶ Ledger ─── which tasks are ready, which sets run ───┐
 //!  reports of tasks ─▶ Predictor ─── how much of each is left ───┤
-//!  View ─── resources, and who is where ─────────────────────────┴─▶ BalancedRound ─▶ place
+//!  View ─── resources, and their jobs ───────────────────────────┴─▶ BalancedRound ─▶ place
 //!                                                                    moves            dispatches
 //! ```
 //!

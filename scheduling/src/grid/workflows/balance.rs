@@ -3,8 +3,8 @@
 //! sections 5.4.1.2 and 5.5).
 //!
 //! ```text
-//! ξ = what a task needs at its resource:  left·n_res/avail + what it still needs to get there
-//! x = what it needs at another one:       left·k/avail + moving
+//! ξ = time of a task at its resource:  left·n_res/avail + rest of its move
+//! x = time at another resource:        left·k/avail + moving
 //!
 //! of a set, by falling ξ:   the longest   → the smallest x < ξ
 //!                           any other one → the largest x ≤ M, M = the largest ξ so far
