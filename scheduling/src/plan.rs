@@ -162,6 +162,7 @@ impl Plan {
     fn take_from_windows(&mut self, now: Time, change: impl FnOnce(&mut Profile)) {
         let Plan { profile, windows, .. } = self;
         profile.forget_before(now);
+        // The change may need processors of windows, so these are released first.
         windows.lift(profile, now);
         change(profile);
         windows.lay(profile, now);
