@@ -1,7 +1,7 @@
 //! EASY backfilling: only the head of the queue has a reservation.
 //!
 //! When the head cannot start, its *shadow time* is the instant at which enough
-//! processors come back for it, if every running job ends as planned; the
+//! processors are free for it, if every running job ends as planned. The
 //! *extra* processors are those free then beyond the head's need. A later job
 //! may start now if it ends by the shadow time or needs no more than the extra
 //! processors (Lifka 1995; Mu'alem and Feitelson 2001).

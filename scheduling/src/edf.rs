@@ -176,7 +176,7 @@ impl LocalScheduler for Edf {
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
-        // A job that has started, or a share of which some tasks have, is no longer only waiting.
+        // A job that has started, or a share with started tasks, cannot be withdrawn.
         if self.queue.plan().has_started(slot) || !self.queue.remove(slot) {
             return false;
         }

@@ -1,9 +1,9 @@
 //! The availability profile: how many processors are free, from now to forever.
 //!
 //! A step function `time -> free processors`, kept as breakpoints in blocks of
-//! a few dozen. Each block knows the smallest and the largest value in it, so
-//! that a search passes over whole blocks that are too full, or that are empty
-//! enough throughout, without looking inside:
+//! a few dozen. Each block knows the smallest and the largest value in it. So a
+//! search skips whole blocks that are too full, or that have enough free
+//! processors throughout:
 //!
 //! ```text
 //! blocks   [first, min, max]   [first, min, max]   [first, min, max]
@@ -155,9 +155,9 @@ impl Profile {
         self.change(start.as_micros(), end.as_micros(), processors as i32);
     }
 
-    /// Books and gives back at once. From the time of each bend on so many more
-    /// processors are free than without it; the times ascend, and the bends add
-    /// up to none.
+    /// Books and gives back together. Each bend (time, by) adds `by` to the free
+    /// processors from its time on. The times ascend, and the sum of all `by` is
+    /// zero.
     pub fn change_course(&mut self, bends: impl Iterator<Item = (Time, i32)>) {
         self.bend(bends.map(|(time, by)| (time.as_micros(), by)));
     }
@@ -261,7 +261,7 @@ impl Profile {
     }
 
     /// Earliest start in `[from, booked)` for a job that is booked here at
-    /// `booked` with the same `processors` and `span`, and how many processors
+    /// `booked` with the same `processors` and `span`. Also the processors that
     /// are free there until `booked` or its end.
     ///
     /// From `booked` on the job can use its own place, so only the time before it must be free. The job

@@ -118,7 +118,7 @@ fn spread(
         }
     }
     parts.sort_unstable();
-    // The span for one provider is no longer, so `alone` has found no room, either.
+    // A single part cannot result: its provider has room for the shorter time, too, so `alone` took it.
     if left > 0 {
         return None;
     }

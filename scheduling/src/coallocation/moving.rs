@@ -68,8 +68,8 @@ pub struct Search {
 pub struct InVain {
     /// The earliest remapped place, which was no better.
     remapped: Option<Allocation>,
-    /// True if it holds for later searches. With fewer free processors, the rest may be larger than the
-    /// smallest part; and places at one provider alone are not kept here.
+    /// True if it holds for later searches. With fewer free processors, the rest may become large enough
+    /// for a part; and places at one provider alone are not kept here.
     lasts: bool,
 }
 

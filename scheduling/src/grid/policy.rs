@@ -49,7 +49,7 @@ pub enum GridPolicy {
     },
     /// As [`GridPolicy::Migration`], and jobs move to resources where they end earlier.
     Rescheduling {
-        /// θ: the part of the time left that a move has to save.
+        /// θ: the part of the remaining time that a move must save.
         gain: Fraction,
         /// True if jobs write checkpoints and start from them.
         checkpointing: bool,

@@ -33,7 +33,7 @@ pub(super) struct Hull {
     pub(super) pass: u64,
     /// Number of moves when it was measured.
     pub(super) measured: u64,
-    /// A job of so many processors and so much time found no place in it.
+    /// Width and span of a job that found no place in it.
     pub(super) in_vain: Option<(u32, Span)>,
 }
 
