@@ -34,7 +34,7 @@ use crate::{AgreementId, Output, Subject};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Booking<S: Subject> {
-    /// Book this finally.
+    /// Book this definitively.
     Book {
         /// The round.
         round: u32,

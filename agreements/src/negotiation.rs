@@ -85,7 +85,7 @@ impl<S: Windowed> Protocol for Negotiation<S> {
 pub enum Stage<S: Subject> {
     /// These participants may have been asked.
     Begun(Parts<S>),
-    /// These participants may have been asked, and it counts as failed for any reply.
+    /// These participants may have been asked, and it counts as failed, independent of their replies.
     Failed(Parts<S>),
     /// All are booked.
     Agreed(BTreeMap<ActorId, S::Terms>),

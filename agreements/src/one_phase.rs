@@ -1,4 +1,4 @@
-//! One-phase all-or-none: each participant books immediately and finally, and if one refuses the bookings
+//! One-phase all-or-none: each participant books immediately and definitively. If one refuses, the bookings
 //! of the others are deleted.
 //!
 //! ```text

@@ -106,7 +106,7 @@ pub enum Expiry {
 /// The repeated action of a rule until something else happens to the job or its resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Routine {
-    /// True if a checkpoint is written or omitted when the timer expires.
+    /// True if a checkpoint is written when the timer expires, false if it is omitted.
     pub writes: bool,
     /// Time until it expires again, counted from the end of a written checkpoint.
     pub interval: Span,

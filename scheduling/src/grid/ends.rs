@@ -60,7 +60,7 @@ impl Replica {
         left.min(unsaved.saturating_sub(share.over(now - self.saved_at)))
     }
 
-    /// Its end from the remaining work; before that end it may differ by the rounding of shares.
+    /// Its end from the remaining work, possibly in the past. It may be early by the rounding of shares.
     fn end(&self, share: EffectiveSpeed) -> Time {
         let unsaved = self.length.saturating_sub(self.saved);
         let end = self.since + self.length.at_effective(share);
