@@ -24,7 +24,7 @@ pub struct Findings {
 pub struct Rules {
     /// Which keys and values there are.
     pub schema: &'static Schema,
-    /// Whether a string has the format that the schema names for it.
+    /// True if a string has the format that the schema names for it.
     pub check_format: fn(format: &str, text: &str) -> Result<(), FormatError>,
 }
 
@@ -76,7 +76,7 @@ struct Kin<'k> {
     variants: &'k [(&'k str, &'k Json)],
 }
 
-/// Whether a value can stay.
+/// True if a value can stay.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
     Fits,
@@ -481,7 +481,7 @@ impl Pass {
         self.rules.schema.purpose(schema).map(|purpose| format!("`{}`: {purpose}", path.name()))
     }
 
-    /// Whether a table's schema names no keys of its own.
+    /// True if a table's schema names no keys of its own.
     fn takes_any_key(&self, schema: &Json) -> bool {
         let schema = self.rules.schema.plain(schema);
         !matches!(schema["additionalProperties"], Json::Null | Json::Bool(false))
@@ -489,7 +489,7 @@ impl Pass {
     }
 }
 
-/// Whether what is written is `table`, which has no tag, and not one of those that have.
+/// True if what is written is `table`, which has no tag, and not one of those that have.
 fn is_meant(node: &Node, tag: &str, table: &Json) -> bool {
     let keys = table["required"].as_array().into_iter().flatten().filter_map(Json::as_str);
     node.get(tag).is_none() && keys.into_iter().any(|key| node.get(key).is_some())

@@ -85,7 +85,7 @@ impl Path {
         Path(steps)
     }
 
-    /// Whether `other` is this or lies inside it.
+    /// True if `other` is this or lies inside it.
     pub fn contains(&self, other: &Path) -> bool {
         other.0.starts_with(&self.0)
     }

@@ -25,9 +25,9 @@ pub struct Ask {
     pub labels: BarLabels,
     /// By what jobs are told apart, in a word.
     pub group_by: Option<String>,
-    /// Whether its axis of time has dates.
+    /// True if its axis of time has dates.
     pub dates: bool,
-    /// Whether distribution functions are shown as 1 - F.
+    /// True if distribution functions are shown as 1 - F.
     pub complement: bool,
     /// Where its x axis ends.
     pub x_limits: Limits,

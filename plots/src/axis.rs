@@ -17,9 +17,9 @@ pub(crate) struct Axis {
     pub(crate) ticks: Vec<(f64, String)>,
     /// Rows of tick labels, which take turns: names side by side need room.
     pub(crate) rows: usize,
-    /// Whether ticks go on as lines through the panel; between names they would mean nothing.
+    /// True if ticks go on as lines through the panel; between names they would mean nothing.
     pub(crate) grid: bool,
-    /// Whether its ends were chosen, so that there may be values beyond, which are not drawn.
+    /// True if its ends were chosen, so that there may be values beyond, which are not drawn.
     cut: bool,
 }
 
@@ -173,12 +173,12 @@ impl Axis {
         Axis { cut: true, ..axis }
     }
 
-    /// Whether a value is to be seen: it lies between ends that were chosen, or none were.
+    /// True if a value is to be seen: it lies between ends that were chosen, or none were.
     pub(crate) fn shows(&self, value: f64) -> bool {
         !self.cut || (self.low..=self.high).contains(&value)
     }
 
-    /// Whether its ends were chosen.
+    /// True if its ends were chosen.
     pub(crate) fn is_cut(&self) -> bool {
         self.cut
     }

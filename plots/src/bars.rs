@@ -24,14 +24,14 @@ pub struct BarChart {
     pub legend_label: String,
     /// The groups, from left to right.
     pub categories: Vec<String>,
-    /// Whether values are differences: of both signs, around a line at 0.
+    /// True if values are differences: of both signs, around a line at 0.
     pub differences: bool,
     /// How values lie on the y axis. By their logarithms, bars begin at the lower edge, and what is not above 0
     /// has none.
     pub y_scale: YScale,
     /// Where the y axis ends, if that was chosen.
     pub y_limits: Limits,
-    /// Whether the bars of a group stand on one another, for they are parts of a whole.
+    /// True if the bars of a group stand on one another, for they are parts of a whole.
     pub stacked: bool,
     /// A bar in each group for each.
     pub series: Vec<BarSeries>,

@@ -43,7 +43,7 @@ pub struct DistributionFigure {
     pub title: String,
     /// What is distributed.
     pub quantity: Quantity,
-    /// Whether curves show how many lie above a value, 1 - F, by their logarithms: tails can be read then.
+    /// True if curves show how many lie above a value, 1 - F, by their logarithms: tails can be read then.
     pub complement: bool,
     /// Where the x axis ends, if that was chosen, in seconds or slowdowns.
     pub x_limits: Limits,

@@ -57,7 +57,7 @@ pub enum PlotError {
 }
 
 impl PlotError {
-    /// Whether the run lacks what would be drawn: another run of the same scenario may have it.
+    /// True if the run lacks what would be drawn: another run of the same scenario may have it.
     pub fn is_absence(&self) -> bool {
         matches!(self, PlotError::NoData { .. } | PlotError::NoJob(_) | PlotError::NoValues(_))
     }

@@ -34,7 +34,7 @@ pub(crate) struct Plan {
     pub(crate) legend_label: String,
     /// Panels from top to bottom: the y axis, and its share of the height.
     pub(crate) panels: Vec<(Axis, f64)>,
-    /// Whether panels are lanes: each has the label of its y axis at its left, in place of ticks.
+    /// True if panels are lanes: each has the label of its y axis at its left, in place of ticks.
     pub(crate) lanes: bool,
     /// What is not drawn, above the panels; empty = nothing.
     pub(crate) note: String,
@@ -103,7 +103,7 @@ impl Panel {
         pieces
     }
 
-    /// Whether a value of the x axis lies in it.
+    /// True if a value of the x axis lies in it.
     pub(crate) fn shows(&self, value: f64) -> bool {
         (self.x.value(0.0)..=self.x.value(1.0)).contains(&value)
     }

@@ -72,7 +72,7 @@ pub struct Gantt {
     pub until: Option<f64>,
     /// What a clock on the wall showed at 0, seconds since 1970-01-01: ticks are dates then.
     pub clock: Option<i64>,
-    /// Whether groups have colours in turn and no place in the legend: each is one job.
+    /// True if groups have colours in turn and no place in the legend: each is one job.
     pub by_job: bool,
     /// The names of jobs that are marked; the others are pale then.
     pub marked: Vec<String>,
@@ -115,9 +115,9 @@ pub struct GanttBar {
     pub label: String,
     /// Number of the job: its parts at several providers at once are joined.
     pub job: i64,
-    /// Whether it is a task of a bag: tasks are not joined.
+    /// True if it is a task of a bag: tasks are not joined.
     pub is_task: bool,
-    /// Whether its job is marked.
+    /// True if its job is marked.
     pub is_marked: bool,
     /// Place in [`Gantt::groups`].
     pub group: usize,
@@ -129,7 +129,7 @@ pub struct GanttBar {
     pub start: f64,
     /// Until when, s.
     pub end: f64,
-    /// Whether a failure ended it.
+    /// True if a failure ended it.
     pub failed: bool,
 }
 
@@ -269,7 +269,7 @@ impl Gantt {
         self.providers.iter().flat_map(|provider| &provider.bars)
     }
 
-    /// Whether colours and patterns stand for groups.
+    /// True if colours and patterns stand for groups.
     fn has_groups(&self) -> bool {
         self.groups.len() > 1 && !self.by_job
     }
@@ -295,7 +295,7 @@ impl Gantt {
         }
     }
 
-    /// Whether lines lie over its colour.
+    /// True if lines lie over its colour.
     fn has_pattern(&self, bar: &GanttBar) -> bool {
         self.has_groups() && bar.group > 0 && !self.is_faded(bar)
     }

@@ -141,32 +141,32 @@ impl FigureKind {
         }
     }
 
-    /// Whether it uses a key that not every kind uses.
+    /// True if it uses a key that not every kind uses.
     pub fn uses(self, key: &str) -> bool {
         self.keys().contains(&key)
     }
 
-    /// Whether it shows metrics, and so can show the runs of a sweep side by side.
+    /// True if it shows metrics, and so can show the runs of a sweep side by side.
     pub fn measures(self) -> bool {
         self.uses("metric") || self.uses("metrics")
     }
 
-    /// Whether it shows how values are spread.
+    /// True if it shows how values are spread.
     pub const fn shows_spread(self) -> bool {
         matches!(self, FigureKind::Box | FigureKind::LetterValues)
     }
 
-    /// Whether it shows distribution functions.
+    /// True if it shows distribution functions.
     pub fn is_ecdf(self) -> bool {
         self.uses("complement")
     }
 
-    /// Whether it is drawn from every message of a run.
+    /// True if it is drawn from every message of a run.
     pub const fn needs_messages(self) -> bool {
         matches!(self, FigureKind::Sequence)
     }
 
-    /// Whether it is drawn from transactions on parts of jobs.
+    /// True if it is drawn from transactions on parts of jobs.
     pub const fn needs_transactions(self) -> bool {
         matches!(self, FigureKind::AgreementEcdf)
     }
@@ -236,7 +236,7 @@ impl FigureKind {
         Ok(Some(figure))
     }
 
-    /// Whether it shows several runs at once.
+    /// True if it shows several runs at once.
     pub const fn compares(self) -> bool {
         let over_time =
             matches!(self, FigureKind::Gantt | FigureKind::Utilisation | FigureKind::QueueLength);
@@ -274,7 +274,7 @@ impl FigureKind {
         }
     }
 
-    /// Whether it shows anything of the run of a grid, or of providers.
+    /// True if it shows anything of the run of a grid, or of providers.
     fn suits(self, run: &Tables) -> Result<(), PlotError> {
         // Most kinds are of any run, also of one of which no table was kept.
         const NOTHING: Shown = Shown { processors: false, resources: false };
@@ -295,9 +295,9 @@ impl FigureKind {
 /// What there is in a run that figures can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// Whether jobs hold whole processors: of providers, or of clusters with plans.
+    /// True if jobs hold whole processors: of providers, or of clusters with plans.
     pub processors: bool,
-    /// Whether jobs share resources of a grid.
+    /// True if jobs share resources of a grid.
     pub resources: bool,
 }
 

@@ -21,18 +21,18 @@ pub struct LineChart {
     pub legend_label: String,
     /// What the x of points are.
     pub x_axis: LineAxis,
-    /// Whether numbers or times lie on the x axis by their logarithms, if all are above 0.
+    /// True if numbers or times lie on the x axis by their logarithms, if all are above 0.
     pub x_log: bool,
     /// How values lie on the y axis.
     pub y_scale: YScale,
     /// Where the y axis ends, if that was chosen.
     pub y_limits: Limits,
-    /// Whether values are differences: of both signs, around a line at 0.
+    /// True if values are differences: of both signs, around a line at 0.
     pub differences: bool,
-    /// Whether points over names are joined, which have an order then and lie evenly apart. Between names as such
+    /// True if points over names are joined, which have an order then and lie evenly apart. Between names as such
     /// there is nothing.
     pub joins_names: bool,
-    /// Whether spreads are pale strips along the lines instead of whiskers at the points.
+    /// True if spreads are pale strips along the lines instead of whiskers at the points.
     pub band: bool,
     /// A line for each.
     pub series: Vec<LineSeries>,
@@ -80,7 +80,7 @@ impl LineChart {
         matches!(self.x_axis, LineAxis::Names(_))
     }
 
-    /// Whether no line joins the points.
+    /// True if no line joins the points.
     fn has_points_alone(&self) -> bool {
         self.has_names() && !self.joins_names
     }

@@ -66,7 +66,7 @@ impl Part {
         self.providers.is_empty() || self.providers.iter().any(|it| it == name)
     }
 
-    /// Whether an instant is in it; the end is not.
+    /// True if an instant is in it; the end is not.
     pub(crate) fn has_instant(&self, time: f64) -> bool {
         self.from.is_none_or(|from| from <= time) && self.until.is_none_or(|until| time < until)
     }

@@ -34,7 +34,7 @@ pub struct Panels {
     pub title: String,
     /// The charts, all of one kind, with the same series.
     pub charts: PanelCharts,
-    /// Whether each panel has a y axis of its own although all measure the same.
+    /// True if each panel has a y axis of its own although all measure the same.
     pub own_scales: bool,
 }
 

@@ -17,7 +17,7 @@ pub struct ScatterChart {
     pub x_label: String,
     /// Label of the y axis with its unit.
     pub y_label: String,
-    /// Whether values lie on the x axis by their logarithms, if all are above 0.
+    /// True if values lie on the x axis by their logarithms, if all are above 0.
     pub x_log: bool,
     /// The points; each has a colour of its own.
     pub points: Vec<ScatterPoint>,

@@ -42,7 +42,7 @@ pub struct SequenceMessage {
     pub to: usize,
     /// Its word.
     pub kind: String,
-    /// Whether it never arrived.
+    /// True if it never arrived.
     pub lost: bool,
 }
 

@@ -40,7 +40,7 @@ pub struct Timeline {
     pub until: Option<f64>,
     /// What a clock on the wall showed at 0, seconds since 1970-01-01: ticks are dates then.
     pub clock: Option<i64>,
-    /// Whether all panels of waiting jobs have one scale: they are of several runs.
+    /// True if all panels of waiting jobs have one scale: they are of several runs.
     pub compares: bool,
 }
 
@@ -183,7 +183,7 @@ struct Curve {
 }
 
 impl Curve {
-    /// Whether steps would pile up to needles that say nothing.
+    /// True if steps would pile up to needles that say nothing.
     fn is_crowded(&self, apart: f64) -> bool {
         self.steps.windows(2).any(|pair| pair[1].0 - pair[0].0 < apart)
     }

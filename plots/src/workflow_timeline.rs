@@ -57,7 +57,7 @@ pub struct TaskAttempt {
     pub bar: AttemptBar,
     /// What it had to wait for from elsewhere.
     pub inputs: Vec<TaskInput>,
-    /// Whether it lies on the critical path of the workflow as it was.
+    /// True if it lies on the critical path of the workflow as it was.
     pub is_critical: bool,
 }
 

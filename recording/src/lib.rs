@@ -93,7 +93,7 @@ pub struct Faulty {
 
 /// Takes down what it cares for.
 pub trait Listener {
-    /// Whether it cares for messages: most do not, and there are many.
+    /// True if it cares for messages: most do not, and there are many.
     fn hears_messages(&self) -> bool {
         false
     }

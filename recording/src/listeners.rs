@@ -13,7 +13,7 @@ use crate::{Fact, Faulty, Listener};
 pub struct TooWide {
     /// So many.
     pub jobs: u64,
-    /// Whether rules of one's own choose providers, which may leave out those that could run a job.
+    /// True if rules of one's own choose providers, which may leave out those that could run a job.
     choosy: bool,
 }
 

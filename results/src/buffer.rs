@@ -24,7 +24,7 @@ pub(crate) enum Values {
 }
 
 impl Values {
-    /// Whether any value is there.
+    /// True if any value is there.
     pub(crate) fn has_any(&self) -> bool {
         match self {
             Values::Seconds(values) | Values::Integer(values) => {

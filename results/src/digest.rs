@@ -73,7 +73,7 @@ pub(crate) struct TableDigest {
 struct ColumnDigest {
     hash: Xxh3,
     words: Turns,
-    /// Whether it counts whatever is in it, or something is.
+    /// True if it counts whatever is in it, or something is.
     counts: bool,
 }
 

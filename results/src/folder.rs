@@ -55,7 +55,7 @@ impl PartialFolder {
         Ok(PartialFolder { partial, end, existing, published: false, cleared, _lock: lock })
     }
 
-    /// Whether there was something that a run left which was killed.
+    /// True if there was something that a run left which was killed.
     pub(crate) fn cleared(&self) -> bool {
         self.cleared
     }

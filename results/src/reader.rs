@@ -136,7 +136,7 @@ impl RunReader {
         RunReader { folder, packed: Some(Packed { pack, at }) }
     }
 
-    /// Whether it is in a pack, and has no folder of its own.
+    /// True if it is in a pack, and has no folder of its own.
     pub fn is_packed(&self) -> bool {
         self.packed.is_some()
     }
@@ -146,7 +146,7 @@ impl RunReader {
         &self.folder
     }
 
-    /// Whether the run has this table.
+    /// True if the run has this table.
     pub fn has(&self, table: Table) -> bool {
         self.file(table).is_ok()
     }

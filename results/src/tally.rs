@@ -16,7 +16,7 @@ pub(crate) struct Tally<K, const N: usize>(Vec<SmallVec<[Count<K>; N]>>);
 struct Count<K> {
     /// The one with the greater number.
     partner: ActorId,
-    /// Whether it is the one that was told.
+    /// True if it is the one that was told.
     hears: bool,
     what: K,
     count: u64,

@@ -55,7 +55,7 @@ impl Condition {
         &self.columns
     }
 
-    /// Whether it holds for a row; `value` has its columns.
+    /// True if it holds for a row; `value` has its columns.
     ///
     /// # Errors
     /// If it comes to something that is neither true nor false, or to nothing at all.

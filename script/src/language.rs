@@ -51,7 +51,7 @@ pub struct Mistake {
     pub line: usize,
     /// Column in the expression, from 1; 0 where it has no place.
     pub column: usize,
-    /// Whether it asks for what a quick reproduction leaves out.
+    /// True if it asks for what a quick reproduction leaves out.
     pub cut: bool,
 }
 
@@ -64,7 +64,7 @@ pub struct Language {
     effort: Effort,
 }
 
-/// Whether something that was left out to be quick has been asked for.
+/// True if something that was left out to be quick has been asked for.
 #[derive(Debug, Default)]
 struct Gaps {
     /// A value that is not there.
@@ -112,7 +112,7 @@ impl Language {
         Ok(Language { engine, functions: functions.clone_functions_only(), gaps, effort })
     }
 
-    /// Whether a check can be read; asked before anything is run.
+    /// True if a check can be read; asked before anything is run.
     ///
     /// # Errors
     /// Its first mistake.

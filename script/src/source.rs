@@ -36,10 +36,10 @@ pub trait Source {
         base: &Point,
     ) -> Result<Sample, Absent>;
 
-    /// Whether there are fewer replications than were asked for.
+    /// True if there are fewer replications than were asked for.
     fn lacks_replications(&self) -> bool;
 
-    /// Whether values of this axis were left out.
+    /// True if values of this axis were left out.
     fn lacks_values(&self, axis: &str) -> bool;
 }
 

@@ -27,7 +27,7 @@ pub const NOISE: f64 = 2.0;
 /// A spread below this part of the mean is what rounding leaves of none.
 const ROUNDING: f64 = 1e-12;
 
-/// Whether something came out as claimed.
+/// True if something came out as claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It did.
@@ -61,24 +61,24 @@ impl Outcome {
     }
 }
 
-/// Whether something held, with the numbers.
+/// True if something held, with the numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// Whether it did.
+    /// True if it did.
     pub outcome: Outcome,
     /// What came out.
     pub text: String,
-    /// Whether the text says of each of several parts that did not hold that it did not.
+    /// True if the text says of each of several parts that did not hold that it did not.
     in_parts: bool,
 }
 
 impl Verdict {
-    /// Whether something held, and what came out.
+    /// True if something held, and what came out.
     pub fn new(held: bool, text: String) -> Verdict {
         Verdict { outcome: Outcome::of(held), text, in_parts: false }
     }
 
-    /// Whether something held that would not have held if its mean had been less or more by `margin`.
+    /// True if something held that would not have held if its mean had been less or more by `margin`.
     fn judged(held: bool, margin: f64, noise: f64, text: String) -> Verdict {
         match margin.abs() < noise {
             true => Verdict { outcome: Outcome::Undecided, ..Verdict::new(held, text) },

@@ -311,7 +311,7 @@ impl Measure<'_> {
     }
 }
 
-/// Whether two texts are one value: 0.5 and .50 are.
+/// True if two texts are one value: 0.5 and .50 are.
 pub(super) fn same(a: &str, b: &str) -> bool {
     a == b || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
 }

@@ -39,7 +39,7 @@ impl Library {
         Ok(names)
     }
 
-    /// Whether a study has this file.
+    /// True if a study has this file.
     pub fn has(&self, study: &str, file: &str) -> bool {
         match self {
             Library::Embedded => EMBEDDED.get_file(Path::new(study).join(file)).is_some(),

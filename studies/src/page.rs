@@ -61,7 +61,7 @@ impl Told {
         }
     }
 
-    /// Whether a claim of the catalogue is meant, in this study.
+    /// True if a claim of the catalogue is meant, in this study.
     fn is_of(&self, study: &Study) -> bool {
         self.figures.iter().any(|name| study.figures.iter().any(|figure| figure.name == *name))
     }

@@ -22,7 +22,7 @@ struct Part {
     last: u32,
 }
 
-/// Whether any parts are joined, of marked jobs only if so wished.
+/// True if any parts are joined, of marked jobs only if so wished.
 pub(super) fn any(providers: &[GanttProvider], marked: bool) -> bool {
     !joints(providers, marked).is_empty()
 }

@@ -88,7 +88,7 @@ impl Letters {
         Ok(())
     }
 
-    /// Whether the page has any text.
+    /// True if the page has any text.
     pub(super) fn are_none(&self) -> bool {
         self.known.is_empty()
     }

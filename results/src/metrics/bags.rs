@@ -109,7 +109,7 @@ impl BagSample {
         })
     }
 
-    /// Whether its tasks may run anywhere and at any time.
+    /// True if its tasks may run anywhere and at any time.
     pub(super) fn is_bag(&self) -> bool {
         self.is_bag
     }
@@ -121,7 +121,7 @@ impl BagSample {
     }
 }
 
-/// Whether the last task of a share ended later than promised, or was given up; `outcome` is
+/// True if the last task of a share ended later than promised, or was given up; `outcome` is
 /// that of the bag.
 fn is_late(share: &ShareRecord, outcome: JobOutcome) -> bool {
     let over: u32 = share.runs.iter().map(|run| run.processors.count()).sum();

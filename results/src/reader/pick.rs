@@ -59,7 +59,7 @@ impl Rows {
         columns
     }
 
-    /// Whether a part of a table may have such rows, by the smallest and largest value of a column there.
+    /// True if a part of a table may have such rows, by the smallest and largest value of a column there.
     pub(super) fn may_be_in(&self, range: &dyn Fn(&'static str) -> Option<(f64, f64)>) -> bool {
         self.conditions.iter().all(|it| it.may_be_in(range))
     }

@@ -62,7 +62,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Whether there is none.
+    /// True if there is none.
     pub(crate) fn is_missing(&self) -> bool {
         self.column.is_none_or(|column| column.is_missing(self.row.at))
     }

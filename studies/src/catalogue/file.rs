@@ -112,7 +112,7 @@ pub struct Draw {
     /// How values lie on the y axis of lines.
     #[serde(default)]
     pub y_scale: YScale,
-    /// Whether each panel has a scale of its own.
+    /// True if each panel has a scale of its own.
     #[serde(default)]
     pub own_scales: bool,
     /// Values of axes that stay the same.
@@ -133,12 +133,12 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// Whether it shows how values are spread.
+    /// True if it shows how values are spread.
     pub fn shows_spread(&self) -> bool {
         matches!(self.kind, DrawKind::Box | DrawKind::LetterValues)
     }
 
-    /// Whether places on the x axis are measured, not given.
+    /// True if places on the x axis are measured, not given.
     pub fn measures_x(&self) -> bool {
         let measured = self.x.metric.is_some() || self.x.value.is_some();
         self.kind == DrawKind::Scatter || self.kind == DrawKind::Lines && measured

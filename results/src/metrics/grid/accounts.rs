@@ -53,7 +53,7 @@ impl Accounts {
         }
     }
 
-    /// Whether resources are listed one by one.
+    /// True if resources are listed one by one.
     fn is_listed(&self) -> bool {
         self.count <= RESOURCES_LISTED
     }
