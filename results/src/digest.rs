@@ -115,8 +115,8 @@ impl ColumnDigest {
     }
 }
 
-/// The words of a column in the order of first appearance. Codes depend on what a writer knows before
-/// the run, which readers of the table do not know.
+/// The words of a column in the order of first appearance. Codes cannot be used: they depend on names
+/// known to the writer before the run, which readers of the table do not have.
 #[derive(Default)]
 struct Turns {
     /// For each code, its place among them.
