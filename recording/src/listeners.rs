@@ -65,7 +65,7 @@ impl Listener for Metrics {
                     self.agreement(now, actor, *id, *job, event);
                 }
                 Observation::Waiting(waits) => self.waiting(now, actor, waits),
-                // The share of a bag has no runs yet and is skipped.
+                // Only parts of transactions come with their runs. Runs of other shares are in the record of the job.
                 Observation::ShareOver(share) if !share.runs.is_empty() => {
                     self.part_over(share);
                 }
