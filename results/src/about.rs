@@ -97,7 +97,7 @@ pub struct WorkloadInfo {
     pub name: String,
     /// Its users. A workload that is merged into others may have none.
     pub users: Vec<UserInfo>,
-    /// True if its jobs run on a grid.
+    /// Jobs of this workload that run on a grid: none, some or all.
     #[serde(default, skip_serializing_if = "RunsOnGrid::is_never")]
     pub on_grid: RunsOnGrid,
     /// Share of a resource that each of its jobs requests, 0 to 1; `None` = none.
@@ -114,7 +114,7 @@ pub struct UserInfo {
     pub submits_to: String,
 }
 
-/// True if the jobs of a workload run on a grid.
+/// Jobs of a workload that run on a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunsOnGrid {

@@ -122,6 +122,7 @@ fn lock(partial: &Path) -> io::Result<Lock> {
     if let Err(TryLockError::WouldBlock) = file.try_lock() {
         return Ok(Lock::Taken);
     }
+    // Before it was locked, the file may have been removed. A lock on a removed file excludes no other process.
     let opened = file.metadata()?;
     let same = |found: Metadata| (found.dev(), found.ino()) == (opened.dev(), opened.ino());
     Ok(if fs::metadata(&path).is_ok_and(same) { Lock::Held(file) } else { Lock::Gone })

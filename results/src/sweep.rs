@@ -55,6 +55,7 @@ impl Points {
             self.copied = Some(metrics.clone());
         }
         for (metric, value) in metrics {
+            // A metric gets its place even if its first value is not finite.
             let place = match self.places.get(&metric) {
                 Some(&place) => place,
                 None => {

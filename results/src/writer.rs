@@ -233,6 +233,7 @@ impl RunWriter {
             for (at, share) in bag.shares.iter().enumerate() {
                 self.write_share(record, at as i64 + 1, share)?;
             }
+            // Lost attempts of a bag are numbered after its shares.
             return self.write_lost(record, bag.shares.len() as i64 + 1);
         }
         self.write_lost(record, 1)?;

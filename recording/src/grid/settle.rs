@@ -77,6 +77,7 @@ fn tips<'a>(
         }
         GridOutcome::Lost(_) | GridOutcome::Withdrawn(_) => Ok(Vec::new()),
         GridOutcome::Open { .. } => {
+            // An attempt that completed in the last instant is alive, because its report may be in transit.
             let alive = |it: &&AttemptRecord| {
                 matches!(it.outcome, AttemptOutcome::Unfinished | AttemptOutcome::Completed)
             };

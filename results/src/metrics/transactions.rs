@@ -189,6 +189,7 @@ impl TransactionLog {
                 self.account.held(now, actor, id, processors);
                 let Some(it) = self.tries.get_mut(&id) else { return };
                 let part = Part { processors, is_occupied: false, may_begin: false, since: None };
+                // A part may be reported as held more than once, but counts once.
                 let is_new = it.parts.insert(actor, part).is_none();
                 if is_new && it.agreed.is_some() {
                     *self.working.entry(actor).or_default() += 1;

@@ -75,6 +75,7 @@ impl RunWriter {
     pub fn attempt_over(&mut self, record: &AttemptRecord) -> Result<(), ResultsError> {
         self.usage.jobs[record.resource.index()] += i64::from(record.started.is_some());
         if record.outcome == AttemptOutcome::Failed {
+            // The loss is known when the job is settled, see [`RunWriter::grid_job_over`].
             self.attempt_lost(record.resource, record.job, None);
         }
         self.ways()?;

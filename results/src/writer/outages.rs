@@ -113,6 +113,7 @@ impl Outages {
         loss: Loss,
         files: &mut Files,
     ) -> Result<(), ResultsError> {
+        // The loss may belong to an earlier outage, since a later one may have begun with the same processor.
         let mut next = self.last.get(first as usize).copied().unwrap_or(Link::NONE);
         while let Some(place) = next.place() {
             let outage = &mut self.open[place];
@@ -143,6 +144,7 @@ impl Outages {
                 }
                 let Lost { mut jobs, loss, unsettled } =
                     self.failing.remove(&provider).unwrap_or_default();
+                // A job that lost several attempts counts once.
                 jobs.sort_unstable();
                 jobs.dedup();
                 let outage = Outage {
