@@ -4,10 +4,7 @@
 //! |---|---|
 //! | `value(metric)`, `value(metric, group)`, `value(metric, at)`, `value(metric, group, at)` | the sample of a metric at a point such as `#{policy: "fcfs", load: 0.9}` |
 //! | `axis(name)` | the values of an axis, in order |
-//! | `value(metric, group, at, base)` | effects on jobs relative to the point `base`:
-//! `"impact.impacted_percent"` and others; or a mean over the jobs that are in the group there,
-//! `"single-provider"` or `"multi-provider"`, or over the workflows that are done in both runs,
-//! `"done-in-both"` |
+//! | `value(metric, group, at, base)` | effects on jobs relative to the point `base`: `"impact.impacted_percent"` and others; or a mean over the jobs that are in the group there, `"single-provider"` or `"multi-provider"`, or over the workflows that are done in both runs, `"done-in-both"` |
 //! | `from(sweep)` | one of several sweeps or studies: `from("base").value(…)`, `from("base").axis(…)` |
 //! | `+ - * /` | samples with samples, seed by seed, and with numbers |
 //! | `abs(x)`, `mean(x)`, `sd(x)`, `half_width(x)`, `n(x)` | of a sample |

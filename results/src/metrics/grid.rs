@@ -4,8 +4,7 @@
 //!
 //! | category | what |
 //! |---|---|
-//! | useful | computing that done jobs consist of: of their winners, and before the states from which
-//! these started |
+//! | useful | computing of done jobs: of their winners, and of the saved states from which these started |
 //! | in progress | the same for jobs that may still be done: computed so far, or saved |
 //! | lost | all other computing of attempts that failed, were stranded or moved |
 //! | duplicate | all other computing of attempts that were cancelled, or came second |

@@ -25,15 +25,15 @@ pub struct GridSummary {
     pub jobs: u64,
     /// Jobs that were done.
     pub done: u64,
-    /// Jobs whose attempts have all failed for good.
+    /// Jobs whose attempts were all lost for good.
     pub lost: u64,
-    /// Jobs whose attempts so far have all failed for good, and that were to get another one.
+    /// Jobs whose attempts so far were all lost for good, before they got another one.
     pub lost_pending: u64,
     /// Jobs that were never sent to a resource.
     pub never_started: u64,
     /// Jobs with an attempt alive when the run ended.
     pub active: u64,
-    /// Jobs without an attempt alive, but with one to be restored.
+    /// Jobs without an attempt alive, with a restart due.
     pub waiting_for_restart: u64,
     /// Jobs that were refused.
     pub rejected: u64,
