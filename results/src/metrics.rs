@@ -19,7 +19,7 @@
 //! processor. Distributions are over the jobs that started and ended by themselves. Each mean is
 //! divided by the number of these jobs (Batsim divides by all jobs, rejected ones included).
 //! Percentiles are exact: at rank p × (n - 1) from 0 in the sorted values, linear between two of them,
-//! as in NumPy and pandas; the median is the 50th. Standard deviations are those of a sample (n - 1).
+//! as in NumPy and pandas. The median is the 50th. Standard deviations are those of a sample (n - 1).
 //!
 //! # Effect of a cut
 //! Warm-up and cool-down leave out *jobs, by their submission*: every count and every distribution is

@@ -55,9 +55,8 @@ pub fn sample_std(values: &[f64]) -> Option<f64> {
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// The estimate of `a[i] - b[i]`, where run `i` of both had the same seed; `None` if there are none or
+/// The estimate of `a[i] - b[i]`, where run `i` of both had the same seed. `None` if there are no values or
 /// their numbers differ.
-/// there are none or their numbers differ.
 pub fn paired_difference(a: &[f64], b: &[f64]) -> Option<Estimate> {
     if a.len() != b.len() {
         return None;
@@ -73,7 +72,6 @@ pub fn correlation(xs: &[f64], ys: &[f64]) -> Option<f64> {
 }
 
 /// Slope of `ys` over `xs` by least squares; `None` unless they have equal lengths and the xs vary.
-/// xs that differ.
 pub fn slope(xs: &[f64], ys: &[f64]) -> Option<f64> {
     if xs.len() != ys.len() || xs.len() < 2 {
         return None;
@@ -82,9 +80,8 @@ pub fn slope(xs: &[f64], ys: &[f64]) -> Option<f64> {
     slope.is_finite().then_some(slope)
 }
 
-/// Kendall's τ-b: the similarity of two orders, from -1 to 1, with correction for ties; `None` unless
-/// the lists have equal lengths and values that vary.
-/// the lists have one length and values that differ.
+/// Kendall's τ-b: the similarity of two orders, from -1 to 1, with correction for ties. `None` unless the
+/// lists have equal lengths and values that vary.
 pub fn kendall_tau(xs: &[f64], ys: &[f64]) -> Option<f64> {
     if xs.len() != ys.len() {
         return None;

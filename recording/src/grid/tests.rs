@@ -169,8 +169,8 @@ fn account(record: &AttemptRecord) -> ResourceAccount {
     }
 }
 
-/// Example M-1: a job of 100 MI, I = 30 s, C = 2 s, L = 3 s, R = 5 s; its resource fails
-/// at 75 s, which is noticed at 80 s.
+/// Example M-1: a job of 100 MI, I = 30 s, C = 2 s, L = 3 s, R = 5 s. Its resource fails at 75 s, which is
+/// detected at 80 s.
 fn restarted() -> [AttemptRecord; 2] {
     let first = AttemptRecord {
         done: Work::from_mi(71),

@@ -274,7 +274,7 @@ pub fn of_run(summary: &Summary) -> Vec<(String, f64)> {
 
 impl Summary {
     /// A metric of a run by its name, such as `mean_waiting_time` or
-    /// `provider.north.mean_waiting_time`, in its own unit; `None` if there is no such metric, or this
+    /// `provider.north.mean_waiting_time`, in its own unit. `None` if there is no such metric, or this
     /// run has no value of it.
     pub fn metric(&self, name: &str) -> Option<f64> {
         let name = spelling(name);

@@ -346,9 +346,9 @@ pub struct GridWorkflows {
     pub done_of_submitted: Option<f64>,
     /// Pairs of a running task and a place for it that were compared.
     pub evaluations: u64,
-    /// Time in which tasks waited in slots for data or preparation, or their outputs were in transit,
-    /// on the critical paths of done workflows, as these ran / time from their submission to their
-    /// ends, 0 to 1.
+    /// Share of transfers in the critical paths of done workflows, as these ran, 0 to 1. Transfers are the
+    /// time in which tasks waited in slots for data or preparation, or their outputs were in transit.
+    /// The whole is the time from submission to end of these workflows.
     #[serde(default)]
     pub data_of_critical_path: Option<f64>,
 }

@@ -1,5 +1,5 @@
-//! Moldable jobs of Caniou, Charrier and Desprez 2010 before any run: their speedups (figure 3), their
-//! kinds (table 2), and the search for a size in a plan with holes (figure 1).
+//! Moldable jobs of Caniou, Charrier and Desprez 2010 before any run. The studies show their speedups
+//! (figure 3), their kinds (table 2), and the search for a size in a plan with holes (figure 1).
 
 use haggle_model::job::Lot;
 use haggle_model::moldable::{KINDS, Rounding};

@@ -1,6 +1,6 @@
-//! Inputs of the runs of Chtepen 2011, chapters 5 and 6: the example of a workflow with its parent
-//! sets, arrivals of workflows, lengths of tasks and their estimates, predictions of lengths, and the
-//! parameters of both chapters.
+//! Inputs of the runs of Chtepen 2011, chapters 5 and 6. The studies show an example of a workflow with its
+//! parent sets, arrivals of workflows, and lengths of tasks. They also show estimates of tasks, predictions of
+//! lengths, and the parameters of both chapters.
 
 mod curves;
 mod example;
