@@ -307,10 +307,12 @@ impl Pass {
                 self.replace(&mut entry.node, property, path);
                 kept.push(entry);
             } else {
+                // An optional value is left out; a required one is replaced, so that serde can read the table.
                 self.findings.replaced.push(path);
             }
         }
 
+        // Reported last, because a suggestion depends on the other entries.
         for (entry, path) in unknown {
             self.unknown_key(&entry, &path, &mut absent, Around { schema, kin, kept: &kept });
         }

@@ -51,8 +51,8 @@ pub enum BoxStyle {
     /// Quartiles, whiskers to the furthest values within 1.5 quartile ranges of the box, and all values
     /// outside (Tukey 1977).
     Tukey,
-    /// Boxes between the fourths, the eighths and so on (Hofmann, Wickham and Kafadar 2017). A box is drawn if
-    /// at least [`TAIL`] values lie outside each end. All values outside the last box are dots.
+    /// Boxes between the fourths, the eighths and so on (Hofmann, Wickham and Kafadar 2017). Further
+    /// boxes are drawn as long as at least [`TAIL`] values lie outside each end. Values outside the last one are dots.
     LetterValues,
 }
 

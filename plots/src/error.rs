@@ -27,7 +27,7 @@ pub enum PlotError {
     /// The file's name has no ending of a known format.
     #[error("`{path}` is no name of a figure: it must end in .png, .svg or .pdf", path = path.display())]
     UnknownEnding {
-        /// The path that was asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// The canvas is too small or too large.

@@ -1,5 +1,4 @@
-//! A table as a CSV file: comma, quotes only if needed, `
-//! `, and an empty field for a missing value.
+//! A table as a CSV file: comma, quotes only if needed, `\n`, and an empty field for a missing value.
 
 use std::fs::File;
 use std::io::Write;

@@ -128,7 +128,7 @@ struct Turns {
 }
 
 impl Turns {
-    /// The place of each of these codes; `count` is the number of words.
+    /// The place of each of these codes; `words` is the number of all words.
     fn places(&mut self, codes: &[u32], words: usize) -> &[u32] {
         self.places.resize(words.max(self.places.len()), NO_WORD);
         self.batch.clear();

@@ -8,13 +8,13 @@ use parquet::errors::ParquetError;
 /// Reason why results could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    /// The output folder is there already.
+    /// The output folder exists already.
     #[error(
         "`{path}` exists already and is left as it is: name another folder, or replace it with --force",
         path = path.display()
     )]
     FolderExists {
-        /// The folder that was asked for.
+        /// The requested folder.
         path: PathBuf,
     },
     /// `--force` was given for a folder that holds something other than a run.
@@ -24,7 +24,7 @@ pub enum ResultsError {
         marker = crate::folder::MARKER
     )]
     NotARun {
-        /// The folder that was asked for.
+        /// The requested folder.
         path: PathBuf,
     },
     /// Another run is writing into the folder.
@@ -33,19 +33,19 @@ pub enum ResultsError {
         path = path.display()
     )]
     InUse {
-        /// The folder that was asked for.
+        /// The requested folder.
         path: PathBuf,
     },
     /// The output folder is a link that leads to nothing.
     #[error("`{path}` is a link to something that is not there: remove it, or name another folder", path = path.display())]
     DeadLink {
-        /// The folder that was asked for.
+        /// The requested folder.
         path: PathBuf,
     },
     /// The path has no last part that could name a folder.
     #[error("`{path}` cannot name a folder of results: write a path that ends in a name", path = path.display())]
     NoName {
-        /// The path that was asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// The disk is full.
@@ -88,7 +88,7 @@ pub enum ResultsError {
     MissingTable {
         /// The folder of the run.
         folder: PathBuf,
-        /// The table that was asked for.
+        /// The requested table.
         table: &'static str,
     },
     /// A table lacks a column.
@@ -96,7 +96,7 @@ pub enum ResultsError {
     MissingColumn {
         /// The file.
         path: PathBuf,
-        /// The column that was asked for.
+        /// The requested column.
         column: String,
     },
     /// A column holds values of another type than expected.
@@ -104,7 +104,7 @@ pub enum ResultsError {
     WrongType {
         /// The file.
         path: PathBuf,
-        /// The column that was asked for.
+        /// The requested column.
         column: String,
         /// Expected type.
         expected: &'static str,

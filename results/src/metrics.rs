@@ -548,7 +548,7 @@ impl Metrics {
     }
 
     /// Records that a job is over.
-    // // [`Metrics::part_over`] has counted these runs. The difference of both sums is wasted work.
+    // [`Metrics::part_over`] has counted these runs. The difference of both sums is wasted work.
     pub fn job_over(&mut self, record: &JobRecord) {
         if let Some(bag) = record.bag.as_ref().filter(|it| it.is_agreed()) {
             let runs = bag.shares.iter().flat_map(|share| &share.runs);

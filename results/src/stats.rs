@@ -77,6 +77,7 @@ pub fn slope(xs: &[f64], ys: &[f64]) -> Option<f64> {
         return None;
     }
     let slope = xs.covariance(ys) / xs.variance();
+    // Values that do not vary have a variance of 0, so the quotient is not finite.
     slope.is_finite().then_some(slope)
 }
 

@@ -110,9 +110,9 @@ pub struct WriteOptions {
 /// Change of processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// They fail.
+    /// Processors fail.
     Failed,
-    /// They are back.
+    /// Processors are restored.
     Restored,
 }
 
@@ -906,6 +906,7 @@ impl Usage {
                     * i128::from(run.processors.count());
             }
         }
+        // The shares of a bag have been counted above.
         if record.bag.is_some() {
             return;
         }

@@ -171,6 +171,7 @@ impl Language {
 
     fn run(&self, text: &str, mut scope: Scope<'_>) -> Result<Dynamic, Mistake> {
         let ast = self.functions.merge(&self.compile(text, &scope)?);
+        // Each expression reports its own gaps only.
         self.gaps.cut.set(false);
         self.gaps.part.set(false);
         self.effort.renew();

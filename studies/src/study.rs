@@ -64,6 +64,7 @@ fn each<T: Send>(
         }
     });
     let mut found = found.into_inner().expect("no worker has panicked");
+    // Workers finish in any order.
     found.sort_unstable_by_key(|(place, _)| *place);
     found.into_iter().map(|(_, one)| one).collect()
 }

@@ -35,6 +35,7 @@ pub(super) fn write(
     }
     let mut taken: Vec<[f64; 4]> = bars().map(|bar| provider.edges(panel, bar)).collect();
     for (bar, edges) in left {
+        // A job with several bars has only one label beside them.
         if (gantt.bars().count() > BESIDE_MOST && !bar.is_marked) || !written.insert(bar.job) {
             continue;
         }

@@ -32,6 +32,7 @@ impl Flows {
             for need in &task.needs {
                 let made = match need.made_by {
                     Some(parent) => self.done.get(&key(parent)).copied(),
+                    // Data that no task makes exist from the beginning.
                     None => Some(Time::ZERO),
                 };
                 let is_there = |it: &Input| {

@@ -123,6 +123,7 @@ impl BagSample {
 /// True if the last task of a share ended later than promised, or was given up; `outcome` is that of the bag.
 fn is_late(share: &ShareRecord, outcome: JobOutcome) -> bool {
     let over: u32 = share.runs.iter().map(|run| run.processors.count()).sum();
+    // Tasks without a run were given up with the bag.
     let given_up = outcome == JobOutcome::Failed && over < share.tasks;
     given_up || share.runs.iter().map(|run| run.end).max() > share.promised_end
 }

@@ -103,7 +103,7 @@ impl FailureLog {
         log.down -= i64::from(processors);
     }
 
-    /// Records a lost attempt. `saved_in_vain` also counts its saved work as lost.
+    /// Records a lost attempt. With `saved_in_vain`, its saved work counts as lost, too.
     pub(super) fn run_lost(&mut self, run: &LostRun, saved_in_vain: bool) {
         let log = &mut self.providers[run.provider.index()];
         let work = |span: Span| i128::from(span.as_micros()) * i128::from(run.processors.count());

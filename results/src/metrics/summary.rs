@@ -228,7 +228,7 @@ pub struct Outcomes {
     /// Running when the run stopped.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub running: u64,
-    /// Waiting, or on their way, when the run stopped.
+    /// Waiting, or in transit, when the run stopped.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub waiting: u64,
     /// Refused.
@@ -601,6 +601,7 @@ fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
             end = to.checked_sub(1).map_or(begin, |i| jobs[order[i]].submit);
         }
     }
+    // Warm-up and cool-down may overlap and leave no job.
     let kept = order.get(from..to).unwrap_or(&[]).to_vec();
     Window { submissions: (begin, end.max(begin)), kept }
 }

@@ -124,7 +124,7 @@ struct Part {
 }
 
 impl Try {
-    /// Notes that a part has got its processors, or is permitted to begin.
+    /// Records that a part has got its processors, or is permitted to begin.
     fn goes_on(&mut self, now: Time, who: ActorId, change: fn(&mut Part)) {
         let Some(part) = self.parts.get_mut(&who) else { return };
         change(part);
@@ -255,7 +255,7 @@ impl TransactionLog {
         }
     }
 
-    /// Notes that a part is over, or given up.
+    /// Records that a part is over, or given up.
     fn leaves(&mut self, id: AgreementId, who: ActorId) -> Option<Part> {
         let it = self.tries.get_mut(&id)?;
         let part = it.parts.remove(&who)?;

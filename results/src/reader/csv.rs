@@ -42,6 +42,7 @@ pub(super) fn each(
             }
         }
         push(path, &record, (wanted, &places), batch.columns())?;
+        // `take` may leave the rows in the batch, so their number may be any multiple.
         if batch.rows().is_multiple_of(ROWS_AT_ONCE) {
             take(batch)?;
         }

@@ -152,6 +152,7 @@ impl Grid {
         if widest > 1 {
             counts.searches += 1;
             counts.equal += u64::from(binary.completion() == exhaustive.completion());
+            // Both searches are counted, and the exhaustive one examines every size once.
             counts.evaluations += u64::from(looks - widest);
             counts.response += (binary.completion() - now).as_secs_f64();
             counts.best_response += (exhaustive.completion() - now).as_secs_f64();
