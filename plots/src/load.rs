@@ -1,4 +1,4 @@
-//! What figures are read from: the tables of a run, and which part of it is drawn.
+//! Input of figures: the tables of a run, and the part of it that is drawn.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use haggle_results::{About, JobRow, PlacementRow, ResourceRow, ResultsError, Run
 use crate::distribution::Sample;
 use crate::error::PlotError;
 
-/// By what jobs are told apart in a distribution.
+/// Grouping of jobs in a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// One curve.
@@ -22,11 +22,12 @@ pub enum By {
     Workload,
     /// A curve for each user, by the number in the log, or by the name in the scenario.
     User,
-    /// Each for itself.
+    /// A curve for each job.
     Job,
 }
 
-/// Who submitted a job: by the number in the log, or by the names in the scenario of all who submit its workload.
+/// The user that submitted a job: by the number in the log, or by the names in the scenario of all
+/// users of its workload.
 pub(crate) fn user_of(job: &JobRow, about: Option<&About>) -> String {
     if job.user >= 0 {
         return job.user.to_string();
@@ -36,7 +37,7 @@ pub(crate) fn user_of(job: &JobRow, about: Option<&About>) -> String {
     if names.is_empty() { job.workload.clone() } else { names.join(" + ") }
 }
 
-/// What names are sorted by, so that numbers in them come in their order: `w2` before `w10`.
+/// A sort key for names in which numbers are ordered by value: `w2` before `w10`.
 pub(crate) fn natural(name: &str) -> Vec<(String, u64)> {
     let mut pieces: Vec<(String, u64)> = Vec::new();
     let mut rest = name;
@@ -50,14 +51,14 @@ pub(crate) fn natural(name: &str) -> Vec<(String, u64)> {
     pieces
 }
 
-/// Which part of a run is drawn; by default all of it.
+/// The part of a run that is drawn; by default all of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part {
     /// The providers, in any order; all if there are none.
     pub providers: Vec<String>,
-    /// From when, s.
+    /// Start of the part, s.
     pub from: Option<f64>,
-    /// Until when, s.
+    /// End of the part, s.
     pub until: Option<f64>,
 }
 
@@ -66,22 +67,21 @@ impl Part {
         self.providers.is_empty() || self.providers.iter().any(|it| it == name)
     }
 
-    /// Whether an instant is in it; the end is not.
+    /// True if an instant is in the part; the end is excluded.
     pub(crate) fn has_instant(&self, time: f64) -> bool {
         self.from.is_none_or(|from| from <= time) && self.until.is_none_or(|until| time < until)
     }
 
-    /// What of a span is in it, if anything.
+    /// The overlap of a span with the part, if any.
     pub(crate) fn clipped(&self, start: f64, end: f64) -> Option<(f64, f64)> {
         let start = self.from.map_or(start, |from| start.max(from));
         let end = self.until.map_or(end, |until| end.min(until));
-        // What lasted no time at all is still drawn, unless it lies outside.
+        // A span of no length is still drawn, unless it lies outside.
         (start < end || (start == end && self.has_instant(start))).then_some((start, end))
     }
 }
 
-/// A run's tables, each read when it is first asked for, so that several figures
-/// of one run read it once.
+/// A run's tables. Each is read at its first use, so that several figures of one run read it once.
 #[derive(Debug)]
 pub struct Tables<'r> {
     run: &'r RunReader,
@@ -96,7 +96,7 @@ pub struct Tables<'r> {
 }
 
 impl<'r> Tables<'r> {
-    /// Nothing read yet.
+    /// Starts without any table.
     pub fn new(run: &'r RunReader) -> Tables<'r> {
         Tables {
             run,
@@ -111,12 +111,12 @@ impl<'r> Tables<'r> {
         }
     }
 
-    /// The run they are of.
+    /// The run of these tables.
     pub fn run(&self) -> &'r RunReader {
         self.run
     }
 
-    /// What is to be known of the run, and is in no table.
+    /// Facts about the run that its tables do not have.
     ///
     /// # Errors
     /// If it is missing or damaged.
@@ -164,7 +164,7 @@ impl<'r> Tables<'r> {
         rows_once(&self.checkpoints, || self.run.checkpoints())
     }
 
-    /// All outages; none where nothing may fail.
+    /// All outages; none if nothing may fail.
     ///
     /// # Errors
     /// If the table is damaged.
@@ -172,7 +172,7 @@ impl<'r> Tables<'r> {
         rows_once(&self.outages, || self.run.outages())
     }
 
-    /// All maintenance; none where no window was announced.
+    /// All maintenance; none if no window was announced.
     ///
     /// # Errors
     /// If the table is damaged.
@@ -201,8 +201,8 @@ fn read_once<T>(
     }
 }
 
-/// A value of each job that has one, told apart by `by`, over the jobs that were submitted in the part
-/// of the run.
+/// A value of each job that has one, grouped by `by`, over the jobs that were submitted in the part of
+/// the run.
 ///
 /// # Errors
 /// If the results cannot be read.
@@ -217,7 +217,7 @@ pub fn samples(
         By::Nothing => Some("all jobs".to_owned()),
         By::User => Some(user_of(job, about)),
         By::Job => Some(format!("{}!{}", job.workload, job.job_id)),
-        // A bag on several providers is nobody's alone.
+        // A bag on several providers belongs to none of them.
         By::Provider => match &job.provider {
             None if job.start.is_some() => Some("several providers".to_owned()),
             provider => provider.clone(),
@@ -244,7 +244,7 @@ pub fn samples(
     Ok(ordered.into_iter().map(|(name, values)| Sample::new(name, values)).collect())
 }
 
-/// When a provider was down, of the part that is drawn.
+/// The outages of a provider in the part that is drawn.
 pub(crate) fn outages_of<'a>(
     outages: &'a [OutageRow],
     provider: &'a str,

@@ -1,4 +1,4 @@
-//! What a run leaves behind: tables, metrics and statistics, written and read.
+//! Results of a run: writes and reads tables, metrics and statistics.
 //!
 //! ```text
 //! JobRecord, message, disclosure ──> RunWriter ──> FinishedRun ──> DIR/*.parquet, DIR/*.csv
@@ -7,8 +7,8 @@
 //! DIR ──> RunReader ──> figures, comparisons, explanations
 //! ```
 //!
-//! Nothing here draws or runs anything. What the tables mean stands in
-//! [`columns`], from which the manual's page is made.
+//! This crate draws nothing and runs nothing. The columns of all tables are defined in [`columns`],
+//! from which the manual's page is made.
 
 pub mod about;
 pub mod columns;

@@ -1,8 +1,8 @@
-//! What is in each table, a file a table. A column is stated once, as the field of a row.
+//! Definitions of all tables, one file a table. A column is stated once, as the field of a row.
 //!
-//! From a `table!` come the table's columns ([`Column`](crate::columns::Column)), the row that its readers get, how they get
-//! it ([`RunReader`](crate::RunReader)), and the cells that its writer gives. A new column is one line there, and a value where the
-//! row is written:
+//! A `table!` defines the columns of a table ([`Column`](crate::columns::Column)), the row that its
+//! readers get, the functions that read it ([`RunReader`](crate::RunReader)), and the cells that its
+//! writer gives. A new column is one line there, and a value where the row is written:
 //!
 //! ```text
 //! queued: Option<f64> = Seconds, "queued_time", "s", "when …", Empty("it was not told");
@@ -12,8 +12,8 @@
 //!    └ the field of row and cells
 //! ```
 //!
-//! A column that comes to a table that there was, and that few runs use, ends with `if_used`. A new table is a file
-//! here and a line in `columns.rs`.
+//! A column that is added to an existing table, and that few runs use, ends with `if_used`. A new table
+//! is a file here and a line in `columns.rs`.
 
 mod attempts;
 mod bookings;
@@ -97,7 +97,7 @@ pub(crate) trait TableRow: Sized {
     const TABLE: Table;
     const DEFINITION: Definition;
 
-    /// Reads a row of which all columns are there, in order.
+    /// Reads a row that has all columns, in order.
     fn read(row: &Row<'_>) -> Result<Self, ResultsError>;
 }
 
@@ -109,7 +109,7 @@ pub(crate) trait Cells {
     fn give(self, buffer: &mut Buffer);
 }
 
-/// A kind of columns, as far as values are given and read in one way.
+/// A kind of columns whose values are given and read in one way.
 pub(crate) trait OfKind {
     const KIND: Kind;
     const WORDS: Words = Words::Found;
@@ -150,17 +150,17 @@ kinds! {
     Text = Text;
 }
 
-/// What readers get of a column of kind `K`.
+/// Value of a column of kind `K`, as readers get it.
 pub(crate) trait Cell<K>: Sized {
-    /// Whether there may be none.
+    /// True if the value may be missing.
     const IS_OPTIONAL: bool = false;
-    /// What its writer gives.
+    /// Value as the writer gives it.
     type Given<'a>;
 
-    /// Appends what is given to a column.
+    /// Appends a value to a column.
     fn give(given: Self::Given<'_>, column: &mut Values);
 
-    /// Reads it.
+    /// Reads the value.
     fn read(place: &Place<'_>) -> Result<Self, ResultsError>;
 }
 
@@ -267,7 +267,7 @@ impl Cell<Word> for AttemptOutcome {
     }
 }
 
-/// Processors of a provider, whose first one has this number in the run.
+/// Processors of a provider, and the number of its first processor in the run.
 pub(crate) type Numbered<'a> = (&'a ProcessorSet, u32);
 
 impl Cell<Text> for ProcessorSet {
@@ -296,12 +296,12 @@ pub(crate) fn push_processors(out: &mut Vec<u8>, processors: &ProcessorSet, firs
     }
 }
 
-/// Whether a column is said to have no value sometimes.
+/// True if the definition of a column allows missing values.
 pub(crate) const fn is_empty(missing: Missing) -> bool {
     matches!(missing, Missing::Empty(_))
 }
 
-/// States a table, see the head of this file.
+/// Defines a table, see the head of this file.
 macro_rules! table {
     (
         $table:ident, $name:ident, $presence:ident: $about:literal;
@@ -358,7 +358,7 @@ macro_rules! table {
     };
 }
 
-/// How a table is read, which each run has (`required`) or not (`optional`).
+/// Functions that read a table, which each run has (`required`) or not (`optional`).
 macro_rules! reader {
     ($name:ident, required, $row:ident) => {
         impl $crate::RunReader {
@@ -401,7 +401,7 @@ macro_rules! reader {
                 if ($is_there)(run) { run.rows(rows) } else { Ok(Vec::new()) }
             }
 
-            /// The same one after the other, so that they are never in memory as a whole.
+            /// The same rows one after the other, so that the whole table is never in memory.
             ///
             /// # Errors
             /// If the table is missing, though each run has it, or damaged.

@@ -1,8 +1,8 @@
-//! What is held and who waits over time, out of the folder of a run.
+//! Reads utilisation and waiting jobs from the folder of a run.
 //!
-//! What processors were held for is in `placements`, for every attempt, whatever came of it: a bag
-//! holds as many processors as tasks run, and a job that failed held them too. When a job waited
-//! is in `attempts`: before each of them. Of grids, `attempts` tells both.
+//! Processors in use are in `placements`, for every attempt with any outcome. A bag holds as many
+//! processors as tasks run, and failed attempts count as well. Waiting times are in `attempts`: the
+//! time before each attempt. For a grid, both are in `attempts`.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use crate::kind::Shown;
 use crate::load::{Part, Tables};
 use crate::timeline::{Held, Shows, Timeline, TimelinePart};
 
-/// Above this many providers a timeline shows their sum: panels would be too flat to read.
+/// Maximum number of panels. Above it, a timeline shows the sum, because panels would be too flat.
 const PANELS_MAX: usize = 5;
 
-/// What is held of providers and of a grid over time, or who waits.
+/// Utilisation of providers and of a grid over time, or their waiting jobs.
 pub(crate) fn asked(run: &Tables, ask: &Ask, shows: Shows) -> Result<Figure, PlotError> {
     of_one(run, ask, shows, &ask.title(run.about()?, what(shows))).map(Figure::Timeline)
 }
@@ -29,8 +29,8 @@ fn what(shows: Shows) -> &'static str {
     if shows == Shows::Queue { "waiting jobs" } else { "utilisation" }
 }
 
-/// The same of several runs below each other on one axis of time. Where providers are many, their sum is drawn of each
-/// run.
+/// The timelines of several runs, one below the other, with one axis of time. If there are many
+/// providers, the sum of each run is drawn.
 pub(crate) fn compared(
     runs: &[(String, Tables)],
     ask: &Ask,
@@ -63,7 +63,7 @@ pub(crate) fn compared(
     Ok(Figure::Timeline(Timeline { parts, compares: true, ..first }))
 }
 
-/// All parts as one.
+/// Merges all parts into one.
 fn sum(parts: Vec<TimelinePart>) -> TimelinePart {
     let mut all = TimelinePart::default();
     let whole: f64 = parts.iter().map(|part| part.capacity).sum();
@@ -79,7 +79,7 @@ fn of_one(run: &Tables, ask: &Ask, shows: Shows, title: &str) -> Result<Timeline
     let drawn = match Shown::of(run)? {
         Shown { resources: false, .. } => timeline(run, title, part, shows)?,
         Shown { processors: false, .. } => of_grid(run, title, part, shows)?,
-        // Each draws what is its own.
+        // Providers and grid are read separately and drawn together.
         _ => {
             let of_grid = of_grid(run, title, part, shows)?;
             let mut all = timeline(run, title, part, shows)?;
@@ -90,7 +90,7 @@ fn of_one(run: &Tables, ask: &Ask, shows: Shows, title: &str) -> Result<Timeline
     Ok(Timeline { clock: ask.clock(run)?, ..drawn })
 }
 
-/// What attempts held of the resources: slots, or the shares they reserve.
+/// Use of the resources by attempts: slots, or reserved shares.
 fn of_grid(run: &Tables, title: &str, part: &Part, shows: Shows) -> Result<Timeline, PlotError> {
     let resources = run.resources()?;
     let reserves = resources.iter().any(|it| it.sharing.as_deref() == Some("reserved"));
@@ -107,8 +107,8 @@ fn of_grid(run: &Tables, title: &str, part: &Part, shows: Shows) -> Result<Timel
     grid_timeline(run, title, part, shows, (held, amount))
 }
 
-/// Busy processors or waiting jobs of a run, or both: of each provider, or of all
-/// together where they are too many. Resources of a grid are left out.
+/// Busy processors or waiting jobs of a run, or both, of each provider. If providers are too many,
+/// their sum is drawn. Resources of a grid are left out.
 ///
 /// # Errors
 /// If the results cannot be read.
@@ -136,8 +136,8 @@ pub fn timeline(
     Ok(panels.into_timeline(title, part, shows, "busy processors"))
 }
 
-/// What attempts held of the resources of a grid, or the jobs that waited for its scheduler to
-/// send them somewhere. `amount` says how much of a resource a job of a workload holds.
+/// Use of a grid's resources by attempts, or jobs that waited for dispatch by its scheduler. `amount`
+/// gives the part of a resource that a job of a workload holds.
 ///
 /// # Errors
 /// If the results cannot be read.
@@ -154,7 +154,7 @@ pub fn grid_timeline(
     let shared = run.resources()?.iter().filter(|it| it.is_shared());
     let mut panels = Panels::new(shared, part, "all resources", |_| 1.0);
     if shows == Shows::Queue {
-        // Jobs wait at the scheduler, for any resource.
+        // Jobs wait at the scheduler for any resource, so there is one queue.
         panels = Panels::together(panels);
     }
     let mut live: BTreeMap<i64, Vec<(f64, f64)>> = BTreeMap::new();
@@ -168,7 +168,7 @@ pub fn grid_timeline(
     }
     if let Some(all) = panels.parts.first_mut().filter(|_| shows == Shows::Queue) {
         let about = run.about()?;
-        // Jobs without an attempt wait there if they can run nowhere else.
+        // Jobs without an attempt wait here only if they cannot run elsewhere.
         let is_on_grid =
             |name: &str| about.workload(name).is_some_and(|it| it.on_grid == RunsOnGrid::Always);
         for job in jobs {
@@ -183,7 +183,7 @@ pub fn grid_timeline(
     Ok(panels.into_timeline(title, part, shows, held))
 }
 
-/// The panels, and which of them has which provider.
+/// The panels, and the panel of each provider.
 struct Panels {
     parts: Vec<TimelinePart>,
     places: BTreeMap<String, usize>,
@@ -205,7 +205,7 @@ impl Panels {
         if panels.parts.len() > PANELS_MAX { panels.merged(all) } else { panels }
     }
 
-    /// All in one.
+    /// Merges all panels into one.
     fn together(panels: Panels) -> Panels {
         panels.merged("all resources")
     }
@@ -238,8 +238,8 @@ impl Panels {
     }
 }
 
-/// When jobs waited at providers: from queueing to the first start, and from what failed to the
-/// next start. Of a bag, each provider's share waits until one of its tasks starts.
+/// Intervals in which jobs waited at providers: from queueing to the first start, and from a failure to
+/// the next start. Each share of a bag waits until one of its tasks starts.
 fn waits(run: &Tables) -> Result<Vec<(String, f64, f64)>, ResultsError> {
     let mut attempts = attempts(run)?;
     let mut waits = Vec::new();
@@ -267,7 +267,7 @@ fn shares(attempts: &[&AttemptRow], left: f64, waits: &mut Vec<(String, f64, f64
         by_provider.entry(&it.provider).or_default().push(it);
     }
     for (provider, mine) in by_provider {
-        // Only shares say when they were queued, what failed says it of the bag.
+        // A share has the time at which it was queued. A failed attempt has that of the bag.
         let shares = mine.iter().filter(|it| !it.has_failed()).filter_map(|it| it.queued);
         let queued = shares.reduce(f64::min).or_else(|| mine.first()?.queued);
         let start = mine.iter().filter_map(|it| it.start).reduce(f64::min);
@@ -286,7 +286,7 @@ fn attempts<'a>(run: &'a Tables) -> Result<BTreeMap<i64, Vec<&'a AttemptRow>>, R
     Ok(attempts)
 }
 
-/// The time from `from` to `until` in which none of `spans` is.
+/// The intervals from `from` to `until` that are in none of `spans`.
 fn gaps((from, until): (f64, f64), mut spans: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     spans.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut free = from;

@@ -1,4 +1,4 @@
-//! Rows as structs: what figures, comparisons and explanations ask for. What they have stands in `tables/`.
+//! Rows as structs, for figures, comparisons and explanations. Their fields are defined in `tables/`.
 
 use super::{Keep, Rows, RunReader};
 use crate::ResultsError;
@@ -12,7 +12,7 @@ impl RunReader {
         Ok(all)
     }
 
-    /// The same, one after the other.
+    /// Gives some rows of a table to `take`, one after the other.
     pub(crate) fn each_row<T: TableRow>(
         &self,
         rows: &Rows,
@@ -46,7 +46,7 @@ pub(crate) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// The next one, which is of the column of this name.
+    /// The next value, which must be in the column of this name.
     pub(crate) fn next(&mut self, name: &'static str) -> Place<'a> {
         let column = self.data.columns.get(self.next).map(|(_, column)| column);
         self.next += 1;
@@ -62,7 +62,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Whether there is none.
+    /// True if the value is missing.
     pub(crate) fn is_missing(&self) -> bool {
         self.column.is_none_or(|column| column.is_missing(self.row.at))
     }
@@ -97,7 +97,7 @@ impl<'a> Place<'a> {
 }
 
 impl Row<'_> {
-    /// Which of the rows that are asked for it is, from 1.
+    /// Number of the row among the selected ones, from 1.
     fn number(&self) -> usize {
         self.data.first + self.at + 1
     }

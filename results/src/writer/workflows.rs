@@ -1,4 +1,4 @@
-//! The table of workflows: what became of each as a whole.
+//! The table of workflows: the record of each workflow as a whole.
 
 use haggle_model::{Span, Time};
 
