@@ -21,19 +21,23 @@ mod known;
 pub mod mapping;
 mod placed;
 mod turns;
+mod waiting;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use haggle_agreements::Coordinator;
 use haggle_model::workload::law::Law;
 use haggle_model::{ActorId, Job, JobId, JobShape, Span, Time};
-use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, FreeTimes, RemapRule};
+use haggle_scheduling::coallocation::{
+    CoallocationPolicy, FillRule, FreeTimes, RemapRule, RequestOrder,
+};
 use rand::RngExt;
 
 use self::known::Known;
 use self::mapping::{Mapper, MappingConfig};
 use self::placed::Placed;
 use self::turns::Turn;
+use self::waiting::Waiting;
 use crate::desk::{Desk, Entry, PartEnd};
 use crate::overhead::Overheads;
 use crate::protocol::coallocation::Parts;
@@ -65,6 +69,9 @@ pub struct CoallocatorConfig {
     pub parts: Option<u32>,
     /// Which places a remap looks at.
     pub choice: RemapRule,
+    /// In which order requests of providers for moves are served; by provider only if messages between these and it
+    /// take no time.
+    pub requests: RequestOrder,
     /// By how many percent a job takes longer on several providers than on one.
     pub overhead: Law,
     /// No job takes longer than by so many percent.
@@ -91,8 +98,8 @@ pub struct Coallocator {
     coordinator: Coordinator<Parts>,
     /// Jobs that have arrived at this instant.
     arrived: Vec<JobId>,
-    /// Jobs to place or to move, in the order of asking; who asks for a move.
-    queue: VecDeque<(JobId, Option<ActorId>)>,
+    /// Jobs to place or to move.
+    waiting: Waiting,
     /// The one whose turn it is.
     turn: Option<Turn>,
     /// The provider that gives first to the next job.
@@ -147,7 +154,7 @@ impl Coallocator {
             desk: Desk::default(),
             coordinator: agreement::coordinator(config.me),
             arrived: Vec::new(),
-            queue: VecDeque::new(),
+            waiting: Waiting::new(config.requests),
             turn: None,
             first: 0,
             config,
@@ -269,6 +276,10 @@ impl Actor for Coallocator {
                 true
             }
             Message::Coallocation(message) => self.on_coallocation(now, from, message, out),
+            Message::Wake(Timer::NextTurn) => {
+                self.on_next_turn(now, out);
+                true
+            }
             Message::Wake(Timer::JobsArrived) => {
                 self.on_jobs_arrived(now, out);
                 true

@@ -400,6 +400,7 @@ impl Stage {
                 part_min: coallocation.part_min,
                 parts: coallocation.parts,
                 choice: remap,
+                requests: coallocation.requests,
                 overhead: coallocation.overhead.to_model(),
                 overhead_max: coallocation.overhead_max,
                 trials: coallocation.trials,

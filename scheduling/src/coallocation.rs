@@ -35,7 +35,7 @@ pub use free_times::{FreeTimes, Stretch};
 pub use moving::{CoallocationPolicy, InVain, RemapRule, Search, improve, shift};
 pub use news::News;
 pub use queue::CoallocationQueue;
-pub use rounds::Rounds;
+pub use rounds::{RequestOrder, Rounds};
 pub use together::{Put, Together};
 
 /// Requirements of a job that may be spread over providers.

@@ -2,14 +2,14 @@
 
 use haggle_model::{ActorId, JobId, Refusal, Span, Time};
 use haggle_scheduling::coallocation::{
-    Allocation, CoallocationPolicy, Demand, FreeTimes, Search, Stretch, earliest_common_start,
-    improve,
+    Allocation, CoallocationPolicy, Demand, FreeTimes, RequestOrder, Search, Stretch,
+    earliest_common_start, improve,
 };
 
 use super::{Coallocator, Stage, Traits};
 use crate::Outbox;
 use crate::desk::Entry;
-use crate::protocol::{CoallocationMessage, Submission};
+use crate::protocol::{CoallocationMessage, Submission, Timer};
 
 /// The job that is being placed or moved.
 #[derive(Debug)]
@@ -44,16 +44,36 @@ impl Coallocator {
         asked_by: Option<ActorId>,
         out: &mut Outbox,
     ) {
-        self.queue.push_back((job, asked_by));
-        self.take_up_next(now, out);
+        self.waiting.push(job, asked_by);
+        self.go_on(now, out);
     }
 
-    fn take_up_next(&mut self, now: Time, out: &mut Outbox) {
-        while self.turn.is_none() {
-            let Some((job, asked_by)) = self.queue.pop_front() else { return };
-            let not_before = vec![Time::ZERO; self.config.providers.len()];
-            self.take_up(now, (job, asked_by), 0, not_before, out);
+    /// The next job is taken up, as soon as it is known which one that is.
+    fn go_on(&mut self, now: Time, out: &mut Outbox) {
+        match self.config.requests {
+            RequestOrder::InTurns => while self.take_up_next(now, out) {},
+            // A provider that has just been answered asks again at this instant, or not at all.
+            RequestOrder::ByProvider if self.turn.is_none() => out.set(now, Timer::NextTurn),
+            RequestOrder::ByProvider => {}
         }
+    }
+
+    /// All that was to be said before the next turn has been heard.
+    pub(super) fn on_next_turn(&mut self, now: Time, out: &mut Outbox) {
+        if self.take_up_next(now, out) {
+            self.go_on(now, out);
+        }
+    }
+
+    /// Whether there was a job to take up.
+    fn take_up_next(&mut self, now: Time, out: &mut Outbox) -> bool {
+        if self.turn.is_some() {
+            return false;
+        }
+        let Some((job, asked_by)) = self.waiting.next() else { return false };
+        let not_before = vec![Time::ZERO; self.config.providers.len()];
+        self.take_up(now, (job, asked_by), 0, not_before, out);
+        true
     }
 
     /// Asks for free times: a job that only shifts, those that have it.
@@ -245,7 +265,7 @@ impl Coallocator {
     ) {
         self.turn = None;
         self.take_up(now, whose, trial, not_before, out);
-        self.take_up_next(now, out);
+        self.go_on(now, out);
     }
 
     /// Whoever asked is answered, and the next job is taken up.
@@ -253,7 +273,7 @@ impl Coallocator {
         if let Some(Turn { job, asked_by: Some(provider), .. }) = self.turn.take() {
             answer(provider, job, moved, out);
         }
-        self.take_up_next(now, out);
+        self.go_on(now, out);
     }
 }
 

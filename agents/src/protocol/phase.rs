@@ -6,7 +6,7 @@
 /// computed when its resource fails is computed (Chtepen 2011, section 2.2). Then all that fails or
 /// comes back does so, and who was hit goes on; then come
 /// submissions, then completions, then waiting work moves up where something ended early, then come
-/// other messages, then decisions, then placements by metaschedulers whose jobs move; a run may let
+/// other messages, then turns that were to wait for these, then decisions, then placements by metaschedulers whose jobs move; a run may let
 /// completions, and what moves up after them, come before submissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -26,13 +26,15 @@ pub enum Phase {
     Rescheduling = 5,
     /// Everything else that is said.
     Conversation = 6,
+    /// A metascheduler takes up its next job, when all that was to be said before has been heard.
+    Turn = 7,
     /// Plans and patience are due.
-    Decision = 7,
+    Decision = 8,
     /// Metaschedulers place jobs that have arrived, around all that has moved and started.
-    Placement = 8,
+    Placement = 9,
 }
 
 impl Phase {
     /// Number of phases.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 10;
 }

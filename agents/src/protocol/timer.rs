@@ -98,6 +98,9 @@ protocol! {
         } => wake(Phase::Conversation).of(job),
         /// Metascheduler: this instant's messages are delivered, the next bag can be taken up.
         NextBag => wake(Phase::Decision),
+        /// Metascheduler: this instant's messages are delivered, so that a provider that was answered has asked
+        /// for its next move, and the next job can be taken up.
+        NextTurn => wake(Phase::Turn),
         /// Metascheduler: jobs that have arrived at this instant can be placed, for all that moves and starts in it has.
         JobsArrived => wake(Phase::Placement),
         /// Metascheduler, provider or acceptor: a timer of a protocol has gone off.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use haggle_agents::Message;
 use haggle_model::{EventsOrder, JobClass, JobOutcome, JobRecord, Span, Time};
 use haggle_runtime::Driver;
-use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule, with_overhead};
+use haggle_scheduling::coallocation::{
+    CoallocationPolicy, FillRule, RemapRule, RequestOrder, with_overhead,
+};
 use proptest::prelude::*;
 
 use crate::setup::{Ran, Setup, job};
@@ -68,6 +70,48 @@ fn who_is_not_remappable_only_shifts() {
             .run_on_both();
         assert_eq!(spread(&ran)[0].start, Some(Time::from_secs(start)));
         ran.assert_disclosures();
+    }
+}
+
+/// Three providers A, B and C with 2, 2 and 1 processors. At 10 s local jobs of A and B end that were planned until 200 s
+/// and 130 s. These are booked then, all of them where an earlier job leaves room:
+///
+/// | job | processors | time | planned | on |
+/// |---|--:|--:|---|---|
+/// | Y | 3 | 20 | 130 to 150 | B 2, C 1 |
+/// | X | 5 | 20 | 200 to 220 | A 2, B 2, C 1 |
+/// | L, local | 2 | 150 | 220 to 370 | B 2: there are 50 s between Y and X, and at 10 s there are 120 s before Y |
+/// | Z | 3 | 90 | 220 to 310 | A 2, C 1: before, B and C have no 90 s, and behind X L has B |
+///
+/// A asks for X and Z, B for Y and X, in the order of their starts.
+///
+/// In turns: for A, X moves to 10. For B, Y moves to 30, behind X. L follows: B is free from 50 on. For A, Z moves to 50,
+/// behind Y on C.
+///
+/// By provider: for A, X moves to 10, and B has no 150 s before Y: L moves behind Y, to 150. For A, Z moves to 30, behind X: C is
+/// free from 30 to 130. A has no idle processor left and asks no more. For B, Y moves to 120, behind Z on C. L follows, to 140.
+#[test]
+fn requests_for_moves_are_served_in_turns_or_by_provider() {
+    for (requests, starts) in [
+        (RequestOrder::InTurns, [("Y", 30), ("X", 10), ("L", 50), ("Z", 50)]),
+        (RequestOrder::ByProvider, [("Y", 120), ("X", 10), ("L", 140), ("Z", 30)]),
+    ] {
+        let ran = Setup::default()
+            .coallocating(2)
+            .coallocating(2)
+            .coallocating(1)
+            .coallocator(CoallocationPolicy::Shift, 0)
+            .change_coallocator(|it| it.requests = requests)
+            .user(0, vec![job(1, 0, 200, 10, 2)])
+            .user(1, vec![job(2, 0, 130, 10, 2), job(5, 3, 150, 150, 2)])
+            .user(3, vec![job(3, 1, 20, 20, 3), job(4, 2, 20, 20, 5), job(6, 4, 90, 90, 3)])
+            .run_on_both();
+        ran.assert_disclosures();
+        for ((name, start), number) in starts.into_iter().zip(3..) {
+            let record = ran.records.iter().find(|it| it.job.number == number);
+            let started = record.and_then(|it| it.start);
+            assert_eq!(started, Some(Time::from_secs(start)), "{name}, {requests:?}");
+        }
     }
 }
 
@@ -145,6 +189,7 @@ struct Drawn {
     moves: Vec<CoallocationPolicy>,
     fill: FillRule,
     choice: RemapRule,
+    requests: RequestOrder,
     overhead: u32,
     trials: u32,
     patience: Option<i64>,
@@ -166,6 +211,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         prop::collection::vec(prop::sample::select(CoallocationPolicy::ALL.to_vec()), 1..=2),
         prop::sample::select(FillRule::ALL.to_vec()),
         prop::sample::select(RemapRule::ALL.to_vec()),
+        prop::sample::select(RequestOrder::ALL.to_vec()),
         (0_u32..30, 1_u32..6, prop_oneof![3 => Just(None), 1 => (0_i64..30).prop_map(Some)]),
         prop::collection::vec(works(6), 4),
         prop::collection::vec(works(14), 2),
@@ -179,6 +225,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
                 moves,
                 fill,
                 choice,
+                requests,
                 (overhead, trials, patience),
                 local,
                 external,
@@ -190,6 +237,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
                 moves,
                 fill,
                 choice,
+                requests,
                 overhead,
                 trials,
                 patience,
@@ -212,6 +260,7 @@ fn setup(drawn: &Drawn) -> Setup {
     for &moves in &drawn.moves {
         setup = setup.coallocator(moves, drawn.overhead).change_coallocator(|it| {
             (it.fill, it.choice, it.trials) = (drawn.fill, drawn.choice, drawn.trials);
+            it.requests = drawn.requests;
         });
     }
     let providers = drawn.providers.len();

@@ -519,6 +519,7 @@ fn fields(message: &Message) -> Row {
             | Timer::PatienceOver { .. }
             | Timer::OffersDue { .. }
             | Timer::NextBag
+            | Timer::NextTurn
             | Timer::JobsArrived
             | Timer::Reallocate
             | Timer::AgreementDue

@@ -38,7 +38,7 @@ use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{
     Blueprint, Driver, EXAMINED_MAX, IN_VAIN_MAX, Network, RunError, RunStats, Sink, World, run,
 };
-use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule};
+use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule, RequestOrder};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::reallocation::{MoveCost, Rule, Tuning};
@@ -170,6 +170,7 @@ impl Setup {
             part_min: 1,
             parts: None,
             choice: RemapRule::default(),
+            requests: RequestOrder::default(),
             overhead: Law::Constant(f64::from(overhead)),
             overhead_max: 25,
             trials: 5,

@@ -51,7 +51,7 @@ impl Check<'_> {
         }
         for (index, metascheduler) in scenario.metaschedulers.iter().enumerate() {
             let path = Path::root().key("metascheduler").index(index);
-            self.metascheduler_effects(&path, metascheduler);
+            self.metascheduler_effects(&path, metascheduler, names);
         }
         let sorts = scenario
             .providers
@@ -235,7 +235,7 @@ impl Check<'_> {
         }
     }
 
-    fn metascheduler_effects(&mut self, path: &Path, metascheduler: &Metascheduler) {
+    fn metascheduler_effects(&mut self, path: &Path, metascheduler: &Metascheduler, names: &Names) {
         let owner = format!("metascheduler \"{}\"", metascheduler.name);
         let composes = &metascheduler.composition;
         let (why, remedy) = match metascheduler.role() {
@@ -262,7 +262,8 @@ impl Check<'_> {
             self.reallocation_effects(&path.key("reallocation"), &owner, reallocation);
         }
         if let Some(coallocation) = &metascheduler.coallocation {
-            self.coallocation_effects(&path.key("coallocation"), &owner, coallocation);
+            let providers = names.provider_copies(&metascheduler.providers).len();
+            self.coallocation_effects(&path.key("coallocation"), &owner, coallocation, providers);
         }
         self.uses(
             &path.key("negotiation"),

@@ -141,6 +141,13 @@ impl Names {
         names.iter().flat_map(copies).collect()
     }
 
+    /// The providers of a metascheduler, each of several that are alike by itself; all for an empty list.
+    pub(super) fn provider_copies(&self, names: &[Name]) -> Vec<String> {
+        let mut copies = self.copies_meant(names);
+        copies.retain(|name| self.is_provider(name));
+        copies
+    }
+
     /// Whether a provider, or one of several that are alike, has this name.
     pub(super) fn is_provider(&self, name: &str) -> bool {
         self.providers.contains_key(name)

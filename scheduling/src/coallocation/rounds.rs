@@ -2,6 +2,18 @@
 
 use std::collections::VecDeque;
 
+haggle_model::words! {
+    /// In which order a metascheduler serves the requests of several providers for moves.
+    #[derive(Default)]
+    pub enum RequestOrder {
+        /// First come, first served: a provider asks for one job at a time, so that idle providers take turns.
+        #[default]
+        InTurns = "in-turns",
+        /// All requests of one provider before those of the others, the first one in the scenario first.
+        ByProvider = "by-provider",
+    }
+}
+
 /// Rounds in which the jobs with a part at a provider are asked to move, one after the other.
 ///
 /// A round begins while processors are idle and a job has moved in the round before.
