@@ -156,9 +156,10 @@ impl Stage {
         }
         stage.world.initial.extend(clusters.initial.into_iter().chain(resources.initial));
         for user in &scenario.users {
-            let flows = workflows::kept_by(scenario, &flows, user);
+            let flows = workflows::kept_by(scenario, &directory, &flows, user);
             let id = stage.add_user(user, flows, &workloads, (scenario, &addresses))?;
             addresses.insert(user.name.to_string(), id);
+        let directory = scenario.directory();
         }
         stage.world.network = network(scenario, &stage.cast, &addresses, &seating);
         stage.add_nature(outages);
