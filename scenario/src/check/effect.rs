@@ -21,7 +21,7 @@ use haggle_model::Disclosure;
 use super::Check;
 use super::names::Names;
 use crate::file::{
-    Composition, EstimatesFrom, Metascheduler, Offers, OnFailure, Order, Policy, Provider,
+    Composition, EstimatesFrom, Metascheduler, Offers, OnFailure, Order, Passes, Policy, Provider,
     Reallocation, ReallocationAlgorithm, ReschedulingRule, Resizes, Role, Step, Told, Workload,
 };
 use flow::{Flow, Serves};
@@ -60,6 +60,7 @@ impl Check<'_> {
         for index in 0..scenario.workloads.len() {
             self.workload_effects(index, sorts, &flow);
         }
+        self.events_order_effects(&flow);
         self.impossible_jobs(names);
         self.figures_of_transactions();
         self.unused_actors(&flow);
@@ -72,6 +73,20 @@ impl Check<'_> {
         self.mapping_effects(names);
         self.seed_effects();
         self.large_workloads();
+    }
+
+    /// The order of submissions and completions of an instant, where all of them are known to each decision.
+    fn events_order_effects(&mut self, flow: &Flow) {
+        let differs = |(provider, serves): (&Provider, &Serves)| {
+            // Bags are bargained over message by message, and jobs that failed wait in the order of messages.
+            let Serves { fails, crashes, .. } = *serves;
+            provider.passes == Passes::Event || provider.policy.bargains() || fails || crashes
+        };
+        let read = self.scenario.providers.iter().zip(&flow.serves).any(differs);
+        let why = "each provider decides at the end of an instant, when it knows all submissions and completions";
+        let remedy = "remove it, or set `passes = \"event\"` for a provider";
+        let at = Path::root().key("scenario").key("events-order");
+        self.uses(&at, read, "the scenario", why, remedy);
     }
 
     fn provider_effects(&mut self, path: &Path, provider: &Provider, serves: Serves) {
