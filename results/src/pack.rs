@@ -29,7 +29,7 @@ use crate::folder::{Existing, PartialFolder};
 use crate::{ResultsError, read_text};
 
 use file::PackedFile;
-pub(crate) use runs::PackedRun;
+pub(crate) use runs::{FILE as RUNS, PackedRun};
 
 /// The name of the folder of a pack before the number of its first run.
 const PREFIX: &str = "pack=";
@@ -184,6 +184,11 @@ impl Pack {
             }
         }
         Ok(packs)
+    }
+
+    /// Whether a folder is called as packs are.
+    pub fn is_name_of_one(folder: &Path) -> bool {
+        folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX))
     }
 
     /// How many runs it has.
