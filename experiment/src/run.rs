@@ -107,6 +107,8 @@ pub struct Outcome {
     /// metrics too.
     pub too_wide: u64,
     /// What the rules did to the workloads' logs.
+    /// Jobs that were rejected because they need fewer processors than their parts take.
+    pub too_narrow: u64,
     pub reports: Vec<(String, CleaningReport)>,
     /// What only the run could show to have no effect; the summary has it too.
     pub warnings: Vec<String>,
@@ -277,6 +279,7 @@ fn carry_out(
         too_wide: too_wide.jobs,
         reports: notable(&reports),
         warnings,
+        too_narrow: too_wide.narrow,
         written,
         timing,
     })

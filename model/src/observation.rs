@@ -111,6 +111,8 @@ impl From<JobOutcome> for AttemptOutcome {
 pub enum Refusal {
     /// The job needs more processors than the provider has, or its part than who was to hold that.
     TooWide,
+    /// The job needs fewer processors than its parts take: so many of them, each of a least width.
+    TooNarrow,
     /// The question is above the provider's disclosure level.
     NotDisclosed,
     /// Every provider the metascheduler asked has refused; or all that they publish is never enough
@@ -137,6 +139,7 @@ impl Refusal {
     pub const fn name(self) -> &'static str {
         match self {
             Refusal::TooWide => "too_wide",
+            Refusal::TooNarrow => "too_narrow",
             Refusal::NotDisclosed => "not_disclosed",
             Refusal::NoProvider => "no_provider",
             Refusal::WrongShape => "wrong_shape",

@@ -13,6 +13,8 @@ use crate::{Fact, Faulty, Listener};
 pub struct TooWide {
     /// So many.
     pub jobs: u64,
+    /// And so many that need fewer processors than their parts take.
+    pub narrow: u64,
     /// Whether rules of one's own choose providers, which may leave out those that could run a job.
     choosy: bool,
 }
@@ -20,7 +22,7 @@ pub struct TooWide {
 impl TooWide {
     /// None yet; `choosy` if rules of one's own choose providers.
     pub fn new(choosy: bool) -> TooWide {
-        TooWide { jobs: 0, choosy }
+        TooWide { jobs: 0, narrow: 0, choosy }
     }
 
     /// A provider refuses only what it could never run, a metascheduler what all do.
@@ -31,6 +33,7 @@ impl TooWide {
             _ => false,
         };
         self.jobs += u64::from(too_wide);
+        self.narrow += u64::from(outcome == JobOutcome::Rejected(Refusal::TooNarrow));
     }
 }
 

@@ -282,6 +282,9 @@ fn refused(story: &Story) -> String {
         }
         Some("no_limit") => "A bag needs a requested time: without it, nobody can say when it would be done.".to_owned(),
         Some("wrong_shape") => {
+        Some("too_narrow") => format!(
+            "It needs {needs}, fewer than its parts take: `parts` of them, of `part-min` processors each."
+        ),
             "Bags go to a metascheduler with a `composition`, other jobs to one with a `placement` or to a provider.".to_owned()
         }
         Some("no_room") => {

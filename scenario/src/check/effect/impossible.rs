@@ -20,6 +20,8 @@ use haggle_config::document::Path;
 struct Taker<'a> {
     name: &'a str,
     kind: &'static str,
+    /// Fewest processors of a job.
+    least: u64,
     /// Most processors of a job.
     most: u64,
     /// What else is said of that.
@@ -106,6 +108,7 @@ impl Check<'_> {
                 let workload = &scenario.workloads[place];
                 if way.keeps_widths() {
                     self.too_wide(&path, workload, &taker);
+                    self.too_narrow(&path, workload, &taker);
                 }
                 let Some(windows) = &taker.windows else { continue };
                 if way.keeps_windows() {
@@ -144,6 +147,23 @@ impl Check<'_> {
         );
         let help = format!("write {most} at most, or submit it to who has more");
         self.doubt(&at.key("processors"), message, "too wide", help);
+    }
+
+    /// Jobs that have fewer processors than the parts into which they are to be divided take.
+    fn too_narrow(&mut self, path: &Path, workload: &Workload, taker: &Taker<'_>) {
+        let narrow = |(_, job): &(Path, &InlineJob)| u64::from(job.processors) < taker.least;
+        let narrow: Vec<(Path, &InlineJob)> = self.listed(path, workload).filter(narrow).collect();
+        let Some((at, job)) = narrow.first() else { return };
+        let Taker { name, kind, least, .. } = taker;
+        let message = format!(
+            "a job of workload \"{}\" needs {}, and the parts into which {kind} \"{name}\" divides it take {least}: it \
+             will be rejected{}",
+            workload.name,
+            processors(job.processors),
+            others(narrow.len()),
+        );
+        let help = format!("write {least} at least, or lower `parts` or `part-min`");
+        self.doubt(&at.key("processors"), message, "too narrow", help);
     }
 
     fn never_in_window(
@@ -216,6 +236,10 @@ fn earliest(job: &InlineJob) -> TimeSpan {
     job.ready.unwrap_or(job.submit).max(job.submit)
 }
 
+fn processors(count: u32) -> String {
+    if count == 1 { "1 processor".to_owned() } else { format!("{count} processors") }
+}
+
 fn others(count: usize) -> String {
     match count {
         1 => String::new(),
@@ -258,9 +282,10 @@ struct Takers<'a> {
     widths: BTreeMap<usize, Option<Widths>>,
 }
 
-/// Most processors that a job of a metascheduler may get.
+/// How many processors a job of a metascheduler may have.
 #[derive(Clone, Copy)]
 struct Widths {
+    least: u64,
     most: u64,
     /// What is said of the most.
     how: &'static str,
@@ -283,15 +308,15 @@ impl<'a> Takers<'a> {
             let provider = &self.scenario.providers[place];
             let windows = keeps_to_windows(provider, way).then(|| self.windows(name, provider));
             let most = u64::from(provider.processors);
-            return Some(Taker { name, kind: "provider", most, how: "", windows });
+            return Some(Taker { name, kind: "provider", least: 0, most, how: "", windows });
         }
         let place = self.directory.metascheduler_place(name)?;
         let metascheduler = &self.scenario.metaschedulers[place];
         let (scenario, names) = (self.scenario, self.names);
         let widths = self.widths.entry(place);
         let widths = *widths.or_insert_with(|| widths_of(scenario, metascheduler, names));
-        let Widths { most, how } = widths?;
-        Some(Taker { name, kind: "metascheduler", most, how, windows: None })
+        let Widths { least, most, how } = widths?;
+        Some(Taker { name, kind: "metascheduler", least, most, how, windows: None })
     }
 
     fn windows(&self, copy: &str, provider: &Provider) -> Windows {
@@ -315,7 +340,7 @@ fn keeps_to_windows(provider: &Provider, way: &Way<'_>) -> bool {
 /// How many processors a job of a metascheduler may have; `None` where jobs are bags, whose tasks may
 /// follow each other.
 fn widths_of(scenario: &Scenario, metascheduler: &Metascheduler, names: &Names) -> Option<Widths> {
-    let any = |most: u64, how: &'static str| Some(Widths { most, how });
+    let any = |most: u64, how: &'static str| Some(Widths { least: 0, most, how });
     let copies = names.copies_meant(&metascheduler.providers);
     let places = copies.iter().filter_map(|copy| names.providers.get(copy));
     let sizes: Vec<(u64, &Provider)> = places
@@ -340,7 +365,9 @@ fn widths_of(scenario: &Scenario, metascheduler: &Metascheduler, names: &Names) 
                 None => (published.len(), " at all of its providers together"),
                 Some(parts) => (parts as usize, " at as many of its providers as `parts` says"),
             };
-            Some(Widths { most: published.iter().take(count).sum(), how: place })
+            let least =
+                u64::from(coallocation.parts.unwrap_or(0)) * u64::from(coallocation.part_min);
+            Some(Widths { least, most: published.iter().take(count).sum(), how: place })
         }
         // Everybody is asked for an equal part, and some for one processor more.
         Role::Spreads(_) => {
