@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use haggle_results::reader::{AttemptRow, CheckpointRow, MaintenanceRow, OutageRow};
-use haggle_results::{About, JobRow, PlacementRow, ResourceRow, ResultsError, RunReader};
+use haggle_results::reader::{AttemptRow, CheckpointRow, MaintenanceRow, OutageRow, Rows};
+use haggle_results::{About, JobRow, JobTimes, PlacementRow, ResourceRow, ResultsError, RunReader};
 
 use crate::distribution::Sample;
 use crate::error::PlotError;
@@ -27,13 +27,13 @@ pub enum By {
 }
 
 /// Who submitted a job: by the number in the log, or by the names in the scenario of all who submit its workload.
-pub(crate) fn user_of(job: &JobRow, about: Option<&About>) -> String {
-    if job.user >= 0 {
-        return job.user.to_string();
+pub(crate) fn user_of(user: i64, workload: &str, about: Option<&About>) -> String {
+    if user >= 0 {
+        return user.to_string();
     }
-    let users = about.map_or(&[][..], |about| about.users_of(&job.workload));
+    let users = about.map_or(&[][..], |about| about.users_of(workload));
     let names: Vec<&str> = users.iter().map(|user| user.name.as_str()).collect();
-    if names.is_empty() { job.workload.clone() } else { names.join(" + ") }
+    if names.is_empty() { workload.to_owned() } else { names.join(" + ") }
 }
 
 /// What names are sorted by, so that numbers in them come in their order: `w2` before `w10`.
@@ -112,6 +112,7 @@ impl<'r> Tables<'r> {
     }
 
     /// The run they are of.
+            tasks: OnceCell::new(),
     pub fn run(&self) -> &'r RunReader {
         self.run
     }
@@ -202,7 +203,7 @@ fn read_once<T>(
 }
 
 /// A value of each job that has one, told apart by `by`, over the jobs that were submitted in the part
-/// of the run.
+/// of the run. Jobs are read one after the other, and of each only its times.
 ///
 /// # Errors
 /// If the results cannot be read.
@@ -210,12 +211,12 @@ pub fn samples(
     run: &Tables,
     part: &Part,
     by: By,
-    value: impl Fn(&JobRow) -> Option<f64>,
+    value: impl Fn(&JobTimes) -> Option<f64>,
 ) -> Result<Vec<Sample>, PlotError> {
     let about = if by == By::User { Some(run.about()?) } else { None };
-    let key = |job: &'_ JobRow| match by {
+    let key = |job: &JobTimes| match by {
         By::Nothing => Some("all jobs".to_owned()),
-        By::User => Some(user_of(job, about)),
+        By::User => Some(user_of(job.user, &job.workload, about)),
         By::Job => Some(format!("{}!{}", job.workload, job.job_id)),
         // A bag on several providers is nobody's alone.
         By::Provider => match &job.provider {
@@ -226,9 +227,12 @@ pub fn samples(
         By::Workload => Some(job.workload.clone()),
     };
     let mut samples: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for job in run.jobs()?.iter().filter(|job| is_in(part, job)) {
+    each_in(run, part, |job| {
         if let (Some(name), Some(value)) = (key(job), value(job)) {
-            samples.entry(name).or_default().push(value);
+            match samples.get_mut(&name) {
+                Some(values) => values.push(value),
+                None => drop(samples.insert(name, vec![value])),
+            }
         }
     }
     let mut ordered = Vec::new();
@@ -237,7 +241,7 @@ pub fn samples(
         for resource in run.resources()? {
             ordered.extend(samples.remove_entry(&resource.provider));
         }
-    }
+    })?;
     let mut others = Vec::from_iter(samples);
     others.sort_by_cached_key(|(name, _)| natural(name));
     ordered.extend(others);
@@ -254,7 +258,20 @@ pub(crate) fn outages_of<'a>(
     mine.filter(|row| part.clipped(row.failed, row.restored.unwrap_or(f64::INFINITY)).is_some())
 }
 
-pub(crate) fn is_in(part: &Part, job: &JobRow) -> bool {
+/// The jobs that were submitted in a part of a run, one after the other.
+pub(crate) fn each_in(
+    run: &Tables,
+    part: &Part,
+    mut take: impl FnMut(&JobTimes),
+) -> Result<(), ResultsError> {
+    JobTimes::each(run.run(), &Rows::all(), |job| {
+        if is_in(part, &job) {
+            take(&job);
+        }
+    })
+}
+
+fn is_in(part: &Part, job: &JobTimes) -> bool {
     let provider = job.provider.as_deref();
     let at_provider = || provider.is_some_and(|provider| part.has_provider(provider));
     part.has_instant(job.submit) && (part.providers.is_empty() || at_provider())

@@ -23,10 +23,10 @@ use crate::provenance::FORMAT;
 use crate::{About, Provenance, ResultsError, Summary, Timing, read_text};
 
 pub use crate::tables::{
-    AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, FailureRow,
-    HoldRow, InputRow, IntervalRow, JobRow, MaintenanceRow, MessageCountRow, MessageFaultRow,
-    MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow, ReservationRow, ResourceRow,
-    TransactionRow, TransferRow, WorkflowRow,
+    AttemptRow, AttemptTimes, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow,
+    FailureRow, HoldRow, InputRow, IntervalRow, JobRow, JobStay, JobTimes, MaintenanceRow,
+    MessageCountRow, MessageFaultRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow,
+    PlacementTimes, ReservationRow, ResourceRow, TransactionRow, TransferRow, WorkflowRow,
 };
 pub(crate) use parquet::read as read_parquet;
 pub use pick::Rows;

@@ -48,7 +48,7 @@ use crate::reader::{Place, Row};
 use crate::words::Words;
 
 pub(crate) use attempts::AttemptCells;
-pub use attempts::AttemptRow;
+pub use attempts::{AttemptRow, AttemptTimes};
 pub(crate) use bookings::BookingCells;
 pub use bookings::BookingRow;
 pub(crate) use checkpoints::CheckpointCells;
@@ -68,7 +68,7 @@ pub use inputs::InputRow;
 pub(crate) use intervals::IntervalCells;
 pub use intervals::IntervalRow;
 pub(crate) use jobs::JobCells;
-pub use jobs::JobRow;
+pub use jobs::{JobRow, JobStay, JobTimes};
 pub(crate) use maintenance::MaintenanceCells;
 pub use maintenance::MaintenanceRow;
 pub(crate) use messages::{MessageCells, MessageCountCells, MessageFaultCells};
@@ -80,7 +80,7 @@ pub use offers::OfferRow;
 pub(crate) use outages::OutageCells;
 pub use outages::OutageRow;
 pub(crate) use placements::PlacementCells;
-pub use placements::PlacementRow;
+pub use placements::{PlacementRow, PlacementTimes};
 pub(crate) use reservations::ReservationCells;
 pub use reservations::ReservationRow;
 pub(crate) use resources::ResourceCells;
@@ -92,18 +92,23 @@ pub use transfers::TransferRow;
 pub(crate) use workflows::WorkflowCells;
 pub use workflows::WorkflowRow;
 
-/// A row as its readers get it.
-pub(crate) trait TableRow: Sized {
+/// A row of a table, or the part of it that some columns are.
+pub(crate) trait ReadRow: Sized {
     const TABLE: Table;
-    const DEFINITION: Definition;
+    const COLUMNS: &'static [&'static str];
 
-    /// Reads a row of which all columns are there, in order.
+    /// Reads a row of which all of these columns are there, in order.
     fn read(row: &Row<'_>) -> Result<Self, ResultsError>;
 }
 
 /// A row as its writer gives it.
 pub(crate) trait Cells {
     const TABLE: Table;
+/// A row as its readers get it.
+pub(crate) trait TableRow: ReadRow {
+    const DEFINITION: Definition;
+}
+
 
     /// Appends the row.
     fn give(self, buffer: &mut Buffer);
@@ -323,7 +328,6 @@ macro_rules! table {
         }
 
         impl $crate::tables::TableRow for $row {
-            const TABLE: $crate::Table = $crate::Table::$table;
             const DEFINITION: $crate::columns::Definition = $crate::columns::Definition {
                 name: stringify!($name),
                 about: $about,
@@ -337,6 +341,11 @@ macro_rules! table {
 
             fn read(row: &$crate::reader::Row<'_>) -> Result<$row, $crate::ResultsError> {
                 let mut places = row.places();
+        }
+
+        impl $crate::tables::ReadRow for $row {
+            const TABLE: $crate::Table = $crate::Table::$table;
+            const COLUMNS: &'static [&'static str] = &[$($column),*];
                 Ok($row {
                     $($field: <$read as $crate::tables::Cell<$kind>>::read(&places.next($column))?,)*
                 })
@@ -385,7 +394,7 @@ macro_rules! reader {
         }
 
         $crate::tables::reader!(of $name, $row, |run: &$crate::RunReader| {
-            run.has(<$row as $crate::tables::TableRow>::TABLE)
+            run.has(<$row as $crate::tables::ReadRow>::TABLE)
         });
     };
     (of $name:ident, $row:ident, $is_there:expr) => {
@@ -418,3 +427,36 @@ macro_rules! reader {
 
 pub(crate) use reader;
 pub(crate) use table;
+/// States a row of some columns of a table. Its readers take less time and memory than those of whole rows.
+macro_rules! part {
+    (
+        $table:ident, $name:ident;
+
+        $(#[$doc:meta])*
+        $row:ident;
+
+        $($field:ident: $read:ty = $kind:ident, $column:literal;)*
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $row {
+            $(#[doc = concat!("The column `", $column, "`.")] pub $field: $read,)*
+        }
+
+        impl $crate::tables::ReadRow for $row {
+            const TABLE: $crate::Table = $crate::Table::$table;
+            const COLUMNS: &'static [&'static str] = &[$($column),*];
+
+            fn read(row: &$crate::reader::Row<'_>) -> Result<$row, $crate::ResultsError> {
+                let mut places = row.places();
+                Ok($row {
+                    $($field: <$read as $crate::tables::Cell<$kind>>::read(&places.next($column))?,)*
+                })
+            }
+        }
+
+        $crate::tables::reader!(of $name, $row, |_: &$crate::RunReader| true);
+    };
+}
+
+pub(crate) use part;

@@ -169,7 +169,7 @@ fn group(
         By::Provider => Some(row.provider.clone()),
         By::Class => job.map(|job| job.class.clone()),
         By::Workload => job.map(|job| job.workload.clone()),
-        By::User => job.map(|job| user_of(job, about)),
+        By::User => job.map(|job| user_of(job.user, &job.workload, about)),
         By::Job => Some(row.job.to_string()),
     }
 }
@@ -243,7 +243,7 @@ impl Reading<'_, '_> {
     fn label(&self, job: &JobRow, about: Option<&About>) -> String {
         match self.labels {
             BarLabels::JobId => job.job_id.to_string(),
-            BarLabels::User => user_of(job, about),
+            BarLabels::User => user_of(job.user, &job.workload, about),
             BarLabels::Name => format!("{}!{}", job.workload, job.job_id),
             BarLabels::None => String::new(),
         }

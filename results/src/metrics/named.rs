@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{FailureMetrics, GridWork, Group, Summary};
-use crate::tables::JobRow;
+use crate::tables::JobTimes;
 
 /// In what a metric is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct OfEach {
     /// What a figure calls it.
     pub title: &'static str,
     /// The value of a job, if it has one.
-    pub value: fn(&JobRow) -> Option<f64>,
+    pub value: fn(&JobTimes) -> Option<f64>,
 }
 
 /// A metric with a name of its own.

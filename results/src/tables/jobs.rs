@@ -2,7 +2,7 @@
 
 use haggle_model::ProcessorSet;
 
-use super::{Class, Integer, Provider, Real, Seconds, Text, Word, Workload, table};
+use super::{Class, Integer, Provider, Real, Seconds, Text, Word, Workload, part, table};
 use crate::columns::Missing;
 use crate::columns::Missing::{Empty, Never, Number};
 
@@ -82,4 +82,38 @@ impl JobRow {
     pub fn in_workflow(&self) -> Option<(i64, i64)> {
         self.workflow.zip(self.task)
     }
+}
+
+part! {
+    Jobs, jobs;
+
+    /// When a job came, waited, ran and left, and whose it was. Times in seconds since the start of the run.
+    JobTimes;
+
+    job: i64 = Integer, "job";
+    job_id: i64 = Integer, "job_id";
+    workload: String = Workload, "workload_name";
+    class: String = Class, "class";
+    user: i64 = Integer, "user_id";
+    shape: String = Word, "shape";
+    outcome: String = Word, "outcome";
+    provider: Option<String> = Provider, "provider";
+    submit: f64 = Seconds, "submission_time";
+    start: Option<f64> = Seconds, "starting_time";
+    left: f64 = Seconds, "left_time";
+    waiting_time: Option<f64> = Seconds, "waiting_time";
+    bounded_slowdown: Option<f64> = Real, "bounded_slowdown";
+}
+
+part! {
+    Jobs, jobs;
+
+    /// How long a job was there. Times in seconds since the start of the run.
+    JobStay;
+
+    job: i64 = Integer, "job";
+    workload: String = Workload, "workload_name";
+    shape: String = Word, "shape";
+    submit: f64 = Seconds, "submission_time";
+    left: f64 = Seconds, "left_time";
 }
