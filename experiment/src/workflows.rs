@@ -33,6 +33,24 @@ pub(super) fn all(scenario: &Scenario, folder: &Path) -> Result<Workflows, Workf
     Ok(all)
 }
 
+/// Those whose tasks have names that somebody gave them: in a file.
+pub(super) fn named(scenario: &Scenario, all: &Workflows) -> Workflows {
+    let from_files = |id: &WorkflowId| {
+        let workflows = scenario.workloads[usize::from(id.workload)].workflows.as_ref();
+        workflows.is_some_and(|it| it.files.is_some())
+    };
+    let named = all.iter().filter(|(id, _)| from_files(id));
+    named.map(|(&id, graph)| (id, Arc::clone(graph))).collect()
+}
+
+/// The names of all of their tasks: workload, workflow, task and name.
+pub(super) fn names(named: &Workflows) -> impl Iterator<Item = (u16, u32, u32, &str)> {
+    named.iter().flat_map(|(id, graph)| {
+        let tasks = (0..).zip(graph.tasks());
+        tasks.map(|(task, it)| (id.workload, id.number, task, &*it.name))
+    })
+}
+
 /// Those of which the scheduler of a grid keeps the ledger.
 pub(super) fn of_grid(scenario: &Scenario, all: &Workflows) -> Workflows {
     let directory = scenario.directory();

@@ -93,7 +93,11 @@ pub struct Tables<'r> {
     checkpoints: OnceCell<Vec<CheckpointRow>>,
     outages: OnceCell<Vec<OutageRow>>,
     maintenance: OnceCell<Vec<MaintenanceRow>>,
+    tasks: OnceCell<TaskNames>,
 }
+
+/// What files call tasks, by workload, workflow and number there.
+pub(crate) type TaskNames = BTreeMap<(String, i64, i64), String>;
 
 impl<'r> Tables<'r> {
     /// Nothing read yet.
@@ -108,11 +112,11 @@ impl<'r> Tables<'r> {
             checkpoints: OnceCell::new(),
             outages: OnceCell::new(),
             maintenance: OnceCell::new(),
+            tasks: OnceCell::new(),
         }
     }
 
     /// The run they are of.
-            tasks: OnceCell::new(),
     pub fn run(&self) -> &'r RunReader {
         self.run
     }
@@ -182,6 +186,16 @@ impl<'r> Tables<'r> {
     }
 }
 
+impl Tables<'_> {
+    /// What files call tasks of workflows.
+    pub(crate) fn task_names(&self) -> Result<&TaskNames, ResultsError> {
+        read_once(&self.tasks, || {
+            let rows = self.run.tasks()?.into_iter();
+            Ok(rows.map(|it| ((it.workload, it.workflow, it.task), it.name)).collect())
+        })
+    }
+}
+
 fn rows_once<T>(
     cell: &OnceCell<Vec<T>>,
     read: impl FnOnce() -> Result<Vec<T>, ResultsError>,
@@ -234,14 +248,14 @@ pub fn samples(
                 None => drop(samples.insert(name, vec![value])),
             }
         }
-    }
+    })?;
     let mut ordered = Vec::new();
     if by == By::Provider {
         // Providers keep the order of the scenario, as in every other figure.
         for resource in run.resources()? {
             ordered.extend(samples.remove_entry(&resource.provider));
         }
-    })?;
+    }
     let mut others = Vec::from_iter(samples);
     others.sort_by_cached_key(|(name, _)| natural(name));
     ordered.extend(others);

@@ -26,7 +26,7 @@ pub use crate::tables::{
     AttemptRow, AttemptTimes, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow,
     FailureRow, HoldRow, InputRow, IntervalRow, JobRow, JobStay, JobTimes, MaintenanceRow,
     MessageCountRow, MessageFaultRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow,
-    PlacementTimes, ReservationRow, ResourceRow, TransactionRow, TransferRow, WorkflowRow,
+    PlacementTimes, ReservationRow, ResourceRow, TaskRow, TransactionRow, TransferRow, WorkflowRow,
 };
 pub(crate) use parquet::read as read_parquet;
 pub use pick::Rows;

@@ -34,6 +34,7 @@ mod outages;
 mod placements;
 mod reservations;
 mod resources;
+mod tasks;
 mod transactions;
 mod transfers;
 mod workflows;
@@ -85,6 +86,8 @@ pub(crate) use reservations::ReservationCells;
 pub use reservations::ReservationRow;
 pub(crate) use resources::ResourceCells;
 pub use resources::ResourceRow;
+pub(crate) use tasks::TaskCells;
+pub use tasks::TaskRow;
 pub(crate) use transactions::TransactionCells;
 pub use transactions::TransactionRow;
 pub(crate) use transfers::TransferCells;
@@ -101,14 +104,14 @@ pub(crate) trait ReadRow: Sized {
     fn read(row: &Row<'_>) -> Result<Self, ResultsError>;
 }
 
-/// A row as its writer gives it.
-pub(crate) trait Cells {
-    const TABLE: Table;
 /// A row as its readers get it.
 pub(crate) trait TableRow: ReadRow {
     const DEFINITION: Definition;
 }
 
+/// A row as its writer gives it.
+pub(crate) trait Cells {
+    const TABLE: Table;
 
     /// Appends the row.
     fn give(self, buffer: &mut Buffer);
@@ -338,14 +341,14 @@ macro_rules! table {
                         $(.$flag())?
                 }),*],
             };
-
-            fn read(row: &$crate::reader::Row<'_>) -> Result<$row, $crate::ResultsError> {
-                let mut places = row.places();
         }
 
         impl $crate::tables::ReadRow for $row {
             const TABLE: $crate::Table = $crate::Table::$table;
             const COLUMNS: &'static [&'static str] = &[$($column),*];
+
+            fn read(row: &$crate::reader::Row<'_>) -> Result<$row, $crate::ResultsError> {
+                let mut places = row.places();
                 Ok($row {
                     $($field: <$read as $crate::tables::Cell<$kind>>::read(&places.next($column))?,)*
                 })
@@ -425,8 +428,6 @@ macro_rules! reader {
     };
 }
 
-pub(crate) use reader;
-pub(crate) use table;
 /// States a row of some columns of a table. Its readers take less time and memory than those of whole rows.
 macro_rules! part {
     (
@@ -460,3 +461,5 @@ macro_rules! part {
 }
 
 pub(crate) use part;
+pub(crate) use reader;
+pub(crate) use table;
