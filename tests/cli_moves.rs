@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::command::Folder;
+use crate::command::{Folder, stdout_of, unwrapped};
 
 /// The last job is booked at two providers, and moves to a later start at one of them, where it is done earlier.
 const REMAPPED: &str = r#"
@@ -235,8 +235,44 @@ fn a_job_is_divided_over_exactly_so_many_providers_wherever_it_moves() {
 fn a_job_that_is_too_narrow_for_its_parts_is_refused() {
     let narrow = DIVIDED.replace("low = 2, high = 8", "low = 1, high = 1");
     let folder = ran(&narrow);
-    let rejected = folder.read("out/jobs.csv").matches(",no_provider,").count();
+    let rejected = folder.read("out/jobs.csv").matches(",too_narrow,").count();
     assert_eq!(rejected, 40);
+    let said = stdout_of(&folder.haggle(&["explain", "out", "wide!1"])).to_owned();
+    let reason = "It needs 1 processor, fewer than its parts take";
+    assert!(said.contains(reason), "{said}");
+}
+
+/// Where jobs are listed, it is known before.
+#[test]
+fn a_listed_job_that_is_too_narrow_for_its_parts_is_shown() {
+    let provider = |name: &str| {
+        format!(
+            "[[provider]]\nname = \"{name}\"\nprocessors = 8\npolicy = \"conservative\"\n\
+             disclosure = \"slots\"\n"
+        )
+    };
+    let scenario = |processors: u32| {
+        format!(
+            "[[workload]]\nname = \"jobs\"\n\
+             jobs = [{{ submit = \"0s\", processors = {processors}, requested = \"9s\", run = \"9s\" }}]\n{}{}{}\
+             [[metascheduler]]\nname = \"broker\"\n[metascheduler.coallocation]\nparts = 3\n\
+             policy = \"rigid\"\n\
+             [[user]]\nname = \"users\"\nworkload = \"jobs\"\nsubmits-to = \"broker\"\n",
+            provider("north"),
+            provider("south"),
+            provider("east"),
+        )
+    };
+    let folder = Folder::with(&[("two.toml", &scenario(2)), ("three.toml", &scenario(3))]);
+    let said = unwrapped(&folder.haggle(&["validate", "two.toml"]));
+    let text = "a job of workload \"jobs\" needs 2 processors, and the parts into which metascheduler \"broker\" \
+                divides it take 3: it will be rejected";
+    assert!(said.contains(text), "{said}");
+    let said = unwrapped(&folder.haggle(&["validate", "three.toml"]));
+    assert!(!said.contains("rejected"), "{said}");
+    let said = folder.haggle(&["run", "two.toml", "-o", "out"]);
+    assert!(said.contains("note: 1 job needs fewer processors than its parts take"), "{said}");
+    assert!(!said.contains("more processors than there are"), "{said}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 
 use haggle_agreements::Coordinator;
 use haggle_model::workload::law::Law;
-use haggle_model::{ActorId, Job, JobId, JobShape, Span, Time};
+use haggle_model::{ActorId, Job, JobId, JobShape, Refusal, Span, Time};
 use haggle_scheduling::coallocation::{
     CoallocationPolicy, FillRule, FreeTimes, RemapRule, RequestOrder,
 };
@@ -161,6 +161,13 @@ impl Coallocator {
         }
     }
 
+    /// The refusal of a job with fewer processors than its parts take.
+    fn too_narrow(&self, processors: u32) -> Option<Refusal> {
+        let CoallocatorConfig { part_min, parts, .. } = self.config;
+        let least = u64::from(parts?) * u64::from(part_min);
+        (u64::from(processors) < least).then_some(Refusal::TooNarrow)
+    }
+
     fn on_submitted(
         &mut self,
         now: Time,
@@ -172,7 +179,9 @@ impl Coallocator {
         let id = job.id;
         let refusal = match self.mapper {
             Some(_) => submission.unfit_for_mapping(),
-            None => submission.unfit_for(JobShape::Rigid),
+            None => {
+                submission.unfit_for(JobShape::Rigid).or_else(|| self.too_narrow(job.processors))
+            }
         };
         let (overhead, moves) = match self.mapper {
             Some(_) => (0, self.config.moves),

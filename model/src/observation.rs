@@ -110,6 +110,8 @@ impl From<JobOutcome> for AttemptOutcome {
 pub enum Refusal {
     /// The job needs more processors than the provider has, or its part more than the participant has.
     TooWide,
+    /// The job needs fewer processors than its parts take: so many of them, each of a least width.
+    TooNarrow,
     /// The query exceeds the provider's disclosure level.
     NotDisclosed,
     /// All providers that the metascheduler asked have refused. Or the published capacity never
@@ -135,6 +137,7 @@ impl Refusal {
     pub const fn name(self) -> &'static str {
         match self {
             Refusal::TooWide => "too_wide",
+            Refusal::TooNarrow => "too_narrow",
             Refusal::NotDisclosed => "not_disclosed",
             Refusal::NoProvider => "no_provider",
             Refusal::WrongShape => "wrong_shape",

@@ -48,7 +48,7 @@ haggle_model::words! {
         JobId = "job_id",
         /// The user by the number in the log, or by the name in the scenario.
         User = "user",
-        /// The workload and the number of the job in it.
+        /// What its file calls a task of a workflow, else the workload and the number of the job in it.
         Name = "name",
         /// Nothing.
         None = "none",

@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use haggle_results::reader::{AttemptRow, CheckpointRow, MaintenanceRow, OutageRow};
-use haggle_results::{About, JobRow, PlacementRow, ResourceRow, ResultsError, RunReader};
+use haggle_results::reader::{AttemptRow, CheckpointRow, MaintenanceRow, OutageRow, Rows};
+use haggle_results::{About, JobRow, JobTimes, PlacementRow, ResourceRow, ResultsError, RunReader};
 
 use crate::distribution::Sample;
 use crate::error::PlotError;
@@ -28,13 +28,13 @@ pub enum By {
 
 /// The user that submitted a job: by the number in the log, or by the names in the scenario of all
 /// users of its workload.
-pub(crate) fn user_of(job: &JobRow, about: Option<&About>) -> String {
-    if job.user >= 0 {
-        return job.user.to_string();
+pub(crate) fn user_of(user: i64, workload: &str, about: Option<&About>) -> String {
+    if user >= 0 {
+        return user.to_string();
     }
-    let users = about.map_or(&[][..], |about| about.users_of(&job.workload));
+    let users = about.map_or(&[][..], |about| about.users_of(workload));
     let names: Vec<&str> = users.iter().map(|user| user.name.as_str()).collect();
-    if names.is_empty() { job.workload.clone() } else { names.join(" + ") }
+    if names.is_empty() { workload.to_owned() } else { names.join(" + ") }
 }
 
 /// A sort key for names in which numbers are ordered by value: `w2` before `w10`.
@@ -93,7 +93,11 @@ pub struct Tables<'r> {
     checkpoints: OnceCell<Vec<CheckpointRow>>,
     outages: OnceCell<Vec<OutageRow>>,
     maintenance: OnceCell<Vec<MaintenanceRow>>,
+    tasks: OnceCell<TaskNames>,
 }
+
+/// What files call tasks, by workload, workflow and number there.
+pub(crate) type TaskNames = BTreeMap<(String, i64, i64), String>;
 
 impl<'r> Tables<'r> {
     /// Starts without any table.
@@ -108,6 +112,7 @@ impl<'r> Tables<'r> {
             checkpoints: OnceCell::new(),
             outages: OnceCell::new(),
             maintenance: OnceCell::new(),
+            tasks: OnceCell::new(),
         }
     }
 
@@ -181,6 +186,16 @@ impl<'r> Tables<'r> {
     }
 }
 
+impl Tables<'_> {
+    /// What files call tasks of workflows.
+    pub(crate) fn task_names(&self) -> Result<&TaskNames, ResultsError> {
+        read_once(&self.tasks, || {
+            let rows = self.run.tasks()?.into_iter();
+            Ok(rows.map(|it| ((it.workload, it.workflow, it.task), it.name)).collect())
+        })
+    }
+}
+
 fn rows_once<T>(
     cell: &OnceCell<Vec<T>>,
     read: impl FnOnce() -> Result<Vec<T>, ResultsError>,
@@ -202,7 +217,7 @@ fn read_once<T>(
 }
 
 /// A value of each job that has one, grouped by `by`, over the jobs that were submitted in the part of
-/// the run.
+/// the run. Jobs are read one after the other, and of each only its times.
 ///
 /// # Errors
 /// If the results cannot be read.
@@ -210,12 +225,12 @@ pub fn samples(
     run: &Tables,
     part: &Part,
     by: By,
-    value: impl Fn(&JobRow) -> Option<f64>,
+    value: impl Fn(&JobTimes) -> Option<f64>,
 ) -> Result<Vec<Sample>, PlotError> {
     let about = if by == By::User { Some(run.about()?) } else { None };
-    let key = |job: &'_ JobRow| match by {
+    let key = |job: &JobTimes| match by {
         By::Nothing => Some("all jobs".to_owned()),
-        By::User => Some(user_of(job, about)),
+        By::User => Some(user_of(job.user, &job.workload, about)),
         By::Job => Some(format!("{}!{}", job.workload, job.job_id)),
         // A bag on several providers belongs to none of them.
         By::Provider => match &job.provider {
@@ -226,11 +241,14 @@ pub fn samples(
         By::Workload => Some(job.workload.clone()),
     };
     let mut samples: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for job in run.jobs()?.iter().filter(|job| is_in(part, job)) {
+    each_in(run, part, |job| {
         if let (Some(name), Some(value)) = (key(job), value(job)) {
-            samples.entry(name).or_default().push(value);
+            match samples.get_mut(&name) {
+                Some(values) => values.push(value),
+                None => drop(samples.insert(name, vec![value])),
+            }
         }
-    }
+    })?;
     let mut ordered = Vec::new();
     if by == By::Provider {
         // Providers keep the order of the scenario, as in every other figure.
@@ -254,7 +272,20 @@ pub(crate) fn outages_of<'a>(
     mine.filter(|row| part.clipped(row.failed, row.restored.unwrap_or(f64::INFINITY)).is_some())
 }
 
-pub(crate) fn is_in(part: &Part, job: &JobRow) -> bool {
+/// The jobs that were submitted in a part of a run, one after the other.
+pub(crate) fn each_in(
+    run: &Tables,
+    part: &Part,
+    mut take: impl FnMut(&JobTimes),
+) -> Result<(), ResultsError> {
+    JobTimes::each(run.run(), &Rows::all(), |job| {
+        if is_in(part, &job) {
+            take(&job);
+        }
+    })
+}
+
+fn is_in(part: &Part, job: &JobTimes) -> bool {
     let provider = job.provider.as_deref();
     let at_provider = || provider.is_some_and(|provider| part.has_provider(provider));
     part.has_instant(job.submit) && (part.providers.is_empty() || at_provider())

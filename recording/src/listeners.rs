@@ -13,6 +13,8 @@ use crate::{Fact, Faulty, Listener};
 pub struct TooWide {
     /// Number of these jobs.
     pub jobs: u64,
+    /// Number of jobs that need fewer processors than their parts take.
+    pub narrow: u64,
     /// True if providers are chosen by external rules, which may leave out providers that could run a job.
     choosy: bool,
 }
@@ -20,7 +22,7 @@ pub struct TooWide {
 impl TooWide {
     /// Starts with none; `choosy` if providers are chosen by external rules.
     pub fn new(choosy: bool) -> TooWide {
-        TooWide { jobs: 0, choosy }
+        TooWide { jobs: 0, narrow: 0, choosy }
     }
 
     /// A provider refuses a job as too wide only if it could never run it. A metascheduler finds no
@@ -32,6 +34,7 @@ impl TooWide {
             _ => false,
         };
         self.jobs += u64::from(too_wide);
+        self.narrow += u64::from(outcome == JobOutcome::Rejected(Refusal::TooNarrow));
     }
 }
 

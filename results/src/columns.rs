@@ -156,6 +156,8 @@ tables! {
     Inputs: InputRow,
     /// One row a workflow.
     Workflows: WorkflowRow,
+    /// One row a task of a workflow that is read from a file.
+    Tasks: TaskRow,
 }
 
 impl Table {

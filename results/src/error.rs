@@ -125,6 +125,16 @@ pub enum ResultsError {
         /// Its build.
         build: String,
     },
+    /// The process has opened as many files as it may.
+    #[error(
+        "`{path}` cannot be opened: as many files are open as the limit allows (`ulimit -n`); raise it, or carry out \
+         fewer runs at once (`--jobs 1`)",
+        path = path.display()
+    )]
+    TooManyOpenFiles {
+        /// The file that was to be opened.
+        path: PathBuf,
+    },
     /// The content of a file does not fit its name.
     #[error("`{path}` is damaged: {reason}", path = path.display())]
     Damaged {
@@ -147,6 +157,7 @@ impl ResultsError {
             | ResultsError::NoName { .. }
             | ResultsError::DiskFull { .. }
             | ResultsError::FileTooLarge { .. }
+            | ResultsError::TooManyOpenFiles { .. }
             | ResultsError::Write { .. } => false,
             ResultsError::Read { .. }
             | ResultsError::MissingTable { .. }
@@ -160,6 +171,9 @@ impl ResultsError {
     /// A failure to write `path`.
     pub fn write(path: &Path, source: io::Error) -> ResultsError {
         let path = path.to_owned();
+        if is_limit_of_open_files(&source) {
+            return ResultsError::TooManyOpenFiles { path };
+        }
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 ResultsError::DiskFull { path }
@@ -172,7 +186,10 @@ impl ResultsError {
     /// A failure to read `path`.
     pub fn read(path: &Path, source: io::Error) -> ResultsError {
         let path = path.to_owned();
-        ResultsError::Read { path, source }
+        match is_limit_of_open_files(&source) {
+            true => ResultsError::TooManyOpenFiles { path },
+            false => ResultsError::Read { path, source },
+        }
     }
 
     pub(crate) fn damaged(path: &Path, reason: impl ToString) -> ResultsError {
@@ -190,4 +207,12 @@ impl ResultsError {
         };
         ResultsError::write(path, source)
     }
+}
+
+/// Whether the process, or the whole machine, has as many files open as it may. The standard library has no kind of
+/// error for it.
+fn is_limit_of_open_files(error: &io::Error) -> bool {
+    const EMFILE: i32 = 24;
+    const ENFILE: i32 = 23;
+    cfg!(unix) && matches!(error.raw_os_error(), Some(EMFILE | ENFILE))
 }

@@ -46,7 +46,7 @@ pub use metrics::{
 };
 pub use pack::PackWriter;
 pub use provenance::{Input, OwnRule, Provenance, Timing};
-pub use reader::{JobRow, PlacementRow, ResourceRow, RunReader};
+pub use reader::{JobRow, JobTimes, PlacementRow, ResourceRow, RunReader};
 pub use regular::read_text;
 pub use sweep_folder::{SweepFolder, folder_of_run};
 pub use writer::{Availability, FinishedRun, Format, Loss, Messages, RunWriter, WriteOptions};

@@ -29,7 +29,7 @@ use crate::folder::{Existing, PartialFolder};
 use crate::{ResultsError, read_text};
 
 use file::PackedFile;
-pub(crate) use runs::PackedRun;
+pub(crate) use runs::{FILE as RUNS, PackedRun};
 
 /// Prefix of a pack's folder; the number of its first run follows.
 const PREFIX: &str = "pack=";
@@ -184,6 +184,11 @@ impl Pack {
             }
         }
         Ok(packs)
+    }
+
+    /// True if a folder has the name of a pack.
+    pub fn is_name_of_one(folder: &Path) -> bool {
+        folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX))
     }
 
     /// Number of its runs.

@@ -18,15 +18,15 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use crate::columns::{Kind, Table};
-use crate::pack::{Pack, PackedRun};
+use crate::pack::{self, Pack, PackedRun};
 use crate::provenance::FORMAT;
 use crate::{About, Provenance, ResultsError, Summary, Timing, read_text};
 
 pub use crate::tables::{
-    AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, FailureRow,
-    HoldRow, InputRow, IntervalRow, JobRow, MaintenanceRow, MessageCountRow, MessageFaultRow,
-    MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow, ReservationRow, ResourceRow,
-    TransactionRow, TransferRow, WorkflowRow,
+    AttemptRow, AttemptTimes, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow,
+    FailureRow, HoldRow, InputRow, IntervalRow, JobRow, JobStay, JobTimes, MaintenanceRow,
+    MessageCountRow, MessageFaultRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow,
+    PlacementTimes, ReservationRow, ResourceRow, TaskRow, TransactionRow, TransferRow, WorkflowRow,
 };
 pub(crate) use parquet::read as read_parquet;
 pub use pick::Rows;
@@ -51,6 +51,17 @@ struct Packed {
 impl Packed {
     fn run(&self) -> &PackedRun {
         &self.pack.runs()[self.at]
+    }
+
+    /// Of a file of the pack, what is wrong with the part of this run.
+    fn damaged(&self, file: &str, reason: String) -> ResultsError {
+        self.of_this_run(self.pack.folder().join(file), reason)
+    }
+
+    fn of_this_run(&self, path: PathBuf, reason: String) -> ResultsError {
+        let run = self.run();
+        let (number, folder) = (run.run, run.folder());
+        ResultsError::damaged(&path, format!("run {number} (`{folder}`): {reason}"))
     }
 }
 
@@ -255,7 +266,10 @@ impl RunReader {
     /// # Errors
     /// If it is missing or damaged.
     pub fn summary(&self) -> Result<Summary, ResultsError> {
-        self.json("summary.json").map_err(|error| self.explained(error))
+        self.json("summary.json").map_err(|error| match self.provenance() {
+            Err(other @ ResultsError::OtherFormat { .. }) => other,
+            _ => error,
+        })
     }
 
     /// `summary.json` as a JSON value, for access to its values by name.
@@ -319,16 +333,23 @@ impl RunReader {
     /// Replaces an error by [`ResultsError::OtherFormat`] if the run has another format, which is the
     /// cause then.
     fn explained(&self, error: ResultsError) -> ResultsError {
-        match self.provenance() {
-            Err(other @ ResultsError::OtherFormat { .. }) => other,
-            _ => error,
+        match (self.provenance(), error, &self.packed) {
+            (Err(other @ ResultsError::OtherFormat { .. }), ..) => other,
+            // A file of a pack has many runs.
+            (_, ResultsError::Damaged { path, reason }, Some(packed)) => {
+                packed.of_this_run(path, reason)
+            }
+            (_, error, _) => error,
         }
     }
 
     fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, ResultsError> {
         let path = self.folder.join(name);
         let text = self.text(name)?;
-        serde_json::from_str(&text).map_err(|error| ResultsError::damaged(&path, error))
+        serde_json::from_str(&text).map_err(|error| match &self.packed {
+            Some(packed) => packed.damaged(pack::RUNS, format!("`{name}`: {error}")),
+            None => ResultsError::damaged(&path, error),
+        })
     }
 
     fn text(&self, name: &str) -> Result<Cow<'_, str>, ResultsError> {

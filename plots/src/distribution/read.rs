@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use haggle_results::JobRow;
+use haggle_results::JobTimes;
 
 use super::{DistributionFigure, Quantity, Sample};
 use crate::Figure;
 use crate::ask::Ask;
 use crate::error::PlotError;
 use crate::grouping::Grouping;
-use crate::load::{By, Part, Tables, is_in, samples};
+use crate::load::{By, Part, Tables, each_in, samples};
 
 /// The requested curves; jobs are grouped as requested.
 pub(crate) fn asked(run: &Tables, ask: &Ask, quantity: Quantity) -> Result<Figure, PlotError> {
@@ -110,8 +110,7 @@ pub fn compare(
                 all.without += sample.without;
             }
         } else {
-            let jobs = run.jobs()?.iter().filter(|job| is_in(part, job));
-            all.values.extend(jobs.filter_map(|job| value(job, quantity)));
+            each_in(run, part, |job| all.values.extend(value(job, quantity)))?;
         }
         Ok(all)
     };
@@ -119,7 +118,7 @@ pub fn compare(
     Ok(DistributionFigure::new(title, quantity, samples))
 }
 
-fn value(job: &JobRow, quantity: Quantity) -> Option<f64> {
+fn value(job: &JobTimes, quantity: Quantity) -> Option<f64> {
     match quantity {
         Quantity::WaitingTime => job.waiting_time,
         Quantity::BoundedSlowdown => job.bounded_slowdown,

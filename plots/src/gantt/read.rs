@@ -11,7 +11,7 @@ use crate::attempts::Outage;
 use crate::error::PlotError;
 use crate::gantt::{BarLabels, Gantt, GanttBar, GanttOutage, GanttProvider};
 use crate::grouping::Grouping;
-use crate::load::{By, Part, Tables, natural, outages_of, user_of};
+use crate::load::{By, Part, Tables, TaskNames, natural, outages_of, user_of};
 
 /// The requested chart. Without a requested grouping, jobs are grouped by the property in which they differ.
 pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
@@ -168,7 +168,7 @@ fn group(
         By::Provider => Some(row.provider.clone()),
         By::Class => job.map(|job| job.class.clone()),
         By::Workload => job.map(|job| job.workload.clone()),
-        By::User => job.map(|job| user_of(job, about)),
+        By::User => job.map(|job| user_of(job.user, &job.workload, about)),
         By::Job => Some(row.job.to_string()),
     }
 }
@@ -196,6 +196,8 @@ impl Reading<'_, '_> {
         let places: BTreeMap<&str, usize> =
             self.groups.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
         let failed = failures(run)?;
+        let tells_names = self.labels == BarLabels::Name;
+        let names = if tells_names { Some(run.task_names()?) } else { None };
         let mut bars: BTreeMap<&str, Vec<GanttBar>> = BTreeMap::new();
         for row in run.placements()?.iter().filter(|row| part.has_provider(&row.provider)) {
             let Some((start, end)) = part.clipped(row.start, row.end) else {
@@ -205,7 +207,7 @@ impl Reading<'_, '_> {
             let group = group(row, job, self.by, about);
             let failure = failed.get(&(row.job, row.attempt));
             bars.entry(&row.provider).or_default().push(GanttBar {
-                label: job.map_or_else(String::new, |job| self.label(job, about)),
+                label: job.map_or_else(String::new, |job| self.label(job, (about, names))),
                 job: row.job,
                 is_task: job.is_some_and(JobRow::is_bag),
                 is_marked: self.marked.contains(&row.job),
@@ -239,11 +241,15 @@ impl Reading<'_, '_> {
         Ok(drawn.map(provider).collect())
     }
 
-    fn label(&self, job: &JobRow, about: Option<&About>) -> String {
+    fn label(&self, job: &JobRow, (about, names): (Option<&About>, Option<&TaskNames>)) -> String {
+        let name = || {
+            let (workflow, task) = job.in_workflow()?;
+            names?.get(&(job.workload.clone(), workflow, task)).cloned()
+        };
         match self.labels {
             BarLabels::JobId => job.job_id.to_string(),
-            BarLabels::User => user_of(job, about),
-            BarLabels::Name => format!("{}!{}", job.workload, job.job_id),
+            BarLabels::User => user_of(job.user, &job.workload, about),
+            BarLabels::Name => name().unwrap_or_else(|| format!("{}!{}", job.workload, job.job_id)),
             BarLabels::None => String::new(),
         }
     }

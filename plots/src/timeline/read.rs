@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use haggle_results::about::RunsOnGrid;
-use haggle_results::reader::AttemptRow;
+use haggle_results::reader::{AttemptTimes, JobStay, PlacementTimes, Rows};
 use haggle_results::{ResourceRow, ResultsError};
 
 use crate::Figure;
@@ -122,16 +122,18 @@ pub fn timeline(
     let mut panels = Panels::new(whole, part, "all providers", |it| {
         u32::try_from(it.processors).map_or(0.0, f64::from)
     });
-    for row in run.placements()? {
+    PlacementTimes::each(run.run(), &Rows::all(), |row| {
         if let Some(panel) = panels.of(&row.provider) {
             let amount = (row.last - row.first + 1) as f64;
             panel.held.push(Held { start: row.start, end: row.end, amount });
         }
-    }
-    for (provider, from, until) in waits(run)? {
-        if let Some(panel) = panels.of(&provider) {
-            panel.waits.push((from, until));
-        }
+    })?;
+    if shows != Shows::Utilisation {
+        for_each_wait(run, |provider, from, until| {
+            if let Some(panel) = panels.of(provider) {
+                panel.waits.push((from, until));
+            }
+        })?;
     }
     Ok(panels.into_timeline(title, part, shows, "busy processors"))
 }
@@ -148,7 +150,7 @@ pub fn grid_timeline(
     shows: Shows,
     (held, amount): (&'static str, impl Fn(&str, &str) -> f64),
 ) -> Result<Timeline, PlotError> {
-    let jobs = run.jobs()?;
+    let jobs = JobStay::some(run.run(), &Rows::all())?;
     let workloads: BTreeMap<i64, &str> =
         jobs.iter().map(|job| (job.job, job.workload.as_str())).collect();
     let shared = run.resources()?.iter().filter(|it| it.is_shared());
@@ -158,20 +160,21 @@ pub fn grid_timeline(
         panels = Panels::together(panels);
     }
     let mut live: BTreeMap<i64, Vec<(f64, f64)>> = BTreeMap::new();
-    for (row, (start, end)) in run.attempts()?.iter().filter_map(|row| Some((row, row.slot()?))) {
+    AttemptTimes::each(run.run(), &Rows::all(), |row| {
+        let Some((start, end)) = row.slot() else { return };
         live.entry(row.job).or_default().push((start, row.end.unwrap_or(end)));
         let workload = workloads.get(&row.job).copied().unwrap_or_default();
         if let Some(panel) = panels.of(&row.provider) {
             let amount = amount(&row.provider, workload);
             panel.held.push(Held { start, end, amount });
         }
-    }
+    })?;
     if let Some(all) = panels.parts.first_mut().filter(|_| shows == Shows::Queue) {
         let about = run.about()?;
         // Jobs without an attempt wait here only if they cannot run elsewhere.
         let is_on_grid =
             |name: &str| about.workload(name).is_some_and(|it| it.on_grid == RunsOnGrid::Always);
-        for job in jobs {
+        for job in &jobs {
             let attempts = live.remove(&job.job);
             if attempts.is_none() && !is_on_grid(&job.workload) {
                 continue;
@@ -238,31 +241,28 @@ impl Panels {
     }
 }
 
-/// Intervals in which jobs waited at providers: from queueing to the first start, and from a failure to
-/// the next start. Each share of a bag waits until one of its tasks starts.
-fn waits(run: &Tables) -> Result<Vec<(String, f64, f64)>, ResultsError> {
+/// Intervals in which jobs waited at providers, each with its provider: from queueing to the first start, and from a
+/// failure to the next start. Each share of a bag waits until one of its tasks starts.
+fn for_each_wait(run: &Tables, mut take: impl FnMut(&str, f64, f64)) -> Result<(), ResultsError> {
     let mut attempts = attempts(run)?;
-    let mut waits = Vec::new();
-    for job in run.jobs()? {
+    JobStay::each(run.run(), &Rows::all(), |job| {
         let mine = attempts.remove(&job.job).unwrap_or_default();
-        if job.is_bag() {
-            shares(&mine, job.left, &mut waits);
-            continue;
+        if job.shape == "bag" {
+            return shares(&mine, job.left, &mut take);
         }
         let mut from = None;
-        for it in mine {
+        for it in &mine {
             let until = it.start.or(it.end).unwrap_or(job.left);
             if let Some(from) = from.or(it.queued) {
-                waits.push((it.provider.clone(), from, until));
+                take(&it.provider, from, until);
             }
             from = it.end;
         }
-    }
-    Ok(waits)
+    })
 }
 
-fn shares(attempts: &[&AttemptRow], left: f64, waits: &mut Vec<(String, f64, f64)>) {
-    let mut by_provider: BTreeMap<&str, Vec<&AttemptRow>> = BTreeMap::new();
+fn shares(attempts: &[AttemptTimes], left: f64, take: &mut impl FnMut(&str, f64, f64)) {
+    let mut by_provider: BTreeMap<&str, Vec<&AttemptTimes>> = BTreeMap::new();
     for it in attempts {
         by_provider.entry(&it.provider).or_default().push(it);
     }
@@ -272,17 +272,19 @@ fn shares(attempts: &[&AttemptRow], left: f64, waits: &mut Vec<(String, f64, f64
         let queued = shares.reduce(f64::min).or_else(|| mine.first()?.queued);
         let start = mine.iter().filter_map(|it| it.start).reduce(f64::min);
         if let Some(from) = queued {
-            waits.push((provider.to_owned(), from, start.unwrap_or(left)));
+            take(provider, from, start.unwrap_or(left));
         }
     }
 }
 
 /// The attempts of each job at providers, in order.
-fn attempts<'a>(run: &'a Tables) -> Result<BTreeMap<i64, Vec<&'a AttemptRow>>, ResultsError> {
-    let mut attempts: BTreeMap<i64, Vec<&AttemptRow>> = BTreeMap::new();
-    for row in run.attempts()?.iter().filter(|row| row.slot().is_none()) {
-        attempts.entry(row.job).or_default().push(row);
-    }
+fn attempts(run: &Tables) -> Result<BTreeMap<i64, Vec<AttemptTimes>>, ResultsError> {
+    let mut attempts: BTreeMap<i64, Vec<AttemptTimes>> = BTreeMap::new();
+    AttemptTimes::each(run.run(), &Rows::all(), |row| {
+        if row.slot().is_none() {
+            attempts.entry(row.job).or_default().push(row);
+        }
+    })?;
     Ok(attempts)
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{FailureMetrics, GridWork, Group, Summary};
-use crate::tables::JobRow;
+use crate::tables::JobTimes;
 
 /// Unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct OfEach {
     /// Its title in figures.
     pub title: &'static str,
     /// The value of a job, if it has one.
-    pub value: fn(&JobRow) -> Option<f64>,
+    pub value: fn(&JobTimes) -> Option<f64>,
 }
 
 /// A metric with a name of its own.

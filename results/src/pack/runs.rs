@@ -120,14 +120,21 @@ fn texts<'t>(
 pub(super) fn read(folder: &Path) -> Result<Vec<PackedRun>, ResultsError> {
     let path = folder.join(FILE);
     let columns = read_parquet(&path, &COLUMNS, None)?;
-    let damaged = || ResultsError::damaged(&path, "a row lacks a value");
-    let integer = |column: usize, row: usize| match &columns[column] {
-        ColumnData::Integer(values) => values.get(row).copied().flatten().ok_or_else(damaged),
-        _ => Err(damaged()),
+    let damaged = |column: usize, row: usize| {
+        let column = COLUMNS[column].0;
+        ResultsError::damaged(&path, format!("`{column}` has no value in row {}", row + 1))
     };
+    let integer = |column: usize, row: usize| match &columns[column] {
+        ColumnData::Integer(values) => values.get(row).copied().flatten(),
+        _ => None,
+    };
+    let integer = |column, row| integer(column, row).ok_or_else(|| damaged(column, row));
+    // A text of no letters, such as the variant of a sweep without axes, is read as a missing one.
     let text = |column: usize, row: usize| match &columns[column] {
-        ColumnData::Text(values) => values.at(row).map(str::to_owned).ok_or_else(damaged),
-        _ => Err(damaged()),
+        ColumnData::Text(values) if row < values.codes.len() => {
+            Ok(values.at(row).unwrap_or_default().to_owned())
+        }
+        _ => Err(damaged(column, row)),
     };
     let rows = columns.first().map_or(0, ColumnData::len);
     let run = |row: usize| {

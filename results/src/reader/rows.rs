@@ -2,25 +2,23 @@
 
 use super::{Keep, Rows, RunReader};
 use crate::ResultsError;
-use crate::tables::TableRow;
+use crate::tables::ReadRow;
 
 impl RunReader {
     /// Some rows of a table.
-    pub(crate) fn rows<T: TableRow>(&self, rows: &Rows) -> Result<Vec<T>, ResultsError> {
+    pub(crate) fn rows<T: ReadRow>(&self, rows: &Rows) -> Result<Vec<T>, ResultsError> {
         let mut all = Vec::new();
         self.each_row(rows, &mut |row| all.push(row))?;
         Ok(all)
     }
 
     /// Gives some rows of a table to `take`, one after the other.
-    pub(crate) fn each_row<T: TableRow>(
+    pub(crate) fn each_row<T: ReadRow>(
         &self,
         rows: &Rows,
         take: &mut dyn FnMut(T),
     ) -> Result<(), ResultsError> {
-        let columns = T::DEFINITION.columns.iter();
-        let names = Vec::from_iter(columns.map(|column| column.name));
-        self.each_batch(T::TABLE, &names, rows, Keep::Batch, &mut |data| {
+        self.each_batch(T::TABLE, T::COLUMNS, rows, Keep::Batch, &mut |data| {
             (0..data.rows()).try_for_each(|at| T::read(&Row { data: &data, at }).map(&mut *take))
         })
     }

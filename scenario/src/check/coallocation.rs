@@ -48,7 +48,7 @@ impl Check<'_> {
             );
         }
         self.check_request_order(&at.key("requests"), metascheduler, names);
-        let crashes = self.scenario.crashing().any(|it| it == name);
+        let crashes = names.crashing.contains(name.as_str());
         if crashes {
             self.report(
                 &at,
@@ -165,13 +165,9 @@ impl Check<'_> {
                 );
             }
         }
-        let mut failing = self.scenario.processor_failures();
-        let fails =
-            failing.any(|it| names.providers_meant(&it.of).into_iter().any(|it| it == place));
-        let mut crashing = self.scenario.crashing();
+        let fails = names.failing.contains(&place);
         let survives = metascheduler.transaction().is_some();
-        let crashes =
-            !survives && crashing.any(|it| names.providers.get(it.as_str()) == Some(&place));
+        let crashes = !survives && names.crash_at(provider);
         if fails || crashes {
             self.report(
                 &path,
