@@ -20,7 +20,7 @@ use crate::grid_invariants::grid as random_grid;
 use crate::grid_rules::every;
 use crate::grid_setup::{Grid, GridRan, at, secs};
 
-/// A task of so many MI that says so before, with input and output, MB, of which each takes a second.
+/// A task of known length in MI, with input and output in MB, of which each takes a second.
 #[derive(Clone, Debug)]
 pub(crate) struct Drawn {
     mi: i64,
@@ -65,7 +65,7 @@ pub(crate) fn with_flow(mut grid: Grid, submit: i64, tasks: &[Drawn]) -> Grid {
     grid
 }
 
-/// Where and when each job had its slot, s, by all its attempts.
+/// Places and times of the slots of each job, s, by all its attempts.
 fn slots(ran: &GridRan) -> Vec<(u32, usize, f64, f64)> {
     let mut attempts: Vec<&AttemptRecord> = ran.attempts.iter().collect();
     attempts.sort_by_key(|it| (it.job, it.number));
@@ -134,7 +134,7 @@ fn a_workflow_is_scheduled_when_its_last_task_has_come() {
     assert_eq!(slots(&grid.run_on_both()), later);
 }
 
-/// Users who think that task 2 takes no time put it behind task 1; the others keep their places.
+/// If users believe that task 2 takes no time, it is placed behind task 1; the others keep their places.
 #[test]
 fn wrong_estimates_make_others_late() {
     let mut grid = two(Outages::Wait);
@@ -154,7 +154,7 @@ fn drawn(draws: &mut Stream) -> Vec<Drawn> {
     (0..count).map(one).collect()
 }
 
-/// What the library makes of a workflow that comes at `now` while others are at work until these times.
+/// Schedule of the library for a workflow that arrives at `now`, while others are at work until these times.
 fn scheduled(
     (by, seed): (StaticAlgorithm, u64),
     tasks: &[Drawn],
@@ -181,7 +181,7 @@ fn scheduled(
     all.map(|it| Placement { start: absolute(it.start), end: absolute(it.end), ..*it }).collect()
 }
 
-/// With exact predictions, and where nothing fails, every task has its slot just when its schedule says.
+/// With exact predictions and without failures, every task has its slot exactly at its scheduled times.
 #[test]
 fn schedules_are_carried_out_to_the_instant() {
     for case in 0..120 {
@@ -251,8 +251,8 @@ fn troubled(case: u64) -> Grid {
     grid
 }
 
-/// Whatever happens: no task starts before its parents are done, none of whose parents were withdrawn; a resource has one at a
-/// time; and none waits for ever where all resources work in the end.
+/// In any case, no task starts before its parents are done, and none of these was withdrawn. A resource has one task
+/// at a time, and no task waits for ever if all resources work in the end.
 #[test]
 fn trouble_delays_tasks_and_mixes_nothing_up() {
     let (mut withdrawn, mut again) = (0, 0);
@@ -277,7 +277,7 @@ fn trouble_delays_tasks_and_mixes_nothing_up() {
             }
         }
         let stuck = |it: &&GridOutcome| matches!(it, GridOutcome::Open { .. });
-        // Where the storage is full for good, no child ever starts.
+        // If the storage is full for good, no child ever starts.
         let room_for_all = ran.storage.is_none_or(|it| it.stuck == 0);
         if grid.horizon.is_none() && room_for_all {
             assert_eq!(over.values().copied().filter(stuck).count(), 0, "case {case}");
@@ -288,7 +288,7 @@ fn trouble_delays_tasks_and_mixes_nothing_up() {
         for (number, one) in ran.attempts.iter().enumerate() {
             for other in &ran.attempts[..number] {
                 let apart = one.left <= other.dispatched || other.left <= one.dispatched;
-                // Those that died unnoticed hold no slot as far as the scheduler knows.
+                // For the scheduler, attempts that failed unnoticed hold no slot.
                 let died = [one, other].iter().any(|it| it.outcome == AttemptOutcome::Failed);
                 assert!(apart || died || one.resource != other.resource, "case {case}");
             }
@@ -297,9 +297,9 @@ fn trouble_delays_tasks_and_mixes_nothing_up() {
     assert!(withdrawn > 100 && again > 100, "{withdrawn} withdrawn, {again} once more");
 }
 
-/// A resource of 10 MIPS, and one that is too slow for all: 600 MI with an input of 10 s, and 250 MI without any. The longer one
-/// begins, saves 400 MI at 50 s and is lost at 55 s. What is left of it takes 20 s, or 30 s with its input, and HEFT takes what takes
-/// longer first.
+/// A resource of 10 MIPS, and one that is too slow for all: 600 MI with an input of 10 s, and 250 MI without any. The
+/// longer one begins, saves 400 MI at 50 s and is lost at 55 s. The rest of it takes 20 s, or 30 s with its input.
+/// HEFT takes the longest first.
 #[test]
 fn who_keeps_its_input_is_not_thought_to_fetch_it() {
     let ran = |again| {
@@ -323,7 +323,7 @@ fn who_keeps_its_input_is_not_thought_to_fetch_it() {
 fn a_grid_that_learns_late_sends_to_what_is_down() {
     let grid = two(Outages::Replan).fails(0, &[(3.0, 8.0)]);
     let grid = grid.change(|plan| plan.delay = Delay::Periodic(secs(30.0)));
-    // Nothing of the outage is ever seen: task 2 is sent to the slower resource at 5 s, which refuses it.
+    // The outage is never seen: task 2 is sent to the slower resource at 5 s, which refuses it.
     let found = slots(&grid.run_on_both());
     let first = found.iter().find(|it| it.0 == 2).expect("it runs");
     assert!(first.1 == 0 && first.2 >= 8.0, "{found:?}");
