@@ -32,7 +32,7 @@ fn wide_jobs_save_more_often() {
     }
     close(interval(Every::Daly(nodes), 8), 4077.31);
     close(interval(Every::Interval(secs(10)), 32), 10.0);
-    // Where a checkpoint takes longer than twice the time to the next failure, that time is the interval.
+    // If a checkpoint takes longer than twice the time to the next failure, that time is the interval.
     close(interval(Every::Daly(Nodes { mtbf: secs(480), processors: 1 }), 10), 48.0);
 }
 
@@ -98,7 +98,7 @@ fn what_takes_too_long_takes_forever() {
 }
 
 proptest! {
-    /// Against a job that is followed from microsecond to microsecond.
+    /// Against a job that is followed microsecond by microsecond.
     #[test]
     fn as_if_followed_step_by_step(
         interval in 1_i64..12,
@@ -109,7 +109,7 @@ proptest! {
     ) {
         let micros = Span::from_micros;
         let it = Checkpoints::every(micros(interval), micros(cost), micros(recovery));
-        // What each microsecond is spent on.
+        // The use of each microsecond: whether the job computes in it.
         let mut steps = vec![false; if resumed { recovery as usize } else { 0 }];
         let (mut computed, mut saved_at) = (0, Vec::new());
         while computed < computing {
@@ -138,16 +138,16 @@ fn adaptive(rule: IntervalRule, cost: i64, recovery: i64) -> CheckpointRule {
     CheckpointRule { every, cost: secs(cost), recovery: secs(recovery), volume: None }
 }
 
-/// What nodes know that have failed at these seconds.
+/// The history of nodes that have failed at these seconds.
 fn failed(at: &[i64]) -> FailureHistory {
     let mut history = FailureHistory::new(Time::ZERO);
     at.iter().for_each(|&at| history.failed(Time::from_secs(at)));
     history
 }
 
-/// FT-M2 with pauses, and with what was requested, 50 s, in place of E: a job of 40 s starts at 100 s, and its timer runs out
-/// after 10 s of computing each. A node failed at 75 s, so that checkpoints are written up to 125 s: at 110 and 122 s.
-/// The third would be at 134 s.
+/// FT-M2 with pauses, and with the requested time, 50 s, in place of E. A job of 40 s starts at 100 s, and its timer
+/// goes off after each 10 s of computing. A node failed at 75 s, so checkpoints are written up to 125 s: at 110 and
+/// 122 s. The third would be at 134 s.
 #[test]
 fn last_failure_omits_what_a_job_outlasts() {
     let rule =
@@ -158,12 +158,12 @@ fn last_failure_omits_what_a_job_outlasts() {
     assert_eq!(it.lasts(secs(40), false), secs(44));
     assert_eq!(it.progress(secs(24), secs(40), false).saved, secs(20));
     assert_eq!(it.progress(secs(43), secs(40), false).saved, secs(20));
-    // With 3 s of recovery the second is at 125 s, and just written; 1 s later it is not.
+    // With 3 s of recovery the second is at 125 s, and just written; 1 s later it is omitted.
     assert_eq!(it.lasts(secs(40), true), secs(47));
     assert_eq!(rule(None).attempt(job, at(101), failed(&[75])).lasts(secs(40), true), secs(45));
-    // After one was omitted the next one is written.
+    // After one omitted checkpoint the next one is written.
     assert_eq!(rule(Some(1)).attempt(job, at(200), failed(&[75])).lasts(secs(40), false), secs(42));
-    // It is planned as if all were written, and so it is where nobody said how long it takes.
+    // It is planned as if all were written; so it is without a requested time.
     assert_eq!(rule(None).planned(job).lasts(secs(50), false), secs(58));
     let it = rule(None).attempt(on(1), at(200), failed(&[75]));
     assert_eq!(it.lasts(secs(40), false), secs(46));
@@ -214,7 +214,7 @@ fn the_optimum_goes_by_the_nodes_of_a_job_where_no_mean_is_given() {
 }
 
 proptest! {
-    /// An attempt takes no longer than it was planned for, its progress never falls, and its end is when all is computed.
+    /// An attempt takes no longer than planned, its progress never falls, and it ends when all is computed.
     #[test]
     fn adaptive_attempts_keep_to_their_plans(
         kind in 0..4,
