@@ -132,7 +132,7 @@ fn arrive(queue: &mut ConservativeBags, now: Time, slot: Slot, work: &Work) {
     queue.bag_expected(slot, completion + work.later);
 }
 
-/// Checksums by what is replayed, for [`SHARES`] entries.
+/// Checksums by name of the replayed work, for [`SHARES`] entries.
 fn expected() -> BTreeMap<&'static str, i64> {
     BTreeMap::from([])
 }

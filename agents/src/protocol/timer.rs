@@ -40,18 +40,18 @@ protocol! {
         Reschedule => wake(Phase::Rescheduling),
         /// Provider: a reservation of the plan is due.
         PlanDue => wake(Phase::Decision),
-        /// Provider: tasks of a share that run together have come to their end.
+        /// Provider: tasks of a share that run together have ended.
         TasksEnd {
             /// The slot of the share.
             slot: u32,
-            /// Which of the share's runs.
+            /// Number of the share's run.
             run: u32,
         } => wake(Phase::Completion),
         /// Provider: tasks of a share that run together have used up their planned time and go on.
         TasksPlanEnds {
             /// The slot of the share.
             slot: u32,
-            /// Which of the share's runs.
+            /// Number of the share's run.
             run: u32,
         } => wake(Phase::Decision),
         /// Provider: the run time estimate of this bag is ready.
@@ -121,7 +121,7 @@ protocol! {
         } => wake(Phase::Submission).of(job),
         /// Reallocator: a reallocation of waiting jobs is due.
         Reallocate => wake(Phase::Decision),
-        /// Cluster: the checkpoint of an application has come, and an interval of it begins.
+        /// Cluster: the checkpoint of an application has arrived, and an interval of it begins.
         IntervalBegins {
             /// The application.
             job: JobId,
@@ -155,7 +155,7 @@ protocol! {
     pub enum GridTimer {
         /// Resource: the next job has been computed.
         Ends => wake(Phase::Progress),
-        /// Resource: what comes before the job's data has been done.
+        /// Resource: the preparation of the job is done, before its data are requested.
         Prepared {
             /// The job.
             job: JobId,
@@ -189,7 +189,7 @@ protocol! {
         Round => wake(Phase::Decision),
         /// Dispatcher: the information service has answered.
         Answered => wake(Phase::Decision),
-        /// Dispatcher: the round has come to its decisions.
+        /// Dispatcher: the round has made its decisions.
         Decided => wake(Phase::Decision),
         /// Dispatcher: the job has waited as long as it may.
         Overdue {

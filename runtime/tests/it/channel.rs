@@ -308,7 +308,7 @@ fn what_needs_no_network_is_never_lost() {
     assert!(both.iter().all(|&(from, to, ..)| from < 2 && to < 2), "{both:?}");
     assert_eq!(both.len(), 2 * 10 * 2, "each says ten numbers and echoes ten");
     assert_eq!(together.wakes, 3 * 11);
-    // Jobs come from nowhere, and nature is everywhere.
+    // New jobs and failures need no network.
     let mut world = talk.world();
     let failed =
         Message::Resource(ResourceMessage::Failed { processors: ProcessorSet::range(0, 1) });

@@ -73,8 +73,8 @@ fn who_is_not_remappable_only_shifts() {
     }
 }
 
-/// Three providers A, B and C with 2, 2 and 1 processors. At 10 s local jobs of A and B end that were planned until 200 s
-/// and 130 s. These are booked then, all of them where an earlier job leaves room:
+/// Three providers A, B and C with 2, 2 and 1 processors. At 10 s, local jobs of A and B end that were planned until
+/// 200 s and 130 s. At that time the following jobs are booked, each where earlier ones leave room:
 ///
 /// | job | processors | time | planned | on |
 /// |---|--:|--:|---|---|
@@ -83,13 +83,14 @@ fn who_is_not_remappable_only_shifts() {
 /// | L, local | 2 | 150 | 220 to 370 | B 2: there are 50 s between Y and X, and at 10 s there are 120 s before Y |
 /// | Z | 3 | 90 | 220 to 310 | A 2, C 1: before, B and C have no 90 s, and behind X L has B |
 ///
-/// A asks for X and Z, B for Y and X, in the order of their starts.
+/// A requests moves of X and Z, B of Y and X, in the order of their starts.
 ///
-/// In turns: for A, X moves to 10. For B, Y moves to 30, behind X. L follows: B is free from 50 on. For A, Z moves to 50,
-/// behind Y on C.
+/// In turns: for A, X moves to 10. For B, Y moves to 30, behind X. L follows: B is free from 50 on. For A, Z moves to
+/// 50, behind Y on C.
 ///
-/// By provider: for A, X moves to 10, and B has no 150 s before Y: L moves behind Y, to 150. For A, Z moves to 30, behind X: C is
-/// free from 30 to 130. A has no idle processor left and asks no more. For B, Y moves to 120, behind Z on C. L follows, to 140.
+/// By provider: for A, X moves to 10. B has no 150 s before Y, so L moves behind Y, to 150. For A, Z moves to 30,
+/// behind X: C is free from 30 to 130. A has no idle processor left and makes no more requests. For B, Y moves to
+/// 120, behind Z on C. L follows, to 140.
 #[test]
 fn requests_for_moves_are_served_in_turns_or_by_provider() {
     for (requests, starts) in [

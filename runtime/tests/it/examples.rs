@@ -1,4 +1,4 @@
-//! The examples print what their documentation states.
+//! The output of the examples.
 
 #[expect(dead_code, reason = "only the command runs its `main`")]
 #[path = "../../examples/actor.rs"]

@@ -259,9 +259,9 @@ fn a_task_that_is_submitted_ahead_is_accepted_once() {
     assert_eq!(by_provider, 1, "{}", ran.log);
 }
 
-/// Two inputs from the storage come to one provider over the access links of both. From 1 s on each has 5 MB a second;
-/// the first, of 10 MB, is there at 3 s, and the second has 10 MB left for 1 s. The third starts at 3.5 s and flows from
-/// 4.5 s on, when nothing else does. By themselves they would take 2 s, 3 s and 1.1 s.
+/// Two inputs from the storage go to one provider over the access links of both. From 1 s on each has 5 MB a second.
+/// The first, of 10 MB, is there at 3 s, and the second has 10 MB left for 1 s. The third starts at 3.5 s and flows
+/// from 4.5 s on, when nothing else does. Alone they would take 2 s, 3 s and 1.1 s.
 #[test]
 fn transfers_that_share_a_link_slow_each_other() {
     for sharing in LinkSharing::ALL {
@@ -280,8 +280,8 @@ fn transfers_that_share_a_link_slow_each_other() {
     }
 }
 
-/// The same to two providers: the access link of the storage is shared. A link of its own between the storage and
-/// the second provider is not.
+/// The same to two providers: the access link of the storage is shared. A separate link between the storage and the
+/// second provider is not shared.
 #[test]
 fn a_link_of_its_own_is_shared_with_nobody_else() {
     let ran = |own: bool| {

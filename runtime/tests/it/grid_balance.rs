@@ -10,8 +10,8 @@ use crate::grid_rules::every;
 use crate::grid_setup::{Grid, secs};
 use crate::grid_static::{task, with_flow};
 
-/// A resource of 1 MIPS, and one of 4 MIPS and one slot that fails at once and works again later. A round every 100 s; a
-/// checkpoint takes 20 s. Tasks that need no longer than the floor stay.
+/// A resource of 1 MIPS, and one of 4 MIPS and one slot that fails at once and works again later. Rounds are every
+/// 100 s, and a checkpoint takes 20 s. Tasks that need no longer than the floor stay.
 fn grid(floor: f64, works_again: f64) -> Grid {
     let balance = BalanceRules {
         floor: secs(floor),

@@ -19,9 +19,9 @@ fn told(ran: &GridRan) -> Vec<(f64, f64)> {
     ran.estimates.iter().map(|&(_, _, [start, end])| (seconds(start), seconds(end))).collect()
 }
 
-/// Two machines, of which the second is twice as fast, take one job each. Job 0 has 60 MI there until 30 s, job 1 has
-/// 40 MI on the first until 41 s. At 10 s job 0 has 40 MI left, so job 2 follows it at 30 s, and job 3 follows
-/// job 1, or what it knows of that, at 41 s.
+/// Two machines, of which the second is twice as fast, take one job each. Job 0 has 60 MI on the second until 30 s,
+/// and job 1 has 40 MI on the first until 41 s. At 10 s job 0 has 40 MI left, so job 2 follows it at 30 s. By the
+/// known progress of job 1, job 3 follows that at 41 s.
 #[test]
 fn where_nothing_else_happens_it_is_as_told() {
     let grid = asked(GridPolicy::Fjbcr).resource(1, 1).resource(2, 1);

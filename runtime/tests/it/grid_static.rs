@@ -75,9 +75,9 @@ fn slots(ran: &GridRan) -> Vec<(u32, usize, f64, f64)> {
     attempts.into_iter().map(slot).collect()
 }
 
-/// A resource of 1 and one of 2 MIPS. Times on them, with input: 8, 7, 5 and 10 s, and 4, 4, 3 and 6 s; outputs but the last take
-/// 1 s. HEFT takes them in order of number. The root ends first on the faster one, at 4 s, its output is there at 5 s, and so
-/// on.
+/// A resource of 1 MIPS and one of 2 MIPS. Times on them, with input: 8, 7, 5 and 10 s, and 4, 4, 3 and 6 s. Outputs
+/// take 1 s, except the last. HEFT takes the tasks in the order of their numbers. The root ends first on the faster
+/// one, at 4 s; its output is there at 5 s, and so on.
 fn diamond() -> [Drawn; 4] {
     [task(8, (0, 1), &[]), task(6, (1, 1), &[0]), task(4, (1, 1), &[0]), task(8, (2, 0), &[1, 2])]
 }
@@ -110,12 +110,12 @@ fn what_is_lost_runs_again_where_it_was_or_is_scheduled_anew() {
     let [root, lost, beside] = [(0, 1, 0.0, 4.0), (1, 1, 5.0, 6.0), (2, 0, 5.0, 10.0)];
     let again = [(1, 1, 15.0, 19.0), beside, (3, 1, 20.0, 26.0)];
     assert_eq!(slots(&failing(Outages::Wait)), [&[root, lost], &again[..]].concat());
-    // At 15 s the last task is moved to where it ends first.
+    // At 15 s the last task is moved to the resource where it ends first.
     let anew = [(1, 0, 10.0, 17.0), beside, (3, 1, 18.0, 24.0)];
     assert_eq!(slots(&failing(Outages::Replan)), [&[root, lost], &anew[..]].concat());
 }
 
-/// On one resource: task 0 computes for 5 s, and its output is on its way for 20 s. A second workflow, of 30 s, has no
+/// On one resource, task 0 computes for 5 s, and its output is under way for 20 s. A second workflow, of 30 s, has no
 /// room before task 1, which its user withdraws at 10 s.
 #[test]
 fn what_is_withdrawn_makes_room_for_others() {
@@ -139,7 +139,7 @@ fn a_workflow_is_scheduled_when_its_last_task_has_come() {
 fn wrong_estimates_make_others_late() {
     let mut grid = two(Outages::Wait);
     grid.jobs[2].requested_time = None;
-    // The schedule has it from 9 to 10 s on the faster resource, and the last task from 11 s on.
+    // The schedule places it from 9 to 10 s on the faster resource, and the last task from 11 s on.
     let late = [(0, 1, 0.0, 4.0), (1, 1, 5.0, 9.0), (2, 0, 5.0, 10.0), (3, 1, 11.0, 17.0)];
     assert_eq!(slots(&grid.run_on_both()), late);
 }

@@ -17,8 +17,9 @@ fn on(processors: u32) -> RigidJob {
     RigidJob { processors, limit: None, saved: Span::ZERO }
 }
 
-/// A checkpoint costs 2 min, and a node of 8 processors fails every 20 h. On one node √(2·120·72000) = 4156.92 s pass
-/// between two; on 4 nodes a job fails every 5 h, and it is half as long. Daly: 4156.92 + 40 + 120·4156.92/(18·72000) - 120.
+/// A checkpoint costs 2 min, and a node of 8 processors fails every 20 h. On one node, √(2·120·72000) = 4156.92 s
+/// pass between two checkpoints. On 4 nodes a job fails every 5 h, and the interval is half as long. Daly: 4156.92 +
+/// 40 + 120·4156.92/(18·72000) - 120.
 #[test]
 fn wide_jobs_save_more_often() {
     let nodes = Nodes { mtbf: secs(72_000), processors: 8 };
@@ -36,8 +37,8 @@ fn wide_jobs_save_more_often() {
     close(interval(Every::Daly(Nodes { mtbf: secs(480), processors: 1 }), 10), 48.0);
 }
 
-/// 2 GB of each processor at 4 Gbit/s take 4 s. So a checkpoint of 10 processors costs 40 s and 5 s, and Young's interval
-/// with it is √(2·45·8000) = 848.53 s; of one processor √(2·9·80000) = 1200 s.
+/// 2 GB of each processor at 4 Gbit/s take 4 s. So a checkpoint of 10 processors costs 40 s and 5 s, and Young's
+/// interval is √(2·45·8000) = 848.53 s. For one processor it is √(2·9·80000) = 1200 s.
 #[test]
 fn wide_jobs_have_more_to_save() {
     let nodes = Nodes { mtbf: secs(80_000), processors: 1 };
@@ -169,9 +170,10 @@ fn last_failure_omits_what_a_job_outlasts() {
     assert_eq!(it.lasts(secs(40), false), secs(46));
 }
 
-/// A job of 100 s, from 100 s on, on a node that failed twice by then: M is 50 s at first and grows by half a second with
-/// each. The first checkpoint is at 10 s; RE = 90 s is more than M = 56 s then, so the interval shrinks from 20 s to 15. The next
-/// one is at 25 s: 75 > 64.5 s, and it is 10 s. 65 > 70.5 is not so: from 35 s of computing on it grows, 15, 20, and the last two are at 50 and 70 s.
+/// A job of 100 s, from 100 s on, on a node that has failed twice by then: M is 50 s at first and grows by half a
+/// second with each. The first checkpoint is at 10 s. RE = 90 s is more than M = 56 s then, so the interval shrinks
+/// from 20 s to 15 s. The next one is at 25 s: 75 > 64.5, and the interval is 10 s. At 35 s of computing, 65 > 70.5
+/// does not hold, so the interval grows to 15, 20 and 25 s: the next ones are at 50, 70 and 95 s.
 #[test]
 fn mean_failure_goes_by_the_nodes_of_a_job() {
     let rule = IntervalRule::MeanFailure {
@@ -190,13 +192,13 @@ fn mean_failure_goes_by_the_nodes_of_a_job() {
     }
     assert_eq!(it.lasts(secs(100), false), secs(112));
     assert_eq!(it.lasts(secs(95), false), secs(105));
-    // It is planned with 20, 15, 10, 5, 5 ... less the first: at 10, 25, 35, 40, 45 ... 95 s.
+    // The plan uses intervals of 20, 15, 10, 5, 5 ... s less the first: 10, 25, 35, 40, 45 ... 95 s.
     assert_eq!(adaptive(rule, 2, 0).planned(job).lasts(secs(100), false), secs(100 + 2 * 15));
 }
 
-/// The same node: M is 50 s at first, and Young's interval √(2·2·50) = 14.14 s. The first checkpoint is there 16.14 s later, when
-/// M is 58.07 s and the interval 15.24 s. A node that fails each second would have 2 s of each; a job needs more than that to get on,
-/// and is planned for no less: 49 times 2.002 s in 100.
+/// The same node: M is 50 s at first, and Young's interval √(2·2·50) = 14.14 s. The first checkpoint is there 16.14 s
+/// later, when M is 58.07 s and the interval 15.24 s. A node that fails each second would have an M and an interval
+/// of 2 s each. A job needs more than that for progress, so the plan assumes no less: 49 times 2.002 s in 100.
 #[test]
 fn the_optimum_goes_by_the_nodes_of_a_job_where_no_mean_is_given() {
     let rule = adaptive(IntervalRule::Young { mtbf: None }, 2, 0);
