@@ -184,6 +184,7 @@ impl Coallocator {
         if self.desk.take_in(submitter, submission, Stage::Open(traits)).is_none() {
             return false;
         }
+        // Each job begins one provider further, so no provider is preferred.
         self.first = (self.first + 1) % self.config.providers.len().max(1);
         match refusal {
             Some(reason) => self.desk.refuse(id, reason, out),
@@ -256,7 +257,7 @@ impl Coallocator {
                 let end = self.desk.part_finished(now, from, (job, outcome), out);
                 end != PartEnd::Unexpected
             }
-            // A metascheduler only sends these.
+            // These messages are for providers.
             CoallocationMessage::GetSlots { .. }
             | CoallocationMessage::Profile { .. }
             | CoallocationMessage::EarliestMachines { .. }

@@ -143,6 +143,7 @@ impl Mapper {
             let Some(kind) = predictor.kind(&self.config.machines[place]) else { continue };
             let provider = ProviderId(place as u32);
             let mut before = 0;
+            // Each step adds the machines that were not available before it.
             for &(step, processors) in free.available(u32::MAX, Time::ZERO).steps() {
                 let from = step.max(from).max(not_before[place]);
                 offers.push(Offer { provider, kind, machines: processors - before, from });
@@ -251,6 +252,7 @@ impl Coallocator {
             return false;
         };
         let is_sound = rates.iter().all(|rate| rate.is_finite() && *rate > 0.0);
+        // An empty list is valid: the application does not run there.
         if !is_sound || ![0, application.processes.len()].contains(&rates.len()) {
             return false;
         }

@@ -189,6 +189,7 @@ impl Coallocator {
         let what = (&demand, &placed.allocation);
         let (heard, changed) = self.known.news(placed.in_vain.as_ref().map(|&(heard, _)| heard));
         let in_vain = placed.in_vain.as_ref().map(|(_, in_vain)| in_vain);
+        // Without a change near its place, another search would fail, too.
         if in_vain.is_some_and(|in_vain| in_vain.holds(what, changed, soonest)) {
             return None;
         }

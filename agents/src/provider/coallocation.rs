@@ -167,6 +167,7 @@ impl Provider {
             CoallocationMessage::Profile { job, application, tolerance } => {
                 self.profile(now, from, (job, &application, tolerance), out)
             }
+            // These messages are for metaschedulers.
             CoallocationMessage::Slots { .. }
             | CoallocationMessage::Throughput { .. }
             | CoallocationMessage::Machines { .. }
@@ -221,6 +222,7 @@ impl Provider {
                 (*from, *until) = (begin.min(*from), end.max(*until));
             }
         }
+        // A metascheduler that asks for the first time gets all free times.
         told.insert(metascheduler, None).unwrap_or(Some((Time::ZERO, Time::FOREVER)))
     }
 
@@ -263,6 +265,7 @@ impl Provider {
             Instruction::Commit(()) => pending == Some(message.id),
             // A held part may have been given back already.
             Instruction::Abort => part.is_none() || its_own.is_some(),
+            // Agreements on parts never use the other modes.
             Instruction::Prepare { .. } | Instruction::Undo => false,
         };
         is_expected && message.id.coordinator == from
@@ -288,6 +291,7 @@ impl Provider {
                             self.drop_pending(now, job, id, out);
                         }
                     }
+                    // Without a hold there may be no room any more.
                     Output::Tell(Task::TakeUnheld { id, .. }) => {
                         let Coallocation { participant, outputs, .. } = &mut self.coallocation;
                         participant.expired(id, outputs);
@@ -322,6 +326,7 @@ impl Provider {
         let is_ready = match want {
             Want::Reserve(place, program) => self.hold_part(now, job, id, (place, program)),
             Want::Reconfigure(to) => self.prepare_part(now, job, to),
+            // A part that has started cannot be given up.
             Want::Leave => self.part(job).is_some_and(|(_, part)| part.run.is_none()),
         };
         if is_ready && let Some((_, part)) = self.part_mut(job) {
