@@ -16,7 +16,7 @@ fn area(request: &Request, span: Span) -> i64 {
     i64::from(request.processors).saturating_mul(span.as_micros())
 }
 
-/// The provider with the least work left. A provider with work for more than a minute is never chosen.
+/// The provider with the least work left; nobody who has work for more than a minute.
 fn light(answer: &Answer) -> Option<i64> {
     match answer {
         Answer::Load(load) if *load <= Span::from_secs(60) => Some(load.as_micros()),

@@ -197,8 +197,9 @@ fn mean_failure_goes_by_the_nodes_of_a_job() {
 }
 
 /// The same node: M is 50 s at first, and Young's interval √(2·2·50) = 14.14 s. The first checkpoint is there 16.14 s
-/// later, when M is 58.07 s and the interval 15.24 s. A node that fails each second would have an M and an interval
-/// of 2 s each. A job needs more than that for progress, so the plan assumes no less: 49 times 2.002 s in 100.
+/// later, when M is 58.07 s and the interval 15.24 s. If the node fails each second, the interval would be 2 s, no
+/// longer than a checkpoint takes. A job needs more than that for progress, so the interval is at least 2.002 s, also
+/// in the plan: 49 times in 100 s.
 #[test]
 fn the_optimum_goes_by_the_nodes_of_a_job_where_no_mean_is_given() {
     let rule = adaptive(IntervalRule::Young { mtbf: None }, 2, 0);

@@ -266,7 +266,7 @@ proptest! {
     }
 }
 
-/// Without catching up, the table keeps completions that are no longer true.
+/// Without catching up, the table keeps completions that were improved long ago.
 #[test]
 fn without_catching_up_the_table_goes_stale() {
     let run = |catches_up| {

@@ -242,7 +242,7 @@ fn an_overrun_pushes_later_work_back_and_nobody_shares_processors() {
     edf.overran(at(10), Slot(0), at(20));
     assert_eq!(planned(&edf, 1), [(20, 1)]);
     assert_eq!(edf.next_start(), Some(at(20)));
-    // A promise that is broken already must not refuse other jobs for ever.
+    // A promise that is broken already must not cause refusals for ever.
     assert_eq!(submit(&mut edf, 3, 1, 5, 60), 60);
     edf.finished(at(12), Slot(0));
     edf.start_due(at(12), &mut started);

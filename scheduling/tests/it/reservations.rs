@@ -700,8 +700,8 @@ proptest! {
         }
     }
 
-    /// With windows fixed at once, or first come first served, the new job is last under any order. Jobs without a
-    /// deadline are left out, because a new job with a deadline goes before these.
+    /// Windows that are fixed at once under any order are the same as first come, first served: the new job is last.
+    /// Jobs without a deadline are left out, because a new job with a deadline goes before these.
     #[test]
     fn fixed_windows_are_first_come_first_served(asked in asked()) {
         let has_deadline = |it: &Asked| it.job.deadline < FOREVER;
