@@ -1,24 +1,24 @@
-//! Jobs that wait for their turn, and which of them is next.
+//! Jobs that wait for their turn, and their order.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use haggle_model::{ActorId, JobId};
 use haggle_scheduling::coallocation::RequestOrder;
 
-/// Jobs that wait to be placed or, if a provider asks for that, to be moved.
+/// Jobs that wait to be placed or, at the request of a provider, to be moved.
 #[derive(Debug)]
 pub(super) struct Waiting {
     order: RequestOrder,
-    /// First come, first served; the provider that asks for a move.
+    /// First come, first served; each with the provider that requests the move.
     queue: VecDeque<(JobId, Option<ActorId>)>,
-    /// Requests for moves that are served by provider.
+    /// Requests for moves that are served provider by provider.
     requests: BTreeMap<ActorId, VecDeque<JobId>>,
     /// The provider whose requests are served.
     served: Option<ActorId>,
 }
 
 impl Waiting {
-    /// Nothing waits.
+    /// An empty queue.
     pub(super) fn new(order: RequestOrder) -> Waiting {
         Waiting { order, queue: VecDeque::new(), requests: BTreeMap::new(), served: None }
     }
@@ -30,12 +30,12 @@ impl Waiting {
         }
     }
 
-    /// The next job, and the provider that asks for its move.
+    /// The next job, and the provider that requests its move.
     pub(super) fn next(&mut self) -> Option<(JobId, Option<ActorId>)> {
         self.next_request().or_else(|| self.queue.pop_front())
     }
 
-    /// The next request of the provider that is served; if it asks no more, of the first one that asks.
+    /// The next request of the served provider. If it has none left, the first provider with requests is served next.
     fn next_request(&mut self) -> Option<(JobId, Option<ActorId>)> {
         let goes_on = self.served.filter(|it| self.requests.contains_key(it));
         self.served = goes_on.or_else(|| self.requests.keys().next().copied());

@@ -1,4 +1,4 @@
-//! Jobs on several providers: worked cases, and what holds in whatever world of them.
+//! Jobs on several providers: worked cases, and invariants of random worlds.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use proptest::prelude::*;
 
 use crate::setup::{Ran, Setup, job};
 
-/// Cases M2 and M3: (processors of A and B, jobs there, the job of both, and where that ends up
-/// under each policy as (start, end, parts)).
+/// Cases M2 and M3: (processors of A and B, jobs there, the job of both, and its final place under each policy as
+/// (start, end, parts)).
 #[test]
 fn a_waiting_job_shifts_or_is_remapped_to_what_an_early_end_leaves() {
     type Story = (i64, i64, Vec<(u32, u32)>);
@@ -55,7 +55,7 @@ fn a_waiting_job_shifts_or_is_remapped_to_what_an_early_end_leaves() {
     }
 }
 
-/// Case M3 of a job that does not bear other providers: it is asked about, and stays.
+/// Case M3 of a job that does not support other providers: a move is requested, and the job stays.
 #[test]
 fn who_is_not_remappable_only_shifts() {
     for (remappable, start) in [(1_000_000, 5), (0, 10)] {
@@ -73,8 +73,8 @@ fn who_is_not_remappable_only_shifts() {
     }
 }
 
-/// Three providers A, B and C with 2, 2 and 1 processors. At 10 s local jobs of A and B end that were planned until 200 s
-/// and 130 s. These are booked then, all of them where an earlier job leaves room:
+/// Three providers A, B and C with 2, 2 and 1 processors. At 10 s, local jobs of A and B end that were planned until
+/// 200 s and 130 s. At that time the following jobs are booked, each where earlier ones leave room:
 ///
 /// | job | processors | time | planned | on |
 /// |---|--:|--:|---|---|
@@ -83,13 +83,14 @@ fn who_is_not_remappable_only_shifts() {
 /// | L, local | 2 | 150 | 220 to 370 | B 2: there are 50 s between Y and X, and at 10 s there are 120 s before Y |
 /// | Z | 3 | 90 | 220 to 310 | A 2, C 1: before, B and C have no 90 s, and behind X L has B |
 ///
-/// A asks for X and Z, B for Y and X, in the order of their starts.
+/// A requests moves of X and Z, B of Y and X, in the order of their starts.
 ///
-/// In turns: for A, X moves to 10. For B, Y moves to 30, behind X. L follows: B is free from 50 on. For A, Z moves to 50,
-/// behind Y on C.
+/// In turns: for A, X moves to 10. For B, Y moves to 30, behind X. L follows: B is free from 50 on. For A, Z moves to
+/// 50, behind Y on C.
 ///
-/// By provider: for A, X moves to 10, and B has no 150 s before Y: L moves behind Y, to 150. For A, Z moves to 30, behind X: C is
-/// free from 30 to 130. A has no idle processor left and asks no more. For B, Y moves to 120, behind Z on C. L follows, to 140.
+/// By provider: for A, X moves to 10. B has no 150 s before Y, so L moves behind Y, to 150. For A, Z moves to 30,
+/// behind X: C is free from 30 to 130. A has no idle processor left and makes no more requests. For B, Y moves to
+/// 120, behind Z on C. L follows, to 140.
 #[test]
 fn requests_for_moves_are_served_in_turns_or_by_provider() {
     for (requests, starts) in [
@@ -119,8 +120,8 @@ fn placed_end(record: &JobRecord) -> i64 {
     record.promised_end.map_or(0, |time| time.as_micros() / 1_000_000)
 }
 
-/// Case M10: messages of the first place, of a shift and of a remap; who gives a part up in a remap
-/// has to agree to that as the others do, which makes two more.
+/// Case M10: messages of the first place, of a shift and of a remap. A provider that gives up a part in a remap must
+/// agree to that, which makes two more.
 #[test]
 fn messages_are_as_many_as_was_counted() {
     let count = |ran: &Ran, from: i64, to: i64| {
@@ -149,7 +150,7 @@ fn messages_are_as_many_as_was_counted() {
         .user(2, vec![job(4, 0, 99, 99, 1)])
         .user(3, vec![job(3, 0, 5, 5, 6)])
         .run_on_both();
-    // And a second round, in which nobody moves: the request, four messages, and the answer.
+    // And a second round, in which no job moves: the request, four messages, and the answer.
     assert_eq!(count(&shift, 4, 5), 14 + 6);
     let remap = Setup::default()
         .coallocating(8)
@@ -171,7 +172,7 @@ fn spread(ran: &Ran) -> Vec<&JobRecord> {
     records
 }
 
-/// Which providers run how much of a job.
+/// Providers of a job, with their processors for it.
 fn parts(record: &JobRecord) -> Vec<(u32, u32)> {
     let shares = record.bag.iter().flat_map(|bag| &bag.shares);
     let mut parts: Vec<(u32, u32)> = shares.map(|share| (share.provider.0, share.tasks)).collect();
@@ -184,7 +185,7 @@ type Work = (i64, i64, i64, u32);
 
 #[derive(Clone, Debug)]
 struct Drawn {
-    /// (processors, what is published in percent).
+    /// (processors, percentage of the free processors that is published).
     providers: Vec<(u32, u32)>,
     moves: Vec<CoallocationPolicy>,
     fill: FillRule,
@@ -290,7 +291,7 @@ fn setup(drawn: &Drawn) -> Setup {
     setup
 }
 
-/// The parts of a job start and end together, make up the whole, and take as long as they should.
+/// Checks that the parts of a job start and end together, make up the whole, and take the right time.
 fn is_whole(record: &JobRecord, reorders: bool) -> Result<(), TestCaseError> {
     let number = record.job.number;
     let bag = record.bag.as_ref().expect("by parts");
@@ -314,7 +315,7 @@ fn is_whole(record: &JobRecord, reorders: bool) -> Result<(), TestCaseError> {
         other => return Err(TestCaseError::fail(format!("job {number}: {other:?}"))),
     };
     prop_assert_eq!(first.end - first.start, takes, "job {}", number);
-    // A short job may be over before all that is said of its place has come, out of order.
+    // A short job may end before all messages about its place have arrived, because these are out of order.
     let promised = record.promised_end.map_or(reorders, |it| first.end <= it);
     prop_assert!(promised, "{} is late, or was promised nothing", number);
     Ok(())
@@ -357,7 +358,7 @@ proptest! {
                     prop_assert!(kept, "local job {} is late", record.job.number);
                 }
                 _ => {
-                    // Who sees all there is gives back only what is too wide for that.
+                    // A metascheduler that sees all free times refuses only jobs that are too wide.
                     let rejected = matches!(record.outcome, JobOutcome::Rejected(_));
                     let sees_all = drawn.moves.len() == 1 && !hides && setup.latency == Span::ZERO;
                     let sees_all = sees_all && setup.jitter == Span::ZERO;
@@ -377,8 +378,8 @@ proptest! {
     }
 }
 
-/// Nothing that is held and not agreed on outlives the moment at which it was to start: where one
-/// provider has no room any more, the others take other jobs.
+/// A part that is held without an agreement is given back at its planned start. If one provider has no room any more,
+/// the others take other jobs.
 #[test]
 fn what_is_not_agreed_on_is_given_back() {
     // Both metaschedulers see the same room at the same time, and messages take a second.
