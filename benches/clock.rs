@@ -1,11 +1,9 @@
-//! What a message costs: small actors that pass small messages over the
-//! sequential clock. Every case ends in a checksum, so that a faster wrong
-//! answer shows; it is printed beside the time.
+//! Cost of a message: small actors send small messages over the sequential clock. A checksum is printed beside the
+//! time of each case, so that a faster wrong version is detected.
 //!
-//! `phold`: E actors, K messages on their way; each one delivered mixes the
-//! actor's state and causes one message to a pseudo-random actor at a
-//! pseudo-random later time (the work that field comparisons use).
-//! `ring`: the same without time passing, as in a negotiation.
+//! `phold`: E actors, K messages under way. Each delivered message mixes the actor's state and causes one message to
+//! a pseudo-random actor at a pseudo-random later time (the usual benchmark of the field). `ring`: the same without
+//! time passing, as in a negotiation.
 
 #![expect(clippy::print_stdout, reason = "a checksum stands beside each time")]
 
@@ -20,7 +18,7 @@ use haggle_runtime::network::Fate;
 
 const MESSAGES: u64 = 1_000_000;
 
-/// A message of the size of most of ours.
+/// A message of about the size of most messages of actors.
 #[derive(Clone, Copy, Debug)]
 enum Small {
     Work(u64),
@@ -50,7 +48,7 @@ impl Actor for Mixer {
         self.state = mix(self.state ^ word ^ u64::from(from.0));
         let to = ActorId((self.state % u64::from(self.actors)) as u32);
         if self.later {
-            // Messages take no time here; to make one late an actor would wake itself.
+            // Messages take no time here, so an actor that sends later wakes itself.
             let at = now + Span::from_micros((self.state >> 40) as i64 + 1);
             out.wake(at, Timer::Other(self.state));
         } else {

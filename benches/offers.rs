@@ -1,8 +1,8 @@
-//! Deadlines and offers on five busy providers, with a checksum of all promises
-//! and starts beside each time: the queue as it is, and its obvious version.
+//! Deadlines and offers on five busy providers: the queue, and its obvious version. A checksum of all promises and
+//! starts is printed beside each time.
 //!
-//! The load is modelled on the experiments of Netto 2009, section 6.5: local
-//! jobs for about half of the capacity and bags for a little more than the rest.
+//! The load is modelled on the experiments of Netto 2009, section 6.5: local jobs take about half of the capacity,
+//! and bags take a little more than the rest.
 
 #![expect(clippy::print_stdout, reason = "a checksum stands beside each time")]
 
@@ -103,7 +103,7 @@ fn load(schema: usize, days: i64) -> Vec<Work> {
     works
 }
 
-/// What a provider tells of itself: its offers.
+/// Facts that a provider discloses: its offers.
 struct Told(Vec<Offer>);
 
 impl Facts for Told {
@@ -128,7 +128,7 @@ impl Facts for Told {
     }
 }
 
-/// Something that ends.
+/// An end of a job or of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct End {
     time: Time,
@@ -256,7 +256,7 @@ fn offers(criterion: &mut Criterion) {
     }
 }
 
-/// As long as queues stay manageable; too much for the obvious version.
+/// The period for which queues stay manageable; too long for the obvious version.
 fn experiment(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("experiment");
     group.sample_size(10);

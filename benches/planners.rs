@@ -1,4 +1,4 @@
-//! How the cost of planning grows with machines and with phases, with a checksum of all results.
+//! Cost of planning by numbers of machines and phases, with a checksum of all results.
 
 #![expect(clippy::print_stdout, reason = "a checksum stands beside each time")]
 
@@ -15,7 +15,7 @@ use haggle_planning::{
     Application, Cluster, ClusterOracle, Interval, IntervalOracle, Method, PlanSearch, Problem,
 };
 
-/// As large as it says where something is measured, small in a test run.
+/// All sizes in a measurement, one small size in a test run.
 fn sizes<const N: usize>(measured: [usize; N], tried: usize) -> Vec<usize> {
     // `cargo bench -- --test` runs each once.
     let arguments: Vec<String> = std::env::args().collect();
@@ -36,7 +36,7 @@ fn mixed(checksum: i64, span: Span) -> i64 {
     checksum.wrapping_mul(31).wrapping_add(span.as_micros())
 }
 
-/// A new oracle, and all intervals that end with the last of 30 phases.
+/// Searches all intervals that end with the last of 30 phases, with a new oracle.
 fn searched(
     application: &Arc<Application>,
     cluster: &Arc<Cluster>,
@@ -85,7 +85,7 @@ fn pairs(criterion: &mut Criterion) {
     }
 }
 
-/// A new oracle, and a plan.
+/// Makes a plan with a new oracle.
 fn planned(application: &Arc<Application>, cluster: &Arc<Cluster>, method: &Method) -> (Span, u64) {
     let oracle = ClusterOracle::new(application, cluster, PlanSearch::Hulls).expect("machines");
     let (rescheduling, threshold) = (Span::from_secs(120), Span::from_secs(1200));
@@ -109,7 +109,7 @@ fn planners(criterion: &mut Criterion) {
             ("brute force", Method::BruteForce),
         ];
         let ends = |name: &str| match name {
-            // Looks at twice as many plans for each further phase.
+            // Examines twice as many plans for each further phase.
             "brute force" => phases <= 22,
             "optimum" => true,
             _ => phases <= 240,

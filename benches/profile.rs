@@ -12,7 +12,7 @@ use haggle_scheduling::{Compression, Order, Policy, Profile, Request, SchedulerC
 
 const PROCESSORS: u32 = 1024;
 
-/// Books `jobs` at their earliest fits, all asked for at time zero.
+/// Books `jobs` at their earliest fits, all requested at time zero.
 fn book(jobs: u64) -> (Profile, i64) {
     let mut profile = Profile::new(PROCESSORS);
     let mut numbers = Numbers(7);
@@ -45,8 +45,8 @@ fn profile(criterion: &mut Criterion) {
     }
 }
 
-/// A day of jobs that ask for up to eight times what they need, one every
-/// `gap` seconds; returns a checksum of the starts.
+/// Schedules jobs that arrive every `gap` seconds and request up to eight times their run time. Returns a checksum of
+/// the starts.
 fn schedule(config: SchedulerConfig, jobs: u32, gap: i64) -> i64 {
     let mut scheduler = config.build(PROCESSORS);
     let mut numbers = Numbers(3);

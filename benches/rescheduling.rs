@@ -1,7 +1,6 @@
-//! ReschedulingRule of bags after early ends: one queue, deep for days, of work
-//! that takes half the time it asks for. Where work comes faster than it is done
-//! (`rush`), every end moves hundreds of batches of one task each. A checksum of all starts stands beside
-//! each time; a change that makes this faster must not change it.
+//! Rescheduling of bags after early ends: one queue, days deep, of work that takes half of its requested time. With
+//! `rush`, work arrives faster than it is done, and every end moves hundreds of batches of one task each. A checksum
+//! of all starts is printed beside each time; a faster version must not change it.
 
 #![expect(clippy::print_stdout, reason = "a checksum stands beside each time")]
 
@@ -20,28 +19,27 @@ use haggle_scheduling::{
 
 const PROCESSORS: u32 = 300;
 
-/// Shares that make fifteen days at a load of 70 % or so.
+/// Number of shares that take fifteen days at a load of about 70 %.
 const SHARES: u32 = 960;
 
-/// What one entry of the queue asks for and how long it runs.
+/// Request and run time of one entry of the queue.
 struct Work {
     arrival: Time,
-    /// A rigid job so wide, or so many tasks.
+    /// Processors of a rigid job, or tasks of a share.
     size: u32,
     job: bool,
     run: Span,
-    /// How much later than the share the whole bag is done.
+    /// Time from the completion of the share to that of the whole bag.
     later: Span,
 }
 
 impl Work {
-    /// Twice what it needs.
+    /// Requested time: twice the run time.
     fn span(&self) -> Span {
         self.run + self.run
     }
 
-    /// `count` arrivals, fewer than `apart` seconds one from the other, of which
-    /// one in `jobs` is a rigid job (0 = none).
+    /// `count` arrivals, less than `apart` seconds apart. One in `jobs` of them is a rigid job (0 = none).
     fn list(count: u32, jobs: u32, apart: u64) -> Vec<Work> {
         let mut numbers = Numbers(5);
         let mut arrival = Time::ZERO;
@@ -60,9 +58,9 @@ impl Work {
     }
 }
 
-/// What a history came to.
+/// Result of a replay.
 struct Outcome {
-    /// Of all starts, in order.
+    /// Checksum of all starts, in order.
     checksum: i64,
     effort: Effort,
 }
@@ -79,7 +77,7 @@ impl std::fmt::Display for Outcome {
     }
 }
 
-/// Runs a queue through the work as a provider does: ends, arrivals, starts.
+/// Replays the work in the order of a provider: ends, arrivals, starts.
 fn replay(config: ReschedulingConfig, work: &[Work]) -> Outcome {
     let mut queue = ConservativeBags::new(PROCESSORS, config, Fractions::default());
     let mut running: BinaryHeap<Reverse<(Time, Slot, u32, Time)>> = BinaryHeap::new();
@@ -117,7 +115,7 @@ fn replay(config: ReschedulingConfig, work: &[Work]) -> Outcome {
     Outcome { checksum, effort: queue.effort() }
 }
 
-/// The whole of a job, or of the last offer for a share.
+/// Submits a job, or awards the last offer for a share.
 fn arrive(queue: &mut ConservativeBags, now: Time, slot: Slot, work: &Work) {
     let span = work.span();
     if work.job {
@@ -134,7 +132,7 @@ fn arrive(queue: &mut ConservativeBags, now: Time, slot: Slot, work: &Work) {
     queue.bag_expected(slot, completion + work.later);
 }
 
-/// Checksums by what is replayed, for [`SHARES`] entries.
+/// Checksums by name of the replayed work, for [`SHARES`] entries.
 fn expected() -> BTreeMap<&'static str, i64> {
     BTreeMap::from([])
 }
@@ -142,7 +140,7 @@ fn expected() -> BTreeMap<&'static str, i64> {
 fn rescheduling(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("rescheduling");
     group.sample_size(10);
-    // `cargo bench -- --test` runs each once and asks for no figures.
+    // `cargo bench -- --test` runs each once, for which few entries suffice.
     let small = !std::env::args().any(|argument| argument == "--bench");
     let count = if small { SHARES / 8 } else { SHARES };
     let lists = [

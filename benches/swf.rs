@@ -1,5 +1,4 @@
-//! How fast logs are read and written. The log is made here, in memory, so
-//! that the numbers need no file from elsewhere.
+//! Speed of reading and writing logs. The log is made here, in memory, so that the benchmark needs no external file.
 
 use std::hint::black_box;
 
@@ -9,7 +8,7 @@ use haggle_model::workload::lublin::{LublinParameters, generate};
 use haggle_model::workload::rules::Rules;
 use haggle_model::workload::swf::{Malformed, SwfHeader, SwfReader, SwfRecord, SwfWriter};
 
-/// As many jobs as the CTC log has where something is measured, few in a test run.
+/// As many jobs as the CTC log has in a measurement, few in a test run.
 fn jobs() -> u64 {
     // `cargo bench -- --test` runs each once.
     let arguments: Vec<String> = std::env::args().collect();
@@ -32,7 +31,7 @@ fn reader(log: &[u8]) -> SwfReader<&[u8]> {
     SwfReader::new(log, "bench", Malformed::Refuse).expect("just written")
 }
 
-/// Adds up what was read: a faster wrong answer must show.
+/// Checksum of all records, so that a faster wrong version is detected.
 fn checksum(log: &[u8]) -> i64 {
     reader(log).fold(0_i64, |sum, record| {
         let record = record.expect("just written");

@@ -1,4 +1,4 @@
-//! How the cost of graphs and schedules grows, with a checksum of all results.
+//! Cost of graphs and schedules by their size, with a checksum of all results.
 
 #![expect(clippy::print_stdout, reason = "a checksum stands beside each time")]
 
@@ -12,7 +12,7 @@ use haggle_workflows::files::{parse_bytes, write};
 use haggle_workflows::schedule::{Network, Problem, Schedule, StaticAlgorithm};
 use haggle_workflows::shapes::WorkflowShape;
 
-/// As large as it says where something is measured, small in a test run.
+/// The full size in a measurement, a small size in a test run.
 fn size(measured: usize, tried: usize) -> usize {
     // `cargo bench -- --test` runs each once.
     let arguments: Vec<String> = std::env::args().collect();

@@ -1,4 +1,4 @@
-//! What three providers offer for bags of tasks, from a scenario as text, read back row by row:
+//! Offers of three providers for bags of tasks. The scenario is given as text, and the results are read row by row:
 //!
 //! ```text
 //! cargo run --example offers
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     tell(&mut stdout(), Path::new(&folder))
 }
 
-/// The first answers to calls for offers, and how long bags waited.
+/// Prints the first answers to calls for offers, and the mean waiting time of bags.
 pub(crate) fn tell(out: &mut dyn Write, folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let source = Source::new("bargaining.toml", include_str!("../scenarios/bargaining.toml"));
     let experiment = Experiment::read(source, Logs::MustExist)?;

@@ -1,4 +1,4 @@
-//! The command `haggle` with rules of one's own, which scenarios name:
+//! The command `haggle` with custom rules, to which scenarios refer by name:
 //!
 //! ```text
 //! cargo run --example own_rules -- run examples/own_rules.toml

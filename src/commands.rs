@@ -167,7 +167,9 @@ fn read_text(path: &Path) -> io::Result<String> {
 
 /// Whether a path is a folder of results, or that of a run in a pack.
 pub(crate) fn is_results(path: &Path) -> bool {
-    path.is_dir() || !path.exists() && RunReader::open(path).is_ok()
+    // A pack that is damaged is one all the same.
+    let is_packed = || !matches!(RunReader::open(path), Err(ResultsError::Read { .. }));
+    path.is_dir() || !path.exists() && is_packed()
 }
 
 /// Opens the folder of a run.

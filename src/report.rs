@@ -2,6 +2,7 @@
 //! them, errors in a line, and after each the way out.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::{env, fmt};
 
@@ -15,6 +16,7 @@ use haggle_model::failures::recorded::TraceProblem;
 use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
 use haggle_results::ResultsError;
+use haggle_results::pack::Pack;
 use haggle_runtime::RunError;
 use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, NamedSource,
@@ -93,11 +95,15 @@ pub(crate) fn report(error: &Error) -> Exit {
             ));
             Exit::CannotWrite
         }
-        Error::Sweep(SweepError::Damaged { .. }) => {
-            say(&format!(
-                "error: {error}\n\nhint: remove its folder, and the same command makes that run \
-                 again\n"
-            ));
+        Error::Sweep(SweepError::Damaged { table, .. }) => {
+            let hint = match damaged_pack(table) {
+                Some(pack) => format!(
+                    "remove `{}`, and the same command makes the runs of this pack again",
+                    pack.display()
+                ),
+                None => "remove its folder, and the same command makes that run again".to_owned(),
+            };
+            say(&format!("error: {error}\n\nhint: {hint}\n"));
             Exit::InvalidInput
         }
         Error::Sweep(SweepError::Missing { .. }) => {
@@ -241,7 +247,22 @@ fn experiment(error: &ExperimentError) -> Exit {
 /// An error of results that are written or read.
 fn results(error: &ResultsError) -> Exit {
     say(&format!("error: {error}\n"));
+    if let ResultsError::Damaged { path, .. } = error
+        && let Some(pack) = damaged_pack(path)
+    {
+        say(&format!(
+            "\nhint: remove `{}`; `haggle sweep` with the scenario of the sweep, the same -o and --pack makes its runs \
+             again\n",
+            pack.display()
+        ));
+    }
     if error.is_read() { Exit::InvalidInput } else { Exit::CannotWrite }
+}
+
+/// The folder of the pack that has a file, if one has.
+fn damaged_pack(file: &Path) -> Option<&Path> {
+    let folder = file.parent()?;
+    Pack::is_name_of_one(folder).then_some(folder)
 }
 
 /// The option that gets past a problem with a log, if there is one.

@@ -1060,10 +1060,10 @@ fn a_task_whose_resource_was_down_or_believed_down() {
     let said =
         folder.haggle(&["run", "it.toml", "-o", "out", "--quiet", "--no-figures", "--check"]);
     assert!(said.starts_with("exit code: 0\n"), "{said}");
-    insta::assert_snapshot!(folder.haggle(&["explain", "out", "1"]), @"
+    insta::assert_snapshot!(folder.haggle(&["explain", "out", "1"]), @r#"
     exit code: 0
     ----- stdout -----
-    job 1 of the run, flows!2: external, 1 processor, at most 200 s (3 min)
+    job 1 of the run, flows!2: task "b", external, 1 processor, at most 200 s (3 min)
 
       63378 s  17 h 36 min  submitted by users to grid
       63388 s  17 h 36 min  may start from now on: its parents are done
@@ -1094,5 +1094,5 @@ fn a_task_whose_resource_was_down_or_believed_down() {
 
     The workflow was done at 64150 s, by task 3; the story of flows!4 has its critical path as it was.
     ----- stderr -----
-    ");
+    "#);
 }

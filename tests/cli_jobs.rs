@@ -1,6 +1,6 @@
 //! `haggle jobs`: lists of jobs by a condition.
 
-use crate::command::stdout_of;
+use crate::command::{Folder, stdout_of};
 use crate::small_runs::runs;
 
 #[test]
@@ -92,4 +92,51 @@ fn mistakes_have_a_place_and_a_remedy() {
         let shown = folder.haggle(&[&["jobs", "easy"], &args[..]].concat());
         assert!(!shown.starts_with("exit code: 0\n") && shown.contains(what), "{shown}");
     }
+}
+
+/// A workflow of two tasks, in a file that names them.
+const FLOW: &str = r#"{"name": "chain", "schemaVersion": "1.4", "workflow": {"tasks": [
+  {"name": "project_1", "type": "compute", "runtimeInSeconds": 600, "parents": [], "files": []},
+  {"name": "add_2", "type": "compute", "runtimeInSeconds": 900, "parents": ["project_1"], "files": []}
+]}}"#;
+
+/// What its file calls a task is told wherever the job is; a drawn workflow has no such names.
+#[test]
+fn tasks_are_called_as_their_file_calls_them() {
+    let scenario = |source: &str| {
+        format!(
+            "[[workload]]\nname = \"flows\"\nmodel = \"workflows\"\nworkflows = {{ count = 1, {source} }}\n\
+             [[provider]]\nname = \"north\"\nprocessors = 4\n\
+             [[user]]\nname = \"users\"\nworkload = \"flows\"\nsubmits-to = \"north\"\n"
+        )
+    };
+    let (named, drawn) =
+        (scenario("files = [\"flow.json\"]"), scenario("shape = \"montage\", tasks = 20"));
+    let files =
+        [("named.toml", named.as_str()), ("drawn.toml", drawn.as_str()), ("flow.json", FLOW)];
+    let folder = Folder::with(&files);
+    for name in ["named", "drawn"] {
+        let ran = folder.haggle(&["run", &format!("{name}.toml"), "-o", name]);
+        assert!(ran.starts_with("exit code: 0\n"), "{ran}");
+    }
+    let listed = folder.haggle(&["jobs", "named"]);
+    let listed = stdout_of(&listed);
+    assert!(
+        listed.lines().next().is_some_and(|it| it.trim_end().ends_with("task_name")),
+        "{listed}"
+    );
+    assert!(listed.contains("project_1") && listed.contains("add_2"), "{listed}");
+    let json = folder.haggle(&["jobs", "named", "--json"]);
+    assert!(json.contains("\"task_name\": \"add_2\""), "{json}");
+    let told = folder.haggle(&["explain", "named", "flows!2"]);
+    assert!(told.contains("flows!2: task \"add_2\", local"), "{told}");
+    let gantt =
+        ["plot", "named", "--kind", "gantt", "--labels", "name", "--format", "svg", "--force"];
+    assert!(folder.haggle(&gantt).starts_with("exit code: 0\n"));
+    assert!(folder.read("named/gantt.svg").contains("add_2"), "the bar of a task has its name");
+    for command in [&["jobs", "drawn"][..], &["jobs", "named", "--columns", "job"]] {
+        let listed = folder.haggle(command);
+        assert!(!listed.contains("task_name"), "{listed}");
+    }
+    assert!(!folder.names_in("drawn").contains(&"tasks.parquet".to_owned()));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::command::Folder;
+use crate::command::{Folder, stdout_of, unwrapped};
 
 /// The last job is booked at two providers, and moves to a later start at one of them, where it is done earlier.
 const REMAPPED: &str = r#"
@@ -235,8 +235,44 @@ fn a_job_is_divided_over_exactly_so_many_providers_wherever_it_moves() {
 fn a_job_that_is_too_narrow_for_its_parts_is_refused() {
     let narrow = DIVIDED.replace("low = 2, high = 8", "low = 1, high = 1");
     let folder = ran(&narrow);
-    let rejected = folder.read("out/jobs.csv").matches(",no_provider,").count();
+    let rejected = folder.read("out/jobs.csv").matches(",too_narrow,").count();
     assert_eq!(rejected, 40);
+    let said = stdout_of(&folder.haggle(&["explain", "out", "wide!1"])).to_owned();
+    let reason = "It needs 1 processor, fewer than its parts take";
+    assert!(said.contains(reason), "{said}");
+}
+
+/// Where jobs are listed, it is known before.
+#[test]
+fn a_listed_job_that_is_too_narrow_for_its_parts_is_shown() {
+    let provider = |name: &str| {
+        format!(
+            "[[provider]]\nname = \"{name}\"\nprocessors = 8\npolicy = \"conservative\"\n\
+             disclosure = \"slots\"\n"
+        )
+    };
+    let scenario = |processors: u32| {
+        format!(
+            "[[workload]]\nname = \"jobs\"\n\
+             jobs = [{{ submit = \"0s\", processors = {processors}, requested = \"9s\", run = \"9s\" }}]\n{}{}{}\
+             [[metascheduler]]\nname = \"broker\"\n[metascheduler.coallocation]\nparts = 3\n\
+             policy = \"rigid\"\n\
+             [[user]]\nname = \"users\"\nworkload = \"jobs\"\nsubmits-to = \"broker\"\n",
+            provider("north"),
+            provider("south"),
+            provider("east"),
+        )
+    };
+    let folder = Folder::with(&[("two.toml", &scenario(2)), ("three.toml", &scenario(3))]);
+    let said = unwrapped(&folder.haggle(&["validate", "two.toml"]));
+    let text = "a job of workload \"jobs\" needs 2 processors, and the parts into which metascheduler \"broker\" \
+                divides it take 3: it will be rejected";
+    assert!(said.contains(text), "{said}");
+    let said = unwrapped(&folder.haggle(&["validate", "three.toml"]));
+    assert!(!said.contains("rejected"), "{said}");
+    let said = folder.haggle(&["run", "two.toml", "-o", "out"]);
+    assert!(said.contains("note: 1 job needs fewer processors than its parts take"), "{said}");
+    assert!(!said.contains("more processors than there are"), "{said}");
 }
 
 #[test]
@@ -257,4 +293,81 @@ fn a_number_of_parts_that_means_nothing_is_named() {
     let protocol = "policy = \"rigid\"\nprotocol = \"two-phase\"";
     let protocol = said("policy = \"shift-remap\"", protocol);
     assert!(protocol.contains("`parts` of the co-allocation"), "{protocol}");
+}
+
+/// The world of `requests_for_moves_are_served_in_turns_or_by_provider` in `runtime/tests/it/coallocation.rs`, where its starts
+/// are derived by hand.
+const TWO_IDLE: &str = include_str!("every_key/requests.toml");
+
+fn starts(text: &str) -> Vec<(String, String)> {
+    let folder = ran(text);
+    let table = folder.read("out/jobs.csv");
+    let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let names = lines.next().expect("a header");
+    let column = |name: &str| names.iter().position(|it| *it == name).expect("a column");
+    let (job, start) = (column("job"), column("starting_time"));
+    let rows = lines.map(|cells| (cells[job].to_owned(), cells[start].to_owned()));
+    let mut rows = rows.collect::<Vec<_>>();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn the_order_of_requests_decides_who_gets_a_hole() {
+    let by_provider = starts(TWO_IDLE);
+    let in_turns = starts(&TWO_IDLE.replace("by-provider", "in-turns"));
+    let default = starts(&TWO_IDLE.replace("requests = \"by-provider\"\n", ""));
+    assert_eq!(in_turns, default);
+    let of = |starts: &[(String, String)]| {
+        starts.iter().map(|(job, start)| format!("{job} {start}")).collect::<Vec<_>>().join(", ")
+    };
+    let (in_turns, by_provider) = (of(&in_turns), of(&by_provider));
+    insta::assert_snapshot!(in_turns, @"0 0.0, 1 0.0, 2 30.0, 3 10.0, 4 50.0, 5 50.0");
+    insta::assert_snapshot!(by_provider, @"0 0.0, 1 0.0, 2 120.0, 3 10.0, 4 140.0, 5 30.0");
+}
+
+#[test]
+fn all_drivers_serve_requests_by_provider() {
+    let folder = Folder::with(&[("moves.toml", TWO_IDLE)]);
+    let shown = folder.haggle(&["verify", "moves.toml"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+}
+
+#[test]
+fn an_order_of_requests_that_cannot_be_kept_is_refused_and_one_without_effect_is_named() {
+    let said = |from: &str, to: &str| {
+        assert!(TWO_IDLE.contains(from), "{from}");
+        let folder = Folder::with(&[("moves.toml", &TWO_IDLE.replace(from, to))]);
+        folder.haggle(&["validate", "moves.toml"])
+    };
+    let policy = "policy = \"shift\"";
+    let network = |table: &str| format!("[network]\n{table}\n[[metascheduler]]");
+    let fine = said(policy, policy);
+    assert!(fine.starts_with("exit code: 0\n") && !fine.contains("requests"), "{fine}");
+    let to_b = "link = [{ between = [\"broker\", \"b\"], latency = \"1ms\" }]";
+    for (table, provider, remedy) in [
+        ("latency = \"1ms\"", "a", "set `latency = \"0s\"` in [network]"),
+        ("jitter = \"1ms\"", "a", "set `jitter = \"0s\"` in [network]"),
+        (to_b, "b", "set the `latency` of their link"),
+    ] {
+        let late = said("[[metascheduler]]", &network(table));
+        assert!(late.starts_with("exit code: 3\n"), "{late}");
+        let between =
+            format!("between metascheduler \"broker\" and provider \"{provider}\" take time");
+        let said = late.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(&between) && said.contains(remedy), "{late}");
+    }
+    // Nothing is said between providers.
+    let apart = "link = [{ between = [\"a\", \"b\"], latency = \"1ms\" }]";
+    let apart = said("[[metascheduler]]", &network(apart));
+    assert!(apart.starts_with("exit code: 0\n"), "{apart}");
+    let protocol = "policy = \"rigid\"\nprotocol = \"two-phase\"";
+    for (from, to) in [
+        (policy, "policy = \"rigid\""),
+        (policy, protocol),
+        ("name = \"broker\"", "name = \"broker\"\nproviders = [\"b\"]"),
+    ] {
+        let still = said(from, to);
+        assert!(still.contains("`requests` of the co-allocation"), "{to}: {still}");
+    }
 }

@@ -144,9 +144,9 @@ fn packs_are_whole_or_made_again() {
     exit code: 3
     ----- stdout -----
     ----- stderr -----
-    error: `out/pack=4/jobs.parquet` is damaged: it is missing, or its size is another one than the run wrote
+    error: `out/pack=4/jobs.parquet` is damaged: it is missing, or its size is another one than was written
 
-    hint: remove its folder, and the same command makes that run again
+    hint: remove `out/pack=4`, and the same command makes the runs of this pack again
     "#);
     let again = ["sweep", "sweep.toml", "-o", "out", "--pack", "4", "--force"];
     let forced = folder.haggle(&again);
@@ -173,4 +173,74 @@ fn packs_are_whole_or_made_again() {
     let shown = folder.haggle(&["compare", &run("logs"), &run("plain/below")]);
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
     assert!(shown.contains("the scenarios are the same"), "{shown}");
+}
+
+/// A sweep without axes has folders for seeds alone.
+fn replications() -> String {
+    let text = scenario(20);
+    let (before, _) = text.split_once("[[sweep.axis]]").expect("it has axes");
+    before.to_owned()
+}
+
+#[test]
+fn replications_alone_are_read_out_of_their_pack() {
+    let folder = Folder::with(&[("sweep.toml", &replications())]);
+    let whole = ["sweep", "sweep.toml", "-o", "whole"];
+    assert!(folder.haggle(&whole).starts_with("exit code: 0\n"));
+    let packed = ["sweep", "sweep.toml", "-o", "out", "--pack"];
+    assert!(folder.haggle(&packed).starts_with("exit code: 0\n"));
+    let again = folder.haggle(&packed);
+    assert!(stderr_of(&again).contains("runs are done already"), "{again}");
+    for command in ["show", "jobs"] {
+        let of = |place: &str| folder.haggle(&[command, &format!("{place}/seed=2")]);
+        let (told, wanted) = (of("out"), of("whole"));
+        assert!(told.starts_with("exit code: 0\n"), "{told}");
+        assert_eq!(told.replace("out/", "whole/"), wanted);
+    }
+}
+
+/// A pack that is damaged says which file, which run and what to do.
+#[test]
+fn damage_in_a_pack_is_told_with_its_place_and_its_remedy() {
+    let folder = Folder::with(&[("sweep.toml", &replications())]);
+    let sweep = ["sweep", "sweep.toml", "-o", "out", "--pack"];
+    assert!(folder.haggle(&sweep).starts_with("exit code: 0\n"));
+    // What is before the footer of a file of tables.
+    let change = |name: &str| {
+        let path = folder.path().join("out/pack=0").join(name);
+        let whole = fs::read(&path).expect("it is there");
+        let mut bytes = whole.clone();
+        let half = bytes.len() / 2;
+        bytes[4..half].iter_mut().for_each(|byte| *byte ^= 0xff);
+        fs::write(&path, &bytes).expect("it can be written");
+        move || fs::write(path, whole).expect("it can be written")
+    };
+    let mend = change("runs.parquet");
+    for command in [&sweep[..], &["show", "out/seed=2"], &["explain", "out/seed=2", "1"]] {
+        let shown = folder.haggle(command);
+        let said = stderr_of(&shown);
+        assert!(shown.starts_with("exit code: 3\n"), "{shown}");
+        assert!(said.contains("`out/pack=0/runs.parquet` is damaged: "), "{said}");
+        assert!(said.contains("hint: remove `out/pack=0`"), "{said}");
+    }
+    mend();
+    let mend = change("jobs.parquet");
+    let shown = folder.haggle(&["jobs", "out/seed=2"]);
+    let said = stderr_of(&shown);
+    assert!(said.contains("`out/pack=0/jobs.parquet` is damaged: run 1 (`seed=2`): "), "{said}");
+    assert!(said.contains("hint: remove `out/pack=0`"), "{said}");
+    mend();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_limit_of_open_files_is_named_with_a_remedy() {
+    let folder = Folder::with(&[("sweep.toml", &scenario(20))]);
+    let sweep = ["sweep", "sweep.toml", "-o", "out", "--pack", "--jobs", "1"];
+    let shown = folder.haggle_under("ulimit -n 14", &sweep);
+    assert!(shown.starts_with("exit code: 4\n"), "{shown}");
+    let said = "as many files are open as the limit allows (`ulimit -n`); raise it";
+    assert!(stderr_of(&shown).contains(said), "{shown}");
+    let shown = folder.haggle_under("ulimit -n 64", &sweep);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
 }

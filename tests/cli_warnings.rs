@@ -1,6 +1,6 @@
 //! What a scenario says without effect is warned about: where it stands, or after the run.
 
-use crate::command::{Folder, VALID, stderr_of};
+use crate::command::{Folder, VALID, stderr_of, unwrapped};
 
 /// Three jobs of which the second waits for the first.
 const QUEUE: &str = r#"
@@ -571,4 +571,29 @@ fn progress_that_no_policy_reads_is_warned_about() {
     assert_eq!(keys("told"), "noise step");
     assert_eq!(keys("balanced"), "");
     assert_eq!(keys("silent"), "prediction bound estimate counts-checkpoint");
+}
+
+/// Completions and submissions of an instant are known to a decision at its end, whichever came first.
+#[test]
+fn an_order_of_events_that_no_decision_sees_is_shown() {
+    let scenario = format!("[scenario]\nevents-order = \"completions-first\"\n{VALID}");
+    let said = problems_and_warnings(&scenario);
+    let text = "`events-order` of the scenario has no effect: each provider decides at the end of an instant";
+    assert!(said.contains(text), "{said}");
+    let failures = "[[failures]]\nof = [\"north\"]\noutages = [[\"1s\", \"2s\"]]\n";
+    for key in ["policy = \"easy\"\npasses = \"event\"", "policy = \"bags\""] {
+        let to = format!("processors = 8\n{key}\n");
+        let said = problems_and_warnings(&scenario.replace("processors = 8\n", &to));
+        assert!(!said.contains("events-order"), "{key}: {said}");
+    }
+    let said = problems_and_warnings(&format!("{scenario}\n{failures}"));
+    assert!(!said.contains("events-order"), "{said}");
+    let usual = scenario.replace("completions-first", "submissions-first");
+    assert!(!problems_and_warnings(&usual).contains("events-order"));
+}
+
+/// All that `validate` says of a scenario, in one line.
+fn problems_and_warnings(scenario: &str) -> String {
+    let folder = Folder::with(&[("it.toml", scenario)]);
+    unwrapped(&folder.haggle(&["validate", "it.toml"]))
 }

@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use toml::Value;
 
 /// The scenarios in which keys are changed, and what they read.
-const BASES: [&str; 33] = [
+const BASES: [&str; 34] = [
     "queue",
     "bags",
     "reservations",
@@ -32,6 +32,7 @@ const BASES: [&str; 33] = [
     "coordinated",
     "slots",
     "coallocated",
+    "requests",
     "mapped",
     "protocols",
     "moldable",

@@ -27,6 +27,8 @@ fn random_scenarios_hold() {
     assert!(count("refused") * 20 <= count("cases"), "{} are refused", count("refused"));
     assert!(count("stopped") * 5 <= count("cases"), "{} are stopped", count("stopped"));
     assert!(count("long") * 20 <= count("cases"), "{} are too long to be looked at", count("long"));
+    let drawn = &report["pairs"]["stacked-bars"]["stacked-bars"];
+    assert!(drawn.as_u64() > Some(0), "stacked bars are never drawn: {drawn}");
     if !renews {
         return;
     }

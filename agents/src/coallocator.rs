@@ -1,39 +1,44 @@
-//! Metaschedulers that spread rigid jobs over providers: they look for a start that providers have
-//! in common, have all parts booked or none, and move what waits when a provider has become idle
-//! (Netto 2009, chapter 4). Others do so with iterative applications, whose time they predict for the
-//! cores at hand ([`mapping`], chapter 5).
+//! Metaschedulers that spread rigid jobs over providers (Netto 2009, chapter 4).
+//!
+//! They search for the earliest start that is common to providers, and book all parts of a job or none. When a
+//! provider becomes idle, they move waiting jobs. With [`mapping`], they place iterative applications instead and
+//! predict run times on the available cores (chapter 5).
 //!
 //! ```text
 //!            a turn each, one after the other
 //!  job ────▶ asking ──▶ agreeing ──▶ placed ──────────▶ over
 //!              │  ▲        │           │   ▲            all parts have finished
 //!              │  └────────┘           ▼   │
-//!   no start:  │  somebody has    a provider asks: a turn to look
-//!   refused    │  no room         for a better place, and to agree on it
+//!   no start:  │  a provider      a provider asks for a move: a turn to
+//!   refused    │  has no room     search a better place and agree on it
 //!              ▼
 //! ```
 //!
-//! What it knows of providers is what they tell of their free time, each time what has changed since
-//! they told it last. Turns follow each other, so that no two of them look at the same room.
+//! A metascheduler knows the free times that providers have reported; a report of slots holds the changes since the
+//! last one. Turns never overlap, so no two of them use the same room.
 
 mod agreement;
 mod known;
 pub mod mapping;
 mod placed;
 mod turns;
+mod waiting;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use haggle_agreements::Coordinator;
 use haggle_model::workload::law::Law;
-use haggle_model::{ActorId, Job, JobId, JobShape, Span, Time};
-use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, FreeTimes, RemapRule};
+use haggle_model::{ActorId, Job, JobId, JobShape, Refusal, Span, Time};
+use haggle_scheduling::coallocation::{
+    CoallocationPolicy, FillRule, FreeTimes, RemapRule, RequestOrder,
+};
 use rand::RngExt;
 
 use self::known::Known;
 use self::mapping::{Mapper, MappingConfig};
 use self::placed::Placed;
 use self::turns::Turn;
+use self::waiting::Waiting;
 use crate::desk::{Desk, Entry, PartEnd};
 use crate::overhead::Overheads;
 use crate::protocol::coallocation::Parts;
@@ -42,40 +47,43 @@ use crate::protocol::{
 };
 use crate::{Actor, Outbox};
 
-/// All of the jobs.
+/// Millionths in a whole.
 const MILLION: u32 = 1_000_000;
 
 /// A co-allocating metascheduler as a scenario describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoallocatorConfig {
-    /// Its own address: agreements are known by it and a number.
+    /// Its own address, which identifies its agreements together with a number.
     pub me: ActorId,
-    /// The providers over which it spreads jobs.
+    /// Providers over which it spreads jobs.
     pub providers: Vec<ActorId>,
-    /// How what waits may move.
+    /// Moves that are allowed for waiting jobs.
     pub moves: CoallocationPolicy,
-    /// How many millionths of the jobs bear other providers; what the others would be remapped to
-    /// they only shift to. Drawn for each job by its lot.
+    /// Fraction of the jobs that may be remapped, in millionths; drawn for each job by its lot. The other jobs may
+    /// shift at most.
     pub remappable: u32,
-    /// Who gives how much.
+    /// Order in which providers give processors to a job.
     pub fill: FillRule,
     /// Fewest processors of a part of a job that is spread.
     pub part_min: u32,
-    /// Over how many providers each job is divided, two or more; `None` = over as many as it takes.
+    /// Number of providers over which each job is divided, two or more; `None` = as many as needed.
     pub parts: Option<u32>,
-    /// Which places a remap looks at.
+    /// Places that a remap examines.
     pub choice: RemapRule,
-    /// By how many percent a job takes longer on several providers than on one.
+    /// Order in which requests of providers for moves are served. [`RequestOrder::ByProvider`] is only for messages
+    /// to and from providers that take no time.
+    pub requests: RequestOrder,
+    /// Percentage by which a job takes longer on several providers than on one.
     pub overhead: Law,
-    /// No job takes longer than by so many percent.
+    /// Upper limit of that percentage.
     pub overhead_max: u32,
-    /// Times a job is placed in vain before it is given back.
+    /// Number of trials to place a job before it is refused.
     pub trials: u32,
-    /// How long a message between it and a provider takes at most.
+    /// Longest time that a message between it and a provider takes.
     pub latency_max: Span,
-    /// From which overheads and who may be remapped are drawn, for each job by its lot.
+    /// Seed from which overheads and the remappable jobs are drawn, for each job by its lot.
     pub seed: u64,
-    /// How it maps iterative applications, instead of spreading rigid jobs.
+    /// Configuration for iterative applications. `Some` = they are mapped, and no rigid jobs are spread.
     pub mapping: Option<MappingConfig>,
 }
 
@@ -91,35 +99,35 @@ pub struct Coallocator {
     coordinator: Coordinator<Parts>,
     /// Jobs that have arrived at this instant.
     arrived: Vec<JobId>,
-    /// Jobs to place or to move, in the order of asking; who asks for a move.
-    queue: VecDeque<(JobId, Option<ActorId>)>,
-    /// The one whose turn it is.
+    /// Jobs to place or to move.
+    waiting: Waiting,
+    /// Job that is being placed or moved.
     turn: Option<Turn>,
-    /// The provider that gives first to the next job.
+    /// Place of the provider that is first in turn for the next job.
     first: usize,
 }
 
-/// How far a job has come.
+/// State of a job.
 #[derive(Debug)]
 enum Stage {
-    /// It is to be placed.
+    /// It has no place yet.
     Open(Traits),
     /// It is booked at providers.
     Placed(Box<Placed>),
 }
 
-/// What belongs to a job wherever it is placed.
+/// Properties of a job that do not depend on its place.
 #[derive(Clone, Copy, Debug)]
 struct Traits {
-    /// The provider that gives first.
+    /// Place of the provider that is first in turn.
     first: usize,
-    /// By how many percent it takes longer on several providers.
+    /// Percentage by which it takes longer on several providers.
     overhead: u32,
-    /// How it may move.
+    /// Moves that are allowed for it.
     moves: CoallocationPolicy,
     /// Fewest processors of a part.
     part_min: u32,
-    /// Over how many providers it is divided.
+    /// Number of providers over which it is divided.
     parts: Option<u32>,
 }
 
@@ -136,7 +144,7 @@ impl Coallocator {
     /// A metascheduler that has seen no job.
     ///
     /// # Panics
-    /// If the law of overheads is none, which scenarios are checked for.
+    /// If the law of overheads cannot be drawn from. Scenarios are checked for that.
     pub fn new(config: CoallocatorConfig) -> Coallocator {
         let places = config.providers.iter().enumerate().map(|(place, &id)| (id, place)).collect();
         Coallocator {
@@ -147,11 +155,18 @@ impl Coallocator {
             desk: Desk::default(),
             coordinator: agreement::coordinator(config.me),
             arrived: Vec::new(),
-            queue: VecDeque::new(),
+            waiting: Waiting::new(config.requests),
             turn: None,
             first: 0,
             config,
         }
+    }
+
+    /// The refusal of a job with fewer processors than its parts take.
+    fn too_narrow(&self, processors: u32) -> Option<Refusal> {
+        let CoallocatorConfig { part_min, parts, .. } = self.config;
+        let least = u64::from(parts?) * u64::from(part_min);
+        (u64::from(processors) < least).then_some(Refusal::TooNarrow)
     }
 
     fn on_submitted(
@@ -165,7 +180,9 @@ impl Coallocator {
         let id = job.id;
         let refusal = match self.mapper {
             Some(_) => submission.unfit_for_mapping(),
-            None => submission.unfit_for(JobShape::Rigid),
+            None => {
+                submission.unfit_for(JobShape::Rigid).or_else(|| self.too_narrow(job.processors))
+            }
         };
         let (overhead, moves) = match self.mapper {
             Some(_) => (0, self.config.moves),
@@ -176,6 +193,7 @@ impl Coallocator {
         if self.desk.take_in(submitter, submission, Stage::Open(traits)).is_none() {
             return false;
         }
+        // Each job begins one provider further, so no provider is preferred.
         self.first = (self.first + 1) % self.config.providers.len().max(1);
         match refusal {
             Some(reason) => self.desk.refuse(id, reason, out),
@@ -187,7 +205,7 @@ impl Coallocator {
         true
     }
 
-    /// All that ends, moves and starts at this instant has: jobs that have arrived at it are placed.
+    /// Places jobs that have arrived at this instant, after all ends, moves and starts of the instant.
     fn on_jobs_arrived(&mut self, now: Time, out: &mut Outbox) {
         for id in std::mem::take(&mut self.arrived) {
             match self.mapper {
@@ -197,7 +215,8 @@ impl Coallocator {
         }
     }
 
-    /// How a job may move: not every application bears that its processors come from elsewhere.
+    /// Moves that are allowed for a job. Some applications do not support a change of processors, so only a fraction
+    /// of the jobs may be remapped.
     fn moves_of(&self, job: &Job) -> CoallocationPolicy {
         let mut stream = job.lot.stream(self.config.seed, "remapping of co-allocation");
         let remaps = stream.random_range(0..MILLION) < self.config.remappable;
@@ -206,7 +225,7 @@ impl Coallocator {
 
     fn on_withdrawn(&mut self, now: Time, from: ActorId, job: JobId, out: &mut Outbox) {
         let its_turn = self.turn.as_ref().is_some_and(|turn| turn.is_of(job));
-        // Answers for the one whose turn it is are on their way: it is dropped when they are in.
+        // During its turn, answers about the job are under way. It is dropped when they have arrived.
         if self.desk.withdraw_unless_agreed(from, job, out) && !its_turn {
             self.desk.cancel(now, job, out);
         }
@@ -239,7 +258,7 @@ impl Coallocator {
                 true
             }
             CoallocationMessage::Started { job } => {
-                // It may be late, and the part over.
+                // The message may be late and arrive after the end of the part.
                 self.desk.part_started(from, job, out);
                 true
             }
@@ -247,6 +266,7 @@ impl Coallocator {
                 let end = self.desk.part_finished(now, from, (job, outcome), out);
                 end != PartEnd::Unexpected
             }
+            // These messages are for providers.
             CoallocationMessage::GetSlots { .. }
             | CoallocationMessage::Profile { .. }
             | CoallocationMessage::EarliestMachines { .. }
@@ -269,6 +289,10 @@ impl Actor for Coallocator {
                 true
             }
             Message::Coallocation(message) => self.on_coallocation(now, from, message, out),
+            Message::Wake(Timer::NextTurn) => {
+                self.on_next_turn(now, out);
+                true
+            }
             Message::Wake(Timer::JobsArrived) => {
                 self.on_jobs_arrived(now, out);
                 true
@@ -281,7 +305,7 @@ impl Actor for Coallocator {
                 self.desk.run_over(now, out);
                 true
             }
-            // What it knows it knows again.
+            // A crash loses no state of this actor.
             Message::Run(RunMessage::Crashed | RunMessage::Restarted) => true,
             _ => false,
         };

@@ -1,7 +1,7 @@
-//! What agreements cost: messages, failed tries, time until they are decided, time in doubt,
-//! processors held in vain, and parts left without their group. Of all together, and of each.
+//! Costs of agreements: messages, failed tries, time until the decision, time in doubt, processors held
+//! needlessly, and parts without their group. They are counted in total and for each agreement.
 //!
-//! Like [contention](crate::contention) it looks on and is told what happens.
+//! Like [contention](crate::contention) it is an observer that receives events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,37 +15,37 @@ use crate::AgreementId;
 pub struct Account {
     /// Messages sent, by kind.
     pub messages: BTreeMap<&'static str, u64>,
-    /// Tries that were opened.
+    /// Number of tries opened.
     pub tries: u64,
-    /// Those that were agreed on.
+    /// Tries that were agreed on.
     pub agreed: u64,
-    /// Those that failed before they were decided.
+    /// Tries that failed before they were decided.
     pub aborts: u64,
-    /// Those that failed after they were decided.
+    /// Tries that failed after they were decided.
     pub broken: u64,
-    /// From opening to decision, of all that were decided.
+    /// Time from opening to decision, over all decided tries.
     pub deciding: Span,
-    /// Held while the coordinator was down, or after the participant was.
+    /// Time of holds while the coordinator was down, or after the participant was.
     pub in_doubt: Span,
     /// Processor-microseconds held by parts that were given up.
     pub held_in_vain: i64,
-    /// What each of them cost.
+    /// Costs of each agreement.
     #[serde(skip)]
     pub costs: BTreeMap<AgreementId, Cost>,
     #[serde(skip)]
     parts: BTreeMap<(ActorId, AgreementId), Part>,
 }
 
-/// What one agreement cost.
+/// Costs of one agreement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// Who was asked.
+    /// Its participants.
     pub asked: BTreeSet<ActorId>,
-    /// When it was opened.
+    /// Time at which it was opened.
     pub opened: Time,
-    /// When it was decided that all carry out their parts.
+    /// Time of the decision that all carry out their parts.
     pub decided: Option<Time>,
-    /// When it was agreed on, or had failed, and how that ended.
+    /// Time at which it was agreed on or failed, and its end.
     pub settled: Option<(Time, End)>,
     /// Messages sent about it.
     pub messages: u64,
@@ -55,7 +55,7 @@ pub struct Cost {
     pub held_in_vain: i64,
 }
 
-/// How an agreement ended.
+/// End of an agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// All carry out their parts.
@@ -88,7 +88,7 @@ impl Account {
         self.messages.values().sum()
     }
 
-    /// A try was opened that asks these.
+    /// A try was opened with these participants.
     pub fn opened(&mut self, now: Time, id: AgreementId, asked: BTreeSet<ActorId>) {
         self.tries += 1;
         let cost = Cost {
@@ -112,7 +112,7 @@ impl Account {
         }
     }
 
-    /// All were agreed on it; only the first time counts.
+    /// All participants agreed; only the first time counts.
     pub fn agreed(&mut self, now: Time, id: AgreementId) {
         self.decided(now, id);
         self.agreed += 1;
@@ -137,7 +137,7 @@ impl Account {
         }
     }
 
-    /// A participant holds so many processors for it.
+    /// A participant holds `procs` processors for it.
     pub fn held(&mut self, now: Time, who: ActorId, id: AgreementId, procs: u32) {
         let part = Part { procs, since: now, doubted: None, started: false };
         self.parts.entry((who, id)).or_insert(part);
@@ -152,12 +152,12 @@ impl Account {
         }
     }
 
-    /// Its part has come to its end.
+    /// Its part has ended.
     pub fn ended(&mut self, who: ActorId, id: AgreementId) {
         self.parts.remove(&(who, id));
     }
 
-    /// It gives its part up, whether or not it had begun.
+    /// It gives its part up, whether or not the part had begun.
     pub fn given_up(&mut self, now: Time, who: ActorId, id: AgreementId) {
         if let Some(part) = self.parts.remove(&(who, id)) {
             let held = (now - part.since).as_micros() * i64::from(part.procs);
@@ -177,7 +177,7 @@ impl Account {
         }
     }
 
-    /// An actor has crashed: who holds something for it is in doubt from now on.
+    /// An actor has crashed: parts held for it or by it are in doubt from now on.
     pub fn crashed(&mut self, now: Time, who: ActorId) {
         let concerned = |(part, id): &(ActorId, AgreementId)| id.coordinator == who || *part == who;
         for (_, part) in self.parts.iter_mut().filter(|(key, _)| concerned(key)) {
@@ -187,7 +187,7 @@ impl Account {
         }
     }
 
-    /// It is over: who is in doubt was until now.
+    /// The run has ended, and so does all doubt.
     pub fn over(&mut self, now: Time) {
         let doubted = |part: &mut Part| part.doubted.take();
         let doubts = self.parts.iter_mut().map(|((_, id), part)| (*id, doubted(part)));
@@ -196,8 +196,7 @@ impl Account {
         }
     }
 
-    /// Parts that are carried out although others of their group are not, with their
-    /// processors.
+    /// Parts that are carried out although others of their group are not, with their processors.
     pub fn orphans(&self) -> Vec<(ActorId, AgreementId, u32)> {
         let started = |who: ActorId, id: AgreementId| {
             self.parts.get(&(who, id)).is_some_and(|part| part.started)

@@ -1,20 +1,20 @@
-//! How long to wait before a group is tried again.
+//! Time to wait before a group is tried again.
 //!
-//! Whoever was in each other's way and tries again at once is in the way again. Exponential
-//! back-off draws the wait from a range that doubles with each failure, so that sooner or later
-//! one of them is alone. It needs no order among participants, and goes with any protocol.
+//! Groups that obstruct each other and try again at once obstruct each other again. Exponential back-off
+//! draws the wait from a range that doubles with each failure, so that sooner or later one of them is
+//! alone. It needs no order among participants, and works with any protocol.
 
 use haggle_model::Span;
 use serde::{Deserialize, Serialize};
 
-/// What lies between a failure and the next try.
+/// Wait between a failure and the next try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BackOff {
-    /// Nothing.
+    /// No wait.
     None,
-    /// So much.
+    /// A fixed wait.
     Fixed(Span),
-    /// Anything below `first`, twice as much after each failure, at most `cap`.
+    /// A random wait below `first`, which doubles after each failure, at most `cap`.
     Exponential {
         /// The bound after the first failure.
         first: Span,
@@ -24,7 +24,7 @@ pub enum BackOff {
 }
 
 impl BackOff {
-    /// The wait after so many failures; any number for `draw`, evenly distributed.
+    /// The wait after `failures` failures; `draw` is any number, evenly distributed.
     pub fn wait(self, failures: u32, draw: u64) -> Span {
         match self {
             BackOff::None => Span::ZERO,
@@ -37,7 +37,7 @@ impl BackOff {
         }
     }
 
-    /// What the wait after so many failures is less than, or is if it is not drawn.
+    /// Bound below which the wait after `failures` failures is drawn, or the fixed wait.
     pub fn bound(self, failures: u32) -> Span {
         match self {
             BackOff::None => Span::ZERO,

@@ -1,5 +1,5 @@
-//! Bookings that count at once, and can be taken back: the participant of one-phase
-//! all-or-none, of negotiation without blocking, and of the availability watch.
+//! Bookings that take effect immediately, and can be taken back: the participant of one-phase all-or-none,
+//! of negotiation without blocking, and of the availability watch.
 //!
 //! ```text
 //!             ┌────────────┐  room    ┌────────┐
@@ -12,15 +12,15 @@
 //!             └─────────┘             └─────────┘              └──────┘
 //! ```
 //!
-//! A booking is asked for in rounds, at another start in each. What belongs to a round before
-//! the last known one is old. Whoever deletes does so by the request's name, so that a booking
-//! whose confirmation was lost is deleted as well.
+//! Bookings are requested in rounds, with another start in each. Messages of a round before the last known
+//! one are old. A deletion names the request, so that a booking with a lost confirmation is deleted as
+//! well.
 //!
-//! A booking counts at once, so a short one may come to its end before its coordinator asks for another
-//! start or deletes it. The participant remembers that: `Over` is its answer to whatever is asked about
-//! the agreement from then on, and nothing is booked for it again. A coordinator asks for the next round
-//! only when all bookings of the last one are known to be deleted. Therefore bookings of two rounds never
-//! exist at the same time, also at different participants.
+//! A booking takes effect immediately. So a short one may end before its coordinator requests another start
+//! or deletes it. The participant remembers that: from then on it answers `Over` to all messages about the
+//! agreement, and books nothing for it again. A coordinator starts the next round only when all bookings of
+//! the last one are known to be deleted. So bookings of two rounds never exist at the same time, even at
+//! different participants.
 
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -30,58 +30,58 @@ use crate::protocol::{Body, Bound, Duty, Machine, Outputs, Participates, Protoco
 use crate::watches::{Epoch, Watch, Watches};
 use crate::{AgreementId, Output, Subject};
 
-/// What is said about a booking.
+/// Messages about a booking.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Booking<S: Subject> {
-    /// Book this for good.
+    /// Book this definitively.
     Book {
         /// The round.
         round: u32,
-        /// What.
+        /// The request.
         request: S::Request,
     },
     /// It is booked.
     Booked {
         /// The round.
         round: u32,
-        /// On these terms.
+        /// The terms.
         terms: S::Terms,
     },
-    /// It is not, but this could be.
+    /// It is not booked; the counter is a possible alternative.
     Refused {
         /// The round.
         round: u32,
-        /// What.
+        /// The alternative.
         counter: S::Counter,
     },
-    /// Take back what is booked in this round or before, whether or not it is.
+    /// Take back the bookings of this round and of earlier ones, if there are any.
     Delete {
         /// The round.
         round: u32,
     },
-    /// Nothing of that round is booked any more, nor ever will be.
+    /// Nothing of that round is booked, now or later.
     Deleted {
         /// The round.
         round: u32,
     },
-    /// It was booked and has been carried out to its end: nothing can be deleted, nor booked again.
+    /// It was booked and has been carried out to its end: it cannot be deleted or booked again.
     Over {
-        /// The round of the message that this answers.
+        /// The round of the answered message.
         round: u32,
-        /// On these terms.
+        /// The terms.
         terms: S::Terms,
     },
-    /// Say now and at each change whether there is room for this.
+    /// Report now and after each change whether there is room for this.
     Watch {
-        /// For what.
+        /// The part for which room is needed.
         request: S::Request,
     },
-    /// There is room, or not.
+    /// Report whether there is room.
     Avail {
         /// Grows with each change, also over a crash.
         epoch: Epoch,
-        /// Which.
+        /// True if there is room.
         fits: bool,
     },
 }
@@ -105,7 +105,7 @@ impl<S: Subject> Body for Booking<S> {
     }
 }
 
-/// Where a participant stands with a booking.
+/// State of a booking at a participant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Stand<S: Subject> {
@@ -116,16 +116,16 @@ pub struct Stand<S: Subject> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 enum Stage<S: Subject> {
-    /// Its owner considers it. Never persisted: after a crash it is asked again.
+    /// Its owner considers it. Never persisted: after a crash the request is repeated.
     Considered(S::Request),
     Refused(S::Counter),
     Booked(S::Request, S::Terms),
     Deleted,
-    /// What was booked is carried out to its end.
+    /// The booked part was carried out to its end.
     Over(S::Terms),
 }
 
-/// All bookings that one actor takes.
+/// All bookings of one actor.
 #[derive(Clone, Debug)]
 pub struct Bookings<S: Subject> {
     memory: Memory<Stand<S>>,
@@ -140,8 +140,8 @@ impl<S: Subject> Bookings<S> {
             Some(stand) if round < stand.round => {}
             Some(stand) if round == stand.round || stand.is_over() => self.repeat(id, round, out),
             before => {
-                // What was booked before is given up for good first: a crash must not leave
-                // both, nor bring back the old one.
+                // The earlier booking is given up first: a crash must neither leave both nor restore the
+                // old one.
                 if before.is_some_and(|stand| stand.stage.binds()) {
                     self.delete(id, round - 1, out);
                 }
@@ -153,7 +153,7 @@ impl<S: Subject> Bookings<S> {
         }
     }
 
-    /// Says where it stands, to a message of this round.
+    /// Answers a message of this round with the present state.
     fn repeat(&self, id: AgreementId, round: u32, out: &mut Out<S>) {
         let Some(Stand { stage, .. }) = self.memory.states.get(&id) else { return };
         let body = match stage {
@@ -166,7 +166,7 @@ impl<S: Subject> Bookings<S> {
         self.memory.answer(id, body, out);
     }
 
-    /// Returns whether it is about the last known round.
+    /// Returns `false` if a later round is known.
     fn delete(&mut self, id: AgreementId, round: u32, out: &mut Out<S>) -> bool {
         let before = self.memory.states.get(&id);
         if before.is_some_and(|stand| stand.round > round) {
@@ -185,7 +185,7 @@ impl<S: Subject> Bookings<S> {
         true
     }
 
-    /// Whoever has booked, or has given up, watches no longer.
+    /// Ends the watch of a coordinator that has booked or given up.
     fn unwatch(&mut self, id: AgreementId, out: &mut Out<S>) {
         if self.watches.remove(id) {
             out.push(Output::Tell(Duty::Unwatch { id }));
@@ -200,7 +200,7 @@ impl<S: Subject> Stand<S> {
 }
 
 impl<S: Subject> Stage<S> {
-    /// Whether its owner has something to give up.
+    /// Returns whether its owner has something to give up.
     fn binds(&self) -> bool {
         matches!(self, Stage::Considered(_) | Stage::Booked(..))
     }

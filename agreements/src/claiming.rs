@@ -1,5 +1,5 @@
-//! Incremental claiming without reservations: parts are claimed one by one where there is room,
-//! and those that are held wait, idle, for the others.
+//! Incremental claiming without reservations: parts are claimed one by one where there is room. Claimed
+//! parts are held, idle, until the others are claimed.
 //!
 //! ```text
 //!   c                p1            p2
@@ -16,10 +16,10 @@
 //!   │◀───────────────┼── Started ──┤
 //! ```
 //!
-//! The owner of a participant may preempt what is claimed, for somebody more urgent, until it is
-//! started. A claim that is preempted is claimed again. One that is preempted while its start is
-//! under way breaks the group: the others give up what they started. Without a limit of tries
-//! groups can wait for each other for ever.
+//! The owner of a participant may preempt a claimed part for a more urgent request, until the part is
+//! started. A preempted claim is claimed again. If a claim is preempted while its start is in transit, the
+//! group is broken: the others give up the parts that they started. Without a limit of trials groups can
+//! wait for each other for ever.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -38,15 +38,15 @@ use crate::{AgreementId, Output, Subject};
 #[derive(Clone, Copy, Debug)]
 pub struct Claiming<S>(PhantomData<S>);
 
-/// How a coordinator claims.
+/// Rules by which a coordinator claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ClaimingRules {
     /// Time between a claim that failed and the next one for the same part.
     pub scan: Span,
-    /// How often a part is claimed in vain before the whole group is released; `None` = for
-    /// ever, and groups may wait for each other.
+    /// Failed claims of a part after which the whole group is released; `None` = unlimited, and groups may
+    /// wait for each other.
     pub trials: Option<u32>,
-    /// Time between repetitions of what is not answered; `None` = no message is ever lost.
+    /// Time between repetitions of unanswered messages; `None` = no message is ever lost.
     pub retry: Option<Span>,
 }
 
@@ -61,25 +61,25 @@ impl<S: Subject> Protocol for Claiming<S> {
     type Witness = Nobody;
 }
 
-/// What is said.
+/// Messages of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Claim<S: Subject> {
-    /// Hold this for me, now.
+    /// Hold this part now.
     Claim(S::Request),
     /// It is held.
     Claimed(S::Terms),
     /// There is no room now.
     NotEnough(S::Counter),
-    /// All parts are held: carry out yours.
+    /// All parts are held: carry out this one.
     Start,
     /// It is carried out.
     Started,
-    /// Somebody else has got what you claimed.
+    /// Another request has got the claimed part.
     Preempted,
-    /// Give up what is claimed or started.
+    /// Give up the claimed or started part.
     Release,
-    /// Nothing is held, and nothing ever will be.
+    /// Nothing is held, now or later.
     Released,
 }
 
@@ -102,7 +102,7 @@ impl<S: Subject> Body for Claim<S> {
     }
 }
 
-/// Where a participant stands with a claim.
+/// State of a claim at a participant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum ClaimState<S: Subject> {
@@ -110,11 +110,11 @@ pub enum ClaimState<S: Subject> {
     Considered(S::Request),
     /// It is held.
     Held(S::Request, S::Terms),
-    /// It was held, and somebody else has got it.
+    /// It was held, and another request has got it.
     Preempted,
     /// It is carried out.
     Started(S::Request),
-    /// Nothing is held, and nothing ever will be.
+    /// Nothing is held, now or later.
     Released,
 }
 
@@ -139,6 +139,7 @@ impl<S: Subject> Claimed<S> {
                 Claim::Started
             }
             Some(ClaimState::Started(_)) => Claim::Started,
+            // Without a hold there is nothing to start; this answer breaks the group.
             _ => Claim::Preempted,
         };
         self.0.answer(id, body, out);
@@ -158,7 +159,7 @@ impl<S: Subject> Claimed<S> {
 }
 
 impl<S: Subject> ClaimState<S> {
-    /// Whether its owner has something to give up.
+    /// Returns whether its owner has something to give up.
     fn binds(&self) -> bool {
         !matches!(self, ClaimState::Preempted | ClaimState::Released)
     }
@@ -232,7 +233,7 @@ impl<S: Subject> Participates<Claiming<S>> for Claimed<S> {
 
     fn not_ready(&mut self, _: Time, id: AgreementId, counter: S::Counter, out: &mut PartOut<S>) {
         if let Some(ClaimState::Considered(_)) = self.0.states.get(&id) {
-            // The next claim of it is considered anew.
+            // The next claim of it must be considered again.
             self.0.states.remove(&id);
             self.0.answer(id, Claim::NotEnough(counter), out);
         }
@@ -260,29 +261,29 @@ impl<S: Subject> Participates<Claiming<S>> for Claimed<S> {
     }
 }
 
-/// What a coordinator has on record.
+/// Recorded state of a coordinator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Stage<S: Subject> {
-    /// These may have been asked.
+    /// These participants may have been asked.
     Begun(Vec<ActorId>),
-    /// All are held, and are to start.
+    /// All parts are held, and must start.
     Starting(BTreeMap<ActorId, S::Terms>),
-    /// These may still hold or carry out something.
+    /// These participants may still hold or carry out parts.
     Releasing {
-        /// Who.
+        /// The participants.
         whom: Vec<ActorId>,
-        /// Whether some had been told to start.
+        /// True if some had been requested to start.
         broken: bool,
     },
 }
 
-/// What a coordinator is woken up for.
+/// Timers of a coordinator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ClaimTimer {
     /// Claim this part again.
     Scan(u64, ActorId),
-    /// Repeat what is not answered.
+    /// Unanswered messages are repeated.
     Retry(u64),
 }
 
@@ -294,7 +295,7 @@ enum Reply<S: Subject> {
     Claimed(S::Terms),
 }
 
-/// How far the parts of a group are. Lost in a crash.
+/// Progress of the parts of a group. Lost in a crash.
 #[derive(Clone, Debug)]
 struct Part<S: Subject> {
     request: S::Request,
@@ -302,21 +303,21 @@ struct Part<S: Subject> {
     failures: u32,
 }
 
-/// All groups that one actor claims.
+/// All groups that one actor claims parts for.
 #[derive(Clone, Debug)]
 pub struct Claimant<S: Subject> {
     rules: ClaimingRules,
     stages: Ledger<Stage<S>>,
     parts: BTreeMap<u64, BTreeMap<ActorId, Part<S>>>,
-    /// Who has not said that it has started.
+    /// Participants that have not reported their start.
     starting: BTreeMap<u64, BTreeSet<ActorId>>,
 }
 
 type Out<S> = Outputs<Claiming<S>, Claimant<S>>;
 
 impl<S: Subject> Claimant<S> {
-    /// Claims the part of one participant elsewhere from now on. Returns whether it was still
-    /// looked for: not if it is held, or its new place already holds a part of this group.
+    /// Claims a part at another participant from now on. Returns `false` if the part is held, or if the new
+    /// participant already has a part of this group.
     pub fn move_part(
         &mut self,
         now: Time,
@@ -335,7 +336,7 @@ impl<S: Subject> Claimant<S> {
         parts.insert(to, Part { request, reply: Reply::Awaited, failures });
         out.push(Output::Stop(ClaimTimer::Scan(number, from)));
         if let Some(Stage::Begun(asked)) = self.stages.open.get(&number) {
-            // Whoever was asked before may still believe that it is.
+            // The former participant may still hold an old claim, so it stays on record.
             let mut asked = asked.clone();
             asked.push(to);
             self.stages.enter(number, Stage::Begun(asked), out);
@@ -389,7 +390,7 @@ impl<S: Subject> Claimant<S> {
         }
     }
 
-    /// A claim has failed, or what was claimed is lost.
+    /// A claim has failed, or a claimed part is lost.
     fn wait(
         &mut self,
         now: Time,
@@ -529,7 +530,7 @@ impl<S: Subject> Machine<Claiming<S>> for Claimant<S> {
                 }
             }
             Claim::NotEnough(counter) => {
-                // One that was overtaken says nothing about a claim that was held since.
+                // A reply that was overtaken tells nothing about a claim that was held since.
                 let part = self.parts.get(&number).and_then(|it| it.get(&from));
                 if part.is_some_and(|it| matches!(it.reply, Reply::Awaited)) {
                     self.wait(now, number, from, Some(counter), out);

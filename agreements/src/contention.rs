@@ -1,78 +1,78 @@
-//! Finds groups that cannot get on because of each other: deadlock, livelock and starvation.
+//! Detection of groups that obstruct each other: deadlock, livelock and starvation.
 //!
-//! It looks on and is told what happens: who waits for whom, whose try failed, who succeeded.
-//! Groups are named by `J`, which stays the same from try to try.
+//! It is an observer that receives events: waits, failed tries and successes. Groups are identified by `J`,
+//! which stays the same from try to try.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_model::{ActorId, Time};
 use serde::Serialize;
 
-/// Failures in a row after which a set of groups no longer gets on.
+/// Failures in a row after which a set of groups makes no progress.
 pub const LIVELOCK: u32 = 10;
 
-/// What was found.
+/// A finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum Finding<J> {
-    /// Each of these holds something and waits for the next, the last for the first.
+    /// Each of these holds a part and waits for the next, the last one for the first.
     Deadlock {
-        /// Since when.
+        /// Time of the detection.
         at: Time,
-        /// In the order in which they wait.
+        /// The groups, in the order in which they wait.
         members: Vec<J>,
     },
     /// Each of these has failed [`LIVELOCK`] times since one of them last succeeded.
     Livelock {
-        /// Since when.
+        /// Time of the detection.
         at: Time,
-        /// Who.
+        /// The groups.
         members: BTreeSet<J>,
     },
-    /// This one has failed as often as it may while others got what it asked for.
+    /// This group has failed as often as permitted while others got the parts that it requests.
     Starvation {
-        /// Since when.
+        /// Time of the detection.
         at: Time,
-        /// Who.
+        /// The group.
         member: J,
     },
 }
 
-/// Who stands in whose way.
+/// Groups and their obstructions.
 #[derive(Clone, Debug)]
 pub struct Contention<J> {
     trials: u32,
-    /// Groups that ask for something and have not got it.
+    /// Groups that request parts and have not got them.
     seekers: BTreeMap<J, Seeker>,
-    /// Those that have failed [`LIVELOCK`] times.
+    /// Groups that have failed [`LIVELOCK`] times.
     tired: BTreeSet<J>,
-    /// Counts what happens, so that it has an order.
+    /// Counter of events, which orders them.
     clock: u64,
-    /// Who waits for whom, by participant.
+    /// Waits (waiting group, holder), by participant.
     waits: BTreeMap<ActorId, BTreeSet<(J, J)>>,
-    /// The same of all participants, with at how many.
+    /// The same over all participants, with the number of participants.
     graph: BTreeMap<J, BTreeMap<J, u32>>,
     deadlocks: BTreeSet<BTreeSet<J>>,
 }
 
-/// A group that asks for something.
+/// A group that requests parts.
 #[derive(Clone, Debug)]
 struct Seeker {
-    /// Of whom.
+    /// Its participants.
     asked: BTreeSet<ActorId>,
-    /// When it began, by the clock.
+    /// Its first request, by the clock.
     since: u64,
-    /// Failures since anybody whom it met succeeded.
+    /// Failures since the last success of a rival.
     failures: u32,
-    /// Failures since it began.
+    /// Failures since its first request.
     own: u32,
-    /// When it failed last.
+    /// Its last failure, by the clock.
     last: u64,
-    /// Whether somebody succeeded whom it had met when it failed.
+    /// True if a rival succeeded after a failure of this group.
     overtaken: bool,
 }
 
 impl<J: Copy + Ord> Contention<J> {
-    /// Nothing has happened yet; a group may fail so often.
+    /// Without events; a group may fail `trials` times.
     pub fn new(trials: u32) -> Contention<J> {
         Contention {
             trials,
@@ -85,7 +85,7 @@ impl<J: Copy + Ord> Contention<J> {
         }
     }
 
-    /// A group asks these for something; when it tries again, that changes nothing.
+    /// A group requests parts of these participants; a repeated try changes nothing.
     pub fn begins(&mut self, who: J, asked: BTreeSet<ActorId>) {
         self.clock += 1;
         let (since, last) = (self.clock, 0);
@@ -93,15 +93,15 @@ impl<J: Copy + Ord> Contention<J> {
         self.seekers.entry(who).or_insert(new);
     }
 
-    /// A group asks no more, and has got nothing.
+    /// A group stops its requests without success.
     pub fn gives_up(&mut self, who: J) {
         self.seekers.remove(&who);
         self.tired.remove(&who);
     }
 
-    /// At this participant these wait for those, and nobody else waits. Tells of circles that are new.
+    /// Sets the waits at this participant. Returns new circles.
     ///
-    /// A new circle has a wait in it that is new, so that only those are followed.
+    /// A new circle contains a new wait, so only new waits are followed.
     pub fn waits(
         &mut self,
         at: Time,
@@ -142,12 +142,12 @@ impl<J: Copy + Ord> Contention<J> {
         self.deadlocks.retain(|members| !(members.contains(&who) && members.contains(&whom)));
     }
 
-    /// The circle that a wait closes, if there is one, from its least member on.
+    /// The circle that a wait closes, if there is one, starting with its least member.
     fn circle(&self, who: J, whom: J) -> Option<Vec<J>> {
         let next = |it: J| -> Vec<J> {
             self.graph.get(&it).into_iter().flat_map(|it| it.keys()).rev().copied().collect()
         };
-        // Depth first, by hand: groups can be many.
+        // Depth first with an explicit stack, because there can be many groups.
         let mut path: Vec<(J, Vec<J>)> = vec![(whom, next(whom))];
         let mut seen = BTreeSet::from([whom]);
         while let Some((_, ahead)) = path.last_mut() {
@@ -158,7 +158,7 @@ impl<J: Copy + Ord> Contention<J> {
             if it == who {
                 let mut members: Vec<J> = path.iter().map(|&(it, _)| it).collect();
                 members.insert(0, who);
-                // Who waits for itself is a circle of one.
+                // A group that waits for itself is a circle of one.
                 members.dedup();
                 let least = (0..members.len()).min_by_key(|&it| members[it]).unwrap_or(0);
                 members.rotate_left(least);
@@ -171,8 +171,8 @@ impl<J: Copy + Ord> Contention<J> {
         None
     }
 
-    /// A try of this group has failed, for somebody works with what it asks for: that is in nobody's
-    /// way for ever.
+    /// A try of this group has failed because another group works with a requested part. That ends by
+    /// itself, so it is no obstruction.
     pub fn refused(&mut self, at: Time, who: J) -> Option<Finding<J>> {
         self.clock += 1;
         let seeker = self.seekers.get_mut(&who)?;
@@ -182,7 +182,7 @@ impl<J: Copy + Ord> Contention<J> {
         (spent && seeker.overtaken).then_some(Finding::Starvation { at, member: who })
     }
 
-    /// A try of this group has failed, and nobody works with what it asks for.
+    /// A try of this group has failed, and no group works with a requested part.
     pub fn failed(&mut self, at: Time, who: J) -> Option<Finding<J>> {
         let seeker = self.seekers.get_mut(&who)?;
         seeker.failures += 1;
@@ -209,7 +209,7 @@ impl<J: Copy + Ord> Contention<J> {
         Some(Finding::Livelock { at, members })
     }
 
-    /// Its failures are counted anew.
+    /// Resets the failures of a group.
     fn rests(&mut self, who: J) {
         self.tired.remove(&who);
         if let Some(seeker) = self.seekers.get_mut(&who) {
@@ -217,7 +217,7 @@ impl<J: Copy + Ord> Contention<J> {
         }
     }
 
-    /// This group has got what it asked for: its rivals, who failed while it asked, begin to count anew.
+    /// A group has got its parts: the failures of rivals that failed during its requests are reset.
     pub fn succeeded(&mut self, who: J) {
         self.tired.remove(&who);
         let Some(Seeker { asked, since, .. }) = self.seekers.remove(&who) else { return };

@@ -1,4 +1,4 @@
-//! Who asks for votes and decides.
+//! The machine that requests votes and decides.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,119 +10,118 @@ use crate::{
     AgreementId, Answer, InDoubt, Instruction, Output, Subject, ToCoordinator, ToParticipant,
 };
 
-/// Numbers set aside by one record: those that were not used before a crash never are.
+/// Numbers reserved by one record; after a crash, unused numbers of a block stay unused.
 const BLOCK: u64 = 1024;
 
-/// How an agreement is reached.
+/// Rules of an agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Rules {
-    /// For how long participants are asked to hold.
+    /// Requested time of a hold.
     pub lease: Span,
-    /// In how long a commit reaches every participant, retries and restarts included. With
-    /// [`InDoubt::Release`] nobody is left out as long as that is true.
+    /// Time in which a commit reaches every participant, retries and restarts included. With
+    /// [`InDoubt::Release`] no participant is left out as long as that holds.
     pub margin: Span,
-    /// What participants do when the lease is over.
+    /// Behaviour of participants when the lease has ended.
     pub in_doubt: InDoubt,
-    /// Time between repetitions of what is not answered; `None` = no message is ever lost.
+    /// Time between repetitions of unanswered messages; `None` = no message is ever lost.
     pub retry: Option<Span>,
-    /// Whether all votes are awaited when one participant is not ready, for their counter
-    /// proposals.
+    /// True if all votes are awaited when one participant is not ready, to get their counter proposals.
     pub hears_all: bool,
 }
 
-/// Where an agreement stands; what is over is forgotten.
+/// State of an agreement; ended agreements are forgotten.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum CoordinatorState<S: Subject> {
     /// Votes are awaited. Never persisted: after a crash it was aborted.
     Voting {
-        /// How it is reached.
+        /// Its rules.
         rules: Rules,
-        /// When the first prepare was sent: no lease began before.
+        /// Time of the first prepare: no lease began before.
         opened: Time,
-        /// The last instant at which a commit is in time for everybody.
+        /// The last instant at which a commit is in time for all participants.
         decide_by: Time,
-        /// Who is asked for what.
+        /// Participants and the requests to them.
         requests: BTreeMap<ActorId, S::Request>,
-        /// What they said so far.
+        /// Their votes so far.
         votes: BTreeMap<ActorId, Vote<S>>,
     },
     /// It is decided that all commit.
     Committing {
         /// Time between repetitions.
         retry: Option<Span>,
-        /// Who has not acknowledged it, and what they are told.
+        /// Participants that have not acknowledged it, with their orders.
         orders: BTreeMap<ActorId, S::Order>,
-        /// Who has.
+        /// Participants that have, with their receipts.
         receipts: BTreeMap<ActorId, Option<S::Receipt>>,
     },
-    /// A lease ended before the commit came: the others give up what they committed.
+    /// A lease ended before the commit arrived: the others give up their committed parts.
     Undoing {
         /// Time between repetitions.
         retry: Option<Span>,
-        /// Who has not acknowledged it.
+        /// Participants that have not acknowledged it.
         waiting: BTreeSet<ActorId>,
-        /// Whose lease ended.
+        /// Participants whose leases ended.
         expired: BTreeSet<ActorId>,
     },
 }
 
-/// What a participant voted.
+/// Vote of a participant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Vote<S: Subject> {
-    /// It holds what was asked for.
+    /// It holds the requested part.
     Ready(S::Terms),
     /// It does not.
     NotReady(S::Counter),
 }
 
-/// What a coordinator must not forget.
+/// Durable state of a coordinator.
 pub type CoordinatorRecord<S> = Entry<CoordinatorState<S>>;
 
-/// When a coordinator is to be woken up, for which agreement.
+/// Timers of a coordinator, each for one agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CoordinatorTimer {
-    /// No commit would be in time after that.
+    /// The last time for a commit has come.
     Decide(u64),
-    /// What is not answered is repeated.
+    /// Unanswered messages are repeated.
     Retry(u64),
 }
 
-/// What the actor that owns a coordinator learns.
+/// News for the actor that owns a coordinator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress<S: Subject> {
     /// All hold their parts: it is time for [`Coordinator::commit`] or [`Coordinator::abort`].
     AllReady {
         /// The agreement.
         number: u64,
-        /// What they hold them on.
+        /// Terms of the holds.
         terms: BTreeMap<ActorId, S::Terms>,
     },
-    /// Nobody commits.
+    /// No participant commits.
     Aborted {
         /// The agreement.
         number: u64,
-        /// The votes that came in time.
+        /// Votes that arrived in time.
         votes: BTreeMap<ActorId, Vote<S>>,
     },
-    /// Everybody has committed.
+    /// All participants have committed.
     Committed {
         /// The agreement.
         number: u64,
-        /// What those said that had to take their part although they no longer held it.
+        /// Receipts of participants that took their parts although they no longer held them.
         receipts: BTreeMap<ActorId, Option<S::Receipt>>,
     },
-    /// It was decided to commit, some could not any more, the others have undone their parts.
+    /// It was decided to commit, but some participants no longer could; the others have undone their parts.
     Broken {
         /// The agreement.
         number: u64,
-        /// Who could not.
+        /// Participants that could not.
         expired: BTreeSet<ActorId>,
     },
 }
 
-/// What a coordinator puts out.
+/// Outputs of a coordinator.
 pub type CoordinatorOutput<S> =
     Output<ToParticipant<S>, CoordinatorRecord<S>, CoordinatorTimer, Progress<S>>;
 
@@ -133,13 +132,13 @@ type Outputs<S> = Vec<CoordinatorOutput<S>>;
 pub struct Coordinator<S: Subject> {
     me: ActorId,
     next: u64,
-    /// The first number that is not set aside.
+    /// The first number that is not reserved.
     reserved: u64,
     open: BTreeMap<u64, CoordinatorState<S>>,
 }
 
 impl<S: Subject> CoordinatorState<S> {
-    /// Whether an answer of this participant is of interest.
+    /// Returns whether an answer of this participant matters.
     fn asks(&self, participant: ActorId) -> bool {
         match self {
             CoordinatorState::Voting { requests, .. } => requests.contains_key(&participant),
@@ -148,7 +147,7 @@ impl<S: Subject> CoordinatorState<S> {
         }
     }
 
-    /// What is to be said, once more, to those that have not answered.
+    /// Instructions to the participants that have not answered.
     fn unanswered(&self) -> Vec<(ActorId, Instruction<S>)> {
         match self {
             CoordinatorState::Voting { rules, requests, votes, .. } => {
@@ -181,8 +180,8 @@ impl<S: Subject> CoordinatorState<S> {
 }
 
 impl<S: Subject> Coordinator<S> {
-    /// A coordinator with these records, none at its first start: it goes on with what was
-    /// decided, and has aborted the rest.
+    /// A coordinator with these records; there are none at its first start. It continues the decided
+    /// agreements, and has aborted all others.
     pub fn start(
         me: ActorId,
         records: impl IntoIterator<Item = CoordinatorRecord<S>>,
@@ -194,29 +193,30 @@ impl<S: Subject> Coordinator<S> {
         let open: Vec<u64> = coordinator.open.keys().copied().collect();
         for number in open {
             coordinator.repeat(now, number, out);
-            // A crash may have come between the last thing undone and its end.
+            // The crash may have come between the last undone part and the end of the agreement.
             coordinator.end_if_undone(number, out);
         }
         coordinator
     }
 
-    /// Whether it has opened an agreement under this number and waits for nobody in it any more.
+    /// Returns whether it has opened an agreement under this number and waits for no participant in it any
+    /// more.
     pub fn is_settled(&self, number: u64) -> bool {
         number < self.next && !self.open.contains_key(&number)
     }
 
-    /// Uses no number below this one any more. An owner that passes the time before it opens an
-    /// agreement has numbers that say when they were given, and not how many there were before.
+    /// Uses no number below this one any more. An owner that passes the time before it opens an agreement
+    /// discloses the times of its agreements, not their number.
     pub fn skip_to(&mut self, number: u64) {
         self.next = self.next.max(number);
     }
 
-    /// The agreements that are not over, by their numbers.
+    /// The agreements that have not ended, by their numbers.
     pub fn states(&self) -> impl Iterator<Item = (u64, &CoordinatorState<S>)> {
         self.open.iter().map(|(&number, state)| (number, state))
     }
 
-    /// Asks all of these to hold what is requested of them. Returns the agreement's number.
+    /// Requests all participants to hold their parts. Returns the agreement's number.
     pub fn open(
         &mut self,
         now: Time,
@@ -234,7 +234,7 @@ impl<S: Subject> Coordinator<S> {
         number
     }
 
-    /// Has one participant carry out what it was never asked to hold, if it can. Returns the
+    /// Requests one participant to carry out a part that it was never requested to hold. Returns the
     /// agreement's number.
     pub fn commit_unprepared(
         &mut self,
@@ -251,8 +251,7 @@ impl<S: Subject> Coordinator<S> {
         number
     }
 
-    /// Decides to commit if all are ready and it is in time, otherwise to abort. Returns
-    /// whether all commit.
+    /// Decides to commit if all are ready and in time, otherwise to abort. Returns whether all commit.
     pub fn commit(
         &mut self,
         now: Time,
@@ -267,6 +266,7 @@ impl<S: Subject> Coordinator<S> {
         };
         let orders: BTreeMap<_, _> =
             ready(votes).map(|(who, terms)| (who, order(who, terms))).collect();
+        // After `decide_by` a commit could arrive when a lease has already ended.
         if orders.len() < requests.len() || now > *decide_by {
             self.abort(number, out);
             return false;
@@ -278,8 +278,8 @@ impl<S: Subject> Coordinator<S> {
         true
     }
 
-    /// Aborts what is not decided yet. That needs no record and no acknowledgement: who asks
-    /// later learns that nobody knows of this agreement.
+    /// Aborts an undecided agreement. That needs no record and no acknowledgement: to later inquiries the
+    /// agreement is unknown.
     pub fn abort(&mut self, number: u64, out: &mut Outputs<S>) {
         let Some(CoordinatorState::Voting { requests, votes, .. }) = self.open.get_mut(&number)
         else {
@@ -297,7 +297,7 @@ impl<S: Subject> Coordinator<S> {
         out.push(Output::Tell(Progress::Aborted { number, votes }));
     }
 
-    /// A participant has said something.
+    /// An answer of a participant has arrived.
     pub fn on_message(
         &mut self,
         now: Time,
@@ -311,7 +311,7 @@ impl<S: Subject> Coordinator<S> {
         }
         let state = self.open.get_mut(&number).filter(|state| state.asks(from));
         match (state, answer) {
-            // What nobody knows of was aborted; whoever has committed no longer listens.
+            // An unknown agreement was aborted. A participant that has committed ignores the abort.
             (None, Answer::Ready { .. } | Answer::Inquire) => {
                 self.send(from, number, Instruction::Abort, out);
             }
@@ -365,7 +365,7 @@ impl<S: Subject> Coordinator<S> {
         }
     }
 
-    /// A timer has gone off.
+    /// A timer has expired.
     pub fn on_timer(&mut self, now: Time, timer: CoordinatorTimer, out: &mut Outputs<S>) {
         match timer {
             CoordinatorTimer::Decide(number) => self.abort(number, out),
@@ -373,7 +373,7 @@ impl<S: Subject> Coordinator<S> {
         }
     }
 
-    /// A number that was never used.
+    /// Returns a number that was never used.
     fn number(&mut self, out: &mut Outputs<S>) -> u64 {
         if self.next >= self.reserved {
             self.reserved = self.next + BLOCK;
@@ -383,7 +383,7 @@ impl<S: Subject> Coordinator<S> {
         self.next - 1
     }
 
-    /// A participant may hold for less time than it was asked to.
+    /// Moves the last time for a commit forward: a participant may hold for less time than requested.
     fn shorten(&mut self, now: Time, number: u64, lease: Span, out: &mut Outputs<S>) {
         if let Some(CoordinatorState::Voting { rules, opened, decide_by, .. }) =
             self.open.get_mut(&number)
@@ -415,7 +415,7 @@ impl<S: Subject> Coordinator<S> {
         }
     }
 
-    /// Takes a decision: it is durable before anybody hears of it.
+    /// Enters a decided state: it is durable before another actor is notified of it.
     fn enter(&mut self, now: Time, number: u64, state: CoordinatorState<S>, out: &mut Outputs<S>) {
         out.push(Output::Persist(CoordinatorRecord::Entered(number, state.clone())));
         self.open.insert(number, state);
@@ -434,13 +434,13 @@ impl<S: Subject> Coordinator<S> {
     /// All have acknowledged the decision.
     fn end(&mut self, number: u64, how: Progress<S>, out: &mut Outputs<S>) {
         self.open.remove(&number);
-        // A crash between the two has it told again, and never lost.
+        // After a crash between these outputs the owner is notified again, so no news is lost.
         out.push(Output::Tell(how));
         out.push(Output::Persist(CoordinatorRecord::Over(number)));
         out.push(Output::Stop(CoordinatorTimer::Retry(number)));
     }
 
-    /// Says to all that have not answered what they are to do, now and again later.
+    /// Sends all unanswered instructions, now and again later.
     fn repeat(&self, now: Time, number: u64, out: &mut Outputs<S>) {
         let Some(state) = self.open.get(&number) else { return };
         let unanswered = state.unanswered();
@@ -463,7 +463,7 @@ impl<S: Subject> Coordinator<S> {
     }
 }
 
-/// Whoever is ready, and on what terms.
+/// The ready participants, with their terms.
 fn ready<S: Subject>(
     votes: &BTreeMap<ActorId, Vote<S>>,
 ) -> impl Iterator<Item = (ActorId, &S::Terms)> {

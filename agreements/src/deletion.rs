@@ -1,11 +1,11 @@
-//! How a group of [bookings](crate::booking) is given up: all that may be booked is deleted, and a group
-//! whose parts were all carried out to their ends before that is agreed on.
+//! Giving up a group of [bookings](crate::booking): all possible bookings are deleted. A group whose parts
+//! were all carried out to their ends before that is agreed on.
 //!
 //! ```text
-//!   given up ──▶ somebody says that nothing is booked ────▶ failed
+//!   given up ──▶ one reports that nothing is booked ──────▶ failed
 //!        │
-//!        ├─────▶ all say that their parts are over ───────▶ agreed on
-//!        └─────▶ nobody has said either for too long ─────▶ failed
+//!        ├─────▶ all report that their parts have ended ──▶ agreed on
+//!        └─────▶ neither is reported for too long ────────▶ failed
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,39 +16,39 @@ use serde::{Deserialize, Serialize};
 use crate::Subject;
 use crate::booking::Booking;
 
-/// A group that is given up.
+/// A group that is being given up.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub(crate) struct Deletion<S: Subject> {
-    /// Everything of this round and of those before is deleted.
+    /// All bookings of this round and of earlier ones are deleted.
     round: u32,
     /// Participants that have not answered.
     silent: BTreeSet<ActorId>,
-    /// Those whose part came to its end.
+    /// Participants whose parts ended.
     over: BTreeMap<ActorId, S::Terms>,
-    /// Whether some part is not carried out, for sure.
+    /// True if a part is certainly not carried out.
     torn: bool,
-    /// Whether its owner knows what became of it.
+    /// True if its owner has been notified of its fate.
     told: bool,
 }
 
-/// What became of the group.
+/// Fate of the group.
 pub(crate) enum Fate<S: Subject> {
-    /// Some part is not carried out.
+    /// A part is not carried out.
     Failed,
-    /// All parts are, on these terms.
+    /// All parts are carried out, on these terms.
     Ran(BTreeMap<ActorId, S::Terms>),
 }
 
 impl<S: Subject> Deletion<S> {
-    /// Deletes what `silent` may have booked; `torn` = another participant has booked nothing.
+    /// Deletes the possible bookings of `silent`; `torn` if another participant has booked nothing.
     pub(crate) fn new(
         round: u32,
         silent: BTreeSet<ActorId>,
         over: BTreeMap<ActorId, S::Terms>,
         torn: bool,
     ) -> Deletion<S> {
-        // Nothing is carried out of a group without parts.
+        // A group without parts has nothing to carry out.
         let torn = torn || (silent.is_empty() && over.is_empty());
         Deletion { round, silent, over, torn, told: false }
     }
@@ -62,7 +62,7 @@ impl<S: Subject> Deletion<S> {
             Booking::Deleted { round } | Booking::Refused { round, .. } if round == self.round => {
                 self.torn = true;
             }
-            // In whichever round that was, nothing else is booked after it.
+            // Of any round: nothing else is booked after it.
             Booking::Over { terms, .. } => {
                 self.over.insert(from, terms);
             }
@@ -71,7 +71,7 @@ impl<S: Subject> Deletion<S> {
         self.silent.remove(&from);
     }
 
-    /// What became of the group, once that is known and has not been returned before.
+    /// The fate of the group, once it is known and has not been returned before.
     pub(crate) fn fate(&mut self) -> Option<Fate<S>> {
         let known = self.torn || self.silent.is_empty();
         if self.told || !known {
@@ -81,17 +81,17 @@ impl<S: Subject> Deletion<S> {
         Some(if self.torn { Fate::Failed } else { Fate::Ran(std::mem::take(&mut self.over)) })
     }
 
-    /// The group counts as failed from now on; returns whether that is news.
+    /// Makes the group count as failed; returns whether that is new to its owner.
     pub(crate) fn despair(&mut self) -> bool {
         !std::mem::replace(&mut self.told, true)
     }
 
-    /// Whether all have answered.
+    /// Returns whether all have answered.
     pub(crate) fn is_done(&self) -> bool {
         self.silent.is_empty()
     }
 
-    /// What is said to those that have not.
+    /// Messages to the participants that have not answered.
     pub(crate) fn unanswered(&self) -> Vec<(ActorId, Booking<S>)> {
         self.silent.iter().map(|&who| (who, Booking::Delete { round: self.round })).collect()
     }

@@ -1,5 +1,5 @@
-//! What every coordinator and every participant keeps: agreements by their names, in memory and
-//! on record, and from which number on messages are of interest.
+//! Common state of coordinators and participants: agreements by their numbers, in memory and on record, and
+//! the number from which on messages matter.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use serde::{Deserialize, Serialize};
 use crate::protocol::{Body, Said};
 use crate::{AgreementId, Output, Payload, Record};
 
-/// Numbers set aside by one record: those that were not used before a crash never are.
+/// Numbers reserved by one record; after a crash, unused numbers of a block stay unused.
 const BLOCK: u64 = 1024;
 
-/// What a coordinator must not forget.
+/// Durable state of a coordinator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Entry<T: Payload> {
     /// Smaller numbers may have been used.
     Reserved(u64),
-    /// The agreement with this number got into this state.
+    /// The agreement with this number has entered this state.
     Entered(u64, T),
-    /// Nobody will ask about it any more.
+    /// The agreement has ended; no message about it will come.
     Over(u64),
 }
 
 impl<T: Payload> Entry<T> {
-    /// The numbers set aside, and the agreements that are open.
+    /// The reserved numbers, and the open agreements.
     pub(crate) fn replay(records: impl IntoIterator<Item = Entry<T>>) -> (u64, BTreeMap<u64, T>) {
         let (mut reserved, mut open) = (0, BTreeMap::new());
         for record in records {
@@ -56,7 +56,7 @@ impl<T: Payload> Record for Entry<T> {
 pub(crate) struct Ledger<T> {
     me: ActorId,
     next: u64,
-    /// The first number that is not set aside.
+    /// The first number that is not reserved.
     reserved: u64,
     pub(crate) open: BTreeMap<u64, T>,
 }
@@ -67,7 +67,7 @@ impl<T: Payload> Ledger<T> {
         Ledger { me, next: reserved, reserved, open }
     }
 
-    /// A number that was never used.
+    /// Returns a number that was never used.
     pub(crate) fn number<M, X, E>(&mut self, out: &mut Vec<Output<M, Entry<T>, X, E>>) -> u64 {
         if self.next == self.reserved {
             self.reserved += BLOCK;
@@ -77,7 +77,7 @@ impl<T: Payload> Ledger<T> {
         self.next - 1
     }
 
-    /// Gets into a state, which is on record before anybody hears of it.
+    /// Enters a state, which is on record before another actor is notified of it.
     pub(crate) fn enter<M, X, E>(
         &mut self,
         number: u64,
@@ -95,7 +95,7 @@ impl<T: Payload> Ledger<T> {
         }
     }
 
-    /// The number in a message, if that is about an agreement of this coordinator.
+    /// The number in a message, if the message is about an agreement of this coordinator.
     pub(crate) fn mine(&self, id: AgreementId) -> Option<u64> {
         (id.coordinator == self.me).then_some(id.number)
     }
@@ -104,7 +104,7 @@ impl<T: Payload> Ledger<T> {
         self.open.keys().copied().collect()
     }
 
-    /// Says something about an agreement to somebody.
+    /// Sends a message about an agreement to a participant.
     pub(crate) fn send<B: Body, X, E>(
         &self,
         to: ActorId,
@@ -118,13 +118,13 @@ impl<T: Payload> Ledger<T> {
     }
 }
 
-/// What a participant must not forget.
+/// Durable state of a participant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Note<T: Payload> {
-    /// It got into this state in this agreement.
+    /// It has entered this state in this agreement.
     Entered(AgreementId, T),
-    /// All agreements of this coordinator with smaller numbers are over.
+    /// All agreements of this coordinator with smaller numbers have ended.
     Settled(ActorId, u64),
 }
 
@@ -136,11 +136,11 @@ impl<T: Payload> Record for Note<T> {
     }
 }
 
-/// The agreements that one participant takes part in.
+/// The agreements in which one participant takes part.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory<T> {
     pub(crate) states: BTreeMap<AgreementId, T>,
-    /// By coordinator: all smaller numbers are over.
+    /// By coordinator: all smaller numbers have ended.
     pub(crate) settled: BTreeMap<ActorId, u64>,
 }
 
@@ -161,8 +161,8 @@ impl<T: Payload> Memory<T> {
         memory
     }
 
-    /// Takes down what a message says is over. Returns the states that it has in these
-    /// agreements no more, and whether the message itself is still of interest.
+    /// Applies the settled number of a message. Returns whether the message itself still matters, and the
+    /// dropped states of ended agreements.
     pub(crate) fn hear<M, X, E>(
         &mut self,
         id: AgreementId,
@@ -188,7 +188,7 @@ impl<T: Payload> Memory<T> {
         old.into_iter().filter_map(|id| Some((id, self.states.remove(&id)?))).collect()
     }
 
-    /// Gets into a state, which is on record before anybody hears of it.
+    /// Enters a state, which is on record before another actor is notified of it.
     pub(crate) fn enter<M, X, E>(
         &mut self,
         id: AgreementId,
@@ -199,12 +199,12 @@ impl<T: Payload> Memory<T> {
         self.states.insert(id, state);
     }
 
-    /// All agreements of a coordinator with smaller numbers are over.
+    /// The number below which all agreements of a coordinator have ended.
     pub(crate) fn settled_by(&self, coordinator: ActorId) -> u64 {
         self.settled.get(&coordinator).copied().unwrap_or_default()
     }
 
-    /// Says something about an agreement to its coordinator.
+    /// Sends a message about an agreement to its coordinator.
     pub(crate) fn answer<B: Body, X, E>(
         &self,
         id: AgreementId,

@@ -1,10 +1,10 @@
-//! Agreements: several actors carry out their parts of something, or none of them does.
+//! Agreements: several actors carry out their parts of a common task, or none of them does.
 //!
-//! A [`Coordinator`] asks [`Participant`]s to hold a part each. When all hold theirs it decides
-//! to commit, otherwise to abort: two-phase commit with presumed abort, with a lease on every
-//! hold. What is held is the [`Subject`]; these machines know nothing of it. Neither do they
-//! know of a clock, an outbox or chance: they take messages, timers and the time, and put out
-//! [`Output`]s, to be carried out in order.
+//! A [`Coordinator`] requests [`Participant`]s to hold a part each. When all hold theirs it decides to
+//! commit, otherwise to abort: two-phase commit with presumed abort, with a lease on every hold. The
+//! [`Subject`] defines the parts; these machines do not know its contents. They have no clock, no outbox
+//! and no randomness. They take messages, timers and the time, and put out [`Output`]s, which must be
+//! carried out in order.
 //!
 //! ```text
 //!  coordinator        all ready,                   all have committed
@@ -31,8 +31,8 @@
 //!                 └────────────────────────────────────────┘
 //! ```
 //!
-//! Asked and Late are questions to the participant's owner and are lost in a crash, as is
-//! Voting; everything else is on record before anybody hears of it:
+//! Asked and Late are questions to the participant's owner and are lost in a crash, as is Voting. Every
+//! other state is on record before another actor is notified of it:
 //!
 //! ```text
 //!   c            p1            p2
@@ -54,61 +54,59 @@
 //!
 //! # Rules
 //!
-//! - **Numbers.** A coordinator sets numbers aside in blocks, by a record that precedes the
-//!   first message with one of them, and after a crash begins behind the last block: no
-//!   number is used twice. Their differences disclose how many agreements lie between two, unless
-//!   the owner lets them go with the time ([`Coordinator::skip_to`]).
-//! - **Lease.** A participant says for how long it holds, as a duration; that time begins
-//!   when it gets ready, which is not before the first prepare was sent. So both sides know an
-//!   instant of their own clock until which the hold lasts for sure, and nobody reads the
-//!   other's clock. Clocks may differ, but have to run at the same rate. The messages of an
-//!   instant come before its timers, so a commit that arrives in the instant in which a lease
-//!   ends is in time. One that is sent, or repeated, in that instant at a timer may not be: the
-//!   margin has to be longer than what it is to outlast.
-//! - **Commit point.** An agreement is committed when its coordinator has persisted that. It may
-//!   do so while a commit that is sent now still arrives before the first lease ends: until the
-//!   first prepare + the shortest lease - [`Rules::margin`]. Later it aborts, in both modes.
-//! - **Presumed abort.** An abort is neither persisted nor acknowledged. Whoever is ready, or
-//!   inquires, and is not waited for by a coordinator is told to abort: the agreement was never
-//!   decided, or this participant's commit is acknowledged already, and then it ignores that.
-//! - **Repetition.** What is not answered is sent again under the same number. A participant
-//!   answers repeated messages from its state, a coordinator drops repeated answers. Every
-//!   message of a coordinator says which numbers are settled; a participant drops what comes for
-//!   one of those, however late, forgets its state in them, and gives back what it still holds.
-//!   An abort or undo that overtakes the prepare leaves `Over` behind until then, so that a
-//!   prepare that comes after it holds nothing. What is remembered is bounded by the agreements
-//!   of a coordinator that were open at the same time.
-//! - **Late commits.** A participant whose lease ended asks its owner whether it can take its
-//!   part all the same. If not it says so: the agreement is broken, and the coordinator has
-//!   all others undo theirs until they have acknowledged that.
+//! - **Numbers.** A coordinator reserves numbers in blocks. The record of a block precedes the first
+//!   message with one of its numbers. After a crash the coordinator begins behind the last block, so no
+//!   number is used twice. The difference of two numbers discloses the number of agreements between them,
+//!   unless the owner advances the numbers with the time ([`Coordinator::skip_to`]).
+//! - **Lease.** A participant gives the length of its hold as a duration. That time begins when the
+//!   participant gets ready, which is not before the first prepare was sent. So each side knows an instant
+//!   of its own clock until which the hold certainly lasts, and no clock is read remotely. Clocks may
+//!   differ, but must run at the same rate. The messages of an instant come before its timers. So a commit
+//!   that arrives in the instant in which a lease ends is in time. A commit that a timer sends, or repeats,
+//!   in that instant may be too late. So the margin must be longer than the delays it covers.
+//! - **Commit point.** An agreement is committed when its coordinator has persisted that. It may do so
+//!   while a commit sent now still arrives before the first lease ends: until the first prepare + the
+//!   shortest lease - [`Rules::margin`]. Later it aborts, in both modes.
+//! - **Presumed abort.** An abort is neither persisted nor acknowledged. A participant that is ready, or
+//!   inquires, gets an abort if no coordinator waits for it. Either the agreement was never decided, or the
+//!   commit of this participant is acknowledged already. In the second case it ignores the abort.
+//! - **Repetition.** An unanswered message is sent again under the same number. A participant answers
+//!   repeated messages from its state; a coordinator drops repeated answers. Every message of a coordinator
+//!   includes which numbers are settled. A participant drops later messages for settled numbers, forgets
+//!   its states in them, and gives back what it still holds for them. An abort or undo that overtakes the
+//!   prepare leaves `Over` behind until then, so that a later prepare holds nothing. The memory of a
+//!   participant is bounded by the number of agreements of a coordinator that were open at the same time.
+//! - **Late commits.** A participant whose lease has ended asks its owner whether it can take its part all
+//!   the same. If not, it reports that: the agreement is broken. Then the coordinator requests all others
+//!   to undo their parts until they have acknowledged that.
 //!
-//! # What is guaranteed
+//! # Guarantees
 //!
-//! Two parties cannot agree for sure over a channel that may lose everything, and a hold that
-//! ends by itself can end while the commit is under way. So a participant in doubt either
-//! gives its hold back or waits, and the agreement says which ([`InDoubt`]):
+//! Two parties cannot agree with certainty over a channel that may lose every message. A hold that ends by
+//! itself can end while the commit is in transit. So a participant in doubt either gives its hold back or
+//! waits, and the agreement sets which ([`InDoubt`]):
 //!
 //! | | `Release` (lease with abort) | `Inquire` (blocking) |
 //! |---|---|---|
 //! | an uncommitted hold ends with its lease | always, or at its owner's restart | no: when the coordinator answers |
-//! | nobody is left out: once one has committed, the others hold or have committed | if every decided commit arrives within the margin, losses, crashes and restarts included | always |
-//! | at the end all have committed or none has | if losses end and whoever crashes restarts: what broke is undone | the same, and nothing breaks |
-//! | there is an end | if losses end and whoever crashes restarts | the same |
+//! | no participant is left out: once one has committed, the others hold or have committed | if every decided commit arrives within the margin, losses, crashes and restarts included | always |
+//! | at the end all have committed or none has | if losses end and crashed actors restart: broken agreements are undone | the same, and nothing breaks |
+//! | there is an end | if losses end and crashed actors restart | the same |
 //!
-//! "Losses end" means that of each message that is repeated one arrives, and a crash takes no
-//! records with it. With `Release` a part can have been carried out for a while before it is
-//! undone; who needs certainty before it begins uses `Inquire`.
+//! "Losses end" means that one copy of each repeated message arrives, and that a crash loses no records.
+//! With `Release` a part may run for a while before it is undone. An owner that needs certainty before the
+//! start uses `Inquire`.
 //!
 //! # How to drive them
 //!
-//! Carry out outputs in order. What an owner is told to do may lead to more calls; their outputs
-//! come after those that are there. A timer that is set anew or stopped does not go off as it was
-//! set before. After a crash, [`Coordinator::start`] and [`Participant::start`] take the records
-//! in the order in which they were persisted, without them at the first start.
+//! Carry out outputs in order. An output to the owner may lead to more calls; their outputs come after
+//! those that are there. When a timer is set again or stopped, its earlier setting is void. After a crash,
+//! [`Coordinator::start`] and [`Participant::start`] take the records in the order in which they were
+//! persisted; at the first start there are none.
 //!
 //! # Bags as agreements
 //!
-//! The two phases by which bags are placed are an agreement about awards, in the mode `Release`:
+//! The two phases of placing bags are an agreement about awards, in the mode `Release`:
 //!
 //! | metascheduler and provider of bags | here |
 //! |---|---|
@@ -121,18 +119,18 @@
 //! | it is queued | the machine's answer; [`Participant::take`] brings the receipt |
 //! | all have committed: the user is promised | [`Progress::Committed`] |
 //! | a bag goes unheld to one provider | [`Coordinator::commit_unprepared`] |
-//! | a round in vain, a withdrawn bag | [`Coordinator::abort`] → [`Task::GiveUp`] |
-//! | what is held is due, before anything starts | [`Participant::on_timer`] |
-//! | those that hold nothing are released | not part of an agreement |
+//! | a failed round, a withdrawn bag | [`Coordinator::abort`] → [`Task::GiveUp`] |
+//! | held tasks are due, before any start | [`Participant::on_timer`] |
+//! | providers that hold nothing are released | not part of an agreement |
 //!
-//! Without losses `retry` is `None`, every vote comes, and the plan wakes a provider up when what
-//! it holds is due: no timer is needed.
+//! Without losses `retry` is `None` and every vote arrives. The plan wakes a provider up when its held
+//! tasks are due, so no timer is needed.
 //!
 //! # Protocols
 //!
-//! [`Coordinator`] and [`Participant`] are one way of several, each a [`protocol::Protocol`]
-//! with its own file and picture. An actor that is generic over the protocol drives any of them:
-//! it opens agreements, says what it can hold, and is told verdicts and duties.
+//! [`Coordinator`] and [`Participant`] implement one of several protocols, each a [`protocol::Protocol`]
+//! with its own file and picture. An actor that is generic over the protocol drives any of them: it opens
+//! agreements, states what it can hold, and receives verdicts and duties.
 //!
 //! | protocol | in the end | waits | messages, alone | decided after |
 //! |---|---|---|---|---|
@@ -142,24 +140,25 @@
 //! | [`probing`] | all or none | as two-phase | 2 q + 4 n + (q − n) | 4 d |
 //! | [`ordered`], one after the other | all or none | finitely | 2 n, n to release | 2 n d |
 //! | [`ordered`], all at once | all or none | finitely | 3 n to 4 n − 1, n to release | 2 d |
-//! | [`claiming`] | all or none, what began is taken back | for each other, without a limit | 2 n, 2 n to start | 2 d |
-//! | [`negotiation`] | all or none, what began is taken back | never | 2 n r + 2 a cancellation | 2 d r, 2 d a round with cancellations |
+//! | [`claiming`] | all or none, begun parts are undone | for each other, without a limit | 2 n, 2 n to start | 2 d |
+//! | [`negotiation`] | all or none, begun parts are undone | never | 2 n r + 2 a cancellation | 2 d r, 2 d a round with cancellations |
 //! | [`one_phase`] | a crash leaves orphans | never | 2 n | 2 d or 2 n d |
 //! | [`watch`] | a crash leaves orphans | for room | 4 n | 4 d |
 //!
-//! "Alone" is without rivals and faults: n participants, q candidates, a acceptors, r rounds,
-//! q₁ and q₂ polls, messages that take d. With a `retry`, some protocols acknowledge more.
+//! "Alone" means without rivals and faults: n participants, q candidates, a acceptors, r rounds, q₁ and q₂
+//! polls, messages that take d. With a `retry`, some protocols acknowledge more.
 //!
-//! Whoever fails is tried again after a [`back_off`]. [`contention`] finds groups that are in
-//! each other's way: deadlock, livelock, starvation. [`account`] counts what all of it costs.
+//! A failed group is tried again after a [`back_off`]. [`contention`] finds groups that obstruct each
+//! other: deadlock, livelock, starvation. [`account`] counts the costs.
 //!
-//! Bookings begin by themselves, so one that is shorter than a message takes can be over before its
-//! coordinator gives it up. It is an orphan then: it is never begun again for its agreement, and others of its group
-//! that came to their ends began with it.
+//! Bookings begin by themselves. So a booking that is shorter than a message takes can end before its
+//! coordinator gives it up. Then it is an orphan: it never begins again for its agreement, and ended
+//! bookings of its group began with it.
 //!
-//! What holds for all: an owner calls [`protocol::Participates::over`] when what was carried out has come to
-//! its end, and [`protocol::Participates::room_changed`] when something ends or is given up; what [`protocol::Participates::bound`] lists after a restart is held or
-//! carried out by the records; what is given up may be told again after a restart.
+//! Rules for all protocols: an owner calls [`protocol::Participates::over`] when a part that was carried
+//! out has ended, and [`protocol::Participates::room_changed`] when a part ends or is given up. The parts
+//! that [`protocol::Participates::bound`] lists after a restart are held or carried out by the records. A
+//! part that was given up may be reported again after a restart.
 
 pub mod account;
 pub mod back_off;

@@ -1,5 +1,5 @@
-//! Locks with a queue: the participant of the order-based protocols. See
-//! [their page](crate::ordered) for what is said.
+//! Locks with a queue: the participant of the order-based protocols. [`ordered`](crate::ordered) shows the
+//! messages.
 //!
 //! ```text
 //!              ┌────────┐  room     ┌──────┐  Release   ┌──────────┐
@@ -9,10 +9,10 @@
 //!                  └───────────────────┘
 //! ```
 //!
-//! A request is *ready* if its sender holds all that comes before in the common order. What is
-//! granted to it is firm. Anything else is tentative: its holder is asked to yield when somebody
-//! ready waits. Each grant has an epoch, so that what is said about an earlier one is known to
-//! be old. The queue is lost in a crash: who waits asks again.
+//! A request is *ready* if its sender holds all locks that come before in the common order. A grant to a
+//! ready request is firm. Any other grant is tentative: its holder is asked to yield when a ready request
+//! waits. Each grant has an epoch, so that messages about an earlier grant are known to be old. The queue
+//! is lost in a crash: waiting coordinators repeat their requests.
 
 use std::collections::BTreeSet;
 
@@ -23,50 +23,50 @@ use crate::ledger::{Memory, Note};
 use crate::protocol::{Body, Bound, Duty, Machine, Outputs, Participates, Protocol, Said};
 use crate::{AgreementId, Output, Subject};
 
-/// What is said about a lock.
+/// Messages about a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Locking<S: Subject> {
-    /// Hold this for me, sooner or later.
+    /// Hold this, sooner or later.
     Request {
-        /// What.
+        /// The part to be held.
         request: S::Request,
-        /// Whether all that comes before is held.
+        /// True if all locks before are held.
         ready: bool,
     },
-    /// All that comes before is held now.
+    /// All locks before are held now.
     Upgrade {
-        /// What was asked for: the participant may have forgotten it.
+        /// The request, which the participant may have forgotten.
         request: S::Request,
     },
     /// It is held.
     Grant {
-        /// Which grant to this holder.
+        /// Number of the grant to this holder.
         epoch: u64,
-        /// On what terms.
+        /// The terms.
         terms: S::Terms,
     },
-    /// All that comes before is held: I do not yield.
+    /// All locks before are held: the sender does not yield.
     Confirm {
         /// The grant.
         epoch: u64,
     },
-    /// Somebody is ready and waits.
+    /// A ready request waits.
     YieldAsk {
         /// The grant.
         epoch: u64,
     },
-    /// Take it and put me into the queue.
+    /// Take the lock back and queue the request again.
     Yield {
         /// The grant.
         epoch: u64,
     },
-    /// I no longer want it.
+    /// The lock is no longer needed.
     Release {
-        /// Whether that is to be acknowledged.
+        /// True if the participant must acknowledge that.
         acknowledge: bool,
     },
-    /// Nothing is held for you, and nothing ever will be.
+    /// Nothing is held for the coordinator, now or later.
     Released,
 }
 
@@ -89,20 +89,20 @@ impl<S: Subject> Body for Locking<S> {
     }
 }
 
-/// Where a participant stands with somebody who asked for a lock.
+/// State of a request for a lock at a participant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Lock<S: Subject> {
     /// It is held.
     Held {
-        /// Which grant to this holder.
+        /// Number of the grant to this holder.
         epoch: u64,
-        /// What was asked for.
+        /// The request.
         request: S::Request,
-        /// On what terms.
+        /// The terms.
         terms: S::Terms,
-        /// Whether the holder never yields. Confirmations are not persisted: a holder that is
-        /// asked in vain ignores that.
+        /// True if the holder never yields. Confirmations are not persisted: a holder that is asked
+        /// needlessly ignores that.
         firm: bool,
     },
     /// It was held and yielded.
@@ -110,7 +110,7 @@ pub enum Lock<S: Subject> {
         /// The grant.
         epoch: u64,
     },
-    /// It is no longer wanted, or can never be held.
+    /// It is no longer needed, or can never be held.
     Released,
 }
 
@@ -125,11 +125,11 @@ struct Waiter<S: Subject> {
 #[derive(Clone, Debug)]
 pub struct Locks<S: Subject> {
     memory: Memory<Lock<S>>,
-    /// In order of arrival.
+    /// Requests in order of arrival.
     queue: Vec<Waiter<S>>,
-    /// Whom the owner thinks about.
+    /// The request that the owner considers.
     considered: Option<AgreementId>,
-    /// Who was asked to yield.
+    /// Holders that were asked to yield.
     asked: BTreeSet<AgreementId>,
 }
 
@@ -146,7 +146,7 @@ impl<S: Subject> Locks<S> {
             Some(Lock::Released) => self.memory.answer(id, Locking::Released, out),
             Some(Lock::Yielded { .. }) | None => {
                 match self.queue.iter_mut().find(|it| it.id == id) {
-                    // It asks again: whoever was to yield may not have heard of it.
+                    // The repeated request shows that a holder may have missed its yield-ask.
                     Some(waiter) if waiter.ready => self.asked.clear(),
                     Some(waiter) => waiter.ready = ready,
                     None => self.queue.push(Waiter { id, request, ready }),
@@ -156,7 +156,7 @@ impl<S: Subject> Locks<S> {
         }
     }
 
-    /// Has the owner think about whoever is next: the first who is ready, else the first.
+    /// Makes the owner consider the next request: the first ready one, else the first.
     fn serve(&mut self, out: &mut Out<S>) {
         let next = self.queue.iter().find(|it| it.ready).or(self.queue.first());
         if let Some(Waiter { id, request, .. }) = next
@@ -168,7 +168,7 @@ impl<S: Subject> Locks<S> {
         }
     }
 
-    /// Asks whoever may yield to do so, once.
+    /// Asks all tentative holders to yield, once each.
     fn ask_to_yield(&mut self, out: &mut Out<S>) {
         for (&id, lock) in &self.memory.states {
             if let Lock::Held { epoch, firm: false, .. } = lock
@@ -181,6 +181,7 @@ impl<S: Subject> Locks<S> {
 
     fn on_yield(&mut self, id: AgreementId, said: u64, out: &mut Out<S>) {
         let Some(Lock::Held { epoch, request, .. }) = self.memory.states.get(&id) else { return };
+        // A yield of an earlier grant must not take the present one away.
         if *epoch == said {
             let request = request.clone();
             self.queue.push(Waiter { id, request, ready: false });
@@ -190,7 +191,7 @@ impl<S: Subject> Locks<S> {
         }
     }
 
-    /// Takes somebody out of the queue; its owner may be thinking about it.
+    /// Removes a request from the queue; its owner may be considering it.
     fn dequeue(&mut self, id: AgreementId, out: &mut Out<S>) {
         self.queue.retain(|it| it.id != id);
         self.asked.remove(&id);
@@ -213,7 +214,7 @@ impl<S: Subject> Locks<S> {
         self.serve(out);
     }
 
-    /// What is over is not held any more.
+    /// Ended agreements are not held any longer.
     fn forget(&mut self, id: AgreementId, settled: u64, out: &mut Out<S>) -> bool {
         let (current, dropped) = self.memory.hear(id, settled, out);
         let old = |it: &AgreementId| it.coordinator == id.coordinator && it.number < settled;
@@ -272,7 +273,7 @@ where
         match body {
             Locking::Request { request, ready } => self.on_request(id, request, ready, out),
             Locking::Upgrade { request } => match self.memory.states.get_mut(&id) {
-                // The grant is under way.
+                // The grant is in transit.
                 Some(Lock::Held { firm, .. }) => *firm = true,
                 _ => self.on_request(id, request, true, out),
             },
@@ -332,7 +333,7 @@ where
         if self.queue.iter().any(|it| it.id == id && it.ready) {
             self.ask_to_yield(out);
         } else if self.queue.iter().any(|it| it.ready) {
-            // Somebody has become ready meanwhile.
+            // Another request has become ready in the meantime.
             self.serve(out);
         }
     }
@@ -363,7 +364,7 @@ where
     }
 
     fn waits(&self) -> Vec<(AgreementId, AgreementId)> {
-        // Who holds something tentatively gives way.
+        // A tentative holder gives way.
         let firm = |lock: &Lock<S>| matches!(lock, Lock::Held { firm: true, .. });
         let holders = self.memory.states.iter().filter(|(_, lock)| firm(lock));
         let holders: Vec<AgreementId> = holders.map(|(&id, _)| id).collect();

@@ -1,5 +1,6 @@
-//! Negotiation without blocking: all are asked to reserve for the same start; who cannot says
-//! what its first possible start is, and the latest of these is asked for next.
+//! Negotiation without blocking: all participants are requested to reserve for the same start. A
+//! participant that cannot answers with its first possible start, and the latest of these is requested
+//! next.
 //!
 //! ```text
 //!   c            p1            p2
@@ -13,16 +14,16 @@
 //!   ├─ Book 25 ──┼────────────▶│
 //! ```
 //!
-//! Nothing is locked, so there is no deadlock. The start grows from round to round, so there is
-//! an end. A solution that exists can be missed when somebody else books in between.
+//! Nothing is locked, so there is no deadlock. The start grows from round to round, so the negotiation
+//! ends. It can miss an existing solution if another group books in between.
 //!
-//! The next start is asked for when all reservations for the last one are known to be cancelled: a part
+//! The next start is requested when all reservations for the last one are known to be cancelled. A part
 //! begins by itself when its start comes, and no two parts of a group must begin for different rounds. If a
-//! part is over by then, there is no other start, and the negotiation fails. Where replies do not come in time,
-//! it is given up as a group of [one-phase all-or-none](crate::one_phase).
+//! part has ended by then, there is no other start, and the negotiation fails. If replies do not arrive in
+//! time, it is given up like a group of [one-phase all-or-none](crate::one_phase).
 //!
-//! The coordinator has on record whom it asks, and that all were booked: after a crash it takes
-//! back what it had not finished.
+//! The coordinator records the participants that it asks, and that all were booked. After a crash it takes
+//! unfinished bookings back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -38,13 +39,13 @@ use crate::protocol::{
 };
 use crate::{CoordinatorTimer, Output, Subject};
 
-/// A subject with starts, on a calendar that all share. No machine's clock is meant.
+/// A subject with starts, on a calendar that all actors share. It refers to no machine's clock.
 pub trait Windowed: Subject {
-    /// The first and the last start that are asked for.
+    /// The first and the last requested start.
     fn window(request: &Self::Request) -> (Time, Time);
-    /// The same with another window.
+    /// The same request with another window.
     fn within(request: &Self::Request, from: Time, until: Time) -> Self::Request;
-    /// The start that was granted.
+    /// The granted start.
     fn start(terms: &Self::Terms) -> Time;
     /// The first possible start after the window.
     fn earliest(counter: &Self::Counter) -> Time;
@@ -54,16 +55,16 @@ pub trait Windowed: Subject {
 #[derive(Clone, Copy, Debug)]
 pub struct Negotiation<S>(PhantomData<S>);
 
-/// How a coordinator negotiates.
+/// Rules by which a coordinator negotiates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct NegotiationRules {
-    /// By how much the starts of a group may differ.
+    /// Largest difference of the starts of a group.
     pub tolerance: Span,
-    /// After how many rounds it is given up.
+    /// Rounds after which it is given up.
     pub rounds: u32,
-    /// For how long replies of a round are awaited.
+    /// Time for which replies of a round are awaited.
     pub patience: Span,
-    /// Time between repetitions of what is not answered; `None` = no message is ever lost.
+    /// Time between repetitions of unanswered messages; `None` = no message is ever lost.
     pub retry: Option<Span>,
 }
 
@@ -78,27 +79,27 @@ impl<S: Windowed> Protocol for Negotiation<S> {
     type Witness = Nobody;
 }
 
-/// What a coordinator has on record of a negotiation.
+/// Recorded state of a negotiation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Stage<S: Subject> {
-    /// These may have been asked.
+    /// These participants may have been asked.
     Begun(Parts<S>),
-    /// These may have been asked, and it counts as failed whatever they say.
+    /// These participants may have been asked, and it counts as failed, independent of their replies.
     Failed(Parts<S>),
     /// All are booked.
     Agreed(BTreeMap<ActorId, S::Terms>),
 }
 
-/// Where a negotiation stands. Lost in a crash.
+/// Progress of a negotiation. Lost in a crash.
 #[derive(Clone, Debug)]
 struct Round<S: Subject> {
     parts: BTreeMap<ActorId, Asked<S>>,
     round: u32,
     from: Time,
-    /// The last start that is of use, with the tolerance.
+    /// The last useful start, with the tolerance.
     last: Time,
-    /// It is given up.
+    /// Set if it is given up.
     deletion: Option<Deletion<S>>,
 }
 
@@ -113,12 +114,12 @@ struct Asked<S: Subject> {
 enum Reply<S: Subject> {
     Awaited,
     Booked(S::Terms),
-    /// It was booked, and the part came to its end before that was heard.
+    /// It was booked, and the part ended before the booking was reported.
     Over(S::Terms),
     Refused(S::Counter),
-    /// Its booking is for the start of the last round.
+    /// Its booking is for the start of the last round, and is being cancelled.
     Deleting,
-    /// Nothing is booked, and nothing is asked for yet.
+    /// Nothing is booked or requested yet.
     Idle,
 }
 
@@ -133,7 +134,7 @@ pub struct Negotiator<S: Windowed> {
 type Out<S> = Outputs<Negotiation<S>, Negotiator<S>>;
 
 impl<S: Windowed> Asked<S> {
-    /// What it has not answered.
+    /// The request that it has not answered.
     fn unanswered(&self) -> Option<Booking<S>> {
         let round = self.round;
         match self.state {
@@ -143,7 +144,7 @@ impl<S: Windowed> Asked<S> {
         }
     }
 
-    /// Whether it is booked at a start between these.
+    /// Returns whether it is booked at a start in this range.
     fn suits(&self, from: Time, until: Time) -> bool {
         matches!(&self.state, Reply::Booked(terms) if (from..=until).contains(&S::start(terms)))
     }
@@ -168,7 +169,7 @@ impl<S: Windowed> Negotiator<S> {
         }
     }
 
-    /// Begins a round: takes back what is booked outside its window.
+    /// Begins a round: cancels the bookings outside its window.
     fn begin(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(Round { parts, from, .. }) = self.rounds.get_mut(&number) else { return };
         let (from, until) = (*from, *from + self.rules.tolerance);
@@ -179,7 +180,7 @@ impl<S: Windowed> Negotiator<S> {
         self.ask(now, number, out);
     }
 
-    /// Asks all that are not booked inside the window, once nothing is booked outside it.
+    /// Requests the missing bookings inside the window, once no booking is left outside it.
     fn ask(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(Round { parts, round, from, .. }) = self.rounds.get_mut(&number) else { return };
         let (round, from, until) = (*round, *from, *from + self.rules.tolerance);
@@ -219,7 +220,7 @@ impl<S: Windowed> Negotiator<S> {
                 let terms = parts.iter().filter_map(terms).collect();
                 self.agree(number, terms, out);
             }
-            // A participant that proposes what was asked for does not get on.
+            // A participant that proposes the requested start makes no progress.
             Some(next)
                 if is_over || next > *last || next <= *from || *round + 1 >= self.rules.rounds =>
             {
@@ -237,12 +238,12 @@ impl<S: Windowed> Negotiator<S> {
         out.push(Output::Stop(CoordinatorTimer::Decide(number)));
         out.push(Output::Stop(CoordinatorTimer::Retry(number)));
         self.stages.enter(number, Stage::Agreed(terms.clone()), out);
-        // A crash between the two has it told again, and never lost.
+        // After a crash between these outputs the owner is notified again, so no news is lost.
         out.push(Output::Tell(Verdict::Agreed { number, terms }));
         self.stages.over(number, out);
     }
 
-    /// Gives up what is not agreed on.
+    /// Gives up a negotiation without agreement.
     fn fail(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(Round { parts, round, deletion, .. }) = self.rounds.get_mut(&number) else {
             return;
@@ -266,7 +267,7 @@ impl<S: Windowed> Negotiator<S> {
         self.end_if_deleted(number, out);
     }
 
-    /// After a crash, takes back whatever was asked for, in whichever round.
+    /// After a crash, takes all bookings back, of any round.
     fn take_back(&mut self, now: Time, number: u64, parts: Parts<S>, out: &mut Out<S>) {
         let (round, from, last) = (u32::MAX, now, now);
         let silent = parts.into_iter().map(|(who, _)| who).collect();
@@ -276,7 +277,7 @@ impl<S: Windowed> Negotiator<S> {
         self.repeat(now, number, out);
     }
 
-    /// Says what became of what is given up, once that is known.
+    /// Reports the fate of a group that was given up, once it is known.
     fn tell(&mut self, number: u64, out: &mut Out<S>) {
         let deletion = self.rounds.get_mut(&number).and_then(|it| it.deletion.as_mut());
         match deletion.and_then(Deletion::fate) {
@@ -297,7 +298,7 @@ impl<S: Windowed> Negotiator<S> {
         out.push(Output::Tell(Verdict::Failed { number, counters }));
     }
 
-    /// Nobody has said for too long what became of it.
+    /// The fate of the group has been unknown for too long: it counts as failed.
     fn despair(&mut self, number: u64, out: &mut Out<S>) {
         let deletion = self.rounds.get_mut(&number).and_then(|it| it.deletion.as_mut());
         if deletion.is_some_and(Deletion::despair) {

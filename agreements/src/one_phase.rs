@@ -1,5 +1,5 @@
-//! One-phase all-or-none: each participant books at once and for good, and if one refuses the
-//! others are deleted.
+//! One-phase all-or-none: each participant books immediately and definitively. If one refuses, the bookings
+//! of the others are deleted.
 //!
 //! ```text
 //!   c            p1            p2
@@ -11,13 +11,13 @@
 //!   │◀─ Deleted ─┤             │
 //! ```
 //!
-//! Nothing is on record at the coordinator but which numbers it has used. If it crashes its
-//! bookings stay, and are orphans if not all were booked.
+//! The coordinator records only the numbers that it has used. If it crashes its bookings stay, and are
+//! orphans if not all were booked.
 //!
-//! Where replies do not come in time and nobody has refused, it is not known whether all parts are
-//! booked, and short ones may be over. Therefore the coordinator deletes what it can, and the group has
-//! failed when somebody confirms that, or when nobody has answered for as long again. If all say that
-//! their parts were carried out to their ends, it is agreed on.
+//! If replies do not arrive in time and no participant has refused, it is unknown whether all parts are
+//! booked, and short ones may have ended. So the coordinator deletes the possible bookings. The group has
+//! failed when a participant confirms a deletion, or when no answer has arrived for as long again. If all
+//! report that their parts were carried out to their ends, the group is agreed on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -37,14 +37,15 @@ use crate::{CoordinatorTimer, Output, Subject};
 #[derive(Clone, Copy, Debug)]
 pub struct OnePhase<S>(PhantomData<S>);
 
-/// How a coordinator books.
+/// Rules by which a coordinator books.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct OnePhaseRules {
-    /// Whether one after the other is asked, and nobody after a refusal; otherwise all at once.
+    /// True if participants are asked one after the other until one refuses; otherwise all are asked at
+    /// once.
     pub sequential: bool,
-    /// For how long a reply is awaited.
+    /// Time for which a reply is awaited.
     pub patience: Span,
-    /// Time between repetitions of what is not answered; `None` = no message is ever lost.
+    /// Time between repetitions of unanswered messages; `None` = no message is ever lost.
     pub retry: Option<Span>,
 }
 
@@ -59,18 +60,18 @@ impl<S: Subject> Protocol for OnePhase<S> {
     type Witness = Nobody;
 }
 
-/// Where a booking of one group stands. Never persisted.
+/// State of the booking of one group. Never persisted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Group<S: Subject> {
     parts: Parts<S>,
-    /// How many of them are asked.
+    /// Number of parts that have been requested.
     asked: usize,
     terms: BTreeMap<ActorId, S::Terms>,
-    /// Those of them whose part came to its end before that was heard.
+    /// Participants among these whose parts ended before their bookings were reported.
     over: BTreeSet<ActorId>,
     counters: BTreeMap<ActorId, S::Counter>,
-    /// It is given up.
+    /// Set if the group is given up.
     deletion: Option<Deletion<S>>,
 }
 
@@ -84,7 +85,7 @@ pub struct Books<S: Subject> {
 type Out<S> = Outputs<OnePhase<S>, Books<S>>;
 
 impl<S: Subject> Books<S> {
-    /// Says once more what is not answered.
+    /// Repeats the unanswered messages.
     fn repeat(&self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(group) = self.groups.open.get(&number) else { return };
         let silent = group.silent();
@@ -99,7 +100,7 @@ impl<S: Subject> Books<S> {
         }
     }
 
-    /// Asks the next one, or all.
+    /// Requests the next part, or all parts.
     fn ask(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(group) = self.groups.open.get_mut(&number) else { return };
         group.asked = if self.rules.sequential { group.asked + 1 } else { group.parts.len() };
@@ -123,7 +124,7 @@ impl<S: Subject> Books<S> {
         }
     }
 
-    /// Gives up what is not agreed on.
+    /// Gives up a group without agreement.
     fn fail(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(group) = self.groups.open.get_mut(&number) else { return };
         let asked = group.parts[..group.asked].iter().map(|it| it.0);
@@ -140,7 +141,7 @@ impl<S: Subject> Books<S> {
         self.end_if_deleted(number, out);
     }
 
-    /// Says what became of a group that is given up, once that is known.
+    /// Reports the fate of a group that was given up, once it is known.
     fn tell(&mut self, number: u64, out: &mut Out<S>) {
         let Some(group) = self.groups.open.get_mut(&number) else { return };
         match group.deletion.as_mut().and_then(Deletion::fate) {
@@ -157,7 +158,7 @@ impl<S: Subject> Books<S> {
         out.push(Output::Tell(Verdict::Failed { number, counters }));
     }
 
-    /// Nobody has said for too long what became of it.
+    /// The fate of the group has been unknown for too long: it counts as failed.
     fn despair(&mut self, number: u64, out: &mut Out<S>) {
         let group = self.groups.open.get_mut(&number);
         if group.and_then(|it| it.deletion.as_mut()).is_some_and(Deletion::despair) {
@@ -180,7 +181,7 @@ impl<S: Subject> Books<S> {
 }
 
 impl<S: Subject> Group<S> {
-    /// Who has not answered what.
+    /// Participants that have not answered, with the messages to them.
     fn silent(&self) -> Vec<(ActorId, Booking<S>)> {
         if let Some(deletion) = &self.deletion {
             return deletion.unanswered();

@@ -1,7 +1,7 @@
-//! Locks in a common order, so that nobody waits in a circle. Each is held until the work is
-//! over.
+//! Locks in a common order, so that no circular wait is possible. Each lock is held until the work has
+//! ended.
 //!
-//! One after the other, who asks waits only for what comes after all that it holds:
+//! One after the other: a request waits only for a lock that comes after all locks that its sender holds:
 //!
 //! ```text
 //!   c            p1            p2
@@ -12,16 +12,16 @@
 //!   ● all held   │             │
 //! ```
 //!
-//! All at once, a grant is tentative until everything before it is held. Whoever holds something
-//! tentatively yields it to somebody who waits and is ready: holds all that comes before. Firm
-//! holders wait only upwards, tentative ones give way, so there is no circle:
+//! All at once: a grant is tentative until all locks before it are held. A tentative holder yields to a
+//! waiting request that is ready: its sender holds all locks before. Firm holders wait only upwards, and
+//! tentative ones give way, so no circular wait is possible:
 //!
 //! ```text
 //!   c            p1            p2
 //!   ├─ Request ─▶│             │       alone: n requests, n grants, n confirmations and up
 //!   ├─ Request ──┼────────────▶│       to n - 1 upgrades, after 2 d
 //!   │◀───────────┼──── Grant ──┤       tentative
-//!   │◀───────────┼ Yield-ask ──┤       somebody else is ready
+//!   │◀───────────┼ Yield-ask ──┤       another request is ready
 //!   ├─ Yield ────┼────────────▶│
 //!   │◀─── Grant ─┤             │
 //!   ├─ Confirm ─▶│             │       firm
@@ -31,8 +31,8 @@
 //!   ● all firm   │             │
 //! ```
 //!
-//! The coordinator has on record whom it may have asked, and that all are held: after a crash it
-//! gives back what it had not finished and keeps the rest.
+//! The coordinator records the participants that it may have asked, and that all locks are held. After a
+//! crash it gives back the locks of unfinished groups and keeps the others.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -51,10 +51,10 @@ use crate::{CoordinatorTimer, Output, Subject};
 #[derive(Clone, Copy, Debug)]
 pub struct Ordered<S>(PhantomData<S>);
 
-/// In which order locks are asked for.
+/// Order in which locks are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum LockOrder {
-    /// One after the other as the owner names them: circles are possible.
+    /// One after the other in the order of the owner: circular waits are possible.
     Given,
     /// One after the other by participant.
     Ascending,
@@ -62,15 +62,15 @@ pub enum LockOrder {
     Parallel,
 }
 
-/// How a coordinator asks for locks.
+/// Rules by which a coordinator requests locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct OrderedRules {
-    /// In which order.
+    /// Order of the requests.
     pub order: LockOrder,
-    /// After how long it gives up; `None` = never.
+    /// Time after which it gives up; `None` = never.
     pub patience: Option<Span>,
-    /// Time between repetitions of what is not answered; `None` = no message is ever lost, and
-    /// releases are not acknowledged.
+    /// Time between repetitions of unanswered messages; `None` = no message is ever lost, and releases are
+    /// not acknowledged.
     pub retry: Option<Span>,
 }
 
@@ -85,24 +85,24 @@ impl<S: Subject> Protocol for Ordered<S> {
     type Witness = Nobody;
 }
 
-/// What a coordinator has on record of a group of locks.
+/// Recorded state of a group of locks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Stage<S: Subject> {
-    /// These may have been asked.
+    /// These participants may have been asked.
     Begun(Vec<ActorId>),
     /// All are held.
     Agreed(BTreeMap<ActorId, S::Terms>),
-    /// These have not acknowledged that nothing is wanted any more.
+    /// These participants have not acknowledged the release.
     Releasing(Vec<ActorId>),
 }
 
-/// How far one lock has come. Lost in a crash.
+/// Progress of one lock. Lost in a crash.
 #[derive(Clone, Debug)]
 struct Claim<S: Subject> {
     request: S::Request,
     state: ClaimState<S>,
-    /// Grants before this one were yielded.
+    /// Epoch of the next grant; earlier grants were yielded.
     next_epoch: u64,
 }
 
@@ -113,19 +113,19 @@ enum ClaimState<S: Subject> {
     Granted { epoch: u64, terms: S::Terms, firm: bool },
 }
 
-/// All groups of locks that one actor asks for.
+/// All groups of locks that one actor requests.
 #[derive(Clone, Debug)]
 pub struct Claims<S: Subject> {
     rules: OrderedRules,
     stages: Ledger<Stage<S>>,
-    /// Of those that are begun, in the order of asking.
+    /// Locks of begun groups, in the order of the requests.
     claims: BTreeMap<u64, Vec<(ActorId, Claim<S>)>>,
 }
 
 type Out<S> = Outputs<Ordered<S>, Claims<S>>;
 
 impl<S: Subject> Claims<S> {
-    /// Does what the locks that are held allow: confirms them, asks for the next, or is done.
+    /// Takes the steps that the held locks allow: confirms them, requests the next one, or finishes.
     fn advance(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(claims) = self.claims.get_mut(&number) else { return };
         let parallel = self.rules.order == LockOrder::Parallel;
@@ -170,7 +170,7 @@ impl<S: Subject> Claims<S> {
         }
     }
 
-    /// Says once more what is not answered.
+    /// Repeats the unanswered messages.
     fn repeat(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         self.wake_later(now, number, out);
         for (who, claim) in self.claims.get(&number).into_iter().flatten() {
@@ -187,7 +187,7 @@ impl<S: Subject> Claims<S> {
         }
     }
 
-    /// Gives back all that these may hold.
+    /// Gives back all locks that these participants may hold.
     fn release(&mut self, now: Time, number: u64, whom: Vec<ActorId>, out: &mut Out<S>) {
         self.claims.remove(&number);
         out.push(Output::Stop(CoordinatorTimer::Decide(number)));
@@ -221,7 +221,7 @@ impl<S: Subject> Claims<S> {
             return;
         };
         if epoch < claim.next_epoch {
-            // It was yielded, and the participant has not heard of that.
+            // It was yielded, and the participant does not know that yet.
             self.stages.send(from, number, Locking::Yield { epoch }, out);
         } else if let ClaimState::Asked { .. } = claim.state {
             claim.state = ClaimState::Granted { epoch, terms, firm: false };
@@ -229,7 +229,7 @@ impl<S: Subject> Claims<S> {
         }
     }
 
-    /// What it gives back is free; or, where it still asks, it will never have it.
+    /// A lock is free again. A participant that refuses the lock for ever makes the group fail.
     fn on_released(&mut self, now: Time, number: u64, from: ActorId, out: &mut Out<S>) {
         match self.stages.open.get_mut(&number) {
             Some(Stage::Begun(_)) => self.fail(now, number, out),
@@ -251,7 +251,7 @@ impl<S: Subject> Claims<S> {
         };
         let yields = match claim.state {
             ClaimState::Granted { epoch, firm, .. } => epoch != asked || !firm,
-            // The grant is under way, and will be firm.
+            // The grant is in transit, and will be firm.
             ClaimState::Asked { ready } => !ready || asked < claim.next_epoch,
             ClaimState::Idle => false,
         };
@@ -331,7 +331,7 @@ impl<S: Subject> Coordinates<Ordered<S>> for Claims<S> {
         let claim = |request| Claim { request, state: state.clone(), next_epoch: 0 };
         let claims = parts.into_iter().map(|(who, request)| (who, claim(request))).collect();
         self.claims.insert(number, claims);
-        // The first is ready at once.
+        // The first lock is ready at once.
         self.advance(now, number, out);
         if self.rules.order == LockOrder::Parallel
             && let Some(claims) = self.claims.get_mut(&number)

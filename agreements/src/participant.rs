@@ -1,4 +1,4 @@
-//! Who holds, and carries out what it holds or gives it back.
+//! The machine that holds a part, and carries it out or gives it back.
 
 use std::collections::BTreeMap;
 
@@ -10,110 +10,110 @@ use crate::{
     AgreementId, Answer, InDoubt, Instruction, Output, Subject, ToCoordinator, ToParticipant,
 };
 
-/// What is held, on what terms, and until when.
+/// A held part, with its terms and its end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Hold<S: Subject> {
-    /// What was asked for.
+    /// The request.
     pub request: S::Request,
-    /// What was answered.
+    /// The answered terms.
     pub terms: S::Terms,
-    /// How long that was good for when it was first said.
+    /// Time of the hold from when it was first reported.
     pub lease: Span,
-    /// When that ends, by the participant's own clock.
+    /// End of that time, on the participant's own clock.
     pub until: Time,
-    /// What comes after that.
+    /// Behaviour after that.
     pub in_doubt: InDoubt,
 }
 
-/// Where a participant stands in one agreement.
+/// State of a participant in one agreement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum ParticipantState<S: Subject> {
-    /// Its owner considers the request. Never persisted: after a crash it is asked again.
+    /// Its owner considers the request. Never persisted: after a crash the request is repeated.
     Asked {
-        /// What is to be held.
+        /// The part to be held.
         request: S::Request,
-        /// What comes after the lease.
+        /// Behaviour after the lease.
         in_doubt: InDoubt,
     },
-    /// It said that it cannot hold that, but this.
+    /// It has refused, with this counter proposal.
     Refused(S::Counter),
-    /// It is bound until the lease ends, or until it is told.
+    /// It is bound until the lease ends, or until the decision arrives.
     Held(Hold<S>),
     /// It carries it out.
     Committed {
-        /// What was held; `None` = it took its part although it held nothing.
+        /// The hold; `None` = it took its part although it held nothing.
         hold: Option<Hold<S>>,
-        /// What it was told.
+        /// The order that it received.
         order: S::Order,
-        /// What it said.
+        /// The receipt that it sent.
         receipt: Option<S::Receipt>,
     },
-    /// The lease ended before a decision came.
+    /// The lease ended before a decision arrived.
     Lapsed,
-    /// A commit came although nothing is held, and its owner considers that. Never persisted:
-    /// after a crash the commit comes again.
+    /// A commit arrived although nothing is held, and its owner considers it. Never persisted: after a
+    /// crash the commit is repeated.
     Late(S::Order),
-    /// Nothing is held, and nothing ever will be.
+    /// Nothing is held, now or later.
     Over,
 }
 
-/// What a participant must not forget.
+/// Durable state of a participant.
 pub type ParticipantRecord<S> = Note<ParticipantState<S>>;
 
-/// What the actor that owns a participant has to do.
+/// Duty of the actor that owns a participant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Task<S: Subject> {
-    /// Say whether it can hold this: [`Participant::ready`] or [`Participant::not_ready`],
-    /// now or later.
+    /// To decide whether it can hold this: [`Participant::ready`] or [`Participant::not_ready`], now or
+    /// later.
     Consider {
         /// The agreement.
         id: AgreementId,
-        /// What is to be held.
+        /// The part to be held.
         request: S::Request,
-        /// For how long.
+        /// Time of the hold.
         lease: Span,
     },
-    /// Carry out what is held.
+    /// To carry out the held part.
     CarryOut {
         /// The agreement.
         id: AgreementId,
-        /// What it has to know for that.
+        /// Data that it needs for that.
         order: S::Order,
     },
-    /// Say whether it can be carried out although it is no longer held, or never was:
+    /// To decide whether it can carry out a part that is no longer held, or never was:
     /// [`Participant::take`] or [`Participant::expired`].
     TakeUnheld {
         /// The agreement.
         id: AgreementId,
-        /// What it has to know for that.
+        /// Data that it needs for that.
         order: S::Order,
     },
-    /// Give up what is considered, held or carried out.
+    /// To give up a part that is considered, held or carried out.
     GiveUp {
         /// The agreement.
         id: AgreementId,
     },
 }
 
-/// What a participant puts out. Its timers are named by their agreements: one each.
+/// Outputs of a participant. Each agreement has one timer, named by its id.
 pub type ParticipantOutput<S> =
     Output<ToCoordinator<S>, ParticipantRecord<S>, AgreementId, Task<S>>;
 
 type Outputs<S> = Vec<ParticipantOutput<S>>;
 
-/// All agreements that one actor takes part in, see [the page on agreements](super).
+/// All agreements in which one actor takes part, see [the page on agreements](super).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Participant<S: Subject> {
     states: BTreeMap<AgreementId, ParticipantState<S>>,
-    /// By coordinator: all smaller numbers are over.
+    /// By coordinator: all smaller numbers have ended.
     settled: BTreeMap<ActorId, u64>,
 }
 
 impl<S: Subject> Participant<S> {
-    /// A participant with these records, none at its first start. Before it carries out what
-    /// is put out, its owner takes from [`Participant::states`] what it holds and carries out.
+    /// A participant with these records; there are none at its first start. Its owner takes the held and
+    /// the running parts from [`Participant::states`] before it carries out any output.
     pub fn start(
         records: impl IntoIterator<Item = ParticipantRecord<S>>,
         now: Time,
@@ -129,12 +129,12 @@ impl<S: Subject> Participant<S> {
         participant
     }
 
-    /// Where it stands in the agreements that are not over for all it knows.
+    /// Its states in all agreements that have not ended as far as it knows.
     pub fn states(&self) -> impl Iterator<Item = (AgreementId, &ParticipantState<S>)> {
         self.states.iter().map(|(&id, state)| (id, state))
     }
 
-    /// The coordinator has said something.
+    /// An instruction of the coordinator has arrived.
     pub fn on_message(
         &mut self,
         now: Time,
@@ -156,7 +156,7 @@ impl<S: Subject> Participant<S> {
             }
             Instruction::Commit(order) => self.on_commit(now, id, order, out),
             Instruction::Abort => {
-                // One that was sent before the commit was acknowledged comes too late.
+                // An abort that was sent before the commit was acknowledged comes too late.
                 if !matches!(self.states.get(&id), Some(ParticipantState::Committed { .. })) {
                     self.give_up(id, ParticipantState::Over, out);
                 }
@@ -168,8 +168,7 @@ impl<S: Subject> Participant<S> {
         }
     }
 
-    /// What it was asked for is held for so long from now on; without effect after
-    /// [`Task::GiveUp`].
+    /// The requested part is held for `lease` from now on; without effect after [`Task::GiveUp`].
     pub fn ready(
         &mut self,
         now: Time,
@@ -188,7 +187,7 @@ impl<S: Subject> Participant<S> {
         out.push(Output::Set { timer: id, at: until.max(now) });
     }
 
-    /// What it was asked for cannot be held, but this could; without effect after
+    /// The requested part cannot be held; `counter` is a possible alternative. Without effect after
     /// [`Task::GiveUp`].
     pub fn not_ready(&mut self, id: AgreementId, counter: S::Counter, out: &mut Outputs<S>) {
         if matches!(self.states.get(&id), Some(ParticipantState::Asked { .. })) {
@@ -197,7 +196,7 @@ impl<S: Subject> Participant<S> {
         }
     }
 
-    /// What was not held is carried out all the same; without effect after [`Task::GiveUp`].
+    /// A part that was not held is carried out all the same; without effect after [`Task::GiveUp`].
     pub fn take(&mut self, id: AgreementId, receipt: S::Receipt, out: &mut Outputs<S>) {
         if let Some(ParticipantState::Late(order)) = self.states.get(&id) {
             let (order, receipt) = (order.clone(), Some(receipt));
@@ -208,7 +207,7 @@ impl<S: Subject> Participant<S> {
         }
     }
 
-    /// What was not held cannot be carried out; without effect after [`Task::GiveUp`].
+    /// A part that was not held cannot be carried out; without effect after [`Task::GiveUp`].
     pub fn expired(&mut self, id: AgreementId, out: &mut Outputs<S>) {
         if matches!(self.states.get(&id), Some(ParticipantState::Late(_))) {
             self.enter(id, ParticipantState::Over, out);
@@ -216,7 +215,7 @@ impl<S: Subject> Participant<S> {
         }
     }
 
-    /// The lease is over, or it is time to inquire once more.
+    /// The lease has ended, or the next inquiry is due.
     pub fn on_timer(&mut self, now: Time, id: AgreementId, out: &mut Outputs<S>) {
         let Some(ParticipantState::Held(hold)) = self.states.get(&id) else { return };
         if now < hold.until {
@@ -276,6 +275,7 @@ impl<S: Subject> Participant<S> {
             Some(ParticipantState::Committed { receipt, .. }) => {
                 answer(id, Answer::Committed(receipt.clone()), out);
             }
+            // The part was given up before, so it must not be held again.
             Some(ParticipantState::Over) => answer(id, Answer::Expired, out),
             Some(ParticipantState::Late(_)) => {}
             _ => {
@@ -290,8 +290,8 @@ impl<S: Subject> Participant<S> {
         self.states.insert(id, state);
     }
 
-    /// Gets into a state in which nothing is held. That is a record even if nothing ever was:
-    /// a prepare that was overtaken finds it.
+    /// Enters a state in which nothing is held. It is recorded even if nothing was ever held: a prepare
+    /// that was overtaken must find it.
     fn give_up(&mut self, id: AgreementId, state: ParticipantState<S>, out: &mut Outputs<S>) {
         let before = self.states.get(&id);
         if before == Some(&state) {
@@ -305,7 +305,7 @@ impl<S: Subject> Participant<S> {
         }
     }
 
-    /// Forgets what is over: what was not committed by then was aborted.
+    /// Forgets ended agreements: those that were not committed by then were aborted.
     fn settle(&mut self, from: ActorId, settled: u64, out: &mut Outputs<S>) {
         let known = self.settled.entry(from).or_default();
         if settled <= *known {
@@ -313,7 +313,7 @@ impl<S: Subject> Participant<S> {
         }
         *known = settled;
         out.push(Output::Persist(ParticipantRecord::Settled(from, settled)));
-        // What is over comes first: nothing else is looked at, however much is open.
+        // Ended agreements come first, so open ones are not examined, however many there are.
         let number = |number| AgreementId { coordinator: from, number };
         while let Some((&id, state)) = self.states.range(number(0)..number(settled)).next() {
             if state.binds() && !matches!(state, ParticipantState::Committed { .. }) {
@@ -330,7 +330,7 @@ impl<S: Subject> Participant<S> {
 }
 
 impl<S: Subject> ParticipantState<S> {
-    /// Whether its owner has something to give up.
+    /// Returns whether its owner has something to give up.
     fn binds(&self) -> bool {
         matches!(
             self,
@@ -342,7 +342,7 @@ impl<S: Subject> ParticipantState<S> {
     }
 }
 
-/// Whether it is an agreement of this coordinator with a smaller number.
+/// Sends an answer to the coordinator of the agreement.
 fn answer<S: Subject>(id: AgreementId, answer: Answer<S>, out: &mut Outputs<S>) {
     out.push(Output::Send { to: id.coordinator, message: ToCoordinator { id, answer } });
 }

@@ -1,6 +1,5 @@
-//! Paxos commit: who decides is replicated, so that a decision is reached although any `f` of
-//! `2 f + 1` acceptors, the leader and the coordinator are down, and nobody in doubt waits for
-//! one of them.
+//! Paxos commit: the decision is replicated. It is reached although any `f` of `2 f + 1` acceptors, the
+//! leader and the coordinator are down, and a participant in doubt waits for none of them.
 //!
 //! ```text
 //!   c          leader         p1      p2          a acceptors
@@ -16,25 +15,25 @@
 //!   │            ├─ Commit ────┼──────▶│
 //! ```
 //!
-//! There is one consensus a participant: what it voted. A participant proposes its own vote at
-//! ballot 0. When votes are missing, or somebody in doubt asks another leader (any acceptor can
-//! be one), that leader takes a higher ballot:
+//! There is one consensus for each participant: its vote. A participant proposes its own vote at ballot 0.
+//! If votes are missing, or if a participant in doubt asks another leader (any acceptor can be one), that
+//! leader takes a higher ballot:
 //!
 //! ```text
 //!   leader                acceptors
 //!     ├─ Ask b ──────────────▶│     promise to take part in no lower ballot
-//!     │◀──────── Promised b ──┤     and say what they have accepted
+//!     │◀──────── Promised b ──┤     and report the accepted votes
 //!     ● of f + 1: the vote of the highest ballot, none at all means aborted
 //!     ├─ Propose b ──────────▶│
 //!     │◀──────── Accepted b ──┤
 //! ```
 //!
-//! Votes, promises and the ballots of a leader are on record before anybody hears of them. A
-//! decision need not be: whoever asks again finds the same one. Whoever is prepared holds
-//! without a lease, and inquires when it has waited for so long.
+//! Votes, promises and the ballots of a leader are on record before another actor is notified of them. A
+//! decision need not be: a repeated query finds the same one. A prepared participant holds without a lease,
+//! and inquires after a fixed wait.
 //!
-//! With `retry` participants acknowledge the outcome to the coordinator, which then says that
-//! the agreement is settled: acceptors forget it.
+//! With `retry`, participants acknowledge the outcome to the coordinator. Its messages then report that the
+//! agreement is settled, and acceptors forget it.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -68,77 +67,76 @@ impl<S: Subject> Protocol for Paxos<S> {
     type Witness = Witness<S>;
 }
 
-/// Who decides, and how long is waited.
+/// Deciding actors and waiting times.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PaxosRules {
-    /// Who is asked to decide first; it need not be an acceptor.
+    /// The actor that is asked to decide first; it need not be an acceptor.
     pub leader: ActorId,
-    /// Who remembers votes: an odd number, of which less than half may be down.
+    /// The actors that remember votes: an odd number, of which less than half may be down.
     pub acceptors: Vec<ActorId>,
-    /// Whether participants send their votes only to as many acceptors as are needed.
+    /// True if participants send their votes only to as many acceptors as needed.
     pub economical: bool,
-    /// For how long a leader awaits votes.
+    /// Time for which a leader awaits votes.
     pub patience: Span,
-    /// How long a participant that is prepared waits before it inquires, and between two
-    /// inquiries.
+    /// Time that a prepared participant waits before it inquires, and between two inquiries.
     pub doubt: Span,
-    /// Time between repetitions of what is not answered; `None` = no message is ever lost, and
-    /// nothing is acknowledged.
+    /// Time between repetitions of unanswered messages; `None` = no message is ever lost, and no message is
+    /// acknowledged.
     pub retry: Option<Span>,
 }
 
 impl PaxosRules {
-    /// How many acceptors make a decision.
+    /// Number of acceptors that make a decision.
     pub fn quorum(&self) -> usize {
         self.acceptors.len() / 2 + 1
     }
 
-    /// Who may lead, in the order in which they are asked.
+    /// Possible leaders, in the order in which they are asked.
     pub fn leaders(&self) -> Vec<ActorId> {
         let others = self.acceptors.iter().filter(|&&it| it != self.leader);
         std::iter::once(self.leader).chain(others.copied()).collect()
     }
 }
 
-/// What a participant voted.
+/// Vote of a participant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Choice<S: Subject> {
     /// It holds its part.
     Prepared(S::Terms),
-    /// It does not, but could hold this; `None` = a leader decided for it.
+    /// It does not; the counter is a possible alternative. `None` = a leader decided for it.
     Aborted(Option<S::Counter>),
 }
 
-/// By participant.
+/// Votes by participant.
 pub type Choices<S> = BTreeMap<ActorId, Choice<S>>;
 
-/// Whether all are prepared.
+/// Returns whether all are prepared.
 pub(crate) fn commits<S: Subject>(choices: &Choices<S>) -> bool {
     choices.values().all(|choice| matches!(choice, Choice::Prepared(_)))
 }
 
-/// What is said.
+/// Messages of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Ballot<S: Subject> {
-    /// Coordinator to leader: have this decided.
+    /// Coordinator to leader: get a decision on these parts.
     Begin {
-        /// Who is asked for what.
+        /// Participants and the requests to them.
         parts: BTreeMap<ActorId, S::Request>,
     },
     /// Leader to participant: hold this and vote.
     Prepare {
-        /// What.
+        /// The request.
         request: S::Request,
-        /// Who takes part.
+        /// The participants.
         parts: Vec<ActorId>,
     },
     /// Participant to acceptors, at ballot 0.
     Vote {
-        /// What.
+        /// The vote.
         choice: Choice<S>,
-        /// Of how many.
+        /// Number of participants.
         parts: u32,
     },
     /// Leader to acceptors: take part in no lower ballot.
@@ -146,7 +144,7 @@ pub enum Ballot<S: Subject> {
         /// The ballot.
         ballot: u64,
     },
-    /// Acceptor to leader: it does not, and has accepted this, at these ballots.
+    /// Acceptor to leader: it promises that, and has accepted these votes at these ballots.
     Promised {
         /// The ballot.
         ballot: u64,
@@ -165,7 +163,7 @@ pub enum Ballot<S: Subject> {
         /// By participant.
         choices: Choices<S>,
     },
-    /// Acceptor to leader: it has.
+    /// Acceptor to leader: it has accepted them.
     Accepted {
         /// The ballot.
         ballot: u64,
@@ -174,16 +172,16 @@ pub enum Ballot<S: Subject> {
     },
     /// Leader to participant: all are prepared.
     Commit,
-    /// Leader to participant: not all are.
+    /// Leader to participant: not all are prepared.
     Abort,
     /// Leader to coordinator.
     Outcome {
         /// By participant.
         choices: Choices<S>,
     },
-    /// Participant to any leader: what has been decided?
+    /// Participant to any leader: requests the decision.
     Inquire {
-        /// Who takes part.
+        /// The participants.
         parts: Vec<ActorId>,
     },
     /// Participant to coordinator: it knows the outcome.

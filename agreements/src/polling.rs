@@ -1,5 +1,5 @@
-//! Two-phase commit by polling: participants only answer, so that a coordinator needs no address
-//! at which it can be reached, and finds its operations again after a crash.
+//! Two-phase commit by polling: participants only answer. So a coordinator needs no address at which it can
+//! be reached, and finds its operations again after a crash.
 //!
 //! ```text
 //!   c             p
@@ -12,9 +12,9 @@
 //!   │◀─ Prepared ─┤
 //! ```
 //!
-//! Success: n (4 + 2 q₁ + 2 q₂). A participant is a [`crate::Participant`] whose answers are
-//! fetched; each follows from its state, so that it keeps nothing more. A hold ends with its
-//! lease. The coordinator has each operation on record before it starts it.
+//! Success: n (4 + 2 q₁ + 2 q₂). A participant is a [`crate::Participant`] whose answers are polled. Each
+//! answer follows from its state, so it stores nothing more. A hold ends with its lease. The coordinator
+//! has each operation on record before it starts it.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -37,16 +37,16 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct Polling<S>(PhantomData<S>);
 
-/// How a coordinator polls.
+/// Rules by which a coordinator polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PollingRules {
-    /// For how long participants are asked to hold.
+    /// Requested time of a hold.
     pub lease: Span,
-    /// In how long a commit reaches every participant, see [`crate::Rules::margin`].
+    /// Time in which a commit reaches every participant, see [`crate::Rules::margin`].
     pub margin: Span,
     /// Time between a reply and the next poll.
     pub interval: Span,
-    /// Time after which what is not answered is repeated; `None` = no message is ever lost.
+    /// Time after which unanswered messages are repeated; `None` = no message is ever lost.
     pub retry: Option<Span>,
 }
 
@@ -64,36 +64,36 @@ where
     type Witness = Nobody;
 }
 
-/// What a participant is to do.
+/// Operations of a participant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Operation {
     /// Hold.
     Reserve,
-    /// Carry out what is held.
+    /// Carry out the held part.
     Commit,
-    /// Give up what is held or carried out.
+    /// Give up a held or running part.
     Abort,
 }
 
-/// What is said.
+/// Messages of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Polled<S: Subject> {
-    /// Begin with this.
+    /// Begin this operation.
     Start(Instruction<S>),
     /// It has begun.
     Accepted(Operation),
-    /// How far is it?
+    /// Requests the progress of an operation.
     Poll(Operation),
-    /// So far.
+    /// Its progress.
     Status(Operation, Status<S>),
 }
 
-/// How far an operation is.
+/// Progress of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Status<S: Subject> {
-    /// It was never begun, or a crash came in between.
+    /// It never began, or was lost in a crash.
     Unknown,
     /// Not done yet.
     Pending,
@@ -101,10 +101,10 @@ pub enum Status<S: Subject> {
     Prepared {
         /// The terms.
         terms: S::Terms,
-        /// For so long from when it was prepared.
+        /// Time of the hold, from when it was prepared.
         lease: Span,
     },
-    /// It cannot be held, but this could.
+    /// It cannot be held; the counter is a possible alternative.
     Refused(S::Counter),
     /// It is carried out.
     Committed,
@@ -147,7 +147,7 @@ impl<S: Subject> Answerer<S>
 where
     S::Order: From<S::Terms>,
 {
-    /// Passes on all but the answers: those are fetched.
+    /// Passes on all outputs except the answers, which are polled.
     fn relay(&mut self, said: Vec<ParticipantOutput<S>>, out: &mut Outputs<Polling<S>, Self>) {
         let said = said.into_iter().filter(|it| !matches!(it, Output::Send { .. })).collect();
         let mut passed = Vec::new();
@@ -270,31 +270,31 @@ where
     }
 }
 
-/// What a coordinator has on record of a group.
+/// Recorded state of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Stage<S: Subject> {
-    /// When the first operation was started: no lease began before.
+    /// Time of the first operation: no lease began before.
     opened: Time,
     operation: Operation,
-    /// Who takes part in the operation, and what it was asked for.
+    /// Participants of the operation, with their requests.
     parts: Parts<S>,
-    /// What was decided on.
+    /// Terms that were decided on.
     terms: BTreeMap<ActorId, S::Terms>,
-    /// Whether it was decided before it is aborted.
+    /// True if it was decided before it is aborted.
     broken: bool,
 }
 
-/// What a coordinator is woken up for.
+/// Timers of a coordinator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PollerTimer {
-    /// No commit would be in time after that.
+    /// The last time for a commit has come.
     Decide(u64),
-    /// It is time to poll this participant, or to repeat what it has not answered.
+    /// The next poll of this participant, or repetition of an unanswered message, is due.
     Next(u64, ActorId),
 }
 
-/// How far a coordinator knows an operation to be. Lost in a crash.
+/// Known progress of an operation. Lost in a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Starting,
@@ -311,7 +311,7 @@ struct Progress<S: Subject> {
     expired: bool,
 }
 
-/// All groups that one actor gets by polling.
+/// All groups that one actor coordinates by polling.
 #[derive(Clone, Debug)]
 pub struct Poller<S: Subject> {
     rules: PollingRules,
@@ -325,7 +325,8 @@ impl<S: Subject> Poller<S>
 where
     S::Order: From<S::Terms>,
 {
-    /// Starts an operation, which is on record; after a crash with polls of what may have begun.
+    /// Starts an operation, which is on record; after a crash it polls first, because the operation may
+    /// have begun.
     fn begin(&mut self, now: Time, number: u64, first: Step, out: &mut Out<S>) {
         let Some(stage) = self.stages.open.get(&number) else { return };
         let steps: BTreeMap<_, _> = stage.parts.iter().map(|it| (it.0, first)).collect();
@@ -346,7 +347,7 @@ where
         }
     }
 
-    /// Starts an operation with somebody, or polls it.
+    /// Starts an operation at a participant, or polls it.
     fn say(&self, now: Time, number: u64, who: ActorId, out: &mut Out<S>) {
         let Some(stage) = self.stages.open.get(&number) else { return };
         let step = self.progress.get(&number).and_then(|it| it.steps.get(&who));
@@ -418,7 +419,7 @@ where
         }
     }
 
-    /// All have ended an operation.
+    /// All participants have ended an operation.
     fn done(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(stage) = self.stages.open.get(&number).cloned() else { return };
         let Some(progress) = self.progress.get(&number) else { return };
@@ -456,7 +457,7 @@ where
         }
     }
 
-    /// Rolls back with all that may hold something.
+    /// Rolls back at all participants that may hold parts.
     fn fail(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(mut stage) = self.stages.open.get(&number).cloned() else { return };
         let Some(progress) = self.progress.get_mut(&number) else { return };

@@ -1,6 +1,5 @@
-//! Three phases with probes: candidates are asked how they stand, the group is reserved at some
-//! of them, and committed. Meanwhile each candidate tells whoever is interested when that
-//! changes.
+//! Three phases with probes: candidates are queried, the group is reserved at some of them, and then
+//! committed. In the meantime each candidate notifies interested coordinators of changes.
 //!
 //! ```text
 //!   c             p1            p2            p3
@@ -13,7 +12,7 @@
 //!   ├─ Reserve ──▶│             │             │
 //!   ├─ Reserve ───┼────────────▶│             │
 //!   │◀───── Held ─┤             │             │
-//!   │◀────────────┼──── Stale ──┤             │    somebody was faster: another candidate
+//!   │◀────────────┼──── Stale ──┤             │    another group was faster: next candidate
 //!   │◀────────────┼─────────────┼──── Probe ──┤    there is room
 //!   ├─ Reserve ───┼─────────────┼────────────▶│
 //!   │◀────────────┼─────────────┼───── Held ──┤
@@ -21,9 +20,9 @@
 //!   ├─ Commit ────┼─────────────┼────────────▶│
 //! ```
 //!
-//! What is held stays held while another candidate is looked for. A participant is a
-//! [`crate::Participant`] with subscriptions; a hold ends with its lease, and an abort is
-//! presumed, as in [two-phase commit](crate::two_phase).
+//! Held parts stay held during the search for another candidate. A participant is a [`crate::Participant`]
+//! with subscriptions. A hold ends with its lease, and an abort is presumed, as in [two-phase
+//! commit](crate::two_phase).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -47,20 +46,20 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct Probing<S>(PhantomData<S>);
 
-/// How a coordinator selects and reserves.
+/// Rules by which a coordinator selects and reserves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProbingRules {
-    /// How many of the candidates take part, the first that have room; `None` = all.
+    /// Number of candidates that take part, the first ones with room; `None` = all.
     pub needed: Option<u32>,
-    /// For how long it looks for candidates.
+    /// Time of the search for candidates.
     pub patience: Span,
-    /// For how long participants are asked to hold.
+    /// Requested time of a hold.
     pub lease: Span,
-    /// In how long a commit reaches every participant, see [`crate::Rules::margin`].
+    /// Time in which a commit reaches every participant, see [`crate::Rules::margin`].
     pub margin: Span,
-    /// For how long a participant tells of changes.
+    /// Time for which a participant reports changes.
     pub subscription: Span,
-    /// Time between repetitions of what is not answered; `None` = no message is ever lost.
+    /// Time between repetitions of unanswered messages; `None` = no message is ever lost.
     pub retry: Option<Span>,
 }
 
@@ -78,17 +77,17 @@ where
     type Witness = Nobody;
 }
 
-/// What is said.
+/// Messages of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Probed<S: Subject> {
-    /// Is there room for this? Tell me when that changes.
+    /// Requests whether there is room for this, and reports of changes.
     Query(S::Request),
-    /// It is so now.
+    /// The present state.
     Status(Epoch, bool),
-    /// It has changed.
+    /// The state has changed.
     Probe(Epoch, bool),
-    /// It is of no interest any more.
+    /// Reports are no longer needed.
     Drop,
     /// As in two-phase commit, from the coordinator.
     Down(Instruction<S>),
@@ -121,7 +120,7 @@ impl<S: Subject> Body for Probed<S> {
     }
 }
 
-/// A participant that tells of changes.
+/// A participant that reports changes.
 #[derive(Clone, Debug)]
 pub struct Candidate<S: Subject> {
     inner: Participant<S>,
@@ -129,12 +128,12 @@ pub struct Candidate<S: Subject> {
     subscription: Span,
 }
 
-/// What a candidate is woken up for.
+/// Timers of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CandidateTimer {
-    /// A lease is over.
+    /// A lease has ended.
     Lease(AgreementId),
-    /// A subscription is.
+    /// A subscription has ended.
     Subscription(AgreementId),
 }
 
@@ -219,7 +218,7 @@ where
             }
             Probed::Drop => self.unwatch(id, out),
             Probed::Down(instruction) => {
-                // Whoever is reserved, or no longer wanted, hears the rest by answers.
+                // After a reservation or an abort the coordinator needs no reports: answers are enough.
                 self.unwatch(id, out);
                 let mut said = Vec::new();
                 let message = ToParticipant { id, settled, instruction };
@@ -277,19 +276,19 @@ where
     }
 }
 
-/// What a coordinator has on record.
+/// Recorded state of a coordinator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Stage<S: Subject> {
-    /// It selects and reserves. Never persisted: after a crash it was aborted.
+    /// It selects and reserves. Never persisted: after a crash the group was aborted.
     Selecting,
     /// It is decided that these commit.
     Committing(BTreeMap<ActorId, S::Terms>),
-    /// A lease ended before the commit came: these give up what they committed.
+    /// A lease ended before the commit arrived: these participants give up their committed parts.
     Undoing(BTreeSet<ActorId>),
 }
 
-/// How a candidate stands. Lost in a crash.
+/// State of a candidate. Lost in a crash.
 #[derive(Clone, Debug)]
 struct Choice<S: Subject> {
     who: ActorId,
@@ -300,7 +299,7 @@ struct Choice<S: Subject> {
 
 #[derive(Clone, Debug)]
 enum Reply<S: Subject> {
-    /// It was not asked to hold anything.
+    /// It was not requested to hold a part.
     Unasked,
     Awaited,
     Held(S::Terms),
@@ -311,19 +310,19 @@ enum Reply<S: Subject> {
 struct Selection<S: Subject> {
     candidates: Vec<Choice<S>>,
     needed: usize,
-    /// When it gives up; earlier once somebody holds something.
+    /// Time at which the group fails; earlier once a part is held.
     decide_by: Time,
-    /// When the first was asked to hold: no lease began before.
+    /// Time of the first reservation: no lease began before.
     reserved: Option<Time>,
 }
 
-/// All groups that one actor selects for.
+/// All groups for which one actor selects participants.
 #[derive(Clone, Debug)]
 pub struct Selector<S: Subject> {
     rules: ProbingRules,
     stages: Ledger<Stage<S>>,
     selections: BTreeMap<u64, Selection<S>>,
-    /// Who has not acknowledged a commit.
+    /// Participants that have not acknowledged a commit.
     committing: BTreeMap<u64, BTreeSet<ActorId>>,
 }
 
@@ -334,7 +333,7 @@ impl<S: Subject> Choice<S> {
         matches!(self.reply, Reply::Awaited | Reply::Held(_))
     }
 
-    /// Whether it may still be selected.
+    /// Returns whether it may still be selected.
     fn is_free(&self) -> bool {
         matches!(self.reply, Reply::Unasked)
     }
@@ -390,7 +389,7 @@ where
         }
     }
 
-    /// Asks as many candidates that have room as are still needed.
+    /// Requests as many candidates with room as are still needed.
     fn select(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(selection) = self.selections.get_mut(&number) else { return };
         let bound = selection.candidates.iter().filter(|it| it.is_bound()).count();
@@ -401,7 +400,7 @@ where
             self.fail(number, out);
             return;
         }
-        // Before somebody holds something, there must be room for all.
+        // While no part is held, there must be room for all.
         if missing == 0 || (bound == 0 && fit < missing) {
             return;
         }
@@ -420,7 +419,7 @@ where
         }
     }
 
-    /// What is held for so long must be committed before that ends.
+    /// Parts that are held for `lease` must be committed before it ends.
     fn shorten(&mut self, now: Time, number: u64, lease: Span, out: &mut Out<S>) {
         let Some(selection) = self.selections.get_mut(&number) else { return };
         let Some(reserved) = selection.reserved else { return };
@@ -442,6 +441,7 @@ where
         if terms.len() < selection.needed {
             return;
         }
+        // A commit sent now could arrive when a lease has already ended.
         if now > selection.decide_by {
             self.fail(number, out);
             return;
@@ -459,7 +459,7 @@ where
         self.repeat(now, number, out);
     }
 
-    /// Nothing is on record, so nobody has to acknowledge that.
+    /// Nothing is on record, so no acknowledgement is needed.
     fn fail(&mut self, number: u64, out: &mut Out<S>) {
         let Some(selection) = self.selections.remove(&number) else { return };
         let mut counters = BTreeMap::new();
@@ -615,7 +615,7 @@ impl<S: Subject> Coordinates<Probing<S>> for Selector<S>
 where
     S::Order: From<S::Terms>,
 {
-    /// The parts are candidates, in the order in which they are preferred.
+    /// The parts are candidates, in order of preference.
     fn open(&mut self, now: Time, parts: Parts<S>, out: &mut Out<S>) -> u64 {
         let number = self.stages.number(out);
         let all = parts.len();

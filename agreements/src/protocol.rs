@@ -1,9 +1,9 @@
-//! The shape that all protocols share, so that an actor can drive any of them.
+//! The common interface of all protocols, so that an actor can drive any of them.
 //!
-//! A [`Protocol`] names its rules, its messages and its machines: a coordinator, a participant
-//! and, where a decision is replicated, a witness. Each machine takes messages, timers, the time
-//! and what its owner says, and puts out [`Output`]s. The owner of a coordinator is told of a
-//! [`Verdict`], the owner of a participant of a [`Duty`].
+//! A [`Protocol`] names its rules, its messages and its machines: a coordinator, a participant and, if a
+//! decision is replicated, a witness. Each machine takes messages, timers, the time and calls of its owner,
+//! and puts out [`Output`]s. The owner of a coordinator receives a [`Verdict`], the owner of a participant
+//! a [`Duty`].
 //!
 //! ```text
 //!   owner of the coordinator                            owner of a participant
@@ -16,7 +16,7 @@
 //!                                  └─────────┘
 //! ```
 //!
-//! A lost machine is started again from the records that it put out, in their order.
+//! A lost machine is started again from its records, in their order.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -28,61 +28,60 @@ use std::collections::BTreeMap;
 
 use crate::{AgreementId, Output, Payload, Record, Subject};
 
-/// A way for one coordinator to get parts from several participants.
+/// A protocol by which one coordinator gets parts from several participants.
 pub trait Protocol: Sized {
-    /// What it promises.
+    /// Its guarantees.
     const TRAITS: Traits;
-    /// What is agreed on.
+    /// Subject of the agreements.
     type Subject: Subject;
-    /// What all machines of a run know: times, orders, who the witnesses are.
+    /// Common data of all machines of a run: times, orders, witnesses.
     type Rules: Clone + Debug;
-    /// What is sent, in both directions.
+    /// Messages, in both directions.
     type Message: Message;
-    /// Who asks.
+    /// The machine that requests parts.
     type Coordinator: Coordinates<Self>;
-    /// Who holds.
+    /// The machine that holds parts.
     type Participant: Participates<Self>;
-    /// Who remembers decisions for others, [`Nobody`] in most protocols.
+    /// The machine that remembers decisions for others, [`Nobody`] in most protocols.
     type Witness: Machine<Self>;
 }
 
-/// What a protocol promises, for tables of protocols and for tests.
+/// Guarantees of a protocol, for tables of protocols and for tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits {
     /// Its word.
     pub name: &'static str,
-    /// What becomes of a group.
+    /// Final state of a group.
     pub outcome: Outcome,
-    /// Whether requests wait at a participant until there is room, so that there can be cycles
-    /// of those who wait.
+    /// True if requests wait at a participant until there is room. Then waiting groups can form cycles.
     pub waits: bool,
-    /// Whether parts are held until the coordinator gives them back with
-    /// [`Coordinates::close`]; otherwise their participants carry them out and end them.
+    /// True if parts are held until the coordinator gives them back with [`Coordinates::close`]; otherwise
+    /// their participants carry them out and end them.
     pub closes: bool,
 }
 
-/// What becomes of a group of parts in the end, losses and crashes included.
+/// Final state of a group of parts, losses and crashes included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// All are carried out or none: nobody begins before all hold.
+    /// All are carried out or none: no part begins before all are held.
     Atomic,
     /// Some may begin for a while and are taken back: in the end all or none.
     Compensated,
-    /// As compensated, but what a coordinator that crashes has booked is left behind.
+    /// As compensated, but bookings of a crashed coordinator stay.
     Orphans,
 }
 
-/// Something that is sent about an agreement.
+/// A message about an agreement.
 pub trait Message: Payload {
     /// The agreement.
     fn id(&self) -> AgreementId;
-    /// The word by which it is counted.
+    /// The word under which it is counted.
     fn kind(&self) -> &'static str;
-    /// Whether its sender promises to hold or carry out a part: it must not forget that.
+    /// Returns whether its sender promises to hold or carry out a part, which it must then not forget.
     fn promises(&self) -> bool;
 }
 
-/// What a machine puts out, in order.
+/// Outputs of a machine, in order.
 pub type Outputs<P, M> = Vec<
     Output<
         <P as Protocol>::Message,
@@ -94,14 +93,14 @@ pub type Outputs<P, M> = Vec<
 
 /// One role in a protocol.
 pub trait Machine<P: Protocol>: Sized {
-    /// What it must not forget.
+    /// Durable state of the machine.
     type Record: Record;
-    /// What it is woken up for.
+    /// Its timers.
     type Timer: Copy + Debug + Ord + Hash;
-    /// What its owner learns.
+    /// News for its owner.
     type News: Clone + Debug + PartialEq;
 
-    /// A machine with these records, none at its first start.
+    /// A machine with these records; there are none at its first start.
     fn start(
         me: ActorId,
         rules: &P::Rules,
@@ -110,7 +109,7 @@ pub trait Machine<P: Protocol>: Sized {
         out: &mut Outputs<P, Self>,
     ) -> Self;
 
-    /// Somebody has said something.
+    /// A message has arrived.
     fn on_message(
         &mut self,
         now: Time,
@@ -119,30 +118,30 @@ pub trait Machine<P: Protocol>: Sized {
         out: &mut Outputs<P, Self>,
     );
 
-    /// A timer has gone off.
+    /// A timer has expired.
     fn on_timer(&mut self, now: Time, timer: Self::Timer, out: &mut Outputs<P, Self>);
 }
 
 /// The coordinator's side.
 pub trait Coordinates<P: Protocol>: Machine<P, News = Verdict<P::Subject>> {
-    /// Asks for these parts, all or none; protocols that ask one after the other ask in this
-    /// order unless they have one of their own. Returns the agreement's number.
+    /// Requests these parts, all or none. Protocols that request one part after the other use this order
+    /// unless they have one of their own. Returns the agreement's number.
     fn open(&mut self, now: Time, parts: Parts<P::Subject>, out: &mut Outputs<P, Self>) -> u64;
 
-    /// Gives up what is not decided. Where parts are held until they are given back, gives them
-    /// back: the work is over.
+    /// Gives up an undecided agreement. In a protocol whose parts are held until they are given back, gives
+    /// them back: the work has ended.
     fn close(&mut self, now: Time, number: u64, out: &mut Outputs<P, Self>);
 
     /// The agreements that are not over.
     fn open_numbers(&self) -> Vec<u64>;
 }
 
-/// Who is asked for what.
+/// Participants and the requests to them.
 pub type Parts<S> = Vec<(ActorId, <S as Subject>::Request)>;
 
 /// The participant's side.
 pub trait Participates<P: Protocol>: Machine<P, News = Duty<P::Subject>> {
-    /// What it was asked for is held from now on, for so long where the protocol knows leases.
+    /// The requested part is held from now on, for the time `lease` if the protocol has leases.
     fn ready(
         &mut self,
         now: Time,
@@ -152,7 +151,7 @@ pub trait Participates<P: Protocol>: Machine<P, News = Duty<P::Subject>> {
         out: &mut Outputs<P, Self>,
     );
 
-    /// What it was asked for cannot be held now, but this could.
+    /// The requested part cannot be held now; `counter` is a possible alternative.
     fn not_ready(
         &mut self,
         now: Time,
@@ -161,7 +160,7 @@ pub trait Participates<P: Protocol>: Machine<P, News = Duty<P::Subject>> {
         out: &mut Outputs<P, Self>,
     );
 
-    /// What it was asked for can never be held: nobody is to wait for it.
+    /// The requested part can never be held: no coordinator must wait for it.
     fn never(
         &mut self,
         now: Time,
@@ -172,21 +171,20 @@ pub trait Participates<P: Protocol>: Machine<P, News = Duty<P::Subject>> {
         self.not_ready(now, id, counter, out);
     }
 
-    /// A part that was carried out has come to its end. A protocol that may ask for it again remembers
-    /// that. After a restart the owner says so of each part which [`Participates::bound`] lists as
-    /// started and which is over.
+    /// A part that was carried out has ended. A protocol that may request it again remembers that. After a
+    /// restart the owner must call this for each ended part that [`Participates::bound`] lists as started.
     fn over(&mut self, _now: Time, _id: AgreementId, _out: &mut Outputs<P, Self>) {}
 
-    /// Somebody's room may have become free: who waits is considered again.
+    /// Room may have become free: waiting requests are considered again.
     fn room_changed(&mut self, _now: Time, _out: &mut Outputs<P, Self>) {}
 
-    /// Takes what is held, and not carried out yet, for somebody more urgent, where the protocol
-    /// knows that. Returns whether it is free now.
+    /// Takes a held part that is not carried out yet for a more urgent request, if the protocol permits
+    /// that. Returns whether its room is free now.
     fn preempt(&mut self, _now: Time, _id: AgreementId, _out: &mut Outputs<P, Self>) -> bool {
         false
     }
 
-    /// There is room for what somebody watches, or no longer.
+    /// Notifies the watchers of a request whether there is room for it.
     fn available(
         &mut self,
         _now: Time,
@@ -196,30 +194,30 @@ pub trait Participates<P: Protocol>: Machine<P, News = Duty<P::Subject>> {
     ) {
     }
 
-    /// What it holds or carries out by its records: an owner takes that after a restart.
+    /// Parts that it holds or carries out by its records; an owner takes them over after a restart.
     fn bound(&self) -> Vec<Bound<P::Subject>>;
 
-    /// Who waits here for whom to give back what it holds.
+    /// Pairs of agreements of which the first waits here for the second to give its part back.
     fn waits(&self) -> Vec<(AgreementId, AgreementId)> {
         Vec::new()
     }
 }
 
-/// A part that a participant is bound to.
+/// A part to which a participant is bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound<S: Subject> {
     /// The agreement.
     pub id: AgreementId,
-    /// What was asked for; `None` = it was carried out without having been asked for.
+    /// The request; `None` = it was carried out without a request.
     pub request: Option<S::Request>,
-    /// Whether it is carried out; otherwise it is held.
+    /// True if it is carried out; otherwise it is held.
     pub started: bool,
 }
 
-/// What the owner of a coordinator learns.
+/// News for the owner of a coordinator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict<S: Subject> {
-    /// It is decided that all carry out their parts, and on record.
+    /// All participants will carry out their parts: decided and on record.
     Decided {
         /// The agreement.
         number: u64,
@@ -228,18 +226,17 @@ pub enum Verdict<S: Subject> {
     Agreed {
         /// The agreement.
         number: u64,
-        /// What they hold them on, as far as they said so.
+        /// Terms on which they hold the parts, as far as they have reported them.
         terms: BTreeMap<ActorId, S::Terms>,
     },
-    /// Nobody will carry out a part.
+    /// No part will be carried out.
     Failed {
         /// The agreement.
         number: u64,
-        /// What those proposed that could not hold theirs.
+        /// Proposals of participants that could not hold their parts.
         counters: BTreeMap<ActorId, S::Counter>,
     },
-    /// It was decided, but some could no longer carry out theirs; the others have given theirs
-    /// up.
+    /// It was decided, but some parts could no longer be carried out; the others have been given up.
     Broken {
         /// The agreement.
         number: u64,
@@ -258,61 +255,61 @@ impl<S: Subject> Verdict<S> {
     }
 }
 
-/// What the owner of a participant has to do.
+/// A duty of the owner of a participant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Duty<S: Subject> {
-    /// Say whether it can hold this: [`Participates::ready`] or [`Participates::not_ready`].
+    /// To decide whether it can hold this: [`Participates::ready`] or [`Participates::not_ready`].
     Consider {
         /// The agreement.
         id: AgreementId,
-        /// What is to be held.
+        /// The part to be held.
         request: S::Request,
-        /// For how long it is asked to.
+        /// Requested time of the hold.
         lease: Span,
     },
-    /// Carry out what is held.
+    /// To carry out the held part.
     CarryOut {
         /// The agreement.
         id: AgreementId,
     },
-    /// Give up what is considered, held or carried out, if it still is: after a crash it is told
-    /// again.
+    /// To give up a part that is considered, held or carried out, if that is still so: the duty is repeated
+    /// after a crash.
     GiveUp {
         /// The agreement.
         id: AgreementId,
     },
-    /// Say, now and whenever that changes, whether there is room for this.
+    /// To report, now and after each change, whether there is room for this.
     Watch {
         /// The agreement.
         id: AgreementId,
-        /// What there would have to be room for.
+        /// The part for which room is needed.
         request: S::Request,
     },
-    /// Nobody is interested in that room any more.
+    /// To stop these reports.
     Unwatch {
         /// The agreement.
         id: AgreementId,
     },
 }
 
-/// What a protocol's messages have in common.
+/// The common form of a protocol's messages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Said<B: Body> {
     /// The agreement.
     pub id: AgreementId,
-    /// All agreements of this coordinator with smaller numbers are over: messages about them
-    /// are old. Participants repeat what they were told.
+    /// All agreements of this coordinator with smaller numbers have ended: messages about them are old.
+    /// Participants repeat the number that they received.
     pub settled: u64,
-    /// What is said.
+    /// The contents.
     pub body: B,
 }
 
-/// What is said in a protocol.
+/// The contents of a protocol's message.
 pub trait Body: Payload {
-    /// The word by which it is counted.
+    /// The word under which it is counted.
     fn kind(&self) -> &'static str;
-    /// Whether its sender promises to hold or carry out a part.
+    /// Returns whether its sender promises to hold or carry out a part.
     fn promises(&self) -> bool {
         false
     }

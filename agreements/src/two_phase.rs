@@ -29,7 +29,7 @@ use crate::{
     Progress, Rules, Subject, Task, ToCoordinator, ToParticipant, Vote,
 };
 
-/// Two-phase commit about `S`: what is carried out is what was held.
+/// Two-phase commit about `S`: held parts are carried out unchanged.
 #[derive(Clone, Copy, Debug)]
 pub struct TwoPhase<S>(PhantomData<S>);
 
@@ -47,7 +47,7 @@ where
     type Witness = Nobody;
 }
 
-/// What is sent in two-phase commit.
+/// Messages of two-phase commit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Wire<S: Subject> {
@@ -95,7 +95,7 @@ impl<S: Subject> Message for Wire<S> {
 pub struct TwoPhaseCoordinator<S: Subject> {
     rules: Rules,
     inner: Coordinator<S>,
-    /// What was decided on, until all have committed; lost in a crash.
+    /// Terms of decided agreements, until all have committed; lost in a crash.
     terms: BTreeMap<u64, BTreeMap<ActorId, S::Terms>>,
 }
 
@@ -123,6 +123,7 @@ where
                     let order = |_, terms: &S::Terms| terms.clone().into();
                     if self.inner.commit(now, number, order, &mut more) {
                         self.terms.insert(number, terms);
+                        // The record of the decision precedes the verdict.
                         self.relay(now, more, out);
                         out.push(Output::Tell(Verdict::Decided { number }));
                     } else {
@@ -219,7 +220,7 @@ where
     }
 }
 
-/// A participant that takes no part that it does not hold.
+/// A participant that takes only parts that it holds.
 #[derive(Clone, Debug)]
 pub struct TwoPhaseParticipant<S: Subject>(Participant<S>);
 
@@ -233,8 +234,8 @@ where
     }
 }
 
-/// Passes on what a two-phase participant puts out, in the common words. It has expired what
-/// comes too late.
+/// Passes on the outputs of a two-phase participant, in the common form. A commit that arrives too late is
+/// answered with expired.
 pub(crate) fn relay<S: Subject, M>(
     participant: &mut Participant<S>,
     said: Vec<ParticipantOutput<S>>,
@@ -263,7 +264,7 @@ pub(crate) fn relay<S: Subject, M>(
     }
 }
 
-/// Says once more, after a crash, what is given up.
+/// After a crash, repeats the duties to give parts up.
 pub(crate) fn given_up<S: Subject, M, R, X>(
     participant: &Participant<S>,
     out: &mut Vec<Output<M, R, X, Duty<S>>>,
@@ -275,7 +276,7 @@ pub(crate) fn given_up<S: Subject, M, R, X>(
     out.extend(over.map(|(id, _)| Output::Tell(Duty::GiveUp { id })));
 }
 
-/// What a two-phase participant is bound to.
+/// Parts to which a two-phase participant is bound.
 pub(crate) fn bound<S: Subject>(participant: &Participant<S>) -> Vec<Bound<S>> {
     let bound = |(id, state): (AgreementId, &ParticipantState<S>)| match state {
         ParticipantState::Held(hold) => {

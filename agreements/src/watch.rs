@@ -1,4 +1,4 @@
-//! The availability watch: nothing is asked for until all participants say that they have room.
+//! The availability watch: nothing is requested until all participants report that they have room.
 //!
 //! ```text
 //!   c             p1            p2
@@ -12,11 +12,10 @@
 //!   ├─ Book ──────┼────────────▶│
 //! ```
 //!
-//! Who books only what was free a moment ago is in others' way less often. When somebody refuses
-//! all the same, what is booked is deleted and the watch begins anew. The next bookings wait until
-//! the last ones are known to be deleted; if a part is over by then, the group has failed. Nothing is on
-//! record at the coordinator, and a group whose replies do not come in time is given up, as in
-//! [one-phase all-or-none](crate::one_phase).
+//! Booking only room that was free a moment ago causes fewer conflicts. If a participant refuses all the
+//! same, the bookings are deleted and the watch begins again. The next bookings wait until the last ones
+//! are known to be deleted. If a part has ended by then, the group has failed. The coordinator records
+//! nothing. A group without replies in time is given up, as in [one-phase all-or-none](crate::one_phase).
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -36,12 +35,12 @@ use crate::{CoordinatorTimer, Epoch, Output, Subject};
 #[derive(Clone, Copy, Debug)]
 pub struct Watching<S>(PhantomData<S>);
 
-/// How a coordinator watches and books.
+/// Rules by which a coordinator watches and books.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct WatchRules {
-    /// For how long it tries.
+    /// Time for which it tries.
     pub patience: Span,
-    /// Time between repetitions of what is not answered; `None` = no message is ever lost.
+    /// Time between repetitions of unanswered messages; `None` = no message is ever lost.
     pub retry: Option<Span>,
 }
 
@@ -56,14 +55,14 @@ impl<S: Subject> Protocol for Watching<S> {
     type Witness = Nobody;
 }
 
-/// Where a group stands. Never persisted.
+/// State of a group. Never persisted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Group<S: Subject> {
     parts: BTreeMap<ActorId, Part<S>>,
     round: u32,
     phase: Phase,
-    /// It is given up.
+    /// Set if the group is given up.
     deletion: Option<Deletion<S>>,
 }
 
@@ -71,11 +70,11 @@ pub struct Group<S: Subject> {
 #[serde(bound = "")]
 struct Part<S: Subject> {
     request: S::Request,
-    /// The last news.
+    /// The last report.
     avail: Option<(Epoch, bool)>,
-    /// Whether what was booked in the last round is not known to be deleted.
+    /// True if the booking of the last round is not known to be deleted.
     deleting: bool,
-    /// To the booking of this round.
+    /// Reply to the booking of this round.
     reply: Option<Reply<S>>,
 }
 
@@ -83,7 +82,7 @@ struct Part<S: Subject> {
 #[serde(bound = "")]
 enum Reply<S: Subject> {
     Booked(S::Terms),
-    /// It was booked, and the part came to its end before that was heard.
+    /// It was booked, and the part ended before the booking was reported.
     Over(S::Terms),
     Refused(S::Counter),
 }
@@ -94,7 +93,7 @@ enum Phase {
     Booking,
 }
 
-/// All groups that one actor watches for.
+/// All groups for which one actor watches.
 #[derive(Clone, Debug)]
 pub struct Watcher<S: Subject> {
     rules: WatchRules,
@@ -130,7 +129,7 @@ impl<S: Subject> Group<S> {
         }
     }
 
-    /// Whether all have room, and nothing of the last round is booked.
+    /// Returns whether all have room, and no booking of the last round is left.
     fn may_book(&self) -> bool {
         self.parts.values().all(|part| part.avail.is_some_and(|it| it.1) && !part.deleting)
     }
@@ -148,7 +147,7 @@ impl<S: Subject> Watcher<S> {
         }
     }
 
-    /// Somebody has said something: goes on if all have.
+    /// After a report or a reply: continues if all have reported or replied.
     fn advance(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(group) = self.groups.open.get_mut(&number) else { return };
         match group.phase {
@@ -176,7 +175,7 @@ impl<S: Subject> Watcher<S> {
         }
     }
 
-    /// Takes back what is booked and watches anew.
+    /// Deletes the bookings and watches again.
     fn watch_again(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(group) = self.groups.open.get_mut(&number) else { return };
         group.round += 1;
@@ -188,18 +187,18 @@ impl<S: Subject> Watcher<S> {
         self.repeat(now, number, out);
     }
 
-    /// Gives up what is not agreed on.
+    /// Gives up a group without agreement.
     fn fail(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         let Some(group) = self.groups.open.get_mut(&number) else { return };
         let refuses = |part: &Part<S>| matches!(part.reply, Some(Reply::Refused(_)));
-        // Nothing is booked for all of a group before all have room.
+        // No part is booked before all have room.
         let torn = group.phase == Phase::Watching || group.parts.values().any(refuses);
         let over = |(&who, part): (&ActorId, &Part<S>)| match &part.reply {
             Some(Reply::Over(terms)) => Some((who, terms.clone())),
             _ => None,
         };
         let over: BTreeMap<_, _> = group.parts.iter().filter_map(over).collect();
-        // Whoever has refused watches all the same.
+        // A participant that has refused still watches, so it must delete, too.
         let silent = group.parts.keys().copied().filter(|who| !over.contains_key(who)).collect();
         group.deletion = Some(Deletion::new(group.round, silent, over, torn));
         let (timer, at) = (CoordinatorTimer::Decide(number), now + self.rules.patience);
@@ -209,7 +208,7 @@ impl<S: Subject> Watcher<S> {
         self.end_if_deleted(number, out);
     }
 
-    /// Says what became of a group that is given up, once that is known.
+    /// Reports the fate of a group that was given up, once it is known.
     fn tell(&mut self, number: u64, out: &mut Out<S>) {
         let Some(group) = self.groups.open.get_mut(&number) else { return };
         match group.deletion.as_mut().and_then(Deletion::fate) {
@@ -230,7 +229,7 @@ impl<S: Subject> Watcher<S> {
         out.push(Output::Tell(Verdict::Failed { number, counters }));
     }
 
-    /// Nobody has said for too long what became of it.
+    /// The fate of the group has been unknown for too long: it counts as failed.
     fn despair(&mut self, number: u64, out: &mut Out<S>) {
         let group = self.groups.open.get_mut(&number);
         if group.and_then(|it| it.deletion.as_mut()).is_some_and(Deletion::despair) {
@@ -303,7 +302,7 @@ impl<S: Subject> Machine<Watching<S>> for Watcher<S> {
             (Booking::Deleted { round }, Phase::Watching) if is_deleted(round) => {
                 part.deleting = false;
             }
-            // Somebody has refused, so the others cannot carry out theirs for the same round.
+            // Another participant has refused, so the group cannot be carried out in that round.
             (Booking::Over { round, terms }, Phase::Watching) if is_deleted(round) => {
                 part.reply = Some(Reply::Over(terms));
                 self.fail(now, number, out);

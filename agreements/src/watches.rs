@@ -1,4 +1,4 @@
-//! Who wants to know whether there is room, and what they were told last.
+//! Coordinators that watch for room, and the last reports to them.
 
 use std::collections::BTreeMap;
 
@@ -6,26 +6,26 @@ use haggle_model::{ActorId, Time};
 
 use crate::AgreementId;
 
-/// Tells which of two news of a participant is newer: since when it is up, and when that changed. It
-/// does not tell how much has changed in between, unless it was in the same microsecond.
+/// Order of two reports of a participant: (time of its last start, time of the change). It does not
+/// disclose the number of changes in between, except within one microsecond.
 pub type Epoch = (i64, u64);
 
-/// Subscriptions to one participant. They are lost in a crash: who watches asks again.
+/// Subscriptions to one participant. They are lost in a crash: coordinators repeat them.
 #[derive(Clone, Debug)]
 pub(crate) struct Watches {
-    /// What each was told; `None` = its owner has not said yet.
+    /// The last report to each; `None` = its owner has not reported yet.
     told: BTreeMap<AgreementId, Option<(Epoch, bool)>>,
-    /// Of the last change. Time goes on over a crash, so it begins with that.
+    /// Epoch of the last change. It begins with the time, which continues over a crash.
     epoch: Epoch,
 }
 
-/// What is known of somebody who asks for news.
+/// State of a subscription.
 pub(crate) enum Watch {
-    /// It is new: the owner has to say.
+    /// It is new: the owner must report.
     New,
-    /// The owner has not said yet.
+    /// The owner has not reported yet.
     Asked,
-    /// This was said last.
+    /// The last report.
     Told(Epoch, bool),
 }
 
@@ -45,24 +45,25 @@ impl Watches {
         }
     }
 
-    /// The owner says something. Returns its epoch if that is news, and whether it is the first.
+    /// A report of the owner. Returns its epoch if it is a change, and whether it is the first report.
     pub(crate) fn news(&mut self, now: Time, id: AgreementId, fits: bool) -> Option<(Epoch, bool)> {
         let told = self.told.get_mut(&id)?;
         let first = told.is_none();
         if told.is_some_and(|(_, before)| before == fits) {
             return None;
         }
+        // Strictly increasing, so that two reports of one microsecond differ.
         self.epoch.1 = (self.epoch.1 + 1).max(now.as_micros().unsigned_abs());
         *told = Some((self.epoch, fits));
         Some((self.epoch, first))
     }
 
-    /// Returns whether it was there.
+    /// Returns whether there was one.
     pub(crate) fn remove(&mut self, id: AgreementId) -> bool {
         self.told.remove(&id).is_some()
     }
 
-    /// Those of this coordinator with smaller numbers.
+    /// Subscriptions of this coordinator with smaller numbers.
     pub(crate) fn before(&self, coordinator: ActorId, number: u64) -> Vec<AgreementId> {
         let first = AgreementId { coordinator, number: 0 };
         let end = AgreementId { coordinator, number };

@@ -1,4 +1,4 @@
-//! What the two sides of an agreement say to each other, and to whoever drives them.
+//! Messages between the two sides of an agreement, and the interface to their drivers.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -8,39 +8,39 @@ use haggle_model::{ActorId, Span, Time};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Something that can be said, persisted and compared.
+/// Data that can be sent, persisted and compared.
 pub trait Payload: Clone + Debug + Eq + Hash + Serialize + DeserializeOwned {}
 
 impl<T: Clone + Debug + Eq + Hash + Serialize + DeserializeOwned> Payload for T {}
 
-/// What a machine must not forget, written down as it comes.
+/// Durable state of a machine, recorded as it changes.
 pub trait Record: Payload {
-    /// Fewer records that start the same machine: what is over leaves nothing behind.
+    /// Fewer records that start the same machine: ended agreements leave none.
     fn compact(records: Vec<Self>) -> Vec<Self>;
 }
 
-/// Of who forgets everything.
+/// Records of a machine without memory.
 impl Record for () {
     fn compact(_: Vec<()>) -> Vec<()> {
         Vec::new()
     }
 }
 
-/// What an agreement is about: the contents of its messages.
+/// Subject of an agreement: the contents of its messages.
 pub trait Subject: Clone + Debug + Eq + Hash {
-    /// What a participant is asked to hold.
+    /// Request to a participant to hold a part.
     type Request: Payload;
-    /// On what terms it holds that.
+    /// Terms on which it holds the part.
     type Terms: Payload;
-    /// What it proposes instead when it cannot.
+    /// Its proposal when it cannot.
     type Counter: Payload;
-    /// What it has to know to carry out what it holds.
+    /// Data that it needs to carry out the held part.
     type Order: Payload;
-    /// What it says about a share that it took although it held nothing any more.
+    /// Its report on a part that it took although it no longer held it.
     type Receipt: Payload;
 }
 
-/// What a participant does that is ready and knows no decision when its lease ends.
+/// Behaviour of a participant that is ready and knows no decision when its lease ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum InDoubt {
     /// Gives the hold back: no hold outlives its lease, and a commit may come too late.
@@ -48,7 +48,7 @@ pub enum InDoubt {
     /// Keeps the hold and asks the coordinator until it answers: no commit comes too late, and
     /// a hold lasts as long as its coordinator cannot be reached.
     Inquire {
-        /// Time between two questions.
+        /// Time between two inquiries.
         every: Span,
     },
 }
@@ -59,31 +59,31 @@ pub enum InDoubt {
 pub struct ToParticipant<S: Subject> {
     /// The agreement.
     pub id: AgreementId,
-    /// All agreements of this coordinator with smaller numbers are over: messages about them
-    /// are old, and a hold for one of them was not committed.
+    /// All agreements of this coordinator with smaller numbers have ended: messages about them are old, and
+    /// a hold for one of them was not committed.
     pub settled: u64,
-    /// What to do.
+    /// The instruction.
     pub instruction: Instruction<S>,
 }
 
-/// What a coordinator wants of a participant.
+/// Instruction of a coordinator to a participant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Instruction<S: Subject> {
-    /// Hold this for me, and say on what terms.
+    /// Hold this part, and report the terms.
     Prepare {
-        /// What is to be held.
+        /// The part to be held.
         request: S::Request,
-        /// For how long, from when the participant is ready.
+        /// Time of the hold, from when the participant is ready.
         lease: Span,
-        /// What comes after that.
+        /// Behaviour after that time.
         in_doubt: InDoubt,
     },
-    /// All are ready: carry out what you hold.
+    /// All are ready: carry out the held part.
     Commit(S::Order),
-    /// Give up what you hold.
+    /// Give up the held part.
     Abort,
-    /// Give up what you hold or have committed: somebody else's lease ended too soon.
+    /// Give up the held or committed part: another participant's lease ended too soon.
     Undo,
 }
 
@@ -93,56 +93,55 @@ pub enum Instruction<S: Subject> {
 pub struct ToCoordinator<S: Subject> {
     /// The agreement.
     pub id: AgreementId,
-    /// What there is to say.
+    /// The answer.
     pub answer: Answer<S>,
 }
 
-/// What a participant answers.
+/// Answer of a participant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Answer<S: Subject> {
     /// It is held.
     Ready {
-        /// On these terms.
+        /// The terms.
         terms: S::Terms,
-        /// For so long from when this was first said; not longer than asked for, if the
-        /// participant has reasons.
+        /// Time of the hold from when it was first reported; it may be shorter than requested.
         lease: Span,
     },
-    /// It is not held, but this could be.
+    /// It is not held; the counter is a possible alternative.
     NotReady(S::Counter),
     /// It is being carried out; with a receipt if it was no longer held.
     Committed(Option<S::Receipt>),
-    /// Too late: it was given back, and can no longer be had.
+    /// Too late: it was given back, and is no longer available.
     Expired,
-    /// Nothing is held or committed any more.
+    /// Nothing is held or committed any longer.
     Undone,
-    /// Ready, but the lease is over: what has been decided?
+    /// Ready, but the lease has ended: requests the decision.
     Inquire,
 }
 
-/// What a machine wants to happen. Whoever drives it carries out one after the other; a crash
-/// between two of them is one more thing that the machines survive.
+/// Output of a machine. Its driver must carry out outputs one after the other. The machines survive a crash
+/// between any two of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output<M, R, T, E> {
-    /// Send this.
+    /// To send a message.
     Send {
-        /// To whom.
+        /// Its receiver.
         to: ActorId,
         /// The message.
         message: M,
     },
-    /// Add this to the durable records before anything that follows.
+    /// To add this to the durable records before any later output.
     Persist(R),
-    /// Let this timer go off then, and no longer when it was to go off before.
+    /// To set this timer to this time; an earlier setting of it is void.
     Set {
-        /// Which.
+        /// The timer.
         timer: T,
-        /// When, not before now.
+        /// Its time, not before now.
         at: Time,
     },
-    /// Let this timer not go off.
+    /// To stop this timer.
     Stop(T),
-    /// For the actor that owns the machine.
+    /// News for the actor that owns the machine.
     Tell(E),
 }

@@ -1,6 +1,6 @@
-//! What the benchmarks share.
+//! Code that the benchmarks share.
 
-/// A reproducible stream of numbers below 2^31; the work that is made of them needs no better one.
+/// A reproducible stream of numbers below 2^31. Its quality is sufficient for synthetic work.
 #[derive(Debug)]
 pub struct Numbers(pub u64);
 

@@ -1,8 +1,7 @@
-//! Checks a document against the schema and goes on after every mistake.
+//! Checks a document against the schema, and continues after each mistake.
 //!
-//! What is wrong is reported and then taken out or replaced, so that serde reads
-//! the rest and the rest can be checked too. The paths that were replaced are
-//! remembered: nothing more is said about them.
+//! A mistake is reported, and its value is removed or replaced. Serde can then read the rest, which is
+//! checked, too. The paths of replaced values are recorded, and nothing more is reported about them.
 
 use serde_json::Value as Json;
 
@@ -10,36 +9,36 @@ use crate::document::{Entry, Node, Path, Value};
 use crate::suggest::{either, nearest};
 use crate::{Problem, Schema};
 
-/// What checking against the schema found.
+/// Result of a check against the schema.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// What is wrong.
+    /// The mistakes.
     pub problems: Vec<Problem>,
-    /// Where a value was replaced, so that no other check judges it.
+    /// Places of values that were replaced. Other checks skip them.
     pub replaced: Vec<Path>,
 }
 
-/// What documents are held to.
+/// Rules for documents.
 #[derive(Clone, Copy)]
 pub struct Rules {
-    /// Which keys and values there are.
+    /// The keys and values that are permitted.
     pub schema: &'static Schema,
-    /// Whether a string has the format that the schema names for it.
+    /// Checks a string against the format that the schema names for it.
     pub check_format: fn(format: &str, text: &str) -> Result<(), FormatError>,
 }
 
-/// Why a string is not what its format asks for, and what would be.
+/// Reason why a string does not fit its format, with a correction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}: {help}")]
 pub struct FormatError {
-    /// What is wrong, naming the string.
+    /// The mistake, with the string.
     pub problem: String,
-    /// What to write instead.
+    /// Text to write instead.
     pub help: String,
 }
 
 impl FormatError {
-    /// What is wrong, and what to write instead.
+    /// An error with the mistake and a correction.
     pub fn new(problem: String, help: &str) -> FormatError {
         FormatError { problem, help: help.into() }
     }
@@ -58,29 +57,29 @@ struct Pass {
     findings: Findings,
 }
 
-/// A table around a key that does not belong there.
+/// The table around an unknown key.
 #[derive(Clone, Copy)]
 struct Around<'a> {
     schema: &'a Json,
     kin: Option<Kin<'a>>,
-    /// What else is written there.
+    /// Other entries of this table.
     kept: &'a [Entry],
 }
 
-/// A tagged table and those that could stand in its place.
+/// A tagged table, and its alternatives.
 #[derive(Clone, Copy)]
 struct Kin<'k> {
     tag: &'k str,
-    /// What its tag is.
+    /// The value of its tag.
     word: &'k str,
     variants: &'k [(&'k str, &'k Json)],
 }
 
-/// Whether a value can stay.
+/// Result of the check of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
     Fits,
-    /// A problem has been reported; the value must go.
+    /// A problem has been reported; the value must be removed.
     Unfit,
 }
 
@@ -90,7 +89,7 @@ impl Pass {
         let beside = self.rules.schema.table_beside_words(schema);
         if let Some((tag, variants)) = self.rules.schema.variants(schema) {
             if words.is_some() && !matches!(node.value, Value::Table(_)) {
-                // Of one that needs more than its name, it is said then what that is.
+                // If the variant needs more keys than its tag, the check of the table reports them.
                 let names: Vec<&str> = variants.iter().map(|&(name, _)| name).collect();
                 if self.word(node, &names, beside, path) == Fit::Unfit {
                     return Fit::Unfit;
@@ -124,14 +123,14 @@ impl Pass {
             }
             ("boolean", Value::Boolean(_)) => Fit::Fits,
             ("array", Value::Array(_)) => self.array(node, schema, path),
-            // A table whose keys are the author's own, such as the paths of a sweep.
+            // A table whose keys are chosen by the author, such as the paths of a sweep.
             ("object", Value::Table(_)) if self.takes_any_key(schema) => Fit::Fits,
             ("object", Value::Table(_)) => self.table(node, schema, None, path),
             _ => self.wrong_type(node, expected, schema, path),
         }
     }
 
-    /// A word, or else a table of the form `beside`.
+    /// Checks a word, which may be replaced by a table of the form `beside`.
     fn word(&mut self, node: &Node, words: &[&str], beside: Option<&Json>, path: &Path) -> Fit {
         let mut known = list(words);
         for key in beside.into_iter().flat_map(|table| self.rules.schema.required(table)) {
@@ -278,14 +277,14 @@ impl Pass {
         for (index, item) in items.iter_mut().enumerate() {
             let path = path.index(index);
             if self.value(item, &schema["items"], &path) == Fit::Unfit {
-                // Taken out, it would change the numbers of those after it.
+                // To remove it would change the numbers of the elements after it.
                 self.replace(item, &schema["items"], path);
             }
         }
         Fit::Fits
     }
 
-    /// A table; `kin` are the others that could stand in its place.
+    /// Checks a table; `kin` are its alternatives.
     fn table(&mut self, node: &mut Node, schema: &Json, kin: Option<Kin<'_>>, path: &Path) -> Fit {
         let span = node.span.clone();
         let Value::Table(entries) = &mut node.value else {
@@ -308,10 +307,12 @@ impl Pass {
                 self.replace(&mut entry.node, property, path);
                 kept.push(entry);
             } else {
+                // An optional value is left out; a required one is replaced, so that serde can read the table.
                 self.findings.replaced.push(path);
             }
         }
 
+        // Reported last, because a suggestion depends on the other entries.
         for (entry, path) in unknown {
             self.unknown_key(&entry, &path, &mut absent, Around { schema, kin, kept: &kept });
         }
@@ -339,8 +340,8 @@ impl Pass {
         Fit::Fits
     }
 
-    /// Reports a key that the table does not have. A key that is absent and looks
-    /// like it counts as meant, so that it is not reported as missing too.
+    /// Reports a key that the table does not have. If a missing key has a similar name, it is assumed
+    /// to be meant and is not reported as missing.
     fn unknown_key(
         &mut self,
         entry: &Entry,
@@ -375,7 +376,8 @@ impl Pass {
         });
     }
 
-    /// Where a key belongs that does not belong into a table: to others in its place, or one level further in.
+    /// The place to which a misplaced key belongs: to an alternative of the table, or one level further
+    /// inside.
     fn owner(&self, key: &str, around: Around<'_>) -> Option<String> {
         let Around { schema, kin, kept } = around;
         let has = |table: &Json| self.rules.schema.properties(table).any(|(name, _)| name == key);
@@ -448,7 +450,7 @@ impl Pass {
         self.findings.replaced.push(path);
     }
 
-    /// A value that stands for itself, written as the variant that has it and nothing else.
+    /// A plain value, written as the variant that has only this value.
     fn constant(
         &self,
         node: &Node,
@@ -467,7 +469,7 @@ impl Pass {
             .then(|| format!("write `{} = {{ {tag} = \"{name}\", value = {value} }}`", path.name()))
     }
 
-    /// Which keys the table at `path` has to have, or may have.
+    /// The keys that the table at `path` requires, or its purpose.
     fn keys_of(&self, schema: &Json, path: &Path) -> Option<String> {
         let needed: Vec<&str> = self.rules.schema.required(schema).collect();
         if needed.is_empty() {
@@ -481,7 +483,7 @@ impl Pass {
         self.rules.schema.purpose(schema).map(|purpose| format!("`{}`: {purpose}", path.name()))
     }
 
-    /// Whether a table's schema names no keys of its own.
+    /// True if a table's schema permits any keys.
     fn takes_any_key(&self, schema: &Json) -> bool {
         let schema = self.rules.schema.plain(schema);
         !matches!(schema["additionalProperties"], Json::Null | Json::Bool(false))
@@ -489,20 +491,20 @@ impl Pass {
     }
 }
 
-/// Whether what is written is `table`, which has no tag, and not one of those that have.
+/// True if the written table is `table`, which has no tag, and not one of the tagged tables.
 fn is_meant(node: &Node, tag: &str, table: &Json) -> bool {
     let keys = table["required"].as_array().into_iter().flatten().filter_map(Json::as_str);
     node.get(tag).is_none() && keys.into_iter().any(|key| node.get(key).is_some())
 }
 
-/// The number that is meant by a percentage where only a number is taken.
+/// The number for a percentage, where only a number is permitted.
 fn percent(node: &Node) -> Option<f64> {
     let number: f64 = node.text()?.strip_suffix('%')?.trim_end().parse().ok()?;
-    // Without the last digits, in which 0.07 and 7 / 100 may differ.
+    // Rounded, because 0.07 and 7 / 100 may differ in their last digits.
     format!("{:.6}", number / 100.0).parse().ok()
 }
 
-/// What serde can read as an integer of this type; the schema has the type as its format.
+/// The range of an integer type that serde can read; the schema has the type as its format.
 fn bounds_of_type(schema: &Json) -> (Option<f64>, Option<f64>) {
     match schema["format"].as_str() {
         Some("int32") => (Some(i32::MIN.into()), Some(i32::MAX.into())),

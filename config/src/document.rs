@@ -1,8 +1,7 @@
-//! A TOML document as a tree in which every key and value knows its place.
+//! A TOML document as a tree in which every key and value has its place in the text.
 //!
-//! The tree is our own because checking and sweeping change it: offending parts
-//! are taken out, the values of an axis are put in, and each keeps the place in
-//! the text it came from.
+//! The tree has a type of its own because checks and sweeps change it: invalid parts are removed, and
+//! values of an axis are inserted. Each part keeps its place in the text.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,16 +12,16 @@ use toml::value::Datetime;
 use crate::Problem;
 use crate::problem::floor;
 
-/// A value and the bytes it was written in.
+/// A value and its place in the text.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Where it was written.
+    /// Its bytes in the text.
     pub span: Range<usize>,
-    /// What it is.
+    /// Its content.
     pub value: Value,
 }
 
-/// What a value is.
+/// Content of a value.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// A text.
@@ -41,12 +40,12 @@ pub enum Value {
     Table(Vec<Entry>),
 }
 
-/// A key with its own place, and its value.
+/// A key with its place, and its value.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The key.
     pub key: String,
-    /// Where it was written.
+    /// Its bytes in the text.
     pub key_span: Range<usize>,
     /// Its value.
     pub node: Node,
@@ -61,7 +60,7 @@ pub enum Step {
     Index(usize),
 }
 
-/// The way from the root of a document to one of its values.
+/// The path from the root of a document to one of its values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Path(pub Vec<Step>);
 
@@ -71,26 +70,26 @@ impl Path {
         Path::default()
     }
 
-    /// The value of `key` in the table here.
+    /// The path to the value of `key` in this table.
     pub fn key(&self, key: &str) -> Path {
         let mut steps = self.0.clone();
         steps.push(Step::Key(key.into()));
         Path(steps)
     }
 
-    /// The element at `index` of the array here.
+    /// The path to the element at `index` of this array.
     pub fn index(&self, index: usize) -> Path {
         let mut steps = self.0.clone();
         steps.push(Step::Index(index));
         Path(steps)
     }
 
-    /// Whether `other` is this or lies inside it.
+    /// True if `other` is the same path or lies inside it.
     pub fn contains(&self, other: &Path) -> bool {
         other.0.starts_with(&self.0)
     }
 
-    /// The last key on the way: what the value is called.
+    /// The last key of the path, which names the value.
     pub fn name(&self) -> &str {
         let keys = self.0.iter().rev().filter_map(|step| match step {
             Step::Key(key) => Some(key.as_str()),
@@ -100,7 +99,7 @@ impl Path {
     }
 }
 
-/// A table as its header is written: `[network]`, `[[provider]]`.
+/// Writes a table like its header: `[network]`, `[[provider]]`.
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let keys: Vec<&str> = self
@@ -119,7 +118,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// Reads a TOML text; where its syntax is wrong, every such place.
+/// Reads a TOML text, or returns all syntax errors.
 pub fn parse(text: &str) -> Result<Node, Vec<Problem>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut problems: Vec<Problem> =
@@ -128,7 +127,7 @@ pub fn parse(text: &str) -> Result<Node, Vec<Problem>> {
     if problems.is_empty() { Ok(root) } else { Err(problems) }
 }
 
-/// A syntax error with something to point at and, where a text lacks its quotes, the way out.
+/// A syntax error with its place and, if a text lacks its quotes, a correction.
 fn syntax_error(error: &toml::de::Error, text: &str) -> Problem {
     let span = error.span().unwrap_or(0..0);
     let word = text.get(span.clone()).unwrap_or_default();
@@ -141,7 +140,7 @@ fn syntax_error(error: &toml::de::Error, text: &str) -> Problem {
             help: Some(format!("write text in quotes: \"{word}\"")),
         };
     }
-    // Something missing has no extent; its line is then what to look at.
+    // A missing part has no extent, so its line is marked.
     let span = if span.is_empty() { line_around(text, span.start) } else { span };
     Problem {
         message: format!("not TOML: {}", error.message()),
@@ -151,7 +150,7 @@ fn syntax_error(error: &toml::de::Error, text: &str) -> Problem {
     }
 }
 
-/// The way out of a syntax error, by what the parser says of it.
+/// The correction of a syntax error, chosen by the message of the parser.
 fn syntax_help(message: &str) -> &'static str {
     let has = |words: &[&str]| words.iter().any(|word| message.contains(word));
     if has(&["duplicate key"]) {
@@ -179,7 +178,7 @@ fn syntax_help(message: &str) -> &'static str {
     }
 }
 
-/// The line in which byte `at` stands, without the blanks around it.
+/// The line with byte `at`, without blanks at both ends.
 fn line_around(text: &str, at: usize) -> Range<usize> {
     let at = floor(text, at);
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
@@ -200,7 +199,7 @@ impl Node {
                 node: Node::from_value(value.get_ref(), value.span(), problems),
             })
             .collect();
-        // The parser keeps keys by name; people read them as they stand.
+        // The parser sorts keys by name, but readers expect the order of the text.
         entries.sort_by_key(|entry| entry.key_span.start);
         Node { span, value: Value::Table(entries) }
     }
@@ -220,7 +219,7 @@ impl Node {
                     Value::Integer(0)
                 }
             },
-            // The parser has accepted its syntax, which Rust's covers.
+            // The parser has accepted the syntax, which is a part of Rust's.
             DeValue::Float(number) => Value::Float(number.as_str().parse().unwrap_or(f64::NAN)),
             DeValue::Boolean(truth) => Value::Boolean(*truth),
             DeValue::Datetime(datetime) => Value::Datetime(*datetime),
@@ -263,7 +262,7 @@ impl Node {
         }
     }
 
-    /// Makes a word the table that has it as its `tag`, at the same place in the text.
+    /// Replaces a word by a table with this word as its `tag`, at the same place in the text.
     pub fn tag(&mut self, tag: &str) {
         let (key, key_span, node) = (tag.to_owned(), self.span.clone(), self.clone());
         self.value = Value::Table(vec![Entry { key, key_span, node }]);
@@ -287,7 +286,7 @@ impl Node {
         }
     }
 
-    /// Shows all texts inside to `see`, in order.
+    /// Calls `see` with all texts inside, in order.
     pub fn texts(&self, see: &mut impl FnMut(&str)) {
         match &self.value {
             Value::String(text) => see(text),
@@ -313,7 +312,7 @@ impl Node {
         })
     }
 
-    /// The place of the value at `path`, or of the nearest table on the way that exists.
+    /// The place of the value at `path`, or of the nearest existing table on the path.
     pub fn place(&self, path: &Path) -> Range<usize> {
         let mut node = self;
         for next in &path.0 {
@@ -325,7 +324,7 @@ impl Node {
         node.span.clone()
     }
 
-    /// The way to the innermost value that was written at `span`, or around it.
+    /// The path to the innermost value that was written at `span`, or around it.
     pub fn path_at(&self, span: &Range<usize>) -> Path {
         if span.is_empty() {
             return Path::root(); // what is missing in the whole document has no place
@@ -336,19 +335,19 @@ impl Node {
             !place.is_empty() && place.start <= span.start && span.end <= place.end
         };
         let inside = places.into_iter().filter(|(place, _)| around(place));
-        // Of places that are as small, the one further inside.
+        // Of places with equal length, the innermost one.
         let smallest = inside.rev().min_by_key(|(place, _)| place.len());
         smallest.map_or_else(Path::root, |(_, path)| path)
     }
 
-    /// All that is written here, each with the way to it, from outside to inside.
+    /// Places of all parts with their paths, from outside to inside.
     fn places(&self, path: &Path, places: &mut Vec<(Range<usize>, Path)>) {
         places.push((self.span.clone(), path.clone()));
         match &self.value {
             Value::Table(entries) => {
                 for Entry { key, key_span, node } in entries {
                     let path = path.key(key);
-                    // A key that stands in a header is where a table is, not the value's place.
+                    // A key in a header is the place of a table, not of a value.
                     if !matches!(node.value, Value::Table(_) | Value::Array(_)) {
                         places.push((key_span.clone(), path.clone()));
                     }
@@ -374,7 +373,7 @@ impl Node {
 }
 
 impl Value {
-    /// A value that was not in the text; all of it gets the place `span`.
+    /// Converts a value that was not in the text; all of its parts get the place `span`.
     pub fn from_toml(value: toml::Value, span: &Range<usize>) -> Value {
         let node = |value| Node { span: span.clone(), value: Value::from_toml(value, span) };
         match value {

@@ -1,11 +1,12 @@
-//! Files in TOML that people write: read with the place of every key, held to a JSON schema, with all mistakes
-//! reported together.
+//! Files in TOML that people write. They are read with the place of every key and checked against a
+//! JSON schema. All mistakes are reported together.
 //!
 //! ```text
 //! Source ── document ──> spanned tree ── conform ──> tree that fits the schema, and what was wrong with it
 //! ```
 //!
-//! Nothing here knows what the files are about: the schema and the formats of strings come from whoever reads them.
+//! This crate does not know the content of the files: the caller provides the schema and the formats of
+//! strings.
 
 pub mod document;
 pub mod problem;

@@ -1,23 +1,23 @@
-//! What is wrong with a text: every problem, each at its place.
+//! Mistakes in a text, each with its place.
 
 use std::ops::Range;
 
 use crate::Source;
 
-/// A mistake in a text, with its place and the way out.
+/// A mistake in a text, with its place and a correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong, in one line.
+    /// Description of the mistake in one line.
     pub message: String,
-    /// The bytes of the text that are wrong, or the table in which something is missing.
+    /// The wrong bytes of the text, or the table in which a part is missing.
     pub span: Range<usize>,
-    /// What to say under those bytes.
+    /// Note below these bytes.
     pub label: String,
-    /// How to put it right.
+    /// The correction.
     pub help: Option<String>,
 }
 
-/// A place in a text as editors count: lines and columns (in characters) from 1.
+/// A place in a text as in editors: lines and columns (in characters) from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Line, from 1.
@@ -30,7 +30,7 @@ pub struct Position {
 #[derive(Clone, Debug)]
 pub struct Lines<'t> {
     text: &'t str,
-    /// Where each line begins.
+    /// The first byte of each line.
     starts: Vec<usize>,
 }
 
@@ -41,13 +41,13 @@ impl<'t> Lines<'t> {
         Lines { text, starts: std::iter::once(0).chain(others).collect() }
     }
 
-    /// The line of byte `at` from 1, found in logarithmic time; that of the end, if there is no such byte.
+    /// The line of byte `at` from 1, found in logarithmic time; behind the end, the last line.
     pub fn line(&self, at: usize) -> usize {
         let at = floor(self.text, at);
         self.starts.partition_point(|&start| start <= at)
     }
 
-    /// The position of byte `at`; that of the end, if there is no such byte.
+    /// The position of byte `at`; behind the end, the position of the end.
     pub fn position(&self, at: usize) -> Position {
         let line = self.line(at);
         let before = &self.text[self.starts[line - 1]..floor(self.text, at)];
@@ -55,22 +55,22 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// The last place between characters that is not behind `at`.
+/// The last boundary between characters at or before `at`.
 pub(crate) fn floor(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
-    // Place 0 is one always.
+    // Byte 0 is always a boundary.
     (0..=at).rev().find(|&place| text.is_char_boundary(place)).unwrap_or(0)
 }
 
-/// The first place between characters that is not before `at`.
+/// The first boundary between characters at or after `at`.
 fn ceil(text: &str, at: usize) -> usize {
     (at..text.len()).find(|&place| text.is_char_boundary(place)).unwrap_or(text.len())
 }
 
-/// Orders problems by place and drops repetitions, which sweeps produce when several
-/// variants share a mistake. Spans are made to lie inside the text, between characters.
+/// Sorts problems by place, and removes repetitions from variants of a sweep that share a mistake.
+/// Spans are limited to the text, and moved to boundaries between characters.
 pub fn orderly(source: &Source, mut problems: Vec<Problem>) -> Vec<Problem> {
-    // Whole characters only: the renderer cuts the text there.
+    // The renderer cuts the text at these places, which must be boundaries.
     for Problem { span, .. } in &mut problems {
         let end = ceil(&source.text, span.end);
         *span = floor(&source.text, span.start.min(end))..end;

@@ -1,9 +1,9 @@
-//! The questions that checking asks of a JSON schema.
+//! Queries of a JSON schema for the check of documents.
 //!
-//! A definition is read when it is asked for, which most never are.
+//! A definition is parsed at its first use. Most definitions never are.
 //!
-//! Indexing a `Json` that has no such key yields null, so each question gets the
-//! answer "nothing" from a schema that does not speak of the matter.
+//! Indexing a `Json` without this key gives null. A query therefore finds nothing in a schema that does
+//! not contain the property.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -21,10 +21,10 @@ struct Written {
     root: Json,
 }
 
-/// A definition, and what it says once somebody has asked.
+/// A definition, and its parsed form after the first use.
 struct Definition(&'static RawValue, OnceLock<Json>);
 
-/// A JSON schema that is asked while a document is checked.
+/// A JSON schema against which documents are checked.
 pub struct Schema {
     root: Json,
     definitions: BTreeMap<&'static str, Definition>,
@@ -34,7 +34,7 @@ impl Schema {
     /// Reads a schema.
     ///
     /// # Errors
-    /// If it is no JSON.
+    /// If it is not JSON.
     pub fn read(text: &'static str) -> Result<Schema, serde_json::Error> {
         let Written { definitions, root } = serde_json::from_str(text)?;
         let unread = |(name, text)| (name, Definition(text, OnceLock::new()));
@@ -57,7 +57,7 @@ impl Schema {
         self.definitions.keys().map(|&name| (name, self.definition(name)))
     }
 
-    /// A schema with references and "or null" taken away, for TOML has no null.
+    /// The schema without references and "or null", because TOML has no null.
     pub fn plain<'s>(&'static self, schema: &'s Json) -> &'s Json {
         let mut plain = schema;
         loop {
@@ -72,7 +72,7 @@ impl Schema {
         }
     }
 
-    /// The words that a string may be, if the schema lists them. A table may be taken instead, see
+    /// The words that a string may be, if the schema lists them. A table may be permitted as well, see
     /// [`Schema::table_beside_words`].
     pub fn words<'s>(&'static self, schema: &'s Json) -> Option<Vec<&'s str>> {
         let schema = self.plain(schema);
@@ -88,14 +88,14 @@ impl Schema {
         (!words.is_empty()).then_some(words)
     }
 
-    /// The table without a tag that may stand where otherwise one of some words does, or a tagged table.
+    /// The table without a tag that is permitted instead of a word or a tagged table.
     pub fn table_beside_words<'s>(&'static self, schema: &'s Json) -> Option<&'s Json> {
         self.words(schema)?;
         self.tables(schema).find(|table| self.tag(table).is_none())
     }
 
-    /// The tables a tagged table may be, each with its tag's value: (key of the tag, variants). Where the schema has
-    /// these values as words too, a word alone stands for the table that has nothing but this tag.
+    /// The alternatives of a tagged table, each with its tag's value: (key of the tag, variants). If
+    /// the schema has these values as words, too, a word alone means the table that has only this tag.
     pub fn variants<'s>(
         &'static self,
         schema: &'s Json,
@@ -110,7 +110,7 @@ impl Schema {
         Some((key?, variants))
     }
 
-    /// The table that may stand here with the tag that `written` finds in it: where tables have none, the only one.
+    /// The table that is permitted here for the tag that `written` finds. Without tags, the only table.
     pub fn table_for<'s, 'w>(
         &'static self,
         schema: &'s Json,
@@ -123,13 +123,13 @@ impl Schema {
         }
     }
 
-    /// The tables among the choices that a schema has.
+    /// The tables among the alternatives of a schema.
     fn tables<'s>(&'static self, schema: &'s Json) -> impl Iterator<Item = &'s Json> {
         let choices = self.plain(schema)["oneOf"].as_array().into_iter().flatten();
         choices.map(|choice| self.plain(choice)).filter(|choice| choice["type"] == "object")
     }
 
-    /// The key that tells a table from the others in its place, and what it has there.
+    /// The key by which a table differs from its alternatives, and its value there.
     fn tag<'s>(&'static self, table: &'s Json) -> Option<(&'s str, &'s str)> {
         self.properties(table).find_map(|(key, property)| Some((key, property["const"].as_str()?)))
     }
@@ -151,7 +151,7 @@ impl Schema {
         self.plain(schema)["required"].as_array().into_iter().flatten().filter_map(Json::as_str)
     }
 
-    /// The type a value must have; `None` where anything goes.
+    /// The type that a value must have; `None` = any.
     pub fn type_of<'s>(&'static self, schema: &'s Json) -> Option<&'s str> {
         match &self.plain(schema)["type"] {
             Json::String(name) => Some(name),
@@ -162,7 +162,7 @@ impl Schema {
         }
     }
 
-    /// What a key is for: its description, shortened to what fits a line of help.
+    /// Purpose of a key: its description in one line.
     pub fn purpose(&'static self, schema: &Json) -> Option<String> {
         let description = schema["description"]
             .as_str()
@@ -171,8 +171,8 @@ impl Schema {
         Some(line.trim_end_matches('.').to_owned())
     }
 
-    /// The least value that fits the schema: it stands in for one that was wrong or
-    /// missing, so that the rest can be checked.
+    /// The smallest value that fits the schema. It replaces a wrong or missing value, so that the rest
+    /// can be checked.
     pub fn placeholder(&'static self, schema: &Json) -> toml::Value {
         use toml::Value;
 

@@ -1,4 +1,4 @@
-//! The text of a scenario and where it came from.
+//! The text of a scenario and its origin.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,44 +7,44 @@ use std::sync::Arc;
 
 use crate::{Lines, document};
 
-/// The text of a scenario and the path it was read from.
+/// The text of a scenario and the path of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The path as it was given; paths inside the scenario start from its folder.
+    /// The path as given. Paths inside the scenario are relative to its folder.
     pub path: PathBuf,
     /// The text, shared with the problems that point into it.
     pub text: Arc<str>,
-    /// The scenario that it extends.
+    /// The scenario that this one extends.
     pub base: Option<Arc<Source>>,
 }
 
-/// Scenarios that extend each other one after the other; more are a circle.
+/// Maximum length of a chain of scenarios that extend each other. A longer chain is a cycle.
 const LONGEST_CHAIN: usize = 16;
 
-/// Bytes of a file; a device may have no end.
+/// Maximum size of a file in bytes; a device may have no end.
 const LONGEST: u64 = 256 << 20;
 
-/// Why a scenario file could not even be read.
+/// Reason why a scenario file could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read `{}`: {error}", path.display())]
 pub struct ReadError {
     /// The file.
     pub path: PathBuf,
-    /// What the system said.
+    /// Error of the system.
     #[source]
     pub error: io::Error,
 }
 
 impl Source {
-    /// A text that stands for the file at `path` and extends no other.
+    /// A text in place of the file at `path`, which extends no other scenario.
     pub fn new(path: impl Into<PathBuf>, text: impl Into<Arc<str>>) -> Source {
         Source { path: path.into(), text: text.into(), base: None }
     }
 
-    /// Reads the file at `path`, and what it extends.
+    /// Reads the file at `path`, and the scenarios that it extends.
     ///
     /// # Errors
-    /// If one of them cannot be read, or they extend each other in a circle.
+    /// If one of them cannot be read, or they extend each other in a cycle.
     pub fn read(path: &Path) -> Result<Source, ReadError> {
         Source::read_with(path, &|path| {
             let mut text = String::new();
@@ -56,10 +56,10 @@ impl Source {
         })
     }
 
-    /// As [`Source::read`], by other means.
+    /// Like [`Source::read`], with another function that reads files.
     ///
     /// # Errors
-    /// As [`Source::read`].
+    /// See [`Source::read`].
     pub fn read_with(
         path: &Path,
         read: &dyn Fn(&Path) -> io::Result<String>,
@@ -94,10 +94,11 @@ impl Source {
         Ok(last)
     }
 
-    /// A scenario that extends this one and sets some of its values: paths, as those of a sweep's
-    /// axes, each with the text of a value. What is no TOML is a string, so that `easy` needs no quotes.
+    /// A scenario that extends this one and sets some of its values. A setting is a path, as on a
+    /// sweep's axis, and the text of a value. A text that is not TOML becomes a string, so that `easy`
+    /// needs no quotes.
     ///
-    /// What is wrong with a path or a value is shown in the text of the new scenario.
+    /// Mistakes in a path or a value are shown in the text of the new scenario.
     pub fn with(self, settings: &[(String, String)]) -> Source {
         if settings.is_empty() {
             return self;
@@ -120,22 +121,22 @@ impl Source {
         Source { path, text: text.into(), base: Some(Arc::new(self)) }
     }
 
-    /// The line, from 1, that names the file which this one extends.
+    /// The line, from 1, with the name of the file that this one extends.
     fn line_of_extends(&self) -> usize {
         let at = document::Path::root().key("scenario").key("extends");
         let start = document::parse(&self.text).map_or(0, |root| root.place(&at).start);
         Lines::of(&self.text).line(start)
     }
 
-    /// What the scenario is called.
+    /// Name of the scenario.
     fn name(&self) -> String {
         let table: Option<toml::Table> = self.text.parse().ok();
         let name = table.as_ref().and_then(|table| table.get("scenario")?.get("name")?.as_str());
         name.map_or_else(|| self.stem(), str::to_owned)
     }
 
-    /// The file in the same folder that this one extends. What is wrong with the
-    /// text is found when it is checked.
+    /// The file in the same folder that this scenario extends. Mistakes in the text are reported later,
+    /// by the check.
     fn extends(&self) -> Option<String> {
         let table: toml::Table = self.text.parse().ok()?;
         let name = table.get("scenario")?.get("extends")?.as_str()?.to_owned();
@@ -150,7 +151,7 @@ impl Source {
         self.path.parent().unwrap_or(Path::new(""))
     }
 
-    /// The file's name without its ending: what the scenario is called unless it says otherwise.
+    /// The file's name without its ending, which is the default name of the scenario.
     pub fn stem(&self) -> String {
         self.path
             .file_stem()

@@ -1,8 +1,8 @@
 //! "Did you mean": the known word that is nearest to a mistyped one.
 
-/// The word nearest to `typed`, if one is near enough to be what was meant.
+/// The known word that is most similar to `typed`, if it is similar enough.
 pub fn nearest<'w>(typed: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
-    // A third of the letters may be wrong; in "ab" one may, so that short names get help too.
+    // A third of the letters may differ. In short words such as "ab" one letter may.
     let allowed = (typed.chars().count() / 3).max(1);
     words
         .into_iter()

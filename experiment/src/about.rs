@@ -12,10 +12,11 @@ use haggle_scenario::{Scenario, file};
 
 /// What is to be known of a run of `scenario`, and is in none of its tables.
 pub fn about(scenario: &Scenario) -> About {
+    let directory = scenario.directory();
     let plays = |it: &Workload| WorkloadInfo {
         name: it.name.to_string(),
-        users: users(scenario, it),
-        on_grid: match (scenario.may_run_on_grid(it), scenario.runs_on_grid(it)) {
+        users: directory.submitters(it.name.as_str()).map(user).collect(),
+        on_grid: match (directory.may_run_on_grid(it), directory.runs_on_grid(it)) {
             (false, _) => RunsOnGrid::Never,
             (true, false) => RunsOnGrid::Sometimes,
             (true, true) => RunsOnGrid::Always,
@@ -53,13 +54,8 @@ fn learns_of(grid: &Grid) -> Option<LearnsOf> {
     }
 }
 
-fn users(scenario: &Scenario, workload: &Workload) -> Vec<UserInfo> {
-    let users = scenario.users.iter().filter(|user| user.workload == workload.name);
-    let user = |it: &file::User| UserInfo {
-        name: it.name.to_string(),
-        submits_to: it.submits_to.to_string(),
-    };
-    users.map(user).collect()
+fn user(it: &file::User) -> UserInfo {
+    UserInfo { name: it.name.to_string(), submits_to: it.submits_to.to_string() }
 }
 
 fn data_network(scenario: &Scenario) -> DataNetworkInfo {
@@ -68,8 +64,9 @@ fn data_network(scenario: &Scenario) -> DataNetworkInfo {
         bandwidth,
     };
     let network = &scenario.network;
+    let directory = scenario.directory();
     let own = |it: &file::Link| {
-        let ends = it.between.each_ref().map(|end| scenario.site_of(end.as_str()).to_owned());
+        let ends = it.between.each_ref().map(|end| directory.site_of(end.as_str()).to_owned());
         (ends, link(it.latency, it.bandwidth.unwrap_or(network.bandwidth())))
     };
     DataNetworkInfo {

@@ -1,5 +1,7 @@
 //! Everybody's names: what a scenario says of them before anything is opened or run.
 
+use std::collections::BTreeSet;
+
 use haggle_agents::grid::GridPlan;
 use haggle_model::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};
 
@@ -20,11 +22,12 @@ const DATA_NETWORK: &str = "(data network)";
 
 /// Who takes part in a run of `scenario`, in the order of their numbers.
 pub fn cast(scenario: &Scenario) -> Cast {
+    let (directory, failing) = (scenario.directory(), failing(scenario));
     let mut cast = Cast {
         workloads: scenario.workloads.iter().map(|it| it.name.to_string()).collect(),
         on_grid: (0..)
             .zip(&scenario.workloads)
-            .filter(|(_, workload)| scenario.runs_on_grid(workload))
+            .filter(|(_, workload)| directory.runs_on_grid(workload))
             .map(|(place, _)| place)
             .collect(),
         ..Cast::default()
@@ -34,7 +37,7 @@ pub fn cast(scenario: &Scenario) -> Cast {
         // Who reads results may not have the rules by which they came.
         let scheduler = it.policy.scheduling(&scenario.own);
         let scheduler = scheduler.map_or_else(|it| it.to_string(), |it| it.to_string());
-        let may_fail = may_fail(scenario, it.name.as_str());
+        let may_fail = failing.contains(it.name.as_str());
         add_place(&mut cast, it.name.to_string(), (it.processors, it.speed), scheduler, may_fail);
     });
     if let Some(plans) = &scenario.plans {
@@ -70,9 +73,9 @@ fn actor(name: &str, kind: ActorKind) -> ActorInfo {
     ActorInfo { name: name.to_owned(), kind }
 }
 
-/// Whether processors of this provider or cluster, or resources of this site, may fail.
-fn may_fail(scenario: &Scenario, owner: &str) -> bool {
-    scenario.processor_failures().flat_map(|it| &it.of).any(|it| it.as_str() == owner)
+/// The providers and clusters whose processors may fail, and the sites whose resources may.
+fn failing(scenario: &Scenario) -> BTreeSet<&str> {
+    scenario.processor_failures().flat_map(|it| &it.of).map(|it| it.as_str()).collect()
 }
 
 fn add_place(
@@ -96,18 +99,20 @@ fn add_place(
 }
 
 fn add_clusters(cast: &mut Cast, scenario: &Scenario, plans: &file::Plans) {
+    let failing = failing(scenario);
     for it in &plans.clusters {
         let scheduler = scheduler(plans.method).to_owned();
-        let may_fail = may_fail(scenario, it.name.as_str());
+        let may_fail = failing.contains(it.name.as_str());
         add_place(cast, it.name.to_string(), (it.machines, it.speed), scheduler, may_fail);
     }
 }
 
 fn add_resources(cast: &mut Cast, scenario: &Scenario, grid: &file::Grid) {
+    let failing = failing(scenario);
     let policy = grid.scheduler(&scenario.own);
     let policy = policy.map_or_else(|it| it.to_string(), |it| it.to_string());
     for site in &grid.sites {
-        let may_fail = may_fail(scenario, site.name.as_str());
+        let may_fail = failing.contains(site.name.as_str());
         for name in site.resource_names() {
             let speed = grid::speed(grid::capacity(scenario.scenario.seed, site, &name));
             add_place(cast, name, (1, speed), policy.clone(), may_fail);

@@ -36,7 +36,11 @@ pub(super) fn apart(
 
 /// The links between two places, as `place` knows them; users are at whom they submit to.
 fn links<T>(scenario: &Scenario, place: impl Fn(&str) -> Option<T>) -> Vec<DataLink<T>> {
-    let site = |end: &file::Name| place(scenario.site_of(end.as_str()));
+    if scenario.network.links.is_empty() {
+        return Vec::new();
+    }
+    let directory = scenario.directory();
+    let site = |end: &file::Name| place(directory.site_of(end.as_str()));
     let link = |link: &file::Link| {
         let [a, b] = link.between.each_ref().map(site);
         let bandwidth = link.bandwidth.unwrap_or(scenario.network.bandwidth());
@@ -96,11 +100,15 @@ impl Places<'_> {
 /// none.
 pub(super) fn way(scenario: &Scenario, provider: &str, store: &str) -> (Span, Bandwidth) {
     let network = &scenario.network;
+    let usual = (network.latency.0, network.bandwidth());
+    if network.links.is_empty() {
+        return usual;
+    }
+    let directory = scenario.directory();
     let joins = |link: &&file::Link| {
-        let ends = link.between.each_ref().map(|end| scenario.site_of(end.as_str()));
+        let ends = link.between.each_ref().map(|end| directory.site_of(end.as_str()));
         ends == [provider, store] || ends == [store, provider]
     };
-    let usual = (network.latency.0, network.bandwidth());
     network
         .links
         .iter()

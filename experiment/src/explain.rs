@@ -24,12 +24,13 @@ mod together;
 mod windows;
 mod workflow;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_results::about::RunsOnGrid;
 use haggle_results::reader::{
     AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, InputRow,
     IntervalRow, MaintenanceRow, MessageRow, MoveRow, OfferRow, OutageRow, ReservationRow, Rows,
+    TaskRow,
 };
 use haggle_results::{About, JobRow, PlacementRow, ResourceRow, ResultsError, RunReader, Table};
 use serde::Serialize;
@@ -58,6 +59,9 @@ pub struct Story {
     pub workload: String,
     /// Its number in the workload.
     pub job_id: i64,
+    /// What a file calls it, if it is a task of a workflow of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_name: Option<String>,
     /// `local` or `external`.
     pub class: String,
     /// `rigid` or `bag`.
@@ -323,6 +327,22 @@ pub fn find(run: &RunReader, asked: &[Asked]) -> Result<Vec<Option<JobRow>>, Res
     Ok(asked.iter().map(|it| found.iter().find(|job| it.is(job)).cloned()).collect())
 }
 
+/// Names of tasks, by workload, workflow and number there.
+pub type TaskNames = BTreeMap<(String, i64, i64), String>;
+
+/// What files call those of these jobs that are tasks.
+///
+/// # Errors
+/// If the table of tasks is damaged.
+pub fn task_names(run: &RunReader, jobs: &[JobRow]) -> Result<TaskNames, ResultsError> {
+    let wanted: BTreeSet<i64> = jobs.iter().filter_map(|it| it.workflow).collect();
+    if wanted.is_empty() {
+        return Ok(TaskNames::new());
+    }
+    let rows = TaskRow::some(run, &Rows::of("workflow", wanted))?;
+    Ok(rows.into_iter().map(|it| ((it.workload, it.workflow, it.task), it.name)).collect())
+}
+
 /// What a run's tables hold of some of its jobs, and of all that was there in their time; read once.
 pub struct Chronicle {
     about: About,
@@ -345,6 +365,7 @@ pub struct Chronicle {
     moves: Vec<MoveRow>,
     bookings: Vec<BookingRow>,
     intervals: Vec<IntervalRow>,
+    tasks: TaskNames,
     inputs: Vec<InputRow>,
     messages: Option<Vec<MessageRow>>,
     disclosures: Option<Vec<DisclosureRow>>,
@@ -397,7 +418,6 @@ impl Chronicle {
         let has_messages = with_messages && run.has(Table::Messages);
         Ok(Chronicle {
             about,
-            jobs,
             resources,
             attempts,
             on_grid,
@@ -415,6 +435,8 @@ impl Chronicle {
             bookings: BookingRow::some(run, &own)?,
             intervals: IntervalRow::some(run, &own)?,
             inputs: InputRow::some(run, &own)?,
+            tasks: task_names(run, &jobs)?,
+            jobs,
             messages: has_messages.then(|| MessageRow::some(run, &own)).transpose()?,
             disclosures: run
                 .has(Table::Disclosures)
@@ -426,6 +448,12 @@ impl Chronicle {
     /// Its jobs, in the order in which they left: all that are asked for, and all that were there in their time.
     pub fn jobs(&self) -> &[JobRow] {
         &self.jobs
+    }
+
+    /// What a file calls a task.
+    fn task_name(&self, job: &JobRow) -> Option<String> {
+        let (workflow, task) = job.in_workflow()?;
+        self.tasks.get(&(job.workload.clone(), workflow, task)).cloned()
     }
 
     /// The crashes of its users, of whom they submit to and of its provider while it waited.
@@ -458,6 +486,7 @@ impl Chronicle {
             job: job.job,
             workload: job.workload.clone(),
             job_id: job.job_id,
+            task_name: self.task_name(job),
             class: job.class.clone(),
             shape: job.shape.clone(),
             processors: job.processors,

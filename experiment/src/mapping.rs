@@ -4,7 +4,7 @@ use haggle_agents::CoallocatorConfig;
 use haggle_agents::coallocator::mapping::{MappingConfig, TOLERANCE};
 use haggle_model::workload::law::Law;
 use haggle_model::{ActorId, Span};
-use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule};
+use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule, RequestOrder};
 
 use haggle_scenario::{Scenario, file};
 
@@ -56,6 +56,7 @@ pub(super) fn mapper(
         remappable: 0,
         fill: FillRule::default(),
         choice: RemapRule::default(),
+        requests: RequestOrder::default(),
         part_min: 1,
         parts: None,
         overhead: Law::Constant(0.0),

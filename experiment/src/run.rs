@@ -24,6 +24,7 @@ use super::cost::Stopwatch;
 use super::figures::{Drawn, draw_all};
 use super::networks::networks;
 use super::vain::in_vain;
+use super::workflows;
 use super::world::{Stage, StageError, notable};
 use haggle_scenario::quantity::TimeOrShare;
 use haggle_scenario::{Scenario, file};
@@ -106,6 +107,8 @@ pub struct Outcome {
     /// Jobs wider than every provider they were sent to, hence rejected; those cut from the
     /// metrics too.
     pub too_wide: u64,
+    /// Jobs that were rejected because they need fewer processors than their parts take.
+    pub too_narrow: u64,
     /// What the rules did to the workloads' logs.
     pub reports: Vec<(String, CleaningReport)>,
     /// What only the run could show to have no effect; the summary has it too.
@@ -220,7 +223,7 @@ fn carry_out(
     let stopwatch = Stopwatch::start();
     let own_rules = own_rules(scenario).map_err(StageError::from)?;
     let stage = Stage::set(scenario, folder)?;
-    let Stage { mut world, cast, reports, inputs, steps, clocks, mut warnings } = stage;
+    let Stage { mut world, cast, reports, inputs, steps, clocks, mut warnings, named } = stage;
     let all = world.arrivals.into_iter();
     world.arrivals = all.map(|(user, jobs)| (user, arrivals(jobs))).collect();
     let cast = Arc::new(cast);
@@ -251,6 +254,7 @@ fn carry_out(
         (Some(mut writer), Some(destination)) => {
             writer.transactions(&metrics.transactions())?;
             writer.workflows(&metrics.workflows())?;
+            writer.tasks(workflows::names(&named))?;
             writer.counted(&metrics.counted())?;
             let finished = writer.finish()?;
             let rest = Rest {
@@ -275,6 +279,7 @@ fn carry_out(
         summary,
         stats,
         too_wide: too_wide.jobs,
+        too_narrow: too_wide.narrow,
         reports: notable(&reports),
         warnings,
         written,

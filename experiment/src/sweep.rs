@@ -149,10 +149,12 @@ pub enum SweepError {
         folder: PathBuf,
     },
     /// A table of a run is not as it was written.
-    #[error("`{}` is damaged: it is missing, or its size is another one than the run wrote", table.display())]
+    #[error("`{}` is damaged: {reason}", table.display())]
     Damaged {
-        /// The table.
+        /// The file.
         table: PathBuf,
+        /// What is wrong with it.
+        reason: String,
     },
     /// A folder of the sweep holds something else than a run.
     #[error("`{}` is in the way: it does not hold a run (no provenance.json in it)", folder.display())]
@@ -176,13 +178,22 @@ pub enum SweepError {
     },
     /// Results cannot be read or written.
     #[error(transparent)]
-    Results(#[from] ResultsError),
+    Results(ResultsError),
     /// A figure over the axes cannot be drawn.
     #[error(transparent)]
     Figure(Box<ExperimentError>),
     /// Stopped on request.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl From<ResultsError> for SweepError {
+    fn from(error: ResultsError) -> SweepError {
+        match error {
+            ResultsError::Damaged { path, reason } => SweepError::Damaged { table: path, reason },
+            error => SweepError::Results(error),
+        }
+    }
 }
 
 /// Looks which runs of `experiment` are done already in `output`. Relative paths start from

@@ -98,11 +98,13 @@ impl Workloads {
     pub fn new(scenario: &Scenario, folder: &Path, seed: u64) -> Result<Workloads, WorkloadError> {
         let clusters = scenario.plans.iter().flat_map(|plans| &plans.clusters);
         let clusters = Vec::from_iter(clusters.map(|cluster| cluster.name.clone()));
+        let directory = scenario.directory();
         let mut parts = BTreeMap::new();
         for (index, workload) in scenario.workloads.iter().enumerate() {
             // More than 65,536 tables would share numbers, which only label rows of results.
             let index = u16::try_from(index).unwrap_or(u16::MAX);
-            let part = part(workload, index, folder, seed, (&clusters, run_by(scenario, index)))?;
+            let run_by = run_by(scenario, &directory, index);
+            let part = part(workload, index, folder, seed, (&clusters, run_by))?;
             parts.insert(workload.name.to_string(), part);
         }
         let mut workloads = Workloads {

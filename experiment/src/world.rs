@@ -56,6 +56,8 @@ pub struct Stage {
     pub clocks: Vec<Option<WallClock>>,
     /// What has no effect, as far as it can be told before the run.
     pub warnings: Vec<String>,
+    /// Workflows whose files name their tasks.
+    pub(crate) named: Workflows,
 }
 
 /// The actors of clusters, or of a grid.
@@ -121,6 +123,7 @@ impl Stage {
             steps: Vec::new(),
             clocks: Vec::new(),
             warnings: Vec::new(),
+            named: Workflows::new(),
         };
         let seating = Seating::of(scenario);
         let mut addresses: BTreeMap<String, ActorId> = BTreeMap::new();
@@ -133,6 +136,7 @@ impl Stage {
         }
         let clusters = stage.clusters(scenario, &seating, folder)?;
         let flows = workflows::all(scenario, folder)?;
+        stage.named = workflows::named(scenario, &flows);
         let (resources, outages) = stage.resources(scenario, &seating, folder, &flows)?;
         let places = clusters.places.into_iter().chain(resources.places);
         places.for_each(|it| stage.world.actors.push(it));
@@ -155,8 +159,9 @@ impl Stage {
             assert_eq!(seating.network, Some(id), "whom metaschedulers ask is there");
         }
         stage.world.initial.extend(clusters.initial.into_iter().chain(resources.initial));
+        let directory = scenario.directory();
         for user in &scenario.users {
-            let flows = workflows::kept_by(scenario, &flows, user);
+            let flows = workflows::kept_by(scenario, &directory, &flows, user);
             let id = stage.add_user(user, flows, &workloads, (scenario, &addresses))?;
             addresses.insert(user.name.to_string(), id);
         }
@@ -400,6 +405,7 @@ impl Stage {
                 part_min: coallocation.part_min,
                 parts: coallocation.parts,
                 choice: remap,
+                requests: coallocation.requests,
                 overhead: coallocation.overhead.to_model(),
                 overhead_max: coallocation.overhead_max,
                 trials: coallocation.trials,

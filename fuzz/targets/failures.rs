@@ -1,5 +1,5 @@
-//! Whatever bytes a record of failures has, plain or packed, reading it ends in
-//! nodes or in an error of one line that names the file; outages of a node never overlap.
+//! For any bytes, reading a record of failures, plain or packed, gives nodes or an error of one line that names the
+//! file. Outages of a node never overlap.
 
 #![no_main]
 
@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
             let text = error.to_string();
             assert!(text.starts_with("<memory>:") && !text.contains('\n'), "{text}");
         }
-        // What is skipped is skipped; only broken packing can still be an error.
+        // Malformed lines are skipped, so only broken packing is an error here.
         let Ok(recording) = parse_bytes(bytes, format, Malformed::Skip) else { continue };
         for node in &recording.nodes {
             let outages = node.outages.as_slice();

@@ -1,5 +1,5 @@
-//! Whatever text a scenario has, reading it ends in runs or in problems that
-//! point into the text; runs it gives can be written out and read back.
+//! For any text, reading a scenario gives runs, or problems that point into the text. A scenario that has runs can be
+//! written and read back.
 
 #![no_main]
 

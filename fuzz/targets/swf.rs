@@ -1,5 +1,4 @@
-//! Whatever bytes a log has, plain or packed, reading it ends in a count or in
-//! an error of one line.
+//! For any bytes, reading a log, plain or packed, gives a count or an error of one line.
 
 #![no_main]
 
@@ -10,6 +9,6 @@ fuzz_target!(|bytes: &[u8]| {
     if let Err(error) = parse_bytes(bytes, Malformed::Refuse) {
         assert!(!error.to_string().contains('\n'), "{error:?} is more than a line");
     }
-    // What is skipped is skipped; only broken packing can still be an error.
+    // Malformed lines are skipped, so only broken packing is an error here.
     let _ = parse_bytes(bytes, Malformed::Skip);
 });

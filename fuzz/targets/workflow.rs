@@ -1,5 +1,5 @@
-//! Whatever bytes a file of a workflow has, plain or packed, reading it ends in a workflow or in an
-//! error of one line that names the file; what was read can be written, and is read back the same.
+//! For any bytes, reading a file of a workflow, plain or packed, gives a workflow or an error of one line that names
+//! the file. A workflow that was read can be written, and is the same when it is read back.
 
 #![no_main]
 

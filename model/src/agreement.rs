@@ -1,64 +1,64 @@
-//! Agreements between a coordinator and participants: their names, and what can be observed of them.
+//! Agreements between a coordinator and participants: identifiers and observable events.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ActorId, JobId, Time};
 
-/// Names an agreement for ever: its coordinator uses no number twice, also after a crash.
+/// Identifies an agreement for ever. Its coordinator uses no number twice, not even after a crash.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 pub struct AgreementId {
-    /// Who collects the votes and decides.
+    /// The coordinator: it collects the votes and decides.
     pub coordinator: ActorId,
-    /// Its running number.
+    /// Its running number at that coordinator.
     pub number: u64,
 }
 
-/// What has happened in an agreement on the parts of a job.
+/// An event of an agreement on the parts of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgreementEvent {
-    /// By its coordinator: these are asked for a part each.
+    /// By its coordinator: these actors are asked for a part each.
     Opened {
-        /// Who.
+        /// The actors asked.
         asked: Vec<ActorId>,
     },
-    /// By its coordinator: it is decided that all carry out their parts.
+    /// By its coordinator: the decision that all participants carry out their parts.
     Decided,
-    /// By its coordinator: all carry out their parts, or hold them until they are given back.
+    /// By its coordinator: all participants carry out their parts, or hold them until they give them back.
     Agreed {
-        /// Who.
+        /// The participants.
         parts: Vec<ActorId>,
     },
-    /// By its coordinator: nobody carries out a part.
+    /// By its coordinator: no participant carries out a part.
     Failed,
-    /// By its coordinator: it was decided, and some could no longer carry out theirs.
+    /// By its coordinator: the agreement was decided, but some participants could no longer carry out their parts.
     Broken,
-    /// By anybody: it has sent a message of this kind.
+    /// By any actor: it has sent a message of this kind.
     Sent(&'static str),
     /// By a participant: it holds a part.
     Held {
-        /// So many processors.
+        /// Number of processors.
         processors: u32,
-        /// From when on it has them.
+        /// Start of the part.
         start: Time,
-        /// Until when; `None` = until more is said.
+        /// End of the part; `None` = until a later message.
         end: Option<Time>,
-        /// When it gives them back unless more is said; `None` = never.
+        /// Time at which the participant gives the processors back without a further message; `None` = never.
         lease_end: Option<Time>,
     },
-    /// By a participant: the start of its part has come, and it has its processors from now on.
+    /// By a participant: its part has started and occupies its processors.
     Occupied,
     /// By a participant: it carries out its part.
     CarriedOut {
-        /// Until when it has its processors.
+        /// End of the part.
         end: Time,
     },
-    /// By a participant: it gives its part up, whether or not it had begun.
+    /// By a participant: it gives its part up, before or after the start.
     GivenUp,
-    /// By a participant: its part has come to its end.
+    /// By a participant: its part has ended.
     PartOver,
 }
 
-/// Who waits for whom at one participant, by the jobs of the agreements.
+/// Wait-for relation at one participant: pairs of jobs of agreements, the first of which waits for the second.
 pub type Waits = Vec<(JobId, JobId)>;

@@ -1,11 +1,11 @@
-//! What somebody keeps of jobs, by their numbers.
+//! A map from job numbers to values, fast for numbers that come nearly in order.
 //!
-//! Jobs are numbered in the order in which they are submitted, so they come to whoever keeps something
-//! of them in this order, nearly always, and go in any other. Their places stand in one list in this order: to add
-//! one is to put it behind the last, and a place is looked for where it would be if no number were
-//! left out. Hash maps cost two misses of the cache a look once there are more jobs than it has
-//! room for. The things themselves are elsewhere, one in the room of another that has gone: of a million
-//! jobs, some may stay for good, and those between them have nothing but a place.
+//! Jobs are numbered in the order in which they are submitted. An actor therefore inserts them nearly
+//! always in this order, and removes them in any order. The places of the jobs form one sorted list: a
+//! new job is appended, and a look-up begins where the job would stand if no number were missing. A
+//! hash map costs two cache misses a look-up once it is larger than the cache. The values are in a
+//! slab, which reuses the room of removed ones. Of a job removed between two that stay, only its place
+//! remains.
 //!
 //! ```text
 //! jobs    17  18  21  22  25         late  19: ..., came behind 25
@@ -18,28 +18,28 @@ use slab::Slab;
 
 use crate::JobId;
 
-/// How many more may have gone than are kept before their places are given up.
+/// The list is compacted when it has more than this many removed jobs for each kept one.
 const GONE_MAX: usize = 3;
 
-/// Things by jobs.
+/// Values by job.
 #[derive(Clone, Debug)]
 pub struct ByJob<T> {
     /// By job, ascending.
     places: VecDeque<Place>,
     things: Slab<T>,
-    /// Of jobs that came behind one with a greater number.
+    /// Values of jobs that were inserted after a job with a greater number.
     late: BTreeMap<JobId, T>,
 }
 
-/// Where a thing is.
+/// Place of a job in the list.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     job: JobId,
-    /// Its key among the things.
+    /// Key of the value in the slab.
     thing: u32,
 }
 
-/// The key of a thing that has gone.
+/// Key of a removed value.
 const GONE: u32 = u32::MAX;
 
 impl Place {
@@ -55,7 +55,7 @@ impl<T> Default for ByJob<T> {
 }
 
 impl<T> ByJob<T> {
-    /// Where a job stands in the list, whether or not it has gone.
+    /// Index of a job in the list, also of a removed one.
     fn place(&self, job: JobId) -> Option<usize> {
         let most = job.0.checked_sub(self.places.front()?.job.0)? as usize;
         let place = match self.places.get(most) {
@@ -65,12 +65,12 @@ impl<T> ByJob<T> {
         self.places.get(place).is_some_and(|at| at.job == job).then_some(place)
     }
 
-    /// The key of what is kept of a job, unless it came late.
+    /// Slab key of a job's value, unless the job came late.
     fn key(&self, job: JobId) -> Option<usize> {
         self.places[self.place(job)?].thing()
     }
 
-    /// Keeps a thing; `None`, and nothing changes, if there is one of this job.
+    /// Inserts a value. Returns `None` and changes nothing if the job has one.
     pub fn insert(&mut self, job: JobId, thing: T) -> Option<&mut T> {
         let is_last = self.places.back().is_none_or(|last| last.job < job);
         if is_last && !self.late.contains_key(&job) {
@@ -91,12 +91,12 @@ impl<T> ByJob<T> {
         }
     }
 
-    /// Whether something is kept of a job.
+    /// True if the job has a value.
     pub fn has(&self, job: JobId) -> bool {
         self.get(job).is_some()
     }
 
-    /// What is kept of a job.
+    /// The value of a job.
     pub fn get(&self, job: JobId) -> Option<&T> {
         match self.key(job) {
             Some(key) => self.things.get(key),
@@ -104,7 +104,7 @@ impl<T> ByJob<T> {
         }
     }
 
-    /// What is kept of a job.
+    /// The value of a job.
     pub fn get_mut(&mut self, job: JobId) -> Option<&mut T> {
         match self.key(job) {
             Some(key) => self.things.get_mut(key),
@@ -112,7 +112,7 @@ impl<T> ByJob<T> {
         }
     }
 
-    /// Gives up what is kept of a job.
+    /// Removes the value of a job.
     pub fn remove(&mut self, job: JobId) -> Option<T> {
         let place = self.place(job);
         let Some((place, key)) = place.and_then(|it| Some((it, self.places[it].thing()?))) else {
@@ -120,6 +120,7 @@ impl<T> ByJob<T> {
         };
         self.places[place].thing = GONE;
         let thing = self.things.remove(key);
+        // Removed jobs at the front leave the list at once; those in the middle stay until it is compacted.
         while self.places.front().is_some_and(|first| first.thing == GONE) {
             self.places.pop_front();
         }
@@ -130,17 +131,17 @@ impl<T> ByJob<T> {
         Some(thing)
     }
 
-    /// Whether nothing is kept.
+    /// True if no value is kept.
     pub fn is_empty(&self) -> bool {
         self.things.is_empty() && self.late.is_empty()
     }
 
-    /// All that is kept, in no order.
+    /// All values, in no order.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.things.iter().map(|(_, thing)| thing).chain(self.late.values())
     }
 
-    /// All jobs of which something is kept, in the order of their numbers.
+    /// All jobs that have a value, in the order of their numbers.
     pub fn jobs(&self) -> Vec<JobId> {
         let kept = self.places.iter().filter(|place| place.thing != GONE);
         let mut jobs = Vec::from_iter(kept.map(|place| place.job).chain(self.late.keys().copied()));
@@ -158,7 +159,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(500))]
 
-        /// Whatever comes and goes in any order, it is as a map.
+        /// Inserts and removals in any order give the same as a map.
         #[test]
         fn it_is_a_map(deeds in prop::collection::vec((0..5_u8, 0..40_u32), 1..600)) {
             let (mut things, mut obvious) = (ByJob::default(), BTreeMap::new());
@@ -206,7 +207,7 @@ mod tests {
                 prop_assert_eq!(things.get(JobId(number * gap)).copied(), kept);
             }
             prop_assert!(things.places.len() <= (1 + GONE_MAX) * things.things.len() + 64);
-            // Whoever comes takes the room of one that has gone.
+            // A new value takes the room of a removed one.
             let room = things.things.capacity();
             let most = 30 + 2_000 / stay as usize + 1;
             prop_assert!(room <= 2 * most, "{room} for {most}");

@@ -1,4 +1,4 @@
-//! The disclosure ladder: how much a provider tells others about itself.
+//! The disclosure ladder: levels of information that a provider discloses about itself.
 
 crate::words! {
     /// What a provider tells others about itself; each level includes those before it.

@@ -1,4 +1,4 @@
-//! Floats as they travel: by their bits, so that no format rounds one or refuses an infinite one.
+//! Serialization of floats by their bits, so that no format rounds one or refuses an infinite one.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

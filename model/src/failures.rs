@@ -8,18 +8,17 @@
 //! ```
 //!
 //! A resource is either up or down. An [`Outage`] is the time from a failure to
-//! the restoration after it; the outages of a resource come in order of time,
-//! with time up between any two of them. [`Failures`] describes what fails, and
-//! [`Failures::outages`] gives the outages of all resources one by one, without
-//! end and without a clock: whoever asks decides when to stop.
+//! the restoration after it. The outages of a resource come in order of time,
+//! with time up between any two of them. [`Failures`] describes what fails, and [`Failures::outages`]
+//! gives the outages of all resources one by one, without end and without a clock: the caller decides
+//! when to stop.
 //!
 //! Draws belong to (seed, resource, purpose). Another resource, another law
-//! elsewhere, or a correlation changes no time to failure and no time to repair
-//! of a resource's own.
+//! elsewhere, or a correlation changes neither times to failure nor times to repair of this resource.
 //!
 //! # Trouble
 //!
-//! - An outage may have begun before time zero: then the resource is down when
+//! - An outage may have begun before time zero. Then the resource is down when
 //!   the run starts ([`Outage::is_down_at_start`]), and its failure is no event
 //!   of the run.
 //! - An outage that is never over has the restoration [`crate::Time::FOREVER`].

@@ -1,6 +1,5 @@
-//! What a grid of resources that fail leaves on record: attempts of jobs, what
-//! became of each job, and what each resource has done (Chtepen 2011, sections
-//! 2.2 and 4.4).
+//! Records of a grid of resources that fail: attempts of jobs, fates of jobs, and accounts of resources
+//! (Chtepen 2011, sections 2.2 and 4.4).
 
 mod fate;
 
@@ -17,56 +16,56 @@ use crate::{AttemptOutcome, Job, JobClass, JobId, ProviderId, Span, Time};
 pub struct AttemptRecord {
     /// The job.
     pub job: JobId,
-    /// Which of its attempts, counted from 1.
+    /// Number of the attempt within its job, from 1.
     pub number: u32,
-    /// Where.
+    /// Resource on which it ran.
     pub resource: ProviderId,
-    /// What had been done when it began.
+    /// Work of the job that was done when the attempt began.
     pub from: Work,
-    /// The attempt that had done it; `None` for an attempt that starts from the beginning.
+    /// The attempt that did this work; `None` for an attempt that starts from the beginning.
     pub parent: Option<u32>,
-    /// When it got its slot.
+    /// Time at which it got its slot.
     pub dispatched: Time,
-    /// When it began to compute; `None` if it never did.
+    /// Time at which it began to compute; `None` if it never did.
     pub started: Option<Time>,
-    /// When it gave its slot back.
+    /// Time at which it gave its slot back.
     pub left: Time,
-    /// When it was over, output included.
+    /// Time at which it was over, output included.
     pub end: Time,
-    /// How.
+    /// Outcome of the attempt.
     pub outcome: AttemptOutcome,
-    /// What had been done of the job when it was over.
+    /// Work of the job that was done when the attempt was over.
     pub done: Work,
     /// Time in which it computed.
     pub computing: Span,
     /// Time for which checkpoints stopped it.
     pub writing: Span,
-    /// How many checkpoints were written.
+    /// Number of checkpoints written.
     pub written: u32,
-    /// How many of them could be used.
+    /// Number of written checkpoints that became usable.
     pub available: u32,
-    /// Its checkpoints, in order: all, or those that another attempt may have started from.
+    /// Its checkpoints in order: all of them, or only those from which another attempt may have started.
     pub checkpoints: Box<[CheckpointRecord]>,
-    /// Checkpoints that were due and omitted.
+    /// Number of checkpoints that were due and omitted.
     pub omitted: u32,
-    /// The room that its checkpoints take at the checkpoint server, once there is one.
+    /// Space that its checkpoints occupy at the checkpoint server; `None` if none has arrived.
     pub kept: Option<Box<KeptCheckpoint>>,
-    /// The data that have arrived for it, or from it.
+    /// Data that arrived for it or from it.
     pub data: DataMoved,
 }
 
-/// The room that an attempt's checkpoints take at the checkpoint server until its job is over: each
-/// takes the place of the one before it.
+/// Space that an attempt's checkpoints occupy at the checkpoint server until its job is over. Each
+/// checkpoint replaces the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeptCheckpoint {
-    /// When the first of them had arrived.
+    /// Arrival of the first checkpoint.
     pub since: Time,
-    /// The size of one.
+    /// Size of one checkpoint.
     pub bytes: u64,
 }
 
 impl AttemptRecord {
-    /// What it has computed.
+    /// Work that it has computed.
     pub fn computed(&self) -> Work {
         self.done - self.from
     }
@@ -82,27 +81,27 @@ impl AttemptRecord {
     }
 }
 
-/// A point on the way of an attempt.
+/// A point in the course of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reach {
-    /// What had been done of the job.
+    /// Work of the job that was done.
     pub done: Work,
-    /// For how long the attempt had computed.
+    /// Time for which the attempt had computed.
     pub computing: Span,
 }
 
 impl Reach {
-    /// Where an attempt began.
+    /// The beginning of an attempt.
     pub fn start(record: &AttemptRecord) -> Reach {
         Reach { done: record.from, computing: Span::ZERO }
     }
 
-    /// Where an attempt ended.
+    /// The end of an attempt.
     pub fn end(record: &AttemptRecord) -> Reach {
         Reach { done: record.done, computing: record.computing }
     }
 
-    /// The checkpoint of an attempt that holds so much; `None` if none could ever be used.
+    /// The checkpoint of an attempt that holds this much work; `None` if no such checkpoint became usable.
     pub fn saved(record: &AttemptRecord, done: Work) -> Option<Reach> {
         let is_it = |it: &&CheckpointRecord| it.available.is_some() && it.done == done;
         let checkpoint = record.checkpoints.iter().find(is_it)?;
@@ -113,60 +112,60 @@ impl Reach {
 /// One checkpoint of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckpointRecord {
-    /// When the job stopped to write it.
+    /// Time at which the job stopped to write it.
     pub requested: Time,
-    /// What had been done then.
+    /// Work of the job that was done by then.
     pub done: Work,
     /// Time in which the attempt had computed by then.
     pub computing: Span,
-    /// When it was written, and the job went on; `None` if it was cut off.
+    /// Time at which it was written and the job went on; `None` if the attempt ended first.
     pub written: Option<Time>,
-    /// When it could be used; `None` if it never could.
+    /// Time at which it became usable; `None` if it never did.
     pub available: Option<Time>,
 }
 
-/// What became of a job of a grid.
+/// Record of a job of a grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridJobRecord {
     /// The job as it was submitted.
     pub job: Arc<Job>,
-    /// Who placed it.
+    /// Class of the job.
     pub class: JobClass,
     /// The share of a resource that it reserves as a session; `None` where shares are equal.
     pub share: Option<Fraction>,
-    /// What became of it.
+    /// Fate of the job.
     pub outcome: GridOutcome,
 }
 
-/// What became of a job of a grid.
+/// Fate of a job of a grid.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GridOutcome {
     /// It is done.
     Done {
-        /// The attempt that did it.
+        /// The attempt that completed it.
         winner: u32,
-        /// When that attempt was computed.
+        /// Time at which that attempt had computed all.
         computed: Time,
-        /// When its output was where it belongs.
+        /// Arrival of its output at the destination.
         end: Time,
     },
-    /// Its attempt was seen to have failed, and it gets no other.
+    /// The failure of its attempt was detected, and the job gets no other attempt.
     Lost(Time),
-    /// Its user withdrew it before it was sent anywhere.
+    /// Its user withdrew it before it was sent to a resource.
     Withdrawn(Time),
     /// The run ended before it was done.
     Open {
-        /// The instant.
+        /// End of the run.
         end: Time,
-        /// Attempts that its scheduler sends in all.
+        /// Number of attempts that its scheduler wants in all.
         wanted: u32,
-        /// Attempts that its scheduler would start again if they have failed.
+        /// Attempts that its scheduler would restart after a failure.
         replaced: Vec<u32>,
     },
 }
 
 impl GridOutcome {
-    /// When that was.
+    /// Time at which the job was done, lost or withdrawn, or at which the run ended.
     pub fn end(&self) -> Time {
         match *self {
             GridOutcome::Done { end, .. } | GridOutcome::Open { end, .. } => end,
@@ -175,45 +174,45 @@ impl GridOutcome {
     }
 }
 
-/// What a resource has done in a run.
+/// Account of a resource over a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceAccount {
     /// The resource.
     pub resource: ProviderId,
     /// Time in which it was down.
     pub down: Span,
-    /// Times it failed during the run.
+    /// Number of failures during the run.
     pub failures: u32,
     /// Time with at least one job that computed or wrote a checkpoint.
     pub busy: Span,
-    /// Time in which it would have taken no further job.
+    /// Time in which it had no room for a further job.
     pub full: Span,
     /// Σ time in which jobs held a slot.
     pub held: Span,
     /// Σ time × share reserved, microseconds × parts per million; `None` where shares are equal.
     pub reserved: Option<u128>,
-    /// Work done, for jobs that were lost as well.
+    /// Work done, including that of jobs that were lost.
     pub processed: Work,
     /// Attempts that got a slot.
     pub attempts: u64,
-    /// Data that arrived here, or from here where they go.
+    /// Data that arrived here, or that left from here and arrived elsewhere.
     pub data: DataMoved,
-    /// The same by the ways they took, each of which has one entry at most.
+    /// The same data by route, at most one entry for each.
     pub flows: Box<[DataFlow]>,
 }
 
 /// Data that have arrived from one place at another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataFlow {
-    /// Where they come from.
+    /// Origin of the data.
     pub from: Place,
-    /// Where they go.
+    /// Destination of the data.
     pub to: Place,
-    /// How much.
+    /// Number of transfers and bytes.
     pub carried: Carried,
 }
 
-/// Where data of a grid are.
+/// A location of data in a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// At a resource.
@@ -224,17 +223,17 @@ pub enum Place {
     Checkpoints,
 }
 
-/// Transfers that have come to their end, and what they carried.
+/// Completed transfers and the bytes they carried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carried {
-    /// How many there were.
+    /// Number of transfers.
     pub transfers: u64,
     /// Bytes of all of them.
     pub bytes: u64,
 }
 
 impl Carried {
-    /// Adds so many transfers of `bytes` each.
+    /// Adds `transfers` transfers of `bytes` each.
     pub fn add(&mut self, transfers: u64, bytes: u64) {
         self.transfers += transfers;
         self.bytes += transfers * bytes;
@@ -248,21 +247,21 @@ impl AddAssign for Carried {
     }
 }
 
-/// Data that have arrived, bytes by what they were.
+/// Data that have arrived: bytes by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataMoved {
     /// Input of jobs.
     pub input: u64,
     /// Output of jobs.
     pub output: u64,
-    /// Checkpoints, on their way to the checkpoint server.
+    /// Checkpoints on their way to the checkpoint server.
     pub checkpoints: u64,
-    /// Checkpoints from which jobs went on.
+    /// Checkpoints from which jobs resumed.
     pub recovery: u64,
 }
 
 impl DataMoved {
-    /// All of them.
+    /// Sum of all kinds.
     pub fn total(&self) -> u64 {
         self.input + self.output + self.checkpoints + self.recovery
     }
@@ -277,27 +276,26 @@ impl AddAssign for DataMoved {
     }
 }
 
-/// What a grid's scheduler has done in a run.
+/// Account of a grid's scheduler over a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoundsAccount {
-    /// Rounds in which it decided; after one without a job, none follows before the next one comes.
+    /// Scheduling rounds. After a round without jobs, no round follows before the next job arrives.
     pub rounds: u64,
-    /// Those after which jobs went on waiting to be sent anywhere.
+    /// Rounds after which jobs still waited to be sent to a resource.
     pub with_queue: u64,
-    /// Pairs of a task that runs and a place for it that were compared, by policies that balance
-    /// workflows.
+    /// Pairs of a running task and a place for it that were compared, by policies that balance workflows.
     pub evaluations: u64,
 }
 
-/// What a storage with limits has held in a run.
+/// Account of a storage with limits over a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StorageAccount {
     /// Σ space occupied × time, byte microseconds.
     pub occupied: i128,
-    /// Outputs that found no room at first.
+    /// Outputs that found no space at first.
     pub waits: u64,
-    /// Σ time for which they waited for it.
+    /// Σ time for which outputs waited for space.
     pub waited: Span,
-    /// Jobs whose outputs waited for room that nobody would have given back.
+    /// Jobs whose outputs waited for space that nothing could free any more.
     pub stuck: u64,
 }

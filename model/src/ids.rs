@@ -1,4 +1,4 @@
-//! Identifiers. Each kind is its own type and prints the way people write it.
+//! Identifiers. Each kind is its own type, and prints as users write it.
 
 use std::fmt;
 

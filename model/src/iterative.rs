@@ -1,4 +1,4 @@
-//! Iterative applications: what is known of them before they run (Netto 2009, section 5.2).
+//! Iterative applications: the facts known before they run (Netto 2009, section 5.2).
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use crate::Span;
 /// time for each iteration on machines of one type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Iterative {
-    /// How many processes there are of each size.
+    /// Number of processes of each size.
     pub processes: Vec<u32>,
-    /// How often each process iterates.
+    /// Number of iterations of each process.
     pub iterations: u32,
-    /// Whether processes wait for one another.
+    /// Communication between processes.
     pub communication: Communication,
-    /// What it takes to merge the results of a stage, or of a process.
+    /// Time to merge the results of a stage or of a process.
     pub merge: Span,
-    /// What it takes to send results from one site to another.
+    /// Time to send results from one site to another.
     pub transfer: Span,
     /// Iterations a second of a process of each size, by the type of machine.
     pub throughputs: BTreeMap<String, Vec<f64>>,
-    /// What throughputs do not tell.
+    /// True behaviour of the processes, which the throughputs do not show.
     pub behaviour: Behaviour,
 }
 
@@ -38,7 +38,7 @@ crate::words! {
     }
 }
 
-/// What only machines find out, by running processes: how long they really take.
+/// True behaviour of processes, known only to the machines that run them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Behaviour {
     start_up: Span,
@@ -46,13 +46,13 @@ pub struct Behaviour {
 }
 
 impl Behaviour {
-    /// Processes that take `start_up` before they iterate, and then `slowness` times as long as
-    /// their throughput says.
+    /// Processes that take `start_up` before they iterate, and then `slowness` times as long as their
+    /// throughput predicts.
     pub fn new(start_up: Span, slowness: f64) -> Behaviour {
         Behaviour { start_up, slowness }
     }
 
-    /// How many seconds a process of this throughput takes for so many iterations.
+    /// Seconds that a process of this throughput takes for `iterations`.
     pub fn reveal_to_machine(&self, throughput: f64, iterations: u32) -> f64 {
         self.start_up.as_secs_f64() + self.slowness * f64::from(iterations) / throughput
     }

@@ -1,4 +1,4 @@
-//! A job, as a workload brings it and as its user describes it.
+//! A job as a workload supplies it and its user describes it.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::reservation::Reservation;
 use crate::workflow::WorkflowTask;
 use crate::{Iterative, JobId, Phased, Span, Speedup, Time};
 
-/// Whether a provider's own users sent a job or a metascheduler did.
+/// Origin of a job: a provider's own users, or a metascheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum JobClass {
     /// Submitted straight to one provider by its own users.
@@ -28,7 +28,7 @@ impl JobClass {
     }
 }
 
-/// Whether a job needs its processors all at once.
+/// Shape of a job: whether it needs all of its processors at the same time.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -39,21 +39,21 @@ pub enum JobShape {
     /// A bag: as many independent tasks as it has processors, each on one
     /// processor for the job's time, anywhere and at any time.
     Bag,
-    /// All at once, on one provider, which may choose another number of processors. Who does
-    /// not takes it as rigid.
+    /// All at once, on one provider, which may choose another number of processors. A provider that
+    /// does not mold jobs treats it as rigid.
     Moldable(Speedup),
 }
 
-/// What only the machine that runs a job finds out: how long it really takes.
+/// True run time of a job, known only to the machine that runs it.
 ///
-/// No scheduler and no policy reads it; the provider's machine does, when it
-/// starts the job. The field is private so that a reader has to say
-/// [`HiddenRunTime::reveal_to_machine`], which is easy to search for.
+/// No scheduler and no policy reads it; the provider's machine does, when it starts the job. The field
+/// is private so that a reader must call [`HiddenRunTime::reveal_to_machine`], which is easy to search
+/// for.
 ///
-/// In a simulation it stands for the program: it goes with every description of the job, also where
-/// that is written down and read again, for the machine that gets the job has to run it. Live, the
-/// program itself goes there, and nobody's messages have a run time: the machine finds it out by
-/// running the program, and a provider that profiles runs it, too.
+/// In a simulation it stands for the program. Every description of the job carries it, also in files
+/// and messages, because the machine that gets the job must run it. In live operation the program
+/// itself is sent, and messages carry no run time. A machine or a profiling provider then measures the
+/// run time by running the program.
 ///
 /// ```compile_fail,E0616
 /// let hidden = haggle_model::job::HiddenRunTime::new(haggle_model::Span::from_secs(60));
@@ -68,16 +68,15 @@ impl HiddenRunTime {
         HiddenRunTime(run_time)
     }
 
-    /// The run time on the reference processor: for workload transformations
-    /// before a run and for the machine during it.
+    /// The run time on the reference processor. Workload transformations read it before a run, and the
+    /// machine reads it during the run.
     pub const fn reveal_to_machine(self) -> Span {
         self.0
     }
 
-    /// What a profiler finds out that errs by a part of what the user's `estimate`
-    /// errs by: run time + a/b x (estimate - run time) for `error` = (a, b), to the
-    /// nearest microsecond, halves up (Netto 2009, section 7.4). 0 is a perfect
-    /// estimate, 1 the user's.
+    /// Estimate of a profiler. Its error is a part of the error of the user's `estimate`: run time +
+    /// a/b x (estimate - run time) for `error` = (a, b). It is rounded to the nearest microsecond, halves
+    /// up (Netto 2009, section 7.4). An `error` of 0 gives a perfect estimate, 1 the user's.
     ///
     /// # Panics
     /// If b is 0.
@@ -91,13 +90,13 @@ impl HiddenRunTime {
     }
 }
 
-/// What all draws for a job in a run begin with: its workload's name and its number there. So
-/// they are the same whatever else is submitted anywhere.
+/// Key of all draws for a job in a run: a hash of its workload's name and its number there. The draws
+/// therefore do not depend on other jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Lot(u64);
 
 impl Lot {
-    /// That of the job with this number in the workload of this name.
+    /// The lot of job `number` of the workload of this name.
     pub fn new(workload: &str, number: i64) -> Lot {
         Lot(random::splitmix(random::hash(workload.bytes()) ^ random::splitmix(number as u64)))
     }
@@ -113,38 +112,37 @@ impl Lot {
 pub struct Job {
     /// Identifies the job in this run.
     pub id: JobId,
-    /// Which workload of the scenario it came from (index into the scenario's list).
+    /// Workload it came from (index into the scenario's list).
     pub workload: u16,
     /// Its number in that workload, as the log's authors wrote it.
     pub number: i64,
-    /// By what is drawn for it during the run.
+    /// Key of its draws during the run.
     pub lot: Lot,
-    /// When its user submits it.
+    /// Time at which its user submits it.
     pub submit: Time,
-    /// Whether it needs its processors all at once.
+    /// Shape: rigid, bag or moldable.
     pub shape: JobShape,
-    /// Processors it needs; of a bag, its tasks.
+    /// Processors it needs; for a bag, the number of its tasks.
     pub processors: u32,
     /// The user's estimate and limit (walltime); `None` = the user gave no limit.
     pub requested_time: Option<Span>,
-    /// How long it really runs.
+    /// True run time.
     pub run_time: HiddenRunTime,
-    /// Earliest start the user allows; nobody gets the job before.
+    /// Earliest start the user allows. No scheduler receives the job before.
     pub ready: Option<Time>,
     /// Latest completion the user wishes.
     pub deadline: Option<Time>,
-    /// What its user says of the window between the two, if it is to be reserved in advance.
+    /// The user's terms for a reservation in the window between the two; `None` = no reservation is requested.
     pub reservation: Option<Reservation>,
-    /// What is known of its phases, if it is an application that may be rescheduled between them.
+    /// Model of its phases, if it is an application that may be rescheduled between them.
     pub phases: Option<Arc<Phased>>,
-    /// What is known of its processes, if it is an iterative application: how long it takes depends on its
-    /// cores.
+    /// Model of its processes, if it is an iterative application: its run time depends on its cores.
     pub iterative: Option<Arc<Iterative>>,
     /// Its place in a workflow, if it is a task of one: it starts when its parents are done.
     pub task: Option<Arc<WorkflowTask>>,
-    /// User-supplied priority key: smaller goes first where a provider orders by it.
+    /// User-supplied priority key. Where a provider orders by it, smaller keys go first.
     pub key: i64,
-    /// Numbers the log carries along; nothing in the engine reads them.
+    /// Fields that the log carries along; the engine does not read them.
     pub origin: JobOrigin,
 }
 
@@ -161,55 +159,55 @@ pub struct JobOrigin {
     pub queue: i32,
     /// Partition number.
     pub partition: i32,
-    /// What else the log says of it. Jobs of models have no log, and a large run keeps a million.
+    /// Further fields of the log. Boxed: jobs of models have no log, and a large run keeps a million jobs.
     pub logged: Option<Box<Logged>>,
 }
 
-/// Fields of a log that change nothing in a simulation; -1 = unknown.
+/// Fields of a log that do not affect a simulation; -1 = unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Logged {
-    /// How long it waited on the machine of the log.
+    /// Waiting time on the machine of the log.
     pub wait: Span,
-    /// How long it ran there, as it stands in the log.
+    /// Run time there, as the log records it.
     pub run_time: HiddenRunTime,
-    /// Processors that it had there.
+    /// Processors allocated there.
     pub allocated_processors: i32,
-    /// Processor time that it used there, per processor.
+    /// Processor time used there, per processor.
     pub average_cpu_time: Span,
-    /// How it ended there: 0 failed, 1 completed, 5 cancelled; 2 to 4 for parts of a job.
+    /// Status there: 0 failed, 1 completed, 5 cancelled; 2 to 4 for parts of a job.
     pub status: i32,
     /// Requested memory per processor, KB.
     pub requested_memory: i64,
     /// Used memory per processor, KB.
     pub used_memory: i64,
-    /// Number of the job this one waits for in the log.
+    /// Number of the job that this one waits for in the log.
     pub preceding_job: i64,
     /// Time between the end of that job and this submission.
     pub think_time: Span,
 }
 
-/// How a job went where it ran when its log was written.
+/// Waiting time and run time of a job on the machine of its log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recorded {
-    /// How long it waited.
+    /// Waiting time.
     pub wait: Span,
-    /// How long it ran, as it stands in the log.
+    /// Run time, as the log records it.
     pub run_time: HiddenRunTime,
 }
 
 impl JobOrigin {
-    /// Nothing known.
+    /// All fields unknown.
     pub const UNKNOWN: JobOrigin =
         JobOrigin { user: -1, group: -1, executable: -1, queue: -1, partition: -1, logged: None };
 
-    /// What else the log says.
+    /// Further fields of the log.
     pub fn logged(&self) -> Logged {
         self.logged.as_deref().copied().unwrap_or(Logged::UNKNOWN)
     }
 }
 
 impl Logged {
-    /// Nothing known.
+    /// All fields unknown.
     pub const UNKNOWN: Logged = Logged {
         wait: Span::from_secs(-1),
         run_time: HiddenRunTime::new(Span::from_secs(-1)),
@@ -222,7 +220,7 @@ impl Logged {
         think_time: Span::from_secs(-1),
     };
 
-    /// How the job went on the machine of the log, if that says so.
+    /// Times of the job on the machine of the log, if the log has both.
     pub fn recorded(&self) -> Option<Recorded> {
         let Logged { wait, run_time, .. } = *self;
         let is_known = wait >= Span::ZERO && run_time.reveal_to_machine() >= Span::ZERO;
@@ -231,8 +229,8 @@ impl Logged {
 }
 
 impl Job {
-    /// A job that needs `processors` for exactly `run_time`, with an exact
-    /// request; for examples and tests, which then change what matters.
+    /// A job that needs `processors` for exactly `run_time`, with an exact request. Examples and tests
+    /// start from it and change the fields that matter.
     pub fn new(id: u32, submit: Time, processors: u32, run_time: Span) -> Job {
         Job {
             id: JobId(id),

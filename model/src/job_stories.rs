@@ -1,13 +1,13 @@
-//! Puts the stories of jobs together from what providers and metaschedulers observe.
+//! Completes the records of jobs from the observations of providers and metaschedulers.
 
 use std::collections::BTreeMap;
 
 use crate::{JobId, JobOutcome, LostRun, Observation, ProviderId, ShareRecord, TaskRun};
 
-/// What is known so far of jobs that are not over.
+/// Observations of jobs that are not over.
 ///
-/// A provider knows what ran on it, the metascheduler that a bag is over: no
-/// actor knows the whole story, so it is put together before anybody takes it down.
+/// A provider knows the runs on it, and the metascheduler knows that a bag is over. No actor knows the
+/// whole story, so it is put together before it is recorded.
 #[derive(Clone, Debug, Default)]
 pub struct JobStories {
     runs: BTreeMap<(JobId, ProviderId), Vec<TaskRun>>,
@@ -16,9 +16,9 @@ pub struct JobStories {
 }
 
 impl JobStories {
-    /// Puts what is known of a job that is over into its record: what it lost and, if it is a
-    /// bag, the shares, the first start of a task, when the last one ended or was given up, and
-    /// the provider if there was only one. Of an application the shares are its intervals.
+    /// Completes the record of a job that is over. It adds lost runs and, for a bag, the shares, the
+    /// first start of a task, the end of the last one, and the provider if there was only one. The
+    /// shares of an application are its intervals.
     pub fn complete(&mut self, observation: &mut Observation) {
         let Observation::JobOver(record) = observation else { return };
         if !self.lost.is_empty() {
@@ -26,7 +26,7 @@ impl JobStories {
         }
         let Some(bag) = &mut record.bag else { return };
         bag.shares = self.shares.remove(&record.job.id).unwrap_or_default();
-        // What an agreement left behind that came to nothing is no part of the job.
+        // Shares of failed agreements are no part of the job.
         let agreement = bag.coallocated.and_then(|it| it.agreement);
         bag.shares.retain(|share| share.agreement == agreement);
         let runs = || bag.shares.iter().flat_map(|share| &share.runs);
@@ -42,13 +42,13 @@ impl JobStories {
         }
     }
 
-    /// Keeps what was observed of a job that is not over.
+    /// Keeps an observation of a job that is not over.
     pub fn keep(&mut self, observation: Observation) {
         match observation {
             Observation::TasksOver { job, provider, run } => {
                 self.runs.entry((job, provider)).or_default().push(run);
             }
-            // Its last task was over before it.
+            // The observation of its last task came before.
             Observation::ShareOver(mut share) => {
                 share.runs = self.runs.remove(&(share.job, share.provider)).unwrap_or_default();
                 self.shares.entry(share.job).or_default().push(*share);

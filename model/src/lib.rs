@@ -1,8 +1,7 @@
-//! What the world is made of: time, identifiers, jobs, processors, what can be
-//! observed of a run, the workloads that bring jobs into it, and the failures that
-//! take resources out of it.
+//! The parts of the simulated world: time, identifiers, jobs, processors, observations of a run, the
+//! workloads from which jobs arrive, and the failures of resources.
 //!
-//! This crate knows nothing of scheduling, messages or files of results.
+//! This crate has no scheduling, no messages and no files of results.
 
 pub mod agreement;
 mod by_job;

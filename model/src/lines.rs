@@ -1,5 +1,5 @@
-//! Text files line by line, plain or packed with gzip or zstd, in UTF-8 or UTF-16: what the readers
-//! of all formats share.
+//! Text files line by line, plain or packed with gzip or zstd, in UTF-8 or UTF-16: the common part of
+//! the readers of all formats.
 
 mod gzip;
 mod piped;
@@ -19,31 +19,31 @@ use zstd::Frames;
 
 pub use piped::{gave_up, give_up};
 
-/// Longest line that is read, bytes: no real line comes near it, and without a
-/// bound a binary file would be read into memory as one line.
+/// Longest line that is read, bytes. No real line comes near it. Without this bound, a binary file
+/// would be read into memory as one line.
 pub const LINE_BYTES_MAX: usize = 64 * 1024;
 
-/// Bytes without a line feed after which nothing of what is read can be a text.
+/// If no line feed comes within this many bytes, the file is no text.
 const NO_TEXT_BYTES: usize = 64 * 1024 * 1024;
 
 /// Large enough that the cost of a call over the boxed input disappears.
 const BUFFER_BYTES: usize = 128 * 1024;
 
-/// Why a file has no lines.
+/// Reason why the lines of a file cannot be read.
 #[derive(Debug)]
 pub enum Unreadable {
     /// It could not be opened.
     Open(io::Error),
     /// It could not be read on, or its compressed data are damaged.
     Read(io::Error),
-    /// It is compressed in a way that is not read here.
+    /// It is compressed in a format that is not supported.
     Compression(&'static str),
 }
 
 /// The plain text of the file at `path`, or of standard input for `-`.
 ///
-/// Compression is told from the first bytes, not from the name, because names
-/// are changed by hand and standard input has none.
+/// The first bytes determine the compression. The name is not used, because users rename files, and standard
+/// input has no name.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>, Unreadable> {
     decompressed(open_raw(path).map_err(Unreadable::Open)?)
 }
@@ -58,7 +58,7 @@ pub fn open_raw(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     if kind.is_file() {
         return Ok(Box::new(File::open(path)?));
     }
-    // Some systems open folders and only fail to read them.
+    // Some systems open folders and fail only when these are read.
     if kind.is_dir() {
         return Err(io::Error::other("it is a folder, and not a file"));
     }
@@ -81,12 +81,12 @@ fn is_device(_: fs::FileType) -> bool {
     false
 }
 
-/// The file at `path` as messages name it.
+/// Name of the file at `path` in messages.
 pub fn name(path: &Path) -> String {
     if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() }
 }
 
-/// The plain text of `input`, whatever it is packed in, as UTF-8 if it is UTF-16.
+/// The plain text of `input` in any supported packing, converted from UTF-16 to UTF-8 if need be.
 pub fn decompressed<'a>(
     mut input: impl Read + Send + 'a,
 ) -> Result<Box<dyn BufRead + Send + 'a>, Unreadable> {
@@ -102,7 +102,7 @@ pub fn decompressed<'a>(
     plain.map_err(Unreadable::Read)
 }
 
-/// The first bytes, fewer only if there are no more.
+/// The first `count` bytes, or fewer if the input is shorter.
 fn start(input: &mut impl Read, count: u64) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     input.by_ref().take(count).read_to_end(&mut start)?;
@@ -137,7 +137,7 @@ fn packing(start: &[u8]) -> Packing {
     }
 }
 
-/// What there was to read.
+/// Result of reading one line.
 #[derive(PartialEq, Eq)]
 pub(crate) enum Found {
     End,

@@ -1,4 +1,4 @@
-//! Recorded loads of machines that are shared with others: what part of each was available, from when on.
+//! Recorded loads of shared machines: the part of each that was available, and from when on.
 //!
 //! A text file with a line for each change, in order of time:
 //!
@@ -9,8 +9,8 @@
 //! 3600.5     alpha    3         0.25       0.6
 //! ```
 //!
-//! `*` stands for all clusters, or for all machines; machines are numbered from 0 in their cluster. What is said of a
-//! machine holds until something else is; all of a machine is available that nothing is said of.
+//! `*` stands for all clusters, or for all machines. Machines are numbered from 0 in their cluster. A
+//! line holds for a machine until a later one replaces it. A machine without a line is fully available.
 
 use std::io::Read;
 use std::path::Path;
@@ -18,29 +18,29 @@ use std::path::Path;
 use crate::lines::{self, Unreadable};
 use crate::{Span, Time};
 
-/// The least part of a machine that may be available.
+/// Smallest part of a machine that may be available.
 const LEAST: f64 = 1e-6;
 
-/// Changes of loads, by the instants at which they come.
+/// Changes of loads, grouped by instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadTrace {
-    /// Ascending; the first one is at time zero, even if nothing is said of it.
+    /// Ascending. The first one is at time zero, even if the trace has no line for it.
     pub epochs: Vec<LoadEpoch>,
 }
 
-/// What changes at an instant.
+/// Changes at one instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadEpoch {
     /// The instant.
     pub at: Time,
-    /// The changes, of which later ones overrule earlier ones.
+    /// The changes; later ones replace earlier ones.
     pub changes: Vec<LoadChange>,
 }
 
-/// What is available of some machines of a cluster.
+/// Available parts of some machines of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoadChange {
-    /// The place of the cluster among those that the trace was read for.
+    /// Index of the cluster in the list with which the trace was read.
     pub cluster: usize,
     /// The first machine.
     pub first: u32,
@@ -52,23 +52,23 @@ pub struct LoadChange {
     pub link: f64,
 }
 
-/// A line that says nothing.
+/// Error in a line of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct LoadTraceError {
     /// The number of the line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: String,
 }
 
-/// Why a file is no trace.
+/// Error for a file that is no trace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {problem}")]
 pub struct LoadFileError {
-    /// The file as messages name it.
+    /// Name of the file in messages.
     pub file: String,
-    /// Why it cannot be read, or which line says nothing.
+    /// Reason why it cannot be read, or the line that is wrong.
     pub problem: String,
 }
 
@@ -80,7 +80,7 @@ impl LoadTrace {
     /// [`LoadTrace::read`].
     ///
     /// # Errors
-    /// If it cannot be read, is no text or longer than a GiB, or has a line that says nothing.
+    /// If it cannot be read, is no text, is longer than a GiB, or has an invalid line.
     pub fn open(path: &Path, clusters: &[(&str, u32)]) -> Result<LoadTrace, LoadFileError> {
         let failed = |problem: String| LoadFileError { file: lines::name(path), problem };
         let input = lines::open(path).map_err(|error| match error {
@@ -97,10 +97,10 @@ impl LoadTrace {
         LoadTrace::read(&text, clusters).map_err(|error| failed(error.to_string()))
     }
 
-    /// Reads a trace for clusters of these names, each with so many machines.
+    /// Reads a trace for clusters with these names and numbers of machines.
     ///
     /// # Errors
-    /// If a line says nothing, or something of a cluster or a machine that there is not.
+    /// If a line is invalid, or names an unknown cluster or machine.
     pub fn read(text: &str, clusters: &[(&str, u32)]) -> Result<LoadTrace, LoadTraceError> {
         let mut epochs = vec![LoadEpoch { at: Time::ZERO, changes: Vec::new() }];
         for (line, text) in (1..).zip(text.lines()) {
@@ -125,7 +125,7 @@ impl LoadTrace {
     }
 }
 
-/// A line: when, and what.
+/// Parses a line: its time and its changes.
 fn row(words: &[&str], clusters: &[(&str, u32)]) -> Result<(Time, Vec<LoadChange>), String> {
     let &[at, cluster, machines, cpu, link] = words else {
         return Err(format!(
@@ -141,7 +141,7 @@ fn row(words: &[&str], clusters: &[(&str, u32)]) -> Result<(Time, Vec<LoadChange
             continue;
         }
         let (first, last) = range(machines, count)?;
-        // Of all clusters a line may say more than one has.
+        // A line for all clusters may name more machines than one of them has.
         let last = if cluster == "*" { last.min(count.saturating_sub(1)) } else { last };
         if last >= count {
             return Err(format!("cluster \"{name}\" has no machine {last}, the first one is 0"));
@@ -167,7 +167,7 @@ fn part(word: &str) -> Result<f64, String> {
     part.ok_or_else(|| format!("`{word}` is no available part: it is more than 0 and at most 1"))
 }
 
-/// The first and the last machine that a word names, of so many.
+/// The first and the last machine that a word names, in a cluster of `count` machines.
 fn range(word: &str, count: u32) -> Result<(u32, u32), String> {
     if word == "*" {
         return Ok((0, count.saturating_sub(1)));
@@ -200,7 +200,7 @@ mod tests {
             LoadEpoch { at: at(60_500_000), changes: vec![change(1, 1, 1, 0.25, 0.6)] },
         ];
         assert_eq!(trace.epochs, expected);
-        // Of all clusters a line may name machines that only some have.
+        // A line for all clusters may name machines that only some have.
         let trace = LoadTrace::read("5 * 3 1 1", &CLUSTERS).expect("a trace");
         assert_eq!(trace.epochs[1].changes, [change(0, 3, 3, 1.0, 1.0)]);
         assert_eq!(trace.epochs[0], LoadEpoch { at: at(0), changes: Vec::new() });

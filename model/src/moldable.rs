@@ -1,19 +1,20 @@
-//! Moldable jobs: whoever starts one chooses on how many processors.
+//! Moldable jobs: the provider that starts one chooses its number of processors.
 //!
-//! A log says how long a job was allowed to take and took on the processors it had. Amdahl's law
-//! says from that how long it would be allowed to take, and would take, on any other number of them
-//! (Caniou, Charrier and Desprez 2010, section 4.2). So a moldable job is a rigid one with a
-//! [`Speedup`]: who does not mold it runs it as its user described it.
+//! A log gives the limit and the run time of a job on the processors it had. Amdahl's law gives the
+//! limit and the run time on any other number of processors (Caniou, Charrier and Desprez 2010, section
+//! 4.2). A moldable job is therefore a rigid one with a [`Speedup`]. A provider that does not mold runs
+//! it as its user described it.
 //!
-//! Times are rounded up to microseconds, as those of rigid jobs are: on as many processors as it asks for, a moldable
-//! job takes as long as a rigid one. Batch systems take whole seconds ([`Rounding::Seconds`]).
+//! Times are rounded up to microseconds, as those of rigid jobs are. On the number of processors that
+//! it requests, a moldable job takes as long as a rigid one. Batch systems use whole seconds
+//! ([`Rounding::Seconds`]).
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{Job, JobShape, Span, Time};
 
-/// Parts of a whole.
+/// Millionths of a whole.
 const WHOLE: u32 = 1_000_000;
 
 crate::words! {
@@ -28,23 +29,23 @@ crate::words! {
     }
 }
 
-/// How much faster more processors make a job, and how many are of use.
+/// Speedup of a job by more processors, and the limit up to which they help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Speedup {
-    /// What more processors divide among them, in millionths.
+    /// Parallel fraction, in millionths.
     parallel: u32,
-    /// Most processors that are of use.
+    /// Largest number of processors that helps.
     limit: u32,
     rounding: Rounding,
 }
 
-/// Why there is no such speedup.
+/// Reason why a speedup is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum SpeedupError {
-    /// Not a part of a whole.
+    /// The fraction is not within 0 to 1.
     #[error("the parallel fraction is {0}; it must be a number from 0 to 1")]
     Fraction(f64),
-    /// No processor at all.
+    /// The limit is zero processors.
     #[error("a job runs on at least one processor")]
     Limit,
 }
@@ -63,30 +64,29 @@ impl Speedup {
         Ok(Speedup { parallel, limit, rounding: Rounding::default() })
     }
 
-    /// The same speedup, with times that are rounded so.
+    /// The same speedup with another rounding of times.
     pub const fn rounded(self, rounding: Rounding) -> Speedup {
         Speedup { rounding, ..self }
     }
 
-    /// Most processors that are of use.
+    /// Largest number of processors that helps.
     pub const fn limit(self) -> u32 {
         self.limit
     }
 
-    /// How many times as fast as on one processor the job runs on so many (Amdahl 1967); also
-    /// beyond the limit, for a log may have given a job more than are of use.
+    /// Speedup on `processors` over one processor (Amdahl 1967). It also holds beyond the limit,
+    /// because a log may have given a job more processors than help.
     pub fn on(self, processors: u32) -> f64 {
         amdahl(self.fraction(), processors)
     }
 
-    /// What runs in parallel, from 0 to 1.
+    /// Parallel fraction, from 0 to 1.
     fn fraction(self) -> f64 {
         f64::from(self.parallel) / f64::from(WHOLE)
     }
 }
 
-/// How many times as fast as on one processor a job runs on so many, of which this fraction runs in
-/// parallel.
+/// Speedup on `processors` over one processor, for a job of which `fraction` runs in parallel.
 fn amdahl(fraction: f64, processors: u32) -> f64 {
     1.0 / ((1.0 - fraction) + fraction / f64::from(processors.max(1)))
 }
@@ -96,23 +96,22 @@ fn amdahl(fraction: f64, processors: u32) -> f64 {
 pub const KINDS: [(f64, u32, u32); 4] =
     [(0.8, 32, 50), (0.9, 96, 30), (0.99, 256, 15), (0.999, 650, 5)];
 
-/// What whoever sizes a moldable job knows of it: all but how long it really runs.
+/// The facts by which a scheduler sizes a moldable job. The true run time is not among them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moldable {
-    /// What runs in parallel, from 0 to 1; 0 of a sequential job.
+    /// Parallel fraction, from 0 to 1; 0 for a sequential job.
     fraction: f64,
-    /// Most processors that are of use; 1 of a sequential job.
+    /// Largest number of processors that helps; 1 for a sequential job.
     limit: u32,
-    /// What its user requests on one reference processor, in seconds.
+    /// Requested time on one reference processor, in seconds.
     alone: f64,
-    /// For how many processors its user requests so much.
+    /// Processors and time as its user requested them.
     asked: (u32, Span),
     rounding: Rounding,
 }
 
 impl Moldable {
-    /// A job as its user describes it: it may take `requested` on `processors`. One on a single
-    /// processor is sequential.
+    /// A job as its user describes it: `requested` time on `processors`. A job on a single processor is sequential.
     pub fn new(speedup: Speedup, processors: u32, requested: Span) -> Moldable {
         let seconds = requested.as_secs_f64();
         let (asked, rounding) = ((processors, requested), speedup.rounding);
@@ -128,13 +127,12 @@ impl Moldable {
         }
     }
 
-    /// The job, if it is moldable and its user gave a limit: without one there is nothing to
-    /// compute other limits from.
+    /// The job, if it is moldable and its user gave a limit. Other limits are computed from this one.
     pub fn of(job: &Job) -> Option<Moldable> {
         Moldable::described(job.shape, job.processors, job.requested_time)
     }
 
-    /// The same of a job that is described so.
+    /// The same from the description of a job.
     pub fn described(
         shape: JobShape,
         processors: u32,
@@ -148,7 +146,7 @@ impl Moldable {
         }
     }
 
-    /// Most processors that are of use on a machine of `processors`.
+    /// Largest number of processors that helps on a machine of `processors`.
     pub fn widest(&self, processors: u32) -> u32 {
         self.limit.min(processors)
     }
@@ -157,16 +155,17 @@ impl Moldable {
         self.alone / (amdahl(self.fraction, processors) * speed)
     }
 
-    /// Its limit on so many processors of that speed (1 = the reference processor).
+    /// Its limit on `processors` of this speed (1 = the reference processor).
     pub fn requested(&self, processors: u32, speed: f64) -> Span {
+        // Computed as for a rigid job, so that both have the same time.
         if self.takes_what_is_asked(processors) {
             return self.asked.1.at_speed(speed).max(Span::TICK);
         }
         self.rounded(self.seconds(processors, speed))
     }
 
-    /// How long it runs there, for the machine alone: as much longer or shorter than its limit there
-    /// as `job` ran with regard to what its user requested.
+    /// Run time on `processors` of this speed, for the machine alone. Its ratio to the limit there is
+    /// the ratio of `job`'s run time to its requested time.
     pub fn run_time(&self, job: &Job, processors: u32, speed: f64) -> Span {
         let run_time = job.run_time.reveal_to_machine();
         if self.takes_what_is_asked(processors) {
@@ -178,7 +177,7 @@ impl Moldable {
         self.rounded(part * self.seconds(processors, speed))
     }
 
-    /// Whether its times are those of a rigid job.
+    /// True if its times are those of a rigid job.
     fn takes_what_is_asked(&self, processors: u32) -> bool {
         self.rounding == Rounding::Microseconds && processors == self.asked.0
     }
@@ -191,29 +190,29 @@ impl Moldable {
     }
 }
 
-/// Whole seconds, at least one, rounded up; what is within a millionth is rounding error.
+/// Whole seconds, at least one, rounded up; an excess of up to a millionth is rounding error.
 fn whole_seconds(seconds: f64) -> Span {
     let least = seconds - 1e-6;
-    // In integers, for to size a job takes dozens of these, and rounding is a call of a function on
-    // processors that cannot be expected to have an instruction for it.
+    // In integers, because sizing a job takes dozens of these. Without a dedicated instruction,
+    // floating-point rounding is a function call.
     let below = least as i64;
     let whole = below.saturating_add(i64::from((below as f64) < least));
     Span::from_secs(whole.max(1)).min(Span::FOREVER)
 }
 
-/// A size for a moldable job, and what comes of it.
+/// A size for a moldable job, with its planned times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Sizing {
     /// Processors.
     pub processors: u32,
-    /// When it would start.
+    /// Planned start.
     pub start: Time,
-    /// For how long it is planned there.
+    /// Planned duration.
     pub planned: Span,
 }
 
 impl Sizing {
-    /// When it is done at the latest.
+    /// Latest completion.
     pub fn completion(&self) -> Time {
         self.start + self.planned
     }
@@ -266,8 +265,8 @@ mod tests {
         assert_eq!(on(&third, 100, 1.2), (1_194, 199));
     }
 
-    /// A job that asks for four processors and 100 s takes on them what a rigid job takes, on any speed; on others it
-    /// takes what Amdahl's law says, to the microsecond.
+    /// A job that requests four processors and 100 s takes as long on four as a rigid job, at any
+    /// speed. On other numbers its time follows Amdahl's law, to the microsecond.
     #[test]
     fn one_rounding_holds_for_rigid_and_moldable_jobs() {
         let job = job(kind(0).rounded(Rounding::Microseconds), 4, 100, 50);
@@ -284,7 +283,7 @@ mod tests {
         assert_eq!(moldable.run_time(&job, 3, 1.2), Span::from_micros(48_611_112));
     }
 
-    /// M-2: a log gave it more processors than are of use.
+    /// M-2: a log gave it more processors than help.
     #[test]
     fn a_size_beyond_the_limit_counts_as_it_is() {
         let job = job(kind(0), 128, 3_600, 3_600);
@@ -320,7 +319,7 @@ mod tests {
         }
     }
 
-    /// Figure 3: speedups grow by less and less, and have nearly come to their ends at the limits.
+    /// Figure 3: speedups grow more and more slowly, and have nearly reached their maxima at the limits.
     #[test]
     fn speedups_level_off() {
         for place in 0..KINDS.len() {

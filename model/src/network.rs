@@ -1,4 +1,4 @@
-//! How long data take from one place to another.
+//! Transfer times of data from one place to another.
 //!
 //! ```text
 //!  site 0                  site 1              service site
@@ -6,10 +6,10 @@
 //!  r1 ──LAN─┴──── WAN ─────┴─LAN── r3 ── WAN ──┴─LAN── scheduler
 //! ```
 //!
-//! A [`Star`] is that topology; [`Sites`] have an access link each; a [`Network`] is any set of links. A route is a
-//! list of links; what a transfer needs to know of its route is a [`Path`]. What moves
-//! over the paths, and how fast, is in [`Flows`], which is driven from outside: it
-//! has no clock and sends no messages.
+//! A [`Star`] is this topology; [`Sites`] have one access link each; a [`Network`] is any set of links.
+//! A route is a list of links, and a [`Path`] has the properties of a route that a transfer needs.
+//! [`Flows`] are the transfers over paths with their rates. They are driven from outside: they have no
+//! clock and send no messages.
 //!
 //! A transfer waits for the latency of its whole route once, then its data flow at a
 //! rate that changes only when another flow starts or ends. How flows share a

@@ -1,7 +1,6 @@
-//! What can be observed of a run: the facts from which every table is written.
+//! Observations of a run: the facts from which every table is written.
 //!
-//! Actors put observations into their outbox; the driver hands them to the
-//! record. Nothing in the engine reads them back.
+//! Actors put observations into their outbox; the driver hands them to the record. The engine never reads them back.
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use crate::{
     StageIn, Time,
 };
 
-/// How a job ended.
+/// Outcome of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum JobOutcome {
     /// It ran to its end.
@@ -28,7 +27,7 @@ pub enum JobOutcome {
     Rejected(Refusal),
     /// Its user withdrew it while it waited.
     Cancelled,
-    /// Its processors failed, or those that were reserved for it, and it was not started again.
+    /// Its processors failed, or those reserved for it failed, and it was not started again.
     Failed,
     /// The run stopped while it waited or ran.
     Unfinished,
@@ -48,27 +47,27 @@ impl JobOutcome {
     }
 }
 
-/// How an attempt ended: of a job, or of a share of a bag, at a provider, or of a job on a resource of a grid.
+/// Outcome of an attempt: of a job or a share of a bag at a provider, or of a job on a resource of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AttemptOutcome {
-    /// It ran to its end; on a grid, and its output is where it belongs.
+    /// It ran to its end. On a grid, its output has arrived as well.
     Completed,
     /// It was stopped when the requested time was over.
     WalltimeReached,
     /// Its processors or its resource failed.
     Failed,
-    /// It was withdrawn while it waited; on a grid, it was not needed any more.
+    /// It was withdrawn while it waited. On a grid, it was no longer needed.
     Cancelled,
-    /// It went on elsewhere, on a grid.
+    /// On a grid: its job resumed on another resource.
     Moved,
-    /// What it needed came from a resource of a grid that failed.
+    /// On a grid: data that it needed were on a resource that failed.
     Stranded,
     /// The run stopped before it was over.
     Unfinished,
 }
 
 impl AttemptOutcome {
-    /// All of them.
+    /// All outcomes.
     pub const ALL: [AttemptOutcome; 7] = [
         AttemptOutcome::Completed,
         AttemptOutcome::WalltimeReached,
@@ -94,7 +93,7 @@ impl AttemptOutcome {
 }
 
 impl From<JobOutcome> for AttemptOutcome {
-    /// What the end of a job is for its attempt; a job that is refused has none.
+    /// The outcome of a job as that of its attempt. A refused job has no attempt.
     fn from(outcome: JobOutcome) -> AttemptOutcome {
         match outcome {
             JobOutcome::Completed => AttemptOutcome::Completed,
@@ -106,29 +105,30 @@ impl From<JobOutcome> for AttemptOutcome {
     }
 }
 
-/// Why a provider or a metascheduler said no.
+/// Reason for which a provider or a metascheduler refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Refusal {
-    /// The job needs more processors than the provider has, or its part than who was to hold that.
+    /// The job needs more processors than the provider has, or its part more than the participant has.
     TooWide,
-    /// The question is above the provider's disclosure level.
+    /// The job needs fewer processors than its parts take: so many of them, each of a least width.
+    TooNarrow,
+    /// The query exceeds the provider's disclosure level.
     NotDisclosed,
-    /// Every provider the metascheduler asked has refused; or all that they publish is never enough
-    /// for a job that is to be spread over them.
+    /// All providers that the metascheduler asked have refused. Or the published capacity never
+    /// suffices for a job that must be spread over providers.
     NoProvider,
-    /// A bag where only rigid jobs are taken, or the other way round.
+    /// A bag where only rigid jobs are accepted, or a rigid job where only bags are.
     WrongShape,
-    /// A bag without a requested time: nobody can say when it would be done.
+    /// A bag without a requested time: its completion cannot be computed.
     NoLimit,
-    /// No resource of a grid has room for a session, which cannot wait.
+    /// No resource of a grid has room for a session, and sessions do not wait.
     NoRoom,
-    /// No room in the window of a reservation, and none beside it that its user would take; or none for
-    /// a job that is spread before its deadline.
+    /// No room in the window of a reservation, nor at a distance that its user accepts. For a spread
+    /// job: no room before its deadline.
     NoWindow,
-    /// Providers did not agree on its parts, however often it was tried.
+    /// Providers did not agree on its parts in any of the tries.
     NoAgreement,
-    /// A task of a workflow of which a parent, or a parent's parent, came to nothing: what it needs
-    /// will never be there.
+    /// A task of a workflow with an ancestor that was not completed. Its input will never be available.
     ParentFailed,
 }
 
@@ -137,6 +137,7 @@ impl Refusal {
     pub const fn name(self) -> &'static str {
         match self {
             Refusal::TooWide => "too_wide",
+            Refusal::TooNarrow => "too_narrow",
             Refusal::NotDisclosed => "not_disclosed",
             Refusal::NoProvider => "no_provider",
             Refusal::WrongShape => "wrong_shape",
@@ -149,81 +150,76 @@ impl Refusal {
     }
 }
 
-/// A job's whole story, observed when it is over.
+/// Record of a job, observed when it is over.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRecord {
     /// The job as it was submitted.
     pub job: Arc<Job>,
-    /// Who placed it.
+    /// Class of the job.
     pub class: JobClass,
-    /// How it ended.
+    /// Outcome of the job.
     pub outcome: JobOutcome,
     /// The provider that ran it or queued it last; `None` if it was never queued.
     pub provider: Option<ProviderId>,
-    /// When it was queued at that provider.
+    /// Time at which it was queued at that provider.
     pub queued: Option<Time>,
-    /// When it started; `None` if it never did.
+    /// Start; `None` if it never started.
     pub start: Option<Time>,
-    /// When it ended or left the system.
+    /// Time at which it ended or left the system.
     pub end: Time,
     /// Requested time on that provider's processors (walltime / speed).
     pub walltime: Option<Span>,
     /// Completion promised when it was queued (conservative backfilling only).
     pub promised_end: Option<Time>,
-    /// The provider's own processor numbers it ran on.
+    /// Processors on which it ran, by the provider's own numbers.
     pub processors: ProcessorSet,
-    /// What became of a bag, or of a rigid job that could be spread over providers; `None` for other
-    /// jobs and for those that no provider took.
+    /// Placement of a bag, or of a rigid job that could be spread over providers. `None` for other
+    /// jobs, and for jobs that no provider accepted.
     pub bag: Option<Box<BagRecord>>,
-    /// What failures ended, in order of time.
+    /// Attempts that failures ended, in order of time.
     pub lost: Vec<LostRun>,
-    /// Time in which its last attempt did not compute, but was started up after a move, or read or
-    /// wrote checkpoints.
+    /// Time of its last attempt without computing: restart after a move, and reading or writing of checkpoints.
     pub checkpointing: Span,
-    /// Those that its last attempt sent over links that others use, too.
+    /// Checkpoints that its last attempt sent over shared links.
     pub checkpoints: Vec<SentCheckpoint>,
-    /// What was granted to it in advance; `None` if nothing was.
+    /// The window granted in advance; `None` if none was.
     pub granted: Option<Box<GrantedWindow>>,
-    /// Of a reservation that was refused: the earliest start at which there would have been room for
-    /// it, as far as its user was told.
+    /// For a refused reservation: the earliest possible start, as far as its user was informed.
     pub alternative: Option<Time>,
 }
 
-/// A run of a job, or of tasks of a bag, whose processors failed: it came to nothing but for
-/// what checkpoints saved of it.
+/// A run of a job, or of tasks of a bag, that failed with its processors. Only the work saved in checkpoints is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LostRun {
-    /// Whose processors they are.
+    /// Owner of the processors.
     pub provider: ProviderId,
-    /// When it had started.
+    /// Start of the run.
     pub start: Time,
-    /// When they failed.
+    /// Time at which the processors failed.
     pub end: Time,
-    /// The provider's own numbers of what it held.
+    /// Processors that it held, by the provider's own numbers.
     pub processors: ProcessorSet,
-    /// Computing that the next attempt need not do again.
+    /// Computing that the next attempt need not repeat.
     pub saved: Span,
-    /// Time in which it did not compute, but was started up after a move, or read or wrote
-    /// checkpoints.
+    /// Time without computing: restart after a move, and reading or writing of checkpoints.
     pub checkpointing: Span,
-    /// Those that it sent over links that others use, too.
+    /// Checkpoints that it sent over shared links.
     pub checkpoints: Vec<SentCheckpoint>,
 }
 
-/// A checkpoint of a rigid job that went over links that others use, too, so that nobody could say beforehand when
-/// it would be there.
+/// A checkpoint of a rigid job that went over links shared with others. Its end could therefore not be planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentCheckpoint {
-    /// When the job stopped for it.
+    /// Time at which the job stopped to write it.
     pub requested: Time,
-    /// When it was where it is kept, and the job went on; `None` if it was cut off.
+    /// Time at which it was stored and the job went on; `None` if it was interrupted.
     pub written: Option<Time>,
-    /// What the attempt had computed by then.
+    /// Computing that the attempt had done by then.
     pub computing: Span,
 }
 
 impl LostRun {
-    /// Computing that was undone.
+    /// Computing that was lost.
     pub fn undone(&self) -> Span {
         self.end - self.start - self.saved - self.checkpointing
     }
@@ -232,56 +228,55 @@ impl LostRun {
 /// A window of maintenance at a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MaintenanceRecord {
-    /// Whose it is.
+    /// Provider whose processors are closed.
     pub provider: ProviderId,
-    /// Which of the provider's, from 0.
+    /// Number of the window at this provider, from 0.
     pub number: u32,
-    /// When the provider's scheduler was to hear of it.
+    /// Time set for its announcement to the provider's scheduler.
     pub announced: Time,
-    /// When it begins.
+    /// Start of the window.
     pub start: Time,
-    /// When it is over.
+    /// End of the window.
     pub end: Time,
-    /// How many processors were to be closed.
+    /// Number of processors that should be closed.
     pub processors: u32,
-    /// The provider's own numbers of those that are; `None` = it was refused.
+    /// Processors closed, by the provider's own numbers; `None` = the window was refused.
     pub closed: Option<ProcessorSet>,
-    /// If it was refused: the first start, no earlier than its own, that nothing was in the way of which
-    /// ran or was planned then.
+    /// For a refused window: the first start, from its own on, that conflicts with no running or planned job.
     pub possible: Option<Time>,
 }
 
 impl MaintenanceRecord {
-    /// How many processors it has.
+    /// Number of processors closed.
     pub fn held(&self) -> u32 {
         self.closed.as_ref().map_or(0, ProcessorSet::count)
     }
 }
 
-/// How a bag was placed and run, or a rigid job that could be spread over providers: its shares are
-/// its parts then, each of which ran once.
+/// Placement and runs of a bag, or of a rigid job that could be spread over providers. The shares of a
+/// spread job are its parts, each of which ran once.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct BagRecord {
-    /// Whether its deadline could be met, so that its tasks were spread by the policy's rule.
+    /// True if its deadline could be met, so that its tasks were spread by the policy's rule.
     pub balanced: bool,
-    /// Offers or free time slots that were used.
+    /// Number of offers or free time slots used.
     pub parts: u32,
-    /// Whether all offers that met the deadline were of one size.
+    /// True if all offers that met the deadline had the same size.
     pub equal_offers: bool,
-    /// Times it was composed again because something had changed meanwhile.
+    /// Number of times it was composed again because of a change.
     pub recompositions: u32,
-    /// What the providers did of it, in the order in which they finished.
+    /// Shares of the providers, in the order in which they finished.
     pub shares: Vec<ShareRecord>,
-    /// How it was spread; `None` for bags and applications of phases.
+    /// Placement of a spread job; `None` for bags and applications of phases.
     pub coallocated: Option<Coallocated>,
-    /// Where it was booked, one place after the other, while its metascheduler could still move it.
+    /// Its bookings in order, while its metascheduler could still move it.
     pub bookings: Vec<Booking>,
-    /// Whether it is an application of phases, and its shares are intervals.
+    /// True for an application of phases, whose shares are intervals.
     pub phased: bool,
 }
 
 impl BagRecord {
-    /// On how many providers it ran.
+    /// Number of providers on which it ran.
     pub fn providers(&self) -> u32 {
         let mut providers = Vec::from_iter(self.shares.iter().map(|share| share.provider));
         providers.sort_unstable();
@@ -289,67 +284,67 @@ impl BagRecord {
         providers.len() as u32
     }
 
-    /// Whether its tasks may run anywhere and at any time.
+    /// True if its tasks may run anywhere and at any time.
     pub fn is_bag(&self) -> bool {
         self.coallocated.is_none() && !self.phased
     }
 
-    /// Whether its parts are those of an agreement.
+    /// True if its parts are those of an agreement.
     pub fn is_agreed(&self) -> bool {
         self.coallocated.is_some_and(|it| it.agreement.is_some())
     }
 }
 
-/// How a rigid job, or an iterative application, was spread over providers.
+/// Placement of a rigid job, or of an iterative application, that was spread over providers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coallocated {
-    /// The start at which it was placed first.
+    /// Start at which it was placed first.
     pub first_start: Time,
-    /// On how many providers it was placed first.
+    /// Number of providers on which it was placed first.
     pub first_providers: u32,
-    /// How often its start or its parts have moved since.
+    /// Number of moves of its start or its parts since.
     pub moves: u32,
-    /// By how many percent it takes longer on several providers than on one.
+    /// Increase of its run time on several providers over that on one, percent.
     pub overhead: u32,
-    /// Of an iterative application: how long it really takes on the cores that it has.
+    /// For an iterative application: the true run time on its cores.
     pub run_time: Option<HiddenRunTime>,
-    /// The agreement by which its parts run, where a scenario chooses the protocol: each begins
-    /// when its provider hears that it may.
+    /// The agreement on its parts, where a scenario chooses the protocol. Each part then begins when
+    /// its provider receives the message that permits it.
     pub agreement: Option<AgreementId>,
 }
 
-/// Where a job that can be spread over providers was booked.
+/// A booking of a job that can be spread over providers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Booking {
-    /// When its metascheduler had all providers ready for it.
+    /// Time at which all providers had confirmed to its metascheduler.
     pub at: Time,
-    /// The provider that asked to have the job moved; `None` = it had no place before.
+    /// The provider that requested the move; `None` = the job had no place before.
     pub asked_by: Option<ActorId>,
     /// Planned start.
     pub start: Time,
     /// Planned completion.
     pub completion: Time,
-    /// Who gives how many processors.
+    /// Processors of each provider.
     pub parts: Vec<(ActorId, u32)>,
 }
 
-/// What one provider did of a bag.
+/// Share of a bag at one provider.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShareRecord {
     /// The bag.
     pub job: JobId,
-    /// Who took the share.
+    /// Provider that accepted the share.
     pub provider: ProviderId,
     /// Tasks.
     pub tasks: u32,
-    /// When it was queued.
+    /// Time at which the share was queued.
     pub queued: Time,
     /// Planned time of a task on that provider's processors.
     pub walltime: Span,
     /// Completion promised for this share, if any was.
     pub promised_end: Option<Time>,
-    /// The agreement of which it is a part, where a scenario chooses the protocol: what is not of
-    /// the last one was done in vain.
+    /// The agreement of which it is a part, where a scenario chooses the protocol. Parts of any
+    /// agreement but the job's last one were wasted.
     pub agreement: Option<AgreementId>,
     /// Tasks that ran together, in the order in which they ended.
     pub runs: Vec<TaskRun>,
@@ -358,43 +353,42 @@ pub struct ShareRecord {
 /// Tasks of a share that started and ended together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskRun {
-    /// When they started.
+    /// Start of the tasks.
     pub start: Time,
-    /// When they ended.
+    /// End of the tasks.
     pub end: Time,
-    /// How they ended.
+    /// Outcome of the tasks.
     pub outcome: JobOutcome,
     /// The provider's own processor numbers, one a task.
     pub processors: ProcessorSet,
 }
 
-/// A provider has answered a call for offers: what it said, and what it kept to itself.
+/// A provider's answer to a call for offers, with the values that it did not disclose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OffersMade {
-    /// Who asked.
+    /// Actor that called for offers.
     pub to: ActorId,
     /// The bag.
     pub job: JobId,
     /// Tasks of the bag.
     pub tasks: u32,
-    /// Planned time of one task, as the call said, on the reference processor.
+    /// Planned time of one task on the reference processor, as the call states it.
     pub task_time: Span,
-    /// When its user wants it done.
+    /// Completion that its user wishes.
     pub deadline: Option<Time>,
-    /// The level that was asked for and given.
+    /// The disclosure level that was requested and given.
     pub level: Disclosure,
     /// The offers: (tasks, completion).
     pub offers: Vec<(u32, Time)>,
-    /// Total computing power, in thousandths of a reference processor. The message
-    /// has it from level power on.
+    /// Total computing power, in thousandths of a reference processor. The message includes it from level power on.
     pub power: u64,
-    /// Work left, in thousandths of a microsecond of a reference processor. The
-    /// message has it from level load on.
+    /// Work left, in thousandths of a microsecond of a reference processor. The message includes it
+    /// from level load on.
     pub load: u128,
 }
 
 impl JobRecord {
-    /// The story of a job that left the system at `end` and was never queued at a provider.
+    /// The record of a job that left the system at `end` and was never queued at a provider.
     pub fn never_queued(
         job: impl Into<Arc<Job>>,
         class: JobClass,
@@ -421,8 +415,9 @@ impl JobRecord {
         }
     }
 
-    /// Processors that it was given, or needs: of a bag, its tasks.
+    /// Processors that it was given or needs; for a bag, the number of its tasks.
     pub fn width(&self) -> u32 {
+        // Without a last attempt, the processors are those of the last lost run.
         let last = self.lost.last().map(|run| &run.processors).filter(|_| self.start.is_none());
         match last.unwrap_or(&self.processors).count() {
             given if given > 0 && self.bag.is_none() => given,
@@ -430,73 +425,71 @@ impl JobRecord {
         }
     }
 
-    /// Whether a rigid job has an attempt that was not lost: one that has failed was lost with its
-    /// last one.
+    /// True if a rigid job has an attempt that was not lost. A failed job lost its last attempt with its processors.
     pub fn has_last_attempt(&self) -> bool {
         self.provider.is_some() && self.outcome != JobOutcome::Failed
     }
 
-    /// What its last attempt did not have to compute again.
+    /// Computing that its last attempt did not have to repeat.
     pub fn saved(&self) -> Span {
         self.lost.iter().map(|run| run.saved).sum()
     }
 
-    /// How long it ran: its last attempt, and what those before saved of their computing.
-    /// None if it has no last attempt. Of what is unfinished, so far.
+    /// Run time: its last attempt, and the computing that earlier attempts saved. `None` if it has no
+    /// last attempt. For an unfinished job: the run time so far.
     pub fn run_time(&self) -> Option<Span> {
         self.start.map(|start| self.end - start + self.saved())
     }
 
-    /// How long it waited: all the time until its last attempt that does not count as run
-    /// time, so that the two are its turnaround time.
+    /// Waiting time: all time before its last attempt that does not count as run time. Waiting time and
+    /// run time add up to the turnaround time.
     pub fn waiting_time(&self) -> Option<Span> {
         self.start.map(|start| start - self.job.submit - self.saved())
     }
 }
 
-/// What one actor let another know about itself.
+/// An item of information that one actor discloses to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DisclosedItem {
-    /// When a hypothetical job would start and end.
+    /// Start and end of a hypothetical job.
     Estimate,
     /// Remaining work in processor-seconds and the number of processors.
     Load,
-    /// That a job was refused, and why.
+    /// Refusal of a job, with its reason.
     Refusal,
-    /// That a job started or ended.
+    /// Start or end of a job.
     JobStatus,
-    /// So many tasks of a bag by then: the count is that of the offers.
+    /// Offers: numbers of tasks of a bag with completions. The count is that of the offers.
     Offer,
     /// Total computing power.
     Power,
-    /// Free time slots: the count is theirs.
+    /// Free time slots. The count is that of the slots.
     FreeSlots,
-    /// The whole queue: the count is that of its entries.
+    /// The whole queue. The count is that of its entries.
     Queue,
-    /// That something changed, so that offers are stale.
+    /// Notice of a change, by which offers are stale.
     Change,
-    /// When jobs that may move, or the tasks of bags, are expected to be done at a provider: the
-    /// count is that of the jobs or bags.
+    /// Expected completions, at a provider, of jobs that may move or of the tasks of bags. The count is
+    /// that of the jobs or bags.
     ExpectedCompletion,
-    /// When a whole bag is expected to be done, told by its metascheduler.
+    /// Expected completion of a whole bag, disclosed by its metascheduler.
     BagCompletion,
-    /// A bag as its user describes it, told in a call for offers.
+    /// A bag as its user describes it, in a call for offers.
     Bag,
-    /// A job as its user describes it, told in a question or to who runs it.
+    /// A job as its user describes it, in a query or in a message to the actor that runs it.
     Job,
-    /// Whether a resource of a grid is up, how fast it is and what it runs.
+    /// State of a resource of a grid: up or down, speed and running jobs.
     ResourceStatus,
-    /// How far a job has come on a resource of a grid.
+    /// Progress of a job on a resource of a grid.
     Progress,
-    /// How busy the links of a grid are.
+    /// Load of the links of a grid.
     Traffic,
-    /// When there would be room for a job beside its window: the count is that of the intervals.
+    /// Intervals in which there would be room for a job beside its window. The count is that of the intervals.
     Interval,
 }
 
 impl DisclosedItem {
-    /// Whether it says something about its owner's resources or plans; the others describe a job,
-    /// or say what became of it.
+    /// True if the item concerns its owner's resources or plans. The other items describe a job or its fate.
     pub const fn is_of_owner(self) -> bool {
         match self {
             DisclosedItem::JobStatus
@@ -543,18 +536,18 @@ impl DisclosedItem {
     }
 }
 
-/// What went wrong with a message, on its way or where it arrived.
+/// A fault of a message, on its way or at its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MessageFault {
-    /// It is lost, by chance.
+    /// It is lost by chance.
     Lost,
-    /// It is lost, since sender and receiver were parted.
+    /// It is lost because a partition separated sender and receiver.
     Parted,
-    /// It is lost, since its receiver was down.
+    /// It is lost because its receiver was down.
     Missed,
-    /// It arrives twice, or would, where the transport does not drop the copy.
+    /// It arrives twice, or would if the transport did not drop the copy.
     Doubled,
-    /// It arrives, and its receiver does not expect it: it changes nothing.
+    /// It arrives, but its receiver does not expect it and changes nothing.
     Refused,
 }
 
@@ -571,23 +564,23 @@ impl MessageFault {
     }
 }
 
-/// What a look at all jobs that wait has taken.
+/// Size and cost of one review of all waiting jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Review {
     /// Jobs that waited.
     pub waiting: u32,
-    /// Whether as many of them were compared as may be.
+    /// True if the number of compared jobs reached its limit.
     pub is_full: bool,
-    /// Estimates that were asked for.
+    /// Estimates that were requested.
     pub estimates: u64,
-    /// How many it would have been if nothing that was said were remembered.
+    /// Estimates that would have been requested if no earlier answer were remembered.
     pub forgetful_estimates: u64,
 }
 
-/// One observed fact; the driver adds the time and the actor.
+/// One observed fact. The driver adds the time and the actor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Observation {
-    /// A job is over, one way or another.
+    /// A job is over, with any outcome.
     JobOver(Box<JobRecord>),
     /// Tasks of a bag that ran together are over.
     TasksOver {
@@ -595,103 +588,102 @@ pub enum Observation {
         job: JobId,
         /// The provider that ran them.
         provider: ProviderId,
-        /// When and where they ran.
+        /// Time, place and outcome of the run.
         run: TaskRun,
     },
-    /// Processors have failed under a job, or under tasks of a bag. It is observed before
-    /// [`Observation::ProcessorsFailed`] of these processors, in the same instant, so that
-    /// it is known which outage cost what.
+    /// Processors have failed under a job, or under tasks of a bag. Observed before the
+    /// [`Observation::ProcessorsFailed`] of these processors, in the same instant, so that the loss can
+    /// be attributed to the outage.
     RunLost {
         /// The job.
         job: JobId,
-        /// What is lost.
+        /// The lost run.
         run: LostRun,
     },
-    /// A try of a job on a resource of a grid is over; one that failed, before
+    /// An attempt of a job on a resource of a grid is over. A failed attempt is observed before the
     /// [`Observation::ProcessorsFailed`] of its resource, as with [`Observation::RunLost`].
     AttemptOver(Arc<AttemptRecord>),
-    /// The first task of a workflow has come to a grid, or to its user who submits it to providers.
+    /// The first task of a workflow has arrived at a grid, or at its user who submits it to providers.
     WorkflowCame(WorkflowCame),
-    /// What a task of a workflow needs is at the provider to which it is submitted now.
+    /// All inputs of a task of a workflow are at the provider to which it is submitted now.
     Staged(Box<Staged>),
-    /// A job of a grid is over, or the run is.
+    /// A job of a grid is over, or the run has ended.
     GridJobOver(Arc<GridJobRecord>),
-    /// The run is over, and this is what a resource of a grid has done.
+    /// The run has ended: the account of a resource of a grid.
     ResourceAccount(Box<ResourceAccount>),
-    /// The output of so many jobs waits for room in a storage that keeps all it has, and they have
-    /// been given none: what can give some back is on its way for other jobs only.
+    /// Outputs of jobs wait for room in a storage that keeps all its data, and these jobs hold no room
+    /// there. Only outputs of other jobs could free some.
     OutputsStuck {
-        /// How many.
+        /// Number of these jobs.
         jobs: u64,
     },
-    /// So many tasks of workflows that have come to a grid may not start, for others are not done that they
-    /// need or that come before them in a schedule.
+    /// Tasks of workflows have arrived at a grid and may not start. Tasks that they need, or that
+    /// precede them in a schedule, are not done.
     TasksBlocked {
-        /// How many.
+        /// Number of these tasks.
         jobs: u64,
     },
-    /// The run is over, and this is what the storage of a grid has held.
+    /// The run has ended: the account of the storage of a grid.
     StorageAccount(StorageAccount),
-    /// The run is over, and this is what the scheduler of a grid has done.
+    /// The run has ended: the account of the scheduler of a grid.
     RoundsAccount(RoundsAccount),
-    /// Processors of the observed provider are closed from now on, as was announced; or a window that
-    /// was to be announced is refused.
+    /// Processors of the observed provider are closed from now on, as announced. Or a window was
+    /// refused when its announcement was due.
     Maintenance(Box<MaintenanceRecord>),
     /// Processors of the observed provider have failed.
     ProcessorsFailed {
-        /// Whose they are.
+        /// Owner of the processors.
         provider: ProviderId,
-        /// Their numbers there.
+        /// The owner's numbers of the processors.
         processors: ProcessorSet,
     },
     /// Processors of the observed provider are back.
     ProcessorsRestored {
-        /// Whose they are.
+        /// Owner of the processors.
         provider: ProviderId,
-        /// Their numbers there.
+        /// The owner's numbers of the processors.
         processors: ProcessorSet,
     },
-    /// A job that waited at one provider waits at another; or again at the same one, where it may
-    /// have another size and place.
+    /// A waiting job has moved from one provider to another, or has another size or place at the same one.
     JobMoved {
         /// The job.
         job: JobId,
-        /// Where it waited.
+        /// Provider at which it waited.
         from: ActorId,
-        /// Who has accepted it.
+        /// Provider that has accepted it.
         to: ActorId,
     },
-    /// A provider has chosen the size of a job that was submitted to it for that.
+    /// A provider has chosen the size of a job that was submitted for this purpose.
     JobSized {
         /// The job.
         job: JobId,
-        /// Its size, and when it will be done as planned.
+        /// Its size, start and planned duration.
         sizing: Sizing,
-        /// What it needs there beside processors.
+        /// Its needs there besides processors.
         stage_in: StageIn,
     },
-    /// A metascheduler has looked at all of its jobs that wait.
+    /// A metascheduler has reviewed all of its waiting jobs.
     WaitingReviewed(Review),
-    /// A provider is done with its share of a bag; its runs were observed one by one.
+    /// A provider has finished its share of a bag. The runs of the share were observed one by one.
     ShareOver(Box<ShareRecord>),
     /// A provider has answered a call for offers.
     OffersMade(Box<OffersMade>),
-    /// Something has happened in an agreement on the parts of a job.
+    /// An event of an agreement on the parts of a job.
     Agreement {
-        /// Which.
+        /// The agreement.
         id: AgreementId,
         /// The job.
         job: JobId,
-        /// What.
+        /// The event.
         event: AgreementEvent,
     },
-    /// At a participant, who waits for whom is this from now on.
+    /// The wait-for relation at a participant, valid from now on.
     Waiting(Waits),
-    /// An interval of an application is over; what ran of it was observed before.
+    /// An interval of an application is over. Its runs were observed before.
     IntervalOver(Box<IntervalRecord>),
-    /// The actor does not expect what it has just been told; it changed nothing.
+    /// The actor refused a message that it did not expect, and changed nothing.
     MessageRefused {
-        /// Who said it.
+        /// Sender of the message.
         from: ActorId,
     },
 }

@@ -1,5 +1,5 @@
-//! Applications of many phases, each of which computes and communicates in its own way: what is
-//! known of them before they run (Sanjay and Vadhiyar 2011, section 3).
+//! Applications of many phases, each with its own computation and communication: the facts known before
+//! they run (Sanjay and Vadhiyar 2011, section 3).
 
 use serde::{Deserialize, Serialize};
 
@@ -14,19 +14,19 @@ pub struct Shares {
     pub bandwidth: f64,
 }
 
-/// How a time shrinks with the number n of processors: the function by which it is divided.
+/// Speedup of a time on n processors: the function of n by which the time is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Speedup {
-    /// n to this power: 1 = perfect, 0 = none, negative = the more processors, the slower.
+    /// n to this power: 1 = perfect, 0 = none, negative = more processors are slower.
     Power(f64),
-    /// 1 / log2 n, as for communication along a tree; one processor takes no time at all.
+    /// 1 / log2 n, as for communication along a tree. On one processor the time is zero.
     InverseLog,
     /// 1 / (n - 1), as for communication with one processor after the other.
     InverseOthers,
 }
 
 impl Speedup {
-    /// What a time is multiplied by on `processors`, at least one.
+    /// Factor of a time on `processors`, at least one.
     pub fn inverse(self, processors: u32) -> f64 {
         let n = f64::from(processors);
         match self {
@@ -44,20 +44,20 @@ pub struct Term {
     pub coefficient: f64,
     /// The exponent of the problem size.
     pub size: f64,
-    /// The exponent of the share, at least 0: 1 where half of a processor takes twice as long.
+    /// The exponent of the share, at least 0. With 1, half of a processor takes twice as long.
     pub load: f64,
-    /// What more processors do.
+    /// Effect of more processors.
     pub speedup: Speedup,
 }
 
 impl Term {
-    /// Seconds for a problem of `size`, on idle machines as if there were one.
+    /// Seconds for a problem of `size` on one idle machine.
     pub fn work(&self, size: f64) -> f64 {
         self.coefficient * size.powf(self.size)
     }
 }
 
-/// What a time is multiplied by where only this share is available.
+/// Factor of a time where only this share is available.
 pub fn inverse_share(load: f64, share: f64) -> f64 {
     // Nearly every model has the exponent 1, and a division is exact to the last bit.
     if load == 1.0 { 1.0 / share } else { share.powf(-load) }
@@ -68,7 +68,7 @@ pub fn inverse_share(load: f64, share: f64) -> f64 {
 pub struct Phase {
     /// The first addend; its share is that of a processor.
     pub computation: Term,
-    /// The second addend; its share is that of a link. One processor has none.
+    /// The second addend; its share is that of a link. It is left out on one processor.
     pub communication: Term,
 }
 
@@ -87,7 +87,7 @@ impl Phase {
     }
 }
 
-/// What is known of an application of many phases.
+/// Known facts of an application of many phases.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Phased {
     /// A model of each phase.
@@ -96,26 +96,26 @@ pub enum Phased {
         phases: Vec<Phase>,
         /// N: the problem size.
         size: f64,
-        /// So many phases in a row are taken as one; the last one may have fewer.
+        /// Number of consecutive phases that are merged into one; the last merged phase may have fewer.
         merged: u32,
     },
     /// Measured times.
     Measured(Vec<Measured>),
 }
 
-/// Times of all phases on so many idle machines of one cluster.
+/// Times of all phases on `machines` idle machines of one cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
     /// The cluster.
     pub cluster: ProviderId,
     /// Machines, at least one.
     pub machines: u32,
-    /// The time of each phase; as many for every row of an application.
+    /// The time of each phase. All rows of an application have the same number of phases.
     pub times: Vec<Span>,
 }
 
 impl Phased {
-    /// How many phases it has, those that are merged counted as one.
+    /// Number of phases; merged phases count as one.
     pub fn phases(&self) -> usize {
         match self {
             Phased::Modelled { phases, merged, .. } => {
@@ -151,14 +151,14 @@ impl Move {
     }
 }
 
-/// How an interval ended.
+/// End of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IntervalEnd {
     /// All of its phases are over.
     Done,
     /// A machine failed; its phases are run again from its beginning.
     Lost,
-    /// The run stopped before.
+    /// The run ended before.
     Open,
 }
 
@@ -173,47 +173,46 @@ impl IntervalEnd {
     }
 }
 
-/// Phases that an application ran one after the other on one set of machines, observed when
-/// that is over.
+/// Phases that an application ran one after the other on one set of machines, observed when the interval is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntervalRecord {
     /// The application.
     pub job: JobId,
-    /// Which of its intervals in the order in which they began, lost ones included, from 1.
+    /// Number of the interval in order of beginnings, lost ones included, from 1.
     pub number: u32,
     /// Its first phase, from 1.
     pub first: u32,
     /// Its last phase.
     pub last: u32,
-    /// Where.
+    /// Cluster on which it ran.
     pub cluster: ProviderId,
     /// The cluster's own numbers of the machines.
     pub machines: ProcessorSet,
-    /// How the application came there.
+    /// Move by which the application came there.
     pub how: Move,
-    /// The cluster that it left, unless it stayed there.
+    /// The cluster that it left; `None` if it stayed.
     pub from: Option<ProviderId>,
-    /// When the machines were taken, and its checkpoint began to move.
+    /// Time at which the machines were taken and its checkpoint began to move.
     pub ordered: Time,
-    /// When it began to compute; `None` if it never did.
+    /// Time at which it began to compute; `None` if it never did.
     pub start: Option<Time>,
-    /// When that was over.
+    /// End of the interval.
     pub end: Time,
-    /// How long the move was predicted to take.
+    /// Predicted duration of the move.
     pub predicted_move: Span,
-    /// How long the phases were predicted to take.
+    /// Predicted duration of the phases.
     pub predicted: Span,
-    /// How it ended.
+    /// End of the interval: done, lost or open.
     pub ending: IntervalEnd,
 }
 
 impl IntervalRecord {
-    /// How long the application was moved.
+    /// Time for which the application was moved.
     pub fn moving(&self) -> Span {
         self.start.unwrap_or(self.end) - self.ordered
     }
 
-    /// How long it computed and communicated.
+    /// Time for which it computed and communicated.
     pub fn time(&self) -> Span {
         self.start.map_or(Span::ZERO, |start| self.end - start)
     }

@@ -1,8 +1,8 @@
-//! Who takes part in a run: the names and sizes that tables and figures need.
+//! Participants of a run: the names and sizes that tables and figures need.
 
 use std::collections::BTreeSet;
 
-/// What kind of actor one is.
+/// Kind of an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ActorKind {
     /// Submits jobs.
@@ -11,9 +11,9 @@ pub enum ActorKind {
     Provider,
     /// Places jobs on providers.
     Metascheduler,
-    /// Makes resources fail and gives them back.
+    /// Makes resources fail and restores them.
     Nature,
-    /// Serves a grid: tells of resources, moves or keeps data.
+    /// Serves a grid: provides information on resources, and moves or keeps data.
     Service,
 }
 
@@ -35,7 +35,7 @@ impl ActorKind {
 pub struct ActorInfo {
     /// Unique name from the scenario.
     pub name: String,
-    /// What kind of actor it is.
+    /// Kind of the actor.
     pub kind: ActorKind,
 }
 
@@ -53,7 +53,7 @@ pub struct ProviderInfo {
     pub speed: f64,
     /// Its local scheduler in words, such as `conservative, by-start compression`.
     pub scheduler: String,
-    /// Whether its processors may fail.
+    /// True if its processors may fail.
     pub may_fail: bool,
 }
 
@@ -62,33 +62,33 @@ pub struct ProviderInfo {
 pub struct SiteInfo {
     /// Unique name from the scenario.
     pub name: String,
-    /// How many resources it has. They are those after the ones of the site before it.
+    /// Number of its resources. They follow those of the site before it.
     pub resources: u32,
-    /// How many jobs share a resource at most; `None` = any number.
+    /// Largest number of jobs that share a resource; `None` = any number.
     pub slots: Option<u32>,
-    /// Whether each job has the share of a resource that it asks for; else all that compute there get the same.
+    /// True if each job gets the share of a resource that it requests. Otherwise all jobs that compute
+    /// there get equal shares.
     pub reserved: bool,
 }
 
-/// Everybody and everything a run names.
+/// All participants of a run, with their names.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Cast {
     /// All actors, by [`crate::ActorId`].
     pub actors: Vec<ActorInfo>,
-    /// All places where jobs run, by [`crate::ProviderId`]: first those that give whole processors, then the
-    /// resources of a grid.
+    /// All places where jobs run, by [`crate::ProviderId`]: first those that give whole processors,
+    /// then the resources of a grid.
     pub providers: Vec<ProviderInfo>,
     /// Names of the workloads, by [`crate::Job::workload`].
     pub workloads: Vec<String>,
-    /// The sites of a grid, which have all of its resources; else none.
+    /// The sites of a grid; empty if the run has no grid. All resources of the grid belong to them.
     pub sites: Vec<SiteInfo>,
-    /// Workloads whose jobs run on a grid and nowhere else, by [`crate::Job::workload`].
+    /// Workloads whose jobs run on a grid only, by [`crate::Job::workload`].
     pub on_grid: BTreeSet<u16>,
 }
 
 impl Cast {
-    /// How many places give whole processors; those behind them are resources of a grid, which jobs
-    /// share.
+    /// Number of places that give whole processors. The places behind them are resources of a grid, which jobs share.
     pub fn whole_places(&self) -> usize {
         let resources: usize = self.sites.iter().map(|site| site.resources as usize).sum();
         self.providers.len() - resources

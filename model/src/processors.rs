@@ -6,8 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
-/// Nearly all sets are one interval or two, which need no memory of their own; a list of them is as
-/// large as a vector.
+/// Nearly all sets have one or two intervals, which need no allocation here. Two inline intervals take
+/// no more room than a vector.
 type Intervals = SmallVec<[(u32, u32); 2]>;
 
 /// A set of processor numbers, kept as sorted, disjoint, maximal closed intervals.
@@ -19,7 +19,7 @@ pub struct ProcessorSet {
 }
 
 impl ProcessorSet {
-    /// No processor.
+    /// The empty set.
     pub const fn new() -> ProcessorSet {
         ProcessorSet { intervals: Intervals::new_const() }
     }
@@ -37,23 +37,23 @@ impl ProcessorSet {
         &self.intervals
     }
 
-    /// How many processors there are.
+    /// Number of processors.
     pub fn count(&self) -> u32 {
         self.intervals.iter().map(|(first, last)| last - first + 1).sum()
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.intervals.is_empty()
     }
 
-    /// Whether `processor` is in the set.
+    /// True if `processor` is in the set.
     pub fn contains(&self, processor: u32) -> bool {
         let after = self.intervals.partition_point(|&(first, _)| first <= processor);
         after > 0 && processor <= self.intervals[after - 1].1
     }
 
-    /// Takes out the `count` lowest processors, or `None` and no change where there are fewer.
+    /// Removes and returns the `count` lowest processors. If there are fewer, returns `None` and changes nothing.
     pub fn take_lowest(&mut self, count: u32) -> Option<ProcessorSet> {
         let mut wanted = count;
         let mut whole = 0;
@@ -81,7 +81,7 @@ impl ProcessorSet {
     /// Puts the processors of `other` back in.
     ///
     /// # Panics
-    /// If the sets overlap: then one processor had two holders, which is a bug.
+    /// If the sets overlap. Then one processor had two holders, which is a bug.
     pub fn insert_all(&mut self, other: &ProcessorSet) {
         for &(first, last) in &other.intervals {
             self.insert(first, last);
@@ -111,12 +111,12 @@ impl ProcessorSet {
         }
     }
 
-    /// Whether some processor is in both sets.
+    /// True if the sets have a processor in common.
     pub fn intersects(&self, other: &ProcessorSet) -> bool {
         !self.intersection(other).is_empty()
     }
 
-    /// What is in both sets.
+    /// The processors that are in both sets.
     pub fn intersection(&self, other: &ProcessorSet) -> ProcessorSet {
         let mut intervals = Intervals::new();
         let (mut ours, mut theirs) = (self.intervals.iter(), other.intervals.iter());
@@ -131,10 +131,10 @@ impl ProcessorSet {
         ProcessorSet { intervals }
     }
 
-    /// Takes the processors of `other` out.
+    /// Removes the processors of `other`.
     ///
     /// # Panics
-    /// If one is not in: then somebody else holds it, which is a bug.
+    /// If one of them is not in the set. Then another holder has it, which is a bug.
     pub fn remove_all(&mut self, other: &ProcessorSet) {
         for &(first, last) in &other.intervals {
             let at = self.intervals.partition_point(|&(_, end)| end < first);
@@ -158,7 +158,7 @@ impl ProcessorSet {
         }
     }
 
-    /// What is in either set or in both.
+    /// The processors that are in at least one of the sets.
     pub fn union(&self, other: &ProcessorSet) -> ProcessorSet {
         let mut all: Intervals = self.intervals.iter().chain(&other.intervals).copied().collect();
         all.sort_unstable();
@@ -203,7 +203,7 @@ impl fmt::Debug for ProcessorSet {
     }
 }
 
-/// Why a text is not a set of processors.
+/// Error for a text that is not a set of processors.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a set of processors such as \"0-3 5 7-9\"")]
 pub struct ParseProcessorSetError(String);

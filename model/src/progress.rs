@@ -1,42 +1,41 @@
-//! What a task says of its progress while it runs, and how far off that is (Chtepen 2011, chapters
-//! 5 and 6).
+//! Progress reports of a task while it runs, and their errors (Chtepen 2011, chapters 5 and 6).
 //!
-//! A task does not know how long it takes. What it takes its own length to be, E_est, begins with an
-//! error that fades out while it computes. From time to time it [reports](Progress::reports) which
-//! part of that it has done. Work is in MI here: seconds on the reference processor.
+//! A task does not know its own length. Its estimate of the length, E_est, begins with an error that
+//! fades out while it computes. From time to time it [reports](Progress::reports) which part of the
+//! estimate it has done. Work is in MI here: seconds on the reference processor.
 
 use serde::{Deserialize, Serialize};
 
 use crate::random::splitmix;
 
-/// What a task says of its progress.
+/// Progress reports of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     error: EstimateError,
-    /// E_act: how much work the task really is.
+    /// E_act: the true length of the task, MI.
     actual: f64,
-    /// Work between two reports.
+    /// Work between two reports, MI.
     step: f64,
-    /// By what the noise of reports is drawn.
+    /// Seed of the noise of reports.
     seed: u64,
 }
 
-/// How what a task takes for its length differs from what it is.
+/// Error of a task's estimate of its own length.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EstimateError {
-    /// Towards which side.
+    /// Side to which the estimate errs.
     pub side: Side,
     /// r1·A: the error at the beginning, MI.
     pub amplitude: f64,
-    /// b: by which factor of e it falls for each per cent of the task that is done.
+    /// b: decay of the error. For each per cent of the task that is done, it falls by the factor exp(−b).
     pub decay: f64,
     /// p·A: the largest noise of a report, MI.
     pub noise: f64,
-    /// No estimate is below this part of the length.
+    /// Smallest estimate, as a part of the true length.
     pub floor: f64,
 }
 
-/// Towards which side an estimate errs.
+/// Side to which an estimate errs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Side {
     /// It is too large.
@@ -45,29 +44,29 @@ pub enum Side {
     Under,
     /// It swings about the true length.
     Fluctuating {
-        /// Whether it is too large at first.
+        /// True if it is too large at first.
         up: bool,
         /// F: work from one swing to the next, MI.
         period: f64,
-        /// r2·φ: how far on it is in the first swing, MI.
+        /// r2·φ: position in the first swing at the start, MI.
         shift: f64,
     },
 }
 
-/// What a task said when it had done some work.
+/// A report of a task after some work.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProgressReport {
-    /// W_J: the work, MI.
+    /// W_J: the work done, MI.
     pub done: f64,
-    /// P_J: which part of the whole that seemed to be, above 0 and below 1.
+    /// P_J: the estimated part of the whole, above 0 and below 1.
     pub part: f64,
 }
 
 impl ProgressReport {
-    /// The last of these reports, which are in order, that a task has made by the time at which it has done so many
-    /// MI. It has made fewer than these if it lost some of its work.
+    /// The last of `reports`, which are in order, that a task has made when it has done `done` MI. A
+    /// task that lost some of its work has made fewer than these.
     pub fn last_by(reports: &[ProgressReport], done: f64) -> Option<&ProgressReport> {
-        // A report comes after a multiple of the step, which rounding may put a little above what was done.
+        // A report comes after a multiple of the step. Rounding may put it slightly above the work done.
         let by = done * (1.0 + 4.0 * f64::EPSILON);
         reports[..reports.partition_point(|report| report.done <= by)].last()
     }
@@ -87,8 +86,7 @@ impl EstimateError {
     /// fluctuating  E_act ± r1·A·exp(−b·t)·sin(2π·(done + r2·φ)/F) + r3
     /// ```
     ///
-    /// A task that goes on has not done all, so the estimate is at least 1.0001·done. It is also at
-    /// least floor·E_act.
+    /// A running task is not complete, so the estimate is at least 1.0001·done. It is also at least floor·E_act.
     pub fn estimate(&self, actual: f64, done: f64, noise: f64) -> f64 {
         let error = self.amplitude * libm::exp(-self.decay * 100.0 * done / actual);
         let error = match self.side {
@@ -104,8 +102,7 @@ impl EstimateError {
 }
 
 impl Progress {
-    /// Of a task of `actual` MI that reports each time that it has done another `step` MI, with a
-    /// noise drawn by `seed`.
+    /// Progress of a task of `actual` MI that reports after every `step` MI. The noise is drawn by `seed`.
     ///
     /// # Panics
     /// If `actual` or `step` is not above zero.
@@ -114,12 +111,12 @@ impl Progress {
         Progress { error, actual, step, seed }
     }
 
-    /// How what the task takes for its length differs from what it is.
+    /// Error of the task's estimate of its own length.
     pub fn error(&self) -> EstimateError {
         self.error
     }
 
-    /// E_act: how much work the task really is, MI.
+    /// E_act: the true length of the task, MI.
     pub fn actual(&self) -> f64 {
         self.actual
     }
@@ -136,12 +133,12 @@ impl Progress {
             let length = self.error.estimate(self.actual, done, self.noise(number));
             ProgressReport { done, part: done / length }
         };
-        // What is computed was to be reported before it was done.
+        // All work up to `done` is computed, so its reports have been due.
         let last = (done.min(self.actual) / self.step) as usize;
         (known + 1..=last).map(report).collect()
     }
 
-    /// The noise of a report, uniform in [−1, 1), the same whenever it is asked for.
+    /// The noise of a report, uniform in [−1, 1). Every call gives the same value.
     fn noise(&self, number: usize) -> f64 {
         let drawn = splitmix(self.seed ^ splitmix(number as u64)) >> 11;
         drawn as f64 / (1_u64 << 52) as f64 - 1.0
@@ -188,7 +185,7 @@ mod tests {
         }
     }
 
-    /// An error of 3150 MI downwards would make the estimate of a task of 3200 MI 50 MI.
+    /// An error of 3150 MI downwards would reduce the estimate of a task of 3200 MI to 50 MI.
     #[test]
     fn no_estimate_is_below_the_floor_or_the_work_done() {
         let estimate = |floor, done| {
@@ -200,7 +197,7 @@ mod tests {
         close(estimate(0.1, 1600.0), 1600.16);
     }
 
-    /// A report every 18 MI: the last one by 100 MI came at 90 MI. After a failure the task has done 20 MI again.
+    /// A report every 18 MI: the last one by 100 MI came at 90 MI. After a failure, the task has done only 20 MI.
     #[test]
     fn the_last_report_is_that_of_the_work_that_was_not_lost() {
         let side = Side::Over;

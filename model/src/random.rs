@@ -1,5 +1,5 @@
-//! Streams of random numbers: one for each (actor, purpose), so that a new draw
-//! here shifts nothing there and two policies under one seed see the same world.
+//! Streams of random numbers: one for each (actor, purpose). A new draw in one stream shifts no other
+//! stream, so two policies with one seed see the same world.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -16,8 +16,8 @@ pub type Stream = ChaCha8Rng;
 /// assert_ne!(a.next_u64(), b.next_u64());
 /// ```
 pub fn stream(seed: u64, actor: &str, purpose: &str) -> Stream {
-    // A hash of the names with a separator that no name contains, then mixed
-    // with the seed by SplitMix64: simple, stable across versions and platforms.
+    // A hash of the names, with a separator that no name contains, is mixed with the seed by
+    // SplitMix64: simple, and stable across versions and platforms.
     let hash = hash(actor.bytes().chain([0]).chain(purpose.bytes()));
     let mut key = [0; 32];
     let mut state = seed ^ hash.rotate_left(32);
@@ -28,17 +28,17 @@ pub fn stream(seed: u64, actor: &str, purpose: &str) -> Stream {
     ChaCha8Rng::from_seed(key)
 }
 
-/// A stream between draws. It takes an eighth of the room of one that is ready to draw, and to
-/// wake it costs what some twenty draws do: for whom there are many, and who draws several at a time.
+/// A stream between draws. It takes an eighth of the memory of an active stream. Waking it costs as
+/// much as some twenty draws. It suits many streams that draw several numbers at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Resting {
     key: [u8; 32],
-    /// In words: the last ones of a stream are never drawn.
+    /// In words. The last words of a stream are never drawn.
     position: u64,
 }
 
 impl Resting {
-    /// What is left of a stream.
+    /// The rest of a stream.
     pub fn of(stream: &Stream) -> Resting {
         Resting { key: stream.get_seed(), position: stream.get_word_pos() as u64 }
     }
@@ -58,7 +58,7 @@ pub(crate) fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
     })
 }
 
-/// What SplitMix64 draws from `state`: for draws that any other program can repeat.
+/// The draw of SplitMix64 from `state`, for draws that any other program can repeat.
 pub fn splitmix(state: u64) -> u64 {
     mix(state.wrapping_add(0x9e37_79b9_7f4a_7c15))
 }
@@ -83,7 +83,7 @@ mod tests {
         for draws in 0..200 {
             let mut woken = rests.wake();
             for draw in 0..draws % 7 {
-                // Words and half words, so that it is left at every place of a block.
+                // Words and half words, so that the stream is left at every place of a block.
                 match (draws + draw) % 2 {
                     0 => assert_eq!(woken.next_u64(), awake.next_u64()),
                     _ => assert_eq!(woken.next_u32(), awake.next_u32()),

@@ -1,24 +1,23 @@
-//! Windows reserved in advance: what a user says of one, what was granted, and what became of it.
+//! Windows reserved in advance: the request of a user, the grant, and the fate of the grant.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Span, Time};
 
-/// How its user has the window of a job reserved: from its ready time, or at once, to its deadline,
-/// if it has one.
+/// A user's request to reserve the window of a job: from its ready time, or at once, to its deadline if it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reservation {
-    /// How far from the window an interval may be that its user takes instead, in hundredths of
-    /// the requested time; `None` = takes none. Its provider is not told.
+    /// Largest distance from the window at which the user accepts an interval instead, in hundredths of
+    /// the requested time; `None` = accepts none. Not disclosed to the provider.
     pub accepts: Option<u32>,
     /// Fewest and most processors on which a moldable job may run, in hundredths of those that it
-    /// asks for: R_min and R_max of Netto 2009, section 3.2.
+    /// requests: R_min and R_max of Netto 2009, section 3.2.
     pub sizes: (u32, u32),
-    /// What is to be done when its place is lost.
+    /// Remedy if its place is lost.
     pub remedy: Remedy,
 }
 
-/// In its window, on as many processors as it asks for; late if its place is lost.
+/// In its window, on the requested number of processors; late if its place is lost.
 impl Default for Reservation {
     fn default() -> Reservation {
         Reservation { accepts: None, sizes: (100, 100), remedy: Remedy::default() }
@@ -26,8 +25,8 @@ impl Default for Reservation {
 }
 
 impl Reservation {
-    /// Fewest and most processors of a job that asks for so many: the fewest rounded up, at least
-    /// one, the most rounded down. What it asks for is among them.
+    /// Fewest and most processors of a job that requests `processors`. The fewest are rounded up, at
+    /// least one; the most are rounded down. The requested number is within this range.
     pub fn range(&self, processors: u32) -> (u32, u32) {
         let (asked, (fewest, most)) = (u64::from(processors), self.sizes);
         let fewest = (asked * u64::from(fewest)).div_ceil(100).clamp(1, asked.max(1));
@@ -52,12 +51,12 @@ crate::words! {
     }
 }
 
-/// Why the place of a reservation is lost.
+/// Cause for which a reservation loses its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
     /// Processors have failed.
     Failure,
-    /// A job runs on past its plan.
+    /// A job runs longer than planned.
     Overrun,
     /// Processors will be closed for maintenance.
     Maintenance,
@@ -80,18 +79,18 @@ impl Cause {
     }
 }
 
-/// What was done about it.
+/// Reaction of the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It has another place in its window.
     Moved,
     /// It has a place in its window on fewer processors.
     Shrunk,
-    /// It waits for a place behind its window.
+    /// It waits for a place after its window.
     Postponed,
     /// It was given back.
     Revoked,
-    /// It started in its window and ended behind it.
+    /// It started in its window and ended after it.
     Late,
 }
 
@@ -107,68 +106,68 @@ impl Answer {
         }
     }
 
-    /// Whether the window that was granted is kept.
+    /// True if the granted window is kept.
     pub const fn keeps(self) -> bool {
         matches!(self, Answer::Moved | Answer::Shrunk)
     }
 }
 
-/// The place of a reservation is lost, before it starts or while it runs.
+/// A reservation loses its place, before it starts or while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Displacement {
-    /// When.
+    /// Time of the loss.
     pub at: Time,
-    /// Why.
+    /// Cause of the loss.
     pub cause: Cause,
-    /// What was done about it.
+    /// Reaction of the provider.
     pub answer: Answer,
     /// Processors it has from then on, or had when it was revoked.
     pub processors: u32,
-    /// How long it is planned to take there.
+    /// Planned duration there.
     pub span: Span,
-    /// Start of its new place; `None` = it has none, or one behind jobs without a limit.
+    /// Start of its new place; `None` = it has no place, or one behind jobs without a limit.
     pub start: Option<Time>,
 }
 
 /// A reservation that a provider has granted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrantedWindow {
-    /// When it was granted.
+    /// Time of the grant.
     pub at: Time,
     /// Earliest start; `None` = at once.
     pub ready: Option<Time>,
     /// Latest completion; [`Time::FOREVER`] = best effort.
     pub deadline: Time,
-    /// Processors that were asked for.
+    /// Processors that were requested.
     pub asked: u32,
     /// Processors that were granted.
     pub processors: u32,
     /// Planned time on that provider's processors.
     pub span: Span,
-    /// Start planned when it was granted.
+    /// Start planned at the grant.
     pub planned: Time,
-    /// How far from the window that was asked for; `None` = in it.
+    /// Distance from the requested window; `None` = in it.
     pub distance: Option<Span>,
-    /// When its start became fixed, and where, if that was not when it was granted.
+    /// Time at which its start became fixed, and this start, if that was after the grant.
     pub fixed: Option<(Time, Time)>,
-    /// How it lost its place, in order of time.
+    /// Losses of its place, in order of time.
     pub displaced: Vec<Displacement>,
 }
 
 impl GrantedWindow {
-    /// Whether what remains to be done when it starts at `start` is in it.
+    /// True if the remaining work is within the window when it starts at `start`.
     pub fn holds(&self, start: Time) -> bool {
         let ready = self.ready.is_none_or(|ready| ready <= start);
         let span = self.displaced.last().map_or(self.span, |it| it.span);
         ready && (self.deadline >= Time::FOREVER || start + span <= self.deadline)
     }
 
-    /// Whether it could not be kept.
+    /// True if it could not be kept.
     pub fn is_broken(&self) -> bool {
         self.displaced.iter().any(|it| !it.answer.keeps())
     }
 
-    /// Whether it was given back.
+    /// True if it was given back.
     pub fn is_revoked(&self) -> bool {
         self.displaced.iter().any(|it| it.answer == Answer::Revoked)
     }

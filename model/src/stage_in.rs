@@ -1,24 +1,24 @@
-//! What has to come before a job that has moved computes.
+//! Data and start-up that a moved job needs before it computes.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Span, Time};
 
-/// What a job needs at a provider that it has moved to, beside processors. Its data travel without
-/// them: while they do it waits, and nobody is kept from anything else. Its start-up needs them all.
+/// The needs of a moved job at its new provider besides processors. Its data travel while it waits and
+/// holds no processors. Its start-up needs all of its processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageIn {
-    /// When its data are there: it starts no earlier.
+    /// Arrival of its data; it starts no earlier.
     pub ready: Time,
-    /// For how long it holds its processors before it computes, each time that it starts there.
+    /// Time for which it holds its processors before it computes, at each start there.
     pub start_up: Span,
 }
 
 impl StageIn {
-    /// Of a job that has all it needs.
+    /// The value for a job without such needs.
     pub const NOTHING: StageIn = StageIn { ready: Time::ZERO, start_up: Span::ZERO };
 
-    /// When the data are there, if some had to be moved.
+    /// Arrival of the data, if any had to be moved.
     pub fn data(&self) -> Option<Time> {
         (self.ready > Time::ZERO).then_some(self.ready)
     }

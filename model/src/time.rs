@@ -1,5 +1,5 @@
-//! Virtual time: integer microseconds, so that equal instants are equal on
-//! every machine and no rounding error can change the order of events.
+//! Virtual time in integer microseconds. Equal instants are equal on every machine, and no rounding
+//! error can change the order of events.
 
 use std::fmt;
 use std::iter::Sum;
@@ -33,14 +33,14 @@ impl Time {
         }
     }
 
-    /// The end of all time where an instant would lie behind it.
+    /// Limits an instant to [`Time::FOREVER`].
     const fn ending_with_all(micros: i64) -> Time {
         if micros < Time::FOREVER.0 { Time(micros) } else { Time::FOREVER }
     }
 
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than everything that happens: sums end here.
+    /// Later than every event; sums are limited to it.
     pub const FOREVER: Time = Time(i64::MAX / 2);
 
     /// The instant `micros` microseconds after the start of the run.
@@ -69,8 +69,8 @@ impl Span {
     pub const ZERO: Span = Span(0);
     /// The shortest span that is not empty: one microsecond.
     pub const TICK: Span = Span(1);
-    /// Longer than every run, 73,000 years; what begins in a run and lasts as long still has
-    /// an end before [`Time::FOREVER`].
+    /// Longer than every run: 73,000 years. A span of this length that begins within a run still ends
+    /// before [`Time::FOREVER`].
     pub const FOREVER: Span = Span(i64::MAX / 4);
 
     /// A span of `micros` microseconds.
@@ -83,8 +83,8 @@ impl Span {
         Span(seconds.saturating_mul(MICROS_PER_SECOND))
     }
 
-    /// A span of `seconds` seconds, rounded up to the next microsecond and
-    /// limited to [`Span::FOREVER`]; what is not a number becomes zero.
+    /// A span of `seconds` seconds, rounded up to the next microsecond and limited to
+    /// [`Span::FOREVER`]; NaN becomes zero.
     pub fn from_secs_f64(seconds: f64) -> Span {
         // Decimal seconds such as 0.1 are not exact in binary: without the
         // allowance, rounding up would add a microsecond to them.
@@ -102,7 +102,7 @@ impl Span {
         self.0 as f64 / MICROS_PER_SECOND as f64
     }
 
-    /// Whether this is [`Span::FOREVER`] or longer.
+    /// True for [`Span::FOREVER`] and longer spans.
     pub const fn is_forever(self) -> bool {
         self.0 >= Span::FOREVER.0
     }
@@ -116,8 +116,8 @@ impl Span {
         Span((micros as i64).clamp(-Span::FOREVER.0, Span::FOREVER.0))
     }
 
-    /// How long work of this length takes at `speed` (1 = the reference
-    /// processor), rounded up to the next microsecond.
+    /// The time that work of this length takes at `speed` (1 = the reference processor), rounded up to
+    /// the next microsecond.
     pub fn at_speed(self, speed: f64) -> Span {
         if speed == 1.0 { self } else { self.scaled(1.0 / speed) }
     }
@@ -224,15 +224,15 @@ impl fmt::Debug for Span {
     }
 }
 
-/// Why a text is not a span.
+/// Error for a text that is not a span.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a length of time: write a number and a unit (us, ms, s, min, h, d, w), such as \"18h\" or \"1h 30min\""
 )]
 pub struct ParseSpanError(String);
 
-/// Reads lengths such as `18h`, `1.5 h`, `250 ms`, `1h 30min`; a bare number is refused,
-/// for a number without a unit is how results go wrong in silence.
+/// Reads lengths such as `18h`, `1.5 h`, `250 ms`, `1h 30min`. A bare number is refused, because a
+/// number without a unit is easily misread.
 impl FromStr for Span {
     type Err = ParseSpanError;
 

@@ -1,12 +1,12 @@
-//! Choices that have a word: in scenario files, in tables and in what is printed.
+//! Choices that have a word in scenario files, in tables and in printed text.
 
-/// Declares an enum each of whose values has a word.
+/// Declares an enum with a word for each of its values.
 ///
-/// The word is what is read and written in files and messages, the comment of a value is its meaning in the manual, in
-/// help texts and in the schema of scenario files, and the enum is what the engine works with: there is no second
-/// list of any of them. So a comment says first what its author wants to know who writes a scenario.
+/// Files and messages use the word. The comment of a value is its meaning in the manual, in help texts
+/// and in the schema of scenario files. The engine uses the enum. There is no second list of any of
+/// them, so a comment must begin with the facts that an author of scenarios needs.
 ///
-/// A crate that declares words depends on `serde`, and has a feature `schema` by which it depends on `schemars`.
+/// A crate that declares words depends on `serde`, and has a feature `schema` that enables `schemars`.
 ///
 /// ```
 /// haggle_model::words! {
@@ -39,7 +39,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All of them, in the order of the manual.
+            /// All values, in the order of the manual.
             pub const ALL: [$name; [$($word),+].len()] = [$($name::$value),+];
 
             /// The word in scenarios and tables.

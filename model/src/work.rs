@@ -14,15 +14,15 @@ use crate::Span;
 pub struct Speed(u64);
 
 impl Speed {
-    /// Nothing is computed.
+    /// Zero.
     pub const ZERO: Speed = Speed(0);
 
-    /// So many MIPS.
+    /// A speed of `mips` MIPS.
     pub const fn from_mips(mips: u64) -> Speed {
         Speed(mips * 1_000_000)
     }
 
-    /// So many micro-MIPS.
+    /// A speed of `micro_mips` micro-MIPS.
     pub const fn from_micro_mips(micro_mips: u64) -> Speed {
         Speed(micro_mips)
     }
@@ -32,12 +32,12 @@ impl Speed {
         self.0
     }
 
-    /// What is left of this speed beside `other`: nothing if that is more.
+    /// The rest of this speed beside `other`; zero if `other` is larger.
     pub const fn saturating_sub(self, other: Speed) -> Speed {
         Speed(self.0.saturating_sub(other.0))
     }
 
-    /// What is computed at this speed in a span of at least zero.
+    /// Work computed at this speed in a span of at least zero.
     #[inline]
     pub fn over(self, span: Span) -> Work {
         let micros = u128::try_from(span.as_micros()).expect("spans of work are not negative");
@@ -48,7 +48,7 @@ impl Speed {
 /// MIPS with as many decimals as are needed, such as `0.5 MIPS`.
 impl fmt::Display for Speed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A span prints millionths in the same way.
+        // A `Span` prints millionths in the same way.
         write!(f, "{} MIPS", Span::from_micros(self.0 as i64))
     }
 }
@@ -59,32 +59,31 @@ impl fmt::Debug for Speed {
     }
 }
 
-/// An amount of computing, such as the length of a job; 1 MI (million
-/// instructions) is what 1 MIPS computes in a second.
+/// An amount of computing, such as the length of a job; 1 MI (million instructions) is the work of 1
+/// MIPS in a second.
 ///
-/// It is counted in parts of what a micro-MIPS computes in a microsecond, so
-/// small that equal shares among up to 22 jobs, and shares in steps of 0.01 %,
+/// It is counted in parts of the work of a micro-MIPS in a microsecond. The parts are so small that
+/// equal shares among up to 22 jobs, and shares in steps of 0.01 %, are whole numbers of them.
 /// are whole numbers of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Work(u128);
 
 impl Work {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Work = Work(0);
 
-    /// Parts of what a micro-MIPS computes in a microsecond: the least common
-    /// multiple of 1 to 22 and of 10,000.
+    /// Parts of the work of a micro-MIPS in a microsecond: the least common multiple of 1 to 22 and of 10,000.
     pub const PER_MICRO: u128 = 29_099_070_000;
 
-    /// Parts of a MI.
+    /// Parts in a MI.
     const PER_MI: u128 = Work::PER_MICRO * 1_000_000_000_000;
 
-    /// So many MI.
+    /// Work of `mi` MI.
     pub const fn from_mi(mi: u64) -> Work {
         Work(mi as u128 * Work::PER_MI)
     }
 
-    /// So many parts.
+    /// Work of `parts` parts.
     pub const fn from_parts(parts: u128) -> Work {
         Work(parts)
     }
@@ -100,20 +99,18 @@ impl Work {
         whole as f64 + rest as f64 / Work::PER_MI as f64
     }
 
-    /// What is left of this work after `other`: nothing if that is more.
+    /// The rest of this work after `other`; zero if `other` is larger.
     pub const fn saturating_sub(self, other: Work) -> Work {
         Work(self.0.saturating_sub(other.0))
     }
 
-    /// How long it takes at `speed`, rounded up to the next microsecond;
-    /// [`Span::FOREVER`] at no speed.
+    /// The time it takes at `speed`, rounded up to the next microsecond; [`Span::FOREVER`] at speed zero.
     #[inline]
     pub fn at(self, speed: Speed) -> Span {
         self.at_effective(EffectiveSpeed::shared(speed, 1))
     }
 
-    /// How long it takes at an effective speed, rounded up to the next
-    /// microsecond; [`Span::FOREVER`] at no speed.
+    /// The time it takes at an effective speed, rounded up to the next microsecond; [`Span::FOREVER`] at speed zero.
     #[inline]
     pub fn at_effective(self, speed: EffectiveSpeed) -> Span {
         if self == Work::ZERO {
@@ -127,7 +124,7 @@ impl Work {
     }
 }
 
-/// A span of so many microseconds, limited to [`Span::FOREVER`].
+/// A span of `micros` microseconds, limited to [`Span::FOREVER`].
 #[inline]
 pub fn span_of(micros: u128) -> Span {
     i64::try_from(micros).map_or(Span::FOREVER, Span::from_micros).min(Span::FOREVER)
@@ -172,8 +169,7 @@ impl fmt::Debug for Work {
     }
 }
 
-/// A speed divided among jobs, avail/n: what each of them gets. Compared
-/// exactly, by cross-multiplication.
+/// A speed divided among jobs, avail/n: the share of each of them. Compared exactly, by cross-multiplication.
 #[derive(Clone, Copy, Debug)]
 pub struct EffectiveSpeed {
     speed: Speed,
@@ -188,7 +184,7 @@ impl EffectiveSpeed {
         EffectiveSpeed { speed, divisor: jobs }
     }
 
-    /// What is computed at this speed in a span of at least zero, rounded down.
+    /// Work computed at this speed in a span of at least zero, rounded down.
     pub fn over(self, span: Span) -> Work {
         Work(self.speed.over(span).0 / u128::from(self.divisor))
     }
@@ -221,17 +217,17 @@ impl Eq for EffectiveSpeed {}
 pub struct Fraction(u32);
 
 impl Fraction {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Fraction = Fraction(0);
-    /// The whole.
+    /// One.
     pub const ONE: Fraction = Fraction(1_000_000);
 
-    /// So many parts per million.
+    /// A fraction of `ppm` parts per million.
     pub const fn from_ppm(ppm: u32) -> Fraction {
         Fraction(ppm)
     }
 
-    /// So many per cent.
+    /// A fraction of `percent` per cent.
     pub const fn from_percent(percent: u32) -> Fraction {
         Fraction(percent * 10_000)
     }
@@ -246,7 +242,7 @@ impl Fraction {
     #[inline]
     pub fn of(self, span: Span) -> Span {
         let micros = u64::try_from(span.as_micros()).expect("spans of work are not negative");
-        // Products of a few months fit, and to divide them takes a tenth of the time.
+        // Products for a few months fit into 64 bits, and their division takes a tenth of the time.
         match micros.checked_mul(u64::from(self.0)) {
             Some(parts) => span_of(parts.div_ceil(1_000_000).into()),
             None => span_of((u128::from(micros) * u128::from(self.0)).div_ceil(1_000_000)),

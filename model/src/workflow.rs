@@ -1,4 +1,4 @@
-//! Jobs as tasks of workflows, as far as everybody has to know: the graphs are kept by those who need them.
+//! Jobs as tasks of workflows: the facts that all actors need. Actors that need the graphs keep them themselves.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,86 +8,86 @@ use crate::{ActorId, JobId, Span, Time};
 /// A job as a task of a workflow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkflowTask {
-    /// Which workflow of its workload, counted from 0.
+    /// Workflow within its workload, from 0.
     pub workflow: u32,
-    /// Which task of that, counted from 0.
+    /// Task within its workflow, from 0.
     pub task: u32,
-    /// What it brings along; `None` = as much as any job of its workload.
+    /// Its data; `None` = the same as for any job of its workload.
     pub data: Option<TaskData>,
-    /// What it says of its progress; `None` = nothing.
+    /// Its progress reports; `None` = none.
     pub progress: Option<Progress>,
-    /// Where it is to run on a provider: what has to be there, in the order of its parents. On a
-    /// grid, `data` has their sum.
+    /// Inputs that must be at its provider before it runs, in the order of its parents. On a grid,
+    /// `data` has their sum.
     pub needs: Box<[Need]>,
 }
 
-/// Data that a task needs where it is to run.
+/// Data that a task needs at the place where it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Need {
-    /// The task that makes them; `None` = they are in the storage from the beginning.
+    /// The task that produces them; `None` = they are in the storage from the beginning.
     pub made_by: Option<u32>,
-    /// How much.
+    /// Size.
     pub bytes: u64,
 }
 
-/// All that a task needs is where it is to run: observed when its provider may queue it, or when the task was withdrawn
-/// or the run ended before all had arrived.
+/// All inputs of a task are at the place where it runs. Observed when its provider may queue it, or
+/// when the task was withdrawn or the run ended before all had arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Staged {
     /// The task.
     pub job: JobId,
     /// The provider.
     pub at: ActorId,
-    /// What it needs, and where that was.
+    /// Its inputs and their origins.
     pub inputs: Vec<Input>,
 }
 
-/// What a task needs, and how it came to where the task is to run.
+/// An input of a task, and its transfer to the place where the task runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// What.
+    /// The data needed.
     pub need: Need,
-    /// Where it was: a provider, or who is beside the storage.
+    /// Place from which the data come: a provider, or the actor beside the storage.
     pub from: ActorId,
-    /// How it was sent; `None` if nothing had to be transferred.
+    /// The transfer; `None` if none was necessary.
     pub moved: Option<Transfer>,
 }
 
-/// A way of data from one place to another.
+/// A transfer of data from one place to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// When it began.
+    /// Start of the transfer.
     pub sent: Time,
-    /// When all had arrived; `None` if it was cut off before.
+    /// Time at which all data had arrived; `None` if the transfer was cut off.
     pub arrived: Option<Time>,
 }
 
 impl Input {
-    /// When it had arrived, if it was transferred.
+    /// Arrival of the data, if they were transferred.
     pub fn arrived(&self) -> Option<Time> {
         self.moved?.arrived
     }
 }
 
 impl Staged {
-    /// When the last of its inputs arrived, if any was transferred.
+    /// Arrival of the last input, if any was transferred.
     pub fn arrived(&self) -> Option<Time> {
         self.inputs.iter().filter_map(Input::arrived).max()
     }
 
-    /// Whether anything has to be transferred.
+    /// True if any input must be transferred.
     pub fn moves(&self) -> bool {
         self.inputs.iter().any(|it| it.moved.is_some())
     }
 
-    /// The input at this place has arrived.
+    /// Records the arrival of the input at `place`.
     pub fn arrive(&mut self, place: usize, at: Time) {
         if let Some(transfer) = &mut self.inputs[place].moved {
             transfer.arrived = Some(at);
         }
     }
 
-    /// Whether all that is transferred has arrived, or is known to do so.
+    /// True if all transferred inputs have arrived, or their arrival times are known.
     pub fn is_there(&self) -> bool {
         self.inputs.iter().filter_map(|it| it.moved).all(|it| it.arrived.is_some())
     }
@@ -97,7 +97,7 @@ impl Staged {
         self.inputs.iter().filter(|it| it.arrived().is_some()).map(|it| it.need.bytes).sum()
     }
 
-    /// What has not arrived by `now` never will.
+    /// Cuts off all transfers that have not arrived by `now`.
     #[must_use]
     pub fn cut_off(mut self, now: Time) -> Staged {
         for transfer in self.inputs.iter_mut().filter_map(|it| it.moved.as_mut()) {
@@ -107,26 +107,26 @@ impl Staged {
     }
 }
 
-/// What a task brings along, bytes.
+/// Data of a task, bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskData {
-    /// Data that have to be there before it computes.
+    /// Data that must arrive before it computes.
     pub input: u64,
-    /// Data that it sends away, once, whoever reads them.
+    /// Data that it sends away once, for any number of readers.
     pub output: u64,
-    /// Its checkpoint.
+    /// Size of its checkpoint.
     pub checkpoint: u64,
 }
 
 /// A workflow whose first task has been submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkflowCame {
-    /// The workload it comes from.
+    /// Its workload.
     pub workload: u16,
-    /// Its number there, counted from 0.
+    /// Its number in the workload, from 0.
     pub number: u32,
-    /// Its tasks.
+    /// Number of its tasks.
     pub tasks: u32,
-    /// How long its critical path takes on the reference machine if data take no time.
+    /// Length of its critical path on the reference machine if transfers take no time.
     pub critical_path: Span,
 }

@@ -1,4 +1,4 @@
-//! Workloads: where the jobs of a run come from and what is done to them first.
+//! Workloads: the sources of the jobs of a run, and the steps that change these jobs.
 //!
 //! ```text
 //! log (SWF) -> rules  \
@@ -8,8 +8,8 @@
 //! jobs in memory      /
 //! ```
 //!
-//! [`Workload::open`] builds that pipe. Everything streams except sorting,
-//! which is asked for by name; jobs come in order of submission.
+//! [`Workload::open`] builds that pipe. Everything streams except sorting, which a rule must request
+//! explicitly. Jobs come in order of submission.
 //!
 //! Draws belong to (seed, workload, purpose, job number), so a filter, a window
 //! or another step before a drawing step does not change what a job draws.
@@ -39,8 +39,8 @@ pub use steps::{Step, merge, number_jobs};
 
 use crate::Job;
 
-/// Jobs in order of submission; nothing comes after an error.
+/// Jobs in order of submission; an error is the last item.
 pub type JobStream = Box<dyn Iterator<Item = StreamItem> + Send>;
 
-/// What a stream gives: a job, or why there are no more.
+/// An item of a stream: a job, or the error that ends the stream.
 pub type StreamItem = Result<Job, WorkloadError>;

@@ -1,4 +1,4 @@
-//! One cluster whose machines are shared with others, as it is seen at an instant.
+//! One cluster whose machines are shared with others, as observed at an instant.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ pub struct Cluster {
 /// The available part of each link.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Network {
-    /// Each machine has one link to a switch: two machines communicate over the busier of their two. The
-    /// best machines can be found exactly then.
+    /// Each machine has one link to a switch. Two machines communicate over the busier of their two
+    /// links. In this case, the best machines can be found exactly.
     Uplinks(Vec<f64>),
-    /// Each pair of machines has a link of its own. Which machines are best is a clique problem.
+    /// Each pair of machines has a link of its own. The choice of the best machines is a clique problem.
     Links(Arc<Vec<Vec<f64>>>),
 }
 
@@ -28,7 +28,7 @@ pub(crate) enum Network {
 pub struct Machines(Vec<u32>);
 
 impl Machines {
-    /// These machines.
+    /// The set of these machines.
     pub fn new(mut numbers: Vec<u32>) -> Machines {
         numbers.sort_unstable();
         numbers.dedup();
@@ -41,24 +41,24 @@ impl Machines {
     }
 }
 
-/// Why there is no such cluster.
+/// Reason why a cluster is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ClusterError {
-    /// The speed is none, or far from all that is real.
+    /// The speed is invalid or unrealistic.
     #[error("the speed of a cluster is a number from a millionth to a million")]
     Speed,
-    /// A share is none.
+    /// A share is invalid.
     #[error("available parts of processors and links are at least a millionth and at most 1")]
     Share,
-    /// There is not one uplink, or one row and column of links, a machine.
+    /// The number of uplinks, or of rows and columns of links, differs from the number of machines.
     #[error("every machine has its links")]
     Links,
 }
 
 impl Cluster {
-    /// A cluster in which each machine has one link to all others: `cpu` and `uplinks` are the
-    /// available parts in the order of the machines, from a millionth to 1. At `speed` 2 a phase computes in
-    /// half the time.
+    /// A cluster in which each machine has one link to all others. `cpu` and `uplinks` are the
+    /// available parts in the order of the machines, from a millionth to 1. At `speed` 2 a phase
+    /// computes in half the time.
     pub fn with_uplinks(
         speed: f64,
         cpu: Vec<f64>,
@@ -70,8 +70,8 @@ impl Cluster {
         Cluster::checked(speed, cpu, Network::Uplinks(uplinks))
     }
 
-    /// A cluster in which each pair of machines has a link: `links` has a row and a column for each
-    /// machine. Of the two directions the busier one counts; the diagonal is ignored.
+    /// A cluster in which each pair of machines has a link. `links` has a row and a column for each
+    /// machine. The busier of the two directions counts; the diagonal is ignored.
     pub fn with_links(
         speed: f64,
         cpu: Vec<f64>,
@@ -82,6 +82,7 @@ impl Cluster {
             return Err(ClusterError::Links);
         }
         for (machine, row) in links.iter_mut().enumerate() {
+            // `Network::least` reads the diagonal as well, so it must not limit a set.
             row[machine] = 1.0;
         }
         let mut cluster = Cluster::checked(speed, cpu, Network::Links(Arc::new(links)))?;
@@ -112,7 +113,7 @@ impl Cluster {
         }
     }
 
-    /// How many machines there are.
+    /// Number of machines.
     pub fn machines(&self) -> usize {
         self.cpu.len()
     }

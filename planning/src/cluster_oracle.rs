@@ -14,22 +14,22 @@ use crate::{Interval, IntervalOracle, Machines};
 
 /// Predictions for an application on a cluster under its present loads.
 ///
-/// Each interval is searched for once, when it is asked for. Times are rounded up to the microsecond.
+/// Each interval is searched once, at its first query. Times are rounded up to the microsecond.
 #[derive(Debug)]
 pub struct ClusterOracle {
     application: Arc<Application>,
     cluster: Arc<Cluster>,
     space: Space,
     search: PlanSearch,
-    /// What was found for an interval, by its last and then by its first phase.
+    /// Results for intervals, by last and then by first phase.
     found: Vec<Cell<Option<Found>>>,
     effort: Cell<Effort>,
 }
 
-/// What an oracle has done so far.
+/// Effort of an oracle so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
-    /// Intervals for which machines were looked for.
+    /// Intervals for which machines were searched.
     pub searches: u64,
     /// Sets of machines that were priced in all searches.
     pub priced: u64,
@@ -64,7 +64,7 @@ impl ClusterOracle {
         })
     }
 
-    /// What was done so far.
+    /// The effort so far.
     pub fn effort(&self) -> Effort {
         self.effort.get()
     }

@@ -1,8 +1,8 @@
 //! A performance model from measured times (Sanjay and Vadhiyar 2011, sections 3.2 and 7.2.1): of one
-//! phase, or of a whole application as if it had only one.
+//! phase, or of a whole application treated as one phase.
 //!
-//! Exponents are chosen from those that occur; for each choice the two coefficients are the least
-//! squares of relative errors, and not negative.
+//! Exponents are chosen from the usual ones. For each choice, the two coefficients minimise the squares
+//! of relative errors, and are not negative.
 
 use haggle_model::phased::{Phase, Shares, Speedup, Term};
 
@@ -51,7 +51,7 @@ fn term(size: f64, speedup: f64) -> Term {
     Term { coefficient: 1.0, size, load: 1.0, speedup: Speedup::Power(speedup) }
 }
 
-/// Solves for the coefficients of two terms, of which one is 0 where it would be negative.
+/// Solves for the coefficients of two terms. If one would be negative, it is set to 0.
 fn with_coefficients(
     computation: Term,
     communication: Term,
@@ -62,7 +62,7 @@ fn with_coefficients(
         communication: Term { coefficient: other, ..communication },
     };
     let (only_computing, only_communicating) = (phase(1.0, 0.0), phase(0.0, 1.0));
-    // Sums of squares and products of both terms, in parts of the measured time.
+    // Sums of squares and products of both terms, relative to the measured time.
     let [mut xx, mut xy, mut yy, mut x_sum, mut y_sum] = [0.0; 5];
     for seen in observations {
         let part =

@@ -1,9 +1,9 @@
-//! Iterative applications on machines of different speed: which process runs where, and for how long
-//! all of them run, from measured throughput (Netto 2009, chapter 5).
+//! Iterative applications on machines of different speed: the mapping of processes to cores, and the
+//! run time of all of them, from measured throughput (Netto 2009, chapter 5).
 //!
 //! An application has processes of a few sizes. A process of one size takes the same time for each
-//! iteration on machines of one kind, so a few measurements ([`profile()`]) predict it everywhere. A
-//! metascheduler gets a run time for exactly the machines at hand, so users need not over-estimate.
+//! iteration on machines of one kind, so a few measurements ([`profile()`]) predict it on all machines.
+//! A metascheduler gets a run time for exactly the available machines, so users need not over-estimate.
 //!
 //! | processes | map | run time |
 //! |---|---|---|
@@ -30,25 +30,25 @@ pub use predictor::Predictor;
 pub use profile::{PROFILED_ITERATIONS, Profile, profile};
 pub use synchronous::{Merge, SynchronousMap};
 
-/// Processes of several sizes, each of which iterates.
+/// Processes of several sizes that iterate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IterativeApplication {
-    /// P_s: how many processes there are of each size.
+    /// P_s: number of processes of each size.
     processes: Vec<u32>,
-    /// I: each process iterates so often, or more.
+    /// I: least number of iterations of each process.
     iterations: u32,
-    /// θ(c, s): iterations a second, a row for each kind of machine.
+    /// θ(c, s): iterations a second; one row for each kind of machine.
     throughputs: Vec<Vec<f64>>,
-    /// The sizes from the most demanding one, which has the least throughput on average.
+    /// The sizes in order of demand; the first has the least throughput on average.
     by_demand: Vec<usize>,
 }
 
-/// A core that is at hand.
+/// An available core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Core {
-    /// Its kind of machine, a row of the throughputs.
+    /// Its kind of machine, an index into the rows of throughputs.
     pub kind: usize,
-    /// Where it is: data between sites take longer.
+    /// Its site; data between sites take longer.
     pub site: usize,
 }
 
@@ -59,27 +59,27 @@ pub struct Process {
     pub core: usize,
     /// The size of the process.
     pub size: usize,
-    /// How often it iterates.
+    /// Number of iterations.
     pub iterations: u32,
-    /// When it begins, since the start of the application, or of its stage.
+    /// Start, since the start of the application or of its stage.
     pub start: Span,
-    /// When it ends.
+    /// End, since the same instant.
     pub end: Span,
 }
 
-/// Why there is no map.
+/// Reason why there is no map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum MappingError {
-    /// Nothing would run.
+    /// The application has no process, or its processes do not iterate.
     #[error("an application has processes that iterate, at least one")]
     NoProcess,
     /// A kind of machine was not measured for each size.
     #[error("every kind of machine has a throughput for each size, a positive number")]
     Throughput,
-    /// Nothing can be placed.
+    /// There is no core for the processes.
     #[error("there is no core")]
     NoCore,
-    /// A core is of a kind that was not measured.
+    /// A core is of a kind without measurements.
     #[error("the kind of machine {kind} has no throughput")]
     UnknownKind {
         /// The kind.
@@ -88,8 +88,8 @@ pub enum MappingError {
 }
 
 impl IterativeApplication {
-    /// An application with so many processes of each size, each of which iterates so often;
-    /// `throughputs` has iterations a second, a row for each kind of machine and a column for each
+    /// An application with the given numbers of `processes` of each size, each with `iterations`.
+    /// `throughputs` has iterations a second: a row for each kind of machine and a column for each
     /// size.
     pub fn new(
         processes: Vec<u32>,
@@ -112,12 +112,12 @@ impl IterativeApplication {
         Ok(IterativeApplication { processes, iterations, throughputs, by_demand })
     }
 
-    /// How long a process of a size runs on a kind of machine: its iterations by the throughput.
+    /// Run time of a process of a size on a kind of machine: its iterations divided by the throughput.
     pub fn process_time(&self, kind: usize, size: usize) -> Span {
         Span::from_secs_f64(f64::from(self.iterations) / self.throughputs[kind][size])
     }
 
-    /// The cores by decreasing throughput of the most demanding size, equal ones in their order.
+    /// The cores by decreasing throughput of the most demanding size; equal ones keep their order.
     fn by_power(&self, cores: &[Core]) -> Result<Vec<usize>, MappingError> {
         let unknown = |core: &&Core| core.kind >= self.throughputs.len();
         if let Some(&Core { kind, .. }) = cores.iter().find(unknown) {

@@ -1,11 +1,11 @@
 //! Rescheduling plans for parallel applications of many phases, and process maps for iterative
-//! applications: functions of what is known at an instant, without actors and clock.
+//! applications: pure functions of the facts known at an instant, without actors and clock.
 //!
 //! # Applications of many phases
 //!
-//! The phases of a tightly coupled application compute and communicate differently, so after each
-//! one other machines may suit it better; rescheduling it there costs a checkpoint, its transfer and
-//! a restart (Sanjay and Vadhiyar 2011). A planner gets its predictions from an [`IntervalOracle`]:
+//! The phases of a tightly coupled application compute and communicate differently. After each phase,
+//! other machines may therefore suit it better. Rescheduling costs a checkpoint, its transfer and a
+//! restart (Sanjay and Vadhiyar 2011). A planner gets its predictions from an [`IntervalOracle`]:
 //!
 //! ```text
 //!  performance models     loads of now            times of phases, measured
@@ -25,7 +25,7 @@
 //!
 //! An oracle is a snapshot of an instant. Loads change, so at the end of each interval a simulation
 //! makes new oracles and calls [`multi::next_interval`], which plans the remaining phases again.
-//! [`multi::multi_cluster_plan`] does this for a whole application where nothing else is simulated.
+//! [`multi::multi_cluster_plan`] does this for a whole application without any other simulation.
 //!
 //! ```
 //! use haggle_model::Span;
@@ -48,8 +48,8 @@
 //! ```
 //!
 //! Times are whole microseconds, so plans are compared exactly; only fitness, performance models and
-//! throughput are floating point. [`plan::genetic()`] draws from the generator that it is given, and
-//! nothing else draws.
+//! throughput are floating point. Only [`plan::genetic()`] draws random numbers, from the generator
+//! that it is given.
 //!
 //! [`fit`] makes performance models from measured times.
 //!

@@ -2,10 +2,11 @@
 //! 2011, section 6).
 //!
 //! In each round every cluster plans the remaining phases for itself ([`candidate`]). One of the first
-//! intervals of these plans is run next ([`choose_interval`]): on the same machines as before, on
-//! others of the same cluster, or on the fastest cluster, whichever takes least with the cost of
-//! moving ([`place`]). [`next_interval`] is such a round, [`multi_cluster_plan`] all of them. A
-//! metascheduler that learns of clusters by messages can take the steps of a round one by one.
+//! intervals of these plans is run next ([`choose_interval`]). It runs on the same machines as before,
+//! on others of the same cluster, or on the fastest cluster. The option with the least time, cost of
+//! moving included, is chosen ([`place`]). [`next_interval`] is such a round, [`multi_cluster_plan`]
+//! all of them. A metascheduler that learns of clusters by messages can take the steps of a round one
+//! by one.
 
 use haggle_model::Span;
 pub use haggle_model::phased::Move;
@@ -13,24 +14,24 @@ use rand::Rng;
 
 use crate::{Interval, IntervalOracle, Method, Problem};
 
-/// All clusters as they are at one instant, and what it costs to move.
+/// All clusters at one instant, and the costs of moves.
 pub trait GridView {
-    /// What is known of a cluster.
+    /// Predictions for a cluster.
     type Oracle: IntervalOracle;
 
-    /// How many clusters there are, with the numbers from 0.
+    /// Number of clusters; they are numbered from 0.
     fn clusters(&self) -> usize;
 
-    /// What is known of a cluster; `None` if none of its machines may be used.
+    /// Predictions for a cluster; `None` if none of its machines may be used.
     fn oracle(&self, cluster: usize) -> Option<&Self::Oracle>;
 
-    /// What it costs to move to other machines of the same cluster.
+    /// Cost of a move to other machines of the same cluster.
     fn within(&self, cluster: usize) -> Span;
 
-    /// What it costs to move to another cluster.
+    /// Cost of a move to another cluster.
     fn between(&self, from: usize, to: usize) -> Span;
 
-    /// Whether an application may stay where it is, which is so unless its machines are taken away.
+    /// True if an application may stay on its machines; false only if they are withdrawn.
     fn may_stay(&self, _cluster: usize, _schedule: &Schedule<Self>) -> bool {
         true
     }
@@ -44,11 +45,11 @@ pub type Schedule<V> = <<V as GridView>::Oracle as IntervalOracle>::Schedule;
 pub struct Terms {
     /// The planner of each cluster.
     pub method: Method,
-    /// An interval that takes this long or shorter is not valid.
+    /// An interval is valid only if it takes longer than this.
     pub threshold: Span,
 }
 
-/// An interval with what runs it.
+/// An interval with its cluster and machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed<S> {
     /// The phases.
@@ -57,18 +58,18 @@ pub struct Placed<S> {
     pub cluster: usize,
     /// The machines there.
     pub schedule: S,
-    /// How long the phases take under the loads at their beginning.
+    /// Time of the phases under the loads at their beginning.
     pub time: Span,
     /// The move before it.
     pub how: Move,
     /// The cost of that move.
     pub moving: Span,
-    /// The cost of the plan of this cluster for all phases that remained, this interval included.
+    /// The cost of this cluster's plan for all phases that remained, this interval included.
     pub remaining: Span,
 }
 
-/// The least of three times, each with the cost of moving: on the same machines, on others of the
-/// same cluster, on another cluster. The first wins a tie; `None` if there is no choice.
+/// The least of three times, each with the cost of moving: on the same machines, on others of the same
+/// cluster, on another cluster. The first wins a tie; `None` if all three are `None`.
 pub fn three_way(stay: Option<Span>, within: Option<Span>, between: Option<Span>) -> Option<Move> {
     let offers = [(stay, Move::Stay), (within, Move::Within), (between, Move::Between)];
     let offered = offers.into_iter().filter_map(|(time, how)| Some((time?, how)));
@@ -102,8 +103,8 @@ pub fn candidate<V: GridView, R: Rng + ?Sized>(
     Some(Candidate { cluster, interval: plan.parts[0].interval, remaining: plan.cost })
 }
 
-/// The shortest of the first intervals, by phases, that is valid on all clusters; else the longest
-/// that is valid on the cluster that planned it; else all phases that are left. `None` without
+/// The shortest of the first intervals, by phases, that is valid on all clusters. Otherwise the longest
+/// that is valid on the cluster that planned it. Otherwise all remaining phases. `None` without
 /// candidates.
 pub fn choose_interval<V: GridView>(
     view: &V,
@@ -144,8 +145,8 @@ pub fn next_interval<V: GridView, R: Rng + ?Sized>(
     place(view, &candidates, interval, before)
 }
 
-/// Where an interval runs: after the interval `before` by the least of three times, as a first one on
-/// the fastest cluster. `None` without candidates, or if it can run nowhere.
+/// Places an interval: after the interval `before` by the least of three times, a first one on the
+/// fastest cluster. `None` without candidates, or if no cluster can run it.
 pub fn place<V: GridView>(
     view: &V,
     candidates: &[Candidate],
@@ -177,12 +178,12 @@ pub fn place<V: GridView>(
     }
 }
 
-/// When a grid is looked at.
+/// Instant at which a grid is examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// How many intervals have been placed.
+    /// Number of intervals placed so far.
     pub epoch: usize,
-    /// How long the application has run and moved.
+    /// Time for which the application has run and moved.
     pub elapsed: Span,
 }
 
@@ -191,19 +192,19 @@ pub struct Moment {
 pub struct Course<S> {
     /// The intervals in the order in which they run.
     pub placed: Vec<Placed<S>>,
-    /// Times of all of them, and of all moves.
+    /// Total time of all intervals and moves.
     pub time: Span,
 }
 
 impl<S> Course<S> {
-    /// How often the application got to its machines in this way.
+    /// Number of moves of this kind.
     pub fn moves(&self, how: Move) -> usize {
         self.placed.iter().filter(|placed| placed.how == how).count()
     }
 }
 
-/// All rounds of an application, each on the grid as `look` shows it at its beginning. `None` if
-/// in one of them no cluster has machines.
+/// All rounds of an application, each on the grid that `look` returns at its beginning. `None` if no
+/// cluster has machines in one of them.
 pub fn multi_cluster_plan<V: GridView, R: Rng + ?Sized>(
     phases: usize,
     mut look: impl FnMut(Moment) -> V,
@@ -222,8 +223,8 @@ pub fn multi_cluster_plan<V: GridView, R: Rng + ?Sized>(
     Some(course)
 }
 
-/// The same application without rescheduling: on the machines that are best for all of it in the
-/// beginning, while loads change before each phase. `None` if there are no machines.
+/// Time of the same application without rescheduling: on the machines that are best for all of it at
+/// the beginning, while loads change before each phase. `None` if there are no machines.
 pub fn single_schedule<V: GridView>(
     phases: usize,
     mut look: impl FnMut(Moment) -> V,
@@ -242,8 +243,8 @@ pub fn single_schedule<V: GridView>(
     Some(elapsed)
 }
 
-/// What it costs to move an application: a fixed time to stop and start it, and the way of its
-/// checkpoint through the network. Bandwidths are in Mbit/s.
+/// Cost of a move of an application: a fixed time to stop and start it, and the transfer of its
+/// checkpoint over the network. Bandwidths are in Mbit/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Migration {
     /// Seconds without the transfer.
@@ -253,7 +254,7 @@ pub struct Migration {
 }
 
 impl Migration {
-    /// Over a link of which this share is available.
+    /// Cost over a link of `bandwidth` of which `share` is available.
     pub fn over(&self, bandwidth: f64, share: f64) -> Span {
         Span::from_secs_f64(self.fixed + self.volume / (bandwidth * share))
     }

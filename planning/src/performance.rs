@@ -1,5 +1,5 @@
-//! How long a phase takes on so many processors under such loads (Sanjay and Vadhiyar 2011, section
-//! 3, equation 1), and phases together.
+//! Time of a phase on a number of processors under given loads (Sanjay and Vadhiyar 2011, section 3,
+//! equation 1), and of several phases together.
 
 use std::ops::Range;
 
@@ -10,16 +10,16 @@ use thiserror::Error;
 use crate::search::Work;
 use crate::{Cluster, Interval, Machines};
 
-/// Why there is no such application.
+/// Reason why an application is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ApplicationError {
-    /// Nothing would have to be planned.
+    /// It has no phase to plan.
     #[error("an application has at least one phase")]
     NoPhase,
-    /// The problem size is none.
+    /// The problem size is invalid.
     #[error("a problem size is a positive number")]
     Size,
-    /// A coefficient or an exponent is none, or far from all that is real.
+    /// A coefficient or an exponent is invalid or unrealistic.
     #[error(
         "phase {phase}: coefficients are numbers of at least 0, exponents from -10 to 10, those of \
          loads from 0"
@@ -28,7 +28,7 @@ pub enum ApplicationError {
         /// The number of the phase, from 1.
         phase: usize,
     },
-    /// The search for schedules relies on it that more processors do not compute slower.
+    /// Computation takes longer on more processors. The search for schedules relies on the opposite.
     #[error("phase {phase}: computing takes no longer on more processors")]
     SlowerWithMore {
         /// The number of the phase, from 1.
@@ -41,7 +41,7 @@ pub enum ApplicationError {
 pub struct Application {
     computation: Works,
     communication: Works,
-    /// How many modelled phases there are up to the end of each phase: several where some were merged.
+    /// Number of modelled phases up to the end of each phase; a merged phase has several.
     ends: Vec<usize>,
 }
 
@@ -69,12 +69,12 @@ impl Application {
         })
     }
 
-    /// Φ: how many phases there are.
+    /// Φ: number of phases.
     pub fn phases(&self) -> usize {
         self.ends.len()
     }
 
-    /// The same application with each `phases` phases in a row as one; the last one may have fewer.
+    /// The same application with every `phases` consecutive phases merged into one; the last one may have fewer.
     pub fn merged(mut self, phases: usize) -> Application {
         let last = self.ends.last().copied();
         self.ends =
@@ -85,8 +85,7 @@ impl Application {
         self
     }
 
-    /// How long an interval takes on machines of a cluster under its loads, rounded up to the
-    /// microsecond.
+    /// Time of an interval on machines of a cluster under its loads, rounded up to the microsecond.
     pub fn time_on(&self, cluster: &Cluster, machines: &Machines, interval: Interval) -> Span {
         let Shares { cpu, bandwidth } = cluster.shares(machines);
         let processors = machines.numbers().len() as u32;
@@ -104,8 +103,7 @@ impl Application {
         Span::from_secs_f64(if alone { computation } else { computation + communication })
     }
 
-    /// Seconds of an interval on idle machines as if there were one, for each class of computation
-    /// and of communication.
+    /// Seconds of an interval on one idle machine, for each class of computation and of communication.
     pub(crate) fn works(&self, interval: Interval) -> [Vec<f64>; 2] {
         let before = interval.first.checked_sub(2).map_or(0, |phase| self.ends[phase]);
         let phases = before..self.ends[interval.last - 1];
@@ -118,7 +116,7 @@ impl Application {
     }
 }
 
-/// Whether no time of a term overflows on any cluster: a sum with infinite parts has no order.
+/// True if no time of a term overflows on any cluster: sums with infinite parts cannot be compared.
 fn is_sound(term: &Term, size: f64) -> bool {
     let exponent = match term.speedup {
         Speedup::Power(exponent) => exponent,
@@ -131,7 +129,7 @@ fn is_sound(term: &Term, size: f64) -> bool {
         && term.work(size) <= 1e100
 }
 
-/// Terms that differ by a factor only: the same exponent of the share, and the same speedup.
+/// Terms that differ only by a factor: they have the same exponent of the share and the same speedup.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Class {
     load: f64,
@@ -143,18 +141,18 @@ impl Class {
         Class { load: term.load, speedup: term.speedup }
     }
 
-    /// What a time is multiplied by where only this share is available.
+    /// Factor of a time where only this share is available.
     pub(crate) fn inverse_share(self, share: f64) -> f64 {
         inverse_share(self.load, share)
     }
 }
 
-/// One of the addends for all phases. Terms of one class add up, so that an interval is priced as
-/// if it had one phase a class, however long it is.
+/// One of the addends for all phases. Terms of one class add up, so the cost of a prediction grows with
+/// the number of classes and not with the length of the interval.
 #[derive(Clone, Debug, PartialEq)]
 struct Works {
     classes: Vec<Class>,
-    /// The class of each phase, and its seconds.
+    /// Class and seconds of each phase.
     phases: Vec<(usize, f64)>,
 }
 

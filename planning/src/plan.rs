@@ -1,10 +1,10 @@
-//! Plans for one cluster: after which phases an application moves, and to which machines (Sanjay
-//! and Vadhiyar 2011, sections 4 and 5).
+//! Plans for one cluster: the phases after which an application moves, and the machines to which it
+//! moves (Sanjay and Vadhiyar 2011, sections 4 and 5).
 //!
-//! A plan cuts the phases into intervals and runs each on a schedule of its own. It costs the times
-//! of its intervals and, between two of them, a fixed time for rescheduling (equation 2). An
-//! interval is valid if it takes longer than a threshold (equation 3), so that an application does
-//! not spend its life moving.
+//! A plan cuts the phases into intervals and runs each on a schedule of its own. Its cost is the sum of
+//! the times of its intervals and, between two of them, a fixed time for rescheduling (equation 2). An
+//! interval is valid if it takes longer than a threshold (equation 3). The threshold keeps an
+//! application from moving too often.
 //!
 //! | planner | finds | questions |
 //! |---|---|---|
@@ -33,45 +33,45 @@ pub use genetic::{Fitness, GeneticOptions, crossover, genetic, merge, split};
 pub use incremental::{IncrementalOptions, Tail, incremental};
 pub use method::Method;
 
-/// What is to be planned: the phases from `first` on, on the cluster behind the oracle.
+/// The planning problem: the phases from `first` on, on the cluster behind the oracle.
 #[derive(Debug)]
 pub struct Problem<'a, O> {
-    /// What is known of the application and the cluster.
+    /// Predictions for the application on the cluster.
     pub oracle: &'a O,
-    /// The first phase that is not over, at most the last one; 1 before anything has run.
+    /// The first phase that is not over, at most the last one; 1 before the first run.
     pub first: usize,
-    /// What lies between two intervals: checkpoint, transfer and restart at their longest.
+    /// Time between two intervals: checkpoint, transfer and restart at their longest.
     pub rescheduling: Span,
-    /// An interval that takes this long or shorter is not valid; what is negative forbids none.
+    /// An interval is valid only if it takes longer than this; a negative threshold allows all intervals.
     pub threshold: Span,
 }
 
-/// Intervals in the order in which they run, with what runs them.
+/// Intervals in the order in which they run, with their machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan<S> {
     /// The intervals; at least one.
     pub parts: Vec<Part<S>>,
-    /// Times of all intervals, and of all reschedulings between them.
+    /// Total time of all intervals and of all reschedulings between them.
     pub cost: Span,
-    /// Whether all intervals are. A planner that finds no valid plan gives one that is not.
+    /// True if all intervals are valid. A planner that finds no valid plan returns an invalid one.
     pub valid: bool,
-    /// What its planner did to find it, in the unit of its planner: plans, steps or intervals.
+    /// Effort of the planner, in its own unit: plans, steps or intervals.
     pub examined: u64,
 }
 
-/// An interval with what runs it.
+/// An interval with its machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part<S> {
     /// The phases.
     pub interval: Interval,
     /// The machines.
     pub schedule: S,
-    /// How long the phases take there.
+    /// Time of the phases on these machines.
     pub time: Span,
 }
 
 impl<S> Plan<S> {
-    /// After which phases the application is rescheduled.
+    /// The phases after which the application is rescheduled.
     pub fn markers(&self) -> Vec<usize> {
         let ends = self.parts.iter().map(|part| part.interval.last);
         ends.take(self.parts.len() - 1).collect()
@@ -79,12 +79,12 @@ impl<S> Plan<S> {
 }
 
 impl<O: IntervalOracle> Problem<'_, O> {
-    /// All phases that are left, as one interval.
+    /// All remaining phases as one interval.
     pub fn whole(&self) -> Interval {
         Interval::new(self.first, self.oracle.phases())
     }
 
-    /// Whether an interval that takes `time` is valid (equation 3).
+    /// True if an interval that takes `time` is valid (equation 3).
     pub fn allows(&self, time: Span) -> bool {
         time > self.threshold
     }
@@ -123,8 +123,9 @@ impl<O: IntervalOracle> Problem<'_, O> {
         }
     }
 
-    /// A bound that no plan beats: every phase on its own best schedule, and no rescheduling.
-    /// Published gaps to "brute force" that grow with the cost of rescheduling are gaps to this.
+    /// A lower bound of the cost of all plans: every phase on its own best schedule, and no
+    /// rescheduling. Published gaps to "brute force" that grow with the cost of rescheduling are gaps
+    /// to this bound.
     pub fn phase_sum(&self) -> Span {
         let Interval { first, last } = self.whole();
         (first..=last).map(|phase| self.oracle.least_time(Interval::new(phase, phase))).sum()

@@ -1,4 +1,4 @@
-//! A program as one cluster knows it: by models of its phases, or by times that were measured there.
+//! A program as one cluster predicts it: by models of its phases, or by times measured there.
 
 use std::sync::Arc;
 
@@ -9,45 +9,45 @@ use crate::{
     PlanSearch, Table, TableError,
 };
 
-/// What a cluster knows of an application.
+/// A cluster's predictions for an application.
 #[derive(Clone, Debug)]
 pub enum Program {
     /// A model of each phase.
     Models(Arc<Application>),
-    /// Measured times, for each number of machines for which there are some.
+    /// Measured times, for each number of machines with measurements.
     Measured(Arc<Measured>),
 }
 
-/// Times that were measured on idle machines of one cluster. Where machines are loaded, all of a
-/// phase takes longer by the least available part of their processors.
+/// Times measured on idle machines of one cluster. On loaded machines, the time of a phase is divided by
+/// the least available part of their processors.
 #[derive(Debug)]
 pub struct Measured {
     phases: usize,
     /// Numbers of machines, ascending.
     machines: Vec<u32>,
-    /// A row for each of them.
+    /// One row for each of these numbers; `None` if there are none.
     table: Option<Table>,
 }
 
-/// Why there is no such program.
+/// Reason why a program is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramError {
-    /// Of a model.
+    /// Error in a model.
     #[error(transparent)]
     Application(#[from] ApplicationError),
-    /// Of measured times.
+    /// Error in measured times.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// A row of measured times is of no machine, or the second one of so many.
+    /// A row of measured times has no machines, or the same number of machines as another row.
     #[error("each row of a cluster is of another number of machines, at least one")]
     Machines,
 }
 
 impl Program {
-    /// What `cluster` knows of `phased`.
+    /// The predictions of `cluster` for `phased`.
     ///
     /// # Errors
-    /// If models or measured times are none.
+    /// If a model or a table of measured times is invalid.
     pub fn new(phased: &Phased, cluster: ProviderId) -> Result<Program, ProgramError> {
         match phased {
             Phased::Modelled { phases, size, merged } => {
@@ -71,7 +71,7 @@ impl Program {
         }
     }
 
-    /// Φ: how many phases it has.
+    /// Φ: number of phases.
     pub fn phases(&self) -> usize {
         match self {
             Program::Models(application) => application.phases(),
@@ -79,8 +79,8 @@ impl Program {
         }
     }
 
-    /// How long an interval takes on these machines under the loads of the cluster;
-    /// [`Span::FOREVER`] on so many machines that nobody has measured it.
+    /// Time of an interval on these machines under the loads of the cluster; [`Span::FOREVER`] for a
+    /// number of machines without measurements.
     pub fn time_on(&self, cluster: &Cluster, machines: &Machines, interval: Interval) -> Span {
         match self {
             Program::Models(application) => application.time_on(cluster, machines, interval),
@@ -88,7 +88,7 @@ impl Program {
         }
     }
 
-    /// The oracle for the usable machines of a cluster; `None` if it can run on none of them.
+    /// The oracle for the usable machines of a cluster; `None` if the program can run on none of them.
     pub fn oracle(
         &self,
         cluster: &Arc<Cluster>,
@@ -140,13 +140,13 @@ pub enum ProgramOracle {
         measured: Arc<Measured>,
         /// The loads.
         cluster: Arc<Cluster>,
-        /// For each number of machines that was measured and is usable, those with most CPU.
+        /// For each measured and usable number of machines: the machines with the most CPU.
         sets: Vec<Machines>,
     },
 }
 
 impl ProgramOracle {
-    /// For how many intervals machines were looked for; measured times are looked up.
+    /// Number of intervals for which machines were searched; 0 for measured times, which are looked up.
     pub fn searches(&self) -> u64 {
         match self {
             ProgramOracle::Models(oracle) => oracle.effort().searches,

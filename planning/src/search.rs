@@ -1,8 +1,8 @@
-//! Which machines of a cluster run an interval fastest (section 3.4).
+//! Search for the machines of a cluster that run an interval fastest (section 3.4).
 //!
-//! Three numbers of a set of machines decide its execution time: the least available part of its
-//! processors, the least available part of the links between them, and its size. So the search goes
-//! over hypothetical points (CPU, bandwidth, processors), and maps each to a real set that has at
+//! The execution time on a set of machines depends on three numbers: the least available part of its
+//! processors, that of the links between them, and the size of the set. The search therefore
+//! examines hypothetical points (CPU, bandwidth, processors), and maps each to a real set that has at
 //! least as much. The publication only sketches Box Elimination; the bounds here are our own.
 
 mod boxes;
@@ -19,17 +19,17 @@ haggle_model::words! {
     /// How a cluster looks for machines.
     #[derive(Default)]
     pub enum PlanSearch {
-        // The same sets as the scan, by far the fastest, where all phases depend on loads in the same way.
+        // The same sets as the scan and by far the fastest, if all phases depend on loads in the same way.
         /// The best set for each number of machines, prepared once; with links of pairs, as `boxes`.
         #[default]
         Hulls = "hulls",
         /// Box Elimination: parts of the space of CPU, bandwidth and processors are left out that hold nothing better.
         Boxes = "boxes",
-        // After 8·log_4/3(points) sets.
+        // The budget is 8·log_4/3(points) sets.
         /// The same, given up after a number of sets that grows with the logarithm of the space.
         BoxesWithinBudget = "boxes-within-budget",
-        // With uplinks their number grows with the square of the number of machines; with links of pairs this is for a
-        // few machines only.
+        // With uplinks, their number grows with the square of the number of machines. With links of
+        // pairs, the scan suits only a few machines.
         /// All sets that could be best.
         Scan = "scan",
     }
@@ -48,11 +48,11 @@ pub(crate) struct Point {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     pub(crate) seconds: f64,
-    /// The set is what this point is mapped to.
+    /// The point that is mapped to this set.
     pub(crate) asked: Point,
 }
 
-/// How good a set is: its time and, where that is the same, its point.
+/// Order of sets: by time, and for equal times by point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Rank {
     seconds: f64,
@@ -75,7 +75,7 @@ impl Rank {
     }
 }
 
-/// The best set so far, and how many were priced.
+/// The best set so far, and the number of sets priced.
 #[derive(Debug, Default)]
 struct Incumbent {
     best: Option<(Rank, Point)>,

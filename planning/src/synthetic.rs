@@ -1,9 +1,9 @@
-//! Applications and loads to try planners on.
+//! Applications and loads for experiments with planners.
 //!
 //! The performance models of the five applications that Sanjay and Vadhiyar 2011 measured are not
-//! published. These have the number of phases that is published and the qualities that are told of
-//! them: how much phases differ from one another, and whether they compute or communicate. They are
-//! drawn by SplitMix64, so that any other program can draw the same.
+//! published. These models have the published number of phases and the published qualities: how much
+//! phases differ from one another, and whether they compute or communicate. They are drawn by
+//! SplitMix64, so that any other program can draw the same.
 
 mod grid;
 
@@ -46,7 +46,7 @@ const BALANCED: Character =
 const COMMUNICATING: Character =
     Character { size: 1.0, computing: 0.70, communicating: -0.50, share: 0.65 };
 
-/// Where a phase takes the time that is drawn for it: 64 processors of which half is available.
+/// Conditions under which a phase takes the drawn time: 64 processors, of which half is available.
 const PROCESSORS: f64 = 64.0;
 const AVAILABLE: f64 = 0.5;
 
@@ -67,7 +67,7 @@ impl ApplicationKind {
         self.draw_phases(seed, self.phases())
     }
 
-    /// So many phases of the same kind.
+    /// `phases` phases of the same kind.
     pub fn draw_phases(self, seed: u64, phases: usize) -> Vec<Phase> {
         let mut draws = Draws::new(seed);
         match self {
@@ -114,8 +114,8 @@ impl ApplicationKind {
     }
 }
 
-/// Phases as those of ChaNGa, but a regime lasts longer the closer `stay` is to 1: with 0.95 few
-/// large phases consist of smaller ones, which is what the division heuristic is made for.
+/// Phases as those of ChaNGa, but a regime lasts longer the closer `stay` is to 1. With 0.95, few large
+/// phases consist of smaller ones, which suits the division heuristic.
 pub fn hierarchical(seed: u64, phases: usize, stay: f64) -> Vec<Phase> {
     Draws::new(seed).regimes(phases, stay)
 }
@@ -136,7 +136,7 @@ impl Character {
     }
 }
 
-/// Draws by SplitMix64, in an order that anybody can repeat.
+/// Draws by SplitMix64, in an order that other programs can repeat.
 #[derive(Clone, Debug)]
 pub struct Draws {
     state: u64,
@@ -169,7 +169,7 @@ impl Draws {
         low + (self.uniform() * f64::from(high - low + 1)) as u32
     }
 
-    /// One of these, each as likely as any other.
+    /// One of `values`, each with the same probability.
     pub fn one_of(&mut self, values: &[f64]) -> f64 {
         values[(self.uniform() * values.len() as f64) as usize]
     }

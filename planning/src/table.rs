@@ -1,4 +1,4 @@
-//! An oracle that knows a time for each phase on each of a few schedules: for measured times, and
+//! An oracle from a table of times for each phase on each of a few schedules: for measured times, and
 //! for examples by hand.
 
 use haggle_model::Span;
@@ -6,25 +6,25 @@ use thiserror::Error;
 
 use crate::{Interval, IntervalOracle};
 
-/// Times of phases, schedule by schedule. An interval takes as long as its phases together, on the
-/// schedule on which that is least; of equal ones on the first.
+/// Times of phases, schedule by schedule. The time of an interval is the sum of the times of its phases
+/// on the schedule with the least sum; of equal ones, the first is taken.
 #[derive(Clone, Debug)]
 pub struct Table {
     phases: usize,
-    /// For each schedule the time of the first n phases, n from 0 to Φ.
+    /// For each schedule, the time of the first n phases, n from 0 to Φ.
     until: Vec<Vec<Span>>,
 }
 
-/// Why there is no such table.
+/// Reason why a table is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TableError {
-    /// Nothing can be planned without machines.
+    /// There is no schedule.
     #[error("a table has at least one schedule")]
     NoSchedule,
-    /// Every schedule runs all phases, of which there is at least one.
+    /// The rows differ in their number of phases, or have no phase.
     #[error("every schedule has times for the same phases, at least one")]
     Phases,
-    /// No phase takes less than no time.
+    /// A time is negative.
     #[error("no phase takes a negative time")]
     NegativeTime,
 }
@@ -42,7 +42,7 @@ impl Table {
         Ok(Table { phases, until: rows.iter().map(|row| sums(row)).collect() })
     }
 
-    /// How many schedules it has.
+    /// Number of schedules.
     pub fn schedules(&self) -> usize {
         self.until.len()
     }

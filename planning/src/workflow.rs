@@ -21,7 +21,7 @@ pub use levels::{LevelRule, TooEarly, levels};
 /// A machine: the number of its cluster and its own there.
 pub type MachineId = (usize, u32);
 
-/// The next interval of an application, as it wants to run it.
+/// The next interval that an application proposes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal<T> {
     /// The predicted time to the end of the application; the longest is granted first.
@@ -30,15 +30,14 @@ pub struct Proposal<T> {
     pub machines: Vec<MachineId>,
     /// The time to the end of the interval, a move before it included.
     pub time: Span,
-    /// Whether the interval is the last one of the application.
+    /// True if the interval is the last one of the application.
     pub last: bool,
-    /// Anything else that the caller needs.
+    /// Additional data of the caller.
     pub what: T,
 }
 
 impl Proposal<Placed<Machines>> {
-    /// The result of a round of planning among the free machines, for an application of so many
-    /// phases.
+    /// The result of a round of planning among the free machines, for an application of `phases` phases.
     pub fn new(placed: Placed<Machines>, phases: usize) -> Proposal<Placed<Machines>> {
         let numbers = placed.schedule.numbers().iter();
         Proposal {
@@ -51,10 +50,10 @@ impl Proposal<Placed<Machines>> {
     }
 }
 
-/// Grants machines to the applications in `pending`, which are between two intervals: the longest
-/// remaining time first, of equal ones the first in `pending`. `propose` gives the proposal of an
-/// application for a set of free machines, `None` if it can use none of them; such an application
-/// waits.
+/// Grants machines to the applications in `pending`, which are between two intervals. The longest
+/// remaining time is first; of equal ones, the first in `pending`. `propose` gives the proposal of an
+/// application for a set of free machines. It returns `None` if the application can use none of them;
+/// such an application waits.
 ///
 /// Granted machines are removed from `free`. The proposals are returned in the order of granting.
 pub fn grant<T>(
@@ -68,6 +67,7 @@ pub fn grant<T>(
         .collect();
     let mut granted: Vec<(usize, Proposal<T>)> = Vec::new();
     let critical = |proposals: &[(usize, Proposal<T>)]| {
+        // `Reverse` gives ties to the application that is first in `pending`.
         (0..proposals.len()).max_by_key(|&place| (proposals[place].1.remaining, Reverse(place)))
     };
     while let Some(place) = critical(&proposals) {
@@ -94,7 +94,7 @@ pub fn grant<T>(
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Level {
     free: BTreeSet<MachineId>,
-    /// Between two intervals, by number.
+    /// Applications between two intervals, by number.
     pending: BTreeSet<usize>,
     running: BTreeMap<usize, Running>,
 }
@@ -107,7 +107,7 @@ struct Running {
 }
 
 impl Level {
-    /// A level before its begin: none of its applications has run.
+    /// A level before its start.
     pub fn new(
         applications: impl IntoIterator<Item = usize>,
         machines: impl IntoIterator<Item = MachineId>,
@@ -124,7 +124,7 @@ impl Level {
         self.running.values().map(|running| running.until).min()
     }
 
-    /// Whether all applications are over.
+    /// True if all applications are over.
     pub fn is_over(&self) -> bool {
         self.pending.is_empty() && self.running.is_empty()
     }
@@ -169,7 +169,7 @@ impl Level {
 
 /// The applications of a workflow.
 pub trait Applications {
-    /// Anything else in a proposal.
+    /// Additional data of a proposal.
     type What;
 
     /// The proposal of an application at `now`; `None` if it can use none of the free machines.

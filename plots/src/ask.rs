@@ -1,4 +1,4 @@
-//! What is asked of a figure of one run, or of several, besides its kind.
+//! Options of a figure of one run, or of several, besides its kind.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -10,42 +10,42 @@ use crate::error::PlotError;
 use crate::gantt::BarLabels;
 use crate::load::{Part, Tables};
 
-/// What is asked of a figure besides its kind. A kind reads what it has a use for.
+/// Options of a figure besides its kind. A kind reads the options that it uses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ask {
-    /// Its title; without it, the name of the scenario and what is shown.
+    /// Its title; without it, the name of the scenario and the content of the figure.
     pub title: Option<String>,
-    /// What several runs together are called, before what is shown; without it, by their names.
+    /// Common name of several runs in the title; without it, the names of the runs.
     pub about: Option<String>,
-    /// Which part of the run is drawn.
+    /// The part of the run that is drawn.
     pub part: Part,
-    /// The jobs that it is about, or that it marks.
+    /// The jobs that the figure shows or marks.
     pub jobs: Vec<JobName>,
-    /// What is written on bars.
+    /// Text on bars.
     pub labels: BarLabels,
-    /// By what jobs are told apart, in a word.
+    /// Word for the grouping of jobs.
     pub group_by: Option<String>,
-    /// Whether its axis of time has dates.
+    /// True if its axis of time has dates.
     pub dates: bool,
-    /// Whether distribution functions are shown as 1 - F.
+    /// True if distribution functions are shown as 1 - F.
     pub complement: bool,
-    /// Where its x axis ends.
+    /// Ends of its x axis.
     pub x_limits: Limits,
-    /// Where its y axis ends.
+    /// Ends of its y axis.
     pub y_limits: Limits,
 }
 
-/// A job as people name it.
+/// Name of a job in options.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum JobName {
     /// By its number in the run.
     InRun(i64),
-    /// By its workload and its number in that.
+    /// By its workload and its number there.
     InWorkload(String, i64),
 }
 
 impl JobName {
-    /// The job among those of a run.
+    /// Finds the job among those of a run.
     pub fn find<'j>(&self, jobs: &'j [JobRow]) -> Option<&'j JobRow> {
         jobs.iter().find(|job| match self {
             JobName::InRun(number) => job.job == *number,
@@ -81,7 +81,7 @@ impl FromStr for JobName {
 }
 
 impl Ask {
-    /// The number in the run of the job that it is about, if it names one.
+    /// Number of the requested job in the run, if there is one.
     pub(crate) fn job(&self, run: &Tables) -> Result<Option<i64>, PlotError> {
         let found = |name: &JobName| -> Result<i64, PlotError> {
             match name {
@@ -95,19 +95,19 @@ impl Ask {
         self.jobs.first().map(found).transpose()
     }
 
-    /// Its own title, or what it shows behind the names of the runs.
+    /// Its own title, or its content after the names of the runs.
     pub(crate) fn title_of_several(&self, names: &[&str], what: &str) -> String {
         let about = self.about.clone().unwrap_or_else(|| names.join(", "));
         self.title.clone().unwrap_or_else(|| format!("{about}: {what}"))
     }
 
-    /// Its own title, or what it shows behind the scenario's name.
+    /// Its own title, or its content after the name of the scenario.
     pub fn title(&self, about: &About, what: &str) -> String {
         let scenario = about.name.as_deref().unwrap_or("scenario");
         self.title.clone().unwrap_or_else(|| format!("{scenario}: {what}"))
     }
 
-    /// What the clock on the wall showed at time zero, if it has dates.
+    /// Local time at time zero, if the axis has dates.
     pub(crate) fn clock(&self, run: &Tables) -> Result<Option<i64>, PlotError> {
         if !self.dates {
             return Ok(None);

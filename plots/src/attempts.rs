@@ -1,4 +1,4 @@
-//! Attempts of jobs, as bars of phases in a lane. At a provider, there is but the phase in the middle.
+//! Attempts of jobs, as bars of phases in a lane. At a provider, there is only the middle phase.
 //!
 //! ```text
 //!        dispatched   start             left     end
@@ -6,7 +6,7 @@
 //!            ░░░░░░░░░░████╷█████████╷██████░░░░░     ╷ checkpoints
 //!         waits for data    computes          output
 //! ```
-//! The colour of an attempt says how it ended; what failed is pale and hatched.
+//! The colour of an attempt shows its outcome; failed attempts are pale and hatched.
 
 mod read;
 
@@ -22,36 +22,36 @@ use crate::type_face::width;
 
 pub(crate) use read::{checkpoints, outages};
 
-/// Higher bars would be no easier to read.
+/// Maximum height of bars: higher ones are not easier to read.
 const BAR_MAX: f64 = 120.0;
-/// Share of a colour in the phases in which nothing is computed.
+/// Share of the colour in phases without computing.
 const PALE: f64 = 0.4;
-/// Times in which nothing works.
+/// Colour of times in which a resource is down.
 pub(crate) const OUTAGE: Colour = Colour(0xcc, 0xcc, 0xcc);
-/// Marks of checkpoints that are less than so many pixels apart would be one blot.
+/// Smallest distance between marks of checkpoints, pixels; closer marks would merge.
 const MARKS_APART: f64 = 4.0;
 
 /// An attempt of a job on one resource; times in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttemptBar {
-    /// Written on the bar where there is room.
+    /// Text on the bar, if there is room.
     pub label: String,
-    /// When it got its slot, or started at a provider.
+    /// Time at which it got its slot, or started at a provider.
     pub dispatched: f64,
-    /// When it began to compute, if it did.
+    /// Time at which it began to compute, if it did.
     pub start: Option<f64>,
-    /// When it gave its slot back.
+    /// Time at which it released its slot.
     pub left: f64,
-    /// Until when its output is drawn on its way.
+    /// End of the transfer of its output.
     pub end: f64,
-    /// How it ended.
+    /// Outcome of the attempt.
     pub outcome: AttemptOutcome,
     /// Its checkpoints, in order.
     pub checkpoints: Vec<CheckpointMark>,
 }
 
 impl AttemptBar {
-    /// The bar of an attempt; `None` = it never was anywhere.
+    /// The bar of an attempt; `None` if it never ran or held a slot.
     pub(crate) fn of(
         row: &AttemptRow,
         label: String,
@@ -73,24 +73,24 @@ impl AttemptBar {
 /// A checkpoint of an attempt; times in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CheckpointMark {
-    /// When the job stopped to write it.
+    /// Time at which the job stopped to write it.
     pub requested: f64,
-    /// When it was written; `None` if it was cut off.
+    /// Time at which it was written; `None` if it was interrupted.
     pub written: Option<f64>,
-    /// When it could be used, if ever.
+    /// Time from which it was usable, if ever.
     pub available: Option<f64>,
 }
 
-/// A time in which a resource was down.
+/// An interval in which a resource was down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outage {
-    /// From when, s.
+    /// Start of the interval, s.
     pub from: f64,
-    /// Until when, s; `None` = beyond the time that is drawn.
+    /// End of the interval, s; `None` = after the time that is drawn.
     pub until: Option<f64>,
 }
 
-/// Smaller labels cannot be read, pixels.
+/// Smallest readable label, pixels.
 const LABEL_LEAST: f64 = 18.0;
 
 /// A horizontal strip of a panel, in pixels.
@@ -119,7 +119,7 @@ impl Lane {
         (self.middle() - half, self.middle() + half)
     }
 
-    /// Shades the times in which its resource was down.
+    /// Shades the intervals in which its resource was down.
     pub(crate) fn draw_outages(self, scene: &mut Scene, panel: &Panel, outages: &[Outage]) {
         for outage in outages {
             let left = panel.x(outage.from);
@@ -153,7 +153,7 @@ impl Lane {
             }
             draw_checkpoints(scene, panel, bar, (bottom - (bottom - top) * 0.4, bottom));
         }
-        // A white seam tells neighbours of one colour apart, where there is room for it.
+        // A white seam separates neighbours of one colour, if there is room for it.
         if right - left >= 6.0 && bar.end <= bar.left {
             scene.rectangle([right - 1.0, top, right, bottom], WHITE);
         }
@@ -162,7 +162,7 @@ impl Lane {
             let (x, y) = ((left + right) / 2.0, self.label_y(bar));
             let ground = ground(bar.outcome);
             if bar.outcome == AttemptOutcome::Failed {
-                // No lines lie behind labels.
+                // The pattern is covered, so that the label is readable.
                 let (wide, high) = (long / 2.0 + 2.0, size * 0.45);
                 scene.rectangle([x - wide, y - high, x + wide, y + high], ground);
             }
@@ -170,7 +170,7 @@ impl Lane {
         }
     }
 
-    /// The middle of a label: above the checkpoints, if there are any.
+    /// Height of the middle of a label: above the checkpoints, if there are any.
     fn label_y(self, bar: &AttemptBar) -> f64 {
         let (top, bottom) = self.bar();
         top + (bottom - top) * if bar.checkpoints.is_empty() { 0.5 } else { 0.3 }
@@ -181,8 +181,8 @@ impl Lane {
         ((bottom - top) * 0.55).min(24.0)
     }
 
-    /// Writes the label of an attempt that is too short for it behind all that is drawn of the attempt, where there is room
-    /// until the next one begins.
+    /// Writes the label of an attempt behind its bar if it does not fit on it, and if there is room
+    /// before the next attempt.
     pub(crate) fn label_beside(
         self,
         scene: &mut Scene,
@@ -196,13 +196,13 @@ impl Lane {
         let fits_in = long + 8.0 <= right - left;
         if size >= LABEL_LEAST && !fits_in && from + long + 5.0 <= panel.x(next) {
             let (y, high) = (self.label_y(bar), size * 0.45);
-            // There may be an outage below.
+            // An outage may be drawn there already.
             scene.wash([from - 2.0, y - high, from + long + 2.0, y + high], WHITE, 0.8);
             scene.text((from, y), &bar.label, size, INK, Anchor::Start);
         }
     }
 
-    /// Draws below an attempt's bar when its checkpoints could be used.
+    /// Draws dots below an attempt's bar at times from which its checkpoints were usable.
     pub(crate) fn draw_available(self, scene: &mut Scene, panel: &Panel, bar: &AttemptBar) {
         let y = self.available_y();
         for time in bar.checkpoints.iter().filter_map(|it| it.available) {
@@ -218,7 +218,7 @@ impl Lane {
     }
 }
 
-/// Marks where checkpoints stopped the job.
+/// Marks the times in which checkpoints stopped the job.
 fn draw_checkpoints(scene: &mut Scene, panel: &Panel, bar: &AttemptBar, (top, bottom): (f64, f64)) {
     let ink = on(ground(bar.outcome));
     let mut free_from = f64::MIN;
@@ -233,13 +233,13 @@ fn draw_checkpoints(scene: &mut Scene, panel: &Panel, bar: &AttemptBar, (top, bo
     }
 }
 
-/// Where a span lies; what lasted no time at all is still seen.
+/// Left and right end of a span; a span of no length is still visible.
 fn span(panel: &Panel, from: f64, until: f64) -> (f64, f64) {
     let left = panel.x(from);
     (left, panel.x(until).max(left + 1.0))
 }
 
-/// The colour on which labels and checkpoints of an attempt stand.
+/// The background of an attempt's labels and checkpoints.
 fn ground(outcome: AttemptOutcome) -> Colour {
     match outcome {
         AttemptOutcome::Failed => pattern::pale(outcome_colour(outcome)),
@@ -258,7 +258,7 @@ fn outcome_colour(outcome: AttemptOutcome) -> Colour {
     })
 }
 
-/// The legend of some attempts: how they ended, and what else is drawn of them.
+/// The legend of some attempts: their outcomes, and other marks that they have.
 pub(crate) fn legend<'a>(
     bars: impl Iterator<Item = &'a AttemptBar> + Clone,
     outages: bool,

@@ -1,4 +1,4 @@
-//! Axes: where a value lies, and which values get a tick.
+//! Axes: positions of values, and ticks.
 
 use crate::type_face::told_apart;
 use crate::{dates, type_face};
@@ -13,29 +13,29 @@ pub(crate) struct Axis {
     low: f64,
     high: f64,
     log: bool,
-    /// In the order of their weight: where labels would touch, the first one stays.
+    /// In the order of importance: of labels that would touch, the first one is drawn.
     pub(crate) ticks: Vec<(f64, String)>,
-    /// Rows of tick labels, which take turns: names side by side need room.
+    /// Number of rows of tick labels, which are used in turn: names side by side need room.
     pub(crate) rows: usize,
-    /// Whether ticks go on as lines through the panel; between names they would mean nothing.
+    /// True if ticks continue as lines through the panel. Between names, such lines have no meaning.
     pub(crate) grid: bool,
-    /// Whether its ends were chosen, so that there may be values beyond, which are not drawn.
+    /// True if its ends were chosen. Values outside are not drawn then.
     cut: bool,
 }
 
-/// How values lie on an axis.
+/// Scale of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum YScale {
-    /// Evenly.
+    /// Linear.
     #[default]
     Linear,
-    /// By their logarithms; what is not above 0 lies at the end.
+    /// Logarithmic; values that are not above 0 are drawn at the end.
     Log,
-    /// By their logarithms, as times in seconds.
+    /// Logarithmic, for times in seconds.
     LogTime,
 }
 
-/// Ends of an axis that were chosen, in its unit; those that were not follow from the data.
+/// Chosen ends of an axis, in its unit; other ends follow from the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
     /// The low one.
@@ -45,7 +45,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Nothing was chosen.
+    /// No end is chosen.
     pub const NONE: Limits = Limits { low: None, high: None };
 
     fn are_none(self) -> bool {
@@ -53,7 +53,7 @@ impl Limits {
     }
 }
 
-/// What people say of durations, a few a decade.
+/// Usual durations, a few a decade.
 const DURATIONS: [(f64, &str); 19] = [
     (0.000_001, "1 µs"),
     (0.000_01, "10 µs"),
@@ -76,7 +76,7 @@ const DURATIONS: [(f64, &str); 19] = [
     (3_153_600_000.0, "100 y"),
 ];
 
-/// What they say between these.
+/// Usual durations between these.
 const DURATIONS_BETWEEN: [(f64, &str); 27] = [
     (0.000_002, "2 µs"),
     (0.000_005, "5 µs"),
@@ -130,7 +130,7 @@ impl Axis {
         Axis::linear(label, 0.0, (high / step - 1e-9).ceil() * step, most)
     }
 
-    /// The axis of time of a run in seconds; of dates, if it is known what the clock showed at 0.
+    /// The axis of time of a run in seconds, or of dates if the local time at 0 is known.
     pub(crate) fn of_run(low: f64, high: f64, clock: Option<i64>, room: f64) -> Axis {
         let (low, high) = opened(low, high);
         match clock {
@@ -139,8 +139,8 @@ impl Axis {
         }
     }
 
-    /// A linear axis of time given in seconds, labelled in the unit that suits it and
-    /// narrow enough in its labels for `room` pixels.
+    /// A linear axis of time given in seconds. It is labelled in a suitable unit, with labels that fit
+    /// in `room` pixels.
     pub(crate) fn time(label: &str, low: f64, high: f64, room: f64) -> Axis {
         let (low, high) = opened(low, high);
         let (unit, seconds) = time_unit(high - low);
@@ -158,7 +158,7 @@ impl Axis {
         axis
     }
 
-    /// The same axis with the ends that were chosen.
+    /// The same axis with chosen ends.
     pub(crate) fn limited(self, scale: YScale, limits: Limits) -> Axis {
         if limits.are_none() {
             return self;
@@ -173,25 +173,26 @@ impl Axis {
         Axis { cut: true, ..axis }
     }
 
-    /// Whether a value is to be seen: it lies between ends that were chosen, or none were.
+    /// True if a value is drawn: it lies between the chosen ends, or no ends were chosen.
     pub(crate) fn shows(&self, value: f64) -> bool {
         !self.cut || (self.low..=self.high).contains(&value)
     }
 
-    /// Whether its ends were chosen.
+    /// True if its ends were chosen.
     pub(crate) fn is_cut(&self) -> bool {
         self.cut
     }
 
-    /// A logarithmic axis of durations in seconds: ticks at what people say, such as 10 min.
+    /// A logarithmic axis of durations in seconds, with ticks at usual durations such as 10 min.
     pub(crate) fn log_time(label: &str, low: f64, high: f64) -> Axis {
-        // What people say of durations lies further apart than numbers do.
+        // Usual durations are further apart than round numbers.
         let mut axis = Axis::log(label, low, high.max(low.max(1e-9) * 10.0));
         axis.ticks = log_time_ticks(axis.low, axis.high);
         axis
     }
 
-    /// A logarithmic axis with ticks at powers of ten, and between them where these are few; both ends must be above 0.
+    /// A logarithmic axis with ticks at powers of ten. If these are few, there are ticks between them.
+    /// Both ends must be above 0.
     pub(crate) fn log(label: &str, low: f64, high: f64) -> Axis {
         let low = low.max(1e-9);
         let high = high.max(low * 4.0);
@@ -207,17 +208,17 @@ impl Axis {
         }
     }
 
-    /// An axis with a place for each of some names, at 0.5, 1.5 …
+    /// An axis with a place for each name, at 0.5, 1.5 …
     pub(crate) fn names(label: &str, names: &[String], room: f64) -> Axis {
         const ROWS: usize = 3;
-        // More would be a wall of text.
+        // More names in several rows would be unreadable.
         const MANY: usize = 40;
         let count = names.len().max(1);
         let place = room / count as f64;
         let widest = names.iter().map(|name| type_face::width(name, TICK_SIZE));
         let widest = widest.fold(1.0, f64::max) + 16.0;
-        // Names that are too wide take turns in rows, and are shortened as long as something readable is left;
-        // then every second, third … is shown.
+        // Wide names are put in several rows, and are shortened as long as they stay readable. If that
+        // is not enough, only every second, third … name is shown.
         let wanted = (widest.min(110.0) / place).ceil().max(1.0) as usize;
         let rows = if count > MANY { 1 } else { wanted.min(ROWS) };
         let every = wanted.div_ceil(rows);
@@ -228,12 +229,12 @@ impl Axis {
         Axis { rows, ..Axis::places(label, count, ticks.collect()) }
     }
 
-    /// An axis with a lane for each of some names, from top to bottom, in `room` pixels: the
-    /// first lies between `names.len() - 1` and `names.len()`.
+    /// An axis with a lane for each name, from top to bottom, in `room` pixels. The first lane lies
+    /// between `names.len() - 1` and `names.len()`.
     pub(crate) fn lanes(label: &str, names: &[String], room: f64) -> Axis {
         const WIDEST: f64 = 300.0;
         let count = names.len().max(1);
-        // Where lanes are too flat for that, not every one has its name.
+        // If lanes are too flat, only some have their names.
         let every = ((TICK_SIZE + 4.0) * count as f64 / room).ceil().max(1.0) as usize;
         let all: Vec<&str> = names.iter().map(String::as_str).collect();
         let short = told_apart(&all, TICK_SIZE, WIDEST).into_iter().enumerate().step_by(every);
@@ -241,22 +242,22 @@ impl Axis {
         Axis::places(label, count, ticks.collect())
     }
 
-    /// An axis with so many places side by side.
+    /// An axis with this number of places side by side.
     fn places(label: &str, count: usize, ticks: Vec<(f64, String)>) -> Axis {
         let (low, high) = (0.0, count as f64);
         let label = label.to_owned();
         Axis { label, low, high, log: false, ticks, rows: 1, grid: false, cut: false }
     }
 
-    /// Where a value lies: 0 at the low end, 1 at the high one; values beyond lie at the end.
+    /// Position of a value: 0 at the low end, 1 at the high one. Values outside are at the end.
     pub(crate) fn share(&self, value: f64) -> f64 {
         self.open_share(value).clamp(0.0, 1.0)
     }
 
-    /// The same without an end.
+    /// Position of a value, which may lie outside of the axis.
     pub(crate) fn open_share(&self, value: f64) -> f64 {
         let share = if self.log {
-            // What has no logarithm lies far away.
+            // A value without a logarithm lies far away.
             let least = value.max(self.low * 1e-12);
             (least / self.low).ln() / (self.high / self.low).ln()
         } else {
@@ -275,7 +276,7 @@ impl Axis {
     }
 }
 
-/// The unit in which a span of `seconds` reads best, and its length in seconds.
+/// The most readable unit for a span of `seconds`, and its length in seconds.
 pub fn time_unit(seconds: f64) -> (&'static str, f64) {
     match seconds {
         span if span <= 600.0 => ("s", 1.0),
@@ -285,23 +286,23 @@ pub fn time_unit(seconds: f64) -> (&'static str, f64) {
     }
 }
 
-/// The start of an axis of time: that of the run, unless the first job comes late.
+/// The start of an axis of time: the start of the run, unless the first job comes late.
 pub(crate) fn from_zero(first: f64, last: f64) -> f64 {
     if (0.0..0.1 * last).contains(&first) { 0.0 } else { first }
 }
 
-/// A range that is not empty.
+/// Extends an empty range.
 fn opened(low: f64, high: f64) -> (f64, f64) {
     if high > low { (low, high) } else { (low, low + 1.0) }
 }
 
-/// Ticks at powers of ten, and where these are few, between them; powers come first.
+/// Ticks at powers of ten, and between them if these are few; powers come first.
 fn log_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let within = |value: f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(&value);
-    // Numbers are written out if all of them are short enough: `10000` beside `10⁵` is hard to compare.
+    // Numbers are written out if all of them are short enough: `10000` and `10⁵` are hard to compare.
     let (short, small) = (-3..=4, -2..=2);
-    // Read from its text, a power is as round as can be.
+    // Parsed from text, powers of ten have no rounding error.
     let at =
         |factor: u8, power: i32| -> f64 { format!("{factor}e{power}").parse().unwrap_or(f64::NAN) };
     let whole: Vec<i32> = (first..=last).filter(|&power| within(at(1, power))).collect();
@@ -310,7 +311,7 @@ fn log_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
         true => format!("{value}"),
         false => format!("10{}", superscript(power)),
     };
-    // One tick says nothing of the scale.
+    // One tick does not show the scale.
     let between = whole.len() < 3 && short.contains(&first) && short.contains(&last);
     let factors: &[u8] = if between { &[1, 2, 5] } else { &[1] };
     let ticks = factors.iter().flat_map(|&it| (first..=last).map(move |power| (it, power)));
@@ -318,14 +319,14 @@ fn log_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
     ticks.filter(|it| within(it.0)).map(|(value, power)| (value, text(value, power))).collect()
 }
 
-/// Ticks at what people say of durations; those a decade or so apart come first.
+/// Ticks at usual durations. Durations about a decade apart come first.
 fn log_time_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
     let ticks = |named: &[(f64, &str)]| {
         let named = named.iter().map(|&(value, text)| (value, text.to_owned()));
         named.filter(|(value, _)| (low..=high).contains(value)).collect::<Vec<_>>()
     };
     let mut some = ticks(&DURATIONS);
-    // One tick says nothing of the scale.
+    // One tick does not show the scale.
     if some.len() < 3 {
         some.extend(ticks(&DURATIONS_BETWEEN));
     }
@@ -343,11 +344,11 @@ fn linear_ticks(low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
     };
     let first = (low / step - 1e-9).ceil() as i64;
     let last = (high / step + 1e-9).floor() as i64;
-    // Counting in integers, so that no rounding error adds up.
+    // Multiples are counted in integers, so that no rounding errors add up.
     (first..=last).map(|i| i as f64 * step).map(|value| (value, text(value))).collect()
 }
 
-/// The next of 1, 2, 5, 10, 20 … at or above `step`.
+/// The smallest of 1, 2, 5, 10, 20 … at or above `step`.
 fn round_step(step: f64) -> f64 {
     let power = 10_f64.powf(step.max(1e-12).log10().floor());
     let factor = [1.0, 2.0, 5.0].into_iter().find(|it| it * power >= step * (1.0 - 1e-9));
@@ -380,7 +381,7 @@ mod tests {
         assert_eq!(texts(0.0, 90_000.0), "0 20k 40k 60k 80k");
     }
 
-    /// Delays of networks and years of operation alike.
+    /// From delays of networks to years of operation.
     #[test]
     fn a_logarithmic_axis_of_times_has_ticks_wherever_it_lies() {
         let texts = |low, high| {
@@ -407,7 +408,7 @@ mod tests {
         assert_eq!(texts(1.0, 12_000.0), "1 10 100 1000 10000");
         assert_eq!(texts(1.0, 200_000.0), "1 10 100 10³ 10⁴ 10⁵");
         assert_eq!(texts(0.1, 0.55), "0.1 0.2 0.5");
-        // Those whose labels stay where they would touch come first.
+        // Ticks whose labels are drawn first come first.
         assert_eq!(texts(20.0, 2_100.0), "100 1000 20 200 2000 50 500");
         assert_eq!(texts(1e-5, 0.02), "10⁻⁵ 10⁻⁴ 10⁻³ 0.01");
     }

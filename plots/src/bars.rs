@@ -14,26 +14,26 @@ use crate::type_face::width;
 /// Groups of bars.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BarChart {
-    /// Above the figure.
+    /// Title above the figure.
     pub title: String,
     /// Label of the x axis.
     pub x_label: String,
     /// Label of the y axis with its unit.
     pub y_label: String,
-    /// What the entries of the legend are values of; empty if that is plain.
+    /// Common label of the entries of the legend; empty if it is obvious.
     pub legend_label: String,
     /// The groups, from left to right.
     pub categories: Vec<String>,
-    /// Whether values are differences: of both signs, around a line at 0.
+    /// True if values are differences: of both signs, around a line at 0.
     pub differences: bool,
-    /// How values lie on the y axis. By their logarithms, bars begin at the lower edge, and what is not above 0
-    /// has none.
+    /// Scale of the y axis. On a logarithmic axis, bars begin at the lower edge, and values that are
+    /// not above 0 have no bar.
     pub y_scale: YScale,
-    /// Where the y axis ends, if that was chosen.
+    /// Ends of the y axis, if they were chosen.
     pub y_limits: Limits,
-    /// Whether the bars of a group stand on one another, for they are parts of a whole.
+    /// True if the bars of a group are stacked because they are parts of a whole.
     pub stacked: bool,
-    /// A bar in each group for each.
+    /// The series; each has a bar in every group.
     pub series: Vec<BarSeries>,
 }
 
@@ -42,14 +42,14 @@ pub struct BarChart {
 pub struct BarSeries {
     /// Its name in the legend.
     pub name: String,
-    /// For each category the mean and how far its whisker reaches to each side, if known.
+    /// For each category, the mean and the half length of its whisker, if known.
     pub values: Vec<Option<(f64, Option<f64>)>>,
 }
 
 /// Counts of bins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
-    /// Above the figure.
+    /// Title above the figure.
     pub title: String,
     /// Label of the x axis with its unit.
     pub x_label: String,
@@ -60,16 +60,16 @@ pub struct Histogram {
 }
 
 impl BarChart {
-    /// Means and spreads of all bars that are drawn.
+    /// Means and spreads of all bars.
     fn values(&self) -> impl Iterator<Item = (f64, Option<f64>)> + Clone {
         let all = self.series.iter().flat_map(|it| it.values.iter().take(self.categories.len()));
         all.flatten().copied().filter(|(mean, _)| mean.is_finite())
     }
 
-    /// The bars of all series in a group side by side, or on one another: where the first begins and how wide
-    /// each is, as shares of the group's place.
+    /// The bars of all series in a group, side by side or stacked: start of the first one and width of
+    /// each, as shares of the group's place.
     fn layout(&self, panel: &Panel) -> (f64, f64) {
-        // Few bars do not become planks.
+        // A limit for the width of few bars.
         const WIDEST: f64 = 160.0;
         let place = (panel.right - panel.left) / self.categories.len().max(1) as f64;
         let beside = if self.stacked { 1 } else { self.series.len().max(1) } as f64;
@@ -77,7 +77,7 @@ impl BarChart {
         ((1.0 - wide * beside) / 2.0, wide)
     }
 
-    /// What the stack of each category reaches to, below 0 and above.
+    /// The ends of the stack of each category, below 0 and above.
     fn stacks(&self) -> impl Iterator<Item = (f64, f64)> {
         let values = |category: usize| {
             let all =
@@ -107,7 +107,7 @@ impl BarChart {
                 *end_of += value;
                 let (a, b) = (panel.y(base), panel.y(*end_of));
                 pattern::fill(scene, [start, a.min(b), end - 2.0, a.max(b)], i, series(i));
-                // Neighbours of like colours are told apart.
+                // A white line separates neighbours of similar colours.
                 scene.line(vec![(start, b), (end - 2.0, b)], WHITE, 1);
             }
             if low == 0.0 && high > 0.0 {
@@ -138,7 +138,7 @@ impl Chart for BarChart {
             let high = tops.fold(f64::NEG_INFINITY, f64::max);
             return if low <= high { Ok((low, high)) } else { Err("no bar has a value above 0") };
         }
-        // Without an interval there is a number above the bar, which needs some room.
+        // A bar without an interval has its value written above, which needs some room.
         let end = match self.differences {
             true => f64::INFINITY,
             false => end(&self.y_label, self.values().map(|(mean, _)| mean)),
@@ -152,7 +152,7 @@ impl Chart for BarChart {
     }
 
     fn y_axis(&self, label: &str, range: (f64, f64)) -> Axis {
-        // The shortest bar is to be seen, too, and begins at a power of ten.
+        // The shortest bar is visible, too, because the axis begins at a power of ten below it.
         let low = 10_f64.powf((range.0 / 1.3).log10().floor());
         let axis = match self.y_scale {
             YScale::Linear => amounts_or_range(label, range),
@@ -208,7 +208,7 @@ impl Chart for BarChart {
     }
 }
 
-/// Lightens a bar around the whisker on it, so that it is seen on a dark one, too.
+/// Lightens a bar around its whisker, which is visible on a dark bar then.
 fn halo(scene: &mut Scene, [_, top, _, bottom]: [f64; 4], x: f64, whisker: [f64; 2]) {
     let [from, to] = whisker.map(|y| y.clamp(top, bottom));
     if to > from {
@@ -220,7 +220,7 @@ fn halo(scene: &mut Scene, [_, top, _, bottom]: [f64; 4], x: f64, whisker: [f64;
     }
 }
 
-/// Writes a value above its bar, so that small ones beside large ones can be read too.
+/// Writes a value above its bar, so that small bars beside large ones can be read, too.
 fn write_value(scene: &mut Scene, [start, end]: [f64; 2], top: f64, value: f64) {
     const SIZE: f64 = 23.0;
     let text = match value.abs() {
@@ -232,7 +232,7 @@ fn write_value(scene: &mut Scene, [start, end]: [f64; 2], top: f64, value: f64) 
     let middle = (start + end) / 2.0 - 1.0;
     let long = width(&text, SIZE);
     if value >= 0.0 && long + 6.0 <= end - start {
-        // Lines of the grid do not go through it.
+        // A white ground hides the lines of the grid.
         let (wide, y) = (long / 2.0 + 2.0, top - SIZE * 0.7);
         scene.rectangle([middle - wide, y - SIZE * 0.4, middle + wide, y + SIZE * 0.4], WHITE);
         scene.text((middle, top - SIZE * 0.7), &text, SIZE, INK, Anchor::Middle);
@@ -261,7 +261,7 @@ impl Histogram {
         let panel = &panels[0];
         for (i, (_, count)) in self.bins.iter().enumerate().filter(|(_, (_, count))| *count > 0) {
             let (start, end) = (panel.x(i as f64), panel.x(i as f64 + 1.0));
-            // Even a single job among thousands is to be seen.
+            // A single job among thousands is still visible.
             let top = panel.y(*count as f64).min(panel.bottom - 2.0);
             let seam = if end - start > 6.0 { 1.0 } else { 0.0 };
             scene.rectangle([start + seam, top, end - seam, panel.bottom], BLUE);

@@ -1,4 +1,4 @@
-//! Boxes: how values are spread, for categories.
+//! Boxes: distributions of values, for categories.
 //!
 //! ```text
 //!   ○      beyond the whiskers (by Tukey's rule, or beyond the last letter value)
@@ -22,37 +22,37 @@ use crate::scene::{Colour, Scene};
 /// Boxes for categories.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoxChart {
-    /// Above the figure.
+    /// Title above the figure.
     pub title: String,
     /// Label of the x axis.
     pub x_label: String,
     /// Label of the y axis with its unit.
     pub y_label: String,
-    /// What the entries of the legend are values of; empty if that is plain.
+    /// Common label of the entries of the legend; empty if it is obvious.
     pub legend_label: String,
     /// The groups, from left to right.
     pub categories: Vec<String>,
-    /// What of the values is shown.
+    /// Style of the boxes.
     pub style: BoxStyle,
-    /// Where values mean something: a line across.
+    /// A reference value, drawn as a horizontal line.
     pub reference: Option<f64>,
-    /// Where the y axis ends, if that was chosen.
+    /// Ends of the y axis, if they were chosen.
     pub y_limits: Limits,
-    /// A box in each group for each.
+    /// The series; each has a box in every group.
     pub series: Vec<BoxSeries>,
 }
 
-/// What of some values is shown.
+/// Content of a box.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BoxStyle {
     /// Quartiles, and whiskers to the lowest and the highest value.
     #[default]
     Range,
     /// Quartiles, whiskers to the furthest values within 1.5 quartile ranges of the box, and all values
-    /// beyond (Tukey 1977).
+    /// outside (Tukey 1977).
     Tukey,
-    /// Boxes from fourth to fourth, eighth to eighth and so on, as long as [`TAIL`] values or more lie
-    /// beyond each end, and all values beyond the last (Hofmann, Wickham and Kafadar 2017).
+    /// Boxes between the fourths, the eighths and so on (Hofmann, Wickham and Kafadar 2017). Further
+    /// boxes are drawn as long as at least [`TAIL`] values lie outside each end. Values outside the last one are dots.
     LetterValues,
 }
 
@@ -61,30 +61,30 @@ pub enum BoxStyle {
 pub struct BoxSeries {
     /// Its name in the legend.
     pub name: String,
-    /// The values of each category, in any order; where there are none there is no box.
+    /// The values of each category, in any order; a category without values has no box.
     pub values: Vec<Vec<f64>>,
 }
 
-/// Fewest values beyond each end of a letter value's box: fewer say little of the next.
+/// Fewest values outside each end of a letter value's box. With fewer, the next letter value is unreliable.
 pub const TAIL: usize = 5;
 
-/// Some values in a few.
+/// Statistics of a set of values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
-    /// The middle one.
+    /// The median.
     pub median: f64,
-    /// Their sum by their number.
+    /// The mean.
     pub mean: f64,
-    /// From which to which value each box reaches; the first is that of the quartiles.
+    /// Ends of each box; the first box is that of the quartiles.
     pub boxes: Vec<(f64, f64)>,
-    /// From which to which value the whiskers reach.
+    /// Ends of the whiskers.
     pub whiskers: Option<(f64, f64)>,
-    /// Values beyond all that, ascending.
+    /// Values outside of all boxes and whiskers, ascending.
     pub beyond: Vec<f64>,
 }
 
 impl Spread {
-    /// Of these values, in any order; `None` if none is finite.
+    /// Statistics of `values`, in any order; `None` if none is finite.
     pub fn of(values: &[f64], style: BoxStyle) -> Option<Spread> {
         let mut sorted: Vec<f64> = values.iter().copied().filter(|it| it.is_finite()).collect();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -99,7 +99,7 @@ impl Spread {
                 let reach = 1.5 * (quartiles.1 - quartiles.0);
                 let within =
                     |value: &&f64| (quartiles.0 - reach..=quartiles.1 + reach).contains(*value);
-                // A quartile may lie between a value within reach and one beyond.
+                // A quartile may lie between a value within reach and one outside.
                 let low = sorted.iter().find(within).map_or(quartiles.0, |it| it.min(quartiles.0));
                 let high = sorted.iter().rfind(within);
                 (low, high.map_or(quartiles.1, |it| it.max(quartiles.1)))
@@ -122,7 +122,7 @@ impl Spread {
         })
     }
 
-    /// The lowest and the highest value that is shown.
+    /// The lowest and the highest value that is drawn.
     fn reach(&self) -> (f64, f64) {
         let ends = self.boxes.iter().copied().chain(self.whiskers);
         let ends = ends.chain(self.beyond.iter().map(|&it| (it, it)));
@@ -140,9 +140,9 @@ impl BoxChart {
         })
     }
 
-    /// Where the boxes of a group begin and how wide each is, as shares of the group's place.
+    /// Start of the boxes of a group and width of each, as shares of the group's place.
     fn layout(&self, panel: &Panel) -> (f64, f64) {
-        // Few boxes do not become planks.
+        // A limit for the width of few boxes.
         const WIDEST: f64 = 110.0;
         let place = (panel.right - panel.left) / self.categories.len().max(1) as f64;
         let wide = (0.86 / self.series.len().max(1) as f64).min(WIDEST / place);
@@ -168,7 +168,8 @@ impl Chart for BoxChart {
     }
 
     fn y_axis(&self, label: &str, (low, high): (f64, f64)) -> Axis {
-        // Boxes are no amounts: 0 is on the axis where it is near, and not where it would flatten them.
+        // Boxes are not amounts. The axis contains 0 only if it is near, because it would flatten the
+        // boxes otherwise.
         let near = 0.0 <= low && low <= 0.4 * high;
         let edge = (high - low).max(high.abs() * 1e-3) * 0.06;
         let axis = match near {
@@ -229,7 +230,8 @@ fn draw_box(
             }
         }
     }
-    // The widest last: it is the smallest, and lies on the others.
+    // Boxes are drawn from the narrowest to the widest. The widest is the innermost one and lies on the
+    // others.
     let count = spread.boxes.len();
     for (level, &(low, high)) in spread.boxes.iter().enumerate().rev() {
         let narrower = (end - start) / 2.0 * level as f64 / (count as f64 + 0.5);
@@ -245,7 +247,7 @@ fn draw_box(
         let y = panel.y(spread.median);
         scene.line(vec![(start, y), (end, y)], INK, 4);
     }
-    // Where all values are close, it is all that shows which series the box is of.
+    // If all values are close to each other, only this dot shows the colour of the series.
     if panel.y.shows(spread.mean) {
         scene.dot((middle, panel.y(spread.mean)), 6.5, INK);
         scene.dot((middle, panel.y(spread.mean)), 4.5, colour);

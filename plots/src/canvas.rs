@@ -1,4 +1,4 @@
-//! Shapes to pixels and to SVG: the only file that knows the plotting library.
+//! Renders shapes as pixels and as SVG. Only this file uses the plotting library.
 
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// Points, of 1/72 inch, that a pixel is on paper: so the letters of ticks are 8 points high.
+    /// Points (1/72 inch) of a pixel on paper. With this value, the letters of ticks are 8 points high.
     pub(crate) const POINT: f64 = 0.375;
 
     /// A size on paper, in millimetres.
@@ -38,8 +38,8 @@ impl Default for Size {
     }
 }
 
-/// The plotting library rounds every place to a whole pixel, of each letter, too. So it paints on a
-/// canvas that is so much finer in both directions.
+/// Factor by which the canvas is finer in both directions. The plotting library rounds every position
+/// to a whole pixel, even of single letters, so a finer canvas makes rounding errors smaller.
 const FINER: u32 = 2;
 
 /// The scene as the bytes of a PNG file.
@@ -53,7 +53,7 @@ pub(crate) fn png(scene: &Scene) -> Result<Vec<u8>, PlotError> {
     encode(&coarser(&pixels, scene.size), scene.size).map_err(failed)
 }
 
-/// Each pixel as the mean of the finer ones in its place.
+/// Each pixel as the mean of the finer pixels in its place.
 fn coarser(pixels: &[u8], size: Size) -> Vec<u8> {
     let (k, width) = (FINER as usize, size.width as usize * 3);
     let mut coarse = Vec::with_capacity(width * size.height as usize);
@@ -72,7 +72,7 @@ fn coarser(pixels: &[u8], size: Size) -> Vec<u8> {
     coarse
 }
 
-/// The scene as the text of an SVG file: in finer units, and as large as it is.
+/// The scene as the text of an SVG file, drawn in finer units and shown in its own size.
 pub(crate) fn svg(scene: &Scene) -> Result<String, PlotError> {
     let Size { width, height } = scene.size;
     let mut text = String::new();
@@ -84,7 +84,7 @@ pub(crate) fn svg(scene: &Scene) -> Result<String, PlotError> {
     Ok(text.replacen(&painted, &shown, 1))
 }
 
-/// The size of a picture as the head of an SVG file has it.
+/// The size of a picture in the head of an SVG file.
 fn size_of((width, height): (u32, u32)) -> String {
     format!(r#"width="{width}" height="{height}""#)
 }
@@ -103,8 +103,8 @@ fn failed(error: impl ToString) -> PlotError {
     PlotError::Drawing(error.to_string())
 }
 
-/// Paints on a backend that takes for a text's middle a point which is `lower` times its size
-/// above the middle of its digits.
+/// Paints on a backend that centres a text too high, by `lower` times its size above the middle of its
+/// digits.
 fn paint<DB: DrawingBackend>(
     scene: &Scene,
     area: &DrawingArea<DB, Shift>,
@@ -112,7 +112,7 @@ fn paint<DB: DrawingBackend>(
 ) -> Result<(), PlotError> {
     static FONT: OnceLock<()> = OnceLock::new();
     FONT.get_or_init(|| {
-        // It fails only for bytes that are no font, and then every text says so.
+        // It fails only for invalid fonts, and then every text reports an error.
         let _ = register_font(type_face::FAMILY, FontStyle::Normal, type_face::BYTES);
     });
     area.fill(&WHITE).map_err(failed)?;
@@ -130,7 +130,8 @@ fn paint_shape<DB: DrawingBackend>(
     match shape {
         Shape::Box { edges, colour, opacity } => {
             let [left, top, right, bottom] = *edges;
-            // A filled rectangle leaves out its last column and row: neighbours meet without a seam.
+            // A filled rectangle of the library leaves out its last column and row, so neighbours meet
+            // without a seam.
             let thinnest = FINER as i32;
             let corner = (
                 pixel(right).max(pixel(left) + thinnest),

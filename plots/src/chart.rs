@@ -1,5 +1,4 @@
-//! What charts have in common: each draws its data into a panel, alone in a figure or
-//! beside others.
+//! Common parts of charts. A chart draws its data into a panel, alone in a figure or beside others.
 
 use crate::axis::Axis;
 use crate::error::PlotError;
@@ -11,21 +10,21 @@ use crate::scene::{Colour, Scene};
 
 /// Data that one panel shows.
 pub(crate) trait Chart {
-    /// Above the figure, or above the panel.
+    /// Title above the figure, or above the panel.
     fn title(&self) -> &str;
     /// Label of the y axis.
     fn y_label(&self) -> &str;
-    /// The lowest and highest value of the y axis, or why there is nothing to draw.
+    /// The lowest and highest value of the y axis, or the reason why there is nothing to draw.
     fn y_range(&self) -> Result<(f64, f64), &'static str>;
-    /// The y axis for this range, which may be that of several charts.
+    /// The y axis for this range, which several charts may share.
     fn y_axis(&self, label: &str, range: (f64, f64)) -> Axis;
-    /// The x axis in so many pixels.
+    /// The x axis in `room` pixels.
     fn x_axis(&self, room: f64) -> Axis;
-    /// What the entries of the legend are values of; empty if that is plain.
+    /// Common label of the entries of the legend; empty if it is obvious.
     fn legend_label(&self) -> &str {
         ""
     }
-    /// What the colours mean; empty where there is nothing to tell apart.
+    /// The meaning of the colours; empty if there is only one.
     fn legend(&self) -> Vec<Key>;
     /// Draws the data.
     fn draw(&self, scene: &mut Scene, panel: &Panel);
@@ -53,8 +52,7 @@ pub(crate) fn alone(chart: &impl Chart, look: Look) -> Result<Scene, PlotError> 
     Ok(scene)
 }
 
-/// The range of values with their spreads. Amounts start at 0: what of an interval reaches below
-/// is cut there.
+/// The range of values with their spreads. Amounts start at 0, where intervals are cut.
 pub(crate) fn range(values: &mut dyn Iterator<Item = (f64, f64, f64)>) -> Option<(f64, f64)> {
     let (mut lowest, mut reach) = (0.0, None);
     for (mean, bottom, top) in values {
@@ -72,19 +70,20 @@ pub(crate) fn around_zero(values: &mut dyn Iterator<Item = (f64, f64, f64)>) -> 
     Some((low.min(0.0), high.max(0.0)))
 }
 
-/// The line on which nothing differs.
+/// The line of zero difference.
 pub(crate) fn zero_line(scene: &mut Scene, panel: &Panel) {
     let y = panel.y(0.0);
     scene.line(vec![(panel.left, y), (panel.right, y)], INK, 2);
 }
 
-/// Where intervals are cut: at 100 if all means are parts of a whole, whose label has the unit percent.
+/// The value at which intervals are cut: 100 if the label has the unit percent and all means are at
+/// most 100, otherwise none.
 pub(crate) fn end(label: &str, mut means: impl Iterator<Item = f64>) -> f64 {
     let parts = label.contains(", %") && means.all(|mean| mean <= 100.0);
     if parts { 100.0 } else { f64::INFINITY }
 }
 
-/// An axis from 0 for amounts; from below 0 where there are negative values.
+/// An axis from 0 for amounts, or from below 0 if there are negative values.
 pub(crate) fn amounts_or_range(label: &str, (low, high): (f64, f64)) -> Axis {
     if low >= 0.0 {
         return Axis::amounts(label, high, 6);
@@ -93,7 +92,7 @@ pub(crate) fn amounts_or_range(label: &str, (low, high): (f64, f64)) -> Axis {
     Axis::linear(label, low - edge, high.max(0.0) + edge, 6)
 }
 
-/// The spread of a value, upright, from a low value to a high one. It has no cap where the axis ends before it.
+/// The spread of a value as a vertical whisker. It has no cap where the axis ends before it.
 pub(crate) fn whisker(
     scene: &mut Scene,
     panel: &Panel,

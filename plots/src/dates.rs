@@ -1,4 +1,4 @@
-//! Axes of time whose ticks are dates: what a clock on the wall showed.
+//! Axes of time with dates and local times as ticks.
 
 use chrono::{DateTime, Datelike, Months, NaiveDateTime};
 
@@ -8,12 +8,12 @@ use crate::type_face::width;
 const HOUR: i64 = 3_600;
 const DAY: i64 = 24 * HOUR;
 
-/// What lies between two ticks.
+/// Distance between two ticks.
 #[derive(Clone, Copy)]
 enum Step {
-    /// So many seconds, counted from a Monday.
+    /// A number of seconds, counted from a Monday.
     Seconds(i64),
-    /// So many months, counted from a January.
+    /// A number of months, counted from a January.
     Months(u32),
 }
 
@@ -44,8 +44,8 @@ const STEPS: [Step; 23] = [
     Step::Months(120),
 ];
 
-/// An axis from `low` to `high` seconds, where the clock showed `zero` at 0, seconds since 1970-01-01.
-/// Where there is no such date, it has no ticks.
+/// An axis from `low` to `high` seconds. `zero` is the local time at 0, seconds since 1970-01-01. An
+/// axis outside of all dates has no ticks.
 pub(crate) fn axis((low, high): (f64, f64), zero: i64, room: f64) -> Axis {
     let (from, until) = (zero + low.ceil() as i64, zero + high.floor() as i64);
     let mut axis = Axis::linear(&label(from, until), low, high, 2);
@@ -76,7 +76,7 @@ fn label(from: i64, until: i64) -> String {
     }
 }
 
-/// The ticks of a step; `None` if they are more than could have a label.
+/// The ticks of a step; `None` if there are too many for labels.
 fn instants(from: i64, until: i64, step: Step, room: f64) -> Option<Vec<i64>> {
     let most = (room / TICK_SIZE) as i64;
     match step {
@@ -111,7 +111,7 @@ fn instants(from: i64, until: i64, step: Step, room: f64) -> Option<Vec<i64>> {
     }
 }
 
-/// What a tick says: the date where a day begins, else the time of day.
+/// Text of a tick: the date at the beginning of a day, otherwise the time of day.
 fn text(at: NaiveDateTime, step: Step) -> String {
     let day_begins = at.and_utc().timestamp() % DAY == 0;
     let format = match step {
@@ -128,7 +128,7 @@ fn text(at: NaiveDateTime, step: Step) -> String {
 mod tests {
     use super::*;
 
-    /// From 1996-06-25 20:00 on, a Tuesday.
+    /// Ticks from 1996-06-25 20:00 on, a Tuesday.
     fn ticks(hours: i64) -> (String, String) {
         let zero = 835_732_800;
         let axis = axis((0.0, (hours * HOUR) as f64), zero, 1_000.0);

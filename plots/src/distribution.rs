@@ -1,4 +1,4 @@
-//! Empirical distribution functions: the share of jobs that waited (or were slowed down) at most so much.
+//! Empirical distribution functions: the share of jobs with at most this waiting time (or slowdown).
 
 mod read;
 
@@ -14,19 +14,19 @@ use crate::strokes;
 pub use read::{agreements, compare, distribution};
 pub(crate) use read::{asked, compared};
 
-/// What is distributed.
+/// Quantity of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Seconds.
+    /// Waiting time in seconds.
     WaitingTime,
     /// Bounded slowdown, at least 1.
     BoundedSlowdown,
-    /// Seconds from the first try of a job until all of its parts were agreed on, if they ever were.
+    /// Seconds from the first try of a job until all of its parts were agreed on, if they were.
     TimeToAgreement,
 }
 
 impl Quantity {
-    /// What a figure calls its values.
+    /// Name of its values in figures.
     pub const fn title(self) -> &'static str {
         match self {
             Quantity::WaitingTime => "waiting times",
@@ -39,17 +39,17 @@ impl Quantity {
 /// Empirical distribution functions of some sets of values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DistributionFigure {
-    /// Above the figure.
+    /// Title above the figure.
     pub title: String,
-    /// What is distributed.
+    /// Quantity of the distribution.
     pub quantity: Quantity,
-    /// Whether curves show how many lie above a value, 1 - F, by their logarithms: tails can be read then.
+    /// True if curves show the share above a value, 1 - F, on a logarithmic axis, on which tails can be read.
     pub complement: bool,
-    /// Where the x axis ends, if that was chosen, in seconds or slowdowns.
+    /// Ends of the x axis, if they were chosen, in seconds or slowdowns.
     pub x_limits: Limits,
-    /// Where the y axis ends, if that was chosen, in percent.
+    /// Ends of the y axis, if they were chosen, in percent.
     pub y_limits: Limits,
-    /// A curve for each.
+    /// The sets of values, with a curve for each.
     pub samples: Vec<Sample>,
 }
 
@@ -60,12 +60,12 @@ pub struct Sample {
     pub name: String,
     /// The values, in any order.
     pub values: Vec<f64>,
-    /// How many jobs have no value, and count in shares: they never came to it.
+    /// Number of jobs without a value. They count in shares.
     pub without: usize,
 }
 
 impl Sample {
-    /// A set of values of as many jobs.
+    /// A set with one value for each of its jobs.
     pub fn new(name: String, values: Vec<f64>) -> Sample {
         Sample { name, values, without: 0 }
     }
@@ -94,9 +94,9 @@ impl DistributionFigure {
             };
             return Err(PlotError::NoData { title: self.title.clone(), reason });
         };
-        // A little room, so that the curve does not end on the edge.
+        // Room at the end, so that the curve does not end on the edge.
         let highest = highest * 1.2;
-        // Agreements over a fast network take milliseconds, and none at all without latency.
+        // Agreements over a fast network take milliseconds, and zero time without latency.
         let lowest = || {
             let above =
                 |(_, values): &(&str, Vec<f64>)| values.iter().copied().find(|&it| it > 0.0);
@@ -134,10 +134,10 @@ impl DistributionFigure {
         for (i, (_, values)) in samples.iter().enumerate().filter(|(_, (_, it))| !it.is_empty()) {
             let all = values.len() + self.samples[i].without;
             let mut line: Vec<(f64, f64)> = Vec::new();
-            // One look for each pixel: no more can be seen, however many jobs there are.
+            // One value a pixel is enough for any number of jobs.
             let mut x = panel.left;
             while x <= panel.right {
-                // The last pixel stands for all there is: rounding must not cost the largest value.
+                // The last pixel counts all values, so that rounding does not lose the largest one.
                 let is_last = x + 1.0 > panel.right && self.x_limits.high.is_none();
                 let at_most = if is_last { f64::INFINITY } else { panel.value_at(x) };
                 let count = values.partition_point(|&value| value <= at_most);
@@ -149,7 +149,7 @@ impl DistributionFigure {
                     line.push((x, before));
                 }
                 line.push((x, y));
-                // Nothing has no logarithm: the curve ends where nobody is left.
+                // Zero has no logarithm: the curve ends where no job is left.
                 if self.complement && count == 0 {
                     break;
                 }
@@ -176,7 +176,7 @@ impl DistributionFigure {
             Quantity::BoundedSlowdown => "share of jobs that were slowed down more, %",
             Quantity::TimeToAgreement => "share of jobs agreed on later or never, %",
         };
-        // The last job of the largest sample is to be seen.
+        // The axis reaches below the share of a single job in the largest sample.
         let without = self.samples.iter().map(|sample| sample.without);
         let all = samples.iter().zip(without).map(|((_, values), without)| values.len() + without);
         let most = all.max().unwrap_or(1);

@@ -1,10 +1,10 @@
-//! Why a figure could not be drawn.
+//! Errors of drawing a figure.
 
 use std::path::PathBuf;
 
 use haggle_results::ResultsError;
 
-/// Why a figure could not be drawn.
+/// Reason why a figure could not be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum PlotError {
     /// There is nothing to draw.
@@ -12,22 +12,22 @@ pub enum PlotError {
     NoData {
         /// The figure's title.
         title: String,
-        /// What is missing.
+        /// The missing data.
         reason: &'static str,
     },
     /// The run has no such job.
     #[error("the run has no job {0}")]
     NoJob(String),
-    /// No run has a value of what is to be drawn.
+    /// No run has a value of the requested quantity.
     #[error("{0}")]
     NoValues(String),
-    /// The figure cannot show what it is asked for.
+    /// The figure does not support the request.
     #[error("{0}")]
     Unsuitable(String),
-    /// The file's name does not say how to draw.
+    /// The file's name has no ending of a known format.
     #[error("`{path}` is no name of a figure: it must end in .png, .svg or .pdf", path = path.display())]
     UnknownEnding {
-        /// The path that was asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// The canvas is too small or too large.
@@ -45,7 +45,7 @@ pub enum PlotError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: std::io::Error,
     },
     /// The plotting library failed.
@@ -57,7 +57,7 @@ pub enum PlotError {
 }
 
 impl PlotError {
-    /// Whether the run lacks what would be drawn: another run of the same scenario may have it.
+    /// True if this run lacks the data. Another run of the same scenario may have them.
     pub fn is_absence(&self) -> bool {
         matches!(self, PlotError::NoData { .. } | PlotError::NoJob(_) | PlotError::NoValues(_))
     }

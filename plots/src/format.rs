@@ -11,18 +11,18 @@ haggle_model::words! {
         /// Pixels.
         #[default]
         Png = "png",
-        /// Lines that stay sharp at any size, for pages on screens.
+        /// Vector graphics for screens.
         Svg = "svg",
-        /// The same, for papers.
+        /// Vector graphics for papers.
         Pdf = "pdf",
     }
 }
 
 impl ImageFormat {
-    /// The format of a file, whose name ends in its word.
+    /// The format of a file with this ending.
     ///
     /// # Errors
-    /// If its ending is that of none.
+    /// If the ending belongs to no format.
     pub fn of(path: &Path) -> Result<ImageFormat, PlotError> {
         let ending = path.extension().unwrap_or_default();
         let found = ImageFormat::ALL.into_iter().find(|format| ending == format.name());

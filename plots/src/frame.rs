@@ -1,4 +1,4 @@
-//! What surrounds the data: title, axes, grid, legend.
+//! The surroundings of the data: title, axes, grid, legend.
 //!
 //! ```text
 //! title
@@ -10,8 +10,9 @@
 //!     0     10     20
 //!        label of the x axis
 //! ```
-//! Labels of y axes lie flat above their panels: they are read without turning the head. Panels too flat for that
-//! are lanes with their names at the left. A legend that would take much of the width stands above the panels.
+//! Labels of y axes are horizontal and above their panels, so that they are easy to read. If panels are
+//! too flat for that, they are lanes with their names at the left. A legend that would take much of the
+//! width is above the panels.
 
 use crate::axis::{Axis, TICK_SIZE};
 use crate::error::PlotError;
@@ -25,18 +26,18 @@ pub(crate) const TITLE_SIZE: f64 = 34.0;
 pub(crate) const LABEL_SIZE: f64 = 27.0;
 pub(crate) const MARGIN: f64 = 28.0;
 
-/// Everything about a figure but its data.
+/// A figure without its data.
 #[derive(Default)]
 pub(crate) struct Plan {
     pub(crate) title: String,
     pub(crate) legend: Vec<Key>,
-    /// Above the legend; empty = nothing.
+    /// Label above the legend; empty = none.
     pub(crate) legend_label: String,
     /// Panels from top to bottom: the y axis, and its share of the height.
     pub(crate) panels: Vec<(Axis, f64)>,
-    /// Whether panels are lanes: each has the label of its y axis at its left, in place of ticks.
+    /// True if panels are lanes: each has its label at the left instead of ticks.
     pub(crate) lanes: bool,
-    /// What is not drawn, above the panels; empty = nothing.
+    /// Note above the panels on data that are not drawn; empty = none.
     pub(crate) note: String,
 }
 
@@ -60,13 +61,13 @@ impl Panel {
         self.bottom - self.y.share(value) * (self.bottom - self.top)
     }
 
-    /// The same, also of what lies beyond the panel.
+    /// Position of a value, which may lie outside of the panel.
     pub(crate) fn open_y(&self, value: f64) -> f64 {
         let share = if self.y.is_cut() { self.y.open_share(value) } else { self.y.share(value) };
         self.bottom - share * (self.bottom - self.top)
     }
 
-    /// The pieces of a line that lie between its top and its bottom.
+    /// The pieces of a line that lie between the top and the bottom of the panel.
     pub(crate) fn within(&self, points: Vec<(f64, f64)>) -> Vec<Vec<(f64, f64)>> {
         let inside = |y: f64| (self.top..=self.bottom).contains(&y);
         if points.iter().all(|&(_, y)| inside(y)) {
@@ -75,7 +76,7 @@ impl Panel {
         let mut pieces: Vec<Vec<(f64, f64)>> = vec![Vec::new()];
         for pair in points.windows(2) {
             let (a, b) = (pair[0], pair[1]);
-            // Where the line comes in and goes out, as shares of the way from a to b.
+            // Entry and exit of the line, as shares of the way from a to b.
             let way = |y: f64| (y - a.1) / (b.1 - a.1);
             let (mut from, mut until) = (0.0, 1.0);
             if a.1 != b.1 {
@@ -103,7 +104,7 @@ impl Panel {
         pieces
     }
 
-    /// Whether a value of the x axis lies in it.
+    /// True if a value of the x axis lies in the panel.
     pub(crate) fn shows(&self, value: f64) -> bool {
         (self.x.value(0.0)..=self.x.value(1.0)).contains(&value)
     }
@@ -114,13 +115,13 @@ impl Panel {
     }
 }
 
-/// Share of the width beyond which a legend beside the panels stands above them.
+/// Share of the width above which a legend moves from beside the panels to above them.
 const BESIDE_MOST: f64 = 0.16;
-/// Lines of a legend above the panels, at most, and their share of the height.
+/// Maximum number of lines of a legend above the panels, and maximum share of the height.
 const ABOVE_MOST: (usize, f64) = (3, 0.2);
 
 impl Plan {
-    /// Where the legend stands.
+    /// The place of the legend.
     fn place(&self, look: Look) -> LegendPlace {
         let (wide, high) = (f64::from(look.size.width), f64::from(look.size.height));
         if self.legend.is_empty() {
@@ -136,21 +137,21 @@ impl Plan {
         })
     }
 
-    /// What a legend beside the panels takes of their width.
+    /// Width of a legend beside the panels.
     fn beside(&self, wide: f64) -> f64 {
         let names = self.legend.iter().map(|key| width(&key.name, TICK_SIZE));
-        // It begins where the marks do, which names stand behind.
+        // The label begins at the marks, and names begin behind these.
         let longest = names.chain([width(&self.legend_label, TICK_SIZE) - NAME_INDENT]);
         longest.fold(0.0, f64::max).min(wide * 0.25) + 36.0
     }
 
-    /// The names of lanes, as far as there is room for them.
+    /// The names of lanes, shortened to the available room.
     fn lane_names(&self, wide: f64) -> Vec<String> {
         let names: Vec<&str> = self.panels.iter().map(|(axis, _)| axis.label.as_str()).collect();
         told_apart(&names, TICK_SIZE, wide * 0.25)
     }
 
-    /// Height of all that stands above the panels and their labels.
+    /// Height of everything above the panels and their labels.
     fn head(&self, look: Look) -> f64 {
         let wide = f64::from(look.size.width);
         let title = title_height(title_lines(&self.title, wide).len());
@@ -170,22 +171,22 @@ impl Plan {
     }
 }
 
-/// Lines of a legend above the panels, if it was asked for there.
+/// Maximum number of lines of a legend that was requested above the panels.
 fn most_above(look: Look) -> usize {
     ((f64::from(look.size.height) * 0.4 / legend::height(1)) as usize).max(1)
 }
 
-/// Height of what is below the panels: rows of tick labels, and a label.
+/// Height of everything below the panels: rows of tick labels, and a label.
 fn below(rows: usize, has_label: bool) -> f64 {
     ticks_height(rows) + if has_label { 12.0 + LABEL_SIZE } else { 0.0 } + 12.0
 }
 
-/// Height of so many rows of tick labels below an x axis.
+/// Height of this number of rows of tick labels below an x axis.
 pub(crate) fn ticks_height(rows: usize) -> f64 {
     12.0 + TICK_SIZE + TICK_ROW * (rows.max(1) - 1) as f64
 }
 
-/// From one row of tick labels to the next.
+/// Distance between two rows of tick labels.
 const TICK_ROW: f64 = TICK_SIZE + 3.0;
 
 /// Height of a label of one line with the room around it.
@@ -197,7 +198,7 @@ const LANE_GAP: f64 = 4.0;
 /// Height of a lane in which its name can be read.
 pub(crate) const LANE_LEAST: f64 = TICK_SIZE + LANE_GAP;
 
-/// The left and right end of all panels: what the x axis has room in.
+/// The left and right end of all panels, between which the x axis lies.
 pub(crate) fn room(plan: &Plan, look: Look) -> (f64, f64) {
     let wide = f64::from(look.size.width);
     let tick = |(_, text): &(f64, String)| width(text, TICK_SIZE);
@@ -216,10 +217,10 @@ pub(crate) fn room(plan: &Plan, look: Look) -> (f64, f64) {
     (MARGIN + widest + 14.0, wide - MARGIN - 30.0 - legend)
 }
 
-/// Width of a panel in which something can be seen, pixels.
+/// Smallest useful width of a panel, pixels.
 const NARROWEST: f64 = 40.0;
 
-/// Draws the surroundings and gives the panels.
+/// Draws the surroundings and returns the panels.
 pub(crate) fn draw(plan: Plan, x: Axis, look: Look) -> Result<(Scene, Vec<Panel>), PlotError> {
     let mut scene = Scene::new(look.size)?;
     let (left, right) = room(&plan, look);
@@ -240,7 +241,7 @@ pub(crate) fn draw(plan: Plan, x: Axis, look: Look) -> Result<(Scene, Vec<Panel>
         top += NOTE_ROOM;
     }
     let labels = plan.panels.iter().enumerate().map(|(i, (y, _))| {
-        // The legend stands beside all panels, and below the label of the first one.
+        // The legend is beside all panels, and below the label of the first one.
         let room = if i == 0 { wide - 2.0 * MARGIN } else { right - MARGIN };
         if plan.lanes { Vec::new() } else { wrapped(&y.label, LABEL_SIZE, room, LABEL_LINES) }
     });
@@ -280,11 +281,11 @@ pub(crate) fn draw(plan: Plan, x: Axis, look: Look) -> Result<(Scene, Vec<Panel>
     Ok((scene, panels))
 }
 
-/// Of a title, and of a label.
+/// Maximum number of lines of a title, and of a label.
 const TITLE_LINES: usize = 2;
 const LABEL_LINES: usize = 3;
 
-/// Draws a figure's title, if it has one, and gives where it ends.
+/// Draws a figure's title, if it has one, and returns its lower end.
 pub(crate) fn draw_title(scene: &mut Scene, title: &str) -> f64 {
     let lines = title_lines(title, f64::from(scene.size.width));
     for (i, line) in lines.iter().enumerate() {
@@ -298,15 +299,15 @@ fn title_lines(title: &str, wide: f64) -> Vec<String> {
     wrapped(title, TITLE_SIZE, wide - 2.0 * MARGIN, TITLE_LINES)
 }
 
-/// Where a title of so many lines ends.
+/// The lower end of a title with this number of lines.
 fn title_height(lines: usize) -> f64 {
     if lines == 0 { 0.0 } else { MARGIN + TITLE_SIZE * (1.5 + LINE * (lines as f64 - 1.0)) }
 }
 
-/// From one line of a text to the next, in its size.
+/// Distance between two lines of a text, in units of its size.
 const LINE: f64 = 1.15;
 
-/// How high so many lines of a label are.
+/// Height of a label with this number of lines.
 pub(crate) fn label_height(lines: usize) -> f64 {
     LABEL_SIZE * (1.0 + LINE * (lines.max(1) as f64 - 1.0))
 }
@@ -319,7 +320,7 @@ pub(crate) fn draw_label(scene: &mut Scene, lines: &[String], top: f64) {
     }
 }
 
-/// Draws the axes' lines once more, over data that touches them.
+/// Draws the axes' lines again, over data that touch them.
 pub(crate) fn close(scene: &mut Scene, panels: &[Panel]) {
     for panel in panels {
         let corners =
@@ -343,7 +344,7 @@ pub(crate) fn draw_lines(scene: &mut Scene, panel: &Panel) {
     }
 }
 
-/// Draws the upright lines of a panel's grid.
+/// Draws the vertical lines of a panel's grid.
 fn draw_upright(scene: &mut Scene, panel: &Panel) {
     for (value, _) in panel.x.ticks.iter().filter(|_| panel.x.grid) {
         let x = panel.x(*value);
@@ -351,7 +352,8 @@ fn draw_upright(scene: &mut Scene, panel: &Panel) {
     }
 }
 
-/// The places of labels along an axis: one that would touch another has none. Ticks come in the order of their weight.
+/// Places of labels along an axis. A label that would touch another one is left out. Ticks come in the
+/// order of their importance.
 #[derive(Clone, Default)]
 struct Taken(Vec<(f64, f64)>);
 
@@ -371,7 +373,7 @@ pub(crate) fn draw_y_ticks(scene: &mut Scene, panel: &Panel) {
     for (value, text) in &panel.y.ticks {
         let y = panel.y(*value);
         scene.line(vec![(panel.left - 6.0, y), (panel.left, y)], INK, 2);
-        // In a flat panel, not every tick has room for its label.
+        // In a flat panel, only some ticks have room for their labels.
         if taken.takes(y - TICK_SIZE * 0.4, y + TICK_SIZE * 0.4) {
             scene.text((panel.left - 12.0, y), text, TICK_SIZE, INK, Anchor::End);
         }
@@ -383,7 +385,7 @@ fn draw_x(scene: &mut Scene, x: &Axis, (left, right, bottom): (f64, f64, f64)) {
     if x.label.is_empty() {
         return;
     }
-    // A label longer than the axis reaches to the left of it.
+    // A label longer than the axis extends to the left of it.
     let room = right + 30.0 - MARGIN;
     let label = fitted(&x.label, LABEL_SIZE, room);
     let wide = width(&label, LABEL_SIZE);

@@ -1,10 +1,10 @@
-//! Gantt charts: which job held which processors when, a panel for each provider of each run.
+//! Gantt charts: the jobs on processors over time, with a panel for each provider of each run.
 //!
-//! Few jobs are drawn as bars with their numbers. Colours and patterns stand for groups of jobs; what failed is
-//! pale and hatched; parts of one job at several providers are joined by a line.
-//! Processors are counted from 0 in each panel. Where bars would be thinner than
-//! can be told apart, the chart shows instead how busy each spot of (a round length
-//! of time) × (some processors) was, which stays fast and true for any number.
+//! Few jobs are drawn as bars with their numbers. Colours and patterns stand for groups of jobs. Failed
+//! attempts are pale and hatched. Parts of one job at several providers are joined by a line.
+//! Processors are counted from 0 in each panel. If bars would be too thin, the chart shows the
+//! utilisation of spots instead, (a round length of time) × (some processors). This is fast and correct
+//! for any number of jobs.
 
 mod labels;
 mod parts;
@@ -26,21 +26,21 @@ pub(crate) use parts::joint;
 pub(crate) use read::{asked, compared};
 pub use read::{differ_by, gantt};
 
-/// Above this many bars the chart shows how busy processors were instead.
+/// Maximum number of bars. Above it, the chart shows utilisation instead.
 pub const BARS_MAX: usize = 1500;
 const SHADES: usize = 8;
-/// Width and height of the spots of such a chart, at least, pixels.
+/// Smallest width and height of the spots of such a chart, pixels.
 const SPOT: (f64, f64) = (4.0, 5.0);
-/// What is closed for maintenance, and the lines over it.
+/// Colours of processors closed for maintenance, and of the lines over them.
 const MAINTENANCE: Colour = Colour(0xf3, 0xe9, 0xc6);
 const HATCH: Colour = Colour(0xb5, 0x9a, 0x4a);
-/// How much of their colours is left in jobs beside those that are marked.
+/// Share of the colour in unmarked jobs beside marked ones.
 const FADED: f64 = 0.35;
 /// Height of a panel below which panels are lanes.
 const PANEL_LEAST: f64 = 50.0;
 
 haggle_model::words! {
-    /// What is written on the bars of a Gantt chart.
+    /// Text on the bars of a Gantt chart.
     #[derive(Default)]
     pub enum BarLabels {
         /// The number of the job in its workload.
@@ -48,7 +48,7 @@ haggle_model::words! {
         JobId = "job_id",
         /// The user by the number in the log, or by the name in the scenario.
         User = "user",
-        /// The workload and the number of the job in it.
+        /// What its file calls a task of a workflow, else the workload and the number of the job in it.
         Name = "name",
         /// Nothing.
         None = "none",
@@ -64,17 +64,17 @@ pub struct Gantt {
     pub providers: Vec<GanttProvider>,
     /// Names of the groups that colours stand for; with one or none, all jobs have one colour.
     pub groups: Vec<String>,
-    /// What the groups are, such as `class`.
+    /// Label of the groups, such as `class`.
     pub group_label: String,
     /// Start of the time axis, s; without it, the first job.
     pub from: Option<f64>,
     /// End of the time axis, s; without it, the end of the last job.
     pub until: Option<f64>,
-    /// What a clock on the wall showed at 0, seconds since 1970-01-01: ticks are dates then.
+    /// Local time at 0, seconds since 1970-01-01. If present, ticks are dates.
     pub clock: Option<i64>,
-    /// Whether groups have colours in turn and no place in the legend: each is one job.
+    /// True if each group is one job. Colours repeat then and have no entry in the legend.
     pub by_job: bool,
-    /// The names of jobs that are marked; the others are pale then.
+    /// The names of marked jobs. If there are any, other jobs are pale.
     pub marked: Vec<String>,
 }
 
@@ -83,41 +83,41 @@ pub struct Gantt {
 pub struct GanttProvider {
     /// Its name.
     pub name: String,
-    /// Which of several runs it is of: parts of a job are joined within a run.
+    /// Number of its run, if there are several: parts of a job are joined within a run.
     pub run: usize,
     /// Number of its first processor.
     pub first: u32,
-    /// How many it has.
+    /// Number of its processors.
     pub processors: u32,
-    /// What ran there.
+    /// Jobs that ran there.
     pub bars: Vec<GanttBar>,
-    /// When which of its processors were down.
+    /// Outages of its processors.
     pub outages: Vec<GanttOutage>,
-    /// When which of its processors were in maintenance.
+    /// Maintenance of its processors.
     pub maintenance: Vec<GanttOutage>,
 }
 
-/// A time in which a contiguous interval of processors was down, or closed.
+/// An interval of time in which contiguous processors were down, or closed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GanttOutage {
     /// First processor.
     pub first: u32,
     /// Last processor, included.
     pub last: u32,
-    /// When they were.
+    /// The interval.
     pub time: Outage,
 }
 
-/// A contiguous interval of processors held by a job for a while.
+/// Contiguous processors that a job held for a while.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GanttBar {
-    /// Written on the bar where there is room.
+    /// Text on the bar, if there is room.
     pub label: String,
-    /// Number of the job: its parts at several providers at once are joined.
+    /// Number of the job. Its parts at several providers are joined.
     pub job: i64,
-    /// Whether it is a task of a bag: tasks are not joined.
+    /// True if it is a task of a bag. Tasks are not joined.
     pub is_task: bool,
-    /// Whether its job is marked.
+    /// True if its job is marked.
     pub is_marked: bool,
     /// Place in [`Gantt::groups`].
     pub group: usize,
@@ -125,11 +125,11 @@ pub struct GanttBar {
     pub first: u32,
     /// Last processor, included.
     pub last: u32,
-    /// From when, s.
+    /// Start, s.
     pub start: f64,
-    /// Until when, s.
+    /// End, s.
     pub end: f64,
-    /// Whether a failure ended it.
+    /// True if a failure ended it.
     pub failed: bool,
 }
 
@@ -157,7 +157,7 @@ impl Gantt {
         let high = self.until.unwrap_or_else(last);
         let low = self.from.unwrap_or_else(|| from_zero(first(), high));
         let dense = count > BARS_MAX;
-        // As wide as can be seen, and of a round length, which the legend says.
+        // The spots are wide enough to be seen, and of a round length, which the legend shows.
         let a_pixel = (high - low) / f64::from(look.size.width);
         let bin = bin_length(SPOT.0 * a_pixel);
         let (plan, drawn) = self.plan(look, dense.then_some(bin));
@@ -191,8 +191,8 @@ impl Gantt {
         Ok(scene)
     }
 
-    /// What surrounds the bars, and the providers that are drawn: panels that would be too flat for their labels are
-    /// lanes, and of more lanes than there is room for, some are left out.
+    /// The surroundings, and the providers that are drawn. Panels that would be too flat for their
+    /// labels become lanes. If there are too many lanes, some are left out.
     fn plan(&self, look: Look, bin: Option<f64>) -> (Plan, &[GanttProvider]) {
         let count = self.providers.len();
         let mut plan = Plan {
@@ -208,7 +208,7 @@ impl Gantt {
         plan.lanes = plan.height_of_each(count, look) - LABEL_ROOM < PANEL_LEAST;
         let mut drawn = count;
         if plan.lanes && plan.height_of_each(count, look) < LANE_LEAST {
-            // With the note in its place, fewer lanes fit.
+            // The note takes room, so fewer lanes fit.
             plan.note = "…".to_owned();
             let fits = |&it: &usize| plan.height_of_each(it, look) >= LANE_LEAST;
             drawn = (1..count).rev().find(fits).unwrap_or(1);
@@ -222,7 +222,7 @@ impl Gantt {
                 true => provider.name.clone(),
                 false => format!("{}: processor", provider.name),
             };
-            // Widths as they are would hide a small provider beside a large one.
+            // With heights in proportion, a small provider beside a large one would be invisible.
             let ticks = (provider.processors as usize).clamp(1, 4);
             (Axis::linear(&label, 0.0, count, ticks), count.max(1.0).sqrt())
         };
@@ -234,7 +234,7 @@ impl Gantt {
         let bars = || drawn.iter().flat_map(|provider| &provider.bars);
         let mut legend: Vec<Key> = Vec::new();
         if dense {
-            // The legend shows all three: nothing, some, all.
+            // Idle spots are white and need no entry.
             legend.push(Key::from(("100 % busy".to_owned(), shade(1.0))));
             legend.push(Key::from(("50 % busy".to_owned(), shade(0.5))));
         } else {
@@ -269,14 +269,14 @@ impl Gantt {
         self.providers.iter().flat_map(|provider| &provider.bars)
     }
 
-    /// Whether colours and patterns stand for groups.
+    /// True if colours and patterns stand for groups.
     fn has_groups(&self) -> bool {
         self.groups.len() > 1 && !self.by_job
     }
 
     fn draw_bar(&self, scene: &mut Scene, panel: &Panel, provider: &GanttProvider, bar: &GanttBar) {
         let [left, top, right, bottom] = provider.edges(panel, bar);
-        // A white seam tells neighbours of one colour apart, where there is room for it.
+        // A white seam separates neighbours of one colour, if there is room for it.
         let seam = |span: f64| match span {
             wide if wide >= 12.0 => 2.0,
             narrow if narrow >= 6.0 => 1.0,
@@ -295,7 +295,7 @@ impl Gantt {
         }
     }
 
-    /// Whether lines lie over its colour.
+    /// True if the bar has a pattern.
     fn has_pattern(&self, bar: &GanttBar) -> bool {
         self.has_groups() && bar.group > 0 && !self.is_faded(bar)
     }
@@ -310,7 +310,7 @@ impl Gantt {
         if self.is_faded(bar) { tint(colour, FADED) } else { colour }
     }
 
-    /// The colour on which its number stands.
+    /// The background of its label.
     fn ground(&self, bar: &GanttBar) -> Colour {
         let colour = self.colour(bar);
         if bar.failed { pattern::pale(colour) } else { colour }
@@ -318,7 +318,7 @@ impl Gantt {
 }
 
 impl GanttProvider {
-    /// Where a bar lies in the panel: left, top, right, bottom.
+    /// Edges of a bar in the panel: left, top, right, bottom.
     fn edges(&self, panel: &Panel, bar: &GanttBar) -> [f64; 4] {
         let y = |processor: u32| panel.y(f64::from(processor.saturating_sub(self.first)));
         let left = panel.x(bar.start);
@@ -326,14 +326,14 @@ impl GanttProvider {
     }
 }
 
-/// Shades what was down or closed, below all that ran. What was closed is hatched, so that the two
-/// can be told apart without their colours.
+/// Shades outages or maintenance, below all bars. Maintenance is hatched, so that both differ without
+/// their colours.
 fn draw_spans(scene: &mut Scene, panel: &Panel, lowest: u32, spans: &[GanttOutage], closed: bool) {
     for &GanttOutage { first, last, time } in spans {
         // A window may begin before all jobs, and end after them.
         let left = panel.x(time.from).max(panel.left);
         let right = time.until.map_or(panel.right, |until| panel.x(until).min(panel.right));
-        // A short one is still seen.
+        // A short interval is still visible.
         let right = right.max((left + 1.0).min(panel.right));
         if left >= panel.right || right <= panel.left {
             continue;
@@ -347,7 +347,8 @@ fn draw_spans(scene: &mut Scene, panel: &Panel, lowest: u32, spans: &[GanttOutag
     }
 }
 
-/// Draws how busy each spot was, in so many columns, of which the last may be a part of one.
+/// Draws the utilisation of each spot. `wide` is the number of columns, of which the last one may be
+/// incomplete.
 fn draw_density(scene: &mut Scene, panel: &Panel, provider: &GanttProvider, wide: f64) {
     let columns = (wide.ceil() as usize).max(1);
     let rows =
@@ -361,7 +362,8 @@ fn draw_density(scene: &mut Scene, panel: &Panel, provider: &GanttProvider, wide
         let bottom = panel.bottom - row as f64 * up;
         let mut from = 0;
         while from < columns {
-            // Neighbours of one shade are one rectangle: an SVG of every spot would be huge.
+            // Neighbours of one shade are one rectangle, because an SVG with a shape for every spot
+            // would be huge.
             let level = level(line[from]);
             let same = line[from..].iter().take_while(|&&it| self::level(it) == level).count();
             if level > 0 {
@@ -376,11 +378,11 @@ fn draw_density(scene: &mut Scene, panel: &Panel, provider: &GanttProvider, wide
 }
 
 fn level(busy: f64) -> usize {
-    // What was used at all is visible.
+    // The smallest utilisation is still visible.
     if busy <= 0.0 { 0 } else { ((busy * SHADES as f64).round() as usize).clamp(1, SHADES) }
 }
 
-/// The share of each spot that was busy, row by row from the lowest processor.
+/// Utilisation of each spot, row by row from the lowest processor.
 fn busy_spots(
     panel: &Panel,
     provider: &GanttProvider,

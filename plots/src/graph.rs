@@ -1,8 +1,8 @@
 //! Graphs of tasks: levels from left to right, tasks of a level one below the other, near the tasks
 //! that they need.
 //!
-//! Few tasks have their names beside them. Where there are more than lines of text, a level is a column
-//! of dots in the colours of their kinds.
+//! Few tasks have their names beside them. If there are more tasks than lines of text, a level is a
+//! column of dots in the colours of the groups.
 
 use crate::axis::{Axis, TICK_SIZE};
 use crate::error::PlotError;
@@ -13,35 +13,35 @@ use crate::palette::{self, INK, WHITE, tint};
 use crate::scene::{Anchor, Colour, Scene};
 use crate::type_face::{fitted, width};
 
-/// More tasks and edges than this are not drawn: nobody could see them.
+/// Maximum numbers of tasks and of edges. Larger graphs could not be read.
 pub const SHAPES_MAX: usize = 50_000;
 
-/// Most pixels between two tasks of a level.
+/// Largest distance between two tasks of a level, pixels.
 const SLOT_MAX: f64 = 64.0;
 /// The smallest text that can be read at half its size.
 const NAME_MIN: f64 = 18.0;
 const EDGE: Colour = Colour(0xb4, 0xb4, 0xb4);
 const CRITICAL: Colour = INK;
 
-/// The tasks of a workflow and what they need.
+/// The tasks of a workflow and their dependencies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskGraph {
-    /// Above the figure.
+    /// Title above the figure.
     pub title: String,
     /// Names of the groups that colours stand for.
     pub groups: Vec<String>,
-    /// All tasks; each comes after those that it needs.
+    /// All tasks; each comes after its parents.
     pub tasks: Vec<GraphTask>,
     /// Parent and child by their places in `tasks`.
     pub edges: Vec<(usize, usize)>,
-    /// The tasks of the critical path by their places, in order; none if it is not to be shown.
+    /// The tasks of the critical path by their places, in order; empty if it is not drawn.
     pub critical: Vec<usize>,
 }
 
 /// A task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphTask {
-    /// Beside it where there is room.
+    /// Text beside it, if there is room.
     pub label: String,
     /// Place in [`TaskGraph::groups`].
     pub group: usize,
@@ -49,7 +49,7 @@ pub struct GraphTask {
     pub level: usize,
 }
 
-/// Where levels and their tasks lie.
+/// Positions of levels and their tasks.
 struct Layout {
     places: Vec<(f64, f64)>,
     /// Pixels between two tasks of the widest level.
@@ -101,7 +101,7 @@ impl TaskGraph {
         keys
     }
 
-    /// Each task lies at the mean place of those that it needs, as far as others leave room.
+    /// Each task lies at the mean height of its parents, as far as other tasks leave room.
     fn layout(&self, [left, top, right, bottom]: [f64; 4]) -> Layout {
         let levels = self.levels();
         let column = (right - left) / levels as f64;
@@ -138,7 +138,7 @@ impl TaskGraph {
     }
 
     fn draw_edges(&self, scene: &mut Scene, layout: &Layout) {
-        // Where many lines cross, paler ones show where there are most.
+        // Paler lines show the density where many lines cross.
         let crowded = (2_000.0 / self.edges.len().max(1) as f64).clamp(0.35, 1.0);
         for &(parent, child) in &self.edges {
             let line = vec![layout.places[parent], layout.places[child]];
@@ -168,7 +168,7 @@ impl TaskGraph {
             let left = x + radius + 6.0;
             let edges =
                 [left - 2.0, y - size * 0.5, left + width(&name, size) + 2.0, y + size * 0.5];
-            // Lines below would strike it through.
+            // A white ground hides the lines below.
             scene.wash(edges, WHITE, 0.85);
             scene.text((left, y), &name, size, INK, Anchor::Start);
         }

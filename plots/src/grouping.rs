@@ -1,4 +1,4 @@
-//! By what the jobs of a run are told apart.
+//! Groupings of the jobs of a run.
 
 use haggle_results::metrics::Group;
 use haggle_results::{About, Summary};
@@ -6,14 +6,14 @@ use haggle_results::{About, Summary};
 use crate::error::PlotError;
 use crate::load::By;
 
-/// By what the jobs of one run are told apart.
+/// Grouping of the jobs of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grouping {
-    /// By who ran them.
+    /// By the provider that ran them.
     Provider,
     /// By class.
     Class,
-    /// By who submitted them.
+    /// By the user that submitted them.
     User,
     /// By workload.
     Workload,
@@ -24,10 +24,10 @@ impl Grouping {
     pub const ALL: [Grouping; 4] =
         [Grouping::Provider, Grouping::Class, Grouping::User, Grouping::Workload];
 
-    /// The one of this word; providers are what most figures are about.
+    /// The grouping with this word; by default, by provider.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such grouping.
     pub fn of(word: Option<&str>) -> Result<Grouping, PlotError> {
         match word {
             None | Some("provider") => Ok(Grouping::Provider),
@@ -41,7 +41,7 @@ impl Grouping {
         }
     }
 
-    /// By what of theirs jobs are told apart.
+    /// The property of jobs by which this grouping divides them.
     pub const fn by(self) -> By {
         match self {
             Grouping::Provider => By::Provider,
@@ -69,8 +69,8 @@ impl Grouping {
         }
     }
 
-    /// What a group is called in figures. Tables name workloads only, so users that
-    /// submit the same one share a name.
+    /// Name of a group in figures. Tables name workloads only, so users that submit the same workload
+    /// share a name.
     pub fn label(self, name: &str, about: &About) -> String {
         let users: Vec<&str> = about.users_of(name).iter().map(|user| user.name.as_str()).collect();
         if self == Grouping::User && !users.is_empty() {

@@ -1,6 +1,6 @@
-//! A job of a grid across its attempts: a lane for each, below one for the whole job.
+//! A job of a grid across its attempts: a lane for each attempt, below a lane for the whole job.
 //!
-//! An arrow leads from the checkpoint that an attempt went on from to that attempt.
+//! An arrow leads from a checkpoint to the attempt that continued from it.
 
 mod read;
 
@@ -23,15 +23,15 @@ const NOTE_SIZE: f64 = 22.0;
 /// One job from its submission to its end; times in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobTimeline {
-    /// Above the figure.
+    /// Title above the figure.
     pub title: String,
-    /// What the job is called.
+    /// Name of the job.
     pub job: String,
-    /// When it was submitted.
+    /// Time of its submission.
     pub submitted: f64,
-    /// When it left the system, or the run ended.
+    /// Time at which it left the system, or the run ended.
     pub left: f64,
-    /// What became of it.
+    /// Outcome of the job.
     pub outcome: String,
     /// Its attempts, from top to bottom.
     pub attempts: Vec<JobAttempt>,
@@ -46,12 +46,12 @@ pub struct JobTimeline {
 pub struct JobAttempt {
     /// The name of its lane.
     pub name: String,
-    /// What it did.
+    /// Bar of the attempt.
     pub bar: AttemptBar,
-    /// Where it went on from: the place of an attempt in [`JobTimeline::attempts`] and of a checkpoint
-    /// among its own.
+    /// Checkpoint from which it continued: the place of an attempt in [`JobTimeline::attempts`], and of
+    /// a checkpoint among its own.
     pub origin: Option<(usize, usize)>,
-    /// When its resource was down.
+    /// Outages of its resource.
     pub outages: Vec<Outage>,
 }
 
@@ -59,7 +59,7 @@ impl JobTimeline {
     pub(crate) fn scene(&self, look: Look) -> Result<Scene, PlotError> {
         let bars = || self.attempts.iter().map(|it| &it.bar);
         let last = bars().map(|bar| bar.end).fold(self.left, f64::max);
-        // A little room, so that the marks of both ends are whole.
+        // Room at both ends, so that the marks there are complete.
         let edge = (last - self.submitted) * 0.02;
         let low = self.from.unwrap_or_else(|| (self.submitted - edge).max(0.0));
         let high = self.until.unwrap_or(last + edge);
@@ -116,7 +116,7 @@ impl JobTimeline {
         Ok(scene)
     }
 
-    /// Draws from when to when the job was in the system.
+    /// Draws the interval in which the job was in the system.
     fn draw_whole(&self, scene: &mut Scene, panel: &Panel, lane: Lane) {
         let (left, right) = (panel.x(self.submitted), panel.x(self.left));
         let y = lane.middle();
@@ -128,7 +128,7 @@ impl JobTimeline {
             scene.line(vec![(x, y), (x, panel.bottom)], GUIDE, 1);
             scene.dot((x, y), 7.0, INK);
             let wide = width(note, NOTE_SIZE);
-            // Over the line, as near to its end as the panel allows.
+            // The text is above the line, as near to its end as the panel allows.
             let start = (x - wide / 2.0).min(panel.right - wide).max(panel.left + 4.0);
             if start > free_from && lane.bottom - lane.top >= 2.0 * (NOTE_SIZE + 8.0) {
                 let at = (start, y - NOTE_SIZE / 2.0 - 10.0);
@@ -139,8 +139,8 @@ impl JobTimeline {
     }
 }
 
-/// The way from a checkpoint that could be used at `time` to the attempt that went on from it: to
-/// its beginning, or to where it was waiting for the checkpoint.
+/// The arrow from a checkpoint that was usable at `time` to the attempt that continued from it. It ends
+/// at the attempt's beginning, or at the time at which the attempt was waiting for the checkpoint.
 fn way(panel: &Panel, from: Lane, time: f64, to: Lane, bar: &AttemptBar) -> Vec<(f64, f64)> {
     let x = panel.x(time);
     let start = (x, from.available_y());

@@ -1,4 +1,5 @@
-//! Kinds of figures: what each is called, which keys of a scenario it uses, what it needs of a run, and how it is read.
+//! Kinds of figures: the name of each, the keys of a scenario that it uses, its requirements, and how
+//! it is read.
 
 use haggle_results::metrics::named::Unit;
 use haggle_results::{ResourceRow, ResultsError};
@@ -11,44 +12,47 @@ use crate::timeline::{self, Shows};
 use crate::{Figure, gantt, job_timeline, resource_timeline, sequence, workflow_timeline};
 
 haggle_model::words! {
-    /// What is drawn.
+    /// Kind of a figure.
     pub enum FigureKind {
-        /// Which job held which processors when. Numbers on bars are those of jobs in their workload (`labels`); processors are counted
-        /// from 0 at each provider; what failed is pale and hatched.
+        /// Jobs on processors over time. Numbers on bars are those of jobs in their workload
+        /// (`labels`). Processors are counted from 0 at each provider. Failed attempts are pale and
+        /// hatched.
         Gantt = "gantt",
         /// Share of busy processors over time.
         Utilisation = "utilisation",
         /// Waiting jobs over time.
         QueueLength = "queue-length",
-        /// Which share of jobs waited at most how long.
+        /// Share of jobs with at most this waiting time.
         WaitingEcdf = "waiting-ecdf",
-        /// Which share of jobs had at most which bounded slowdown.
+        /// Share of jobs with at most this bounded slowdown.
         BoundedSlowdownEcdf = "bounded-slowdown-ecdf",
-        /// Which share of the jobs whose parts were asked for by a protocol had all of them after which time since the first try.
+        /// Share of jobs whose parts were all agreed on within this time since the first try, of all
+        /// jobs whose parts were requested by a protocol.
         AgreementEcdf = "agreement-ecdf",
         /// A metric as bars.
         Bars = "bars",
-        /// Metrics that add up to a whole, such as shares of work, as parts of bars that stand on one another.
+        /// Metrics that add up to a whole, such as shares of work, as stacked bars.
         StackedBars = "stacked-bars",
-        /// How a metric is spread: over the replications of a sweep, or over the jobs of a run; quartiles and whiskers.
+        /// Distribution of a metric over the replications of a sweep, or over the jobs of a run:
+        /// quartiles and whiskers.
         Box = "box",
-        /// The same for many values: boxes from fourth to fourth, from eighth to eighth and so on.
+        /// The same for many values: boxes between the fourths, the eighths and so on.
         LetterValues = "letter-values",
         /// A metric over a sweep axis.
         Lines = "lines",
-        /// What the slots of a grid's resource did when: attempts of jobs, checkpoints and outages.
+        /// Slots of a grid's resource over time: attempts of jobs, checkpoints and outages.
         ResourceTimeline = "resource-timeline",
-        /// One job of a grid across its attempts, and from which checkpoint each went on.
+        /// One job of a grid across its attempts, with the checkpoint from which each continued.
         JobTimeline = "job-timeline",
-        /// One workflow: which of its tasks ran where when, and when their data moved.
+        /// One workflow over time: places of its tasks, and transfers of their data.
         WorkflowTimeline = "workflow-timeline",
-        /// Who said what to whom about one job: a message sequence chart.
+        /// Messages between actors about one job: a message sequence chart.
         Sequence = "sequence",
     }
 }
 
 impl FigureKind {
-    /// The keys that it cannot do without.
+    /// The keys that it requires.
     pub const fn needed_keys(self) -> &'static [&'static str] {
         match self {
             FigureKind::Bars | FigureKind::Box | FigureKind::LetterValues => &["metric"],
@@ -58,8 +62,8 @@ impl FigureKind {
         }
     }
 
-    /// The keys that it uses besides those that all kinds use. What is measured is drawn from summaries, which are
-    /// those of whole runs, so it has no time.
+    /// The keys that it uses besides those of all kinds. Kinds that show metrics have no `from` and
+    /// `until`, because summaries are those of whole runs.
     const fn keys(self) -> &'static [&'static str] {
         match self {
             FigureKind::Gantt => {
@@ -78,7 +82,7 @@ impl FigureKind {
                 "from",
                 "until",
             ],
-            // Its curves are those of metaschedulers.
+            // Its curves are those of metaschedulers, so it has no providers.
             FigureKind::AgreementEcdf => {
                 &["legend", "x-range", "y-range", "complement", "from", "until"]
             }
@@ -135,43 +139,43 @@ impl FigureKind {
             ],
             FigureKind::ResourceTimeline => &["legend", "providers", "from", "until"],
             FigureKind::WorkflowTimeline => &["legend", "job", "providers", "from", "until"],
-            // They show whoever has to do with the job.
+            // They show all actors that deal with the job.
             FigureKind::JobTimeline => &["legend", "job", "from", "until"],
             FigureKind::Sequence => &["job", "from", "until"],
         }
     }
 
-    /// Whether it uses a key that not every kind uses.
+    /// True if it uses this key, which not every kind uses.
     pub fn uses(self, key: &str) -> bool {
         self.keys().contains(&key)
     }
 
-    /// Whether it shows metrics, and so can show the runs of a sweep side by side.
+    /// True if it shows metrics, and so can show the runs of a sweep side by side.
     pub fn measures(self) -> bool {
         self.uses("metric") || self.uses("metrics")
     }
 
-    /// Whether it shows how values are spread.
+    /// True if it shows distributions of values.
     pub const fn shows_spread(self) -> bool {
         matches!(self, FigureKind::Box | FigureKind::LetterValues)
     }
 
-    /// Whether it shows distribution functions.
+    /// True if it shows distribution functions.
     pub fn is_ecdf(self) -> bool {
         self.uses("complement")
     }
 
-    /// Whether it is drawn from every message of a run.
+    /// True if it is drawn from every message of a run.
     pub const fn needs_messages(self) -> bool {
         matches!(self, FigureKind::Sequence)
     }
 
-    /// Whether it is drawn from transactions on parts of jobs.
+    /// True if it is drawn from transactions on parts of jobs.
     pub const fn needs_transactions(self) -> bool {
         matches!(self, FigureKind::AgreementEcdf)
     }
 
-    /// Why it shows nothing of a world that is, or is not, a grid; and what does.
+    /// The reason why it is unsuitable for this content of a run, and a suitable kind.
     pub const fn unfit_for(self, world: Shown) -> Option<(&'static str, &'static str)> {
         let lacks = match self {
             FigureKind::ResourceTimeline | FigureKind::JobTimeline => !world.resources,
@@ -189,7 +193,7 @@ impl FigureKind {
         }
     }
 
-    /// What its curves are of, if it shows distribution functions.
+    /// The quantity of its curves, if it shows distribution functions.
     const fn quantity(self) -> Option<Quantity> {
         match self {
             FigureKind::WaitingEcdf => Some(Quantity::WaitingTime),
@@ -199,7 +203,7 @@ impl FigureKind {
         }
     }
 
-    /// In what the ends of its x axis are, if they can be chosen.
+    /// Unit of the ends of its x axis, if they can be chosen.
     pub const fn x_unit(self) -> Option<Unit> {
         match self.quantity() {
             Some(Quantity::WaitingTime | Quantity::TimeToAgreement) => Some(Unit::Seconds),
@@ -208,10 +212,10 @@ impl FigureKind {
         }
     }
 
-    /// The figure of this kind of a run; `None` if it shows a metric, which no table has.
+    /// The figure of this kind for a run; `None` if it shows a metric, which is in no table.
     ///
     /// # Errors
-    /// If the results cannot be read, or it cannot show what it is asked for.
+    /// If the results cannot be read, or do not contain the requested data.
     pub fn read(self, run: &Tables, ask: &Ask) -> Result<Option<Figure>, PlotError> {
         self.suits(run)?;
         let figure = match self {
@@ -236,14 +240,14 @@ impl FigureKind {
         Ok(Some(figure))
     }
 
-    /// Whether it shows several runs at once.
+    /// True if it shows several runs at once.
     pub const fn compares(self) -> bool {
         let over_time =
             matches!(self, FigureKind::Gantt | FigureKind::Utilisation | FigureKind::QueueLength);
         over_time || self.quantity().is_some()
     }
 
-    /// The kinds that show several runs at once, in words.
+    /// The names of the kinds that show several runs at once.
     pub fn comparing() -> String {
         let able = FigureKind::ALL.into_iter().filter(|it| it.compares());
         let able = Vec::from_iter(able.map(FigureKind::name));
@@ -254,7 +258,7 @@ impl FigureKind {
     /// The figure of this kind that compares runs, each under its name.
     ///
     /// # Errors
-    /// If the results cannot be read, or it compares none.
+    /// If the results cannot be read, or this kind does not compare runs.
     pub fn compare(self, runs: &[(String, Tables)], ask: &Ask) -> Result<Figure, PlotError> {
         for (_, run) in runs {
             self.suits(run)?;
@@ -274,9 +278,9 @@ impl FigureKind {
         }
     }
 
-    /// Whether it shows anything of the run of a grid, or of providers.
+    /// Refuses a run whose content does not suit this kind.
     fn suits(self, run: &Tables) -> Result<(), PlotError> {
-        // Most kinds are of any run, also of one of which no table was kept.
+        // Most kinds suit any run, even one without tables.
         const NOTHING: Shown = Shown { processors: false, resources: false };
         if self.unfit_for(NOTHING).is_none() {
             return Ok(());
@@ -292,17 +296,17 @@ impl FigureKind {
     }
 }
 
-/// What there is in a run that figures can show.
+/// Content of a run that figures can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// Whether jobs hold whole processors: of providers, or of clusters with plans.
+    /// True if jobs hold whole processors, of providers or of clusters with plans.
     pub processors: bool,
-    /// Whether jobs share resources of a grid.
+    /// True if jobs share resources of a grid.
     pub resources: bool,
 }
 
 impl Shown {
-    /// What there is in a run.
+    /// The content of a run.
     ///
     /// # Errors
     /// If the results cannot be read.

@@ -1,4 +1,4 @@
-//! Legends beside a figure: what each colour and each mark stands for.
+//! Legends of a figure: the meaning of each colour and each mark.
 
 use crate::axis::TICK_SIZE;
 use crate::frame::MARGIN;
@@ -17,7 +17,7 @@ pub(crate) struct Key {
     colour: Colour,
 }
 
-/// What stands before the name.
+/// Mark before the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// A filled box.
@@ -83,14 +83,14 @@ impl Key {
     }
 }
 
-/// Names whose colour says all.
+/// Names with a filled box of their colour.
 impl From<(String, Colour)> for Key {
     fn from((name, colour): (String, Colour)) -> Key {
         Key { name, mark: Mark::Box, colour }
     }
 }
 
-/// How far names stand behind the left ends of their marks, pixels.
+/// Distance of names from the left ends of their marks, pixels.
 pub(crate) const NAME_INDENT: f64 = 34.0;
 
 /// Draws a legend below its label, if it has one, with its left top corner at `(left, top)`.
@@ -119,16 +119,16 @@ pub(crate) fn draw(scene: &mut Scene, label: &str, legend: &[Key], (left, top): 
     }
 }
 
-/// From one line of a legend to the next, pixels.
+/// Distance between two lines of a legend, pixels.
 const STEP: f64 = TICK_SIZE + 14.0;
 
-/// Height of so many lines.
+/// Height of this number of lines.
 pub(crate) fn height(lines: usize) -> f64 {
     STEP * lines as f64
 }
 
-/// Where the entries of a legend stand that goes on from line to line behind its label: the left end of each and its
-/// line, from 0.
+/// Positions of the entries of a legend that continues from line to line behind its label: the left end
+/// of each, and its line from 0.
 fn flow(label: &str, legend: &[Key], wide: f64) -> Vec<(f64, usize)> {
     let (end, mut x, mut line) = (wide - MARGIN, MARGIN, 0);
     if !label.is_empty() {
@@ -146,13 +146,13 @@ fn flow(label: &str, legend: &[Key], wide: f64) -> Vec<(f64, usize)> {
     places
 }
 
-/// How many lines a legend has that stands above panels.
+/// Number of lines of a legend above panels.
 pub(crate) fn lines_above(label: &str, legend: &[Key], wide: f64) -> usize {
     flow(label, legend, wide).last().map_or(0, |(_, line)| line + 1)
 }
 
-/// Draws a legend behind its label in as many lines as it needs, at most so many, the first below `top`, and gives where
-/// it ends.
+/// Draws a legend behind its label in as many lines as needed, up to a maximum. The first line is below
+/// `top`. Returns the lower end.
 pub(crate) fn draw_above(
     scene: &mut Scene,
     label: &str,
@@ -182,13 +182,13 @@ pub(crate) fn draw_above(
 
 /// Draws a thick edge around a rectangle.
 pub(crate) fn outline(scene: &mut Scene, [left, top, right, bottom]: [f64; 4]) {
-    // From the middle of an edge on, so that all corners are whole.
+    // The line begins in the middle of an edge, so that all corners are complete.
     let start = ((left + right) / 2.0, top);
     let corners = [start, (right, top), (right, bottom), (left, bottom), (left, top), start];
     scene.line(corners.to_vec(), INK, 4);
 }
 
-/// A line with a head at its last point, which it reaches level or upright.
+/// A line with an arrowhead at its last point, in a horizontal or vertical direction.
 pub(crate) fn arrow(scene: &mut Scene, points: &[(f64, f64)], colour: Colour) {
     const HEAD: f64 = 10.0;
     let &[.., (from_x, from_y), (x, y)] = points else { return };

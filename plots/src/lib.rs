@@ -1,13 +1,13 @@
-//! Results in, PNG, SVG or PDF out. Nothing here runs a simulation.
+//! Draws results as PNG, SVG or PDF. This crate runs no simulation.
 //!
 //! ```text
 //! RunReader ──> load ──> Figure ──> Scene (a list of shapes) ──> canvas ──> PNG, SVG
 //!                                                           └──> pdf ─────> PDF
 //! ```
 //!
-//! A figure is plain data; drawing it gives a list of shapes, which tests can look
-//! at; only [`canvas`] knows the plotting library. Figures are the same pixels on
-//! every machine: the font is part of the program.
+//! A figure is plain data. Drawing it gives a list of shapes, which tests can examine. Only [`canvas`]
+//! uses the plotting library. Figures have the same pixels on every machine, because the font is part
+//! of the program.
 
 pub mod ask;
 pub mod attempts;
@@ -74,7 +74,7 @@ pub use workflow_timeline::{TaskAttempt, TaskInput, WorkflowPlace, WorkflowTimel
 /// Something to draw.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Figure {
-    /// Which job held which processors when, a panel for each provider.
+    /// Jobs on processors over time, a panel for each provider.
     Gantt(Gantt),
     /// Busy processors or waiting jobs over time.
     Timeline(Timeline),
@@ -82,9 +82,9 @@ pub enum Figure {
     ResourceTimeline(ResourceTimeline),
     /// A job of a grid across its attempts.
     JobTimeline(JobTimeline),
-    /// A workflow over time, with lanes for each of those who ran its tasks.
+    /// A workflow over time, with lanes for each provider or resource that ran its tasks.
     WorkflowTimeline(WorkflowTimeline),
-    /// Who said what to whom about one job.
+    /// Messages between actors about one job.
     Sequence(Sequence),
     /// Empirical distribution functions.
     Distribution(DistributionFigure),
@@ -92,7 +92,7 @@ pub enum Figure {
     Lines(LineChart),
     /// Means with their spreads for categories.
     Bars(BarChart),
-    /// How values are spread, for categories.
+    /// Distributions of values, for categories.
     Boxes(BoxChart),
     /// One metric against another.
     Scatter(ScatterChart),
@@ -129,7 +129,7 @@ impl Figure {
         }
     }
 
-    /// The size that suits it where none is asked for.
+    /// The default size of this figure.
     pub fn size(&self) -> Size {
         match self {
             Figure::Gantt(figure) => figure.size(),
@@ -176,13 +176,13 @@ impl Figure {
         }
     }
 
-    /// Draws the figure into `path`, whose ending says in which format.
+    /// Draws the figure into `path`, whose ending determines the format.
     ///
     /// # Errors
-    /// If there is nothing to draw, the ending is another, or the file cannot be written.
+    /// If there is nothing to draw, the ending is unknown, or the file cannot be written.
     pub fn draw(&self, path: &Path, look: impl Into<Look>) -> Result<(), PlotError> {
         let bytes = self.bytes(ImageFormat::of(path)?, look)?;
-        // Under another name first: what has the final name is whole.
+        // The file is renamed when it is complete, so that the final name never has a part of a figure.
         let partial = path.with_extension("partial");
         fs::write(&partial, bytes)
             .and_then(|()| fs::rename(&partial, path))

@@ -11,39 +11,39 @@ use crate::strokes;
 /// Lines over an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineChart {
-    /// Above the figure.
+    /// Title above the figure.
     pub title: String,
     /// Label of the x axis with its unit.
     pub x_label: String,
     /// Label of the y axis with its unit.
     pub y_label: String,
-    /// What the entries of the legend are values of; empty if that is plain.
+    /// Common label of the entries of the legend; empty if it is obvious.
     pub legend_label: String,
-    /// What the x of points are.
+    /// Kind of the values on the x axis.
     pub x_axis: LineAxis,
-    /// Whether numbers or times lie on the x axis by their logarithms, if all are above 0.
+    /// True if the x axis is logarithmic, for numbers or times that are all above 0.
     pub x_log: bool,
-    /// How values lie on the y axis.
+    /// Scale of the y axis.
     pub y_scale: YScale,
-    /// Where the y axis ends, if that was chosen.
+    /// Ends of the y axis, if they were chosen.
     pub y_limits: Limits,
-    /// Whether values are differences: of both signs, around a line at 0.
+    /// True if values are differences: of both signs, around a line at 0.
     pub differences: bool,
-    /// Whether points over names are joined, which have an order then and lie evenly apart. Between names as such
-    /// there is nothing.
+    /// True if points over names are joined. The names have an order and are evenly spaced then;
+    /// otherwise there is nothing between them.
     pub joins_names: bool,
-    /// Whether spreads are pale strips along the lines instead of whiskers at the points.
+    /// True if spreads are pale bands along the lines instead of whiskers at the points.
     pub band: bool,
-    /// A line for each.
+    /// The lines.
     pub series: Vec<LineSeries>,
 }
 
-/// What the x of points are.
+/// Kind of the values on the x axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineAxis {
     /// Numbers.
     Numbers,
-    /// Times in seconds; the label gets the unit that suits them.
+    /// Times in seconds; the label gets a suitable unit.
     Times,
     /// Places in this list.
     Names(Vec<String>),
@@ -61,18 +61,18 @@ pub struct LineSeries {
 /// A mean at a place of the axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SweepPoint {
-    /// Where.
+    /// Position on the x axis.
     pub x: f64,
     /// The mean.
     pub mean: f64,
-    /// How far its whisker or strip reaches to each side, if known.
+    /// Half length of its whisker, or half width of the band, if known.
     pub half_width: Option<f64>,
 }
 
-/// How far the points of several lines are drawn beside each other over a name, pixels.
+/// Distance between the points of several lines over one name, pixels.
 const DODGE: f64 = 5.0;
 
-/// Lines of more points than this have no marks: they would hide the line.
+/// Maximum number of points with marks. More marks would hide the line.
 const DOTTED: usize = 40;
 
 impl LineChart {
@@ -80,7 +80,7 @@ impl LineChart {
         matches!(self.x_axis, LineAxis::Names(_))
     }
 
-    /// Whether no line joins the points.
+    /// True if no line joins the points.
     fn has_points_alone(&self) -> bool {
         self.has_names() && !self.joins_names
     }
@@ -123,7 +123,7 @@ impl Chart for LineChart {
     }
 
     fn y_axis(&self, label: &str, range: (f64, f64)) -> Axis {
-        // A little room on both sides, so that no curve lies on an edge.
+        // Room at both ends, so that no curve lies on an edge.
         let (low, high) = (range.0 / 1.3, range.1 * 1.3);
         let axis = match self.y_scale {
             YScale::Linear => amounts_or_range(label, range),
@@ -137,7 +137,7 @@ impl Chart for LineChart {
         let low = self.points().map(|it| it.x).fold(f64::INFINITY, f64::min);
         let high = self.points().map(|it| it.x).fold(f64::NEG_INFINITY, f64::max);
         let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
-        // A little room on both sides, so that no point lies on an axis.
+        // Room at both ends, so that no point lies on an axis.
         let edge = if high > low { (high - low) * 0.04 } else { 0.5 };
         let most = ((room / 110.0) as usize).clamp(3, 8);
         let log = (self.x_log && low > 0.0).then(|| (high / low).powf(0.04).max(1.1));
@@ -170,14 +170,14 @@ impl Chart for LineChart {
         let whiskers = (!self.band || alone) && self.points().any(|it| it.half_width.is_some());
         let lines: Vec<Vec<&SweepPoint>> = self.series.iter().map(sorted).collect();
         if self.band && !alone {
-            // Below all lines, so that none is veiled.
+            // Bands are drawn below all lines, so that they hide none.
             for (i, points) in lines.iter().enumerate() {
                 draw_band(scene, panel, shift, points, series(i));
             }
         }
         for (i, points) in lines.iter().enumerate() {
-            // Side by side, so that intervals of several lines do not hide each other; over a number
-            // a point beside it would be that of another number.
+            // Over a name, points are side by side, so that intervals of several lines do not hide each
+            // other. Over a number, a shifted point would show another number.
             let middle = (self.series.len() as f64 - 1.0) / 2.0;
             let aside = if whiskers && names { DODGE * (i as f64 - middle) } else { 0.0 };
             let place =
@@ -208,7 +208,7 @@ fn sorted(line: &LineSeries) -> Vec<&SweepPoint> {
     points
 }
 
-/// The spread around a line as a pale strip.
+/// The spread around a line as a pale band.
 fn draw_band(scene: &mut Scene, panel: &Panel, shift: f64, points: &[&SweepPoint], colour: Colour) {
     let edge = |sign: f64| {
         move |point: &&SweepPoint| {

@@ -1,15 +1,15 @@
-//! What figures are read from: the tables of a run, and which part of it is drawn.
+//! Input of figures: the tables of a run, and the part of it that is drawn.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use haggle_results::reader::{AttemptRow, CheckpointRow, MaintenanceRow, OutageRow};
-use haggle_results::{About, JobRow, PlacementRow, ResourceRow, ResultsError, RunReader};
+use haggle_results::reader::{AttemptRow, CheckpointRow, MaintenanceRow, OutageRow, Rows};
+use haggle_results::{About, JobRow, JobTimes, PlacementRow, ResourceRow, ResultsError, RunReader};
 
 use crate::distribution::Sample;
 use crate::error::PlotError;
 
-/// By what jobs are told apart in a distribution.
+/// Grouping of jobs in a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// One curve.
@@ -22,21 +22,22 @@ pub enum By {
     Workload,
     /// A curve for each user, by the number in the log, or by the name in the scenario.
     User,
-    /// Each for itself.
+    /// A curve for each job.
     Job,
 }
 
-/// Who submitted a job: by the number in the log, or by the names in the scenario of all who submit its workload.
-pub(crate) fn user_of(job: &JobRow, about: Option<&About>) -> String {
-    if job.user >= 0 {
-        return job.user.to_string();
+/// The user that submitted a job: by the number in the log, or by the names in the scenario of all
+/// users of its workload.
+pub(crate) fn user_of(user: i64, workload: &str, about: Option<&About>) -> String {
+    if user >= 0 {
+        return user.to_string();
     }
-    let users = about.map_or(&[][..], |about| about.users_of(&job.workload));
+    let users = about.map_or(&[][..], |about| about.users_of(workload));
     let names: Vec<&str> = users.iter().map(|user| user.name.as_str()).collect();
-    if names.is_empty() { job.workload.clone() } else { names.join(" + ") }
+    if names.is_empty() { workload.to_owned() } else { names.join(" + ") }
 }
 
-/// What names are sorted by, so that numbers in them come in their order: `w2` before `w10`.
+/// A sort key for names in which numbers are ordered by value: `w2` before `w10`.
 pub(crate) fn natural(name: &str) -> Vec<(String, u64)> {
     let mut pieces: Vec<(String, u64)> = Vec::new();
     let mut rest = name;
@@ -50,14 +51,14 @@ pub(crate) fn natural(name: &str) -> Vec<(String, u64)> {
     pieces
 }
 
-/// Which part of a run is drawn; by default all of it.
+/// The part of a run that is drawn; by default all of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part {
     /// The providers, in any order; all if there are none.
     pub providers: Vec<String>,
-    /// From when, s.
+    /// Start of the part, s.
     pub from: Option<f64>,
-    /// Until when, s.
+    /// End of the part, s.
     pub until: Option<f64>,
 }
 
@@ -66,22 +67,21 @@ impl Part {
         self.providers.is_empty() || self.providers.iter().any(|it| it == name)
     }
 
-    /// Whether an instant is in it; the end is not.
+    /// True if an instant is in the part; the end is excluded.
     pub(crate) fn has_instant(&self, time: f64) -> bool {
         self.from.is_none_or(|from| from <= time) && self.until.is_none_or(|until| time < until)
     }
 
-    /// What of a span is in it, if anything.
+    /// The overlap of a span with the part, if any.
     pub(crate) fn clipped(&self, start: f64, end: f64) -> Option<(f64, f64)> {
         let start = self.from.map_or(start, |from| start.max(from));
         let end = self.until.map_or(end, |until| end.min(until));
-        // What lasted no time at all is still drawn, unless it lies outside.
+        // A span of no length is still drawn, unless it lies outside.
         (start < end || (start == end && self.has_instant(start))).then_some((start, end))
     }
 }
 
-/// A run's tables, each read when it is first asked for, so that several figures
-/// of one run read it once.
+/// A run's tables. Each is read at its first use, so that several figures of one run read it once.
 #[derive(Debug)]
 pub struct Tables<'r> {
     run: &'r RunReader,
@@ -93,10 +93,14 @@ pub struct Tables<'r> {
     checkpoints: OnceCell<Vec<CheckpointRow>>,
     outages: OnceCell<Vec<OutageRow>>,
     maintenance: OnceCell<Vec<MaintenanceRow>>,
+    tasks: OnceCell<TaskNames>,
 }
 
+/// What files call tasks, by workload, workflow and number there.
+pub(crate) type TaskNames = BTreeMap<(String, i64, i64), String>;
+
 impl<'r> Tables<'r> {
-    /// Nothing read yet.
+    /// Starts without any table.
     pub fn new(run: &'r RunReader) -> Tables<'r> {
         Tables {
             run,
@@ -108,15 +112,16 @@ impl<'r> Tables<'r> {
             checkpoints: OnceCell::new(),
             outages: OnceCell::new(),
             maintenance: OnceCell::new(),
+            tasks: OnceCell::new(),
         }
     }
 
-    /// The run they are of.
+    /// The run of these tables.
     pub fn run(&self) -> &'r RunReader {
         self.run
     }
 
-    /// What is to be known of the run, and is in no table.
+    /// Facts about the run that its tables do not have.
     ///
     /// # Errors
     /// If it is missing or damaged.
@@ -164,7 +169,7 @@ impl<'r> Tables<'r> {
         rows_once(&self.checkpoints, || self.run.checkpoints())
     }
 
-    /// All outages; none where nothing may fail.
+    /// All outages; none if nothing may fail.
     ///
     /// # Errors
     /// If the table is damaged.
@@ -172,12 +177,22 @@ impl<'r> Tables<'r> {
         rows_once(&self.outages, || self.run.outages())
     }
 
-    /// All maintenance; none where no window was announced.
+    /// All maintenance; none if no window was announced.
     ///
     /// # Errors
     /// If the table is damaged.
     pub fn maintenance(&self) -> Result<&[MaintenanceRow], ResultsError> {
         rows_once(&self.maintenance, || self.run.maintenance())
+    }
+}
+
+impl Tables<'_> {
+    /// What files call tasks of workflows.
+    pub(crate) fn task_names(&self) -> Result<&TaskNames, ResultsError> {
+        read_once(&self.tasks, || {
+            let rows = self.run.tasks()?.into_iter();
+            Ok(rows.map(|it| ((it.workload, it.workflow, it.task), it.name)).collect())
+        })
     }
 }
 
@@ -201,8 +216,8 @@ fn read_once<T>(
     }
 }
 
-/// A value of each job that has one, told apart by `by`, over the jobs that were submitted in the part
-/// of the run.
+/// A value of each job that has one, grouped by `by`, over the jobs that were submitted in the part of
+/// the run. Jobs are read one after the other, and of each only its times.
 ///
 /// # Errors
 /// If the results cannot be read.
@@ -210,14 +225,14 @@ pub fn samples(
     run: &Tables,
     part: &Part,
     by: By,
-    value: impl Fn(&JobRow) -> Option<f64>,
+    value: impl Fn(&JobTimes) -> Option<f64>,
 ) -> Result<Vec<Sample>, PlotError> {
     let about = if by == By::User { Some(run.about()?) } else { None };
-    let key = |job: &'_ JobRow| match by {
+    let key = |job: &JobTimes| match by {
         By::Nothing => Some("all jobs".to_owned()),
-        By::User => Some(user_of(job, about)),
+        By::User => Some(user_of(job.user, &job.workload, about)),
         By::Job => Some(format!("{}!{}", job.workload, job.job_id)),
-        // A bag on several providers is nobody's alone.
+        // A bag on several providers belongs to none of them.
         By::Provider => match &job.provider {
             None if job.start.is_some() => Some("several providers".to_owned()),
             provider => provider.clone(),
@@ -226,11 +241,14 @@ pub fn samples(
         By::Workload => Some(job.workload.clone()),
     };
     let mut samples: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for job in run.jobs()?.iter().filter(|job| is_in(part, job)) {
+    each_in(run, part, |job| {
         if let (Some(name), Some(value)) = (key(job), value(job)) {
-            samples.entry(name).or_default().push(value);
+            match samples.get_mut(&name) {
+                Some(values) => values.push(value),
+                None => drop(samples.insert(name, vec![value])),
+            }
         }
-    }
+    })?;
     let mut ordered = Vec::new();
     if by == By::Provider {
         // Providers keep the order of the scenario, as in every other figure.
@@ -244,7 +262,7 @@ pub fn samples(
     Ok(ordered.into_iter().map(|(name, values)| Sample::new(name, values)).collect())
 }
 
-/// When a provider was down, of the part that is drawn.
+/// The outages of a provider in the part that is drawn.
 pub(crate) fn outages_of<'a>(
     outages: &'a [OutageRow],
     provider: &'a str,
@@ -254,7 +272,20 @@ pub(crate) fn outages_of<'a>(
     mine.filter(|row| part.clipped(row.failed, row.restored.unwrap_or(f64::INFINITY)).is_some())
 }
 
-pub(crate) fn is_in(part: &Part, job: &JobRow) -> bool {
+/// The jobs that were submitted in a part of a run, one after the other.
+pub(crate) fn each_in(
+    run: &Tables,
+    part: &Part,
+    mut take: impl FnMut(&JobTimes),
+) -> Result<(), ResultsError> {
+    JobTimes::each(run.run(), &Rows::all(), |job| {
+        if is_in(part, &job) {
+            take(&job);
+        }
+    })
+}
+
+fn is_in(part: &Part, job: &JobTimes) -> bool {
     let provider = job.provider.as_deref();
     let at_provider = || provider.is_some_and(|provider| part.has_provider(provider));
     part.has_instant(job.submit) && (part.providers.is_empty() || at_provider())

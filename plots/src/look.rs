@@ -1,25 +1,25 @@
-//! How a figure looks, whatever it shows.
+//! Size and legend of a figure, for all kinds.
 
 use crate::canvas::Size;
 
 haggle_model::words! {
-    /// Where the legend of a figure stands.
+    /// Place of a figure's legend.
     pub enum LegendPlace {
         /// Beside the plot.
         Beside = "beside",
         /// Above the plot, in lines.
         Above = "above",
-        /// Nowhere: there is no legend.
+        /// No legend.
         None = "none",
     }
 }
 
-/// The size of a figure, and where its legend stands.
+/// The size of a figure, and the place of its legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
     /// Width and height.
     pub size: Size,
-    /// Where the legend stands; without it, above the plot where it would take much of its width.
+    /// Place of the legend; by default, above the plot if it would take much of its width.
     pub legend: Option<LegendPlace>,
 }
 

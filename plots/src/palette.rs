@@ -1,5 +1,5 @@
-//! Colours that people with any colour vision can tell apart (Okabe and Ito 2008), with grey in place
-//! of black, which whiskers and text have.
+//! Colours that can be distinguished with any colour vision (Okabe and Ito 2008). Grey replaces black,
+//! which whiskers and text use.
 
 use crate::scene::Colour;
 
@@ -29,7 +29,7 @@ pub(crate) fn series(number: usize) -> Colour {
     SERIES[number % SERIES.len()]
 }
 
-/// The colour of a group with this number: those beyond the palette have paler ones.
+/// The colour of a group with this number. Groups beyond the palette get paler colours.
 pub(crate) fn group(number: usize) -> Colour {
     let round = (number / SERIES.len()) as i32;
     tint(series(number), 0.35_f64.powi(round))
@@ -46,7 +46,7 @@ pub(crate) fn tint(colour: Colour, share: f64) -> Colour {
     Colour(mix(colour.0), mix(colour.1), mix(colour.2))
 }
 
-/// Black or white, whichever reads better on a colour.
+/// Black or white, whichever is more readable on a colour.
 pub(crate) fn on(colour: Colour) -> Colour {
     let Colour(red, green, blue) = colour;
     let light = 0.299 * f64::from(red) + 0.587 * f64::from(green) + 0.114 * f64::from(blue);

@@ -1,4 +1,4 @@
-//! Small multiples: charts of one kind beside each other, with one legend.
+//! Small multiples: charts of one kind side by side, with one legend.
 //!
 //! ```text
 //! title
@@ -9,8 +9,8 @@
 //! 0 ┼────────   ┼────────   ┼────────
 //!    label of the x axis
 //! ```
-//! Panels that measure the same share their y axis, so that heights can be compared
-//! across them; what differs, a label or an axis, stands at each panel.
+//! Panels with the same quantity share their y axis, so that heights can be compared. Labels or axes
+//! that differ are drawn at each panel.
 
 use crate::axis::{Axis, TICK_SIZE};
 use crate::bars::BarChart;
@@ -27,18 +27,18 @@ use crate::scatter::ScatterChart;
 use crate::scene::{Anchor, Scene};
 use crate::type_face::{fitted, width, wrapped};
 
-/// Charts beside each other; the title of each stands above its panel.
+/// Charts side by side; the title of each is above its panel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panels {
-    /// Above the figure.
+    /// Title above the figure.
     pub title: String,
     /// The charts, all of one kind, with the same series.
     pub charts: PanelCharts,
-    /// Whether each panel has a y axis of its own although all measure the same.
+    /// True if each panel has a y axis of its own, although all show the same quantity.
     pub own_scales: bool,
 }
 
-/// What the panels show.
+/// Charts of the panels.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PanelCharts {
     /// Bars.
@@ -67,10 +67,10 @@ impl PanelCharts {
 
 /// Height of the panels' titles, pixels.
 const NAME_SIZE: f64 = 28.0;
-/// Between panels, pixels.
+/// Distance between panels, pixels.
 const GAP: f64 = 30.0;
 
-/// Panels in a row: as many as stay readable.
+/// Number of panels in a row that stay readable.
 fn columns(panels: usize) -> usize {
     match panels {
         0 => 1,
@@ -102,7 +102,7 @@ impl Panels {
         let axes: Vec<Axis> = charts
             .iter()
             .zip(&ranges)
-            // A panel without data gets an axis all the same: its place is not to be missed.
+            // A panel without data still gets an axis, because its place must be visible.
             .map(|(chart, range)| match shared {
                 true => chart.y_axis(chart.y_label(), whole),
                 false => chart.y_axis(chart.y_label(), range.unwrap_or((0.0, 1.0))),
@@ -119,7 +119,7 @@ impl Panels {
         Ok(scene)
     }
 
-    /// Draws all that stands above the panels and gives where it ends.
+    /// Draws everything above the panels and returns its lower end.
     fn draw_head(
         &self,
         scene: &mut Scene,
@@ -147,23 +147,23 @@ impl Panels {
     }
 }
 
-/// What all panels have in common.
+/// Common parts of all panels.
 #[derive(Clone, Copy)]
 struct Share {
     axis: bool,
     label: bool,
 }
 
-/// Where the panels lie.
+/// Positions of the panels.
 struct Grid {
     share: Share,
     columns: usize,
     count: usize,
-    /// Above the first row.
+    /// Upper end of the first row.
     top: f64,
-    /// Of a row, its titles and ticks included.
+    /// Height of a row, with its titles and ticks.
     height: f64,
-    /// Of a panel.
+    /// Width of a panel.
     width: f64,
     /// Room for the ticks of y axes: at the left of all, and between panels.
     ticks: (f64, f64),
@@ -183,7 +183,7 @@ impl Grid {
         let between = GAP + if share.axis { 0.0 } else { first };
         let wide = f64::from(scene.size.width) - MARGIN - first - MARGIN - 10.0;
         let width = (wide - between * (columns as f64 - 1.0)) / columns as f64;
-        // With its unit, which goes by the range.
+        // The axis adds a unit to its label, which depends on the range.
         let below = Vec::from_iter(charts.iter().map(|chart| chart.x_axis(width)));
         let tick_rows = below.iter().map(|axis| axis.rows).max().unwrap_or(1);
         let labels = Vec::from_iter(below.into_iter().map(|axis| axis.label));
@@ -212,7 +212,7 @@ impl Grid {
         let right = left + self.width;
         let row_top = self.top + self.height * row as f64;
         let mut top = row_top + 12.0 + NAME_SIZE / 2.0;
-        // Titles stand where the axis begins; what has a label of its own, too, starts at its ticks.
+        // Titles begin at the axis, or at its ticks if panels have labels of their own.
         let text_left = if self.share.label { left } else { left - self.ticks.0 };
         let name = fitted(chart.title(), NAME_SIZE, right - text_left);
         scene.text((text_left, top), &name, NAME_SIZE, INK, Anchor::Start);

@@ -1,5 +1,5 @@
-//! Patterns over areas: groups can be told apart where colours are not printed, and attempts that failed look the same
-//! in every figure.
+//! Patterns over areas. They distinguish groups in print without colours, and mark failed attempts in
+//! the same way in every figure.
 
 use crate::palette::{on, tint};
 use crate::scene::{Colour, Scene};
@@ -25,9 +25,9 @@ const PATTERNS: [&[(Lines, f64)]; 8] = [
     &[(Lines::Rising, 6.0)],
 ];
 
-/// Pixels from one line of a failure to the next.
+/// Distance between the lines over a failed attempt, pixels.
 const FAILED_STEP: f64 = 12.0;
-/// How much of its colour is left in what failed.
+/// Share of the colour in the ground of a failed attempt.
 const PALE: f64 = 0.3;
 
 /// Fills a rectangle with the colour and the pattern of the group with this number.
@@ -43,24 +43,24 @@ pub(crate) fn over(scene: &mut Scene, edges: [f64; 4], number: usize, colour: Co
     }
 }
 
-/// Fills a rectangle as what failed.
+/// Fills a rectangle of a failed attempt.
 pub(crate) fn failed(scene: &mut Scene, edges: [f64; 4], colour: Colour) {
     scene.rectangle(edges, pale(colour));
     hatch(scene, edges, colour);
 }
 
-/// The ground of what failed.
+/// The ground of a failed attempt.
 pub(crate) fn pale(colour: Colour) -> Colour {
     tint(colour, PALE)
 }
 
-/// Slanted lines over a rectangle.
+/// Draws slanted lines over a rectangle.
 pub(crate) fn hatch(scene: &mut Scene, edges: [f64; 4], colour: Colour) {
     draw(scene, edges, (Lines::Rising, FAILED_STEP), colour, 2);
 }
 
-/// Draws the lines of the whole canvas, as far as they lie in a rectangle: neighbours go on without a break, and narrow
-/// ones have their part.
+/// Draws lines of the whole canvas as far as they lie in a rectangle. They continue without a break in
+/// neighbours, and narrow rectangles have their part of them.
 fn draw(
     scene: &mut Scene,
     [left, top, right, bottom]: [f64; 4],
@@ -71,7 +71,7 @@ fn draw(
     if right - left < 2.0 || bottom - top < 2.0 {
         return;
     }
-    // Where a line crosses the canvas: x + y, x - y, y or x are the same all along it.
+    // Each direction has a value that is constant along a line: x + y, x - y, y or x.
     let (low, high) = match lines {
         Lines::Rising => (left + top, right + bottom),
         Lines::Falling => (left - bottom, right - top),

@@ -1,4 +1,4 @@
-//! Shapes to PDF: this file and the one beside it know its format.
+//! Renders shapes as PDF. Only this file and `pdf/letters.rs` use this format.
 
 mod letters;
 
@@ -18,13 +18,13 @@ use crate::scene::{Anchor, Colour, Scene, Shape};
 use crate::type_face;
 use letters::Letters;
 
-/// Points that a pixel becomes.
+/// Size of a pixel in points.
 const POINT: f32 = Size::POINT as f32;
 
-/// How far boxes reach over their right and lower edges, pixels.
+/// Distance by which boxes extend over their right and lower edges, pixels.
 const OVERLAP: f64 = 0.5;
 
-/// How far the control points of a quarter of a circle lie from its ends, in radii.
+/// Distance of the control points of a quarter circle from its ends, in radii.
 const CIRCLE: f64 = 0.552_284_75;
 
 /// The scene as the bytes of a PDF file of one page.
@@ -34,7 +34,7 @@ pub(crate) fn pdf(scene: &Scene) -> Result<Vec<u8>, PlotError> {
     let mut canvas =
         Canvas { content: Content::new(), opacities: BTreeSet::new(), letters: Letters::new() };
     let (wide, high) = (scene.size.width as f32 * POINT, scene.size.height as f32 * POINT);
-    // From pixels, downwards, to points, upwards.
+    // Transforms pixels, counted downwards, to points, counted upwards.
     canvas.content.transform([POINT, 0.0, 0.0, -POINT, 0.0, high]);
     canvas.content.set_line_cap(LineCapStyle::ButtCap).set_line_join(LineJoinStyle::MiterJoin);
     for shape in &scene.shapes {
@@ -74,10 +74,10 @@ fn pack(bytes: &[u8]) -> Result<Vec<u8>, PlotError> {
     packed.map_err(|error| PlotError::Drawing(error.to_string()))
 }
 
-/// What has been painted so far.
+/// The page under construction.
 struct Canvas {
     content: Content,
-    /// In percent, each with a graphics state of its name.
+    /// Opacities in percent, each with a graphics state of its name.
     opacities: BTreeSet<u8>,
     letters: Letters,
 }
@@ -91,7 +91,7 @@ impl Canvas {
     fn paint(&mut self, shape: &Shape) {
         match *shape {
             Shape::Box { edges: [left, top, right, bottom], colour, opacity } => {
-                // Viewers let what is below shine through where neighbours meet.
+                // Viewers show a gap where neighbours meet, so boxes overlap a little.
                 let (right, bottom) = match opacity < 1.0 {
                     true => (right, bottom),
                     false => (right + OVERLAP, bottom + OVERLAP),
@@ -147,7 +147,7 @@ impl Canvas {
         let place = |right: f64, down: f64| (short(x + radius * right), short(y + radius * down));
         let (start_x, start_y) = place(1.0, 0.0);
         self.content.move_to(start_x, start_y);
-        // Each quarter from (a, b) to (-b, a), as seen from the centre.
+        // Each quarter goes from (a, b) to (-b, a), relative to the centre.
         for (a, b) in [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)] {
             let (x1, y1) = place(a - CIRCLE * b, b + CIRCLE * a);
             let (x2, y2) = place(-b + CIRCLE * a, a + CIRCLE * b);
@@ -164,17 +164,17 @@ impl Canvas {
             Anchor::Middle => x - type_face::width(text, size) / 2.0,
             Anchor::End => x - type_face::width(text, size),
         };
-        // The middle of a text is that of its capital letters.
+        // Texts are centred by their capital letters.
         let y = y + f64::from(type_face::capital() * scale) / 2.0;
         let letters = self.letters.encode(text);
         self.content.begin_text().set_font(letters::FONT, short(f64::from(scale * letters::em())));
-        // Text stands upright on a page that counts downwards.
+        // The page counts downwards, so text is flipped back.
         self.content.set_text_matrix([1.0, 0.0, 0.0, -1.0, short(x), short(y)]);
         self.content.show(Str(&letters)).end_text();
     }
 }
 
-/// A hundredth of a pixel is enough, and needs fewer digits.
+/// A hundredth of a pixel is precise enough, and needs fewer digits.
 fn short(value: f64) -> f32 {
     ((value * 100.0).round() / 100.0) as f32
 }

@@ -1,4 +1,4 @@
-//! Resources of a grid over time: a panel for each, a lane for each of its slots.
+//! Resources of a grid over time: a panel for each, with a lane for each of its slots.
 
 mod read;
 
@@ -13,16 +13,16 @@ use crate::scene::Scene;
 pub(crate) use read::asked;
 pub use read::resource_timeline;
 
-/// What the slots of some resources did when.
+/// The slots of some resources over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceTimeline {
-    /// Above the figure.
+    /// Title above the figure.
     pub title: String,
     /// The resources, from top to bottom.
     pub resources: Vec<ResourceLanes>,
     /// Start of the time axis, s; without it, the start of the run.
     pub from: Option<f64>,
-    /// End of the time axis, s; without it, the end of what is drawn.
+    /// End of the time axis, s; without it, the end of the last attempt.
     pub until: Option<f64>,
 }
 
@@ -31,17 +31,17 @@ pub struct ResourceTimeline {
 pub struct ResourceLanes {
     /// Its name.
     pub name: String,
-    /// What held each of its slots, in order of time.
+    /// Attempts in each of its slots, in order of time.
     pub slots: Vec<Vec<AttemptBar>>,
-    /// When it was down.
+    /// Its outages.
     pub outages: Vec<Outage>,
 }
 
 impl ResourceTimeline {
-    /// A size in which lanes are hardly higher than the bars in them.
+    /// A size in which lanes are hardly higher than their bars.
     pub(crate) fn size(&self) -> Size {
         const LANE: usize = 150;
-        // Title, labels of panels and the axis of time.
+        // Room for the title, the labels of panels and the axis of time.
         let around = 160 + 60 * self.resources.len();
         let lanes: usize = self.resources.iter().map(|resource| resource.slots.len()).sum();
         let least = 400_u32;

@@ -11,13 +11,13 @@ use crate::type_face::width;
 /// One metric against another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScatterChart {
-    /// Above the figure.
+    /// Title above the figure.
     pub title: String,
     /// Label of the x axis with its unit.
     pub x_label: String,
     /// Label of the y axis with its unit.
     pub y_label: String,
-    /// Whether values lie on the x axis by their logarithms, if all are above 0.
+    /// True if the x axis is logarithmic, for values that are all above 0.
     pub x_log: bool,
     /// The points; each has a colour of its own.
     pub points: Vec<ScatterPoint>,
@@ -28,9 +28,9 @@ pub struct ScatterChart {
 pub struct ScatterPoint {
     /// Its name, written beside it.
     pub name: String,
-    /// The mean on the x axis, and how far its whisker reaches to each side, if known.
+    /// The mean on the x axis, and the half length of its whisker, if known.
     pub x: (f64, Option<f64>),
-    /// The same on the y axis.
+    /// The same for the y axis.
     pub y: (f64, Option<f64>),
 }
 
@@ -42,7 +42,7 @@ const NAME_SIZE: f64 = 24.0;
 const SWATCH: f64 = 14.0;
 
 impl ScatterChart {
-    /// The points that have a place, with their numbers.
+    /// The points with finite values, with their numbers.
     fn placed(&self) -> impl Iterator<Item = (usize, &ScatterPoint)> + Clone {
         let placed = |point: &ScatterPoint| point.x.0.is_finite() && point.y.0.is_finite();
         self.points.iter().enumerate().filter(move |(_, point)| placed(point))
@@ -73,10 +73,10 @@ impl Chart for ScatterChart {
     fn x_axis(&self, room: f64) -> Axis {
         let (low, high) =
             range(&mut self.placed().map(|(_, point)| reach(point.x))).unwrap_or((0.0, 1.0));
-        // Room on both sides, for the points on the edges and for their names.
+        // Room at both ends, for points on the edges and for their names.
         if self.x_log && self.placed().all(|(_, point)| point.x.0 > 0.0) {
             let least = self.placed().map(|(_, point)| point.x.0).fold(high, f64::min);
-            // A whisker may reach to where there is no logarithm.
+            // A whisker may reach to values without a logarithm.
             let low = if low > 0.0 { low } else { least / 2.0 };
             let edge = (high / low).powf(0.08).max(1.1);
             return Axis::log(&self.x_label, low / edge, high * edge);
@@ -115,7 +115,8 @@ impl Chart for ScatterChart {
         for (i, point) in self.placed() {
             let edges = place_of_name(&point.name, at(point), panel, &taken);
             let (left, middle) = (edges[0], (edges[1] + edges[3]) / 2.0);
-            // Names may have to stand away from their points: the colour says whose each is.
+            // A name may be far from its point, so a square of the colour shows the point to which it
+            // belongs.
             let half = SWATCH / 2.0;
             scene.rectangle([left, middle - half, left + SWATCH, middle + half], series(i));
             let text = (left + SWATCH + 6.0, middle);
@@ -125,11 +126,11 @@ impl Chart for ScatterChart {
     }
 }
 
-/// Where the name of a point covers least of what is there: left, top, right, bottom.
+/// The place for a point's name that covers least of the other shapes: left, top, right, bottom.
 fn place_of_name(name: &str, (x, y): (f64, f64), panel: &Panel, taken: &[[f64; 4]]) -> [f64; 4] {
     let (wide, high) = (SWATCH + 6.0 + width(name, NAME_SIZE), NAME_SIZE * 0.8);
     let gap = RADIUS + 6.0;
-    // Nearest first: above, then below, each to the right, to the left and in the middle.
+    // Near places come first: above, then below, each to the right, to the left and in the middle.
     let mut best = (f64::INFINITY, [x, y, x + wide, y + high]);
     for distance in 0..6 {
         let away = gap + f64::from(distance) * (high + 6.0);

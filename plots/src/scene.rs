@@ -8,7 +8,7 @@ use crate::type_face;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colour(pub u8, pub u8, pub u8);
 
-/// Which point of a text its coordinates are; vertically always its middle.
+/// Horizontal anchor of a text; vertically, the anchor always is the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// Its start.
@@ -19,7 +19,7 @@ pub enum Anchor {
     End,
 }
 
-/// Something on the canvas.
+/// A shape on the canvas.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// A filled rectangle.
@@ -60,21 +60,21 @@ pub enum Shape {
     },
     /// A line of text.
     Text {
-        /// Where its anchor is.
+        /// Position of its anchor.
         at: (f64, f64),
-        /// What it says.
+        /// Content of the text.
         text: String,
         /// Height in pixels.
         size: f64,
         /// Its colour.
         colour: Colour,
-        /// Which point of it is at `at`.
+        /// Point of the text that is at `at`.
         anchor: Anchor,
     },
 }
 
-/// The text with a mark in place of each character that stands for no letter: names may have any, and XML has no
-/// control characters.
+/// The text with a mark in place of each control or reordering character. Names may contain these, and XML
+/// does not permit control characters.
 fn printable(text: &str) -> String {
     let is_none = |letter: char| {
         let reordered = matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -88,7 +88,7 @@ fn printable(text: &str) -> String {
 pub struct Scene {
     /// The canvas.
     pub size: Size,
-    /// From back to front.
+    /// Shapes, from back to front.
     pub shapes: Vec<Shape>,
 }
 
@@ -106,7 +106,7 @@ impl Scene {
         self.wash(edges, colour, 1.0);
     }
 
-    /// A rectangle through which what is below shines.
+    /// Adds a translucent rectangle.
     pub(crate) fn wash(&mut self, edges: [f64; 4], colour: Colour, opacity: f64) {
         self.shapes.push(Shape::Box { edges, colour, opacity });
     }
@@ -115,7 +115,7 @@ impl Scene {
         self.shapes.push(Shape::Line { points, colour, width });
     }
 
-    /// A polygon through which what is below shines.
+    /// Adds a translucent polygon.
     pub(crate) fn area(&mut self, corners: Vec<(f64, f64)>, colour: Colour, opacity: f64) {
         self.shapes.push(Shape::Area { corners, colour, opacity });
     }
@@ -135,7 +135,7 @@ impl Scene {
         self.shapes.push(Shape::Text { at, text: printable(text), size, colour, anchor });
     }
 
-    /// All texts with the edges (left, top, right, bottom) of what they cover.
+    /// All texts with their edges (left, top, right, bottom).
     pub fn texts(&self) -> Vec<(&str, [f64; 4])> {
         let covered = |shape| match shape {
             &Shape::Text { at: (x, y), ref text, size, anchor, .. } => {
@@ -145,7 +145,7 @@ impl Scene {
                     Anchor::Middle => x - width / 2.0,
                     Anchor::End => x - width,
                 };
-                // Capital letters and digits are some 0.7 of the size high.
+                // Capital letters and digits are about 0.7 of the size high.
                 let half = size * 0.36;
                 Some((text.as_str(), [left, y - half, left + width, y + half]))
             }

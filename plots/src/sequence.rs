@@ -1,4 +1,4 @@
-//! Who said what to whom about one job: a message sequence chart, time running down.
+//! Messages between actors about one job: a message sequence chart, with time running down.
 
 mod read;
 
@@ -15,34 +15,34 @@ pub(crate) use read::asked;
 pub use read::sequence;
 
 const NOTE_SIZE: f64 = 22.0;
-/// Pixels between two messages, at least: their words stand between them.
+/// Smallest distance between two messages, pixels: their kinds are written between them.
 const STEP: f64 = 32.0;
-/// Messages that are drawn at most: the figure grows with them, and what follows is left out.
+/// Maximum number of messages that are drawn. The figure grows with them; later messages are left out.
 const MESSAGES_MAX: usize = 280;
 
 /// The messages about one job, in the order in which they arrived.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequence {
-    /// Above the figure.
+    /// Title above the figure.
     pub title: String,
-    /// Who takes part, from left to right.
+    /// Actors, from left to right.
     pub actors: Vec<String>,
-    /// What was said, by time.
+    /// Messages, by time.
     pub messages: Vec<SequenceMessage>,
 }
 
 /// A message; actors by their places.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SequenceMessage {
-    /// When it arrived; of one that never did, when it was sent, s.
+    /// Time of its delivery, s; for a lost message, time at which it was sent.
     pub time: f64,
-    /// Who sent it.
+    /// Its sender.
     pub from: usize,
-    /// Who got it, or was to.
+    /// Its receiver.
     pub to: usize,
-    /// Its word.
+    /// Its kind.
     pub kind: String,
-    /// Whether it never arrived.
+    /// True if it was lost.
     pub lost: bool,
 }
 
@@ -96,12 +96,12 @@ impl Sequence {
     }
 }
 
-/// An arrow with its word beside the sender, on white, so that lines of others do not cross it.
+/// An arrow with its kind beside the sender, on white, so that lines of other messages do not cross the text.
 fn draw_message(scene: &mut Scene, message: &SequenceMessage, (from, to): (f64, f64), y: f64) {
     let colour = if message.lost { VERMILION } else { BLUE };
     let forward = if to >= from { 1.0 } else { -1.0 };
     if message.lost {
-        // Under way it is lost.
+        // A lost message ends on its way.
         let end = from + (to - from) * 0.8;
         scene.line(vec![(from, y), (end, y)], colour, 2);
         for side in [-1.0, 1.0] {

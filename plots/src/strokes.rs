@@ -1,9 +1,9 @@
-//! How lines are told apart without colours: by dashes, and by the marks of their points.
+//! Dashes and marks, by which lines differ without colours.
 
 use crate::palette::COLOURS;
 use crate::scene::{Colour, Scene};
 
-/// Lengths of strokes and gaps in turn, in pixels; the first line has no gaps.
+/// Alternating lengths of strokes and gaps, in pixels; the first line has no gaps.
 const DASHES: [&[f64]; 4] = [&[], &[16.0, 8.0], &[4.0, 6.0], &[16.0, 6.0, 4.0, 6.0]];
 
 /// Marks, as corners around a point, in radii; none = a circle.
@@ -17,7 +17,7 @@ const MARKS: [&[(f64, f64)]; 5] = [
 
 /// Draws the line of the series with this number.
 pub(crate) fn line(scene: &mut Scene, number: usize, points: Vec<(f64, f64)>, colour: Colour) {
-    // Colours repeat sooner or later: with other dashes.
+    // Colours repeat after some series, with other dashes then.
     let dashes = DASHES[(number + number / COLOURS) % DASHES.len()];
     for stroke in strokes(points, dashes) {
         scene.line(stroke, colour, 3);

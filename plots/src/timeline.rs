@@ -1,8 +1,8 @@
 //! Busy processors and waiting jobs over time.
 //!
-//! Both are step functions. Where steps are too many to be told apart, time is cut into bins of
-//! one round length, and each shows its lowest and its highest value as a band, so that no
-//! peak is hidden, and its mean as a line, so that the area under it stays right.
+//! Both are step functions. If steps are too many to be distinguished, time is divided into bins of a
+//! round length. Each bin shows its lowest and highest value as a band, so that no peak is hidden. It
+//! shows its mean as a line, so that the area below stays correct.
 
 mod read;
 
@@ -18,36 +18,36 @@ use crate::scene::{Colour, Scene};
 pub(crate) use read::{asked, compared};
 pub use read::{grid_timeline, timeline};
 
-/// How much of the colour is in a band.
+/// Share of the colour in a band.
 const BAND: f64 = 0.4;
-/// Bins are at least so wide, so that they are seen at half the size.
+/// Smallest width of bins, which are visible at half the size then.
 const BIN_PIXELS: f64 = 4.0;
 
-/// What is held, or jobs that wait, or both, over time.
+/// Utilisation, or waiting jobs, or both, over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
-    /// Above the figure.
+    /// Title above the figure.
     pub title: String,
-    /// What is drawn.
+    /// Content of the figure.
     pub shows: Shows,
-    /// What is held of a part: "busy processors".
+    /// Label of the utilised amount: "busy processors".
     pub held: &'static str,
-    /// What gets panels of its own, from top to bottom.
+    /// The parts with panels of their own, from top to bottom.
     pub parts: Vec<TimelinePart>,
     /// Start of the time axis, s; without it, the first job.
     pub from: Option<f64>,
     /// End of the time axis, s; without it, the end of the last job.
     pub until: Option<f64>,
-    /// What a clock on the wall showed at 0, seconds since 1970-01-01: ticks are dates then.
+    /// Local time at 0, seconds since 1970-01-01. If present, ticks are dates.
     pub clock: Option<i64>,
-    /// Whether all panels of waiting jobs have one scale: they are of several runs.
+    /// True if the panels are of several runs. All panels of waiting jobs have one scale then.
     pub compares: bool,
 }
 
-/// What a timeline draws.
+/// Content of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shows {
-    /// The share that is held.
+    /// The share in use.
     Utilisation,
     /// The number of waiting jobs.
     Queue,
@@ -60,26 +60,26 @@ pub enum Shows {
 pub struct TimelinePart {
     /// Its name.
     pub name: String,
-    /// All that can be held of it: its processors.
+    /// Its whole capacity, such as its number of processors.
     pub capacity: f64,
-    /// What attempts held of it, whatever came of them.
+    /// Amounts that attempts held, whatever their outcomes.
     pub held: Vec<Held>,
-    /// When a job waited there: from, until, s.
+    /// Intervals in which a job waited there, s.
     pub waits: Vec<(f64, f64)>,
 }
 
 /// An amount that was held for a while.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Held {
-    /// From when, s.
+    /// Start, s.
     pub start: f64,
-    /// Until when, s.
+    /// End, s.
     pub end: f64,
-    /// How much, as the part's capacity is measured.
+    /// Amount, in the unit of the part's capacity.
     pub amount: f64,
 }
 
-/// A change of a step function: (when, by how much).
+/// A change of a step function: (time, difference).
 type Step = (f64, f64);
 
 impl Timeline {
@@ -131,7 +131,7 @@ impl Timeline {
         Ok(scene)
     }
 
-    /// What band and line are, where there are bins of this length.
+    /// The meaning of band and line for bins of this length.
     fn legend(&self, bin: f64) -> Vec<Key> {
         let colour = match self.shows {
             Shows::Utilisation => BLUE,
@@ -170,7 +170,7 @@ impl Timeline {
             if self.shows != Shows::Utilisation {
                 let steps = within(part.waiting(), low, high);
                 let longest = if self.compares { most_of_all } else { highest(&steps) };
-                // A queue of one job is no reason for ticks at halves of a job.
+                // A queue of one job needs no ticks at halves of a job.
                 let most = (longest as usize).clamp(1, ticks);
                 let axis = Axis::amounts(&name("waiting jobs"), longest, most);
                 curves.push(Curve { axis, steps, colour: VERMILION });
@@ -180,7 +180,7 @@ impl Timeline {
     }
 }
 
-/// What a panel shows.
+/// Content of a panel.
 struct Curve {
     axis: Axis,
     steps: Vec<Step>,
@@ -188,24 +188,24 @@ struct Curve {
 }
 
 impl Curve {
-    /// Whether steps would pile up to needles that say nothing.
+    /// True if steps are so close that they could not be distinguished.
     fn is_crowded(&self, apart: f64) -> bool {
         self.steps.windows(2).any(|pair| pair[1].0 - pair[0].0 < apart)
     }
 }
 
 impl TimelinePart {
-    /// The most that was held at a time.
+    /// The largest amount that was held at a time.
     pub fn most_held(&self) -> f64 {
         highest(&self.busy()) * self.capacity / 100.0
     }
 
-    /// All that is drawn: from, until.
+    /// All intervals that are drawn.
     fn times(&self, shows: Shows) -> Vec<(f64, f64)> {
         let held = self.held.iter().map(|it| (it.start, it.end));
         match shows {
             Shows::Utilisation => held.collect(),
-            // An empty queue is worth a figure, too, if there was anything to run.
+            // If any job ran, even an empty queue is drawn.
             Shows::Queue | Shows::Both => held.chain(self.waits.iter().copied()).collect(),
         }
     }
@@ -225,7 +225,7 @@ impl TimelinePart {
     }
 }
 
-/// The steps between two instants; those before become one, so that the level is right.
+/// The steps between two instants. Earlier steps are merged into one, so that the level is correct.
 fn within(steps: Vec<Step>, low: f64, high: f64) -> Vec<Step> {
     let (before, after): (Vec<Step>, Vec<Step>) =
         steps.into_iter().partition(|(time, _)| *time <= low);
@@ -234,7 +234,7 @@ fn within(steps: Vec<Step>, low: f64, high: f64) -> Vec<Step> {
     first.chain(after.into_iter().take_while(|(time, _)| *time < high)).collect()
 }
 
-/// In order of time, with one step an instant: a job that takes over from another leaves no notch.
+/// Steps in order of time, one an instant. A job that starts when another ends then leaves no notch.
 fn sorted(mut steps: Vec<Step>) -> Vec<Step> {
     steps.sort_by(|a, b| a.0.total_cmp(&b.0));
     steps.dedup_by(|later, kept| {
@@ -257,7 +257,7 @@ fn highest(steps: &[Step]) -> f64 {
 
 fn draw_steps(scene: &mut Scene, panel: &Panel, steps: &[Step], colour: Colour) {
     let line = corners(panel, steps);
-    // The area goes as one box a step: a polygon with thousands of corners is slow to fill.
+    // The area is filled with one box a step, because a polygon with thousands of corners is slow to fill.
     for pair in line.windows(2) {
         let ((from, y), (to, _)) = (pair[0], pair[1]);
         if to > from && y < panel.bottom - 0.5 {
@@ -280,7 +280,7 @@ fn corners(panel: &Panel, steps: &[Step]) -> Vec<(f64, f64)> {
     line
 }
 
-/// A stretch of time and the levels of a step function in it.
+/// An interval of time and the levels of a step function in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bin {
     from: f64,
@@ -302,7 +302,7 @@ pub(crate) fn bin_length(least: f64) -> f64 {
     round.unwrap_or_else(|| 864_000.0 * (least / 864_000.0).ceil())
 }
 
-/// A round length.
+/// Writes a round length with its unit.
 pub(crate) fn in_words(seconds: f64) -> String {
     const UNITS: [(f64, &str); 3] = [(86_400.0, "d"), (3_600.0, "h"), (60.0, "min")];
     let unit = UNITS.into_iter().find(|(length, _)| seconds % length == 0.0);
@@ -340,7 +340,7 @@ fn bins(steps: &[Step], low: f64, high: f64, length: f64) -> Vec<Bin> {
     bins
 }
 
-/// From the lowest to the highest as a band, and the mean as a line.
+/// Draws the range as a band, and the mean as a line.
 fn draw_bins(scene: &mut Scene, panel: &Panel, bins: &[Bin], colour: Colour) {
     let mut line = Vec::with_capacity(bins.len() * 2);
     for bin in bins {
@@ -359,7 +359,7 @@ fn draw_bins(scene: &mut Scene, panel: &Panel, bins: &[Bin], colour: Colour) {
 mod tests {
     use super::*;
 
-    /// One job waits at a time, but for an instant of a second in which 400 do.
+    /// One job waits at a time, except for one second in which 400 wait.
     fn peak() -> Vec<Step> {
         let part = TimelinePart {
             waits: (0..1000)

@@ -1,12 +1,12 @@
-//! The font: DejaVu Sans (Latin, Greek, mathematical signs), inside the program.
+//! The font: DejaVu Sans (Latin, Greek, mathematical signs), which is part of the program.
 
 use std::sync::OnceLock;
 
 use ab_glyph::{Font, FontRef, ScaleFont};
 
-/// The font file; its licence lies beside it.
+/// The font file; its licence is in the same folder.
 pub(crate) const BYTES: &[u8] = include_bytes!("../font/DejaVuSans-subset.ttf");
-/// Its name; viewers of SVG that lack it take the next one.
+/// Its name, with replacements for viewers of SVG that lack it.
 pub(crate) const FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
 
 /// The font.
@@ -31,17 +31,17 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(advance).sum()
 }
 
-/// The text, without its middle where it would be wider than `room`: names often differ at their end.
+/// The text; if it is wider than `room`, its middle is left out, because names often differ at their end.
 pub(crate) fn fitted(text: &str, size: f64, room: f64) -> String {
     shortened(text, size, room, 0.5)
 }
 
-/// The text, without its end where it would be wider than `room`.
+/// The text; if it is wider than `room`, its end is left out.
 fn begun(text: &str, size: f64, room: f64) -> String {
     shortened(text, size, room, 1.0)
 }
 
-/// The text no wider than `room`: where it is shortened, `head` of what is kept stands before the gap.
+/// The text, shortened to `room`. `head` is the share of the remaining letters before the gap.
 fn shortened(text: &str, size: f64, room: f64, head: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();
@@ -59,8 +59,8 @@ fn shortened(text: &str, size: f64, room: f64, head: f64) -> String {
     String::new()
 }
 
-/// Names no wider than `room`, which still differ if they can: those that would be the same without their middles keep
-/// what tells them apart.
+/// Names shortened to `room`, distinct if possible. If names would be equal without their middles,
+/// other letters are left out.
 pub(crate) fn told_apart(names: &[&str], size: f64, room: f64) -> Vec<String> {
     let short = |head: f64| names.iter().map(move |name| shortened(name, size, room, head));
     let differ = |short: &[String]| {
@@ -72,7 +72,7 @@ pub(crate) fn told_apart(names: &[&str], size: f64, room: f64) -> Vec<String> {
     if let Some(found) = ways.find(|it| differ(it)) {
         return found;
     }
-    // They differ somewhere between what all have in common at both ends.
+    // The names differ between their common beginning and their common end.
     let (start, end) = common(names);
     let kept = names.iter().map(|name| {
         let letters: Vec<char> = name.chars().collect();
@@ -82,7 +82,7 @@ pub(crate) fn told_apart(names: &[&str], size: f64, room: f64) -> Vec<String> {
     kept.collect()
 }
 
-/// How many letters all names have in common at their start and, behind that, at their end.
+/// Length of the common beginning of all names and, behind it, of their common end.
 fn common(names: &[&str]) -> (usize, usize) {
     let same =
         |one: &str, other: &str| one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
@@ -94,8 +94,8 @@ fn common(names: &[&str]) -> (usize, usize) {
     (start, end.min(shortest - start))
 }
 
-/// The text in lines no wider than `room`, broken between words; of more lines than `most`, the last
-/// one has no end.
+/// The text in lines no wider than `room`, broken between words. If it needs more than `most` lines,
+/// the last one is shortened.
 pub(crate) fn wrapped(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut rest = text.trim();

@@ -1,13 +1,13 @@
-//! A workflow over time: for each provider or resource that ran its tasks, a lane for each of those that
-//! ran there at one time.
+//! A workflow over time. Each provider or resource that ran its tasks has a lane for each task that ran
+//! there at the same time.
 //!
 //! ```text
 //!  north  ┌────── 0 ──────┐        ┌── 2 ──┐
 //!                         │ ░░░░░░
 //!  south                  └───────▶┌────── 1 ──────┐
 //! ```
-//! An arrow leads from where data were made to where they are needed; they are on their way in the pale
-//! bar before the task. Attempts that failed are hatched; those of the critical path have a thick edge.
+//! An arrow leads from the producer of data to their consumer. The pale bar before a task shows the
+//! transfer. Failed attempts are hatched; attempts on the critical path have a thick edge.
 
 mod read;
 
@@ -23,52 +23,52 @@ use crate::scene::{Colour, Scene};
 pub(crate) use read::asked;
 pub use read::workflow_timeline;
 
-/// Data on their way.
+/// Colour of data in transit.
 const DATA: Colour = Colour(0x9a, 0x9a, 0x9a);
 
-/// What became of a workflow when, and where; times in seconds from its submission on.
+/// A workflow with the places of its tasks; times in seconds from its submission on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkflowTimeline {
-    /// Above the figure.
+    /// Title above the figure.
     pub title: String,
-    /// Who ran its tasks, from top to bottom.
+    /// Providers or resources that ran its tasks, from top to bottom.
     pub places: Vec<WorkflowPlace>,
-    /// Start of the time axis, s; 0 is when the workflow was submitted.
+    /// Start of the time axis, s; 0 is the submission of the workflow.
     pub from: f64,
-    /// End of the time axis, s; without it, the end of what is drawn.
+    /// End of the time axis, s; without it, the end of the last attempt.
     pub until: Option<f64>,
 }
 
-/// Who ran some of its tasks.
+/// A provider or resource that ran some of its tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkflowPlace {
     /// The provider, or the resource of a grid.
     pub name: String,
     /// Attempts of tasks, in lanes in which none overlap; one at least.
     pub lanes: Vec<Vec<TaskAttempt>>,
-    /// When it was down; of a provider, whose processors fail one by one, nothing.
+    /// Its outages; empty for a provider, whose processors fail one by one.
     pub outages: Vec<Outage>,
 }
 
 /// An attempt of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskAttempt {
-    /// What it did; its label is the task's number.
+    /// Bar of the attempt; its label is the task's number.
     pub bar: AttemptBar,
-    /// What it had to wait for from elsewhere.
+    /// Data from elsewhere for which it had to wait.
     pub inputs: Vec<TaskInput>,
-    /// Whether it lies on the critical path of the workflow as it was.
+    /// True if it lies on the critical path of the workflow as it ran.
     pub is_critical: bool,
 }
 
-/// Data, or a task that moved, on the way to where a task runs.
+/// Data, or a task that moved, in transit to the place of a task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TaskInput {
-    /// Place and lane of what it came from; `None` = the storage.
+    /// Place and lane of their origin; `None` = the storage.
     pub from: Option<(usize, usize)>,
-    /// When it left.
+    /// Time of departure.
     pub sent: f64,
-    /// When it arrived.
+    /// Time of arrival.
     pub arrived: f64,
 }
 
@@ -128,7 +128,8 @@ impl WorkflowTimeline {
         Ok(scene)
     }
 
-    /// What lanes are called: by their place, each once where there is room for all.
+    /// The names of lanes: each place is named at its first lane. If lanes are too many for all names, every
+    /// lane is named, since the axis leaves some names out.
     fn names(&self) -> Vec<String> {
         const ROOM: usize = 20;
         let count: usize = self.places.iter().map(|place| place.lanes.len()).sum();
@@ -158,7 +159,7 @@ impl WorkflowTimeline {
     }
 }
 
-/// Draws an attempt, with what it waited for before it.
+/// Draws an attempt, and before it the transfers for which it waited.
 fn draw_attempt(scene: &mut Scene, panel: &Panel, lane: Lane, it: &TaskAttempt) {
     let (top, bottom) = lane.bar();
     let middle = (top + bottom) / 2.0;
@@ -174,7 +175,7 @@ fn draw_attempt(scene: &mut Scene, panel: &Panel, lane: Lane, it: &TaskAttempt) 
     }
 }
 
-/// Draws from where something came: straight down or up, when it left.
+/// Draws a vertical arrow from the origin of data, at the time of departure.
 fn draw_way(scene: &mut Scene, panel: &Panel, (from, to): (Lane, Lane), input: &TaskInput) {
     if !panel.shows(input.sent) || from.middle() == to.middle() {
         return;

@@ -1,4 +1,4 @@
-//! What must hold at every instant, checked job by job as they end.
+//! Invariants of a run, checked for each job when it ends.
 
 mod flows;
 mod held;
@@ -20,24 +20,24 @@ use crate::GridError;
 use flows::Flows;
 use held::{Processor, Processors};
 
-/// Remembers until when each processor was held, and since when it has been up or down.
+/// State of every processor: the end of its last use, and the time since when it has been up or down.
 pub struct Check {
     processors: Vec<Processors>,
-    /// Of each provider.
+    /// Speed of each provider.
     speeds: Vec<f64>,
     /// Processor-microseconds held.
     held: i128,
     /// Jobs of a grid that are done.
     done: BTreeSet<JobId>,
-    /// The phases that applications have done.
+    /// The number of phases that each application has done.
     phases: BTreeMap<JobId, u32>,
-    /// What jobs need that have moved, where they are.
+    /// The stage-in of jobs that have moved, at their current provider.
     staged: BTreeMap<JobId, StageIn>,
-    /// What tasks of workflows need, where they are.
+    /// The inputs of tasks of workflows, at their current provider.
     pub(crate) flows: Flows,
 }
 
-/// Something that must not be.
+/// Violation of an invariant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     /// Two jobs on one processor at one time.
@@ -80,15 +80,15 @@ pub enum Violation {
         /// The provider's number of the processor.
         processor: u32,
     },
-    /// The summary does not say what became of all that was done.
+    /// The work in the summary differs from the work of all jobs.
     #[error("processors were held for {held} us, and the summary has {summed} us")]
     WorkLost {
         /// Processor-microseconds of all jobs and tasks.
         held: i128,
-        /// What the summary makes of them.
+        /// Work in the summary, processor-microseconds.
         summed: i128,
     },
-    /// A job got another number of processors than it asked for.
+    /// A job got another number of processors than it requested.
     #[error("job {job} asked for {asked} processors and got {got}")]
     WrongWidth {
         /// The job's number in its workload.
@@ -98,14 +98,14 @@ pub enum Violation {
         /// Processors it ran on.
         got: u32,
     },
-    /// What a job computed, and earlier attempts saved, is not what it is long.
+    /// The computing of a job's attempts, without lost work, differs from its run time.
     #[error("job {job} computes for {asked} s, and its attempts did for {computed} s")]
     WrongLength {
         /// The job's number in its workload.
         job: i64,
         /// Its run time on these processors, or its limit if it reached that.
         asked: Span,
-        /// What it computed that was not undone.
+        /// Computing that failures did not undo.
         computed: Span,
     },
     /// A job started before its submission, or before it was ready.
@@ -116,37 +116,37 @@ pub enum Violation {
         /// Its start.
         start: Time,
     },
-    /// A job that had moved started before its data had come.
+    /// A moved job started before its data had arrived.
     #[error("job {job} started at {start} s, and its data came at {ready} s")]
     WithoutData {
         /// The job's number in its workload.
         job: i64,
         /// Its start.
         start: Time,
-        /// When its data were there.
+        /// Time at which its data arrived.
         ready: Time,
     },
-    /// A task of a workflow was run without something that it needs.
+    /// A task of a workflow started without one of its inputs.
     #[error("task {job} started at {start} s, and its input of {bytes} bytes was not there")]
     WithoutInput {
         /// The job's number in its workload.
         job: i64,
         /// Its start.
         start: Time,
-        /// How much it needed.
+        /// Size of the missing input.
         bytes: u64,
     },
-    /// A job that had moved computed before it was started up.
+    /// A moved job computed before its start-up was over.
     #[error("job {job} was to be started up for {start_up} s, and spent {spent} s on that at most")]
     NotStartedUp {
         /// The job's number in its workload.
         job: i64,
-        /// For how long it was to hold its processors before it computed.
+        /// Time for which it had to hold its processors before it computed.
         start_up: Span,
-        /// For how long it did not compute.
+        /// Time for which it did not compute.
         spent: Span,
     },
-    /// A reservation started outside the window that was granted, and nobody has said that it is broken.
+    /// A reservation started outside its granted window, and was not reported as broken.
     #[error("job {job} started at {start} s, outside the window that was granted to it")]
     OutsideWindow {
         /// The job's number in its workload.
@@ -166,7 +166,7 @@ pub enum Violation {
         /// The job's number in its workload.
         job: i64,
     },
-    /// Of a bag, more or fewer tasks ran than it has.
+    /// The number of tasks that ran differs from the size of the bag.
     #[error("bag {job} has {asked} tasks, and {got} ran")]
     TasksLost {
         /// The job's number in its workload.
@@ -188,25 +188,25 @@ pub enum Violation {
         /// Its last phase.
         last: u32,
     },
-    /// An application was over before all of its phases were, or went on after them.
+    /// An application was completed before all of its phases, or all phases were done without its completion.
     #[error("application {job} has {phases} phases, had done {done}, and was {outcome}")]
     PhasesLost {
         /// The job's number in its workload.
         job: i64,
         /// Its phases.
         phases: u32,
-        /// Those that were done.
+        /// Phases that were done.
         done: u32,
-        /// What became of it.
+        /// Its outcome.
         outcome: &'static str,
     },
-    /// A job of a grid was done, and then again.
+    /// A job of a grid was done twice.
     #[error("job {job} was done twice")]
     DoneTwice {
         /// The job's number in its workload.
         job: i64,
     },
-    /// The books of a grid do not balance; looked at in every run.
+    /// The accounts of a grid do not balance. This is checked in every run.
     #[error(transparent)]
     Grid(#[from] GridViolation),
     /// The attempts of a job of a grid do not add up to it.
@@ -214,7 +214,7 @@ pub enum Violation {
     GridJob(#[from] GridError),
 }
 
-/// The parts of a rigid job start and end together, and take as long as they should.
+/// The parts of a rigid job must start and end together, and take the expected time.
 fn runs_whole(record: &JobRecord, bag: &BagRecord, placed: &Coallocated) -> Result<(), Violation> {
     let job = record.job.number;
     let mut runs = bag.shares.iter().flat_map(|share| &share.runs);
@@ -239,7 +239,7 @@ fn runs_whole(record: &JobRecord, bag: &BagRecord, placed: &Coallocated) -> Resu
 }
 
 impl Check {
-    /// All processors of `cast`, never held so far.
+    /// Starts with all processors of `cast` up and never held.
     pub fn new(cast: &Cast) -> Check {
         Check {
             processors: cast.providers.iter().map(|it| Processors::new(it.processors)).collect(),
@@ -252,7 +252,7 @@ impl Check {
         }
     }
 
-    /// Takes in what a job needs that has been submitted to a provider.
+    /// Records the stage-in of a job at the provider to which it has been submitted.
     pub fn staged(&mut self, job: JobId, stage_in: StageIn) {
         if stage_in == StageIn::NOTHING {
             self.staged.remove(&job);
@@ -261,8 +261,8 @@ impl Check {
         }
     }
 
-    /// What has moved starts when its data have come, and is started up; all of a job's attempts are
-    /// where it went last.
+    /// A moved job must not start before its data have arrived, and must not compute during its
+    /// start-up. All of its attempts were at the last provider.
     fn has_staged_in(&mut self, record: &JobRecord) -> Result<(), Violation> {
         let Some(stage_in) = self.staged.remove(&record.job.id) else { return Ok(()) };
         let (job, StageIn { ready, start_up }) = (record.job.number, stage_in);
@@ -279,8 +279,8 @@ impl Check {
         Ok(())
     }
 
-    /// Takes in that processors have failed or are back; what was lost with them has
-    /// been said before.
+    /// Records that processors have failed or have been restored. Attempts lost with them must have
+    /// been recorded before.
     pub fn processors_changed(
         &mut self,
         now: Time,
@@ -297,7 +297,8 @@ impl Check {
         }
     }
 
-    /// Takes in that processors are closed for maintenance. What ended before that has been said.
+    /// Records that processors are closed for maintenance. Attempts that ended earlier must have been
+    /// recorded before.
     pub fn maintenance(&mut self, record: &MaintenanceRecord) {
         let all = &mut self.processors[record.provider.index()];
         for &interval in record.closed.iter().flat_map(|it| it.intervals()) {
@@ -308,28 +309,28 @@ impl Check {
         }
     }
 
-    /// Takes in what failed processors held.
+    /// Records an attempt on processors that failed.
     ///
     /// # Errors
-    /// What is violated.
+    /// If an invariant is violated.
     pub fn run_lost(&mut self, job: JobId, run: &LostRun) -> Result<(), Violation> {
         self.hold(i64::from(job.0), run.provider, run.start, run.end, &run.processors)
     }
 
-    /// The run is over, and its summary has so many processor-microseconds.
+    /// Ends the run; `summed` is the work in its summary, processor-microseconds.
     ///
     /// # Errors
-    /// What is violated.
+    /// If both sums of work differ.
     pub fn run_over(&self, summed: i128) -> Result<(), Violation> {
         let held = self.held;
         if held == summed { Ok(()) } else { Err(Violation::WorkLost { held, summed }) }
     }
 
-    /// Takes in a job that is over. Jobs come in order of their ends, so that a
-    /// job overlaps with one before it only if it started before that one ended.
+    /// Records a job that is over. Jobs come in the order of their ends. A job therefore overlaps with
+    /// an earlier one only if it started before the end of that one.
     ///
     /// # Errors
-    /// What is violated.
+    /// If an invariant is violated.
     pub fn job_over(&mut self, record: &JobRecord) -> Result<(), Violation> {
         let (job, asked) = (record.job.number, record.job.processors);
         not_too_early(record)?;
@@ -337,7 +338,7 @@ impl Check {
         self.has_staged_in(record)?;
         self.flows.job_over(record)?;
         if let Some(bag) = &record.bag {
-            // When and where each of its tasks ran was checked then.
+            // Times and processors of its tasks have been checked in [`Check::tasks_over`].
             let runs = bag.shares.iter().flat_map(|share| &share.runs);
             let got = runs.map(|run| run.processors.count()).sum();
             if bag.phased {
@@ -362,7 +363,7 @@ impl Check {
         let computed = ran - record.checkpointing;
         let speed = self.speeds[provider.index()];
         let long = record.job.run_time.reveal_to_machine().at_speed(speed);
-        // Whoever does not mold it takes it as rigid.
+        // A provider without support for moldable jobs runs this job as a rigid one.
         let molded = moldable.map(|it| it.run_time(&record.job, got, speed));
         let asked = match record.outcome {
             JobOutcome::Completed => molded.filter(|&it| it == computed).unwrap_or(long),
@@ -375,10 +376,10 @@ impl Check {
         self.hold(job, provider, start, record.end, &record.processors)
     }
 
-    /// Takes in an interval of an application: each goes on where the last one that was done ended.
+    /// Records an interval of an application. It must continue where the last completed interval ended.
     ///
     /// # Errors
-    /// What is violated.
+    /// If an invariant is violated.
     pub fn interval_over(&mut self, it: &IntervalRecord) -> Result<(), Violation> {
         let done = self.phases.entry(it.job).or_default();
         let (job, first, last) = (it.job.0, it.first, it.last);
@@ -391,7 +392,7 @@ impl Check {
         Ok(())
     }
 
-    /// All phases of an application were done if, and only if, it is.
+    /// An application must be completed exactly if all of its phases are done.
     fn all_phases(&mut self, record: &JobRecord) -> Result<(), Violation> {
         let phases = record.job.phases.as_ref().map_or(0, |it| it.phases()) as u32;
         let done = self.phases.remove(&record.job.id).unwrap_or(0);
@@ -402,10 +403,10 @@ impl Check {
         Err(Violation::PhasesLost { job, phases, done, outcome })
     }
 
-    /// Takes in a job of a grid that is over.
+    /// Records a job of a grid that is over.
     ///
     /// # Errors
-    /// What is violated.
+    /// If the job was done before.
     pub fn grid_job_over(&mut self, record: &GridJobRecord) -> Result<(), Violation> {
         let is_done = matches!(record.outcome, GridOutcome::Done { .. });
         if is_done && !self.done.insert(record.job.id) {
@@ -414,18 +415,18 @@ impl Check {
         Ok(())
     }
 
-    /// Looks at a job of a grid of which all is known.
+    /// Checks a job of a grid whose attempts are all known.
     ///
     /// # Errors
-    /// What is violated.
+    /// If an invariant is violated.
     pub fn settled(&self, job: &SettledJob) -> Result<(), Violation> {
         not_too_early(&job.record)
     }
 
-    /// Takes in tasks of a bag that are over, in order of their ends like jobs.
+    /// Records tasks of a bag that are over, in the order of their ends like jobs.
     ///
     /// # Errors
-    /// What is violated.
+    /// If an invariant is violated.
     pub fn tasks_over(
         &mut self,
         job: JobId,
@@ -452,7 +453,8 @@ impl Check {
                 if start < until {
                     return Err(Violation::HeldTwice { job, start, processor, until });
                 }
-                // What was held is over by now, so the last change is the one to look at.
+                // Attempts are recorded at their ends, so the last change of the processor is the
+                // relevant one.
                 let was_up = match state {
                     Availability::Restored => *since <= start,
                     Availability::Failed => false,
@@ -470,7 +472,7 @@ impl Check {
     }
 }
 
-/// What was granted is the window that counts, for the user may have taken another one.
+/// The granted window counts, because the user may have accepted another one than requested.
 fn not_too_early(record: &JobRecord) -> Result<(), Violation> {
     let job = record.job.number;
     let Some(start) = record.start else { return Ok(()) };
@@ -485,7 +487,7 @@ fn not_too_early(record: &JobRecord) -> Result<(), Violation> {
     }
 }
 
-/// Whoever was granted a window has started, or it is known why not.
+/// A granted reservation must have started, or the reason why not must be known.
 fn not_forgotten(record: &JobRecord) -> Result<(), Violation> {
     let waits = matches!(record.outcome, JobOutcome::Cancelled | JobOutcome::Unfinished);
     let kept = |granted: &GrantedWindow| waits || record.start.is_some() || granted.is_revoked();
@@ -537,7 +539,7 @@ mod tests {
         Check::new(&Cast { providers: vec![provider], ..Cast::default() })
     }
 
-    /// Task 1 needs what task 0 made, which was sent at 12 s and arrived at 15 s.
+    /// Task 1 needs the output of task 0, which was sent at 12 s and arrived at 15 s.
     #[test]
     fn a_task_without_its_input_is_found() {
         use haggle_model::workflow::{Input, Need, Staged, Transfer, WorkflowTask};

@@ -1,8 +1,8 @@
-//! Puts together what becomes of the jobs of a grid (Chtepen 2011, sections 2.2 and 4.4).
+//! Combines the records of a grid's jobs (Chtepen 2011, sections 2.2 and 4.4).
 //!
-//! Its scheduler knows what it would do about a job, and resources know what has become of attempts: here
-//! the two meet. Only the attempts of jobs that are not over are kept, so memory does not grow with a
-//! run's length.
+//! The scheduler reports its decisions about a job, and resources report attempts. This module brings
+//! both together. It keeps only the attempts of jobs that are not over, so memory does not grow with
+//! the length of a run.
 
 mod attempts;
 mod chain;
@@ -18,7 +18,7 @@ use haggle_results::SettledJob;
 
 use attempts::Attempts;
 
-/// The attempts and jobs of a grid tell different stories.
+/// Contradiction between the attempts and jobs of a grid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GridError {
     /// An attempt started from a checkpoint that is not on record.
@@ -33,7 +33,7 @@ pub enum GridError {
         /// The job's number in its workload.
         job: i64,
     },
-    /// The attempts by which a job is done computed another length than it has.
+    /// The computing of the attempts on which a done job is built differs from its length.
     #[error(
         "job {job} is {length} parts of work long, and the attempts it was done by have {useful}"
     )]
@@ -42,50 +42,49 @@ pub enum GridError {
         job: i64,
         /// Its length, parts of [`haggle_model::work::Work`].
         length: u128,
-        /// What they computed, parts.
+        /// Their computing, parts.
         useful: u128,
     },
 }
 
-/// The jobs of a grid that are not settled.
+/// The jobs of a grid that are not settled yet.
 ///
-/// Before anything is taken in, jobs that were over before are to be settled, see [`GridJobs::settle`].
+/// Jobs that ended earlier must be settled before a record is added, see [`GridJobs::settle`].
 #[derive(Clone, Debug, Default)]
 pub struct GridJobs {
     attempts: BTreeMap<JobId, Attempts>,
-    /// Jobs that are over since `over_since` and not settled.
+    /// Jobs that ended at `over_since` and are not settled.
     over: VecDeque<Arc<GridJobRecord>>,
     over_since: Time,
 }
 
 impl GridJobs {
-    /// Takes in that an attempt of a job is over.
+    /// Records that an attempt of a job is over.
     pub fn attempt_over(&mut self, record: impl Into<Arc<AttemptRecord>>) {
         let record = record.into();
         self.attempts.entry(record.job).or_default().insert(record);
     }
 
-    /// Takes in that a job is over, or what its scheduler would do about it when the run is. Those that
-    /// were over before must have been settled.
+    /// Records that a job is over, or its state in the scheduler at the end of the run. Jobs that ended
+    /// earlier must have been settled.
     pub fn job_over(&mut self, now: Time, record: impl Into<Arc<GridJobRecord>>) {
         self.over_since = now;
         self.over.push_back(record.into());
     }
 
-    /// Settles the jobs that were over before `now`, in the order in which they were. A job's
-    /// last attempts are cancelled in the instant in which it is done, so that only after
-    /// it all of them are known.
+    /// Settles the jobs that ended before `now`, in the order of their ends. The last attempts of a job
+    /// are cancelled at the instant in which it is done. All of them are known only after this instant.
     ///
     /// # Errors
-    /// If the attempts of a job do not add up to it.
+    /// If the attempts of a job contradict its record.
     pub fn settle(&mut self, now: Time) -> Result<Vec<SettledJob>, GridError> {
         if self.over_since >= now { Ok(Vec::new()) } else { self.settle_some(usize::MAX) }
     }
 
-    /// Settles so many jobs that are over, or all there are.
+    /// Settles at most `most` jobs that are over.
     ///
     /// # Errors
-    /// If the attempts of a job do not add up to it.
+    /// If the attempts of a job contradict its record.
     pub fn settle_some(&mut self, most: usize) -> Result<Vec<SettledJob>, GridError> {
         let count = most.min(self.over.len());
         let GridJobs { attempts, over, .. } = self;
@@ -97,7 +96,7 @@ impl GridJobs {
             .collect()
     }
 
-    /// When all jobs are settled, the attempts that belong to none of them.
+    /// Returns the attempts that belong to no job. All jobs must be settled.
     pub fn take_left(&mut self) -> Vec<Arc<AttemptRecord>> {
         let left = std::mem::take(&mut self.attempts).into_values();
         left.flat_map(Attempts::into_records).collect()

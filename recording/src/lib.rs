@@ -1,4 +1,4 @@
-//! Takes down a run: tables if there is a folder, metrics in any case.
+//! Records a run: tables if there is a folder, metrics in any case.
 //!
 //! ```text
 //! Simulation ──> Books: GridJobs, which puts jobs of a grid together ──> Metrics, TooWide, Check, RunWriter
@@ -26,100 +26,101 @@ use check::Violation;
 pub use grid::{GridError, GridJobs};
 pub use listeners::TooWide;
 
-/// What a run says, once it is complete.
+/// An event of a run, with complete data.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<'a> {
-    /// One actor has told another.
+    /// A message was delivered.
     Message {
-        /// Who sent it.
+        /// Sender of the message.
         from: ActorId,
-        /// Who got it.
+        /// Receiver of the message.
         to: ActorId,
         /// Its kind, a word of the table `messages`.
         kind: &'static str,
         /// The job it is about.
         job: Option<JobId>,
     },
-    /// What one actor has told another discloses so many items about its sender.
+    /// A delivered message discloses items about its sender.
     Disclosed {
-        /// Whom the items are about.
+        /// Actor that the items are about.
         from: ActorId,
-        /// Who learned them.
+        /// Actor that received them.
         to: ActorId,
-        /// What they are.
+        /// Kind of the items.
         item: DisclosedItem,
-        /// How many.
+        /// Number of the items.
         count: u32,
         /// The job they are about.
         job: Option<JobId>,
     },
-    /// Something has gone wrong with what one actor told another.
+    /// A message was lost, doubled or refused.
     Fault(Faulty),
     /// An actor has crashed.
     Crashed(ActorId),
-    /// An actor that had crashed is back.
+    /// A crashed actor has restarted.
     Restarted(ActorId),
-    /// An actor has observed something.
+    /// An actor has reported an observation.
     Observed {
-        /// Who.
+        /// The actor.
         actor: ActorId,
-        /// What.
+        /// Its observation.
         observation: &'a Observation,
     },
-    /// A job of a grid was over before now, and all is known of it.
+    /// A job of a grid was over before now, and all of its attempts are known.
     Settled(&'a SettledJob),
-    /// When the run is over: an attempt on a grid that belongs to no job.
+    /// At the end of the run: an attempt on a grid that belongs to no job.
     Left(&'a AttemptRecord),
-    /// Nothing more happens.
+    /// The run is over.
     Over,
 }
 
-/// A message with which something has gone wrong.
+/// A message with a fault.
 #[derive(Clone, Copy, Debug)]
 pub struct Faulty {
-    /// Who sent it.
+    /// Sender of the message.
     pub from: ActorId,
-    /// To whom it was sent.
+    /// Receiver of the message.
     pub to: ActorId,
     /// Its kind, a word of the table `messages`.
     pub kind: &'static str,
     /// The job it is about.
     pub job: Option<JobId>,
-    /// What went wrong.
+    /// Kind of the fault.
     pub fault: MessageFault,
-    /// How often it was sent again because of that.
+    /// How often the message was resent because of the fault.
     pub resent: u64,
 }
 
-/// Takes down what it cares for.
+/// Records the events of interest.
 pub trait Listener {
-    /// Whether it cares for messages: most do not, and there are many.
+    /// True if the listener needs messages. Most listeners do not, and messages are many.
     fn hears_messages(&self) -> bool {
         false
     }
 
-    /// Hears of something that has happened, or is known by `now`.
+    /// Records an event that has happened, or is known, by `now`.
     ///
     /// # Errors
-    /// What must not be, or whatever stands in the way of taking it down.
+    /// If the event violates an invariant, or cannot be recorded.
     fn hear(&mut self, now: Time, fact: Fact<'_>) -> Result<(), OutsideError>;
 }
 
-/// How many jobs of a grid are settled at a time when the run is over.
+/// Number of jobs of a grid that are settled at a time when the run is over.
 const SETTLED_AT_ONCE: usize = 4_096;
 
-/// Puts together what becomes of the jobs of a grid, in front of all listeners.
+/// Combines records of a grid's jobs and passes all events on to the listeners.
 pub struct Books<'a> {
     grid: GridJobs,
     in_grid: bool,
-    /// Workloads whose jobs run on a grid and nowhere else.
+    /// Workloads whose jobs run on a grid only.
     on_grid: BTreeSet<u16>,
-    /// By actor.
+    /// Kind of each actor.
     kinds: Vec<ActorKind>,
     listeners: Vec<&'a mut dyn Listener>,
-    /// The places of those that care for messages.
+    /// The places of listeners that need messages.
     hear_messages: Vec<usize>,
-    /// What arrived last, for those who care: whoever refuses a message does not say what it was.
+    /// Kind and job of the last delivered message: the observation of a refusal does not contain them.
+    /// Unset without a listener that needs messages.
     arrived: Option<(&'static str, Option<JobId>)>,
 }
 
@@ -147,7 +148,7 @@ impl<'a> Books<'a> {
         self.listeners.iter_mut().try_for_each(|listener| listener.hear(now, fact))
     }
 
-    /// What has just arrived was refused; what an actor tells itself is nobody else's business.
+    /// Reports that the last delivered message was refused. Messages of an actor to itself are not reported.
     fn refused(&mut self, now: Time, from: ActorId, to: ActorId) -> Result<(), OutsideError> {
         if from == to {
             return Ok(());
@@ -157,7 +158,7 @@ impl<'a> Books<'a> {
         self.tell(now, Fact::Fault(Faulty { from, to, kind, job, fault, resent: 0 }))
     }
 
-    /// Lets `settle` settle jobs, and says what has come of them, and how many there were.
+    /// Lets `settle` settle jobs, passes them on to the listeners, and returns their number.
     fn settle(
         &mut self,
         now: Time,
@@ -177,7 +178,7 @@ impl Sink for Books<'_> {
         to: ActorId,
         message: &Message,
     ) -> Result<(), OutsideError> {
-        // What an actor says to itself tells nobody anything.
+        // Timers of an actor are messages to itself and disclose nothing.
         if from == to {
             return match message {
                 Message::Run(RunMessage::Crashed) => self.tell(now, Fact::Crashed(to)),
@@ -230,7 +231,7 @@ impl Sink for Books<'_> {
             Observation::AttemptOver(_) | Observation::GridJobOver(_) | Observation::JobOver(_)
         );
         if is_story {
-            // Jobs of a grid that were over before stand before it.
+            // Jobs of a grid that ended earlier must come before this event.
             self.settle(now, |grid| grid.settle(now))?;
         }
         let never_sent = never_sent(observation, &self.on_grid);
@@ -248,7 +249,7 @@ impl Sink for Books<'_> {
     }
 
     fn over(&mut self, stats: &RunStats) -> Result<(), OutsideError> {
-        // Where a run stops at its horizon, a million jobs may be left.
+        // Settled in portions, because a run that stops at its horizon can leave a million jobs.
         while self.settle(stats.end, |grid| grid.settle_some(SETTLED_AT_ONCE))? > 0 {}
         let left = self.grid.take_left();
         left.iter().try_for_each(|record| self.tell(stats.end, Fact::Left(record)))?;
@@ -256,7 +257,7 @@ impl Sink for Books<'_> {
     }
 }
 
-/// A job that its user still had when the run stopped: it waits in the books of a grid too.
+/// The grid's record of a job that its user still had when the run stopped. Such a job counts as waiting.
 fn never_sent(observation: &Observation, on_grid: &BTreeSet<u16>) -> Option<Observation> {
     let Observation::JobOver(record) = observation else { return None };
     if record.outcome != JobOutcome::Unfinished || !on_grid.contains(&record.job.workload) {
@@ -275,7 +276,7 @@ mod tests {
 
     use super::*;
 
-    /// A message that is refused is listed by its kind and counted; what an actor tells itself is not.
+    /// A refused message is listed by its kind and counted. A refused message of an actor to itself is not.
     #[test]
     fn refused_messages_are_told_by_kind() {
         let actor = |name: &str, kind| ActorInfo { name: name.to_owned(), kind };

@@ -1,4 +1,4 @@
-//! Who takes down what: each names what it cares for.
+//! Listeners and the events that each of them needs.
 
 use haggle_model::grid::ResourceAccount;
 use haggle_model::{JobOutcome, Observation, Refusal, Time};
@@ -11,19 +11,22 @@ use crate::{Fact, Faulty, Listener};
 /// Counts jobs that no provider could ever run.
 #[derive(Clone, Copy, Debug)]
 pub struct TooWide {
-    /// So many.
+    /// Number of these jobs.
     pub jobs: u64,
-    /// Whether rules of one's own choose providers, which may leave out those that could run a job.
+    /// Number of jobs that need fewer processors than their parts take.
+    pub narrow: u64,
+    /// True if providers are chosen by external rules, which may leave out providers that could run a job.
     choosy: bool,
 }
 
 impl TooWide {
-    /// None yet; `choosy` if rules of one's own choose providers.
+    /// Starts with none; `choosy` if providers are chosen by external rules.
     pub fn new(choosy: bool) -> TooWide {
-        TooWide { jobs: 0, choosy }
+        TooWide { jobs: 0, narrow: 0, choosy }
     }
 
-    /// A provider refuses only what it could never run, a metascheduler what all do.
+    /// A provider refuses a job as too wide only if it could never run it. A metascheduler finds no
+    /// provider only if all refuse.
     fn count(&mut self, outcome: JobOutcome) {
         let too_wide = match outcome {
             JobOutcome::Rejected(Refusal::TooWide) => true,
@@ -31,6 +34,7 @@ impl TooWide {
             _ => false,
         };
         self.jobs += u64::from(too_wide);
+        self.narrow += u64::from(outcome == JobOutcome::Rejected(Refusal::TooNarrow));
     }
 }
 
@@ -64,7 +68,7 @@ impl Listener for Metrics {
                     self.agreement(now, actor, *id, *job, event);
                 }
                 Observation::Waiting(waits) => self.waiting(now, actor, waits),
-                // Of a bag nothing is put together yet.
+                // Only parts of transactions come with their runs. Runs of other shares are in the record of the job.
                 Observation::ShareOver(share) if !share.runs.is_empty() => {
                     self.part_over(share);
                 }

@@ -1,103 +1,106 @@
-//! What a reader of a run's tables has to know of the run, and is in none of them: who submitted what to whom, and by
-//! which rules (`about` in `provenance.json`).
+//! Facts about a run that its tables do not have and that their readers need: which users submit to
+//! which actors, and by which rules (`about` in `provenance.json`).
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A run as its readers know it. Places where jobs run are in the table `resources`.
+/// Facts about a run for its readers. Places where jobs run are in the table `resources`.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct About {
-    /// The name of its scenario, with which titles of figures begin.
+    /// The name of its scenario. Titles of figures begin with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where its jobs came from.
+    /// Its workloads.
     pub workloads: Vec<WorkloadInfo>,
-    /// When it was to end whatever was left, s; without it, it ends when all is settled.
+    /// Horizon at which the run stops, s. Without it, the run ends when all jobs are settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon: Option<f64>,
-    /// Whether messages take no time, and all of them arrive.
+    /// True if messages take no time and all of them arrive.
     pub instant_messages: bool,
-    /// Whether tasks run on a grid as schedules say that were made before, one at a time on each resource; else jobs are
-    /// sent in rounds of its scheduler.
+    /// True if tasks run on a grid by static schedules, one at a time on each resource. Otherwise, the
+    /// scheduler sends jobs in rounds.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub static_schedules: bool,
-    /// Whether these schedules are made anew when resources fail or work again.
+    /// True if these schedules are recomputed when resources fail or are repaired.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub schedules_anew: bool,
-    /// Where tasks run as such schedules say: how late their scheduler learns of failures and repairs; `None` = at once.
+    /// With static schedules: the delay after which the scheduler learns of failures and repairs;
+    /// `None` = none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub information: Option<LearnsOf>,
-    /// By how much starts of the parts of a job may differ, s, of each metascheduler that negotiates about them.
+    /// Largest allowed difference between the starts of a job's parts, s, by metascheduler that
+    /// negotiates about them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tolerances: BTreeMap<String, f64>,
-    /// How data of tasks and checkpoints move between providers, if they may.
+    /// The network for data of tasks and checkpoints between providers, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_network: Option<DataNetworkInfo>,
-    /// The figures that it declares, as `[[figure]]` in scenarios: whoever draws knows what they mean.
+    /// The figures that the run declares, as `[[figure]]` in scenarios. Only the code that draws
+    /// interprets them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<serde_json::Value>,
 }
 
-/// How data of tasks and checkpoints move between providers, metaschedulers and storages.
+/// The network for data of tasks and checkpoints between providers, metaschedulers and storages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DataNetworkInfo {
-    /// Whether transfers share links: a link of their own of two sites, or else the access links of both. Otherwise each
-    /// has its bandwidth for itself.
+    /// True if transfers share links: the own link of two sites, or otherwise the access links of both.
+    /// If false, each transfer has the whole bandwidth for itself.
     pub shared: bool,
-    /// Between two sites without a link of their own, and of access links.
+    /// Link between two sites without a link of their own, and access link.
     pub usual: DataLinkInfo,
-    /// Between two sites with a link of their own.
+    /// Links between two sites with a link of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<([String; 2], DataLinkInfo)>,
-    /// Where providers keep checkpoints of rigid jobs that go there over this network.
+    /// Stores of providers that keep checkpoints of rigid jobs and get them over this network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stores: Vec<StoreInfo>,
 }
 
-/// Where a provider keeps checkpoints.
+/// Store in which a provider keeps checkpoints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoreInfo {
-    /// Whose jobs write them.
+    /// Provider whose jobs write checkpoints.
     pub provider: String,
-    /// Where they are kept.
+    /// Store in which they are kept.
     pub store: String,
-    /// For how long a job stops before its data are on their way, s.
+    /// Time for which a job stops before its data are sent, s.
     pub cost: f64,
-    /// What each processor has in a checkpoint, bytes.
+    /// Data of each processor in a checkpoint, bytes.
     pub size: u64,
 }
 
-/// How far and how fast a link is.
+/// Latency and bandwidth of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DataLinkInfo {
-    /// How long the first bit is under way, s.
+    /// Time until the first bit arrives, s.
     pub latency: f64,
-    /// bit/s.
+    /// Bandwidth, bit/s.
     pub bandwidth: f64,
 }
 
-/// How late the scheduler of a grid learns of what has changed, s.
+/// Delay after which the scheduler of a grid learns of changes, s.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LearnsOf {
     /// At the next multiple of this.
     Periodic(f64),
-    /// After a time that is drawn, at most this.
+    /// After a random time of at most this.
     Within(f64),
 }
 
-/// A workload and those who submit it.
+/// A workload and its users.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadInfo {
     /// Its name.
     pub name: String,
-    /// Its users; one that others are merged from may have none.
+    /// Its users. A workload that is merged into others may have none.
     pub users: Vec<UserInfo>,
-    /// Whether its jobs run on a grid.
+    /// Jobs of this workload that run on a grid: none, some or all.
     #[serde(default, skip_serializing_if = "RunsOnGrid::is_never")]
     pub on_grid: RunsOnGrid,
-    /// The share of a resource that each of its jobs asks for, 0 to 1; without it, they ask for none.
+    /// Share of a resource that each of its jobs requests, 0 to 1; `None` = none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
 }
@@ -107,20 +110,20 @@ pub struct WorkloadInfo {
 pub struct UserInfo {
     /// Its name.
     pub name: String,
-    /// To whom it submits: a provider, a metascheduler or a grid.
+    /// Actor to which it submits: a provider, a metascheduler or a grid.
     pub submits_to: String,
 }
 
-/// Whether the jobs of a workload run on a grid.
+/// Jobs of a workload that run on a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunsOnGrid {
     /// On providers and clusters alone.
     #[default]
     Never,
-    /// There or on providers.
+    /// On a grid or on providers.
     Sometimes,
-    /// There and nowhere else.
+    /// On a grid alone.
     Always,
 }
 
@@ -136,7 +139,7 @@ impl About {
         self.workloads.iter().find(|it| it.name == name)
     }
 
-    /// Those who submit the workload of this name.
+    /// The users of the workload of this name.
     pub fn users_of(&self, workload: &str) -> &[UserInfo] {
         self.workload(workload).map_or(&[], |it| it.users.as_slice())
     }

@@ -1,4 +1,4 @@
-//! Rows on their way to a file, kept column by column until there are enough to write.
+//! Rows that wait to be written, kept column by column.
 
 use crate::columns::{Column, Kind, Table};
 use crate::words::{Known, WordList};
@@ -8,7 +8,7 @@ pub(crate) const NO_INTEGER: i64 = i64::MIN;
 /// Stands for "no value" in buffers of words.
 pub(crate) const NO_WORD: u32 = u32::MAX;
 
-/// The values of one column. Missing are: [`NO_INTEGER`], not-a-number, [`NO_WORD`], the empty text.
+/// The values of one column. Missing values are [`NO_INTEGER`], not-a-number, [`NO_WORD`] or the empty text.
 #[derive(Debug)]
 pub(crate) enum Values {
     /// Microseconds.
@@ -17,14 +17,14 @@ pub(crate) enum Values {
     Real(Vec<f64>),
     /// Integers.
     Integer(Vec<i64>),
-    /// Codes and the words they stand for; words stay when rows go.
+    /// Codes and their words. The words stay when rows are removed.
     Word { codes: Vec<u32>, words: WordList },
     /// All texts one after the other; text `i` is `bytes[ends[i]..ends[i + 1]]`.
     Text { bytes: Vec<u8>, ends: Vec<i32> },
 }
 
 impl Values {
-    /// Whether any value is there.
+    /// True if any value is present.
     pub(crate) fn has_any(&self) -> bool {
         match self {
             Values::Seconds(values) | Values::Integer(values) => {
@@ -52,7 +52,7 @@ impl Values {
 
     pub(crate) fn push_real(&mut self, value: f64) {
         match self {
-            // One not-a-number stands for missing, so that digests agree.
+            // All missing values have the same bits, so that digests agree.
             Values::Real(values) => values.push(if value.is_nan() { f64::NAN } else { value }),
             other => mismatch("a float", other),
         }
@@ -83,7 +83,7 @@ impl Values {
         }
     }
 
-    /// Appends that there is no value.
+    /// Appends a missing value.
     pub(crate) fn push_missing(&mut self) {
         match self {
             Values::Seconds(values) | Values::Integer(values) => values.push(NO_INTEGER),
@@ -103,7 +103,7 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// An empty buffer for a run of which this is known.
+    /// An empty buffer for a table; `known` has the words known before the run.
     pub(crate) fn new(table: Table, known: &Known) -> Buffer {
         let column = |column: &Column| match column.kind {
             Kind::Seconds => Values::Seconds(Vec::new()),
@@ -115,13 +115,13 @@ impl Buffer {
         Buffer { table, columns: table.columns().iter().map(column).collect(), rows: 0 }
     }
 
-    /// Starts a row, of which every column is given a value, in order.
+    /// Starts a row. Every column must get a value, in order.
     pub(crate) fn next_row(&mut self) -> std::slice::IterMut<'_, Values> {
         self.rows += 1;
         self.columns.iter_mut()
     }
 
-    /// Forgets the rows, which are written now.
+    /// Removes the rows, which have been written.
     pub(crate) fn clear(&mut self) {
         self.rows = 0;
         for values in &mut self.columns {

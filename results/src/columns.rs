@@ -1,12 +1,12 @@
-//! Which tables there are, and what a column is: the writer, the reader and the manual's page all use it.
+//! The tables and the definition of a column. The writer, the reader and the manual's page all use it.
 //!
-//! What is in a table stands in `tables/`, in a file of its own: from it come the columns, in order, with their
-//! names, types and meanings.
+//! Each table is defined in a file of its own in `tables/`. This definition gives the columns in order,
+//! with their names, types and meanings.
 
 use crate::tables::{OfKind, TableRow};
 use crate::words::Words;
 
-/// What a column holds.
+/// Kind of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Seconds with microsecond resolution: kept as an integer, written as a 64-bit float.
@@ -15,14 +15,14 @@ pub enum Kind {
     Real,
     /// A 64-bit integer.
     Integer,
-    /// A text that is one of few.
+    /// A text from a small set.
     Word,
     /// A text that is mostly unique; the empty text is the missing value.
     Text,
 }
 
 impl Kind {
-    /// The type as the manual calls it.
+    /// The type as named in the manual.
     pub const fn type_name(self) -> &'static str {
         match self {
             Kind::Seconds | Kind::Real => "float",
@@ -37,18 +37,18 @@ impl Kind {
 pub struct Column {
     /// Its name in Parquet and CSV.
     pub name: &'static str,
-    /// What it holds.
+    /// Kind of its values.
     pub kind: Kind,
-    /// Of a column of words, which of them have fixed codes.
+    /// For a column of words: the words that have fixed codes.
     pub(crate) words: Words,
     /// Its unit; empty for texts and bare numbers.
     pub unit: &'static str,
-    /// What it means, or its formula over other columns.
+    /// Its meaning, or its formula over other columns.
     pub formula: &'static str,
-    /// When it is missing or what stands for unknown; `None` = it never is missing.
+    /// The reason for missing values, or the number that stands for unknown.
     pub missing: Missing,
-    /// Whether it counts for nothing in the digest of a table that has no value in it: it came to a
-    /// table that there was, and few runs use it.
+    /// True if the digest of a table skips this column when it has no value. Columns that few runs use
+    /// are added to existing tables in this way.
     pub if_used: bool,
 }
 
@@ -68,7 +68,7 @@ impl Column {
     }
 }
 
-/// What stands in a column when there is no value.
+/// Representation of a missing value in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// There always is a value.
@@ -79,7 +79,7 @@ pub enum Missing {
     Empty(&'static str),
 }
 
-/// A table: its name, what its rows are, for the manual, and its columns in order.
+/// A table: its name, the meaning of its rows for the manual, and its columns in order.
 pub(crate) struct Definition {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
@@ -130,11 +130,11 @@ tables! {
     Displacements: DisplacementRow,
     /// One row a move of a job that waited.
     Moves: MoveRow,
-    /// One row a part of a place that a job on several providers was booked at.
+    /// One row a part of a booked place of a job on several providers.
     Bookings: BookingRow,
     /// One row a try to get the parts of a job from several providers by a protocol.
     Transactions: TransactionRow,
-    /// What providers held for them.
+    /// One row a part that a provider held for a transaction.
     Holds: HoldRow,
     /// One row an interval of an application of phases.
     Intervals: IntervalRow,
@@ -152,10 +152,12 @@ tables! {
     Checkpoints: CheckpointRow,
     /// One row per route over which data of a grid arrived.
     Transfers: TransferRow,
-    /// One row an input of a task that a provider was to run.
+    /// One row an input of a task for a provider.
     Inputs: InputRow,
     /// One row a workflow.
     Workflows: WorkflowRow,
+    /// One row a task of a workflow that is read from a file.
+    Tasks: TaskRow,
 }
 
 impl Table {
@@ -164,7 +166,7 @@ impl Table {
         self.definition().name
     }
 
-    /// What its rows are, for the manual.
+    /// Meaning of its rows, for the manual.
     pub const fn about(self) -> &'static str {
         self.definition().about
     }

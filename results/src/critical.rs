@@ -1,13 +1,13 @@
-//! Critical paths of workflows as they were: for which of its parents each task waited.
+//! Critical paths of workflows as they ran: the parent for which each task waited.
 
 use std::cmp::Reverse;
 
 use crate::JobRow;
 use crate::reader::InputRow;
 
-/// The parent for which a task waited: the last of them to be done. It was submitted before its parents were done, so that
-/// it waited for none if it might start at once. On providers, `inputs` tell which parents a task had; on a grid, the
-/// instant tells which one it waited for.
+/// The parent for which a task waited: the last of its parents to be done. A task is submitted before
+/// its parents are done, so it waited for none if it could start at its submission. On providers,
+/// `inputs` has the parents of a task. On a grid, the parent is found by the instant of its end.
 pub fn last_parent<'a>(
     job: &JobRow,
     tasks: &[&'a JobRow],
@@ -26,7 +26,8 @@ pub fn last_parent<'a>(
     ended_then.min_by_key(|it| it.task).copied()
 }
 
-/// The critical path of a workflow as it was, from its first task on; none if not all of its tasks were done.
+/// The critical path of a workflow as it ran, from its first task on; empty if not all of its tasks
+/// were done.
 pub fn critical_path<'a>(
     tasks: &[&'a JobRow],
     inputs: &[InputRow],
@@ -44,7 +45,7 @@ pub fn critical_path<'a>(
     path
 }
 
-/// Instants are the same to a microsecond.
+/// Microseconds, in which equal instants have equal values.
 fn micros(seconds: f64) -> i64 {
     (seconds * 1e6).round() as i64
 }

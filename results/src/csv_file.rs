@@ -1,4 +1,4 @@
-//! A table as a CSV file: comma, quotes only where needed, `\n`, an empty field for what is missing.
+//! A table as a CSV file: comma, quotes only if needed, `\n`, and an empty field for a missing value.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,7 +9,7 @@ use crate::buffer::{Buffer, NO_INTEGER, NO_WORD, Values};
 use crate::columns::Table;
 use crate::digits::{push_integer, push_real, push_seconds};
 
-/// A CSV file being written.
+/// A CSV file under construction.
 pub(crate) struct CsvFile {
     path: PathBuf,
     file: File,
@@ -36,7 +36,7 @@ impl CsvFile {
                 push_cell(&mut self.text, values, row);
             }
             self.text.push(b'\n');
-            // Small enough to stay in the processor's cache, large enough for few system calls.
+            // A batch fits in the processor's cache, and system calls are few.
             if self.text.len() > 256 * 1024 {
                 self.flush()?;
             }

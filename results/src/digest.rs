@@ -1,20 +1,19 @@
-//! One short text for all that a run's tables say, to compare runs by.
+//! Digest of a run's tables, by which runs are compared.
 //!
-//! The digest is taken over the values, not over the files: it does not change
-//! with the format, the compression, the size of row groups or the version of
-//! the Parquet library. A column's digest is XXH3-128 over its values in row
-//! order, in a fixed binary form:
+//! The digest is taken over the values, not over the files. It does not depend on the format, the
+//! compression, the size of row groups or the version of the Parquet library. A column's digest is
+//! XXH3-128 over its values in row order, in a fixed binary form:
 //! - integers and times (in microseconds, as they are read back): 8 bytes little-endian, missing = the
 //!   smallest integer;
 //! - floats: the 8 bytes of IEEE 754, missing = the one quiet NaN with no payload;
-//! - words: 4 bytes, the word's place among those of the column in the order in which they turn up first,
-//!   then these at the end;
+//! - words: 4 bytes, the word's place in the order of first appearance in the column,
+//!   then these words at the end;
 //! - texts: length in 4 bytes, then the bytes.
 //!
-//! A table's digest is XXH3-128 over (column name, column digest)…, without columns that count only
-//! if they are used, and are not (`if_used` in `tables.rs`); the run's is
-//! SHA-256 over (table name, rows, table digest)…. XXH3 is not made against forgers; it
-//! is here to find accidents, at a few hundredths of the time that writing takes.
+//! A table's digest is XXH3-128 over (column name, column digest)…, without empty columns that are
+//! marked `if_used` in `tables.rs`. The run's digest is SHA-256 over (table name, rows, table digest)….
+//! XXH3 does not protect against forgery. It detects accidental changes, at a few hundredths of the
+//! time for writing.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -64,16 +63,16 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// The running digest of one table.
+/// The digest of one table under construction.
 pub(crate) struct TableDigest {
     columns: Vec<ColumnDigest>,
 }
 
-/// The running digest of one column.
+/// The digest of one column under construction.
 struct ColumnDigest {
     hash: Xxh3,
     words: Turns,
-    /// Whether it counts whatever is in it, or something is.
+    /// True if the column counts always, or has a value.
     counts: bool,
 }
 
@@ -104,7 +103,7 @@ impl ColumnDigest {
         }
     }
 
-    /// The digest of everything taken in, if it counts; `values` has all words.
+    /// The digest of all values, if the column counts; `values` has all words.
     fn finish(mut self, values: &Values) -> Option<u128> {
         if let Values::Word { words, .. } = values {
             for &code in &self.words.codes {
@@ -116,20 +115,20 @@ impl ColumnDigest {
     }
 }
 
-/// The words of a column in the order in which they turn up first. Codes go by what a writer knows before the
-/// run, which no reader of the table does.
+/// The words of a column in the order of first appearance. Codes cannot be used: they depend on names
+/// known to the writer before the run, which readers of the table do not have.
 #[derive(Default)]
 struct Turns {
-    /// By code, its place among them.
+    /// For each code, its place among them.
     places: Vec<u32>,
-    /// By place, the code.
+    /// For each place, its code.
     codes: Vec<u32>,
     /// The places of the rows of one batch.
     batch: Vec<u32>,
 }
 
 impl Turns {
-    /// The place of each of these, of whose words there are so many.
+    /// The place of each of these codes; `words` is the number of all words.
     fn places(&mut self, codes: &[u32], words: usize) -> &[u32] {
         self.places.resize(words.max(self.places.len()), NO_WORD);
         self.batch.clear();
@@ -155,7 +154,7 @@ impl TableDigest {
         TableDigest { columns: table.columns().iter().map(ColumnDigest::new).collect() }
     }
 
-    /// Takes in the rows of a buffer that is about to be written.
+    /// Adds the rows of a buffer that is about to be written.
     pub(crate) fn update(&mut self, buffer: &Buffer) {
         for (digest, values) in self.columns.iter_mut().zip(&buffer.columns) {
             match values {
@@ -168,14 +167,14 @@ impl TableDigest {
         }
     }
 
-    /// The digest of everything taken in.
+    /// The digest of all rows.
     pub(crate) fn finish(self, buffer: &Buffer) -> u128 {
         let columns = self.columns.into_iter().zip(&buffer.columns);
         digest_of(buffer.table, columns.map(|(digest, values)| digest.finish(values)))
     }
 }
 
-/// The digest of a column as it is read, of which each element has some rows, and the last one all words.
+/// The digest of a column that is read in parts. Each part has some rows, and the last part has all words.
 pub(crate) fn column_digest(column: &Column, values: impl Iterator<Item = Values>) -> Option<u128> {
     let mut digest = ColumnDigest::new(column);
     let mut last = Values::Integer(Vec::new());
@@ -186,7 +185,7 @@ pub(crate) fn column_digest(column: &Column, values: impl Iterator<Item = Values
     digest.finish(&last)
 }
 
-/// The digest of a table by those of its columns, as far as they count.
+/// The digest of a table from those of its columns that count.
 pub(crate) fn digest_of(table: Table, columns: impl Iterator<Item = Option<u128>>) -> u128 {
     let mut hash = Xxh3::new();
     for (column, digest) in table.columns().iter().zip(columns) {
@@ -198,8 +197,8 @@ pub(crate) fn digest_of(table: Table, columns: impl Iterator<Item = Option<u128>
     hash.digest128()
 }
 
-/// A time in microseconds as whoever reads the table gets it: seconds are floats there, and both the
-/// division and the product that undoes it are rounded. Together they lose nothing for 71 years.
+/// A time in microseconds as a reader of the table gets it. Seconds are floats there, so the division
+/// and the product that undoes it are rounded. Both together are exact for 71 years.
 pub(crate) fn as_read(micros: i64) -> i64 {
     const EXACT: u64 = 1 << (f64::MANTISSA_DIGITS - 2);
     if micros == NO_INTEGER || micros.unsigned_abs() <= EXACT {

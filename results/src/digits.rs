@@ -1,4 +1,4 @@
-//! Numbers as text, fast: a run's tables hold tens of millions of them, and the
+//! Fast conversion of numbers to text. A run's tables hold tens of millions of numbers, and the
 //! standard library's formatting would cost more than everything else.
 
 use std::io::Write;
@@ -28,8 +28,8 @@ pub(crate) fn push_unsigned(out: &mut Vec<u8>, mut value: u64) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Appends microseconds as seconds with one to six decimals, so that readers which guess
-/// types see a float: `12.0`, `0.25`.
+/// Appends microseconds as seconds with one to six decimals. Readers that infer types then see a float:
+/// `12.0`, `0.25`.
 pub(crate) fn push_seconds(out: &mut Vec<u8>, micros: i64) {
     if micros < 0 {
         out.push(b'-');
@@ -49,7 +49,7 @@ pub(crate) fn push_seconds(out: &mut Vec<u8>, micros: i64) {
     }
 }
 
-/// Appends the shortest text that reads back as the same float.
+/// Appends the shortest text that is read as the same float.
 pub(crate) fn push_real(out: &mut Vec<u8>, value: f64) {
     let _ = write!(out, "{value:?}"); // writing to a Vec cannot fail
 }

@@ -1,20 +1,20 @@
-//! What can go wrong with a folder of results; every message names the path and the way out.
+//! Errors of folders of results. Every message names the path and a remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use parquet::errors::ParquetError;
 
-/// Why results could not be written or read.
+/// Reason why results could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    /// The output folder is there already.
+    /// The output folder exists already.
     #[error(
         "`{path}` exists already and is left as it is: name another folder, or replace it with --force",
         path = path.display()
     )]
     FolderExists {
-        /// The folder that was asked for.
+        /// The requested folder.
         path: PathBuf,
     },
     /// `--force` was given for a folder that holds something other than a run.
@@ -24,28 +24,28 @@ pub enum ResultsError {
         marker = crate::folder::MARKER
     )]
     NotARun {
-        /// The folder that was asked for.
+        /// The requested folder.
         path: PathBuf,
     },
-    /// Another run writes into the folder right now.
+    /// Another run is writing into the folder.
     #[error(
         "another run is writing `{path}` right now: wait until it is over, or name another folder",
         path = path.display()
     )]
     InUse {
-        /// The folder that was asked for.
+        /// The requested folder.
         path: PathBuf,
     },
     /// The output folder is a link that leads to nothing.
     #[error("`{path}` is a link to something that is not there: remove it, or name another folder", path = path.display())]
     DeadLink {
-        /// The folder that was asked for.
+        /// The requested folder.
         path: PathBuf,
     },
     /// The path has no last part that could name a folder.
     #[error("`{path}` cannot name a folder of results: write a path that ends in a name", path = path.display())]
     NoName {
-        /// The path that was asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// The disk is full.
@@ -72,7 +72,7 @@ pub enum ResultsError {
     Write {
         /// The file or folder that was being written.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// A file cannot be read.
@@ -80,7 +80,7 @@ pub enum ResultsError {
     Read {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// A folder of results lacks a table.
@@ -88,7 +88,7 @@ pub enum ResultsError {
     MissingTable {
         /// The folder of the run.
         folder: PathBuf,
-        /// The table that was asked for.
+        /// The requested table.
         table: &'static str,
     },
     /// A table lacks a column.
@@ -96,19 +96,19 @@ pub enum ResultsError {
     MissingColumn {
         /// The file.
         path: PathBuf,
-        /// The column that was asked for.
+        /// The requested column.
         column: String,
     },
-    /// A column holds something else than it should.
+    /// A column holds values of another type than expected.
     #[error("`{path}`, column `{column}`: expected {expected}, found {found}", path = path.display())]
     WrongType {
         /// The file.
         path: PathBuf,
-        /// The column that was asked for.
+        /// The requested column.
         column: String,
-        /// What it should hold.
+        /// Expected type.
         expected: &'static str,
-        /// What it holds.
+        /// Type that was found.
         found: String,
     },
     /// A run is in a form that this program does not read.
@@ -125,19 +125,29 @@ pub enum ResultsError {
         /// Its build.
         build: String,
     },
-    /// A file is not what its name says.
+    /// The process has opened as many files as it may.
+    #[error(
+        "`{path}` cannot be opened: as many files are open as the limit allows (`ulimit -n`); raise it, or carry out \
+         fewer runs at once (`--jobs 1`)",
+        path = path.display()
+    )]
+    TooManyOpenFiles {
+        /// The file that was to be opened.
+        path: PathBuf,
+    },
+    /// The content of a file does not fit its name.
     #[error("`{path}` is damaged: {reason}", path = path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect.
         reason: String,
     },
 }
 
 impl ResultsError {
-    /// Whether something that was to be read is not as it should be; else it is the place where
-    /// results go.
+    /// True if an input cannot be read or is not as expected. If false, the error is about the place
+    /// for results.
     pub fn is_read(&self) -> bool {
         match self {
             ResultsError::FolderExists { .. }
@@ -147,6 +157,7 @@ impl ResultsError {
             | ResultsError::NoName { .. }
             | ResultsError::DiskFull { .. }
             | ResultsError::FileTooLarge { .. }
+            | ResultsError::TooManyOpenFiles { .. }
             | ResultsError::Write { .. } => false,
             ResultsError::Read { .. }
             | ResultsError::MissingTable { .. }
@@ -160,6 +171,9 @@ impl ResultsError {
     /// A failure to write `path`.
     pub fn write(path: &Path, source: io::Error) -> ResultsError {
         let path = path.to_owned();
+        if is_limit_of_open_files(&source) {
+            return ResultsError::TooManyOpenFiles { path };
+        }
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 ResultsError::DiskFull { path }
@@ -172,14 +186,17 @@ impl ResultsError {
     /// A failure to read `path`.
     pub fn read(path: &Path, source: io::Error) -> ResultsError {
         let path = path.to_owned();
-        ResultsError::Read { path, source }
+        match is_limit_of_open_files(&source) {
+            true => ResultsError::TooManyOpenFiles { path },
+            false => ResultsError::Read { path, source },
+        }
     }
 
     pub(crate) fn damaged(path: &Path, reason: impl ToString) -> ResultsError {
         ResultsError::Damaged { path: path.to_owned(), reason: reason.to_string() }
     }
 
-    /// The Parquet library wraps what the system said; this takes it out again.
+    /// The Parquet library wraps errors of the system; this function unwraps them.
     pub(crate) fn write_parquet(path: &Path, error: ParquetError) -> ResultsError {
         let source = match error {
             ParquetError::External(inner) => match inner.downcast::<io::Error>() {
@@ -190,4 +207,12 @@ impl ResultsError {
         };
         ResultsError::write(path, source)
     }
+}
+
+/// Whether the process, or the whole machine, has as many files open as it may. The standard library has no kind of
+/// error for it.
+fn is_limit_of_open_files(error: &io::Error) -> bool {
+    const EMFILE: i32 = 24;
+    const ENFILE: i32 = 23;
+    cfg!(unix) && matches!(error.raw_os_error(), Some(EMFILE | ENFILE))
 }

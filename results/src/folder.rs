@@ -1,5 +1,4 @@
-//! The folder of a run while it is being made: a hidden sibling that gets its
-//! final name only when everything is in it.
+//! The folder of a run under construction: a hidden sibling that gets its final name when it is complete.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
@@ -8,23 +7,23 @@ use std::path::{Path, PathBuf};
 
 use crate::ResultsError;
 
-/// The file by which a folder is known to hold a run.
+/// File that marks a folder as a run.
 pub(crate) const MARKER: &str = "provenance.json";
 
-/// What to do about a folder that has the final name already.
+/// Treatment of a folder that has the final name already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Existing {
     /// Refuse to start.
     #[default]
     Keep,
-    /// Put the new run in its place once it is complete; only a run or an empty folder is replaced.
+    /// Replace the folder when the new run is complete. Only a run or an empty folder is replaced.
     Replace,
 }
 
-/// Locked by whoever writes into the folder: with its process the lock is gone.
+/// Locked by the process that writes into the folder. The lock ends with the process.
 const LOCK: &str = ".lock";
 
-/// A folder under construction. Dropped before [`PartialFolder::publish`], it leaves nothing.
+/// A folder under construction. It is removed if it is dropped before [`PartialFolder::publish`].
 #[derive(Debug)]
 pub(crate) struct PartialFolder {
     partial: PathBuf,
@@ -32,12 +31,12 @@ pub(crate) struct PartialFolder {
     existing: Existing,
     published: bool,
     cleared: bool,
-    /// Nobody else writes here as long as it is open.
+    /// No other process writes here as long as this file is open.
     _lock: File,
 }
 
 impl PartialFolder {
-    /// Creates the hidden sibling of `end`, replacing what an interrupted run left there.
+    /// Creates the hidden sibling of `end`, and removes the remains of an interrupted run there.
     pub(crate) fn create(end: &Path, existing: Existing) -> Result<PartialFolder, ResultsError> {
         let name = end.file_name().ok_or_else(|| ResultsError::NoName { path: end.to_owned() })?;
         check_final(end, existing)?;
@@ -55,25 +54,25 @@ impl PartialFolder {
         Ok(PartialFolder { partial, end, existing, published: false, cleared, _lock: lock })
     }
 
-    /// Whether there was something that a run left which was killed.
+    /// True if the remains of a killed run were removed.
     pub(crate) fn cleared(&self) -> bool {
         self.cleared
     }
 
-    /// Where to write.
+    /// The folder to write to.
     pub(crate) fn path(&self) -> &Path {
         &self.partial
     }
 
     /// Gives the folder its final name.
     pub(crate) fn publish(mut self) -> Result<PathBuf, ResultsError> {
-        // Somebody may have made the folder while the run was going on.
+        // The folder may have been created by another process during the run.
         check_final(&self.end, self.existing)?;
         let rename = |from: &Path, to: &Path| {
             fs::rename(from, to).map_err(|error| ResultsError::write(to, error))
         };
         if self.end.exists() {
-            // The old run moves aside first, so that at every instant one whole run is on the disk.
+            // The old run is renamed first, so that at every instant one complete run is on the disk.
             let old = self.partial.with_extension("old");
             if old.exists() {
                 fs::remove_dir_all(&old).map_err(|error| ResultsError::write(&old, error))?;
@@ -86,7 +85,8 @@ impl PartialFolder {
             rename(&self.partial, &self.end)?;
             self.published = true;
         }
-        // Not before: who came in between would lock a folder that is about to go.
+        // The lock is removed last. Earlier, a new process could lock a folder that is about to get
+        // another name.
         let lock = self.end.join(LOCK);
         fs::remove_file(&lock).map_err(|error| ResultsError::write(&lock, error))?;
         Ok(self.end.clone())
@@ -96,18 +96,18 @@ impl PartialFolder {
 impl Drop for PartialFolder {
     fn drop(&mut self) {
         if !self.published {
-            // Nothing sensible can be done about a failure here: the name says what the folder is.
+            // A failure here has no remedy. The name of the folder shows that it is incomplete.
             let _ = fs::remove_dir_all(&self.partial);
         }
     }
 }
 
-/// What came of an attempt to be the only one who writes into a folder.
+/// Result of an attempt to lock a folder.
 enum Lock {
     Held(File),
-    /// Somebody else is.
+    /// Another process has locked it.
     Taken,
-    /// The folder has got its final name, or was removed, meanwhile.
+    /// The folder has got its final name, or was removed, in the meantime.
     Gone,
 }
 
@@ -118,16 +118,17 @@ fn lock(partial: &Path) -> io::Result<Lock> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Lock::Gone),
         file => file?,
     };
-    // Some file systems know no locks; there, two runs at once are the user's business.
+    // Some file systems have no locks. There, the user must not start two runs at once.
     if let Err(TryLockError::WouldBlock) = file.try_lock() {
         return Ok(Lock::Taken);
     }
+    // Before it was locked, the file may have been removed. A lock on a removed file excludes no other process.
     let opened = file.metadata()?;
     let same = |found: Metadata| (found.dev(), found.ino()) == (opened.dev(), opened.ino());
     Ok(if fs::metadata(&path).is_ok_and(same) { Lock::Held(file) } else { Lock::Gone })
 }
 
-/// Empties a folder but for its lock, and says whether there was anything.
+/// Removes everything in a folder except its lock. Returns true if there was anything.
 fn clear(partial: &Path) -> io::Result<bool> {
     let mut cleared = false;
     for entry in fs::read_dir(partial)? {
@@ -146,7 +147,7 @@ fn clear(partial: &Path) -> io::Result<bool> {
 
 fn check_final(end: &Path, existing: Existing) -> Result<(), ResultsError> {
     if !end.exists() {
-        // A folder cannot take the name of a link, and would be refused when all is done.
+        // A folder cannot replace a link. Refuse now rather than at the end of the run.
         if end.is_symlink() {
             return Err(ResultsError::DeadLink { path: end.to_owned() });
         }
@@ -160,7 +161,7 @@ fn check_final(end: &Path, existing: Existing) -> Result<(), ResultsError> {
         return Err(ResultsError::NotARun { path });
     }
     let mut entries = fs::read_dir(end).map_err(|error| ResultsError::read(end, error))?;
-    // --force on a mistyped path must not cost anybody their files.
+    // A mistyped path with `--force` must not delete other files.
     let is_ours = [MARKER, "pack.json"].iter().any(|name| end.join(name).exists());
     if is_ours || entries.next().is_none() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What a run leaves behind: tables, metrics and statistics, written and read.
+//! Results of a run: writes and reads tables, metrics and statistics.
 //!
 //! ```text
 //! JobRecord, message, disclosure ──> RunWriter ──> FinishedRun ──> DIR/*.parquet, DIR/*.csv
@@ -7,8 +7,8 @@
 //! DIR ──> RunReader ──> figures, comparisons, explanations
 //! ```
 //!
-//! Nothing here draws or runs anything. What the tables mean stands in
-//! [`columns`], from which the manual's page is made.
+//! This crate draws nothing and runs nothing. The columns of all tables are defined in [`columns`],
+//! from which the manual's page is made.
 
 pub mod about;
 pub mod columns;
@@ -46,7 +46,7 @@ pub use metrics::{
 };
 pub use pack::PackWriter;
 pub use provenance::{Input, OwnRule, Provenance, Timing};
-pub use reader::{JobRow, PlacementRow, ResourceRow, RunReader};
+pub use reader::{JobRow, JobTimes, PlacementRow, ResourceRow, RunReader};
 pub use regular::read_text;
 pub use sweep_folder::{SweepFolder, folder_of_run};
 pub use writer::{Availability, FinishedRun, Format, Loss, Messages, RunWriter, WriteOptions};

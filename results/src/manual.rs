@@ -1,4 +1,5 @@
-//! The manual's page on results, made from the definitions of the columns so that it cannot go stale.
+//! The manual's page on results. It is generated from the definitions of the columns, so it is always
+//! up to date.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Metrics of a run: fed with job records while it goes on, summed up at its end.
+//! Metrics of a run. Records of jobs are added during the run and summed up at its end.
 //!
 //! | metric | definition |
 //! |---|---|
@@ -13,22 +13,19 @@
 //! | promise broken | a completed job ended later than its provider had promised |
 //! | delayed | promised (or had) its completion after its deadline |
 //!
-//! Jobs of grids, which share resources, have metrics of their own: see [`GridSummary`].
+//! Jobs of grids share resources and have metrics of their own: see [`GridSummary`].
 //!
-//! Run time is end - start on the provider's processors; of a bag, the time of a
-//! task on the reference processor. Distributions are over
-//! the jobs that started and came to an end of their own, and each mean is divided by the number of these
-//! (Batsim divides by all jobs, rejected ones included). Percentiles are exact:
-//! at rank p × (n - 1) from 0 in the sorted values, linear between two of them,
-//! as in NumPy and pandas; the median is the 50th. Standard deviations are those
-//! of a sample (n - 1).
+//! Run time is end - start on the provider's processors; of a bag, the time of a task on the reference
+//! processor. Distributions are over the jobs that started and ended by themselves. Each mean is
+//! divided by the number of these jobs (Batsim divides by all jobs, rejected ones included).
+//! Percentiles are exact: at rank p × (n - 1) from 0 in the sorted values, linear between two of them,
+//! as in NumPy and pandas. The median is the 50th. Standard deviations are those of a sample (n - 1).
 //!
-//! # What a cut applies to
-//! Warm-up and cool-down leave out *jobs, by their submission*: every count and
-//! every distribution is over the jobs that are left. `makespan` and
-//! `utilisation` always are those of the whole run, since the jobs left out did
-//! keep processors busy; `utilisation_in_window` is the share of processor time used
-//! between the ends of the cut, by whatever job.
+//! # Effect of a cut
+//! Warm-up and cool-down leave out *jobs, by their submission*: every count and every distribution is
+//! over the remaining jobs. `makespan` and `utilisation` always are those of the whole run, because the
+//! jobs left out kept processors busy. `utilisation_in_window` is the share of processor time that all
+//! jobs used between the ends of the cut.
 
 mod bags;
 mod coallocated;
@@ -94,23 +91,23 @@ pub use transactions::{TransactionRecord, Transactions};
 use workflows::WorkflowTotals;
 pub use workflows::{GridWorkflows, WorkflowRecord, Workflows};
 
-/// Run times below this count as this long in bounded slowdowns, unless set otherwise: 10 s.
+/// Shortest run time in bounded slowdowns, unless set otherwise: 10 s.
 pub const DEFAULT_THRESHOLD: Span = Span::from_secs(10);
 
-/// How much of one end of a run is left out.
+/// Part that is left out at one end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
     /// Nothing.
     #[default]
     Nothing,
-    /// Jobs submitted less than so many seconds after the first (before the last) submission.
+    /// Jobs submitted less than this many seconds after the first (before the last) submission.
     Seconds(f64),
     /// This share (0 to 1) of all jobs, in order of submission, rounded down.
     Share(f64),
 }
 
-/// Which jobs are left out of counts and distributions.
+/// Jobs that are left out of counts and distributions.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Cut {
     /// At the start.
@@ -119,20 +116,19 @@ pub struct Cut {
     pub cool_down: Extent,
 }
 
-/// How metrics are taken.
+/// Settings of metrics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetricsOptions {
     /// T in the definition of the bounded slowdown.
     pub bounded_slowdown_threshold: Span,
-    /// Which jobs are left out.
+    /// Jobs that are left out.
     pub cut: Cut,
-    /// The stretch of time over which `utilisation_in_window` is taken; without
-    /// it, what the cut leaves.
+    /// Interval over which `utilisation_in_window` is taken. If absent, the interval that the cut leaves.
     pub window: Option<(Time, Time)>,
-    /// If parts of jobs are got by protocols: how often a job may be tried. Then the summary says what
-    /// came of it.
+    /// Maximum number of tries for a job whose parts are booked by a protocol. If present, the summary
+    /// has metrics of transactions.
     pub transactions: Option<u32>,
-    /// When the run stops; without it, when its last job has left.
+    /// Time at which the run stops. If absent, the time at which its last job has left.
     pub horizon: Option<Time>,
 }
 
@@ -154,38 +150,37 @@ pub fn bounded_slowdown(turnaround: i64, execution: i64, threshold: i64) -> f64 
     (turnaround as f64 / shortest as f64).max(1.0)
 }
 
-/// Collects what metrics need of each job: some 70 bytes, since exact percentiles
-/// need all values.
+/// Collects the data of each job that metrics need: some 70 bytes, since exact percentiles need all values.
 #[derive(Clone, Debug)]
 pub struct Metrics {
     options: MetricsOptions,
-    /// Who is in the run: the names of all, and the places where jobs run.
+    /// Names of all actors and workloads, and the places where jobs run.
     cast: Arc<Cast>,
-    /// How many of them give whole processors; the others are resources of a grid.
+    /// Number of places that give whole processors; the others are resources of a grid.
     whole: usize,
-    /// Whether any of those may fail: then the summary says what came of it.
+    /// True if processors of these places may fail. If so, the summary has metrics of failures.
     may_fail: bool,
-    /// Speed of the fastest of those, and of the fastest resource.
+    /// Highest speed among these places, and among the resources of a grid.
     fastest: [f64; 2],
     jobs: Vec<Sample>,
     disclosed: Tally<DisclosedItem, 4>,
     eavesdropper: Eavesdropper,
     failures: FailureLog,
     maintenance: MaintenanceLog,
-    /// Present as soon as something has gone wrong with a message.
+    /// Present as soon as a message has been lost, doubled or refused.
     message_faults: Option<MessageFaults>,
     moves: MoveLog,
     plans: PlanLog,
-    /// Of providers.
+    /// Workflows that providers run.
     flows: WorkflowTotals,
     transactions: Option<Box<TransactionLog>>,
-    /// Processor-microseconds of parts that ran, and of those that are part of a job.
+    /// Processor-microseconds of all parts that ran, and of the parts that belong to a finished job.
     parts: (i128, i128),
-    /// Present as soon as a grid has been heard of.
+    /// Present as soon as a grid has reported anything.
     grid: Option<Box<GridLedger>>,
 }
 
-/// An instant in microseconds, if there is one: of these there are many, and an option is twice as large.
+/// An optional instant in microseconds. There are many of these, and an `Option` is twice as large.
 #[derive(Clone, Copy, Debug)]
 struct Instant(i64);
 
@@ -201,7 +196,7 @@ impl Instant {
     }
 }
 
-/// The number of a provider, if there is one, likewise.
+/// An optional number of a provider, packed for the same reason.
 #[derive(Clone, Copy, Debug)]
 struct Place(u32);
 
@@ -217,8 +212,8 @@ impl Place {
     }
 }
 
-/// What metrics need of a job; times in microseconds. What few jobs have is elsewhere, so that a million
-/// of them are small.
+/// Data of a job that metrics need; times in microseconds. Rare attributes are in [`More`], so that a
+/// million samples stay small.
 #[derive(Clone, Debug)]
 struct Sample {
     submit: i64,
@@ -226,36 +221,36 @@ struct Sample {
     end: i64,
     promised_end: Instant,
     deadline: Instant,
-    /// No limit counts as the time it ran.
+    /// Requested time; without a limit, the time that the job ran.
     requested: i64,
-    /// None on a time-shared resource: a part of a processor is none.
+    /// Zero on a time-shared resource, which gives parts of processors.
     processors: u32,
     provider: Place,
     workload: u16,
     class: JobClass,
     outcome: JobOutcome,
-    /// Whether a grid had it.
+    /// True if the job ran on a grid.
     on_grid: bool,
-    /// Whether attempts were lost with their processors.
+    /// True if the job lost an attempt because its processors failed.
     lost: bool,
     more: Option<Box<More>>,
 }
 
-/// What metrics need of some jobs besides.
+/// Rare attributes of a job.
 #[derive(Clone, Debug)]
 struct More {
-    /// If it wrote checkpoints.
+    /// Present if the job wrote checkpoints.
     checkpoints: Option<Checkpoints>,
     bag: Option<BagSample>,
     granted: Option<Box<GrantedWindow>>,
 }
 
-/// What checkpoints did for a job; times in microseconds.
+/// Effect of checkpoints on a job; times in microseconds.
 #[derive(Clone, Debug)]
 struct Checkpoints {
-    /// When lost attempts computed what was saved, as if at their starts.
+    /// Intervals of computing that lost attempts saved, each counted from the start of the attempt.
     saved: Vec<(i64, i64)>,
-    /// Time in which the last attempt read or wrote them.
+    /// Time in which the last attempt read or wrote checkpoints.
     overhead: i64,
 }
 
@@ -310,18 +305,17 @@ impl Sample {
         self.more.as_ref()?.granted.as_deref()
     }
 
-    /// Whether it went its way to the end: what was given up or is unfinished has no
-    /// turnaround to compare.
+    /// True if the job came to its end. A failed or unfinished job has no turnaround time to compare.
     fn is_done(&self) -> bool {
         !matches!(self.outcome, JobOutcome::Failed | JobOutcome::Unfinished)
     }
 
-    /// Start and end, if it ran; of what is unfinished, until the run stopped.
+    /// Start and end, if the job ran; the end of an unfinished job is the end of the run.
     fn ran(&self) -> Option<(i64, i64)> {
         self.start.get().map(|start| (start, self.end))
     }
 
-    /// What its last attempt did not have to compute again, and when.
+    /// Intervals of saved computing, which the last attempt did not have to repeat.
     fn saved(&self) -> impl Iterator<Item = (i64, i64)> {
         self.checkpoints().into_iter().flat_map(|it| it.saved.iter().copied())
     }
@@ -330,14 +324,14 @@ impl Sample {
         self.saved().map(|(start, end)| end - start).sum()
     }
 
-    /// How long it takes on its processors: of a bag, one task on the reference processor.
+    /// Time on the job's processors; of a bag, time of one task on the reference processor.
     fn run_time(&self) -> Option<i64> {
         let (start, end) = self.ran()?;
         let bag = self.bag().filter(|bag| bag.is_bag());
         Some(bag.map_or(end - start + self.time_saved(), |bag| bag.run_time))
     }
 
-    /// All the time before its end that is not run time; of a bag, until its first task.
+    /// Time before the end that is not run time; of a bag, time until its first task starts.
     fn waiting_time(&self) -> Option<i64> {
         self.start.get().map(|start| start - self.submit - self.time_saved())
     }
@@ -348,13 +342,13 @@ fn work_of(run: &TaskRun) -> i128 {
     i128::from((run.end - run.start).as_micros()) * i128::from(run.processors.count())
 }
 
-/// Whether nothing of a job is of use to anybody, not even what was saved of it.
+/// True if all work of a job is wasted, saved work included.
 pub(crate) fn came_to_nothing(outcome: JobOutcome) -> bool {
     matches!(outcome, JobOutcome::Failed | JobOutcome::Cancelled | JobOutcome::Rejected(_))
 }
 
 impl Metrics {
-    /// Nothing collected yet.
+    /// Starts without any data.
     pub fn new(cast: impl Into<Arc<Cast>>, options: MetricsOptions) -> Metrics {
         let cast = cast.into();
         let (whole, shared) = cast.providers.split_at(cast.whole_places());
@@ -380,27 +374,27 @@ impl Metrics {
         }
     }
 
-    /// Takes in that a job which waited at `from` has been submitted to `to`.
+    /// Records that a job which waited at `from` has been submitted to `to`.
     pub fn moved(&mut self, now: Time, job: JobId, from: ActorId, to: ActorId) {
         self.moves.moved(now, job, from, to);
     }
 
-    /// Takes in that an interval of an application is over.
+    /// Records the end of an interval of an application.
     pub fn interval_over(&mut self, record: &IntervalRecord) {
         self.plans.interval_over(record);
     }
 
-    /// Takes in the size that a provider has chosen for a job.
+    /// Records the size that a provider has chosen for a job.
     pub fn sized(&mut self, job: JobId, sizing: Sizing, stage_in: StageIn) {
         self.moves.sizes.sized(job, sizing, stage_in);
     }
 
-    /// Takes in that a metascheduler has looked at what waits.
+    /// Records that a metascheduler has examined the waiting jobs.
     pub fn reviewed(&mut self, review: &Review) {
         self.moves.moves.get_or_insert_default().reviewed(review);
     }
 
-    /// Takes in something that `actor` has observed of a transaction on the parts of a job.
+    /// Records an event of a transaction on the parts of a job, observed by `actor`.
     pub fn agreement(
         &mut self,
         now: Time,
@@ -414,32 +408,32 @@ impl Metrics {
         }
     }
 
-    /// Takes in who waits for whom at `actor`.
+    /// Records which jobs wait for which others at `actor`.
     pub fn waiting(&mut self, now: Time, actor: ActorId, waits: &[(JobId, JobId)]) {
         if let Some(log) = &mut self.transactions {
             log.waiting(now, actor, waits);
         }
     }
 
-    /// Takes in that `actor` has crashed.
+    /// Records a crash of `actor`.
     pub fn crashed(&mut self, now: Time, actor: ActorId) {
         if let Some(log) = &mut self.transactions {
             log.crashed(now, actor);
         }
     }
 
-    /// Takes in a part of a transaction that is over, with what ran of it.
+    /// Records the end of a part of a transaction, with the runs of that part.
     pub fn part_over(&mut self, share: &ShareRecord) {
         self.parts.0 += share.runs.iter().map(work_of).sum::<i128>();
     }
 
-    /// Takes in that `from` has told `to` something about itself.
+    /// Records that `from` has disclosed an item about itself to `to`.
     #[inline]
     pub fn disclosed(&mut self, from: ActorId, to: ActorId, item: DisclosedItem, count: u32) {
         self.disclosed.add((from, to, item), u64::from(count));
     }
 
-    /// Takes in that something went wrong with a message, which was sent again so often because of that.
+    /// Records a fault of a message, and how often the message was resent because of it.
     pub fn message_fault(&mut self, fault: MessageFault, resent: u64) {
         let counts = self.message_faults.get_or_insert_default();
         *match fault {
@@ -452,30 +446,30 @@ impl Metrics {
         counts.resent += resent;
     }
 
-    /// Takes in a provider's answer to a call for offers.
+    /// Records a provider's answer to a call for offers.
     pub fn offers_made(&mut self, now: Time, provider: ActorId, answer: &OffersMade) {
         self.eavesdropper.read(now, provider, answer);
     }
 
-    /// Takes in that so many processors of `provider` have failed together.
+    /// Records that this many processors of `provider` have failed together.
     pub fn processors_failed(&mut self, now: Time, provider: ProviderId, processors: u32) {
         self.failures.failed(now, provider, processors);
     }
 
-    /// Takes in that so many processors of `provider` are back.
+    /// Records that this many processors of `provider` have been restored.
     pub fn processors_restored(&mut self, now: Time, provider: ProviderId, processors: u32) {
         self.failures.restored(now, provider, processors);
     }
 
-    /// Takes in that a window of maintenance has begun, or is refused.
+    /// Records that a window of maintenance has begun, or was refused.
     pub fn maintenance(&mut self, record: &MaintenanceRecord) {
         self.maintenance.window(record);
     }
 
-    /// Takes in when the run ended.
+    /// Records the end of the run.
     ///
     /// # Errors
-    /// If what resources of a grid did is not what their jobs were for.
+    /// If the accounts of a grid's resources do not match the attempts of its jobs.
     pub fn run_over(&mut self, now: Time) -> Result<(), GridViolation> {
         self.failures.run_over(now);
         if let Some(log) = &mut self.transactions {
@@ -484,12 +478,12 @@ impl Metrics {
         self.grid.as_mut().map_or(Ok(()), |grid| grid.run_over(now))
     }
 
-    /// Each transaction, in the order in which they were opened, when the run is over.
+    /// All transactions of a run that is over, in the order in which they were opened.
     pub fn transactions(&self) -> Vec<TransactionRecord> {
         self.transactions.as_ref().map(|log| log.records()).unwrap_or_default()
     }
 
-    /// What became of each workflow, by workload and number, when the run is over.
+    /// All workflows of a run that is over, by workload and number.
     pub fn workflows(&self) -> Vec<WorkflowRecord> {
         let [whole, shared] = self.fastest;
         let mut all = Vec::from_iter(self.flows.records(whole));
@@ -498,7 +492,7 @@ impl Metrics {
         all
     }
 
-    /// Takes in that a workflow has come.
+    /// Records that a workflow has arrived.
     pub fn workflow_came(&mut self, now: Time, came: WorkflowCame) {
         match self.cast.on_grid.contains(&came.workload) {
             true => self.grid().workflow_came(now, came),
@@ -506,7 +500,7 @@ impl Metrics {
         }
     }
 
-    /// Takes in that what a task needs is at the provider to which it is submitted.
+    /// Records that the inputs of a task have arrived at the provider to which it is submitted.
     pub fn staged(&mut self, staged: &Staged) {
         self.flows.staged(staged);
     }
@@ -515,45 +509,46 @@ impl Metrics {
         self.grid.get_or_insert_default()
     }
 
-    /// Takes in that an attempt of a job of a grid is over.
+    /// Records that an attempt of a job of a grid is over.
     pub fn attempt_over(&mut self, record: &AttemptRecord) {
         self.grid().attempt_over(record);
     }
 
-    /// Takes in a job of a grid of which all is known.
+    /// Records a job of a grid whose attempts are all known.
     pub fn job_settled(&mut self, job: &SettledJob) {
         self.jobs.push(Sample { processors: 0, on_grid: true, ..Sample::of(&job.record) });
         self.grid().job_settled(job);
     }
 
-    /// Takes in an attempt on a grid that belongs to no job.
+    /// Records an attempt on a grid that belongs to no job.
     pub fn attempt_left(&mut self, record: &AttemptRecord) {
         self.grid().attempt_left(record);
     }
 
-    /// Takes in what a resource of a grid has done in the whole run.
+    /// Records the account of a grid's resource over the whole run.
     pub fn resource_account(&mut self, account: ResourceAccount) {
         self.grid().account(account);
     }
 
-    /// Takes in what a grid's scheduler has done in the whole run.
+    /// Records the account of a grid's scheduler over the whole run.
     pub fn rounds_account(&mut self, account: RoundsAccount) {
         self.grid().rounds(account);
     }
 
-    /// Takes in what a grid's storage has held in the whole run.
+    /// Records the account of a grid's storage over the whole run.
     pub fn storage_account(&mut self, account: StorageAccount) {
         self.grid().storage(account);
     }
 
-    /// Processor-microseconds of all that ran, whatever came of it.
+    /// Processor-microseconds of all runs, useful or not.
     pub fn work(&self) -> i128 {
         let done = summary::work_done(&self.jobs);
         let in_vain = self.parts.0 - self.parts.1;
         done.useful + done.unfinished + done.checkpoints + self.failures.work() + in_vain
     }
 
-    /// Takes in a job that is over.
+    /// Records that a job is over.
+    // [`Metrics::part_over`] has counted these runs. The difference of both sums is wasted work.
     pub fn job_over(&mut self, record: &JobRecord) {
         if let Some(bag) = record.bag.as_ref().filter(|it| it.is_agreed()) {
             let runs = bag.shares.iter().flat_map(|share| &share.runs);
@@ -569,12 +564,12 @@ impl Metrics {
         self.jobs.push(Sample::of(record));
     }
 
-    /// Of each job, in the order in which they were over, whether warm-up and cool-down leave it.
+    /// For each job, in the order in which jobs ended: whether warm-up and cool-down leave it in.
     pub fn counted(&self) -> Vec<bool> {
         summary::counted(self)
     }
 
-    /// Sums up.
+    /// Computes the summary.
     pub fn summarise(&self) -> Summary {
         summary::summarise(self)
     }

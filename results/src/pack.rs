@@ -1,4 +1,4 @@
-//! Many runs of a sweep in one folder: a file a table, in place of a folder a run.
+//! Many runs of a sweep in one folder: one file a table instead of one folder a run.
 //!
 //! ```text
 //! DIR/pack=0/      the runs from number 0 on
@@ -10,9 +10,9 @@
 //!   pack.json        the sizes of the tables
 //! ```
 //!
-//! The axes and `seed` are what the names of folders say of runs that have some, so that whoever reads all
-//! tables of a sweep at once finds the same columns. A pack is made as a run's folder is: under another name,
-//! by one at a time, and it is whole when it has its own.
+//! The axes and `seed` are columns because folders of single runs have them in their names. A reader of
+//! all tables of a sweep finds the same columns in both cases. A pack is made like a run's folder:
+//! under a temporary name, by one process, and complete when it gets its final name.
 
 mod file;
 mod runs;
@@ -29,18 +29,18 @@ use crate::folder::{Existing, PartialFolder};
 use crate::{ResultsError, read_text};
 
 use file::PackedFile;
-pub(crate) use runs::PackedRun;
+pub(crate) use runs::{FILE as RUNS, PackedRun};
 
-/// The name of the folder of a pack before the number of its first run.
+/// Prefix of a pack's folder; the number of its first run follows.
 const PREFIX: &str = "pack=";
 
-/// What is known of a pack's files.
+/// Data about a pack's files.
 #[derive(Serialize, Deserialize)]
 struct Contents {
     tables: BTreeMap<String, u64>,
 }
 
-/// A pack that is being made.
+/// A pack under construction.
 pub struct PackWriter {
     folder: PartialFolder,
     axes: Vec<String>,
@@ -49,11 +49,11 @@ pub struct PackWriter {
 }
 
 impl PackWriter {
-    /// Begins the pack of the runs from number `first` on, in the folder of a sweep with these axes; one that
-    /// is there is replaced.
+    /// Begins the pack of the runs from number `first` on, in the folder of a sweep with these axes. An
+    /// existing pack of this name is replaced.
     ///
     /// # Errors
-    /// If somebody else is making it, or it cannot be written.
+    /// If another process is making it, or it cannot be written.
     pub fn create(
         sweep: &Path,
         first: usize,
@@ -64,8 +64,8 @@ impl PackWriter {
         Ok(PackWriter { folder, axes, tables: BTreeMap::new(), runs: Vec::new() })
     }
 
-    /// Takes the run whose folder is at `place` and is gone then, with its number, its point on each axis,
-    /// the folder of its variant and its seed.
+    /// Moves the run in the folder `place` into the pack, with its number, its value on each axis, the
+    /// folder of its variant and its seed. The folder is removed.
     ///
     /// # Errors
     /// If it cannot be read or packed.
@@ -143,7 +143,7 @@ pub struct Pack {
 }
 
 impl Pack {
-    /// Opens a pack, and looks whether its files are as long as they were.
+    /// Opens a pack, and checks that the lengths of its files are unchanged.
     ///
     /// # Errors
     /// If it cannot be read, or is damaged.
@@ -186,7 +186,12 @@ impl Pack {
         Ok(packs)
     }
 
-    /// How many runs it has.
+    /// True if a folder has the name of a pack.
+    pub fn is_name_of_one(folder: &Path) -> bool {
+        folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX))
+    }
+
+    /// Number of its runs.
     pub fn count(&self) -> usize {
         self.runs.len()
     }

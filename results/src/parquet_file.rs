@@ -19,11 +19,11 @@ use crate::writer::ROWS_PER_GROUP;
 
 pub(crate) use group::Group;
 
-/// A Parquet file being written.
+/// A Parquet file under construction.
 pub(crate) struct ParquetFile {
     path: PathBuf,
     writer: SerializedFileWriter<File>,
-    /// The row group that is being made.
+    /// The row group under construction.
     group: Option<Group>,
 }
 
@@ -40,7 +40,7 @@ impl ParquetFile {
         }
     }
 
-    /// Adds the buffer's rows to the row group that is being made, and to those after it.
+    /// Adds the buffer's rows to the current row group, and to further ones.
     pub(crate) fn write(&mut self, buffer: &Buffer) -> Result<(), ResultsError> {
         self.add(buffer).map_err(|error| ResultsError::write_parquet(&self.path, error))
     }
@@ -78,7 +78,7 @@ pub(crate) fn fields(table: Table) -> Result<Vec<Arc<Type>>, ParquetError> {
     table.columns().iter().map(|column| field(column).map(Arc::new)).collect()
 }
 
-/// Words are plain texts to a reader: categories would not concatenate across runs.
+/// Words are plain texts in the file, because categories cannot be concatenated across runs.
 fn field(column: &Column) -> Result<Type, ParquetError> {
     let (physical, logical) = match column.kind {
         Kind::Seconds | Kind::Real => (Physical::DOUBLE, None),
@@ -98,15 +98,15 @@ fn field(column: &Column) -> Result<Type, ParquetError> {
 pub(crate) fn properties(table: Table) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
-        // Pages that stay in the cache while they are filled and compressed.
+        // Pages of this size stay in the cache while they are filled and compressed.
         .set_data_page_size_limit(128 * 1024)
         .set_statistics_enabled(EnabledStatistics::Chunk);
     for column in table.columns() {
-        // Looking up each value in a dictionary is what writing would spend most on, and
-        // repeated numbers shrink as well under compression: only words are worth it.
+        // The lookup of values in a dictionary would dominate the time of writing. Repeated numbers
+        // shrink as well under compression, so only words have a dictionary.
         let dictionary = column.kind == Kind::Word;
         properties = properties.set_column_dictionary_enabled(column.name.into(), dictionary);
-        // The first and the last text of the alphabet answer no question, but cost comparisons.
+        // No reader needs the first and the last text of the alphabet, and their comparisons cost time.
         if matches!(column.kind, Kind::Word | Kind::Text) {
             let name = column.name.into();
             properties = properties.set_column_statistics_enabled(name, EnabledStatistics::None);

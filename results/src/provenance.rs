@@ -1,4 +1,4 @@
-//! Where a run came from, and what describes it beside its tables (`provenance.json`); what it cost (`timing.json`).
+//! Origin of a run and facts about it beside its tables (`provenance.json`), and its cost (`timing.json`).
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,59 +11,59 @@ use sha2::{Digest as _, Sha256};
 use crate::digest::hex;
 use crate::{About, ResultsError, RunDigest};
 
-/// The form of tables and summary, counted up when programs of before cannot read what is written
-/// now, or the other way round.
+/// Version of the form of tables and summary. It is increased when older programs cannot read new
+/// results, or new programs cannot read old ones.
 pub const FORMAT: u32 = 3;
 
-/// All that decides a run's results, what their readers have to know, and a digest of them. Holds no date and no
-/// name of a machine, so that the same run leaves the same file anywhere.
+/// All inputs that decide a run's results, facts for readers, and a digest of the results. It has no
+/// date and no name of a machine, so that the same run gives the same file on any machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Version of the program.
     pub version: String,
-    /// Which build of that version: a hash of its sources.
+    /// Build of that version: a hash of its sources.
     #[serde(default = "unknown")]
     pub build: String,
-    /// The form of the tables and of the summary, see [`FORMAT`]; runs of before it was counted have the first.
+    /// The form of the tables and of the summary, see [`FORMAT`]. Runs older than this field have form 1.
     #[serde(default = "first")]
     pub format: u32,
-    /// SHA-256 of the resolved scenario, with paths as they start from its own folder.
+    /// SHA-256 of the resolved scenario, with paths relative to its own folder.
     pub scenario_sha256: String,
     /// The master seed.
     pub seed: u64,
     /// The files that were read.
     pub inputs: Vec<Input>,
-    /// The rules from outside that the scenario names.
+    /// The external rules that the scenario names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_rules: Vec<OwnRule>,
-    /// What the clocks of the logs showed at time zero, seconds since 1970-01-01 in local time without
-    /// summer time; missing if they do not say, or differ.
+    /// Local time of the logs at time zero, seconds since 1970-01-01, without summer time. Missing if
+    /// the logs do not state it, or differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local_time_at_zero: Option<i64>,
-    /// What readers of the tables have to know besides; runs of before the third format do not say it.
+    /// Facts for readers of the tables. Runs older than the third form do not have them.
     #[serde(default)]
     pub about: About,
-    /// What came out.
+    /// Digest of the results.
     pub digest: RunDigest,
-    /// The files of the tables and their sizes in bytes, by which a damaged one is known; none where
-    /// only the summary was kept.
+    /// The files of the tables and their sizes in bytes, which reveal a damaged file. Empty if only the
+    /// summary was kept.
     #[serde(default)]
     pub tables: BTreeMap<String, u64>,
 }
 
 impl Provenance {
-    /// Whether no table was kept, but their digests.
+    /// True if only the digests of the tables were kept.
     pub fn has_summary_only(&self) -> bool {
         self.tables.is_empty() && !self.digest.tables.is_empty()
     }
 }
 
-/// Of a run that does not say in which form it is.
+/// Form of a run that does not state its form.
 fn first() -> u32 {
     1
 }
 
-/// Of a build that did not say.
+/// Build of a run that does not state its build.
 fn unknown() -> String {
     "unknown".to_owned()
 }
@@ -102,21 +102,21 @@ impl Input {
     }
 }
 
-/// A rule that is not part of the program `haggle`, and that decided something in a run.
+/// A rule from outside the program `haggle` that was used in a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnRule {
-    /// What it is for, such as `order`.
+    /// Its kind, such as `order`.
     pub kind: String,
-    /// What scenarios call it.
+    /// Its name in scenarios.
     pub name: String,
-    /// Its version, as its author counts.
+    /// Its version, as counted by its author.
     pub version: u32,
 }
 
-/// What a run cost on one machine on one day; no two runs agree on it.
+/// Cost of a run on one machine on one day. It differs from run to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// Time that passed, s.
+    /// Elapsed time, s.
     pub wall_seconds: f64,
     /// Processor time, user and system, s.
     pub cpu_seconds: f64,

@@ -1,7 +1,7 @@
-//! Reads a run's folder back: Parquet or CSV, always by column name.
+//! Reads a run's folder, in Parquet or CSV, always by column name.
 //!
-//! [`RunReader::jobs`] and its like give all rows as structs, [`JobRow::some`] and its like those that are asked for
-//! ([`Rows`]); [`RunReader::columns`] gives single columns.
+//! [`RunReader::jobs`] and similar functions give all rows as structs. [`JobRow::some`] and similar
+//! functions give selected rows ([`Rows`]). [`RunReader::columns`] gives single columns.
 
 mod batch;
 mod csv;
@@ -18,15 +18,15 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use crate::columns::{Kind, Table};
-use crate::pack::{Pack, PackedRun};
+use crate::pack::{self, Pack, PackedRun};
 use crate::provenance::FORMAT;
 use crate::{About, Provenance, ResultsError, Summary, Timing, read_text};
 
 pub use crate::tables::{
-    AttemptRow, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow, FailureRow,
-    HoldRow, InputRow, IntervalRow, JobRow, MaintenanceRow, MessageCountRow, MessageFaultRow,
-    MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow, ReservationRow, ResourceRow,
-    TransactionRow, TransferRow, WorkflowRow,
+    AttemptRow, AttemptTimes, BookingRow, CheckpointRow, CrashRow, DisclosureRow, DisplacementRow,
+    FailureRow, HoldRow, InputRow, IntervalRow, JobRow, JobStay, JobTimes, MaintenanceRow,
+    MessageCountRow, MessageFaultRow, MessageRow, MoveRow, OfferRow, OutageRow, PlacementRow,
+    PlacementTimes, ReservationRow, ResourceRow, TaskRow, TransactionRow, TransferRow, WorkflowRow,
 };
 pub(crate) use parquet::read as read_parquet;
 pub use pick::Rows;
@@ -75,6 +75,17 @@ impl Packed {
     fn run(&self) -> &PackedRun {
         &self.pack.runs()[self.at]
     }
+
+    /// Of a file of the pack, what is wrong with the part of this run.
+    fn damaged(&self, file: &str, reason: String) -> ResultsError {
+        self.of_this_run(self.pack.folder().join(file), reason)
+    }
+
+    fn of_this_run(&self, path: PathBuf, reason: String) -> ResultsError {
+        let run = self.run();
+        let (number, folder) = (run.run, run.folder());
+        ResultsError::damaged(&path, format!("run {number} (`{folder}`): {reason}"))
+    }
 }
 
 /// A column's values.
@@ -84,14 +95,14 @@ pub enum ColumnData {
     Real(Vec<Option<f64>>),
     /// Integers.
     Integer(Vec<Option<i64>>),
-    /// Texts; many rows share few of them, hence the list.
+    /// Texts. Many rows share a few texts, which are therefore in a list.
     Text(TextColumn),
 }
 
-/// Texts, each kept once per run of rows that came together.
+/// Texts, each kept once per block of rows that were read together.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct TextColumn {
-    /// Row by row, the place of its text in `texts`; `None` = missing.
+    /// For each row, the place of its text in `texts`; `None` = missing.
     pub codes: Vec<Option<u32>>,
     /// The texts.
     pub texts: Vec<String>,
@@ -109,16 +120,16 @@ impl TextColumn {
 #[derive(Clone, Debug, Default)]
 pub struct TableData {
     path: PathBuf,
-    /// Rows that were read before them.
+    /// Number of rows that were read before these.
     first: usize,
     rows: usize,
     columns: Vec<(&'static str, ColumnData)>,
 }
 
-/// What a column has in a row.
+/// Value of a column in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CellValue<'a> {
-    /// Nothing.
+    /// No value.
     Missing,
     /// A float, or seconds.
     Real(f64),
@@ -128,10 +139,10 @@ pub enum CellValue<'a> {
     Text(&'a str),
 }
 
-/// What is done with rows that have been read.
+/// Consumer of rows that have been read.
 type Take<'t> = dyn FnMut(&mut Batch) -> Result<(), ResultsError> + 't;
 
-/// How many rows are in memory at a time.
+/// Number of rows that are in memory at a time.
 #[derive(Clone, Copy)]
 enum Keep {
     All,
@@ -139,11 +150,11 @@ enum Keep {
 }
 
 impl RunReader {
-    /// Opens a run's folder; or, of a folder that is not there, the run that would have it and is in a
-    /// pack of its sweep.
+    /// Opens a run's folder. If the folder does not exist, opens the run of this folder in a pack of
+    /// its sweep.
     ///
     /// # Errors
-    /// If it is not a folder that can be read.
+    /// If the folder cannot be read.
     pub fn open(folder: &Path) -> Result<RunReader, ResultsError> {
         match fs::read_dir(folder) {
             Ok(_) => Ok(RunReader { folder: folder.to_owned(), packed: None, formats: FORMATS }),
@@ -154,22 +165,22 @@ impl RunReader {
         }
     }
 
-    /// A run of a pack, which would have this folder.
+    /// A run of a pack; `folder` is the folder that it would have.
     pub(crate) fn packed(folder: PathBuf, pack: Arc<Pack>, at: usize) -> RunReader {
         RunReader { folder, packed: Some(Packed { pack, at }), formats: FORMATS }
     }
 
-    /// Whether it is in a pack, and has no folder of its own.
+    /// True if it is in a pack and has no folder of its own.
     pub fn is_packed(&self) -> bool {
         self.packed.is_some()
     }
 
-    /// The folder, or where it would be.
+    /// The folder, or the folder that a packed run would have.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Whether the run has this table.
+    /// True if the run has this table.
     pub fn has(&self, table: Table) -> bool {
         self.file(table).is_ok()
     }
@@ -182,7 +193,7 @@ impl RunReader {
         self.columns_of(table, names, &Rows::all())
     }
 
-    /// The same of some rows.
+    /// Some columns of some rows of a table.
     ///
     /// # Errors
     /// If the table or a column is missing or damaged.
@@ -200,7 +211,7 @@ impl RunReader {
         Ok(all)
     }
 
-    /// Gives some columns of some rows, some thousand rows at a time.
+    /// Gives some columns of some rows to `take`, in batches of some thousand rows.
     ///
     /// # Errors
     /// If the table or a column is missing or damaged, or `take` fails.
@@ -214,8 +225,8 @@ impl RunReader {
         self.each_batch(table, names, rows, Keep::Batch, &mut take)
     }
 
-    /// Gives some columns of some rows: all rows at once, or some thousand of them, so that the table is never in memory
-    /// as a whole.
+    /// Gives some columns of some rows to `take`: all rows at once, or in batches of some thousand
+    /// rows, so that the whole table is never in memory.
     fn each_batch(
         &self,
         table: Table,
@@ -278,10 +289,13 @@ impl RunReader {
     /// # Errors
     /// If it is missing or damaged.
     pub fn summary(&self) -> Result<Summary, ResultsError> {
-        self.json("summary.json").map_err(|error| self.explained(error))
+        self.json("summary.json").map_err(|error| match self.provenance() {
+            Err(other @ ResultsError::OtherFormat { .. }) => other,
+            _ => error,
+        })
     }
 
-    /// `summary.json` as it stands, for whoever asks for its values by name.
+    /// `summary.json` as a JSON value, for access to its values by name.
     ///
     /// # Errors
     /// If it is missing or damaged.
@@ -302,7 +316,8 @@ impl RunReader {
         Ok(found)
     }
 
-    /// `provenance.json`, whatever the format of the tables: what is in `about`, and what digests mean, may differ.
+    /// `provenance.json` for any format of the tables. The content of `about` and the meaning of
+    /// digests may differ.
     ///
     /// # Errors
     /// If it is missing or damaged.
@@ -310,7 +325,7 @@ impl RunReader {
         self.json("provenance.json")
     }
 
-    /// What is to be known of the run, and is in no table.
+    /// Facts about the run that its tables do not have.
     ///
     /// # Errors
     /// If `provenance.json` is missing or damaged, or the tables are of another format.
@@ -326,7 +341,7 @@ impl RunReader {
         self.json("timing.json")
     }
 
-    /// `scenario.toml`, with which it can be run again; nothing else needs it, so that it may be gone.
+    /// `scenario.toml`, with which the run can be repeated. Nothing else needs it, so it may be missing.
     ///
     /// # Errors
     /// If it is there and cannot be read.
@@ -338,18 +353,26 @@ impl RunReader {
         }
     }
 
-    /// Of a run in another form, that this is why.
+    /// Replaces an error by [`ResultsError::OtherFormat`] if the run has another format, which is the
+    /// cause then.
     fn explained(&self, error: ResultsError) -> ResultsError {
-        match self.provenance() {
-            Err(other @ ResultsError::OtherFormat { .. }) => other,
-            _ => error,
+        match (self.provenance(), error, &self.packed) {
+            (Err(other @ ResultsError::OtherFormat { .. }), ..) => other,
+            // A file of a pack has many runs.
+            (_, ResultsError::Damaged { path, reason }, Some(packed)) => {
+                packed.of_this_run(path, reason)
+            }
+            (_, error, _) => error,
         }
     }
 
     fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, ResultsError> {
         let path = self.folder.join(name);
         let text = self.text(name)?;
-        serde_json::from_str(&text).map_err(|error| ResultsError::damaged(&path, error))
+        serde_json::from_str(&text).map_err(|error| match &self.packed {
+            Some(packed) => packed.damaged(pack::RUNS, format!("`{name}`: {error}")),
+            None => ResultsError::damaged(&path, error),
+        })
     }
 
     fn text(&self, name: &str) -> Result<Cow<'_, str>, ResultsError> {
@@ -367,7 +390,7 @@ impl RunReader {
         Ok(Cow::Owned(text))
     }
 
-    /// A table's file, and whether it is Parquet.
+    /// A table's file, and true if it is Parquet. Parquet is preferred if both files exist.
     fn file(&self, table: Table) -> Result<(PathBuf, bool), ResultsError> {
         if let Some(packed) = &self.packed {
             if packed.run().rows.contains_key(table.name()) {
@@ -388,11 +411,11 @@ impl RunReader {
     }
 }
 
-/// The pack in which the run is that would have this folder: `SWEEP/AXIS=…/…/seed=…`.
+/// The pack with the run of this folder: `SWEEP/AXIS=…/…/seed=…`.
 fn in_pack(folder: &Path) -> Result<Option<(Arc<Pack>, usize)>, ResultsError> {
     let is_partition =
         |path: &Path| path.file_name().is_some_and(|it| it.to_string_lossy().contains('='));
-    // The sweep's own folder may be called so as well: every one above is tried.
+    // The name of the sweep's folder may contain `=` as well, so every parent is tried.
     let mut sweep = folder;
     while let (true, Some(above)) = (is_partition(sweep), sweep.parent()) {
         sweep = above;
@@ -443,12 +466,12 @@ impl ColumnData {
 }
 
 impl TableData {
-    /// How many rows there are.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// What a column has in a row; nothing if it was not asked for.
+    /// Value of a column in a row; missing if the column was not requested.
     pub fn cell(&self, row: usize, name: &str) -> CellValue<'_> {
         let Ok(column) = self.column(name) else { return CellValue::Missing };
         let value = match column {
@@ -464,7 +487,7 @@ impl TableData {
     /// A column of floats or seconds.
     ///
     /// # Errors
-    /// If it was not asked for or holds something else.
+    /// If it was not requested or has another type.
     pub fn real(&self, name: &str) -> Result<&[Option<f64>], ResultsError> {
         match self.column(name)? {
             ColumnData::Real(values) => Ok(values),
@@ -475,7 +498,7 @@ impl TableData {
     /// A column of integers.
     ///
     /// # Errors
-    /// If it was not asked for or holds something else.
+    /// If it was not requested or has another type.
     pub fn integer(&self, name: &str) -> Result<&[Option<i64>], ResultsError> {
         match self.column(name)? {
             ColumnData::Integer(values) => Ok(values),
@@ -486,7 +509,7 @@ impl TableData {
     /// A column of texts.
     ///
     /// # Errors
-    /// If it was not asked for or holds something else.
+    /// If it was not requested or has another type.
     pub fn text(&self, name: &str) -> Result<&TextColumn, ResultsError> {
         match self.column(name)? {
             ColumnData::Text(values) => Ok(values),

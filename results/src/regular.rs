@@ -1,4 +1,4 @@
-//! Opening files of results. A pipe or a device in their place would be waited for, or read without end.
+//! Opens files of results. A pipe or a device is refused: reading it would block, or never end.
 
 use std::fs::{self, File};
 use std::io::Read;

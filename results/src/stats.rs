@@ -1,18 +1,17 @@
 //! Means, confidence intervals and paired differences over replications.
 //!
-//! A confidence interval is Student's: mean ± t × s / √n, with the t of n - 1
-//! degrees of freedom and the sample standard deviation s. It supposes that
-//! replications are independent; two policies under the same seeds are not, and
-//! [`paired_difference`] makes use of that (common random numbers).
+//! A confidence interval is Student's: mean ± t × s / √n, with the t of n - 1 degrees of freedom and
+//! the sample standard deviation s. It assumes independent replications. Two policies under the same
+//! seeds are not independent, which [`paired_difference`] uses (common random numbers).
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::statistics::Statistics;
 
-/// A mean and how far it can be trusted.
+/// A mean and its precision.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// How many values it is the mean of.
+    /// Number of values.
     pub n: u64,
     /// The mean.
     pub mean: f64,
@@ -37,7 +36,7 @@ impl Estimate {
     }
 }
 
-/// The mean, or `None` without values. That of equal values is exactly theirs, whatever sums round to.
+/// The mean, or `None` without values. The mean of equal values is exactly their value, in spite of rounding.
 pub fn mean(values: &[f64]) -> Option<f64> {
     let (&first, others) = values.split_first()?;
     if others.iter().all(|&other| other == first) {
@@ -56,8 +55,8 @@ pub fn sample_std(values: &[f64]) -> Option<f64> {
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// The estimate of `a[i] - b[i]`, where run `i` of both had the same seed; `None` if
-/// there are none or their numbers differ.
+/// The estimate of `a[i] - b[i]`, where run `i` of both had the same seed. `None` if there are no values or
+/// their numbers differ.
 pub fn paired_difference(a: &[f64], b: &[f64]) -> Option<Estimate> {
     if a.len() != b.len() {
         return None;
@@ -66,24 +65,24 @@ pub fn paired_difference(a: &[f64], b: &[f64]) -> Option<Estimate> {
     Estimate::of(&differences)
 }
 
-/// Pearson's correlation of two lists; `None` unless they have one length and values that differ.
+/// Pearson's correlation of two lists; `None` unless they have equal lengths and values that vary.
 pub fn correlation(xs: &[f64], ys: &[f64]) -> Option<f64> {
     let (slope_y, slope_x) = (slope(xs, ys)?, slope(ys, xs)?);
     Some(slope_y.signum() * (slope_y * slope_x).sqrt())
 }
 
-/// How steeply `ys` rises over `xs`, by least squares; `None` unless they have one length and
-/// xs that differ.
+/// Slope of `ys` over `xs` by least squares; `None` unless they have equal lengths and the xs vary.
 pub fn slope(xs: &[f64], ys: &[f64]) -> Option<f64> {
     if xs.len() != ys.len() || xs.len() < 2 {
         return None;
     }
     let slope = xs.covariance(ys) / xs.variance();
+    // Values that do not vary have a variance of 0, so the quotient is not finite.
     slope.is_finite().then_some(slope)
 }
 
-/// Kendall's τ-b: how alike two orders are, from -1 to 1, ties taken into account; `None` unless
-/// the lists have one length and values that differ.
+/// Kendall's τ-b: the similarity of two orders, from -1 to 1, with correction for ties. `None` unless the
+/// lists have equal lengths and values that vary.
 pub fn kendall_tau(xs: &[f64], ys: &[f64]) -> Option<f64> {
     if xs.len() != ys.len() {
         return None;
@@ -102,7 +101,7 @@ pub fn kendall_tau(xs: &[f64], ys: &[f64]) -> Option<f64> {
     tau.is_finite().then_some(tau)
 }
 
-/// The t that 95 % of a Student distribution lies within, on both sides.
+/// The t such that 95 % of a Student distribution lies between -t and t.
 fn student_t_95(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom)
         .expect("two values or more leave at least one degree of freedom")

@@ -9,9 +9,9 @@ use crate::stats::{Estimate, paired_difference};
 /// One run of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepRun {
-    /// Its value on each axis, as written in the scenario, in the order of the axes.
+    /// Its value on each axis as in the scenario, in the order of the axes.
     pub point: Vec<String>,
-    /// What came out: (metric, value), in any order.
+    /// Its results: (metric, value), in any order.
     pub metrics: Vec<(String, f64)>,
 }
 
@@ -28,23 +28,22 @@ pub struct SweepRow {
     pub values: Vec<f64>,
 }
 
-/// Averages over the runs of a point, which are told one after the other: what is in memory is one
-/// point, however many there are.
+/// Averages over the runs of a point. Runs are added point by point, so that only one point is in memory.
 ///
-/// Metrics come in the order in which they first appear; values that are not finite are left out.
-/// Runs that are equal in everything are one run, copied: they have no confidence interval.
+/// Metrics keep the order in which they first appear. Values that are not finite are left out. If all
+/// runs of a point are equal, they are copies of one run and have no confidence interval.
 #[derive(Debug, Default)]
 pub struct Points {
     point: Option<Vec<String>>,
     /// Each metric with its values.
     samples: Vec<(String, Vec<f64>)>,
     places: BTreeMap<String, usize>,
-    /// What the first run of the point has, as long as all others have the same.
+    /// Metrics of the first run of the point, as long as all others have the same.
     copied: Option<Vec<(String, f64)>>,
 }
 
 impl Points {
-    /// Adds a run, and gives the rows of the point before if this run is at another one.
+    /// Adds a run. If it begins a new point, returns the rows of the previous one.
     pub fn add(&mut self, run: SweepRun) -> Vec<SweepRow> {
         let SweepRun { point, metrics } = run;
         let mut rows = Vec::new();
@@ -56,6 +55,7 @@ impl Points {
             self.copied = Some(metrics.clone());
         }
         for (metric, value) in metrics {
+            // A metric gets its place even if its first value is not finite.
             let place = match self.places.get(&metric) {
                 Some(&place) => place,
                 None => {
@@ -86,7 +86,7 @@ impl Points {
     }
 }
 
-/// The rows of all points, whose runs come one after the other.
+/// The rows of all points. The runs of a point must follow one another.
 pub fn aggregate(runs: impl IntoIterator<Item = SweepRun>) -> Vec<SweepRow> {
     let mut points = Points::default();
     let mut rows: Vec<SweepRow> = runs.into_iter().flat_map(|run| points.add(run)).collect();
@@ -94,29 +94,29 @@ pub fn aggregate(runs: impl IntoIterator<Item = SweepRun>) -> Vec<SweepRow> {
     rows
 }
 
-/// A metric at a point of a sweep beside what it is at the point that this one is held against.
+/// A metric at a point of a sweep and at the base point with which it is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairedRow {
     /// The value on each axis.
     pub point: Vec<String>,
     /// The metric.
     pub metric: String,
-    /// What it is at the other point, in the order of the runs.
+    /// Values at the base point, in the order of the runs.
     pub base: Vec<f64>,
-    /// What it is here, with the same seeds.
+    /// Values at this point, with the same seeds.
     pub values: Vec<f64>,
-    /// This point - the other, seed by seed.
+    /// This point - base point, paired by seed.
     pub difference: Estimate,
 }
 
-/// A point and a metric, with what it is at the base and at the point.
+/// A point and a metric, with its values at the base and at the point.
 type Pairs<'a> = (&'a [String], &'a str, Vec<f64>, Vec<f64>);
 
-/// Holds each run against the one with its seed and its values on all axes but those `at`, each
-/// (axis, value): these have that value there. Runs that nothing is held against are left out, and
-/// values that are not finite. Rows come as in [`aggregate`].
+/// Compares each run with the base run of the same seed. The base run has the values `at`, each (axis,
+/// value), and otherwise the same values on all axes. Runs without a base run and values that are not
+/// finite are left out. Rows are ordered as in [`aggregate`].
 ///
-/// Where no value varies over the seeds, runs are copies: their difference has no confidence interval.
+/// If no value varies over the seeds, the runs are copies and their difference has no confidence interval.
 pub fn against(runs: &[SweepRun], seeds: &[u64], at: &[(usize, String)]) -> Vec<PairedRow> {
     let base = |run: &SweepRun| {
         let mut point = run.point.clone();
@@ -190,11 +190,12 @@ pub fn csv_head(axes: &[String]) -> String {
     axes.iter().map(|axis| quoted(axis)).chain(fixed).collect::<Vec<_>>().join(",") + "\n"
 }
 
-/// A row of the table as CSV; `ci95` is half the width of the 95 % confidence interval, empty where one
-/// run has no spread, or all are equal.
+/// A row of the table as CSV. `ci95` is half the width of the 95 % confidence interval, empty if there
+/// is one run or all runs are equal.
 ///
-/// A metric of a group is told in `group_kind,group,quantity`, too, where that of the whole run has no group. Groups
-/// of users have no row: tables name workloads only, so that they have the values of these.
+/// A metric of a group is repeated in `group_kind,group,quantity`, in which the metric of the whole run
+/// has no group. Groups of users have no row: tables name workloads only, so that users would have the
+/// same values.
 pub fn csv_row(row: &SweepRow) -> String {
     let optional =
         |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:?}"));
@@ -217,8 +218,8 @@ pub fn csv_row(row: &SweepRow) -> String {
     point.chain(values).collect::<Vec<_>>().join(",") + "\n"
 }
 
-/// A text of a file as a cell of CSV: a spreadsheet would compute one that begins as a formula, so it is marked as text
-/// by a `'`. Numbers stay as they are.
+/// A text as a cell of CSV. Spreadsheets evaluate a text that begins like a formula, so such a text is
+/// marked by a `'`. Numbers stay as they are.
 pub fn text_cell(text: &str) -> Cow<'_, str> {
     let computes = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
     match computes && text.parse::<f64>().is_err() {

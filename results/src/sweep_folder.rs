@@ -1,4 +1,4 @@
-//! Where the runs of a sweep are: each in a folder of its own, or in packs.
+//! The runs of a sweep, each in a folder of its own or in packs.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -8,7 +8,8 @@ use std::sync::Arc;
 use crate::pack::Pack;
 use crate::{ResultsError, RunReader};
 
-/// The folder of a run inside its sweep's: that of its seed, in that of its variant if there are some.
+/// The folder of a run relative to its sweep: `seed=…` within the folder of its variant, if there are
+/// variants.
 pub fn folder_of_run(variant: &str, seed: u64) -> String {
     let slash = if variant.is_empty() { "" } else { "/" };
     format!("{variant}{slash}seed={seed}")
@@ -18,17 +19,18 @@ pub fn folder_of_run(variant: &str, seed: u64) -> String {
 #[derive(Debug)]
 pub struct SweepFolder {
     folder: PathBuf,
-    /// By the numbers of their first runs.
+    /// By the number of the first run.
     packs: BTreeMap<usize, PathBuf>,
-    /// Those that were read last, the last one first.
+    /// Most recently read packs, the last one first.
     open: RefCell<Vec<(usize, Arc<Pack>)>>,
 }
 
-/// Packs that are kept in memory: that of the run which is read, and that of one it is compared with.
+/// Maximum number of packs in memory: the pack of the run being read, and that of the run it is
+/// compared with.
 const OPEN: usize = 2;
 
 impl SweepFolder {
-    /// Opens the folder of a sweep, which need not be there yet.
+    /// Opens the folder of a sweep. It need not exist yet.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -37,10 +39,10 @@ impl SweepFolder {
         Ok(SweepFolder { folder: folder.to_owned(), packs, open: RefCell::new(Vec::new()) })
     }
 
-    /// The run of this number, whose own folder has this name if it has one; `None` if it is not there.
+    /// The run of this number; `name` is the folder of a run outside packs. `None` if it does not exist.
     ///
     /// # Errors
-    /// If it is there and cannot be read.
+    /// If it exists and cannot be read.
     pub fn run(&self, number: usize, name: &Path) -> Result<Option<RunReader>, ResultsError> {
         let folder = self.folder.join(name);
         if let Some((&first, path)) = self.packs.range(..=number).next_back() {

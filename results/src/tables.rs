@@ -1,8 +1,8 @@
-//! What is in each table, a file a table. A column is stated once, as the field of a row.
+//! Definitions of all tables, one file a table. A column is stated once, as the field of a row.
 //!
-//! From a `table!` come the table's columns ([`Column`](crate::columns::Column)), the row that its readers get, how they get
-//! it ([`RunReader`](crate::RunReader)), and the cells that its writer gives. A new column is one line there, and a value where the
-//! row is written:
+//! A `table!` defines the columns of a table ([`Column`](crate::columns::Column)), the row that its
+//! readers get, the functions that read it ([`RunReader`](crate::RunReader)), and the cells that its
+//! writer gives. A new column is one line there, and a value where the row is written:
 //!
 //! ```text
 //! queued: Option<f64> = Seconds, "queued_time", "s", "when …", Empty("it was not told");
@@ -12,8 +12,8 @@
 //!    └ the field of row and cells
 //! ```
 //!
-//! A column that comes to a table that there was, and that few runs use, ends with `if_used`. A new table is a file
-//! here and a line in `columns.rs`.
+//! A column that is added to an existing table, and that few runs use, ends with `if_used`. A new table
+//! is a file here and a line in `columns.rs`.
 
 mod attempts;
 mod bookings;
@@ -34,6 +34,7 @@ mod outages;
 mod placements;
 mod reservations;
 mod resources;
+mod tasks;
 mod transactions;
 mod transfers;
 mod workflows;
@@ -48,7 +49,7 @@ use crate::reader::{Place, Row};
 use crate::words::Words;
 
 pub(crate) use attempts::AttemptCells;
-pub use attempts::AttemptRow;
+pub use attempts::{AttemptRow, AttemptTimes};
 pub(crate) use bookings::BookingCells;
 pub use bookings::BookingRow;
 pub(crate) use checkpoints::CheckpointCells;
@@ -68,7 +69,7 @@ pub use inputs::InputRow;
 pub(crate) use intervals::IntervalCells;
 pub use intervals::IntervalRow;
 pub(crate) use jobs::JobCells;
-pub use jobs::JobRow;
+pub use jobs::{JobRow, JobStay, JobTimes};
 pub(crate) use maintenance::MaintenanceCells;
 pub use maintenance::MaintenanceRow;
 pub(crate) use messages::{MessageCells, MessageCountCells, MessageFaultCells};
@@ -80,11 +81,13 @@ pub use offers::OfferRow;
 pub(crate) use outages::OutageCells;
 pub use outages::OutageRow;
 pub(crate) use placements::PlacementCells;
-pub use placements::PlacementRow;
+pub use placements::{PlacementRow, PlacementTimes};
 pub(crate) use reservations::ReservationCells;
 pub use reservations::ReservationRow;
 pub(crate) use resources::ResourceCells;
 pub use resources::ResourceRow;
+pub(crate) use tasks::TaskCells;
+pub use tasks::TaskRow;
 pub(crate) use transactions::TransactionCells;
 pub use transactions::TransactionRow;
 pub(crate) use transfers::TransferCells;
@@ -92,13 +95,18 @@ pub use transfers::TransferRow;
 pub(crate) use workflows::WorkflowCells;
 pub use workflows::WorkflowRow;
 
-/// A row as its readers get it.
-pub(crate) trait TableRow: Sized {
+/// A row of a table, or the part of it that some columns are.
+pub(crate) trait ReadRow: Sized {
     const TABLE: Table;
-    const DEFINITION: Definition;
+    const COLUMNS: &'static [&'static str];
 
-    /// Reads a row of which all columns are there, in order.
+    /// Reads a row that has all of these columns, in order.
     fn read(row: &Row<'_>) -> Result<Self, ResultsError>;
+}
+
+/// A row as its readers get it.
+pub(crate) trait TableRow: ReadRow {
+    const DEFINITION: Definition;
 }
 
 /// A row as its writer gives it.
@@ -109,7 +117,7 @@ pub(crate) trait Cells {
     fn give(self, buffer: &mut Buffer);
 }
 
-/// A kind of columns, as far as values are given and read in one way.
+/// A kind of columns whose values are given and read in one way.
 pub(crate) trait OfKind {
     const KIND: Kind;
     const WORDS: Words = Words::Found;
@@ -150,17 +158,17 @@ kinds! {
     Text = Text;
 }
 
-/// What readers get of a column of kind `K`.
+/// Value of a column of kind `K`, as readers get it.
 pub(crate) trait Cell<K>: Sized {
-    /// Whether there may be none.
+    /// True if the value may be missing.
     const IS_OPTIONAL: bool = false;
-    /// What its writer gives.
+    /// Value as the writer gives it.
     type Given<'a>;
 
-    /// Appends what is given to a column.
+    /// Appends a value to a column.
     fn give(given: Self::Given<'_>, column: &mut Values);
 
-    /// Reads it.
+    /// Reads the value.
     fn read(place: &Place<'_>) -> Result<Self, ResultsError>;
 }
 
@@ -267,7 +275,7 @@ impl Cell<Word> for AttemptOutcome {
     }
 }
 
-/// Processors of a provider, whose first one has this number in the run.
+/// Processors of a provider, and the number of its first processor in the run.
 pub(crate) type Numbered<'a> = (&'a ProcessorSet, u32);
 
 impl Cell<Text> for ProcessorSet {
@@ -296,12 +304,12 @@ pub(crate) fn push_processors(out: &mut Vec<u8>, processors: &ProcessorSet, firs
     }
 }
 
-/// Whether a column is said to have no value sometimes.
+/// True if the definition of a column allows missing values.
 pub(crate) const fn is_empty(missing: Missing) -> bool {
     matches!(missing, Missing::Empty(_))
 }
 
-/// States a table, see the head of this file.
+/// Defines a table, see the head of this file.
 macro_rules! table {
     (
         $table:ident, $name:ident, $presence:ident: $about:literal;
@@ -323,7 +331,6 @@ macro_rules! table {
         }
 
         impl $crate::tables::TableRow for $row {
-            const TABLE: $crate::Table = $crate::Table::$table;
             const DEFINITION: $crate::columns::Definition = $crate::columns::Definition {
                 name: stringify!($name),
                 about: $about,
@@ -334,6 +341,11 @@ macro_rules! table {
                         $(.$flag())?
                 }),*],
             };
+        }
+
+        impl $crate::tables::ReadRow for $row {
+            const TABLE: $crate::Table = $crate::Table::$table;
+            const COLUMNS: &'static [&'static str] = &[$($column),*];
 
             fn read(row: &$crate::reader::Row<'_>) -> Result<$row, $crate::ResultsError> {
                 let mut places = row.places();
@@ -358,7 +370,7 @@ macro_rules! table {
     };
 }
 
-/// How a table is read, which each run has (`required`) or not (`optional`).
+/// Functions that read a table, which each run has (`required`) or not (`optional`).
 macro_rules! reader {
     ($name:ident, required, $row:ident) => {
         impl $crate::RunReader {
@@ -385,7 +397,7 @@ macro_rules! reader {
         }
 
         $crate::tables::reader!(of $name, $row, |run: &$crate::RunReader| {
-            run.has(<$row as $crate::tables::TableRow>::TABLE)
+            run.has(<$row as $crate::tables::ReadRow>::TABLE)
         });
     };
     (of $name:ident, $row:ident, $is_there:expr) => {
@@ -401,7 +413,7 @@ macro_rules! reader {
                 if ($is_there)(run) { run.rows(rows) } else { Ok(Vec::new()) }
             }
 
-            /// The same one after the other, so that they are never in memory as a whole.
+            /// The same rows one after the other, so that the whole table is never in memory.
             ///
             /// # Errors
             /// If the table is missing, though each run has it, or damaged.
@@ -416,5 +428,38 @@ macro_rules! reader {
     };
 }
 
+/// States a row of some columns of a table. Its readers take less time and memory than those of whole rows.
+macro_rules! part {
+    (
+        $table:ident, $name:ident;
+
+        $(#[$doc:meta])*
+        $row:ident;
+
+        $($field:ident: $read:ty = $kind:ident, $column:literal;)*
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $row {
+            $(#[doc = concat!("The column `", $column, "`.")] pub $field: $read,)*
+        }
+
+        impl $crate::tables::ReadRow for $row {
+            const TABLE: $crate::Table = $crate::Table::$table;
+            const COLUMNS: &'static [&'static str] = &[$($column),*];
+
+            fn read(row: &$crate::reader::Row<'_>) -> Result<$row, $crate::ResultsError> {
+                let mut places = row.places();
+                Ok($row {
+                    $($field: <$read as $crate::tables::Cell<$kind>>::read(&places.next($column))?,)*
+                })
+            }
+        }
+
+        $crate::tables::reader!(of $name, $row, |_: &$crate::RunReader| true);
+    };
+}
+
+pub(crate) use part;
 pub(crate) use reader;
 pub(crate) use table;

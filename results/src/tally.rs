@@ -1,28 +1,29 @@
-//! How much actors have told each other.
+//! Numbers of items that actors have sent to each other.
 
 use haggle_model::ActorId;
 use smallvec::SmallVec;
 
-/// Counts by sender, receiver and whatever else is told apart.
+/// Counts by sender, receiver and a further key.
 ///
-/// A count is kept with the partner of the lower number. Everybody who runs jobs has one, and those behind
-/// them are few: so a grid of a hundred thousand resources has as many short lists, and what a
-/// resource says and hears at one time is counted in one place. A hash map of all pairs would
-/// cost a miss of the cache for each message. `N` is how many counts a list has room for by itself.
+/// A count is kept in the list of the actor with the lower number. All places where jobs run come
+/// first, and the few other actors follow. A grid of a hundred thousand resources therefore has as many
+/// short lists, and the items that a resource sends and receives at one time are counted in one place.
+/// A hash map of all pairs would cost a cache miss for each message. A list has room for `N` counts
+/// without an allocation.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally<K, const N: usize>(Vec<SmallVec<[Count<K>; N]>>);
 
 #[derive(Clone, Copy, Debug)]
 struct Count<K> {
-    /// The one with the greater number.
+    /// The actor with the greater number.
     partner: ActorId,
-    /// Whether it is the one that was told.
+    /// True if the partner is the receiver.
     hears: bool,
     what: K,
     count: u64,
 }
 
-/// Sender, receiver and what was told.
+/// Sender, receiver and key.
 pub(crate) type Told<K> = (ActorId, ActorId, K);
 
 impl<K, const N: usize> Default for Tally<K, N> {
@@ -47,7 +48,7 @@ impl<K: Copy + Ord, const N: usize> Tally<K, N> {
         }
     }
 
-    /// All counts, in the order of what they are of.
+    /// All counts, ordered by sender, receiver and key.
     pub(crate) fn sorted(&self) -> Vec<(Told<K>, u64)> {
         let told = |(owner, it): (usize, &Count<K>)| {
             let owner = ActorId(owner as u32);

@@ -1,12 +1,12 @@
-//! The words of a column by their codes.
+//! Codes for the words of a column.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use haggle_model::{Cast, JobClass};
 
-/// Which words of a column are known before the run, and have their places there as codes. The others
-/// follow as they turn up.
+/// Words of a column that are known before the run. Their codes are their places there. Other words get
+/// codes in the order of their appearance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Words {
     /// None.
@@ -17,13 +17,13 @@ pub(crate) enum Words {
     Providers,
     /// The names of actors.
     Actors,
-    /// The names of sites, then of the services that have data.
+    /// The names of sites, then of the services that keep data.
     Sites,
     /// The classes of jobs.
     Classes,
 }
 
-/// What is known before a run. A grid has names by the hundred thousand, so all tables share them.
+/// Words known before a run. A grid has hundreds of thousands of names, so all tables share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     workloads: Texts,
@@ -45,7 +45,7 @@ impl Known {
         }
     }
 
-    /// The words of a column at first, in the order of their codes.
+    /// The initial words of a column, in the order of their codes.
     pub(crate) fn words(&self, which: Words) -> WordList {
         let known = match which {
             Words::Found => Texts::default(),
@@ -59,11 +59,11 @@ impl Known {
     }
 }
 
-/// Texts that never change, one after the other; copies share them.
+/// Constant texts, one after the other; copies share them.
 #[derive(Clone, Debug, Default)]
 struct Texts {
     bytes: Bytes,
-    /// Where each ends.
+    /// The end of each text.
     ends: Arc<[u32]>,
 }
 
@@ -87,7 +87,7 @@ impl Texts {
     }
 }
 
-/// The words of a column: those known before the run, then those that turned up in it.
+/// The words of a column: those known before the run, then new ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WordList {
     known: Texts,
@@ -107,7 +107,7 @@ impl WordList {
         }
     }
 
-    /// The word of a code, to keep.
+    /// The word of a code, as a shared buffer.
     pub(crate) fn share(&self, code: u32) -> Bytes {
         match (code as usize).checked_sub(self.known.ends.len()) {
             None => self.known.bytes.slice(self.known.place(code as usize)),
@@ -115,7 +115,7 @@ impl WordList {
         }
     }
 
-    /// Adds a word, and gives its code.
+    /// Adds a word and returns its code.
     pub(crate) fn push(&mut self, word: impl Into<Bytes>) -> u32 {
         self.found.push(word.into());
         self.len() as u32 - 1
@@ -123,7 +123,7 @@ impl WordList {
 
     /// The code of a word, which is added if it is new.
     pub(crate) fn code_of(&mut self, word: &str) -> u32 {
-        // A handful of words: looking at each is faster than hashing.
+        // There are few words, so a comparison with each is faster than hashing.
         let is_it = |known: &[u8]| known == word.as_bytes();
         let code = self.known.texts().chain(self.found.iter().map(Bytes::as_ref)).position(is_it);
         match code {

@@ -1,14 +1,16 @@
 //! Writes the tables of a run while it goes on.
 //!
-//! How to use it, in order: [`RunWriter::create`] before the run; [`RunWriter::job_over`],
-//! [`RunWriter::message`], [`RunWriter::disclosed`] and others as things happen;
-//! [`RunWriter::finish`] after it, which gives a [`FinishedRun`] into which
-//! summary, provenance and figures go; [`FinishedRun::publish`] gives the folder
-//! its name. Whatever fails or is dropped before that leaves nothing behind.
+//! Order of use:
+//! 1. [`RunWriter::create`] before the run;
+//! 2. [`RunWriter::job_over`], [`RunWriter::message`], [`RunWriter::disclosed`] and others during the run;
+//! 3. [`RunWriter::finish`] after the run, which gives a [`FinishedRun`];
+//! 4. the writers of summary, provenance and figures of that;
+//! 5. [`FinishedRun::publish`], which gives the folder its name.
 //!
-//! Rows wait in memory until there are [`ROWS_PER_BATCH`] of them, and Parquet's
-//! encoded columns until there are [`ROWS_PER_GROUP`], so a run's length does not
-//! show in the memory it needs.
+//! A run that fails or is dropped before the last step leaves no folder.
+//!
+//! Rows wait in memory until there are [`ROWS_PER_BATCH`] of them, and encoded columns of Parquet until
+//! there are [`ROWS_PER_GROUP`]. The memory needed is therefore independent of the run's length.
 
 mod bookings;
 mod crashes;
@@ -59,12 +61,12 @@ use crate::tables::{
 use crate::tally::Tally;
 use crate::{Provenance, ResultsError, Summary, Timing};
 
-/// Rows kept in memory per table: few enough to stay in the processor's cache.
+/// Rows kept in memory per table. A batch fits in the processor's cache.
 pub const ROWS_PER_BATCH: usize = 4_096;
 /// Rows in one of Parquet's row groups.
 pub const ROWS_PER_GROUP: usize = 131_072;
 
-/// The files a table is written to.
+/// File formats of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Format {
     /// `jobs.parquet` …
@@ -74,43 +76,43 @@ pub enum Format {
     Csv,
     /// Both.
     Both,
-    /// None: only the digests of what would be in them are kept.
+    /// None: only the digests of the tables are kept.
     Neither,
 }
 
 haggle_model::words! {
-    /// How much of the messages between actors is kept.
+    /// Detail in which messages between actors are kept.
     #[derive(Default)]
     pub enum Messages {
         /// One row a message.
         #[default]
         All = "all",
-        /// How many of each kind went from whom to whom.
+        /// Number of messages by kind, sender and receiver.
         Counts = "counts",
         /// Nothing.
         None = "none",
     }
 }
 
-/// What is written and how.
+/// Settings of the writer.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct WriteOptions {
-    /// The files a table is written to.
+    /// File formats of a table.
     pub format: Format,
-    /// What is kept of messages.
+    /// Detail in which messages are kept.
     pub messages: Messages,
-    /// What to do about a folder that is there already.
+    /// Treatment of a folder that exists already.
     pub existing: Existing,
-    /// How metrics are taken, which some columns show.
+    /// Settings of metrics, which some columns show.
     pub metrics: MetricsOptions,
 }
 
-/// What becomes of processors.
+/// Change of processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// They fail.
+    /// Processors fail.
     Failed,
-    /// They are back.
+    /// Processors are restored.
     Restored,
 }
 
@@ -130,18 +132,18 @@ pub use outages::Loss;
 pub struct RunWriter {
     folder: PartialFolder,
     cast: Arc<Cast>,
-    /// The number of each provider's first processor in the run: asked for at each failure, of which a grid
-    /// has millions.
+    /// The number of each provider's first processor in the run. It is read at each failure, of which a
+    /// grid has millions.
     first_processors: Vec<u32>,
     options: WriteOptions,
     files: Files,
-    /// Rows of jobs of which nobody knows yet whether they count.
+    /// Rows of jobs for which it is not known yet whether metrics count them.
     held: Option<Held>,
     crashes: Crashes,
     holds: Holds,
     sizes: Sizes,
     outages: Option<Outages>,
-    /// There as soon as a grid has been heard of.
+    /// Present as soon as a grid has reported anything.
     grid: Option<Ways>,
     usage: Usage,
     kinds: Vec<&'static str>,
@@ -151,8 +153,8 @@ pub struct RunWriter {
 }
 
 impl RunWriter {
-    /// Starts a run's folder. `folder` is its final name; until the run is
-    /// published, everything is in `.NAME.partial` beside it.
+    /// Starts a run's folder. `folder` is its final name. Until the run is published, all files are in
+    /// `.NAME.partial` beside it.
     ///
     /// # Errors
     /// If the folder exists (see [`Existing`]) or cannot be written.
@@ -162,13 +164,13 @@ impl RunWriter {
         options: WriteOptions,
     ) -> Result<RunWriter, ResultsError> {
         let folder = PartialFolder::create(folder, options.existing)?;
-        // Which jobs the metrics leave out is said at the end, see [`RunWriter::counted`].
+        // The metrics decide at the end which jobs they leave out, see [`RunWriter::counted`].
         let cuts = options.metrics.cut != Cut::default();
         let held = cuts.then(|| Held::new(folder.path())).transpose();
         let held = held.map_err(|error| ResultsError::write(folder.path(), error))?;
         let cast = cast.into();
         let mut files = Files::new(folder.path().to_owned(), options.format, &cast);
-        // These are there without a row, too.
+        // These tables exist even if they have no row.
         for table in [Table::Jobs, Table::Attempts, Table::Placements] {
             files.open(table)?;
         }
@@ -201,12 +203,12 @@ impl RunWriter {
         })
     }
 
-    /// The folder as long as it has no final name.
+    /// The folder before it gets its final name.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// What a run that was killed had left there, and is gone now.
+    /// Remains of a killed run that were in the folder and have been removed.
     pub fn cleared(&self) -> Option<&Path> {
         self.folder.cleared().then(|| self.folder.path())
     }
@@ -231,6 +233,7 @@ impl RunWriter {
             for (at, share) in bag.shares.iter().enumerate() {
                 self.write_share(record, at as i64 + 1, share)?;
             }
+            // Lost attempts of a bag are numbered after its shares.
             return self.write_lost(record, bag.shares.len() as i64 + 1);
         }
         self.write_lost(record, 1)?;
@@ -245,15 +248,16 @@ impl RunWriter {
         self.sizes.sized(job, sizing, stage_in);
     }
 
-    /// Records that a job loses an attempt with processors that fail now, as is about to be
-    /// recorded. What that cost may follow later, with [`RunWriter::grid_job_over`].
+    /// Records that a job loses an attempt because its processors fail. Call it before
+    /// [`RunWriter::processors_changed`] for that failure. The loss may follow later, with
+    /// [`RunWriter::grid_job_over`].
     pub fn attempt_lost(&mut self, provider: ProviderId, job: JobId, loss: Option<Loss>) {
         if let Some(outages) = &mut self.outages {
             outages.attempt_lost(provider, job, loss);
         }
     }
 
-    /// Records that processors of a provider have failed, or are back.
+    /// Records that processors of a provider have failed, or have been restored.
     ///
     /// # Errors
     /// If a full row group cannot be written.
@@ -282,7 +286,7 @@ impl RunWriter {
         }
     }
 
-    /// Records what a provider answered to a call for offers.
+    /// Records a provider's answer to a call for offers.
     ///
     /// # Errors
     /// If a full row group cannot be written.
@@ -338,7 +342,7 @@ impl RunWriter {
         }
     }
 
-    /// Records that something went wrong with a message, and how often it was sent again because of that.
+    /// Records a fault of a message, and how often the message was resent because of it.
     ///
     /// # Errors
     /// If a full row group cannot be written.
@@ -376,7 +380,7 @@ impl RunWriter {
         self.crashes.restarted(Some(time), actor, &mut self.files)
     }
 
-    /// Records that `from` let `to` know something about itself.
+    /// Records that `from` has disclosed an item about itself to `to`.
     ///
     /// # Errors
     /// If a full row group cannot be written.
@@ -400,13 +404,14 @@ impl RunWriter {
         })
     }
 
-    /// Messages of each kind so far, whatever is written of them, in alphabetical order.
+    /// Number of messages of each kind so far, in alphabetical order. It counts messages that are not
+    /// written, too.
     pub fn messages_by_kind(&self) -> BTreeMap<&'static str, u64> {
         let counts = self.kind_counts.iter().copied();
         self.kinds.iter().copied().zip(counts).collect()
     }
 
-    /// Says of each job, in the order in which they were over, whether metrics count it.
+    /// Records for each job, in the order in which jobs ended, whether metrics count it.
     ///
     /// # Errors
     /// If something cannot be written.
@@ -429,12 +434,12 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Writes what is left and closes the tables.
+    /// Writes the remaining rows and closes the tables.
     ///
     /// # Errors
     /// If something cannot be written.
     pub fn finish(mut self) -> Result<FinishedRun, ResultsError> {
-        // Who left out which jobs do not count leaves none out.
+        // Rows that are still held had no decision of the metrics: all of them count.
         self.counted(&[])?;
         self.holds.left(&mut self.files)?;
         self.files.open(Table::Resources)?;
@@ -459,7 +464,8 @@ impl RunWriter {
     }
 
     fn kind_code(&mut self, kind: &'static str) -> u16 {
-        // The same kind mostly is the same literal, so comparing addresses first spares the bytes.
+        // Equal kinds mostly are the same literal. To compare addresses first avoids most comparisons
+        // of bytes.
         let is_it = |known: &&'static str| std::ptr::eq(*known, kind);
         let says_it = |known: &&'static str| *known == kind;
         let known = self.kinds.iter().position(is_it);
@@ -471,7 +477,7 @@ impl RunWriter {
         at as u16
     }
 
-    /// `attempts` is how many it had, `used` the providers it ran on.
+    /// `attempts` is the number of the job's attempts, `used` the number of providers on which it ran.
     fn write_job(
         &mut self,
         record: &JobRecord,
@@ -558,7 +564,7 @@ impl RunWriter {
         pushed.map_err(|error| ResultsError::write(self.folder.path(), error))
     }
 
-    /// The attempt of a rigid job that was not lost, or that still waits.
+    /// Writes the attempt of a rigid job that was not lost, or that still waits.
     fn write_last_attempt(
         &mut self,
         record: &JobRecord,
@@ -585,7 +591,7 @@ impl RunWriter {
         self.write_placements(record, attempt, provider, &record.processors, (start, story.end))
     }
 
-    /// Those of an attempt on so many processors of a job that had computed so much before.
+    /// Writes the checkpoints of an attempt on this many processors; earlier attempts had computed `before`.
     fn write_checkpoints(
         &mut self,
         (record, attempt, provider, processors): (&JobRecord, i64, ProviderId, u32),
@@ -610,7 +616,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// What failures undid: each an attempt of its own, numbered from `first` on.
+    /// Writes the attempts that failures ended, numbered from `first` on.
     fn write_lost(&mut self, record: &JobRecord, first: i64) -> Result<(), ResultsError> {
         let mut before = Span::ZERO;
         for (attempt, run) in (first..).zip(&record.lost) {
@@ -636,7 +642,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// A share is an attempt of its own, with a placement for all tasks that ran together.
+    /// Writes a share as an attempt of its own, with a placement for all tasks that ran together.
     fn write_share(
         &mut self,
         record: &JobRecord,
@@ -646,7 +652,7 @@ impl RunWriter {
         let offset = self.cast.providers[share.provider.index()].first_processor;
         let over: u32 = share.runs.iter().map(|run| run.processors.count()).sum();
         let outcome = match share.runs.iter().find(|run| run.outcome != JobOutcome::Completed) {
-            // Tasks that never came to their end have failed, or still wait.
+            // Some tasks have no end. They failed or still wait, as the job's outcome says.
             _ if over < share.tasks => record.outcome,
             Some(run) => run.outcome,
             None => JobOutcome::Completed,
@@ -700,12 +706,12 @@ pub struct FinishedRun {
 }
 
 impl FinishedRun {
-    /// What the tables say, as one short text.
+    /// The digest of the tables.
     pub fn digest(&self) -> &RunDigest {
         &self.digest
     }
 
-    /// The folder as long as it has no final name: where figures are drawn from and to.
+    /// The folder before it gets its final name. Figures are drawn from its tables and into it.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -748,7 +754,7 @@ impl FinishedRun {
         self.write_json("summary.json", summary)
     }
 
-    /// Writes `provenance.json`, by which a folder is known to hold a run.
+    /// Writes `provenance.json`, which marks a folder as a run.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -774,7 +780,7 @@ impl FinishedRun {
 
     fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), ResultsError> {
         let path = self.folder().join(name);
-        // Piece by piece: what a summary says of a million resources is long.
+        // Written in pieces, because the summary of a million resources is long.
         let write = || {
             let mut file = BufWriter::new(File::create(&path)?);
             serde_json::to_writer_pretty(&mut file, value)?;
@@ -791,7 +797,7 @@ fn number(job: JobId) -> i64 {
     i64::from(job.0)
 }
 
-/// The states of Batsim.
+/// Names of final states as in Batsim.
 fn final_state(record: &JobRecord) -> &'static str {
     match record.outcome {
         JobOutcome::Completed => "COMPLETED_SUCCESSFULLY",
@@ -804,7 +810,7 @@ fn final_state(record: &JobRecord) -> &'static str {
     }
 }
 
-/// The times of a job in microseconds; `None` where it never got so far.
+/// The times of a job in microseconds; `None` for events that did not happen.
 struct Story {
     submit: i64,
     start: Option<i64>,
@@ -849,7 +855,7 @@ impl Story {
     }
 }
 
-/// All processors a share used, at whatever time.
+/// All processors that a share used at any time.
 fn used(share: &ShareRecord) -> ProcessorSet {
     let mut used = ProcessorSet::new();
     for run in &share.runs {
@@ -868,14 +874,14 @@ fn used_by_all(shares: &[ShareRecord], cast: &Cast) -> ProcessorSet {
     all
 }
 
-/// What the `resources` table sums up.
+/// Sums for the table `resources`.
 struct Usage {
     first_submit: i64,
     last_end: i64,
     jobs: Vec<i64>,
-    /// Processor-microseconds; 128 bits, for 64 last half a million processors one year.
+    /// Processor-microseconds in 128 bits: 64 bits overflow after 292 000 processor-years.
     busy: Vec<i128>,
-    /// Whether jobs share the provider's processors, so that theirs do not add up.
+    /// True if jobs share the provider's processors. Processor times of such jobs cannot be added up.
     shared: Vec<bool>,
 }
 
@@ -900,6 +906,7 @@ impl Usage {
                     * i128::from(run.processors.count());
             }
         }
+        // The shares of a bag have been counted above.
         if record.bag.is_some() {
             return;
         }
@@ -908,7 +915,7 @@ impl Usage {
             self.last_end = self.last_end.max(story.end);
             self.jobs[provider.index()] += 1;
         }
-        // What a job that waits again has saved counts as well.
+        // Saved computing of a job that waits again counts as well.
         let saved = || if came_to_nothing(record.outcome) { Span::ZERO } else { record.saved() };
         let ran = record.run_time().unwrap_or_else(saved).as_micros();
         self.busy[provider.index()] += i128::from(ran) * i128::from(record.width());

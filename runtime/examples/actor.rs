@@ -1,5 +1,5 @@
-//! An actor of one's own in a world with others: a cloud that has room for every job, beside a
-//! provider with a queue. A metascheduler sends jobs to both in turn.
+//! A custom actor in a world: a cloud that has room for every job, beside a provider with a queue. A metascheduler
+//! sends jobs to both in turn.
 //!
 //! `cargo run -p haggle-runtime --example actor`
 
@@ -26,7 +26,7 @@ const NAMES: [&str; 2] = ["north", "cloud"];
 /// Starts every job at once.
 struct Cloud {
     id: ProviderId,
-    /// By number: whom to tell, since when, and the job.
+    /// Submitter, start and job, by number.
     running: BTreeMap<u64, (ActorId, Time, Submission)>,
 }
 
@@ -60,7 +60,7 @@ impl Actor for Cloud {
                 self.start(now, from, submission, out);
             }
             Message::Wake(Timer::Other(number)) => self.end(now, number, out),
-            // It holds nothing that its users have not, so it has nothing to say at the end.
+            // Users still have all of its jobs and report them, so it reports nothing at the end.
             Message::Run(RunMessage::RunOver) => {}
             _ => out.refuse(from),
         }
@@ -108,7 +108,7 @@ impl<W: Write> Sink for Print<W> {
     }
 }
 
-/// Writes to `out` what happens.
+/// Runs the world and writes its events to `out`.
 ///
 /// # Errors
 /// If the run does not reach its end.

@@ -1,4 +1,4 @@
-//! A world step by step: every message as it is delivered, and time in stretches of one's own.
+//! A world step by step: every message at its delivery, and time in intervals of any length.
 //!
 //! `cargo run -p haggle-runtime --example step`
 
@@ -16,8 +16,8 @@ use haggle_scheduling::{Compression, Order, Policy, SchedulerConfig};
 
 const NAMES: [&str; 4] = ["north", "south", "broker", "users"];
 
-/// Two providers, a metascheduler that asks both when a job would end, and users of it. The
-/// metascheduler is a second away from the providers.
+/// Two providers, a metascheduler that asks both for the estimated end of a job, and its users. Messages between the
+/// metascheduler and the providers take a second.
 fn world() -> World {
     let (order, compression) = (Order::Arrival, Compression::ByStart);
     let scheduler = SchedulerConfig { policy: Policy::Conservative, order, compression };
@@ -47,7 +47,7 @@ fn world() -> World {
     }
 }
 
-/// Writes to `out` what happens.
+/// Steps through the world and writes its events to `out`.
 ///
 /// # Errors
 /// If the run does not reach its end.

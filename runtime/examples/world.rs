@@ -1,4 +1,4 @@
-//! A world built in code, and run to its end: a provider, its users, and what becomes of their jobs.
+//! A world built in code and run to its end: a provider, its users, and the outcomes of their jobs.
 //!
 //! `cargo run -p haggle-runtime --example world`
 
@@ -33,7 +33,7 @@ fn world() -> World {
     }
 }
 
-/// Prints what becomes of every job.
+/// Prints the outcome of every job.
 struct Print<W>(W);
 
 impl<W: Write> Sink for Print<W> {
@@ -50,7 +50,7 @@ impl<W: Write> Sink for Print<W> {
     }
 }
 
-/// Writes to `out` what happens.
+/// Runs the world and writes its events to `out`.
 ///
 /// # Errors
 /// If the run does not reach its end.

@@ -1,4 +1,4 @@
-//! What is on its way, and which of it is still wanted: the clock, and the timers of the actors.
+//! Scheduled messages and the timers of the actors: a timer message is delivered only if its timer is still set.
 
 use haggle_agents::{Message, Phase, Timer};
 use haggle_model::{ActorId, EventsOrder, Time};
@@ -6,10 +6,10 @@ use haggle_model::{ActorId, EventsOrder, Time};
 use crate::clock::{Clock, Delivery, MessageKey};
 use crate::timers::Timers;
 
-/// When a timer has gone off that waits for its actor: never, for anything that can be set.
+/// Setting of a timer that has gone off and waits for its actor. No real timer is set to this instant.
 const HELD: Time = Time::from_micros(-1);
 
-/// The clock of a run, which drops wake-ups that do not hold any more.
+/// The clock of a run; it drops timer messages that are no longer valid.
 #[derive(Debug)]
 pub(crate) struct Agenda {
     clock: Clock<Message>,
@@ -17,7 +17,7 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// Nothing is on its way at time zero.
+    /// An agenda at time zero without messages.
     pub(crate) fn new(order: EventsOrder) -> Agenda {
         Agenda { clock: Clock::new(order), timers: Timers::default() }
     }
@@ -27,18 +27,18 @@ impl Agenda {
         self.clock.now()
     }
 
-    /// Puts a message on its way.
+    /// Schedules a message.
     pub(crate) fn schedule(&mut self, at: Time, phase: Phase, delivery: Delivery<Message>) {
         self.clock.schedule(at, phase, delivery);
     }
 
-    /// Wakes an actor up, whatever happens until then.
+    /// Wakes an actor at `at` unconditionally.
     pub(crate) fn wake(&mut self, at: Time, actor: ActorId, timer: Timer, hops: u32) {
         self.clock.schedule(at, timer.phase(), wake_up(actor, timer, hops, false));
     }
 
-    /// Lets a timer of an actor go off at `at`, and no longer when it was to go off before. Within
-    /// that instant it comes where it was put when it was first set to it.
+    /// Sets a timer of an actor to `at`; its earlier setting is no longer valid. Within that instant,
+    /// it keeps the position that it got when it was first set to it.
     pub(crate) fn set(&mut self, at: Time, actor: ActorId, timer: Timer, hops: u32) {
         let at = at.max(self.now());
         if self.timers.set(actor, timer, at) {
@@ -46,17 +46,17 @@ impl Agenda {
         }
     }
 
-    /// Lets a timer of an actor not go off.
+    /// Stops a timer of an actor.
     pub(crate) fn unset(&mut self, actor: ActorId, timer: Timer) {
         self.timers.stop(actor, timer);
     }
 
-    /// A message that has not been taken.
+    /// A message that has not been taken yet.
     pub(crate) fn message(&self, key: MessageKey) -> &Delivery<Message> {
         self.clock.message(key)
     }
 
-    /// Keeps a message that is not on its way until it is taken.
+    /// Stores a message that is not scheduled until it is taken.
     pub(crate) fn keep(&mut self, delivery: Delivery<Message>) -> MessageKey {
         self.clock.keep(delivery)
     }
@@ -66,19 +66,19 @@ impl Agenda {
         self.clock.take(key)
     }
 
-    /// What has gone off waits, for its actor is down: it holds until its actor sets or stops it.
+    /// Holds a message whose actor is down. A held timer stays valid until its actor sets or stops it.
     pub(crate) fn hold(&mut self, key: MessageKey) {
         if let Some((actor, timer)) = timer_of(self.clock.message(key)) {
             self.timers.set(actor, timer, HELD);
         }
     }
 
-    /// Whether what has waited still holds, which it does not any more after that.
+    /// True if a held message is still valid. A timer is then no longer set.
     pub(crate) fn holds(&mut self, key: MessageKey) -> bool {
         self.goes_off(key, HELD)
     }
 
-    /// The next message that is due until then, moving on to its instant.
+    /// The next message that is due by `until`; time advances to its instant.
     pub(crate) fn next(&mut self, until: Option<Time>) -> Option<MessageKey> {
         loop {
             if let Some(until) = until
@@ -90,11 +90,12 @@ impl Agenda {
             if self.goes_off(key, self.now()) {
                 return Some(key);
             }
+            // An outdated timer message is dropped without a record.
             self.clock.take(key);
         }
     }
 
-    /// Whether a message is to be delivered: a timer only if it is set to `to`.
+    /// True if a message must be delivered. A timer message is delivered only if the timer is set to `to`.
     #[inline]
     fn goes_off(&mut self, key: MessageKey, to: Time) -> bool {
         match timer_of(self.clock.message(key)) {
@@ -103,13 +104,13 @@ impl Agenda {
         }
     }
 
-    /// Moves on to `time`, and hands out what is still on its way, in order: none of it arrives.
+    /// Advances to `time` and returns all scheduled messages in order. None of them is delivered.
     pub(crate) fn stop(&mut self, time: Time) -> Vec<Delivery<Message>> {
         self.clock.stop(time)
     }
 }
 
-/// The timer that goes off with a message only if it is still set.
+/// The timer of a message that is delivered only if the timer is still set.
 #[inline]
 fn timer_of(delivery: &Delivery<Message>) -> Option<(ActorId, Timer)> {
     match delivery.message {
@@ -131,18 +132,18 @@ mod tests {
 
     use super::*;
 
-    /// Something that is done to the agenda.
+    /// An operation on the agenda.
     #[derive(Clone, Copy, Debug)]
     enum Deed {
-        /// (actor, timer, from now on)
+        /// (actor, timer, delay from now)
         Set(u32, Timer, i64),
         Stop(u32, Timer),
         Wake(u32, Timer, i64),
         Next,
     }
 
-    /// The obvious: all that was ever put on its way and has not come up, in the order in which it
-    /// was put there, and which timer is set to when.
+    /// The naive model: all scheduled messages that have not been delivered, in the order of
+    /// scheduling, and the settings of all timers.
     #[derive(Default)]
     struct Obvious {
         on_its_way: Vec<(Time, u32, Timer, bool)>,
@@ -203,8 +204,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-        /// Set, set anew, stopped and gone off in any order: what comes is what the obvious
-        /// model says, in its order.
+        /// Timers are set, set anew, stopped and go off in any order. The agenda delivers what the
+        /// naive model delivers, in the same order.
         #[test]
         fn timers_are_as_they_were_set_last(deeds in prop::collection::vec(deeds(), 1..60)) {
             let mut agenda = Agenda::new(EventsOrder::SubmissionsFirst);

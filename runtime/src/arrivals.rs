@@ -1,4 +1,4 @@
-//! The jobs that come, from all workloads.
+//! The arriving jobs of all workloads.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -9,14 +9,14 @@ use haggle_model::{ActorId, Job, JobId, Time};
 use crate::error::RunError;
 use crate::world::{Arrivals, OutsideError};
 
-/// How many jobs of a source are read at a time: what reads them and what runs them would each
-/// push the other out of the processor's instruction cache, job by job.
+/// Number of jobs of a source that are read at a time. Reading and running alternately, job by job,
+/// would evict each other's code from the processor's instruction cache.
 const AT_A_TIME: usize = 32;
 
-/// The workloads as one, in order of (submission, place in the list).
+/// The merged workloads, in order of (submission, index in the list).
 pub(crate) struct Merged {
     sources: Vec<Source>,
-    /// When the next job of each source comes that has one: (submission, place in the list).
+    /// Arrival of the next job of each source that has one: (submission, index in the list).
     heads: BinaryHeap<Reverse<(Time, usize)>>,
     count: u32,
 }
@@ -25,14 +25,14 @@ pub(crate) struct Merged {
 struct Source {
     user: ActorId,
     jobs: Arrivals,
-    /// Read and not taken yet; each where it stays, for nothing moves jobs cheaply.
+    /// Jobs read ahead. Each is allocated once, because moving jobs is expensive.
     ahead: VecDeque<Result<Arc<Job>, OutsideError>>,
-    /// Nothing is read behind the first job that comes at or after this.
+    /// No job is read after the first one that arrives at or after this.
     horizon: Time,
 }
 
 impl Merged {
-    /// The workloads of a world up to its `horizon`, each opened as far as its first jobs.
+    /// The workloads of a world up to its `horizon`; the first jobs of each are read.
     pub(crate) fn new(
         sources: Vec<(ActorId, Arrivals)>,
         horizon: Option<Time>,
@@ -47,7 +47,7 @@ impl Merged {
         Ok(merged)
     }
 
-    /// Puts the next job of a source in its place among those of the others.
+    /// Inserts the next job of a source among those of the others.
     fn line_up(&mut self, source: usize, previous: Time) -> Result<(), RunError> {
         match self.sources[source].first() {
             Some(Ok(job)) if job.submit >= previous => {
@@ -63,12 +63,12 @@ impl Merged {
         }
     }
 
-    /// Whether no job is left to come.
+    /// True if no further job arrives.
     pub(crate) fn is_over(&self) -> bool {
         self.heads.is_empty()
     }
 
-    /// The next job, numbered, and the user it comes to.
+    /// The next job, numbered, and the user at whom it arrives.
     pub(crate) fn take_next(&mut self) -> Result<Option<(ActorId, Arc<Job>)>, RunError> {
         let Some(Reverse((submit, source))) = self.heads.pop() else { return Ok(None) };
         let Some(mut job) = self.sources[source].take()? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! When a run is given up: messages, failures and plans that go on and on while no job gets on.
+//! Bounds at which a run is given up: messages, failures and plans that go on without progress of any job.
 
 use haggle_agents::{Message, RunMessage};
 use haggle_model::{JobId, Observation, Span, Time};
@@ -8,39 +8,38 @@ use crate::error::RunError;
 use crate::network::Crashes;
 use crate::world::World;
 
-/// How many messages in a row may bring no job further, for worlds that know no better: some
-/// minutes of work. A grid of 1,000 resources that report every second sends as many in
-/// ten days without an arrival or an end.
+/// Largest number of consecutive messages without progress of a job, by default. They take some minutes
+/// of computing. A grid of 1,000 resources that report every second sends as many in ten days without
+/// an arrival or an end.
 pub const IN_VAIN_MAX: u64 = 1_000_000_000;
 
-/// How many plans, steps of plans and intervals may be examined without any job getting on, for
-/// worlds that know no better: some minutes of work. With the published sizes of the genetic
-/// algorithm these are 100,000 plans.
+/// Largest number of plans, steps of plans and intervals that are examined without progress of a job,
+/// by default. They take some minutes of computing. With the published sizes of the genetic algorithm,
+/// these are 100,000 plans.
 pub const EXAMINED_MAX: u64 = 1_000_000_000;
 
-/// How often every resource may fail, in the mean, without any job getting on. A run in
-/// which this happens would hardly ever end: of 1,000 resources that are up for half of
-/// the time, never all are.
+/// Largest mean number of failures of a resource without progress of a job. A run that reaches it would
+/// hardly ever end: 1,000 resources that are each up for half of the time are never all up together.
 pub(crate) const OUTAGES_MAX: u64 = 10_000;
 
-/// No run lasts until here: a job without a limit is planned to.
+/// No run lasts this long: it is the planned length of a job without a limit.
 const END_OF_TIME: Time = Time::from_micros(Span::FOREVER.as_micros());
 
-/// Counts what happens without any job getting on.
+/// Counts messages, outages and examined plans without progress of any job.
 pub(crate) struct Bounds {
-    /// Messages since a job last came, ended or was lost.
+    /// Messages since a job last arrived, ended or was lost.
     messages: u64,
     messages_max: u64,
-    /// Outages since a job last got on.
+    /// Outages since the last progress of a job.
     outages: u64,
-    /// `None` where a horizon ends the run in any case.
+    /// `None` if a horizon ends the run in any case.
     outages_max: Option<u64>,
-    /// What was examined to make plans since a job last came, ended or got on.
+    /// Plans examined since a job last arrived, ended or made progress.
     examined: u64,
     examined_max: u64,
-    /// Jobs that wait for room in a storage which gives none back.
+    /// Jobs that wait for room in a storage that frees none.
     stuck: u64,
-    /// Tasks that wait for others.
+    /// Tasks that wait for other tasks.
     blocked: u64,
 }
 
@@ -61,7 +60,7 @@ impl Bounds {
         }
     }
 
-    /// Counts a message that is to be delivered now, with so many jobs that are not over.
+    /// Counts a message to be delivered now; `jobs` are not over.
     pub(crate) fn count_message(
         &mut self,
         now: Time,
@@ -85,7 +84,7 @@ impl Bounds {
         Err(RunError::InVain { time, jobs, messages, actor, kind })
     }
 
-    /// Counts an outage, with so many jobs that are not over.
+    /// Counts an outage; `jobs` are not over.
     pub(crate) fn count_outage(&mut self, time: Time, jobs: u64) -> Result<(), RunError> {
         self.outages = if jobs == 0 { 0 } else { self.outages + 1 };
         match self.outages_max {
@@ -94,7 +93,7 @@ impl Bounds {
         }
     }
 
-    /// Counts what was examined to make plans, with so many jobs that are not over.
+    /// Counts examined plans; `jobs` are not over.
     pub(crate) fn count_examined(
         &mut self,
         time: Time,
@@ -108,13 +107,13 @@ impl Bounds {
         }
     }
 
-    /// Whether none of so many jobs that are not over will get on, if no further one comes and
-    /// nothing fails: each is stuck, or waits for one that is.
+    /// True if none of `jobs` jobs can make progress unless a job arrives or a resource fails: each is
+    /// stuck, or waits for one that is.
     pub(crate) fn are_all_stuck(&self, jobs: u64) -> bool {
         self.stuck > 0 && self.stuck + self.blocked == jobs
     }
 
-    /// Takes in what has become of a job.
+    /// Records the effect of an observation on the counts.
     pub(crate) fn observe(&mut self, observation: &Observation) {
         match observation {
             Observation::OutputsStuck { jobs } => self.stuck = *jobs,
@@ -132,18 +131,18 @@ impl Bounds {
     }
 }
 
-/// How many messages may cause each other within one instant while so many jobs are not over.
+/// Largest number of messages that may cause each other within one instant while `jobs` jobs are not over.
 fn hops_max(jobs: u64) -> u64 {
     let most = u64::from(HOPS_PER_JOB).saturating_mul(jobs).saturating_add(u64::from(HOPS_MAX));
     most.min(u64::from(u32::MAX) - 1)
 }
 
-/// Whether `time` is one that no run with jobs left should come to.
+/// True if no run with remaining jobs should reach `time`.
 pub(crate) fn is_end_of_time(time: Time) -> bool {
     time >= END_OF_TIME
 }
 
-/// The job that is over.
+/// The job that is over, if the observation is its end.
 pub(crate) fn over(observation: &Observation) -> Option<JobId> {
     match observation {
         Observation::JobOver(record) => Some(record.job.id),
@@ -152,12 +151,12 @@ pub(crate) fn over(observation: &Observation) -> Option<JobId> {
     }
 }
 
-/// Whether a job comes to its user.
+/// True if the message is the arrival of a job at its user.
 pub(crate) fn is_arrival(message: &Message) -> bool {
     matches!(message, Message::Run(RunMessage::JobDue(_)))
 }
 
-/// Whether a part of a job has ended, or an attempt of it.
+/// True if a part or an attempt of a job has ended.
 fn is_end(observation: &Observation) -> bool {
     matches!(
         observation,
@@ -168,8 +167,7 @@ fn is_end(observation: &Observation) -> bool {
     )
 }
 
-/// Whether a job has got on by what need not be done again. One that starts and is lost, and
-/// starts and is lost, does not.
+/// True if a job has made progress that need not be repeated. A job that repeatedly starts and is lost makes none.
 fn gets_on(observation: &Observation) -> bool {
     match observation {
         Observation::TasksOver { .. } => true,

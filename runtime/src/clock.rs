@@ -1,4 +1,4 @@
-//! The virtual clock: which message is delivered next.
+//! The virtual clock: it determines the next message to deliver.
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
@@ -7,17 +7,18 @@ use haggle_agents::Phase;
 use haggle_model::{ActorId, EventsOrder, Time};
 use slab::Slab;
 
-/// How many messages may cause each other one after the other within one instant, whatever it is about.
+/// Largest number of messages that may cause each other one after the other within one instant, apart from
+/// those for jobs.
 pub const HOPS_MAX: u32 = 10_000;
 
-/// How many more may for each job that is not over: who places jobs one after the other
-/// takes up the next one when the last word about the one before has been said.
+/// Additional messages for each job that is not over. An actor that places jobs one after the other
+/// begins with the next one after the last message about the previous one.
 pub const HOPS_PER_JOB: u32 = 100;
 
-/// The place of `phase` within an instant, as `order` says.
+/// Rank of `phase` within an instant under `order`.
 const fn rank(order: EventsOrder, phase: Phase) -> u8 {
     match (order, phase) {
-        // What moves up because of completions, too.
+        // Rescheduling follows from completions, so it moves up with them.
         (EventsOrder::CompletionsFirst, Phase::Completion) => Phase::Submission as u8,
         (EventsOrder::CompletionsFirst, Phase::Rescheduling) => Phase::Completion as u8,
         (EventsOrder::CompletionsFirst, Phase::Submission) => Phase::Rescheduling as u8,
@@ -28,20 +29,20 @@ const fn rank(order: EventsOrder, phase: Phase) -> u8 {
 /// A message at its destination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delivery<M> {
-    /// Who sent it.
+    /// Sender of the message.
     pub from: ActorId,
-    /// Who gets it.
+    /// Receiver of the message.
     pub to: ActorId,
-    /// How many messages of this instant led to it, one causing the next.
+    /// Number of messages of this instant that led to it, each causing the next.
     pub hops: u32,
-    /// Whether it is a timer that goes off only if it is still set to this instant.
+    /// True for a timer that goes off only if it is still set to this instant.
     pub if_set: bool,
     /// The message.
     pub message: M,
 }
 
 impl<M> Delivery<M> {
-    /// A message that nobody sent and nothing led to.
+    /// A message without a sender and without a cause.
     pub fn first(to: ActorId, message: M) -> Delivery<M> {
         Delivery { from: to, to, hops: 0, if_set: false, message }
     }
@@ -49,10 +50,10 @@ impl<M> Delivery<M> {
 
 /// Messages on their way, and the time.
 ///
-/// What is due later waits in a heap. What is due now waits in one queue for
-/// each phase: most messages take no time, and a queue is cheaper than a heap.
-/// Both hold keys: a message stays in one place until it is taken, for to move it
-/// at each step of its way would cost more than all else that is done with it.
+/// Messages that are due later wait in a heap. Messages that are due now wait in one queue for each
+/// phase: most messages take no time, and a queue is cheaper than a heap. Both hold keys only. A
+/// message stays in one place until it is taken, because moving it at each step would cost more than
+/// all other work on it.
 #[derive(Debug)]
 pub struct Clock<M> {
     now: Time,
@@ -61,13 +62,13 @@ pub struct Clock<M> {
     messages: Slab<Delivery<M>>,
     later: BinaryHeap<Event>,
     due: [VecDeque<MessageKey>; Phase::COUNT],
-    /// In which of these queues something waits, a bit each.
+    /// Bit set of the queues that are not empty.
     waiting: u16,
 }
 
 const _: () = assert!(Phase::COUNT <= u16::BITS as usize);
 
-/// Where a message is kept until it is taken.
+/// Place of a message until it is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageKey(u32);
 
@@ -80,7 +81,7 @@ struct Event {
 }
 
 impl<M> Clock<M> {
-    /// A clock at time zero with nothing on its way.
+    /// A clock at time zero without messages.
     pub fn new(order: EventsOrder) -> Clock<M> {
         Clock {
             now: Time::ZERO,
@@ -98,9 +99,9 @@ impl<M> Clock<M> {
         self.now
     }
 
-    /// Puts a message on its way, to arrive at `at` in `phase`.
+    /// Schedules a message for delivery at `at` in `phase`.
     ///
-    /// Times before now count as now: nothing happens in the past.
+    /// Times in the past count as now.
     #[inline(always)] // handed over in memory, a message would be read wider than it was just written
     pub fn schedule(&mut self, at: Time, phase: Phase, delivery: Delivery<M>) {
         let rank = rank(self.order, phase);
@@ -109,6 +110,7 @@ impl<M> Clock<M> {
             self.due[usize::from(rank)].push_back(key);
             self.waiting |= 1 << rank;
         } else {
+            // Time passes until then, so the count within one instant begins anew.
             let key = self.keep(Delivery { hops: 0, ..delivery });
             let order = u64::from(rank) << 56 | self.sequence;
             self.sequence += 1;
@@ -116,13 +118,13 @@ impl<M> Clock<M> {
         }
     }
 
-    /// Keeps a message that is not on its way until it is taken.
+    /// Stores a message that is not scheduled until it is taken.
     #[inline]
     pub fn keep(&mut self, delivery: Delivery<M>) -> MessageKey {
         MessageKey(self.messages.insert(delivery) as u32)
     }
 
-    /// A message that has not been taken.
+    /// A message that has not been taken yet.
     #[inline]
     pub fn message(&self, key: MessageKey) -> &Delivery<M> {
         &self.messages[key.0 as usize]
@@ -134,14 +136,14 @@ impl<M> Clock<M> {
         self.messages.remove(key.0 as usize)
     }
 
-    /// When the next message is due; `None` when nothing is on its way.
+    /// Time of the next message; `None` if no message is scheduled.
     pub fn next_time(&self) -> Option<Time> {
         let due = (self.waiting != 0).then_some(self.now);
         due.or_else(|| self.later.peek().map(|event| event.time))
     }
 
-    /// Moves on to `time`, which is not in the past, and hands out what is still on its
-    /// way, in order: none of it arrives.
+    /// Advances to `time`, which must not be in the past, and returns all scheduled messages in order.
+    /// None of them is delivered.
     pub fn stop(&mut self, time: Time) -> Vec<Delivery<M>> {
         let next = || self.next_due().map(|key| self.take(key));
         let left = std::iter::from_fn(next).collect();
@@ -149,12 +151,12 @@ impl<M> Clock<M> {
         left
     }
 
-    /// The next message, moving the clock to its instant; `None` when nothing is on its way.
+    /// The next message; the clock advances to its instant. `None` if no message is scheduled.
     #[inline]
     pub fn next_due(&mut self) -> Option<MessageKey> {
         if self.waiting != 0 {
             let rank = self.waiting.trailing_zeros();
-            // What was sent before this instant began comes before what was sent in it.
+            // Within a phase, messages sent before this instant come before messages sent in it.
             let is_before =
                 |event: &Event| event.time == self.now && (event.order >> 56) as u32 <= rank;
             if !self.later.peek().is_some_and(is_before) {
@@ -166,7 +168,7 @@ impl<M> Clock<M> {
         Some(event.key)
     }
 
-    /// The first message of a queue in which something waits.
+    /// Removes the first message of a queue that is not empty.
     #[inline]
     fn pop_due(&mut self, rank: u32) -> Option<MessageKey> {
         let queue = &mut self.due[rank as usize];

@@ -1,5 +1,4 @@
-//! The course of a run: what is delivered next, what comes of it, and when it ends. Everything
-//! but the actors.
+//! The course of a run: the next delivery, its effects, and the end of the run. Everything except the actors.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,48 +19,48 @@ use crate::simulation::RunStats;
 use crate::sink::Sink;
 use crate::world::{Outages, World};
 
-/// What goes on around the actors.
+/// The state of a run around its actors.
 pub(crate) struct Course<'a> {
     agenda: Agenda,
-    /// What has been taken off the agenda and is not delivered yet.
+    /// The next message, taken off the agenda but not delivered yet.
     ahead: Option<MessageKey>,
     arrivals: Merged,
-    /// As long as some are left.
+    /// `None` when no outage is left.
     outages: Option<Outages>,
     bounds: Bounds,
-    /// Whether something has failed that never comes back.
+    /// True if a resource or an actor has failed for ever.
     gone: bool,
     horizon: Option<Time>,
-    /// The actors in the order in which they are told that the run is over, each with whether
-    /// it has something to file then, whatever it holds.
+    /// The actors in the order in which they receive `RunOver`. The flag is true if the actor keeps
+    /// accounts and always receives it.
     last_words: Vec<(ActorId, bool)>,
-    /// Those for whom others may wait when they have crashed.
+    /// Actors for which others may wait after a crash.
     bound: BTreeSet<ActorId>,
     ending: Ending,
     network: Network,
     down: Down,
-    /// Whether what was taken last had waited for its receiver to restart.
+    /// True if the last message had waited for its receiver to restart.
     waited: bool,
     stories: JobStories,
     sinks: Vec<&'a mut dyn Sink>,
     stop: Option<&'a AtomicBool>,
     stats: RunStats,
-    /// Which jobs are over.
+    /// The jobs that are over.
     over: JobSet,
 }
 
-/// How far a run is with its end.
+/// State of the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
-    /// It goes on.
+    /// The run continues.
     Not,
-    /// So many actors have been told that it is over, or need not be.
+    /// Number of actors that have received `RunOver` or need not receive it.
     Told(usize),
     /// It has ended.
     Over,
 }
 
-/// What has to be known of a message when its effects are carried out.
+/// The facts about a message that are needed when its effects are carried out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cause {
     actor: ActorId,
@@ -131,7 +130,7 @@ impl<'a> Course<'a> {
         self.stats
     }
 
-    /// When something happens next: a message is delivered, or the run ends.
+    /// Time of the next delivery, or of the end of the run.
     pub(crate) fn next_time(&mut self) -> Result<Option<Time>, RunError> {
         match self.ending {
             Ending::Not if self.ahead.is_none() => self.ahead = self.next_due()?,
@@ -142,17 +141,17 @@ impl<'a> Course<'a> {
         Ok(Some(time))
     }
 
-    /// A message that has not been taken.
+    /// A message that has not been taken yet.
     pub(crate) fn message(&self, key: MessageKey) -> &Delivery<Message> {
         self.agenda.message(key)
     }
 
-    /// Takes a message that is to be delivered.
+    /// Takes a message for delivery.
     pub(crate) fn take(&mut self, key: MessageKey) -> Delivery<Message> {
         self.agenda.take(key)
     }
 
-    /// The next message to deliver, already in the record; `None` when the run is over.
+    /// The next message to deliver, already recorded; `None` when the run is over.
     pub(crate) fn next(&mut self) -> Result<Option<MessageKey>, RunError> {
         if self.ending != Ending::Not {
             return self.tell_next();
@@ -166,6 +165,7 @@ impl<'a> Course<'a> {
             return self.tell_next();
         };
         if self.is_stopped() {
+            // Kept, so that the run can continue later.
             self.ahead = Some(key);
             return Err(RunError::Interrupted);
         }
@@ -182,7 +182,7 @@ impl<'a> Course<'a> {
         Ok(Some(key))
     }
 
-    /// Looked at for each message, for one may stand for a minute's work.
+    /// Checked for each message, because one message may take a minute of computing.
     fn is_stopped(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
@@ -191,7 +191,7 @@ impl<'a> Course<'a> {
         self.stats.jobs - self.stats.jobs_over
     }
 
-    /// When the run ends, if nothing more is due.
+    /// End of the run if no message is due any more.
     fn end(&self) -> Time {
         self.horizon.unwrap_or(self.stats.end)
     }
@@ -212,7 +212,7 @@ impl<'a> Course<'a> {
             }
             let delivery = self.agenda.message(key);
             let recurs = delivery.message.recurs();
-            // Nature has no end: what it would do to nobody's jobs is left out.
+            // Recurring messages never end. Without remaining jobs and without a horizon, they are dropped.
             if recurs && !has_jobs && self.horizon.is_none() && !self.comes_back(delivery) {
                 self.agenda.take(key);
                 continue;
@@ -220,6 +220,7 @@ impl<'a> Course<'a> {
             if self.down.keeps(key, delivery) {
                 let arrives = is_arrival(&delivery.message);
                 self.agenda.hold(key);
+                // The next arrival is admitted now: the receiver's restart must not delay later jobs.
                 if arrives {
                     self.admit_next()?;
                 }
@@ -247,7 +248,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// What waited for an actor that is back, and still holds.
+    /// The next message that waited for a restarted actor and is still valid.
     #[inline]
     fn next_released(&mut self) -> Option<MessageKey> {
         self.waited = false;
@@ -261,23 +262,25 @@ impl<'a> Course<'a> {
         None
     }
 
-    /// Whether somebody restarts who is bound to others, and comes back to them.
+    /// True if the message restarts an actor for which others may wait.
     fn comes_back(&self, delivery: &Delivery<Message>) -> bool {
         matches!(delivery.message, Message::Run(RunMessage::Restarted))
             && self.bound.contains(&delivery.to)
             && self.down.is_down(delivery.to)
     }
 
-    /// Whether what comes next only comes because time goes by, as rounds of a scheduler do. In the
-    /// instant in which a job ends others may still be told so.
+    /// True if only recurring events such as scheduling rounds are left, and nothing can change any
+    /// more. False in the instant in which a job ends, because other actors may still be notified of
+    /// it.
     #[cold]
     fn goes_on_in_vain(&self) -> bool {
         let may_change = self.horizon.is_some() || self.outages.is_some();
         !may_change && self.arrivals.is_over() && self.agenda.now() > self.stats.end
     }
 
-    /// Nothing more happens. If jobs are left, because the horizon is reached or what
-    /// they need never comes back, whoever holds them is asked to say so.
+    /// Stops the delivery of scheduled messages. If jobs are left, the actors that hold them must
+    /// report them. Jobs are left if the horizon is reached, or if a resource that they need has failed
+    /// for ever.
     fn close(&mut self) {
         let end = self.end();
         let on_their_way = self.agenda.stop(end);
@@ -289,7 +292,7 @@ impl<'a> Course<'a> {
         self.ending = Ending::Told(0);
         self.outages = None;
         self.waited = true;
-        // What has arrived is there, though who waits for it has not heard.
+        // Data that have arrived count, even if their receiver was down and not notified.
         let counts = |message: &Message| {
             is_arrival(message) || matches!(message, Message::Data(DataMessage::Transferred { .. }))
         };
@@ -301,7 +304,8 @@ impl<'a> Course<'a> {
         if let Some(key) = self.down.take_released() {
             return Ok(Some(key));
         }
-        // Without a reason to, none can be left but by a mistake, which is to be seen.
+        // Only a horizon or a failure for ever may leave jobs unfinished. Anything else is a bug and
+        // must stay visible.
         let may_be_left = self.horizon.is_some() || self.gone;
         let jobs_left = self.stats.jobs > self.stats.jobs_over;
         while let Some(&(to, keeps_accounts)) = self.last_words.get(*told) {
@@ -319,8 +323,8 @@ impl<'a> Course<'a> {
 
     fn observe(&mut self, actor: ActorId, observation: &mut Observation) -> Result<(), RunError> {
         if let Some(job) = over(observation) {
-            // At the end, users say of each job on their desks that it is unfinished: of those
-            // of which others have said more, that is no news.
+            // At the end, users report all jobs on their desks as unfinished. If another actor has
+            // reported a job before, this report is dropped.
             if !self.over.insert(job) && self.ending != Ending::Not {
                 return Ok(());
             }
@@ -336,12 +340,13 @@ impl<'a> Course<'a> {
         Ok(())
     }
 
-    /// Carries out what an actor put into its outbox on `cause`.
+    /// Carries out the effects that an actor put into its outbox on `cause`.
     pub(crate) fn carry_out(&mut self, cause: Cause, out: &mut Outbox) -> Result<(), RunError> {
         let Cause { actor, hops, arrival } = cause;
         let hops = hops + 1;
         let now = self.agenda.now();
         if self.ending != Ending::Not {
+            // After the end, only observations count: messages of actors are no longer delivered.
             out.effects.clear();
         }
         for effect in out.effects.drain(..) {
@@ -362,7 +367,7 @@ impl<'a> Course<'a> {
             };
             let phase = message.phase();
             let delivery = Delivery { from: actor, to, hops, if_set: false, message };
-            // Nature needs no network.
+            // Events of resources do not use the network.
             let fate = match phase {
                 Phase::Resource => Fate::Arrives(now),
                 _ => self.network.fate(now, actor, to),
@@ -373,7 +378,7 @@ impl<'a> Course<'a> {
             }
         }
         let examined = std::mem::take(&mut out.examined);
-        // Most messages give nothing to see.
+        // Most messages cause no observation.
         if !out.observations.is_empty() {
             for mut observation in out.observations.drain(..) {
                 self.observe(actor, &mut observation)?;
@@ -383,14 +388,14 @@ impl<'a> Course<'a> {
         if examined > 0 {
             self.bounds.count_examined(now, examined, self.jobs_left())?;
         }
-        // The next job came when this one would have, if it waited.
+        // If this arrival waited for a restart, the next job has been admitted already.
         if arrival && !self.waited {
             self.admit_next()?;
         }
         Ok(())
     }
 
-    /// Says what goes wrong with a message, which may arrive all the same.
+    /// Records the faults of a message, which may still arrive.
     #[cold]
     fn go_wrong(&mut self, hit: Hit, delivery: Delivery<Message>) -> Result<(), RunError> {
         let (now, Delivery { from, to, message, .. }) = (self.agenda.now(), &delivery);
@@ -409,7 +414,7 @@ impl<'a> Course<'a> {
         Ok(())
     }
 
-    /// Puts the next outage on its way to nature.
+    /// Schedules the next outage for nature.
     fn admit_outage(&mut self) {
         let Some(outages) = &mut self.outages else { return };
         let Some((resource, Outage { fail, restore })) = outages.due.next() else {
@@ -422,7 +427,7 @@ impl<'a> Course<'a> {
         self.agenda.schedule(fail, Phase::Resource, delivery);
     }
 
-    /// Puts the next crash on its way to its actor, and the restart after it.
+    /// Schedules the next crash of an actor, and the restart after it.
     fn admit_crash(&mut self) {
         let Some(crashes) = self.network.crashes_mut() else { return };
         let Some((to, Outage { fail, restore })) = crashes.take_next(self.agenda.now()) else {
@@ -436,7 +441,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Puts the next job of the workloads on its way to its user.
+    /// Schedules the arrival of the next job of the workloads at its user.
     fn admit_next(&mut self) -> Result<(), RunError> {
         if let Some((user, job)) = self.arrivals.take_next()? {
             self.stats.jobs += 1;
@@ -448,8 +453,8 @@ impl<'a> Course<'a> {
     }
 }
 
-/// Who is told when that a run is over: users last, for what others hold of their jobs they
-/// say more about.
+/// The actors in the order in which they receive `RunOver`, each with whether it keeps accounts. Users
+/// are last, because other actors report more about the jobs that they hold.
 fn last_words(actors: &[AnyActor]) -> Vec<(ActorId, bool)> {
     let told = (0..).zip(actors).map(|(index, actor)| {
         let is_user = matches!(actor, AnyActor::User(_));
@@ -460,12 +465,12 @@ fn last_words(actors: &[AnyActor]) -> Vec<(ActorId, bool)> {
     told.into_iter().map(|(_, actor, keeps_accounts)| (actor, keeps_accounts)).collect()
 }
 
-/// A set of jobs, a bit each.
+/// A set of jobs with one bit each.
 #[derive(Debug, Default)]
 struct JobSet(Vec<u64>);
 
 impl JobSet {
-    /// Adds a job; false if it is in already.
+    /// Adds a job. Returns false if it was in the set already.
     fn insert(&mut self, job: JobId) -> bool {
         let (word, bit) = (job.0 as usize / 64, 1 << (job.0 % 64));
         if word >= self.0.len() {

@@ -1,4 +1,4 @@
-//! Actors that have crashed, and what waits for them to restart.
+//! Actors that have crashed, and messages that wait for their restart.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,38 +7,38 @@ use haggle_model::ActorId;
 
 use crate::clock::{Delivery, MessageKey};
 
-/// Who is down. What others say to them is lost before it arrives (`network/crashes.rs`); what they
-/// would say to themselves, and jobs that come, wait. When every job is over nobody restarts any more,
-/// and what was to arrive after that waits, too.
+/// Actors that are down. Messages from others are lost before they arrive (`network/crashes.rs`).
+/// Messages from an actor to itself, and arriving jobs, wait. When every job is over, no actor restarts
+/// any more, and messages that would arrive later wait, too.
 #[derive(Debug, Default)]
 pub(crate) struct Down {
     waiting: BTreeMap<ActorId, VecDeque<MessageKey>>,
-    /// What waited for those who are back, in its order.
+    /// Messages that waited for restarted actors, in their order.
     released: VecDeque<MessageKey>,
 }
 
 impl Down {
-    /// An actor crashes.
+    /// Marks an actor as down.
     pub(crate) fn crash(&mut self, actor: ActorId) {
         self.waiting.entry(actor).or_default();
     }
 
-    /// Whether an actor has crashed and not restarted.
+    /// True if an actor has crashed and not restarted.
     pub(crate) fn is_down(&self, actor: ActorId) -> bool {
         self.waiting.contains_key(&actor)
     }
 
-    /// An actor restarts: what waited for it comes next.
+    /// Marks an actor as up. The messages that waited for it come next.
     pub(crate) fn restart(&mut self, actor: ActorId) {
         self.released.extend(self.waiting.remove(&actor).into_iter().flatten());
     }
 
-    /// The next message that waited for somebody who is back.
+    /// The next message that waited for a restarted actor.
     pub(crate) fn take_released(&mut self) -> Option<MessageKey> {
         self.released.pop_front()
     }
 
-    /// Whether a message that is due waits, for its receiver is down.
+    /// Keeps a due message if its receiver is down. Returns true if it was kept.
     pub(crate) fn keeps(&mut self, key: MessageKey, delivery: &Delivery<Message>) -> bool {
         if self.waiting.is_empty() || delivery.message.reaches_who_is_down() {
             return false;
@@ -47,7 +47,7 @@ impl Down {
         waiting.map(|waiting| waiting.push_back(key)).is_some()
     }
 
-    /// Nobody restarts any more: what `is_wanted` all the same comes next, all else is forgotten.
+    /// Ends all restarts: waiting messages that are still wanted (`is_wanted`) come next, and all others are dropped.
     pub(crate) fn close(&mut self, is_wanted: impl Fn(MessageKey) -> bool) {
         let left = std::mem::take(&mut self.waiting).into_values().flatten();
         self.released.extend(left.filter(|&key| is_wanted(key)));

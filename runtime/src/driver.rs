@@ -1,4 +1,4 @@
-//! How messages reach their actors.
+//! Ways in which messages reach their actors.
 
 mod over_actix;
 
@@ -8,7 +8,7 @@ use haggle_model::{ActorId, Time};
 use crate::clock::Delivery;
 use over_actix::Hosts;
 
-/// How messages reach their actors.
+/// The way in which messages reach their actors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Driver {
     /// A loop and a match: the fastest.
@@ -18,9 +18,9 @@ pub enum Driver {
     Actix,
 }
 
-/// The actors of a run, where they live.
+/// The actors of a run and their hosts.
 pub(crate) enum Actors {
-    /// `None` = it has said its last words.
+    /// `None` = it has handled its last message and was dropped.
     Here(Vec<Option<AnyActor>>),
     Hosted(Hosts),
 }
@@ -33,7 +33,7 @@ impl Actors {
         }
     }
 
-    /// Puts another actor in the place of one.
+    /// Replaces an actor by another.
     pub(crate) fn replace(&mut self, place: ActorId, actor: AnyActor) {
         match self {
             Actors::Here(actors) => actors[place.index()] = Some(actor),
@@ -41,15 +41,15 @@ impl Actors {
         }
     }
 
-    /// An actor has said its last words: what it has kept gives room to what is put together then.
+    /// Drops an actor after its last message, which frees memory for the final tables.
     pub(crate) fn dismiss(&mut self, place: ActorId) {
-        // Those in a system of their own leave with it.
+        // Actors in a system of their own are dropped with it.
         if let Actors::Here(actors) = self {
             actors[place.index()] = None;
         }
     }
 
-    /// Hands a message to its addressee, with `out` to be filled.
+    /// Delivers a message to its receiver, which fills `out`.
     #[inline(always)] // once a message, which is moved on the way
     pub(crate) fn deliver(&mut self, now: Time, delivery: Delivery<Message>, out: &mut Outbox) {
         let Delivery { from, to, message, .. } = delivery;

@@ -1,14 +1,14 @@
-//! Why a run did not reach its end.
+//! Errors that end a run early.
 
 use haggle_model::{ActorId, Time};
 
 use crate::bounds::OUTAGES_MAX;
 use crate::world::OutsideError;
 
-/// Why a run did not reach its end.
+/// Reason why a run did not reach its end.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// Actors keep answering each other without time passing.
+    /// Actors answer each other for ever without time passing.
     #[error(
         "actors kept answering each other at {time} s without time passing: more than {messages} \
          messages in a row, the last one a `{kind}` to {actor}; a latency above zero ends such a cycle"
@@ -16,9 +16,9 @@ pub enum RunError {
     ZeroTimeCycle {
         /// The instant.
         time: Time,
-        /// How many messages each caused the next.
+        /// Number of messages that each caused the next.
         messages: u32,
-        /// Who would have got the next message.
+        /// Receiver of the next message.
         actor: ActorId,
         /// The kind of that message.
         kind: &'static str,
@@ -36,7 +36,7 @@ pub enum RunError {
         /// The submission before.
         previous: Time,
     },
-    /// Failures go on for ever, and no job gets on.
+    /// Failures recur for ever without progress of any job.
     #[error(
         "stuck at {time} s with jobs left ({jobs}): none of them has ended or saved any work while \
          every resource failed {OUTAGES_MAX} times in the mean; they may never be up together for as \
@@ -48,7 +48,7 @@ pub enum RunError {
         /// Jobs that are not over.
         jobs: u64,
     },
-    /// The run goes on for longer than can be told.
+    /// The run would last longer than times can represent.
     #[error(
         "the run has come to the end of time, after 73,000 years, with jobs left ({jobs}); are run \
          times, requested times and what checkpoints cost in the units they are meant in? `horizon` \
@@ -58,7 +58,7 @@ pub enum RunError {
         /// Jobs that are not over.
         jobs: u64,
     },
-    /// Messages go on and on, and no job gets on.
+    /// Messages recur for ever without progress of any job.
     #[error(
         "stuck at {time} s with jobs left ({jobs}): none has come, ended or been lost during \
          {messages} messages, the last one a `{kind}` to {actor}; longer periods, intervals and \
@@ -71,12 +71,12 @@ pub enum RunError {
         jobs: u64,
         /// Messages since then.
         messages: u64,
-        /// Who would have got the next message.
+        /// Receiver of the next message.
         actor: ActorId,
         /// The kind of that message.
         kind: &'static str,
     },
-    /// Plans are made again and again, and no job gets on.
+    /// Plans are made again and again without progress of any job.
     #[error(
         "stuck at {time} s with jobs left ({jobs}): none has come, ended or saved any work while more than \
          {examined} plans, steps of plans and intervals were examined; a method that examines fewer, such as \
@@ -87,7 +87,7 @@ pub enum RunError {
         time: Time,
         /// Jobs that are not over.
         jobs: u64,
-        /// What was examined since then.
+        /// Number of examined plans since then.
         examined: u64,
     },
     /// The record could not be written.

@@ -1,4 +1,4 @@
-//! What drives actors: a virtual clock, and two ways to hand messages over.
+//! Drives actors: a virtual clock, and two ways to deliver messages.
 //!
 //! ```text
 //! World ── Simulation::new ──> Simulation ── step, step_until, run ──> Sinks: delivered, observed, over
@@ -6,9 +6,9 @@
 //!            actors: here, or over actix
 //! ```
 //!
-//! A [`World`] is what a run starts from, a [`Simulation`] is it under way: it can be stepped
-//! message by message, and [`run`] is a loop around that. Whoever listens is a [`Sink`]. The examples
-//! of this crate build a world, step it, and put an actor of their own into it.
+//! A [`World`] is the start of a run, a [`Simulation`] is the run itself. It can be stepped message by
+//! message, and [`run`] is a loop around that. A [`Sink`] observes it. The examples of this crate build
+//! a world, step it, and add an actor of their own.
 //!
 //! # The order of events
 //!
@@ -19,20 +19,20 @@
 //! sent. An actor's effects are carried out in the order in which it put them
 //! into its outbox, after it has returned.
 //!
-//! A timer that is set anew or stopped does not go off when it was to go off before: what is on its
-//! way for it then is dropped, and is in no record.
+//! A timer that is set anew or stopped does not go off at its earlier time: the scheduled timer message
+//! is dropped, and is in no record.
 //!
-//! The order is fixed by [`clock::Clock`] alone; a [`Driver`] only decides how
-//! a message reaches its actor, so every driver gives the same bytes.
+//! The order is determined by [`clock::Clock`] alone. A [`Driver`] only decides how a message reaches
+//! its actor, so all drivers give the same bytes.
 //!
 //! # Trouble
 //!
-//! * Actors that answer each other at zero latency for ever: after
-//!   [`clock::HOPS_MAX`] messages that cause each other at one instant, and
-//!   [`clock::HOPS_PER_JOB`] for each job that is there, the run
-//!   ends with [`RunError::ZeroTimeCycle`].
+//! * Actors that answer each other at zero latency for ever: the run ends with
+//!   [`RunError::ZeroTimeCycle`] after [`clock::HOPS_MAX`] messages that cause
+//!   each other at one instant, and [`clock::HOPS_PER_JOB`] more for each job
+//!   that is not over.
 //! * A workload that is out of order or ends in an error: the run ends with
-//!   that error, and what was recorded so far is kept.
+//!   that error, and everything recorded so far is kept.
 
 mod agenda;
 mod arrivals;

@@ -1,4 +1,4 @@
-//! What becomes of a message on its way from one actor to another: when it arrives, and whether.
+//! The fate of a message on its way from one actor to another: its time of arrival, or its loss.
 
 mod channel;
 mod crashes;
@@ -16,12 +16,11 @@ use reliable::Reliable;
 pub use crashes::Crashes;
 pub use partition::Partition;
 
-/// The site of an actor that is beside everybody. What is said to it and by it takes no time, is never lost, and waits
-/// for who is down, as what one says to oneself.
+/// The site of an actor that is local to all others. Messages to and from it take no time, are never
+/// lost, and wait for a receiver that is down, as messages of an actor to itself do.
 pub const EVERYWHERE: u32 = u32::MAX;
 
-/// Latencies between sites, and what goes wrong there; actors of one site talk without delay,
-/// and nothing they say is lost.
+/// Latencies between sites, and faults on the way. Messages within a site arrive without delay and are never lost.
 #[derive(Debug, Default)]
 pub struct Network {
     /// One-way latency between actors of different sites.
@@ -30,25 +29,25 @@ pub struct Network {
     sites: Vec<u32>,
     /// Exceptions, by pair of sites, smaller number first.
     links: BTreeMap<(u32, u32), Span>,
-    /// What is not the same for every message; `None` = nothing.
+    /// Variations and faults of messages; `None` = none.
     channel: Option<Box<Channel>>,
 }
 
-/// What becomes of a message.
+/// The fate of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It arrives then.
+    /// It arrives at this time.
     Arrives(Time),
-    /// Something goes wrong.
+    /// It is hit by a fault.
     Hit(Box<Hit>),
 }
 
-/// What goes wrong with a message, and when it arrives all the same.
+/// Faults of a message, and its arrivals in spite of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hit {
-    /// In order; none if it is lost, two if it arrives twice.
+    /// Times of arrival, in order; none if the message is lost, two if it arrives twice.
     pub arrivals: Vec<Time>,
-    /// Each with how often it was sent again because of that.
+    /// The faults, each with the number of transmissions that it caused.
     pub faults: Vec<(MessageFault, u64)>,
 }
 
@@ -63,59 +62,59 @@ impl Network {
         self.links.insert((a.min(b), a.max(b)), latency);
     }
 
-    /// Makes every message between sites take up to `longest` more; `streams`
-    /// are those of the actors. What one actor tells another stays in order, as
-    /// on a connection; what it tells a third may be there before.
+    /// Lets every message between sites take up to `longest` more, drawn from the `streams` of the
+    /// senders. Messages from one actor to another stay in order, as on a connection; messages to
+    /// different actors may overtake each other.
     pub fn jitter(&mut self, longest: Span, streams: Vec<Stream>) {
         if longest > Span::ZERO {
             self.channel().jitter = Some(Jitter::new(longest, streams));
         }
     }
 
-    /// Lets what one actor tells another arrive as it comes: each message takes its own time, and
-    /// may overtake those that were sent before it. Without jitter all take the same.
+    /// Lets messages from one actor to another arrive out of order: each takes its own time, and may
+    /// overtake earlier ones. Without jitter, all take the same time.
     pub fn reordering(&mut self) {
         self.channel().reordering = true;
     }
 
-    /// Loses so large a share, from 0 to 1, of the messages between sites, drawn from `streams` of the senders.
+    /// Loses the share `share`, from 0 to 1, of the messages between sites, drawn from the `streams` of the senders.
     pub fn loss(&mut self, share: f64, streams: Vec<Stream>) {
         if share > 0.0 {
             self.channel().loss = Some(Chance::new(share, streams));
         }
     }
 
-    /// Delivers so large a share, from 0 to 1, of the messages between sites twice, drawn from `streams` of the
-    /// senders. The copy follows right behind the message; where messages may overtake, it takes
-    /// its own time, drawn from `copies`.
+    /// Delivers the share `share`, from 0 to 1, of the messages between sites twice, drawn from the
+    /// `streams` of the senders. The copy follows immediately after the message. If messages may
+    /// overtake, the copy takes its own time, drawn from `copies`.
     pub fn duplication(&mut self, share: f64, streams: Vec<Stream>, copies: Vec<Stream>) {
         if share > 0.0 {
             self.channel().duplication = Some((Chance::new(share, streams), copies));
         }
     }
 
-    /// Parts sites for a while.
+    /// Separates sites for some time.
     pub fn part(&mut self, partition: Partition) {
         self.channel().partitions.push(partition);
     }
 
-    /// Sends again what is lost, after `timeout` at first, until it arrives, and drops copies. What happens to
-    /// the attempts behind the first is drawn from `seeds` of the senders.
+    /// Sends lost messages again until they arrive, first after `timeout`, and drops copies. The fates
+    /// of later attempts are drawn from the `seeds` of the senders.
     pub fn reliable(&mut self, timeout: Span, seeds: Vec<Stream>) {
         self.channel().reliable = Some(Reliable::new(timeout, seeds));
     }
 
-    /// Lets actors crash and restart: one that is down hears nothing, not even from where it is.
+    /// Lets actors crash and restart. An actor that is down receives no message, not even from its own site.
     pub fn crashes(&mut self, crashes: Crashes) {
         self.channel().crashes = Some(crashes);
     }
 
-    /// The crashes, if there can be any.
+    /// The crashes, if there are any.
     pub(crate) fn crashes_ref(&self) -> Option<&Crashes> {
         self.channel.as_ref()?.crashes.as_ref()
     }
 
-    /// The crashes, to be taken.
+    /// The crashes, mutable.
     pub(crate) fn crashes_mut(&mut self) -> Option<&mut Crashes> {
         self.channel.as_mut()?.crashes.as_mut()
     }
@@ -124,7 +123,7 @@ impl Network {
         self.channel.get_or_insert_default()
     }
 
-    /// What becomes of a message that `from` sends to `to` now.
+    /// The fate of a message that `from` sends to `to` now.
     #[inline]
     pub fn fate(&mut self, now: Time, from: ActorId, to: ActorId) -> Fate {
         if self.default_latency == Span::ZERO && self.links.is_empty() && self.channel.is_none() {
@@ -133,10 +132,11 @@ impl Network {
         self.fate_between(now, from, to)
     }
 
-    /// What becomes of a message where it makes a difference who tells whom.
+    /// The fate of a message where it depends on sender and receiver.
     fn fate_between(&mut self, now: Time, from: ActorId, to: ActorId) -> Fate {
         let site = |actor: ActorId| self.sites.get(actor.index()).copied();
         let sites = site(from).zip(site(to));
+        // Checked before all faults, so that no message from or to such an actor is ever lost.
         if sites.is_some_and(|(a, b)| a == EVERYWHERE || b == EVERYWHERE) {
             return Fate::Arrives(now);
         }

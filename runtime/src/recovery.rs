@@ -1,9 +1,9 @@
-//! Actors that are made anew when they restart: from their configuration and the journal of what they took.
+//! Restarted actors are rebuilt from their configuration and the journal of the messages they took.
 //!
-//! An actor is a function of its messages, so its durable record can be these, each written down
-//! before anything comes of it: a write-ahead log. What it put out when it took them first has been
-//! carried out, and is thrown away. In a simulation the state of a restarted actor is the one that it
-//! had, so a run may as well keep the actor; that nothing is lost by it is what a recovery shows.
+//! An actor's state is a function of its messages. They can therefore be its durable record, written
+//! down before they have any effect: a write-ahead log. The effects of the first delivery have been
+//! carried out, so those of the replay are dropped. In a simulation, the rebuilt state equals the state
+//! before, so a run could simply keep the actor. The recovery proves that no state is lost.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use haggle_model::{ActorId, Time};
 
 use crate::clock::Delivery;
 
-/// Messages up to which a journal is kept. Each restart takes all of it again, so what crashes often
-/// would spend its run on that; after that many the actor keeps its state.
+/// Largest number of messages in a journal. Each restart replays all of them, so an actor that crashes
+/// often would dominate the cost of the run. Beyond this number, the actor keeps its state.
 const MESSAGES_MAX: usize = 2_000;
 
-/// Makes an actor as it was when the run began.
+/// Builds an actor as it was when the run began.
 pub type Blueprint = Box<dyn Fn() -> AnyActor + Send>;
 
-/// The journals of the actors that are made anew.
+/// The journals of the actors that are rebuilt.
 #[derive(Default)]
 pub(crate) struct Journals(BTreeMap<ActorId, Journal>);
 
@@ -35,8 +35,8 @@ impl Journals {
         Journals(blueprints.into_iter().map(|(actor, it)| (actor, empty(it))).collect())
     }
 
-    /// Writes down what an actor is about to take. One that restarts is handed out as it is made
-    /// anew, without that.
+    /// Records the message that an actor is about to take. For a restart, returns the actor rebuilt
+    /// from the messages before it.
     #[inline]
     pub(crate) fn write(&mut self, now: Time, delivery: &Delivery<Message>) -> Option<AnyActor> {
         if self.0.is_empty() {
@@ -53,6 +53,7 @@ impl Journals {
             return None;
         }
         let restarts = delivery.message == Message::Run(RunMessage::Restarted);
+        // Replayed before the restart is recorded: the rebuilt actor takes the restart as an ordinary delivery.
         let recovered = restarts.then(|| journal.replay());
         journal.taken.push((now, delivery.from, delivery.message.clone()));
         recovered

@@ -16,42 +16,42 @@ use crate::world::World;
 /// Counts of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct RunStats {
-    /// Jobs that came from the workloads.
+    /// Jobs that arrived from the workloads.
     pub jobs: u64,
-    /// Whether more were to come when the run was stopped.
+    /// True if more jobs would have arrived when the run was stopped.
     pub cut_off: bool,
-    /// Those of them that are over; at the end of a run all are.
+    /// Arrived jobs that are over; at the end of a run, all of them are.
     pub jobs_over: u64,
     /// Messages delivered, wake-ups included.
     pub messages: u64,
     /// Messages that never arrived.
     pub lost: u64,
-    /// Messages that were doubled on their way.
+    /// Messages that were duplicated on their way.
     pub doubled: u64,
-    /// How often messages were sent again.
+    /// Number of repeated transmissions.
     pub resent: u64,
-    /// Messages that somebody did not expect, and that changed nothing.
+    /// Messages that their receivers refused as unexpected, without any change.
     pub refused: u64,
-    /// The instant of the last message; of a run that is over, when it ended.
+    /// The instant of the last message, or the end of a run that is over.
     pub end: Time,
 }
 
-/// One message that has been delivered, and all that came of it carried out.
+/// One delivered message; all its effects have been carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// When.
+    /// Time of the delivery.
     pub time: Time,
-    /// Who sent it.
+    /// Sender of the message.
     pub from: ActorId,
-    /// Who got it.
+    /// Receiver of the message.
     pub to: ActorId,
-    /// What it was, in the word of the table of messages.
+    /// Kind of the message, in the word of the table of messages.
     pub kind: &'static str,
-    /// The job it was about, if any.
+    /// Job of the message, if any.
     pub job: Option<JobId>,
 }
 
-/// A world under way.
+/// A run of a world.
 ///
 /// ```
 /// use haggle_runtime::{Driver, Simulation, World};
@@ -78,13 +78,12 @@ impl<'a> Simulation<'a> {
         Ok(Simulation { course, actors, journals, out: Outbox::default() })
     }
 
-    /// Lets `sink` hear of all that happens from now on, after those that listen already.
+    /// Lets `sink` observe everything from now on, after the sinks that observe already.
     pub fn listen(&mut self, sink: &'a mut dyn Sink) {
         self.course.listen(sink);
     }
 
-    /// Stops with [`RunError::Interrupted`] soon after `flag` is raised; once it is down again,
-    /// the run can go on.
+    /// Stops with [`RunError::Interrupted`] soon after `flag` is set. After it is cleared, the run can continue.
     pub fn stop_on(&mut self, flag: &'a AtomicBool) {
         self.course.stop_on(flag);
     }
@@ -94,24 +93,23 @@ impl<'a> Simulation<'a> {
         self.stats().end
     }
 
-    /// What has been counted so far.
+    /// The counts so far.
     pub fn stats(&self) -> RunStats {
         self.course.stats()
     }
 
-    /// When something happens next: a message is delivered or, when none is left, the run ends.
-    /// `None` once it has.
+    /// Time of the next delivery or, if no message is left, of the end of the run. `None` after the end.
     ///
     /// # Errors
-    /// If the run cannot go on, see [`RunError`].
+    /// If the run cannot continue, see [`RunError`].
     pub fn peek(&mut self) -> Result<Option<Time>, RunError> {
         self.course.next_time()
     }
 
-    /// Delivers the next message; `None` when the run is over. The last ones tell actors just that.
+    /// Delivers the next message; `None` when the run is over. The last messages notify actors of the end.
     ///
     /// # Errors
-    /// If the run cannot go on, see [`RunError`].
+    /// If the run cannot continue, see [`RunError`].
     pub fn step(&mut self) -> Result<Option<Step>, RunError> {
         self.deliver_next(|time, &Delivery { from, to, ref message, .. }| {
             let (kind, job) = (message.kind(), message.job());
@@ -119,10 +117,10 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// Delivers all that is due at `time` or before it.
+    /// Delivers all messages that are due at `time` or before it.
     ///
     /// # Errors
-    /// If the run cannot go on, see [`RunError`].
+    /// If the run cannot continue, see [`RunError`].
     pub fn step_until(&mut self, time: Time) -> Result<(), RunError> {
         while self.peek()?.is_some_and(|next| next <= time) {
             self.deliver_next(|_, _| ())?;
@@ -130,10 +128,10 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Delivers so many messages, if there are as many; whether there may be more.
+    /// Delivers up to `messages` messages. Returns false if the run was over before.
     ///
     /// # Errors
-    /// If the run cannot go on, see [`RunError`].
+    /// If the run cannot continue, see [`RunError`].
     pub fn advance(&mut self, messages: u64) -> Result<bool, RunError> {
         for _ in 0..messages {
             if self.deliver_next(|_, _| ())?.is_none() {
@@ -152,7 +150,7 @@ impl<'a> Simulation<'a> {
         Ok(self.stats())
     }
 
-    /// Delivers the next message; what `note` makes of it.
+    /// Delivers the next message, and returns the result of `note` on it.
     fn deliver_next<T>(
         &mut self,
         note: impl FnOnce(Time, &Delivery<Message>) -> T,
@@ -160,6 +158,7 @@ impl<'a> Simulation<'a> {
         let Some(key) = self.course.next()? else { return Ok(None) };
         let (now, delivery) = (self.now(), self.course.message(key));
         let (noted, cause) = (note(now, delivery), Cause::from(delivery));
+        // Recorded before the delivery: a restarted actor must be rebuilt before it takes this message.
         if let Some(recovered) = self.journals.write(now, delivery) {
             self.actors.replace(delivery.to, recovered);
         }

@@ -1,4 +1,4 @@
-//! Who listens to a run.
+//! Observers of a run.
 
 use haggle_agents::Message;
 use haggle_model::{ActorId, MessageFault, Observation, Time};
@@ -6,15 +6,15 @@ use haggle_model::{ActorId, MessageFault, Observation, Time};
 use crate::simulation::RunStats;
 use crate::world::OutsideError;
 
-/// Takes down what happens; nothing it does can change the run, but an error ends it.
+/// Records the events of a run. It cannot change the run, but an error ends it.
 ///
-/// Several may listen to one run. Each hears of everything, in the order in which it happens;
-/// whoever cares for a part of it leaves the rest to what stands here.
+/// Several sinks may observe one run. Each receives all events, in the order in which they happen. All
+/// methods have default bodies, so a sink implements only those it needs.
 pub trait Sink {
     /// `message` from `from` reaches `to`.
     ///
     /// # Errors
-    /// Whatever stands in the way of taking it down.
+    /// Any error of the record.
     fn delivered(
         &mut self,
         _now: Time,
@@ -25,12 +25,12 @@ pub trait Sink {
         Ok(())
     }
 
-    /// Something goes wrong with `message`, which `from` sends to `to` now, and it is sent again so
-    /// often because of that: then it arrives in the end, once. Otherwise what is lost is never
-    /// delivered, and what is doubled is twice.
+    /// `message`, which `from` sends to `to` now, is hit by a fault. It is sent again `resent` times
+    /// because of this fault; with a reliable transport, it arrives once in the end. Otherwise a lost
+    /// message is never delivered, and a doubled one is delivered twice.
     ///
     /// # Errors
-    /// Whatever stands in the way of taking it down.
+    /// Any error of the record.
     fn fault(
         &mut self,
         _now: Time,
@@ -44,10 +44,10 @@ pub trait Sink {
     }
 
     /// `actor` has put an observation into its outbox. The record of a job that is over has been
-    /// completed from what was observed of it before, see [`JobStories`](haggle_model::JobStories).
+    /// completed from earlier observations, see [`JobStories`](haggle_model::JobStories).
     ///
     /// # Errors
-    /// Whatever stands in the way of taking it down.
+    /// Any error of the record.
     fn observed(
         &mut self,
         _now: Time,
@@ -60,7 +60,7 @@ pub trait Sink {
     /// The run has reached its end.
     ///
     /// # Errors
-    /// Whatever stands in the way of taking it down.
+    /// Any error of the record.
     fn over(&mut self, _stats: &RunStats) -> Result<(), OutsideError> {
         Ok(())
     }

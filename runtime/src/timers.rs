@@ -1,28 +1,28 @@
-//! Which timers of the actors are set, and to when.
+//! The timers of the actors and the times to which they are set.
 //!
-//! What has been put on its way cannot be taken back cheaply, so it stays there, and is dropped
-//! when it comes up unless its timer is set to that very instant.
+//! A scheduled message cannot be removed cheaply. It stays scheduled, and is dropped when it is due
+//! unless its timer is set to that very instant.
 
 use haggle_agents::Timer;
 use haggle_model::{ActorId, Time};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The timers of all actors, by actor, up to the last one that has set any.
+/// The timers of all actors, by actor, up to the last actor that has set one.
 #[derive(Debug, Default)]
 pub(crate) struct Timers(Vec<Own>);
 
-/// When the timers of an actor go off.
+/// The times to which the timers of an actor are set.
 #[derive(Debug, Default)]
 struct Own {
-    /// Those with a place, see [`Timer::place`]: nothing has to be looked up. Mostly there are few, which
-    /// need no memory of their own.
+    /// Timers with a place, see [`Timer::place`], which need no look-up. Usually there are few, which
+    /// need no allocation.
     placed: SmallVec<[Option<Time>; 4]>,
     others: FxHashMap<Timer, Time>,
 }
 
 impl Timers {
-    /// Sets a timer to `at`; false if it is already.
+    /// Sets a timer to `at`; false if it was set to that already.
     pub(crate) fn set(&mut self, actor: ActorId, timer: Timer, at: Time) -> bool {
         if self.0.len() <= actor.index() {
             self.0.resize_with(actor.index() + 1, Own::default);
@@ -37,7 +37,7 @@ impl Timers {
         }
     }
 
-    /// Whether a timer is set to `now`, which it is no more after that.
+    /// True if a timer is set to `now`; it is then no longer set.
     pub(crate) fn goes_off(&mut self, actor: ActorId, timer: Timer, now: Time) -> bool {
         let own = &mut self.0[actor.index()];
         let goes_off = own.get(timer) == Some(now);
@@ -56,7 +56,7 @@ impl Own {
         }
     }
 
-    /// Sets a timer, and gives when it was to go off before.
+    /// Sets a timer, and returns its earlier setting.
     fn set(&mut self, timer: Timer, at: Time) -> Option<Time> {
         let Some(place) = timer.place() else { return self.others.insert(timer, at) };
         if self.placed.len() <= place {

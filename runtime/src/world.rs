@@ -1,4 +1,4 @@
-//! What a run starts from: actors, the jobs that come, what fails, and the network.
+//! The start of a run: actors, arriving jobs, failures, and the network.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,41 +11,40 @@ use crate::bounds::{EXAMINED_MAX, IN_VAIN_MAX};
 use crate::network::Network;
 use crate::recovery::Blueprint;
 
-/// Whatever goes wrong outside: reading a workload, writing a record.
+/// An error outside of the run, from reading a workload or writing a record.
 pub type OutsideError = Box<dyn Error + Send + Sync>;
 
 /// The jobs of one workload, in order of submission.
 pub type Arrivals = Box<dyn Iterator<Item = Result<Job, OutsideError>> + Send>;
 
-/// Everything a run starts from.
+/// The initial state of a run.
 pub struct World {
     /// The actors, by [`ActorId`].
     pub actors: Vec<AnyActor>,
-    /// The jobs that come to each user; read one ahead, so that memory does not
-    /// grow with the length of a log. The world numbers them in order of
-    /// (submission, place in this list).
+    /// The jobs that arrive at each user; read one ahead, so that memory does not grow with the length
+    /// of a log. The world numbers them in order of (submission, index in this list).
     pub arrivals: Vec<(ActorId, Arrivals)>,
-    /// What fails when; read one ahead.
+    /// Outages of resources; read one ahead.
     pub outages: Option<Outages>,
-    /// When the run stops, whatever still waits or runs; what happens at that very
-    /// instant still does. `None` = when every job is over.
+    /// Time at which the run stops, even if jobs wait or run. Events at this very instant still happen.
+    /// `None` = when every job is over.
     pub horizon: Option<Time>,
-    /// How long messages travel, and what goes wrong on their way.
+    /// Latencies and faults of messages.
     pub network: Network,
-    /// What comes first at one instant.
+    /// Order of events at one instant.
     pub order: EventsOrder,
-    /// What is on its way when the run begins: when it arrives, and at whom.
+    /// Messages under way when the run begins: time of arrival, receiver, and message.
     pub initial: Vec<(Time, ActorId, Message)>,
-    /// How those are made anew that crash and restart; who is not in it stays as it is.
+    /// Blueprints by which actors are rebuilt after a crash. An actor without one keeps its state.
     pub blueprints: BTreeMap<ActorId, Blueprint>,
-    /// How many messages in a row may bring no job further.
+    /// Largest number of consecutive messages without progress of a job.
     pub in_vain_max: u64,
-    /// How many plans, steps of plans and intervals may be examined while no job gets on.
+    /// Largest number of plans, steps of plans and intervals examined without progress of a job.
     pub examined_max: u64,
 }
 
 impl Default for World {
-    /// Nobody, and nothing to do.
+    /// A world without actors and jobs.
     fn default() -> World {
         World {
             actors: Vec::new(),
@@ -62,12 +61,11 @@ impl Default for World {
     }
 }
 
-/// The failures of a run. They may go on for ever: without a horizon, what is to
-/// fail after every job is over does not happen.
+/// The failures of a run. They may be endless. Without a horizon, failures after the end of all jobs do not happen.
 pub struct Outages {
-    /// Who makes resources fail.
+    /// Actor that makes resources fail.
     pub nature: ActorId,
-    /// How many resources there are.
+    /// Number of resources.
     pub resources: u64,
     /// Number of a resource in nature's list and its outage, in order of failure.
     pub due: Box<dyn Iterator<Item = (usize, Outage)> + Send>,

@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use haggle_model::Span;
 
 use super::quantity::TimeSpan;
-use super::{Lines, Problem, Scenario, Source};
+use super::{Directory, Lines, Problem, Scenario, Source};
 use haggle_config::document::{Node, Path};
 use haggle_config::nearest;
+use names::Known;
 
 /// The shortest time after which anything may recur by itself.
 const SHORTEST: TimeSpan = TimeSpan(haggle_scheduling::checkpoints::SHORTEST);
@@ -55,6 +56,8 @@ pub enum Logs {
 /// A scenario while it is checked.
 pub(super) struct Check<'a> {
     pub(super) scenario: &'a Scenario,
+    /// Its tables by name.
+    pub(super) directory: &'a Directory<'a>,
     pub(super) source: &'a Source,
     /// The lines of its text, counted once for all variants.
     pub(super) lines: &'a Lines<'a>,
@@ -138,7 +141,8 @@ impl Check<'_> {
     }
 
     /// Reports a name at `path` that is none of `known`, saying which was probably meant.
-    fn unknown_name(&mut self, path: &Path, what: &str, name: &str, known: &[&str]) {
+    fn unknown_name(&mut self, path: &Path, what: &str, name: &str, known: &Known<'_>) {
+        let known = known.list();
         let help = match nearest(name, known.iter().copied()) {
             Some(meant) => format!("did you mean \"{meant}\"?"),
             None if known.is_empty() => format!("the scenario has no {what}"),

@@ -60,7 +60,7 @@ pub use haggle_planning::synthetic::ApplicationKind;
 pub use haggle_planning::{PlanLinks, PlanSearch};
 pub use haggle_results::Messages;
 pub use haggle_scheduling::checkpoints::MeanFailure;
-pub use haggle_scheduling::coallocation::{AsksFor, FillRule, RemapRule};
+pub use haggle_scheduling::coallocation::{AsksFor, FillRule, RemapRule, RequestOrder};
 pub use haggle_scheduling::composition::WeightRule;
 pub use haggle_scheduling::grid::workflows::{Estimate, Outages};
 pub use haggle_scheduling::grid::{CancelMode, LoadUnit, Preference};

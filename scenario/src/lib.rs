@@ -47,6 +47,7 @@ pub mod random;
 pub mod vocabulary;
 
 mod build;
+mod directory;
 mod problem;
 mod takers;
 
@@ -63,6 +64,7 @@ mod write;
 
 pub use build::{Builder, InvalidBuild};
 pub use check::Logs;
+pub use directory::Directory;
 pub use file::Scenario;
 pub use haggle_config::{Lines, Position, Problem, ReadError, Source, nearest};
 pub use haggle_scheduling::own::Rules;

@@ -1,6 +1,9 @@
 //! Defaults that depend on other parts of a scenario: written out, so that what
 //! was run can be read without knowing them.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
 use haggle_scheduling::MAX_ATTEMPTS;
 
 use super::file::{self, Figure, Grid, GridPolicy, ImageFormat, Plans, Provider};
@@ -14,17 +17,19 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     }
     scenario.scenario.extends = None;
     let written = std::mem::take(&mut scenario.providers);
+    let copies = Copies::of(&written);
     scenario.providers = written.iter().flat_map(replicate).collect();
     for failures in scenario.failures.iter_mut().filter(|it| it.actors.is_none()) {
         let clusters = scenario.plans.iter().flat_map(|it| clusters_meant(&failures.of, it));
         let sites = scenario.grid.iter().flat_map(|it| sites_meant(&failures.of, it));
-        let providers = meant(&failures.of, &written).into_iter();
+        let providers = copies.meant(&failures.of);
         failures.of = providers.chain(clusters).chain(sites).collect();
     }
     for maintenance in &mut scenario.maintenance {
-        maintenance.of = meant(&maintenance.of, &written);
+        maintenance.of = copies.meant(&maintenance.of).collect();
     }
-    let on_grid = |it: &file::Workload| scenario.may_run_on_grid(it);
+    let directory = scenario.directory();
+    let on_grid = |it: &file::Workload| directory.may_run_on_grid(it);
     let on_grid = Vec::from_iter(scenario.workloads.iter().map(on_grid));
     for (workload, _) in scenario.workloads.iter_mut().zip(on_grid).filter(|(_, on_grid)| *on_grid)
     {
@@ -39,8 +44,10 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         }
     }
     // What only failures bring to light is not written out for others.
+    let failing: BTreeSet<&str> =
+        scenario.failures.iter().flat_map(|it| &it.of).map(|it| it.as_str()).collect();
     for provider in &mut scenario.providers {
-        if scenario.failures.iter().any(|failures| failures.of.contains(&provider.name)) {
+        if failing.contains(provider.name.as_str()) {
             provider.on_failure.get_or_insert_default();
             provider.max_attempts.get_or_insert(MAX_ATTEMPTS);
         }
@@ -55,7 +62,7 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         }
         let grid = scenario.grid.as_ref().map(|grid| grid.name.clone());
         let grid = grid.filter(|name| metascheduler.providers.contains(name));
-        metascheduler.providers = meant(&metascheduler.providers, &written);
+        metascheduler.providers = copies.meant(&metascheduler.providers).collect();
         metascheduler.providers.extend(grid);
     }
     // Written out, the rules would hide the sets of rules that a sweep tries.
@@ -76,7 +83,7 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         let list = &figure.providers;
         let clusters = scenario.plans.iter().flat_map(|it| clusters_meant(list, it));
         let resources = scenario.grid.iter().flat_map(|it| resources_meant(list, it));
-        let providers = meant(list, &written).into_iter();
+        let providers = copies.meant(list);
         figure.providers = providers.chain(clusters).chain(resources).collect();
     }
     scenario
@@ -84,22 +91,26 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
 
 /// The sites that a list stands for, in the order of the file; all for an empty list.
 fn sites_meant(list: &[Name], grid: &Grid) -> Vec<Name> {
+    let listed: BTreeSet<&str> = list.iter().map(|it| it.as_str()).collect();
     let names = grid.sites.iter().map(|site| site.name.clone());
-    names.filter(|name| list.is_empty() || list.contains(name)).collect()
+    names.filter(|name| list.is_empty() || listed.contains(name.as_str())).collect()
 }
 
 /// The clusters that a list stands for, in the order of the file; all for an empty list.
 fn clusters_meant(list: &[Name], plans: &Plans) -> Vec<Name> {
+    let listed: BTreeSet<&str> = list.iter().map(|it| it.as_str()).collect();
     let names = plans.clusters.iter().map(|cluster| cluster.name.clone());
-    names.filter(|name| list.is_empty() || list.contains(name)).collect()
+    names.filter(|name| list.is_empty() || listed.contains(name.as_str())).collect()
 }
 
 /// The resources that a list stands for, in the order of the file.
 fn resources_meant(list: &[Name], grid: &Grid) -> Vec<Name> {
+    let listed: BTreeSet<&str> = list.iter().map(|it| it.as_str()).collect();
     let mut names = Vec::new();
     for site in &grid.sites {
+        let all = listed.contains(site.name.as_str());
         let resources = site.resource_names().map(|name| Name::like(&name));
-        names.extend(resources.filter(|name| list.contains(name) || list.contains(&site.name)));
+        names.extend(resources.filter(|name| all || listed.contains(name.as_str())));
     }
     names
 }
@@ -121,17 +132,17 @@ pub(super) fn copies(provider: &Provider) -> Vec<String> {
 
 /// The name and format of each figure: its own, or its kind with a number from the second on.
 pub(super) fn figure_names(figures: &[Figure]) -> Vec<(String, ImageFormat)> {
-    let mut names: Vec<(String, ImageFormat)> = Vec::new();
-    for (index, figure) in figures.iter().enumerate() {
-        let unnamed = |other: &&Figure| other.name.is_none() && other.kind == figure.kind;
-        let name = match (&figure.name, figures[..index].iter().filter(unnamed).count()) {
-            (Some(name), _) => name.to_string(),
-            (None, 0) => figure.kind.name().to_owned(),
-            (None, before) => format!("{}-{}", figure.kind.name(), before + 1),
-        };
-        names.push((name, figure.format));
-    }
-    names
+    let mut unnamed: BTreeMap<&str, usize> = BTreeMap::new();
+    let name = |figure: &Figure| {
+        let kind = figure.kind.name();
+        let name = figure.name.as_ref().map(ToString::to_string).unwrap_or_else(|| {
+            let number = unnamed.entry(kind).or_default();
+            *number += 1;
+            if *number == 1 { kind.to_owned() } else { format!("{kind}-{number}") }
+        });
+        (name, figure.format)
+    };
+    figures.iter().map(name).collect()
 }
 
 fn replicate(provider: &Provider) -> Vec<Provider> {
@@ -139,16 +150,35 @@ fn replicate(provider: &Provider) -> Vec<Provider> {
     copies(provider).into_iter().map(copy).collect()
 }
 
-/// The providers that a list stands for, in the order of the file; all for an empty list.
-fn meant(list: &[Name], written: &[Provider]) -> Vec<Name> {
-    let mut names = Vec::new();
-    for provider in written {
-        for copy in copies(provider) {
-            let copy = Name::like(&copy);
-            if list.is_empty() || list.contains(&copy) || list.contains(&provider.name) {
-                names.push(copy);
-            }
+/// The names of all copies of providers, in the order of the file, and which of them each name stands for.
+struct Copies<'w> {
+    all: Vec<Name>,
+    places: BTreeMap<String, usize>,
+    groups: BTreeMap<&'w str, Range<usize>>,
+}
+
+impl<'w> Copies<'w> {
+    fn of(written: &'w [Provider]) -> Copies<'w> {
+        let (mut all, mut groups) = (Vec::new(), BTreeMap::new());
+        for provider in written {
+            let before = all.len();
+            all.extend(copies(provider).iter().map(|copy| Name::like(copy)));
+            groups.insert(provider.name.as_str(), before..all.len());
         }
+        let places = all.iter().enumerate().map(|(place, name)| (name.to_string(), place));
+        Copies { places: places.collect(), all, groups }
     }
-    names
+
+    /// The providers that a list stands for, in the order of the file; all for an empty list.
+    fn meant(&self, list: &[Name]) -> impl Iterator<Item = Name> {
+        let of_group = |it: &Name| self.groups.get(it.as_str()).cloned().unwrap_or(0..0);
+        let of_copy = |it: &Name| self.places.get(it.as_str()).copied();
+        let mut places: Vec<usize> = match list {
+            [] => (0..self.all.len()).collect(),
+            _ => list.iter().flat_map(|it| of_group(it).chain(of_copy(it))).collect(),
+        };
+        places.sort_unstable();
+        places.dedup();
+        places.into_iter().map(|place| self.all[place].clone())
+    }
 }

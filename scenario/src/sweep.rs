@@ -281,8 +281,10 @@ impl Reading<'_> {
                 }
             };
             let Reading { source, lines, logs, .. } = *self;
+            let directory = scenario.directory();
             let check = Check {
                 scenario: &scenario,
+                directory: &directory,
                 source,
                 lines,
                 root: &root,

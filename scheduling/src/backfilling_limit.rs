@@ -1,10 +1,9 @@
-//! How many jobs could be backfilled at best into what estimates waste.
+//! Upper bound of the number of jobs that could be backfilled into time wasted by estimates.
 //!
-//! A job that runs for T and was planned for E leaves a *fragment* of E - T.
-//! Leaving aside when jobs come and how wide they are, each fragment can take
-//! one request that is not longer. The largest number of jobs that find one is
-//! an upper bound for backfilling: it grows with overestimation and levels off,
-//! because requests grow along (Netto 2009, section 7.4.1, Figures 7.10 to 7.12).
+//! A job that runs for T and was planned for E leaves a *fragment* of E - T. If arrival times and widths
+//! are ignored, each fragment can take one request that is not longer. The largest number of jobs with a
+//! fragment is an upper bound for backfilling. It grows with overestimation and levels off, because
+//! requests grow along (Netto 2009, section 7.4.1, Figures 7.10 to 7.12).
 
 use haggle_model::Span;
 
@@ -15,12 +14,12 @@ pub struct Fragments {
     pub requests: Vec<Span>,
     /// Planned less true time, to the nearest microsecond, halves up.
     pub fragments: Vec<Span>,
-    /// How many jobs can be given a fragment each: those with the shortest requests.
+    /// Number of jobs that can get a fragment each: the jobs with the shortest requests.
     pub fitting: usize,
 }
 
-/// How many of the jobs fit into fragments, one each, if all users
-/// overestimate by the same `overestimation` = (a, b) = a/b of the run time.
+/// Number of jobs that fit into fragments, one each, if all users overestimate by the same `overestimation`
+/// = (a, b) = a/b of the run time.
 ///
 /// An overestimation by x % is (x, 100); estimates that are accurate to a %
 /// are run time / a, that is (100 - a, a). Exact, in O(n log n).
@@ -112,8 +111,7 @@ mod tests {
             prop_assert!(percent(&run_times, x) <= percent(&run_times, x + more));
         }
 
-        /// The k longest fragments take the k shortest requests in order, for
-        /// the largest k that this works for.
+        /// The k longest fragments take the k shortest requests in order, for the largest possible k.
         #[test]
         fn no_other_assignment_takes_more(
             mut run_times in prop::collection::vec(1..500_i64, 0..30),

@@ -1,14 +1,13 @@
-//! What a metascheduler knows of the bags it has placed.
+//! Table of the bags that a metascheduler has placed.
 
 use std::collections::BTreeMap;
 
 use haggle_model::{JobId, ProviderId, Time};
 
-/// When the tasks of each bag will be done at each provider that holds some.
+/// Completions of the tasks of each bag at each provider that holds some.
 ///
-/// Times in here never grow: a provider may only report that it will be done
-/// earlier, and the smallest report counts. So it does not matter in which
-/// order reports come in (Netto 2009, section 7.3.2).
+/// Times in the table never grow: a provider may only report an earlier completion, and the smallest report
+/// counts. So the order of reports does not matter (Netto 2009, section 7.3.2).
 ///
 /// ```
 /// use haggle_model::{JobId, ProviderId, Time};
@@ -26,27 +25,27 @@ pub struct BagTable {
     bags: BTreeMap<JobId, BTreeMap<ProviderId, Time>>,
 }
 
-/// What a report has changed.
+/// Effect of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The bag as a whole is done no earlier: nobody needs to know.
+    /// The completion of the whole bag is unchanged: no notification is needed.
     Local,
-    /// The bag will be done earlier: every provider that holds tasks of it is
-    /// told, the one that reported too, for it may no longer be the last.
+    /// The bag will be done earlier. Every provider that holds tasks of it must be notified, including the
+    /// reporting one, which may no longer be the last.
     Global {
-        /// When the whole bag will be done.
+        /// Completion of the whole bag.
         completion: Time,
     },
 }
 
 impl BagTable {
-    /// A provider has taken a share of `bag` that it will have done by `completion`.
+    /// A provider has accepted a share of `bag`, with this completion.
     pub fn commit(&mut self, bag: JobId, provider: ProviderId, completion: Time) {
         self.bags.entry(bag).or_default().insert(provider, completion);
     }
 
-    /// A provider will be done with its share of `bag` at `completion`. Reports
-    /// on bags that are not in the table, or no longer, change nothing.
+    /// A provider reports the completion of its share of `bag`. Reports on bags that are not in the table
+    /// change nothing.
     pub fn report(&mut self, bag: JobId, provider: ProviderId, completion: Time) -> Change {
         let before = self.completion(bag);
         if let Some(known) = self.bags.get_mut(&bag).and_then(|bag| bag.get_mut(&provider)) {
@@ -58,12 +57,12 @@ impl BagTable {
         }
     }
 
-    /// When the whole bag will be done; `None` if it is not in the table.
+    /// Completion of the whole bag; `None` if it is not in the table.
     pub fn completion(&self, bag: JobId) -> Option<Time> {
         self.providers(bag).map(|(_, completion)| completion).max()
     }
 
-    /// The providers that hold tasks of `bag`, with when they will be done with them.
+    /// The providers that hold tasks of `bag`, with the completions of these tasks.
     pub fn providers(&self, bag: JobId) -> impl Iterator<Item = (ProviderId, Time)> + '_ {
         let shares = self.bags.get(&bag).into_iter().flatten();
         shares.map(|(&provider, &completion)| (provider, completion))

@@ -1,9 +1,8 @@
-//! Bags of independent one-processor tasks, and what a local scheduler that
-//! bargains over them is asked for.
+//! Bags of independent one-processor tasks, and the interface of a local scheduler that bargains over them.
 //!
-//! A provider is sent a [`BagRequest`] and answers with [`Offer`]s, "so many
-//! tasks done by then". What is awarded to it is a *share*: one entry of its
-//! queue, under one [`Slot`], whose tasks need not start together.
+//! A provider receives a [`BagRequest`] and answers with [`Offer`]s, each a number of tasks and their
+//! completion. The award to a provider is a *share*: one entry of its queue, under one [`Slot`], whose
+//! tasks need not start together.
 
 use haggle_model::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -18,22 +17,22 @@ pub struct BagRequest {
     pub tasks: u32,
     /// Planned time of one task on this machine, at least a tick.
     pub span: Span,
-    /// When its user wants it done; `None` = as early as possible.
+    /// Completion that its user wishes; `None` = as early as possible.
     pub deadline: Option<Time>,
-    /// No task starts before: until then an agreement may still be under way.
+    /// Earliest start of a task: until then an agreement may still be in progress.
     pub earliest: Time,
 }
 
-/// So many tasks of a bag, done by then.
+/// A number of tasks of a bag and their completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Offer {
     /// Tasks the provider would take.
     pub tasks: u32,
-    /// When they would be done: a promise, once it is awarded.
+    /// Their completion: a promise, once it is awarded.
     pub completion: Time,
 }
 
-/// What a rule of one's own may know when it decides what becomes of an offer, see [`OfferRule`].
+/// Data for a rule of one's own that decides about an offer, see [`OfferRule`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Asked {
     /// The present.
@@ -42,14 +41,15 @@ pub struct Asked {
     pub bag: BagRequest,
     /// Computing power of the provider, in thousandths of a reference processor.
     pub power: u64,
-    /// Work that it still has to do, in thousandths of a reference processor times microseconds.
+    /// Remaining work, in thousandths of a reference processor times microseconds.
     pub load: u128,
     /// Drawn uniformly from [0, 1), once for each answer to a call.
     pub draw: f64,
 }
 
-/// What a provider tells of an offer that it has planned: by how much later than planned it says the tasks will be done;
-/// `None` = it does not tell of it. What is told can be kept, for the plan does not depend on it.
+/// Disclosure of a planned offer: the span by which the disclosed completion is later than the planned one;
+/// `None` = the offer is not disclosed. Disclosed offers can be kept, because the plan does not depend on
+/// them.
 pub type OfferRule = fn(&Asked, &Offer) -> Option<Span>;
 
 /// Tasks of a share that start together.
@@ -57,20 +57,20 @@ pub type OfferRule = fn(&Asked, &Offer) -> Option<Span>;
 pub struct Batch {
     /// Their planned start.
     pub start: Time,
-    /// How many, at least one.
+    /// Number of tasks, at least one.
     pub tasks: u32,
 }
 
-/// One processor that is free for a while.
+/// Free time of one processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FreeSlot {
-    /// From when.
+    /// Start of the free time.
     pub start: Time,
-    /// Until when; [`Time::FOREVER`] for the last slot of a processor.
+    /// End of the free time; [`Time::FOREVER`] for the last slot of a processor.
     pub end: Time,
 }
 
-/// What is awarded to a provider.
+/// An award to a provider.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Award {
     /// Some or all of the tasks of an offer it made.
@@ -82,9 +82,9 @@ pub enum Award {
     },
     /// Tasks in free time slots it published.
     Placed {
-        /// Where they go.
+        /// Places of the tasks.
         batches: Vec<Batch>,
-        /// When the whole bag will be done: the provider may move them within that.
+        /// Completion of the whole bag: the provider may move the tasks within that.
         deadline: Time,
     },
 }
@@ -104,7 +104,7 @@ impl Fractions {
         Fractions(fractions)
     }
 
-    /// The sizes for a bag of so many tasks: ascending, without duplicates, the whole bag last.
+    /// The sizes for a bag of `tasks` tasks: ascending, without duplicates, the whole bag last.
     pub fn sizes(&self, tasks: u32) -> Vec<u32> {
         let part = |&(a, b): &(u32, u32)| {
             let size = u64::from(tasks) * u64::from(a) / u64::from(b);
@@ -124,7 +124,7 @@ impl Default for Fractions {
     }
 }
 
-/// Adds an offer for more tasks than all before; offers that promise less for later go.
+/// Adds an offer for more tasks than all before; removes offers for fewer tasks that are no earlier.
 pub(crate) fn merge(offers: &mut Vec<Offer>, offer: Offer) {
     while offers.last().is_some_and(|last| last.completion >= offer.completion) {
         offers.pop();
@@ -134,17 +134,16 @@ pub(crate) fn merge(offers: &mut Vec<Offer>, offer: Offer) {
 
 /// A local scheduler that bargains.
 ///
-/// Rigid jobs of local users go through [`LocalScheduler`]; shares of bags go
-/// through here, in the same space of slots. Asking changes no decision.
+/// Rigid jobs of local users use [`LocalScheduler`]; shares of bags use this trait, with common slots. A
+/// request for offers changes no decision.
 pub trait Bargainer: LocalScheduler {
     /// Offers for a bag: strictly increasing in tasks and in completion, the whole bag last.
     /// A completion of [`Time::FOREVER`] means that none can be promised.
     fn offers(&mut self, now: Time, bag: &BagRequest) -> Vec<Offer>;
 
-    /// Puts a share into the plan under `slot` and returns its planned
-    /// completion, not later than awarded; `None`, and nothing changes, if that
-    /// is not possible any more. While the plan is the one an offer was made
-    /// on, an award of it never fails.
+    /// Puts a share into the plan under `slot` and returns its planned completion, not later than awarded.
+    /// Returns `None`, and changes nothing, if that is no longer possible. While the plan is the one of an
+    /// offer, its award never fails.
     fn award(&mut self, now: Time, slot: Slot, bag: &BagRequest, award: &Award) -> Option<Time>;
 
     /// The free time of every processor from now on over the whole plan, sorted
@@ -158,26 +157,26 @@ pub trait Bargainer: LocalScheduler {
     /// The share is forgotten when its last task has ended.
     fn tasks_finished(&mut self, now: Time, slot: Slot, tasks: u32, planned_end: Time);
 
-    /// Tasks of a share that were killed wait again, at the earliest place there
-    /// is and for the deadline that was promised; it may be too late for that.
-    /// The share is known even if it had nothing else left.
+    /// Killed tasks of a share wait again, at the earliest place and for the promised deadline; it may be
+    /// too late for that. The share is known even if it had no other task left.
     fn wait_again(&mut self, now: Time, slot: Slot, tasks: &BagRequest);
 
-    /// The metascheduler has said when the whole bag of this share will be done.
+    /// The metascheduler has reported the completion of the whole bag of this share.
     fn bag_expected(&mut self, _slot: Slot, _completion: Time) {}
 
-    /// Whether something has ended early since waiting work was rescheduled, if it is.
+    /// Returns whether something has ended early since waiting work was last rescheduled, if the scheduler
+    /// reschedules.
     fn wants_rescheduling(&self) -> bool {
         false
     }
 
-    /// Moves waiting work up to what has become free.
+    /// Moves waiting work up to returned time.
     fn reschedule(&mut self, _now: Time) {}
 
-    /// Latest planned completion of the tasks here, those included that have ended.
+    /// Latest completion of the tasks here, planned or past.
     fn latest_completion(&self, slot: Slot) -> Option<Time>;
 
-    /// What waits, in the queue's order.
+    /// Waiting work, in the queue's order.
     fn queue(&self) -> Vec<QueueEntry>;
 }
 

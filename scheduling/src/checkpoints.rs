@@ -1,9 +1,9 @@
-//! When jobs save their progress: on a grid ([`interval`]), and of rigid jobs at providers ([`rigid`]).
+//! Checkpoints of jobs: on a grid ([`interval`]), and of rigid jobs at providers ([`rigid`]).
 //!
-//! Both go by the same rules and by what is known of failures ([`history`]). On a grid jobs share a
-//! processor, so that a rule is asked whenever a timer runs out. At a provider nothing that a rule goes
-//! by changes while an attempt lasts, for whatever fails under it ends it: all of its checkpoints
-//! are known when it starts.
+//! Both use the same rules and the known failures ([`history`]). On a grid, jobs share a processor, so a
+//! rule is called whenever a timer expires. At a provider the inputs of a rule do not change during an
+//! attempt, because any failure under the job ends the attempt. So all of its checkpoints are known when it
+//! starts.
 
 mod cost;
 pub mod history;

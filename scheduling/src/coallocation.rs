@@ -1,18 +1,19 @@
-//! One job on several providers at once: where and when it starts, and how its start and its
-//! parts move while it waits (Netto 2009, chapter 4; Netto and Buyya 2008).
+//! One job on several providers at once: its common start, and how its start and its parts move while it
+//! waits (Netto 2009, chapter 4; Netto and Buyya 2008).
 //!
-//! A *part* is what one provider runs of such a job. All parts start together and take the same
-//! time. Who books them sees no queue, only the [free times](FreeTimes) that providers publish:
+//! A *part* is the work of one provider for such a job. All parts start together and take the same time.
+//! The metascheduler that books them sees no queue, only the [free times](FreeTimes) that providers
+//! publish:
 //!
 //! ```text
 //!   free times of all ──▶ earliest common start ──▶ parts are held ──▶ a job that waits
 //!                                                                          │
 //!   something ended early at a provider: local jobs move up,               ▼
-//!   who is still idle asks ([`Rounds`]) ──────────────────▶ shift, remap: an earlier completion
+//!   a provider still idle asks ([`Rounds`]) ─────────────▶ shift, remap: an earlier completion
 //! ```
 //!
-//! A provider keeps parts in a [`CoallocationQueue`], beside the jobs of its own queue. A job that
-//! is on one provider only has no part: it waits in the queue as any other.
+//! A provider keeps parts in a [`CoallocationQueue`], beside the jobs of its own queue. A job on one
+//! provider only has no part: it waits in the queue like any other.
 
 mod asking;
 mod common_start;
@@ -34,26 +35,26 @@ pub use free_times::{FreeTimes, Stretch};
 pub use moving::{CoallocationPolicy, InVain, RemapRule, Search, improve, shift};
 pub use news::News;
 pub use queue::CoallocationQueue;
-pub use rounds::Rounds;
+pub use rounds::{RequestOrder, Rounds};
 pub use together::{Put, Together};
 
-/// What a job needs that may be spread over providers.
+/// Requirements of a job that may be spread over providers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
     /// Processors, all at once, at least one.
     pub processors: u32,
-    /// Time that it asks for on one provider.
+    /// Time that it requests on one provider.
     pub span: Span,
     /// By how many percent it takes longer on several.
     pub overhead: u32,
     /// Fewest processors of a part, where it is spread over several.
     pub part_min: u32,
-    /// Over how many providers it is divided, two or more; `None` = over one if one has room, else over as many as it
-    /// takes.
+    /// Number of providers over which it is divided, two or more; `None` = one if one has room, else as
+    /// many as needed.
     pub parts: Option<u32>,
-    /// No start before.
+    /// Earliest start.
     pub earliest: Time,
-    /// No completion after; `None` = whenever.
+    /// Latest completion; `None` = unlimited.
     pub deadline: Option<Time>,
 }
 
@@ -63,33 +64,33 @@ impl Demand {
         self.lasts(self.parts.map_or(1, |parts| parts as usize))
     }
 
-    /// How long it is planned to take on so many providers.
+    /// Planned time on this number of providers.
     pub fn lasts(&self, providers: usize) -> Span {
         if providers > 1 { with_overhead(self.span, self.overhead) } else { self.span }
     }
 }
 
-/// A time and so many percent of it, rounded up.
+/// A time increased by this many percent, rounded up.
 pub fn with_overhead(span: Span, percent: u32) -> Span {
     let micros = i128::from(span.as_micros()) * i128::from(100 + u64::from(percent));
     let up = micros.div_euclid(100) + i128::from(micros.rem_euclid(100) > 0);
     Span::from_micros(up.min(i128::from(Span::FOREVER.as_micros())) as i64)
 }
 
-/// Where and when a job runs.
+/// Places and times at which a job runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allocation {
     /// Start of all parts.
     pub start: Time,
     /// Planned time of all parts.
     pub span: Span,
-    /// Place of a provider in the list, and how many of its processors: at least one each, in the
-    /// order of the places.
+    /// (place of a provider in the list, its processors): at least one processor each, in the order of the
+    /// places.
     pub parts: Vec<(usize, u32)>,
 }
 
 impl Allocation {
-    /// When all parts are planned to end.
+    /// Planned end of all parts.
     pub fn completion(&self) -> Time {
         self.start + self.span
     }
@@ -100,7 +101,7 @@ impl Allocation {
         part.map_or(0, |&(_, processors)| processors)
     }
 
-    /// Whether several providers share it.
+    /// Returns whether several providers share it.
     pub fn is_spread(&self) -> bool {
         self.parts.len() > 1
     }

@@ -1,9 +1,8 @@
-//! How a metascheduler composes the offers of several providers so that a whole
-//! bag meets its deadline, or gets the earliest one that is possible
-//! (Netto 2009, chapter 6).
+//! Composition of the offers of several providers so that a whole bag meets its deadline, or gets the
+//! earliest possible one (Netto 2009, chapter 6).
 //!
-//! A policy is a pure function of the bag, of what the providers disclosed, and
-//! of the number of the bag; what it may read is in its type, see [`view`].
+//! A policy is a pure function of the bag, of the facts that providers disclosed, and of the number of the
+//! bag. Its type limits what it may read, see [`view`].
 
 pub mod view;
 
@@ -31,7 +30,7 @@ pub struct BagCall {
     pub tasks: u32,
     /// Planned time of a task on the reference processor.
     pub span: Span,
-    /// When its user wants it done; `None` = as early as possible.
+    /// Completion that its user wishes; `None` = as early as possible.
     pub deadline: Option<Time>,
     /// The present.
     pub now: Time,
@@ -40,27 +39,26 @@ pub struct BagCall {
 /// A bag distributed over providers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Composition {
-    /// When the bag will be done: the deadline, or the latest part if that is
-    /// later or there is no deadline.
+    /// Completion of the bag: the deadline, or the latest part if that is later or there is no deadline.
     pub completion: Time,
     /// By provider; the tasks of all parts are those of the bag.
     pub parts: Vec<Part>,
-    /// Whether the offers that meet the deadline sufficed and the load was
-    /// balanced over them. Otherwise the earliest composite was taken, or slots.
+    /// True if the offers that meet the deadline sufficed and the load was balanced over them. Otherwise
+    /// the earliest composite was used, or slots.
     pub balanced: bool,
-    /// How many different sizes the offers had over which the load was balanced.
+    /// Number of different sizes of the offers over which the load was balanced.
     pub sizes: usize,
 }
 
-/// What one provider gets.
+/// The part of one provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Its index among the views.
     pub provider: usize,
-    /// What is awarded to it.
+    /// The award to it.
     pub award: Award,
-    /// The offer it made, if it was not asked for slots. Differs from that in
-    /// the award if the composite is relaxed.
+    /// Its offer, if offers were requested. Differs from the offer in the award if the composite is
+    /// relaxed.
     pub offer: Option<Offer>,
 }
 
@@ -74,22 +72,22 @@ impl Part {
     }
 }
 
-/// A policy that composes.
+/// A composition policy.
 pub trait Composer {
-    /// What it has to know of each provider, and all it can read.
+    /// The disclosure level that it needs of each provider; it can read no more.
     type Needs: Level;
 
-    /// Whether it asks for offers. One that goes by free time alone does not, and spares providers the work.
+    /// True if it requests offers. A policy that uses free time only does not, which spares providers the
+    /// work.
     const ASKS_FOR_OFFERS: bool = true;
 
-    /// Distributes a bag over providers, one view each; ties go to the provider
-    /// named first. `turn` counts the bags from 0. `None` if the providers
-    /// together do not take the whole bag.
+    /// Distributes a bag over providers, one view each; ties go to the provider named first. `turn` counts
+    /// the bags from 0. Returns `None` if the providers together do not accept the whole bag.
     fn compose(&self, bag: &BagCall, views: &[View<Self::Needs>], turn: u64)
     -> Option<Composition>;
 }
 
-/// What a policy makes of views of which it is shown no more than it needs.
+/// Calls a policy with views narrowed to its needs.
 fn with<C: Composer>(
     policy: C,
     bag: &BagCall,
@@ -100,7 +98,7 @@ fn with<C: Composer>(
     policy.compose(bag, &views?, turn)
 }
 
-/// A composition of one's own. It can be made of a [`Composer`] only, so that it reads no more than that says it needs.
+/// A composition of one's own. It is made of a [`Composer`] only, so it reads no more than that declares.
 ///
 /// ```
 /// use haggle_scheduling::composition::{BagCall, Composer, Composition, OwnComposition, Part, View, level};
@@ -129,7 +127,7 @@ fn with<C: Composer>(
 /// assert_eq!(undivided.needs(), haggle_model::Disclosure::Offers);
 /// ```
 ///
-/// One that needs offers cannot ask for power:
+/// A composer that needs offers cannot read power:
 ///
 /// ```compile_fail,E0277
 /// use haggle_scheduling::composition::{BagCall, Composer, Composition, View, level};
@@ -153,7 +151,7 @@ pub struct OwnComposition {
 }
 
 impl OwnComposition {
-    /// The policy of this type, which is made anew for every bag. What it returns counts as nothing unless its parts go
+    /// The policy of this type, which is created for every bag. Its result is ignored unless the parts go
     /// to different providers and have all tasks of the bag.
     pub const fn of<C: Composer + Default>() -> OwnComposition {
         OwnComposition {
@@ -166,19 +164,19 @@ impl OwnComposition {
         }
     }
 
-    /// How much providers have to tell.
+    /// The level of disclosure that providers must have.
     pub const fn needs(self) -> Disclosure {
         self.needs
     }
 
-    /// Whether providers are asked for offers.
+    /// Returns whether providers are asked for offers.
     pub const fn asks_for_offers(self) -> bool {
         self.asks_for_offers
     }
 }
 
 impl Composition {
-    /// Whether all tasks of a bag go to different ones among so many providers.
+    /// Returns whether the parts hold all tasks of a bag, at different ones of `providers` providers.
     fn is_of(&self, bag: &BagCall, providers: usize) -> bool {
         let mut taken = vec![false; providers];
         let mut tasks = 0_u64;
@@ -196,11 +194,11 @@ impl Composition {
 /// Variants of the policies, for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct CompositionOptions {
-    /// Every part of a composite is awarded with the completion of the latest,
-    /// not with that of its own offer. A provider may have to refuse that, as
-    /// other work is placed before it then; the offer as made still holds.
+    /// Every part of a composite is awarded with the completion of the latest part, not with that of its
+    /// own offer. A provider may have to refuse that, because other work is placed before it then; the
+    /// original offer still holds.
     pub relax_to_composite: bool,
-    /// What balancing by load weighs offers with.
+    /// Weights of offers for balancing by load.
     pub load_weights: WeightRule,
     /// For bags without a deadline: whether the load is balanced over all
     /// offers that are as early as the earliest composite.
@@ -224,7 +222,7 @@ words_or_own! {
 }
 
 impl CompositionPolicy {
-    /// How much providers have to tell.
+    /// The level of disclosure that providers must have.
     pub const fn needs(self) -> Disclosure {
         const fn of<C: Composer>() -> Disclosure {
             C::Needs::DISCLOSURE
@@ -239,7 +237,7 @@ impl CompositionPolicy {
         }
     }
 
-    /// Whether providers are asked for offers.
+    /// Returns whether providers are asked for offers.
     pub const fn asks_for_offers(self) -> bool {
         match self {
             CompositionPolicy::FreeTimeSlots => FreeTimeSlots::ASKS_FOR_OFFERS,
@@ -248,8 +246,8 @@ impl CompositionPolicy {
         }
     }
 
-    /// As [`Composer::compose`] of this policy, which is shown no more of the
-    /// views than it needs; `None` also if one of them holds less.
+    /// As [`Composer::compose`] of this policy, with views narrowed to its needs. Returns `None` also if a
+    /// view holds less.
     pub fn compose(
         self,
         bag: &BagCall,

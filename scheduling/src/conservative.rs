@@ -1,11 +1,10 @@
 //! Conservative backfilling: every waiting job has a reservation.
 //!
-//! On arrival a job is booked at its earliest fit beside everything that runs
-//! or is booked already. That start is a promise: later operations only move
-//! it to an earlier time (except [`Compression::Replan`], which says so). When
-//! a job ends before its plan, the time it gives back is used by *compression*.
+//! On arrival a job is booked at its earliest fit beside all that runs or is booked already. That start is
+//! a promise: later operations only move it to an earlier time, except with [`Compression::Replan`]. When a
+//! job ends before its plan, *compression* uses the time it gives back.
 //!
-//! How it passes over the waiting jobs says `plan/pass.rs`.
+//! `plan/pass.rs` describes the pass over the waiting jobs.
 
 mod fixed;
 
@@ -44,10 +43,10 @@ haggle_model::words! {
     }
 }
 
-/// Waiting jobs from which on hints pay.
+/// Number of waiting jobs from which on hints pay off.
 const DEEP: usize = 64;
 
-/// Planned starts that are kept in order, at least.
+/// Fewest planned starts that are kept in order.
 const NEXT: usize = 64;
 
 /// Gives every waiting job a reservation.
@@ -59,25 +58,25 @@ pub struct Conservative {
     plan: Plan,
     /// Of the waiting jobs, by slot.
     bookings: Vec<Option<Booking>>,
-    /// Waiting jobs in the order in which compression looks at them.
+    /// Waiting jobs in the order in which compression examines them.
     waiting: Waiting,
-    /// Who of them cannot start yet, whatever is free.
+    /// Earliest starts of waiting jobs that cannot start at once even on free processors.
     not_before: NotBefore,
-    /// Planned starts, earliest first; an entry whose booking has moved is
-    /// stale. After a pass the first one is not.
+    /// Planned starts, earliest first; an entry whose booking has moved is stale. After a pass the first
+    /// entry is not stale.
     due: BinaryHeap<Reverse<(Time, Key, Slot)>>,
     hints: Hints,
     openings: Openings,
-    /// Jobs that have not been looked at since they waited, on nothing that is free.
+    /// New waiting jobs that no pass has tried on any free time yet.
     untried: Vec<Slot>,
     sequence: u32,
-    /// Whether something else is booked, who knows until when.
+    /// True if there may be other bookings, with unknown ends.
     has_fixed: bool,
     /// Planned starts before this are in `due`.
     filed: Time,
-    /// Whether processors have been given back since the last compression.
+    /// True if processors have been given back since the last compression.
     given_back: bool,
-    /// Whether a compression waits until it is asked for.
+    /// True if compression waits for an explicit call.
     defers: bool,
 }
 
@@ -88,7 +87,7 @@ struct Booking {
     rank: Key,
     start: Time,
     end: Time,
-    /// Whether it stays where it is, and is not in the queue.
+    /// True if it keeps its place, and is not in the queue.
     fixed: bool,
 }
 
@@ -144,22 +143,22 @@ impl Conservative {
         self.waiting.insert(Entry { key, booked: start, span, slot, processors });
     }
 
-    /// Makes sure that a waiting job starts when it is booked.
+    /// Files a waiting job so that it starts when it is booked.
     fn file(&mut self, slot: Slot) {
         let &Booking { start, rank, fixed, .. } = self.booking(slot);
-        // What has no planned start is due when it gets one.
+        // A job without a planned start becomes due when it gets one.
         if start < BEYOND_ALL_LIMITS && (start < self.filed || fixed) {
             self.due.push(Reverse((start, rank, slot)));
         }
     }
 
-    /// How many planned starts are filed at a time: a part of a long queue, for to file them is to
-    /// look at all of it.
+    /// How many planned starts are filed at a time: a part of a long queue only, because each filing
+    /// examines all of it.
     fn next_filed(&self) -> usize {
         NEXT.max(self.waiting.len() / 32)
     }
 
-    /// Files the planned starts that come next anew: the others will move before they are due.
+    /// Files the next planned starts again: the others will move before they are due.
     fn file_next(&mut self) {
         self.settle();
         let start = |entry: &Entry| (entry.booked, self.booking(entry.slot).rank, entry.slot);
@@ -179,7 +178,7 @@ impl Conservative {
         self.due = due.into();
     }
 
-    /// Where a waiting job stands in the order of compression.
+    /// Place of a waiting job in the order of compression.
     fn key(&self, booking: &Booking) -> Key {
         let (_, primary, sequence) = booking.rank;
         match self.compression {
@@ -219,7 +218,7 @@ impl Conservative {
         }
     }
 
-    /// Takes a waiting job out; nothing moves up yet. False if it does not wait.
+    /// Takes a waiting job out; no job moves up yet. Returns `false` if it does not wait.
     fn take_out(&mut self, now: Time, slot: Slot) -> bool {
         let Some(booking) = self.bookings.get_mut(slot.index()).and_then(Option::take) else {
             return false;
@@ -252,8 +251,8 @@ impl Conservative {
         }
     }
 
-    /// Reservations stay where they are, but who waits for a job without a limit, or for
-    /// processors that have failed, has none: there may be one now.
+    /// Reservations keep their places. A job behind a job without a limit, or behind failed processors, has
+    /// none; it may get one now.
     fn reserve_for_the_rest(&mut self, now: Time) {
         let open = self.openings.noted().iter().any(|region| region.end >= BEYOND_ALL_LIMITS);
         self.openings.forget();
@@ -283,7 +282,7 @@ impl Conservative {
         self.hints.forget();
         for entry in waiting {
             let Entry { booked, span, processors, .. } = *entry;
-            // Of what is planned before now the rest.
+            // The time before now has been forgotten already.
             self.plan.profile_mut().remove(booked.max(now), booked + span, processors);
         }
         change(self);
@@ -312,7 +311,7 @@ impl Conservative {
         self.sort_again(&places);
     }
 
-    /// The jobs at these places of the list have other bookings.
+    /// Sorts again after the jobs at these places of the list got other bookings.
     fn sort_again(&mut self, places: &[usize]) {
         if self.compression == Compression::ByStart {
             for &place in places {
@@ -323,7 +322,7 @@ impl Conservative {
         }
     }
 
-    /// One pass over the waiting jobs: each that can start earlier does.
+    /// One pass over the waiting jobs: each job that can start earlier moves up.
     fn move_up(&mut self, now: Time) {
         if !self.openings.has_new() && self.untried.is_empty() {
             return;
@@ -369,7 +368,7 @@ impl LocalScheduler for Conservative {
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        // The job takes time that may be booked: everything that waits is planned anew around it.
+        // The job takes time that may be booked: all waiting jobs are planned again around it.
         self.replan_around(now, |queue| queue.plan.overran(now, slot, end));
     }
 
@@ -399,8 +398,8 @@ impl LocalScheduler for Conservative {
                 continue;
             }
             let booking = *self.booking(slot);
-            // A job that ends at this very instant may not have given its
-            // processors back yet; its end brings the next pass.
+            // A job that ends at this very instant may not have given its processors back yet; its end
+            // brings the next pass.
             if booking.processors > self.plan.free() {
                 not_yet.push(Reverse((start, rank, slot)));
                 continue;
@@ -414,8 +413,7 @@ impl LocalScheduler for Conservative {
             started.push(slot);
         }
         self.due.extend(not_yet);
-        // Entries that are stale are dropped when they reach the top, and all that are too many at
-        // once.
+        // Stale entries are dropped when they reach the top, or all together when there are too many.
         while let Some(&Reverse((start, rank, slot))) = self.due.peek()
             && self.is_stale(start, slot, rank)
         {
@@ -481,7 +479,7 @@ impl Maintaining for Conservative {
         let all = self.plan.kept(number) == processors;
         self.plan.begin(now, number, processors);
         if !all {
-            // What it did not get is free for others.
+            // Processors that the window did not get are free for waiting jobs.
             self.hints.forget();
             let everything = Region::everything(self.plan.profile(), now);
             self.openings.note_region(Some(everything));
@@ -509,7 +507,7 @@ impl Reserving for Conservative {
     ) -> Option<Time> {
         self.catch_up(now);
         let span = span.unwrap_or(Span::FOREVER).max(Span::TICK);
-        // One job is estimated in many sizes at an instant: what is over is passed over once.
+        // One job is estimated in many sizes at an instant, so the past is dropped once.
         self.plan.profile_from(now);
         let from = self.hint(now, processors, span).max(ready);
         self.plan.profile().earliest_or_never(processors, span, from)
@@ -529,6 +527,8 @@ impl Reserving for Conservative {
         self.not_before.set(now, slot, ready);
         let first = ready.max(now);
         if request.ahead {
+            // A job ahead of the queue may take time that is booked for others, so all of them are planned
+            // again.
             self.replan_around(now, |queue| queue.reserve(first, slot, processors, span, rank));
         } else {
             let from = self.hint(now, processors, span).max(first);

@@ -1,17 +1,15 @@
-//! Conservative backfilling of bags, rescheduled with an eye on the whole bag.
+//! Conservative backfilling of bags, with rescheduling that considers the whole bag.
 //!
-//! Every task and job that waits has a planned start; new work goes to its
-//! earliest fit around all that is planned already. When something ends before
-//! its planned end, waiting work is moved up, and the order in which it is
-//! looked at decides who gets the time. *Coordinated* rescheduling goes by when
-//! the whole bag will be done, which the metascheduler tells: tasks of a bag
-//! whose last task runs late elsewhere step back, and the tasks of a bag do not
-//! drift apart (Netto 2009, chapter 7, Algorithm 7).
+//! Every waiting task and job has a planned start; new work gets its earliest fit around all planned work.
+//! When something ends before its planned end, waiting work is moved up. The order in which it is examined
+//! determines who gets the time. *Coordinated* rescheduling orders by the completion of the whole bag,
+//! which the metascheduler reports. Tasks of a bag whose last task runs late elsewhere step back, so the
+//! tasks of a bag do not drift apart (Netto 2009, chapter 7, Algorithm 7).
 //!
-//! An early end is noted; the passes run once, in the next [`Bargainer::reschedule`], or at the
-//! latest in [`LocalScheduler::start_due`], before anything starts. So a provider reports
-//! all ends of an instant first, then has waiting work moved up, and then places what comes
-//! in that instant: a newcomer does not get what somebody waits for.
+//! An early end is only noted. The passes run once, in the next [`Bargainer::reschedule`], or at the latest
+//! in [`LocalScheduler::start_due`], before any start. So a provider reports all ends of an instant first,
+//! then has waiting work moved up, and then places the new work of that instant. A newcomer gets no time
+//! that waiting work needs.
 
 mod blocks;
 mod entries;
@@ -41,27 +39,26 @@ use crate::{Interval, Maintaining, Overlap};
 /// A queue of rigid jobs and shares of bags, first come first served, with
 /// conservative backfilling.
 ///
-/// Where two of them are equal otherwise, the one that was submitted or awarded
-/// *here* first goes first; [`BagRequest::deadline`] is not
-/// looked at: offers say the earliest completion.
+/// Ties go to the entry that was submitted or awarded *here* first. [`BagRequest::deadline`] is ignored:
+/// offers contain the earliest completion.
 #[derive(Clone, Debug)]
 pub struct ConservativeBags {
     rescheduling: ReschedulingConfig,
     fractions: Fractions,
     shares: Shares,
-    /// All that runs or is planned.
+    /// Running and planned work.
     plan: Plan,
     entries: Entries,
     /// Entries accepted so far.
     accepted: u64,
-    /// Whether something has ended early since the last rescheduling.
+    /// True if something has ended early since the last rescheduling.
     ended_early: bool,
-    /// Whether nobody knows what has been given back since waiting work was last tried.
+    /// True if returned time is unknown since waiting work was last tried.
     all_open: bool,
     openings: Openings,
-    /// Rigid jobs as the first and the second pass looked at them last, while there are no shares.
+    /// Rigid jobs in the order of the first and of the second pass, while there are no shares.
     lines: [Waiting; 2],
-    /// Memory for tasks that move up one after the other.
+    /// Buffer for tasks that move up one after the other.
     relay: Relay,
     effort: Effort,
 }
@@ -89,22 +86,22 @@ impl ConservativeBags {
         }
     }
 
-    /// The same with shares that are planned in this way.
+    /// The same queue, with shares planned in this way.
     pub fn with_shares(self, shares: Shares) -> ConservativeBags {
         ConservativeBags { shares, ..self }
     }
 
-    /// Where the tasks of a share or job that still wait are planned, in order of start.
+    /// Planned batches of the waiting tasks of a share or job, in order of start.
     pub fn planned(&self, slot: Slot) -> &[Batch] {
         self.entries.get(slot).map_or(&[], |entry| &entry.waiting)
     }
 
-    /// What rescheduling has cost so far.
+    /// Effort of rescheduling so far.
     pub fn effort(&self) -> Effort {
         self.effort
     }
 
-    /// Queues what is in `profile` already and returns its planned completion.
+    /// Queues work that is already in `profile` and returns its planned completion.
     fn accept(
         &mut self,
         slot: Slot,
@@ -122,20 +119,20 @@ impl ConservativeBags {
         completion
     }
 
-    /// Processors have been given back, and waiting work has not been tried there yet.
+    /// Notes that processors have been given back; waiting work has not been tried there yet.
     fn note(&mut self, start: Time, end: Time, processors: u32) {
         if !self.all_open {
             self.openings.note(self.plan.profile(), start, end, processors);
         }
     }
 
-    /// Latest completion of its tasks: planned, or the end of those that have ended.
+    /// Latest completion of its tasks: the planned one, or the end of those that have ended.
     fn completion(&self, slot: Slot, entry: &Entry) -> Time {
         let tasks = entry.latest_planned().max(self.plan.latest_end(slot));
         tasks.expect("an entry without tasks is forgotten")
     }
 
-    /// Starts what is due of one kind.
+    /// Starts the due work of one kind.
     fn start(&mut self, now: Time, kind: Kind, mut started: impl FnMut(Slot, u32)) {
         let mut due = Vec::new();
         for (slot, entry) in self.entries.due(now).filter(|(_, entry)| entry.kind == kind) {
@@ -147,8 +144,8 @@ impl ConservativeBags {
             let free = self.plan.free();
             let &Entry { width, span, .. } = self.entries.in_use(slot);
             let processors = tasks * width;
-            // What ends at this very instant may not have given its processors
-            // back yet; its end brings the next call.
+            // Work that ends at this very instant may not have given its processors back yet; its end
+            // brings the next call.
             if processors > free {
                 continue;
             }
@@ -158,7 +155,7 @@ impl ConservativeBags {
         }
     }
 
-    /// Some of an entry has ended.
+    /// A part of an entry has ended.
     fn end(&mut self, now: Time, slot: Slot, part: Part) {
         let ended = self.plan.end(now, slot, part);
         let Part { processors, planned_end } = ended.expect("only what runs ends");
@@ -188,7 +185,7 @@ impl LocalScheduler for ConservativeBags {
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        // The job takes time that may be planned for others.
+        // The job takes time that may be planned for other work.
         self.plan_anew_around(now, |plan| plan.overran(now, slot, end));
     }
 
@@ -213,7 +210,7 @@ impl LocalScheduler for ConservativeBags {
         let Some(entry) = self.entries.remove(slot) else {
             return false;
         };
-        // Nothing moves up, but what waits for this to end had no planned start.
+        // No work moves up, but work behind an endless job had no planned start and may get one.
         self.ended_early |= entry.latest_planned().and_then(promise).is_none();
         self.plan.profile_from(now);
         for Batch { start, tasks } in entry.waiting {
@@ -256,6 +253,7 @@ impl Maintaining for ConservativeBags {
             return true;
         }
         let (mut anew, mut has_room) = (self.clone(), false);
+        // Tried on a copy: with [`Overlap::Refuse`] a broken promise makes the window refused.
         anew.plan_anew_around(now, |plan| has_room = plan.announce(now, number, window, overlap));
         has_room &= overlap == Overlap::Break || self.keeps_promises_as(&anew);
         if has_room {
@@ -274,7 +272,7 @@ impl Maintaining for ConservativeBags {
     }
 
     fn begin(&mut self, now: Time, number: u32, processors: u32) {
-        // What it did not get is free for others, and nobody has noted where.
+        // The processors that the window did not get are free, at unknown places.
         let short = self.plan.kept(number) > processors;
         self.all_open |= short;
         self.ended_early |= short;
@@ -295,7 +293,7 @@ impl Bargainer for ConservativeBags {
         let mut offers = Vec::new();
         let (mut placed, mut completion) = (0, now);
         for tasks in self.fractions.sizes(bag.tasks) {
-            // The first tasks of a larger share go where those of a smaller one do.
+            // The first tasks of a larger share get the places of a smaller share.
             for batch in place(&mut profile, 1, bag.span, tasks - placed, now.max(bag.earliest)) {
                 completion = batch.start + bag.span;
             }
@@ -359,9 +357,9 @@ impl Bargainer for ConservativeBags {
     }
 
     fn bag_expected(&mut self, slot: Slot, completion: Time) {
-        // The message may come when all is done here.
+        // The message may arrive when all tasks here have ended.
         self.entries.change_any(slot, |entry| {
-            // One that was overtaken must not raise it.
+            // Messages may overtake each other: an older, later completion must not raise it.
             let earlier = entry.bag_expected.unwrap_or(completion);
             entry.bag_expected = Some(earlier.min(completion));
         });

@@ -1,4 +1,4 @@
-//! What earlier searches of a pass say of later ones.
+//! Bounds from earlier searches of a pass for later ones.
 //!
 //! While jobs are booked one after the other and nothing is given back, availability only shrinks. The earliest fit
 //! of a job is then a bound for each later job that is at least as wide and at least as long. The bounds are kept by
@@ -6,7 +6,7 @@
 
 use haggle_model::{Span, Time};
 
-/// Leading bits by which a class is known, the first of which is always 1.
+/// Number of leading bits that define a class; the first one is always 1.
 const BITS: u32 = 4;
 
 /// Lower bounds of earliest fits by width and span.
@@ -18,14 +18,14 @@ pub(crate) struct Dominated {
 }
 
 impl Dominated {
-    /// For a machine of so many processors; nothing is known.
+    /// For a machine of `processors`; no bound is known.
     pub(crate) fn new(processors: u32) -> Dominated {
         let widths = class_above(u64::from(processors)) + 1;
         let spans = class_above(u64::MAX >> 1) + 1;
         Dominated { widths, spans, bounds: vec![Time::ZERO; (widths + 1) * (spans + 1)] }
     }
 
-    /// A job fits nowhere before `start`.
+    /// Notes that a job fits nowhere before `start`.
     pub(crate) fn note(&mut self, processors: u32, span: Span, start: Time) {
         let first = class_above(span.as_micros() as u64) + 1;
         let mut width = class_above(u64::from(processors)) + 1;
@@ -57,14 +57,14 @@ impl Dominated {
     }
 }
 
-/// The class of a number above zero: so many leading bits, and how many others there are.
+/// The class of a number above zero: its leading bits, and the number of its other bits.
 fn class_of(number: u64) -> usize {
     let dropped = (number.max(1).ilog2() + 1).saturating_sub(BITS);
-    // The leading bit counts the classes of all smaller numbers of bits.
+    // Numbers with fewer bits have smaller classes.
     ((dropped as usize) << (BITS - 1)) + (number.max(1) >> dropped) as usize
 }
 
-/// The first class in which no number is smaller.
+/// The first class whose numbers are all at least `number`.
 fn class_above(number: u64) -> usize {
     let class = class_of(number);
     class + usize::from(number > 1 && class_of(number - 1) == class)

@@ -1,13 +1,13 @@
 //! EASY backfilling: only the head of the queue has a reservation.
 //!
 //! When the head cannot start, its *shadow time* is the instant at which enough
-//! processors come back for it, if every running job ends as planned; the
+//! processors are free for it, if every running job ends as planned. The
 //! *extra* processors are those free then beyond the head's need. A later job
 //! may start now if it ends by the shadow time or needs no more than the extra
 //! processors (Lifka 1995; Mu'alem and Feitelson 2001).
 //!
-//! That is so because processors only come back. Where maintenance will take some, the head is
-//! booked on a copy of the profile, and a job may start that fits there all of its time.
+//! This rule holds because processors only come back. If maintenance will take some, the head is booked on
+//! a copy of the profile. Then a job may start if it fits there during its whole time.
 
 use std::collections::VecDeque;
 
@@ -19,19 +19,18 @@ use crate::plan::Plan;
 use crate::scheduler::{Killed, LocalScheduler, Request, Slot};
 use crate::{Interval, Maintaining, Order, Overlap, Profile};
 
-/// Starts the head of the queue, then whatever does not delay the new head.
+/// Starts the head of the queue, then any job that does not delay the new head.
 ///
-/// Decisions count the processors that are free by plan. A job that ends as
-/// planned at this very instant, but whose end has not been reported yet, counts
-/// as gone; what is decided on its processors starts when they are back,
-/// within the same instant.
+/// Decisions count the processors that are free by plan. A job planned to end at this very instant counts
+/// as ended, even if its end has not been reported yet. A job decided on its processors starts when they
+/// are back, within the same instant.
 #[derive(Clone, Debug)]
 pub struct Easy {
     order: Order,
     plan: Plan,
     waiting: Index,
     entries: Vec<Option<Entry>>,
-    /// Decided to start now, waiting for an end of this instant; in order.
+    /// Jobs decided to start now that wait for an end of this instant; in order.
     decided: VecDeque<Entry>,
     sequence: u32,
     news: News,
@@ -39,15 +38,15 @@ pub struct Easy {
     left_free: u32,
 }
 
-/// What has changed since the last pass, and so which jobs it must look at.
+/// Changes since the last pass, which determine the jobs to examine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum News {
-    /// Nothing: no job that could not start then can start now, for the shadow
-    /// time has not moved and the time left before it has only shrunk.
+    /// No change: a job that could not start then cannot start now. The shadow time has not moved, and the
+    /// time left before it has only shrunk.
     Nothing,
-    /// One job has joined behind the head: only that one needs a look.
+    /// One job has joined behind the head: only that job is examined.
     OneJoined(Entry),
-    /// Everything needs a look.
+    /// All jobs are examined.
     Everything,
 }
 
@@ -73,7 +72,7 @@ impl Easy {
         self.decided.push_back(entry);
     }
 
-    /// Puts what was decided but has not started back to its place in the queue.
+    /// Puts jobs that were decided but have not started back to their places in the queue.
     fn revoke(&mut self, now: Time) {
         for entry in std::mem::take(&mut self.decided) {
             self.plan.profile_mut().remove(now, now + entry.span, entry.processors);
@@ -83,19 +82,19 @@ impl Easy {
         self.news = News::Everything;
     }
 
-    /// What may start now without delaying `head`.
+    /// Size of a job that may start now without delaying `head`.
     fn room_beside(&mut self, now: Time, head: &Entry) -> Fits {
         let profile = self.plan.profile_from(now);
         let free = profile.free_at(now);
         let Some(shadow) = profile.earliest_fit(head.processors, head.span, now) else {
-            // So many processors have failed that nobody can say when it starts.
+            // So many processors have failed that the start of the head is unknown.
             return Fits { processors: free, span: Span::FOREVER, any_span_up_to: free };
         };
         let extra = profile.free_at(shadow) - head.processors;
         Fits { processors: free, span: shadow - now, any_span_up_to: extra.min(free) }
     }
 
-    /// The same where maintenance is to come: what is free beside the head's reservation.
+    /// As above, with maintenance ahead: the availability beside the head's reservation.
     fn beside_head(&mut self, now: Time, head: &Entry) -> Profile {
         let mut profile = self.plan.profile_from(now).clone();
         if let Some(shadow) = profile.earliest_fit(head.processors, head.span, now) {
@@ -104,7 +103,7 @@ impl Easy {
         profile
     }
 
-    /// Whether a job may start before `head` that needs no more processors than are free.
+    /// Returns whether a job that needs at most the free processors may start before `head`.
     fn may_pass(&mut self, now: Time, head: &Entry, entry: &Entry) -> bool {
         if self.plan.has_windows() {
             return fits_now(&self.beside_head(now, head), now, entry);
@@ -113,7 +112,7 @@ impl Easy {
         entry.span <= room.span || entry.processors <= room.any_span_up_to
     }
 
-    /// Whether a job that started now would take processors that maintenance needs before it ends.
+    /// Returns whether a job that started now would take processors from maintenance before it ends.
     fn runs_into_a_window(&mut self, now: Time, head: &Entry) -> bool {
         self.plan.has_windows() && !fits_now(self.plan.profile_from(now), now, head)
     }
@@ -144,6 +143,7 @@ impl Easy {
             self.decide(now, next);
             after = next.key;
             room.processors -= next.processors;
+            // A job that ends after the shadow time uses some of the extra processors.
             if next.span > room.span {
                 room.any_span_up_to -= next.processors;
             }
@@ -154,7 +154,7 @@ impl Easy {
     fn pass(&mut self, now: Time) {
         let free = self.plan.profile_from(now).free_at(now);
         let news = std::mem::replace(&mut self.news, News::Nothing);
-        // A plan that has run out frees processors before its job says so.
+        // A plan that has run out frees processors before the end of its job is reported.
         let news = if free == self.left_free { news } else { News::Everything };
         match news {
             News::Nothing => {}
@@ -205,7 +205,7 @@ impl LocalScheduler for Easy {
     }
 
     fn overran(&mut self, now: Time, slot: Slot, end: Time) {
-        // What was decided on the processors of a job that goes on after all.
+        // Decided jobs may count on the processors of a job that now continues.
         self.revoke(now);
         self.plan.overran(now, slot, end);
     }
@@ -245,8 +245,7 @@ impl LocalScheduler for Easy {
     }
 
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time> {
-        // Nobody but the head has a reservation; the conservative plan of the
-        // whole queue is the usual guess.
+        // Only the head has a reservation; the conservative plan of the whole queue is the usual guess.
         let mut profile: Profile = self.plan.profile_from(now).clone();
         for entry in self.waiting.sorted() {
             let start = profile.earliest_or_never(entry.processors, entry.span, now)?;
@@ -290,7 +289,7 @@ impl Maintaining for Easy {
     }
 }
 
-/// Whether a job that starts now has its processors all of its time.
+/// Returns whether a job that starts now has its processors during its whole time.
 fn fits_now(profile: &Profile, now: Time, entry: &Entry) -> bool {
     profile.min_free(now, now + entry.span) >= entry.processors
 }

@@ -1,13 +1,11 @@
 //! An earliest-deadline-first queue that keeps its promises and bargains over bags.
 //!
-//! Whatever is accepted, a rigid job or a share of a bag, gets a promised
-//! completion and waits in the order of these promises (Netto 2009, section
-//! 3.3, Algorithms 1 and 2). The plan in force is always one in which every
-//! promise is kept. New work goes where its deadline puts it, everything behind
-//! it is placed again, and it moves back behind each entry that would be late
-//! otherwise. If it cannot be done by its deadline at all, a binary search
-//! finds the earliest completion that can be promised (section 6.3.1). Rigid
-//! jobs without a deadline are promised nothing and come last, in the order of acceptance.
+//! All accepted work, a rigid job or a share of a bag, gets a promised completion. It waits in the order of
+//! these promises (Netto 2009, section 3.3, Algorithms 1 and 2). The plan in force always keeps every
+//! promise. New work is placed by its deadline, and all entries behind it are placed again. It moves back
+//! behind each entry that would be late otherwise. If it cannot be done by its deadline, a binary search
+//! finds the earliest completion that can be promised (section 6.3.1). Rigid jobs without a deadline have
+//! no promise and come last, in the order of acceptance.
 //!
 //! A provider calls [`LocalScheduler::start_due`] and then
 //! [`Bargainer::tasks_due`] at the end of every instant in which something
@@ -48,14 +46,14 @@ haggle_model::words! {
 /// How an [`Edf`] queue works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdfConfig {
-    /// What happens to new work that would make a promise late.
+    /// Treatment of new work that would make a promise late.
     pub mode: Late,
-    /// How close the search comes to the earliest completion it can promise;
-    /// at least a tick. A whole number of seconds keeps whole seconds whole.
+    /// Tolerance of the search for the earliest completion that can be promised; at least a tick. With a
+    /// whole number of seconds, whole seconds stay whole.
     pub resolution: Span,
     /// The sizes for which offers are made.
     pub fractions: Fractions,
-    /// Whether shares awarded into published slots stay exactly there.
+    /// True if shares awarded into published slots stay exactly there.
     pub pinned: bool,
 }
 
@@ -71,12 +69,12 @@ impl Default for EdfConfig {
     }
 }
 
-/// What an [`Edf`] queue has done so far.
+/// Counts of the work of an [`Edf`] queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct EdfStats {
-    /// Entries that accepted work moved back behind; probes and offers do not count.
+    /// Entries behind which accepted work moved back; probes and offers do not count.
     pub repairs: u64,
-    /// Attempts to place work by some deadline, those of the searches included.
+    /// Attempts to place work by some deadline, including those of the searches.
     pub attempts: u64,
     /// Probes of the searches for the earliest completion that can be promised.
     pub probes: u64,
@@ -87,7 +85,7 @@ pub struct EdfStats {
 pub struct Edf {
     config: EdfConfig,
     queue: Queue,
-    /// Time has been given back since the plan was last made anew.
+    /// True if time has been given back since the plan was last made.
     given_back: bool,
     stats: EdfStats,
 }
@@ -99,23 +97,23 @@ impl Edf {
         Edf { config, queue: Queue::new(processors), given_back: false, stats: EdfStats::default() }
     }
 
-    /// What has been done so far.
+    /// Counts so far.
     pub fn stats(&self) -> EdfStats {
         self.stats
     }
 
-    /// Work still to be done, in processor-microseconds: what runs until its
-    /// planned end, and all that waits. Jobs without a limit count as [`Span::FOREVER`].
+    /// Remaining work, in processor-microseconds: of running jobs until their planned ends, and of all
+    /// waiting entries. Jobs without a limit count as [`Span::FOREVER`].
     pub fn remaining_work(&self, now: Time) -> u128 {
         self.queue.waiting_work() + self.queue.plan().running_work(now)
     }
 
-    /// What waits, in the queue's order: (slot, processors or tasks, promised completion).
+    /// Waiting entries, in the queue's order: (slot, processors or tasks, promised completion).
     pub fn waiting(&self) -> impl Iterator<Item = (Slot, u32, Time)> + '_ {
         self.queue.waiting().map(|(slot, demand, promise)| (slot, demand.units, promise))
     }
 
-    /// Where what waits of this job or share is planned; empty if nothing does.
+    /// Planned batches of the waiting part of this job or share; empty if no part waits.
     pub fn planned(&self, slot: Slot) -> Vec<Batch> {
         let entry = self.queue.planned(slot);
         entry.map_or_else(Vec::new, |entry| entry.batches.clone())
@@ -146,7 +144,7 @@ impl LocalScheduler for Edf {
         let demand = Demand::rigid(request.processors, request.planned_span());
         let deadline = match (request.deadline, request.span) {
             (Some(deadline), Some(_)) => deadline.min(Time::FOREVER),
-            // Nothing can be promised to a job that may hold its processors for ever.
+            // No promise is possible for a job that may hold its processors for ever.
             _ => Time::FOREVER,
         };
         let promise = self.accept(now, request.slot, demand, deadline);
@@ -178,6 +176,7 @@ impl LocalScheduler for Edf {
     }
 
     fn withdraw(&mut self, now: Time, slot: Slot) -> bool {
+        // A job that has started, or a share with started tasks, cannot be withdrawn.
         if self.queue.plan().has_started(slot) || !self.queue.remove(slot) {
             return false;
         }

@@ -15,17 +15,16 @@ pub struct Fcfs {
     order: Order,
     plan: Plan,
     waiting: Index,
-    /// Who stands before the others, and cannot start yet, keeps them from starting.
+    /// Earliest starts of jobs; a head that cannot start yet keeps the others from starting.
     not_before: NotBefore,
     /// Width and key of each waiting job, by slot.
     entries: Vec<Option<Entry>>,
     sequence: u32,
-    /// When the jobs of the queue will start, since somebody asked and nothing has changed but that
-    /// jobs have joined its end.
+    /// Starts of the queue's jobs, from the last query; valid while jobs only join the end.
     foreseen: Option<Foreseen>,
 }
 
-/// The queue as it will run if everything goes as booked.
+/// The queue as it will run if all jobs run as booked.
 #[derive(Clone, Debug)]
 struct Foreseen {
     profile: Profile,
@@ -36,12 +35,12 @@ struct Foreseen {
 }
 
 impl Foreseen {
-    /// The start of one more job that may start from then on.
+    /// The start of one more job that may start from `from` on.
     fn start(&self, from: Time, processors: u32, span: Span) -> Option<Time> {
         self.profile.earliest_or_never(processors, span, self.last.max(from))
     }
 
-    /// Puts one more job behind all others, which may start from then on.
+    /// Adds one more job behind all others, which may start from `from` on.
     fn join(&mut self, from: Time, entry: &Entry) {
         let start = self.start(from, entry.processors, entry.span).unwrap_or(Time::FOREVER);
         self.profile.add(start, start + entry.span, entry.processors);
@@ -68,7 +67,7 @@ impl Fcfs {
         }
     }
 
-    /// Whether a job that started now would take processors that maintenance needs before it ends.
+    /// Returns whether a job that started now would take processors from maintenance before it ends.
     fn runs_into_a_window(&mut self, now: Time, head: &Entry) -> bool {
         self.plan.has_windows()
             && self.plan.profile_from(now).min_free(now, now + head.span) < head.processors
@@ -141,7 +140,7 @@ impl LocalScheduler for Fcfs {
         }
     }
 
-    /// Ends of jobs bring the next pass, unless the head of the queue waits for something else.
+    /// The next pass follows the end of a job, unless the head of the queue waits for its earliest start.
     fn next_start(&self) -> Option<Time> {
         self.not_before.get(self.waiting.first()?.slot)
     }
@@ -215,6 +214,7 @@ impl Reserving for Fcfs {
         store(&mut self.entries, entry);
         self.not_before.set(now, entry.slot, ready);
         self.waiting.insert(entry);
+        // The foreseen starts hold only if the job joins the end of the queue.
         if self.order != Order::Arrival || request.ahead {
             self.foreseen = None;
         }

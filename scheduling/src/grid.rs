@@ -4,22 +4,20 @@
 //! ```text
 //!  reports of resources ─▶ View ─▶ a policy's round ─▶ actions: dispatch, cancel, migrate
 //!                           ▲                             │
-//!                           └──── what it decided itself ─┘
-//!  a resource:  TimeShared (who computes how fast)  +  IntervalRule (when it saves)
+//!                           └────── its own decisions ────┘
+//!  a resource:  TimeShared (speeds of its jobs)  +  IntervalRule (times of checkpoints)
 //! ```
 //!
-//! What a resource does is in [`time_shared`], when a job saves its progress in
-//! [`checkpoints`](crate::checkpoints). What the scheduler knows is in [`view`], what it is asked for
-//! in [`scheduler`]. The policies are in [`queues`], [`replication`], [`wqr`],
-//! [`combined`] and [`rescheduling`], and [`policy`] lists them; where replicas go is
-//! [`Resources::place`](resources::Resources::place). Sessions, which reserve a share and
-//! cannot wait, are placed by [`sessions`].
+//! [`time_shared`] models a resource, and [`checkpoints`](crate::checkpoints) the times at which jobs save
+//! their progress. [`view`] holds the scheduler's knowledge, and [`scheduler`] its interface. The policies
+//! are in [`queues`], [`replication`], [`wqr`], [`combined`] and [`rescheduling`], and [`policy`] lists
+//! them. [`Resources::place`](resources::Resources::place) chooses the places of replicas. [`sessions`]
+//! places sessions, which reserve a share and cannot wait.
 //!
-//! The view files resources by speed and jobs by number of replicas, so a round
-//! costs about as much as what it decides, O(log n) a decision; only
-//! [`rescheduling`] looks at every job that runs. What metaschedulers ask, when a job would start, is in
-//! [`estimate`], which follows all jobs that wait before that one: O((n + m) log r) for n of them and m of r
-//! resources where something ends or is sent before.
+//! The view files resources by speed and jobs by number of replicas. So a round costs about as much as its
+//! decisions, O(log n) each; only [`rescheduling`] examines every running job. [`estimate`] computes the
+//! start of a job for metaschedulers. It follows all jobs that wait before that one: O((n + m) log r) for n
+//! of them and m of r resources where something ends or is sent before.
 
 pub mod combined;
 mod ends;

@@ -1,11 +1,10 @@
-//! Where to begin looking for an earliest fit when the queue is deep.
+//! Starts of the search for an earliest fit when the queue is deep.
 //!
-//! While nothing is given back, availability only shrinks: what did not fit
-//! before some instant will not fit there later, nor will anything wider or
-//! longer. So for each class of (width, span) the earliest fit of the smallest
-//! job of the class is kept. It only moves on, which makes a burst of
-//! submissions cost one walk over the profile for each class and not one for
-//! each job. Finer classes say more and cost more walks; they did not pay.
+//! While nothing is given back, availability only shrinks. A job that did not fit before some instant will
+//! not fit there later, nor will a wider or longer one. So the earliest fit of the smallest job is kept for
+//! each class of (width, span). It only moves on. So a burst of submissions costs one walk over the profile
+//! for each class, not one for each job. Finer classes give better bounds and cost more walks; they did not
+//! pay off.
 
 use haggle_model::{Span, Time};
 
@@ -14,11 +13,11 @@ use crate::Profile;
 /// Earliest fits by class of width and span.
 #[derive(Clone, Debug)]
 pub(crate) struct Hints {
-    /// Leading bits by which a class is known, the first of which is always 1.
+    /// Number of leading bits that define a class; the first one is always 1.
     bits: u32,
     /// Empty until the first use after something was given back.
     earliest: Vec<Time>,
-    /// Where nothing has been booked since the search, so that another one would find the same.
+    /// True if nothing has been booked since the search, so that another search would find the same.
     fresh: Vec<bool>,
 }
 
@@ -29,7 +28,7 @@ impl Default for Hints {
 }
 
 impl Hints {
-    /// With finer classes, for whoever books every job that it asks for: its searches begin nearer to
+    /// With finer classes, for a caller that books every job it searches for: its searches begin nearer to
     /// where they end.
     pub(crate) fn fine() -> Hints {
         Hints { bits: 3, ..Hints::default() }
@@ -40,13 +39,13 @@ impl Hints {
         64 << (self.bits - 1)
     }
 
-    /// Something was given back: nothing is known any more.
+    /// Something was given back: all bounds are dropped.
     pub(crate) fn forget(&mut self) {
         self.earliest.clear();
         self.fresh.clear();
     }
 
-    /// Something was booked: another search may find less, and what is known holds.
+    /// Something was booked: another search may find less, and the present bounds still hold.
     pub(crate) fn booked(&mut self) {
         self.fresh.fill(false);
     }
@@ -62,8 +61,9 @@ impl Hints {
         self.earliest_by(profile, processors, span, now, Time::FOREVER)
     }
 
-    /// The same in what is no [`Profile`]: `search(processors, span, from)` says where the first
-    /// fit is. Who asks more than once says what was [`Hints::booked`] meanwhile.
+    /// As [`Hints::earliest`], for availability that is no [`Profile`]: `search(processors, span, from)`
+    /// returns the first fit. A caller that searches more than once must call [`Hints::booked`] after
+    /// bookings in between.
     pub(crate) fn earliest_in(
         &mut self,
         processors: u32,
@@ -83,7 +83,7 @@ impl Hints {
         earliest
     }
 
-    /// The same, but no more than that it cannot start by `latest` where that is so.
+    /// As [`Hints::earliest`], but the search ends at `latest`: then the result is only a bound behind it.
     pub(crate) fn earliest_by(
         &mut self,
         profile: &Profile,
@@ -113,7 +113,7 @@ impl Hints {
             self.earliest.resize((width_class + 1) * classes, Time::ZERO);
         }
         let mut from = self.earliest[place].max(now);
-        // Nor before what is one class narrower, or one class shorter.
+        // The bounds of the next narrower and the next shorter class hold, too.
         if width_class > 0 {
             from = from.max(self.earliest[place - classes]);
         }
@@ -131,7 +131,7 @@ impl Hints {
     }
 }
 
-/// The class of a number above zero, by so many of its leading bits, and the smallest number in it.
+/// The class of a number above zero, by its first `bits` leading bits, and the smallest number in it.
 fn class(number: u64, bits: u32) -> (usize, u64) {
     let exponent = number.max(1).ilog2();
     let dropped = (exponent + 1).saturating_sub(bits);

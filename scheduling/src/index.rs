@@ -1,11 +1,9 @@
 //! An ordered index of waiting jobs that finds the next one small enough.
 //!
-//! Backfilling asks the same question over and over: which is
-//! the next job in the queue's order that needs at most `processors` and at
-//! most `span`? Jobs are kept in classes by the power of two of their width,
-//! each class in order, in blocks that know their shortest job. A class that is
-//! too wide is not looked at, nor is a block in which every job is too long, so
-//! the cost follows the jobs that fit and not the length of the queue.
+//! Backfilling repeats one search: the next job in the queue's order that needs at most `processors` and at
+//! most `span`. Jobs are kept in classes by the power of two of their width. Each class is in order, in
+//! blocks that know their shortest job. A search skips classes that are too wide and blocks in which every
+//! job is too long. So its cost follows the jobs that fit, not the length of the queue.
 
 use haggle_model::Span;
 
@@ -14,34 +12,34 @@ use crate::scheduler::Slot;
 /// Jobs in a block before it is split in two.
 const BLOCK_CAPACITY: usize = 64;
 
-/// Where a job stands in the order; compared as a whole, smallest first.
+/// Place of a job in the order; compared as a whole, smallest first.
 pub type Key = (i64, i64, u32);
 
 /// The key before all others.
 pub const FIRST: Key = (i64::MIN, i64::MIN, 0);
 
-/// A job as the index knows it.
+/// A waiting job in the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Its place in the order; unique.
     pub key: Key,
-    /// Whose entry it is.
+    /// The slot of the job.
     pub slot: Slot,
     /// Processors it needs.
     pub processors: u32,
-    /// Time it asks for.
+    /// Time it requests.
     pub span: Span,
 }
 
-/// What a block can say of all its jobs without looking at them.
+/// Bounds on all jobs of a block, known without examining them.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// The shortest span.
     pub shortest: Span,
 }
 
-/// What fits: no more than `processors`, and no longer than `span` unless the
-/// job needs at most `any_span_up_to` processors.
+/// Size of a job that fits: at most `processors`, and at most `span` unless the job needs at most
+/// `any_span_up_to` processors.
 #[derive(Clone, Copy, Debug)]
 pub struct Fits {
     /// Most processors.
@@ -58,7 +56,7 @@ impl Fits {
             && (entry.span <= self.span || entry.processors <= self.any_span_up_to)
     }
 
-    /// Whether a class whose narrowest jobs are `narrowest` wide may hold an admitted job.
+    /// Returns whether a class whose narrowest jobs are `narrowest` wide may hold an admitted job.
     fn may_admit(&self, narrowest: u32, bounds: &Bounds) -> bool {
         bounds.shortest <= self.span || narrowest <= self.any_span_up_to
     }
@@ -99,7 +97,7 @@ impl Index {
         self.len
     }
 
-    /// Whether no job waits.
+    /// Returns whether no job waits.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -119,14 +117,14 @@ impl Index {
         self.len -= 1;
     }
 
-    /// The first job of all.
+    /// The first job of the whole order.
     pub fn first(&self) -> Option<&Entry> {
         let firsts = self.classes.iter().filter_map(|class| class.blocks.first());
         firsts.map(|block| &block.entries[0]).min_by_key(|entry| entry.key)
     }
 
-    /// The next job after `key` in `class` that `admits` says yes to, passing
-    /// over blocks whose bounds `may_admit` says no to.
+    /// The next job after `key` in `class` that `admits` accepts. Blocks whose bounds `may_admit` refuses
+    /// are skipped.
     pub fn next_in_class(
         &self,
         class: usize,
@@ -182,6 +180,7 @@ impl Class {
 
     fn remove(&mut self, key: Key) {
         let (index, at) = self.find(key);
+        // The span of the removed job may have been the block's shortest.
         let block = &mut self.blocks[index];
         block.entries.remove(at);
         if block.entries.is_empty() {

@@ -1,15 +1,15 @@
-//! Processors for some time, known before.
+//! Processors for a known time.
 
 use haggle_model::{Span, Time};
 
 /// A time in which processors are booked, or closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// When it starts.
+    /// Time at which it starts.
     pub start: Time,
     /// How long it takes.
     pub span: Span,
-    /// Processors, all of the time.
+    /// Processors, during the whole time.
     pub processors: u32,
 }
 

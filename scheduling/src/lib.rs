@@ -1,8 +1,8 @@
 //! Decisions as plain functions and data structures.
 //!
-//! A local scheduler is told what happened (a job was submitted, a job ended)
-//! and says which jobs start. It has no clock, sends no message, does no input
-//! or output and draws no random number; every call takes `now`.
+//! A local scheduler is notified of events (a job was submitted, a job ended) and returns the jobs that
+//! start. It has no clock, sends no message, does no input or output and draws no random number; every call
+//! takes `now`.
 
 pub mod backfilling_limit;
 pub mod bag_table;

@@ -1,15 +1,15 @@
-//! Maintenance that is announced: windows in which processors are closed, and around which everything
-//! is planned from their announcement on.
+//! Announced maintenance: windows in which processors are closed. From the announcement on everything is
+//! planned around them.
 //!
 //! ```text
 //!   announce ──▶ booked in the plan ──▶ begin ──▶ closed ──▶ end
 //!      │
-//!      ▼ promises, or what runs, are in the way
+//!      ▼ promises or running jobs are in the way
 //!   refused
 //! ```
 //!
-//! What runs is never stopped for a window, and what has been promised only with [`Overlap::Break`].
-//! Maintenance is no failure: it is known before, and nothing is lost by it.
+//! A running job is never stopped for a window, and promises are broken with [`Overlap::Break`] only.
+//! Maintenance is no failure: it is known before, and no work is lost.
 
 use haggle_model::Time;
 
@@ -29,25 +29,25 @@ haggle_model::words! {
     }
 }
 
-/// A local scheduler that plans around maintenance. Windows have numbers of the caller's.
+/// A local scheduler that plans around maintenance. The caller numbers the windows.
 ///
-/// At the instant at which a window begins, ends are reported first; then
-/// [`Maintaining::kept`] says how many processors are left for it, and [`Maintaining::begin`] that they
-/// are closed. Starts are asked for after the beginning and after the end of a window.
+/// At the instant at which a window begins, ends are reported first. Then [`Maintaining::kept`] returns the
+/// processors left for the window, and [`Maintaining::begin`] closes them. The provider asks for starts
+/// after the beginning and after the end of a window.
 pub trait Maintaining: LocalScheduler {
-    /// Plans around a window from now on, which has not begun yet. `false`, and nothing changes, if
-    /// that cannot be.
+    /// Plans around a window, which has not begun yet, from now on. Returns `false`, and changes nothing,
+    /// if that is impossible.
     fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool;
 
-    /// The first start, no earlier than the window's own, at which it would be in the way of nothing that
-    /// runs or is planned now; `None` if there is none.
+    /// The first start, no earlier than the window's own, at which the window overlaps nothing that runs or
+    /// is planned now; `None` if there is none.
     fn first_room(&mut self, now: Time, window: Interval) -> Option<Time>;
 
-    /// How many processors are free for a window, at most as many as were announced.
+    /// Processors that are free for a window, at most as many as were announced.
     fn kept(&mut self, now: Time, number: u32) -> u32;
 
-    /// A window begins: so many processors that are free are closed, no more than are
-    /// [kept](Maintaining::kept) for it.
+    /// A window begins: `processors` free processors are closed, no more than are [kept](Maintaining::kept)
+    /// for it.
     fn begin(&mut self, now: Time, number: u32, processors: u32);
 
     /// A window is over: its processors are free.

@@ -1,4 +1,4 @@
-//! Jobs in a queue that cannot start before some time: nearly always none.
+//! Earliest starts of jobs in a queue; nearly always there are none.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use haggle_model::Time;
 
 use crate::scheduler::Slot;
 
-/// Since when each job that waits may start, where that is not at once.
+/// Earliest start of each waiting job that may not start at once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NotBefore(BTreeMap<Slot, Time>);
 
 impl NotBefore {
-    /// A job that comes `now` cannot start before `ready`.
+    /// A job submitted `now` cannot start before `ready`.
     pub(crate) fn set(&mut self, now: Time, slot: Slot, ready: Time) {
         if ready > now {
             self.0.insert(slot, ready);
@@ -20,7 +20,7 @@ impl NotBefore {
         }
     }
 
-    /// A job waits no longer, or for nothing but processors.
+    /// A job waits no longer, or waits for processors only.
     pub(crate) fn forget(&mut self, slot: Slot) {
         self.0.remove(&slot);
     }

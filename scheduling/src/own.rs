@@ -1,9 +1,10 @@
-//! Rules from outside: programs of one's own can give actors rules that are not ours.
+//! Rules from outside: programs of one's own can add rules to the built-in ones.
 //!
-//! Orders of queues, placements, compositions, grid schedulers, predictions of lengths and times between checkpoints each have a
-//! variant `Own`, and a provider can be told what to tell of its offers. What a rule is
-//! given and has to return is said there; it must depend on nothing else, or runs are not the same again. Who builds
-//! worlds in code puts a rule there; scenarios name it, and find it among the [`Rules`] of the program.
+//! Orders of queues, placements, compositions, grid schedulers, predictions of lengths and times between
+//! checkpoints each have a variant `Own`. A provider can also have a rule for the disclosure of its offers.
+//! Each variant documents the arguments and the result of its rule. A rule must depend on its arguments
+//! only, so that runs can be repeated. Code that builds a world sets a rule directly; a scenario names it,
+//! and it is found among the [`Rules`] of the program.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -18,12 +19,12 @@ pub use rules::{
 };
 pub(crate) use words::words_or_own;
 
-/// A rule of one's own, by its name and version. Two with the same are taken for the same.
+/// A rule of one's own, identified by its name and version.
 #[derive(Clone, Copy)]
 pub struct Own<T> {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// Counted up by its author whenever it decides otherwise than before.
+    /// Incremented by its author whenever its decisions change.
     pub version: u32,
     /// The rule.
     pub rule: T,

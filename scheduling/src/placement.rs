@@ -1,7 +1,7 @@
-//! Where a metascheduler sends an external job.
+//! Choice of the provider to which a metascheduler sends an external job.
 //!
-//! A placement policy says what it has to know, is told the answers, and
-//! returns the providers in the order in which they are to be tried.
+//! A placement policy declares its question, receives the answers, and returns the providers in the order
+//! in which they are tried.
 
 use haggle_model::{Disclosure, Span, Time};
 
@@ -27,17 +27,18 @@ words_or_own! {
     }
 }
 
-/// What a placement of one's own asks, and what it makes of an answer.
+/// A placement of one's own: its question, and its rank of an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnPlacement {
-    /// What it asks. If nothing, providers have their turns as under [`Placement::RoundRobin`].
+    /// The question. If it is [`Question::None`], providers have their turns as under
+    /// [`Placement::RoundRobin`].
     pub question: Question,
-    /// How late an answer makes its provider come, the smallest first; `None` = not at all. An answer that
-    /// refuses is not asked about.
+    /// Rank of an answer, the smallest first; `None` = the provider is not tried. The rule is not called
+    /// for refusals.
     pub merit: fn(&Answer) -> Option<i64>,
 }
 
-/// What a policy asks providers before it decides.
+/// Question of a policy to providers before it decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// Nothing.
@@ -46,28 +47,28 @@ pub enum Question {
     EstimateOfAll,
     /// Every provider for its load.
     LoadOfAll,
-    /// One provider after the other for an estimate, until one will do.
+    /// One provider after the other for an estimate, until one is good enough.
     EstimateOneByOne,
 }
 
 /// A provider's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// When the job would start and end.
+    /// Estimated start and completion of the job.
     Estimate {
         /// Estimated start.
         start: Time,
         /// Estimated completion.
         completion: Time,
     },
-    /// How long the provider needs for the work it has.
+    /// Time that the provider needs for its remaining work.
     Load(Span),
-    /// It cannot run the job, or will not say.
+    /// It cannot run the job, or does not disclose the answer.
     Refused,
 }
 
 impl Question {
-    /// The least that providers have to disclose for it.
+    /// The lowest disclosure level of providers that permits it.
     pub const fn needs(self) -> Disclosure {
         match self {
             Question::LoadOfAll => Disclosure::Load,
@@ -79,7 +80,7 @@ impl Question {
 }
 
 impl Placement {
-    /// What has to be asked first.
+    /// The question before the decision.
     pub const fn question(self) -> Question {
         match self {
             Placement::RoundRobin | Placement::Random => Question::None,
@@ -90,7 +91,7 @@ impl Placement {
         }
     }
 
-    /// Whether providers are drawn, where nothing is asked; else they have their turns.
+    /// Returns whether providers are drawn when there is no question; otherwise they have turns.
     pub const fn draws(self) -> bool {
         matches!(self, Placement::Random)
     }

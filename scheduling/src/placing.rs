@@ -7,11 +7,11 @@ use haggle_model::{Span, Time};
 use crate::bags::{Batch, FreeSlot};
 use crate::profile::Profile;
 
-/// Books `tasks` of `width` processors each, every one at its earliest fit from
-/// `from` on, and says where they went, in order of start.
+/// Books `tasks` of `width` processors each, every one at its earliest fit from `from` on. Returns the
+/// batches in order of start.
 ///
-/// Tasks that find the same place go there together, as many as fit; that is
-/// where one after the other would put them. `width` is at most the machine's.
+/// As many tasks as fit are booked together at one place, with the same result as one by one. `width` is at
+/// most the machine's.
 pub(crate) fn place(
     profile: &mut Profile,
     width: u32,
@@ -22,7 +22,7 @@ pub(crate) fn place(
     let mut batches = Vec::new();
     let (mut left, mut from) = (tasks, from);
     while left > 0 {
-        // What is booked can only push later tasks further back.
+        // A booking can only delay later tasks, so the search need not start over.
         from = profile
             .earliest_or_never(width, span, from)
             .expect("the provider refuses what is wider than the machine");
@@ -37,12 +37,12 @@ pub(crate) fn place(
     batches
 }
 
-/// The free time of every processor from `now` on, sorted by start, then later
-/// end first, where `steps` are (from when, free processors).
+/// The free time of every processor from `now` on, sorted by start, then later end first. `steps` are (from
+/// when, free processors).
 ///
-/// Where processors become busy, those go that were free for the shortest while
-/// (Netto 2009, section 6.3.2). That keeps long slots whole: so many tasks fit
-/// side by side into the slots as there are processors free all the while.
+/// When processors become busy, those with the shortest free time are taken (Netto 2009, section 6.3.2).
+/// That keeps long slots whole: as many tasks fit side by side into the slots as processors are free during
+/// the whole time.
 pub(crate) fn free_slots(steps: impl Iterator<Item = (Time, u32)>, now: Time) -> Vec<FreeSlot> {
     let mut slots = Vec::new();
     let mut open: Vec<Time> = Vec::new();

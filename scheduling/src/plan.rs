@@ -1,15 +1,15 @@
-//! The plan of a machine: what runs on it, and what is booked beside that.
+//! The plan of a machine: running jobs, and the bookings beside them.
 //!
-//! One availability profile holds all bookings. Some are *firm*: what runs, and what has been
-//! promised at a time. Others are *movable*: a queue has put them there and may put them elsewhere.
-//! Queues differ in what they book when and what they move:
+//! One availability profile holds all bookings. Some are *firm*: running jobs, and promises for a fixed
+//! time. Others are *movable*: the queue that made them may move them. Queues differ in the bookings that
+//! they make and that they move:
 //!
 //! | queue | on this profile | movable bookings |
 //! |---|---|---|
-//! | FCFS, EASY | what runs, or has been decided to start now | none |
-//! | conservative, bags | everything | of all that waits; compression moves them up |
+//! | FCFS, EASY | jobs that run, or have been decided to start now | none |
+//! | conservative, bags | everything | of all waiting jobs; compression moves them up |
 //! | reservations | everything | of all whose start is not fixed, within their windows |
-//! | conservative, replanned; EDF | what runs, or is pinned | on copies, made anew when something changes, and [no farther than somebody asks](gradual) |
+//! | conservative, replanned; EDF | jobs that run, or are pinned | on copies, [no farther than needed](gradual) |
 //!
 //! Windows of [maintenance](crate::maintenance) are firm, in every queue.
 
@@ -32,13 +32,13 @@ pub(crate) use running::Part;
 use running::Running;
 use windows::Windows;
 
-/// What runs, by slot, and when processors are free beside all that is booked.
+/// Running jobs, by slot, and the times at which processors are free beside all bookings.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     profile: Profile,
     running: Running,
     windows: Windows,
-    /// Nothing that runs, or has run, is planned to end after this.
+    /// No job that runs, or has run, is planned to end after this.
     latest_end: Time,
 }
 
@@ -88,7 +88,7 @@ impl Plan {
         }
     }
 
-    /// Moves a booking to an earlier start, where it fits; says what it leaves behind.
+    /// Moves a booking to an earlier start, where it fits; returns the region it leaves.
     pub(crate) fn move_up(
         &mut self,
         processors: u32,
@@ -96,14 +96,14 @@ impl Plan {
         booked: Time,
         start: Time,
     ) -> Option<Region> {
-        // Between the two it keeps what it has.
+        // Where both places overlap the job keeps its processors.
         self.profile.add(start, booked.min(start + span), processors);
         let (left, end) = ((start + span).max(booked), booked + span);
         self.profile.remove(left, end, processors);
         Region::new(&self.profile, left, end, processors)
     }
 
-    /// Starts what is booked until `planned_end`.
+    /// Starts work that is booked until `planned_end`.
     pub(crate) fn start(&mut self, slot: Slot, processors: u32, planned_end: Time) {
         self.running.start(slot, Part { processors, planned_end });
         self.latest_end = self.latest_end.max(planned_end);
@@ -121,13 +121,13 @@ impl Plan {
         self.start(slot, processors, planned_end);
     }
 
-    /// A job has ended; says what it gives back.
+    /// A job has ended; returns what it gives back.
     pub(crate) fn finished(&mut self, now: Time, slot: Slot) -> Part {
         let part = self.only(slot).expect("only a running job ends");
         self.end(now, slot, part).expect("it runs")
     }
 
-    /// Some of what runs has ended; says what it gives back, if it runs.
+    /// A part of a slot has ended; returns what it gives back, if it ran.
     pub(crate) fn end(&mut self, now: Time, slot: Slot, part: Part) -> Option<Part> {
         let ended = self.running.end(now, slot, part)?;
         self.profile.forget_before(now);
@@ -135,7 +135,7 @@ impl Plan {
         Some(ended)
     }
 
-    /// Jobs are killed, and processors fail for who knows how long.
+    /// Jobs are killed, and processors fail for an unknown time.
     pub(crate) fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
         for &Killed { slot, processors, planned_end } in killed {
             self.end(now, slot, Part { processors, planned_end });
@@ -151,28 +151,29 @@ impl Plan {
         self.profile.remove(now, Time::FOREVER, processors);
     }
 
-    /// What was planned to end by now goes on until `end`.
+    /// Parts planned to end by now continue until `end`.
     pub(crate) fn overran(&mut self, now: Time, slot: Slot, end: Time) {
         let processors = self.running.extend(slot, now, end);
         self.latest_end = self.latest_end.max(end);
         self.take_from_windows(now, |profile| profile.add(now, end, processors));
     }
 
-    /// Windows of maintenance give way to a change that nobody foresaw.
+    /// Applies an unforeseen change, to which windows of maintenance give way.
     fn take_from_windows(&mut self, now: Time, change: impl FnOnce(&mut Profile)) {
         let Plan { profile, windows, .. } = self;
         profile.forget_before(now);
+        // The change may need processors of windows, so these are released first.
         windows.lift(profile, now);
         change(profile);
         windows.lay(profile, now);
     }
 
-    /// Nothing that runs is booked to end after this, and no window of maintenance.
+    /// No running job is booked to end after this, and no window of maintenance.
     pub(crate) fn ends(&self) -> Time {
         self.windows().map(|window| window.end()).fold(self.latest_end, Time::max)
     }
 
-    /// Whether a window of maintenance is announced, or goes on.
+    /// Returns whether a window of maintenance is announced or in progress.
     pub(crate) fn has_windows(&self) -> bool {
         !self.windows.is_empty()
     }
@@ -182,14 +183,14 @@ impl Plan {
         self.windows.intervals()
     }
 
-    /// The first start of a window, no earlier than its own, that is beside everything.
+    /// The first start of a window, no earlier than its own, at which it overlaps no booking.
     pub(crate) fn first_room(&mut self, now: Time, window: Interval) -> Option<Time> {
         let Interval { start, span, processors } = window;
         self.profile_from(now).earliest_fit(processors, span, start.max(now))
     }
 
-    /// Books a window of maintenance beside all that is booked: the whole of it, or as much as there
-    /// is room for. `false`, and nothing changes, if all is wanted and there is no room for it.
+    /// Books a window of maintenance beside all bookings: the whole of it, or as much as there is room for.
+    /// Returns `false`, and changes nothing, if the whole is required and there is no room for it.
     pub(crate) fn announce(
         &mut self,
         now: Time,
@@ -206,12 +207,12 @@ impl Plan {
         accepted
     }
 
-    /// Whether a window of maintenance lacks processors, and has not begun.
+    /// Returns whether a window of maintenance lacks processors, and has not begun.
     pub(crate) fn lacks_for_windows(&self) -> bool {
         self.windows.are_short()
     }
 
-    /// Windows of maintenance take what they lack as far as it is free.
+    /// Windows of maintenance that lack processors take free ones.
     pub(crate) fn complete_windows(&mut self, now: Time) {
         if self.windows.are_short() {
             self.profile.forget_before(now);
@@ -219,12 +220,12 @@ impl Plan {
         }
     }
 
-    /// How many processors are booked for a window of maintenance.
+    /// Processors that are booked for a window of maintenance.
     pub(crate) fn kept(&self, number: u32) -> u32 {
         self.windows.kept(number)
     }
 
-    /// A window of maintenance begins, and closes so many processors that are free.
+    /// A window of maintenance begins, and closes `processors` free processors.
     pub(crate) fn begin(&mut self, now: Time, number: u32, processors: u32) {
         self.windows.begin(&mut self.profile, now, number, processors);
         self.running.close(processors);
@@ -236,32 +237,32 @@ impl Plan {
         self.running.reopen(processors);
     }
 
-    /// What runs of a rigid job.
+    /// The running part of a rigid job.
     pub(crate) fn only(&self, slot: Slot) -> Option<Part> {
         self.running.only(slot)
     }
 
-    /// Whether something runs under `slot`.
+    /// Returns whether something runs under `slot`.
     pub(crate) fn runs(&self, slot: Slot) -> bool {
         self.running.latest_planned_end(slot).is_some()
     }
 
-    /// Whether something has run or runs under `slot`, since it was forgotten.
+    /// Returns whether something has run or runs under `slot`, since the slot was forgotten.
     pub(crate) fn has_started(&self, slot: Slot) -> bool {
         self.latest_end(slot).is_some()
     }
 
-    /// Latest end of what runs or is over, since `slot` was forgotten.
+    /// Latest end of the parts that run or have ended under `slot`, since the slot was forgotten.
     pub(crate) fn latest_end(&self, slot: Slot) -> Option<Time> {
         self.running.latest_planned_end(slot).max(self.running.latest_end(slot))
     }
 
-    /// All under `slot` is over, and it may be used again.
+    /// All work under `slot` has ended, and the slot may be used again.
     pub(crate) fn forget(&mut self, slot: Slot) {
         self.running.forget(slot);
     }
 
-    /// Processor-microseconds until the planned ends of what runs.
+    /// Processor-microseconds until the planned ends of running jobs.
     pub(crate) fn running_work(&self, now: Time) -> u128 {
         self.running.work(now)
     }

@@ -1,22 +1,21 @@
-//! Run times predicted from a few small frames, and estimates that are better than users'.
+//! Run times predicted from a few small frames, and estimates that are better than those of users.
 //!
-//! The estimator renders one *base frame* as it will be and a sample of frames
-//! at a low resolution; the ratio of the two costs of the base frame scales the
-//! sample up (Netto 2009, section 7.4.1). What a frame costs whatever its size
-//! makes low resolutions look dear, the more so for cheap frames: a long base
-//! frame overestimates, a short one underestimates.
+//! The estimator renders one *base frame* at full resolution and a sample of frames at a low resolution.
+//! The ratio of the two costs of the base frame scales the sample up (Netto 2009, section 7.4.1). The fixed
+//! cost of a frame makes low resolutions look expensive, most of all for cheap frames. So a long base frame
+//! overestimates, and a short one underestimates.
 
 pub mod frames;
 
 use self::frames::{FRAMES, FrameModel, Resolution};
 
-/// Which frame is rendered at full resolution.
+/// The frame that is rendered at full resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum BaseFrame {
-    /// The one that takes longest.
+    /// The frame that takes longest.
     #[default]
     Longest,
-    /// The one that takes the shortest time.
+    /// The frame that takes the shortest time.
     Shortest,
 }
 
@@ -30,7 +29,7 @@ impl BaseFrame {
     }
 }
 
-/// A predicted run time and what it cost.
+/// A predicted run time and its cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Predicted time of the whole animation, seconds.
@@ -41,9 +40,8 @@ pub struct Estimate {
     pub error: f64,
 }
 
-/// Predicts the time of an animation from `samples` frames at a low
-/// `resolution`, evenly spaced from the first one on; 1 to [`FRAMES`] frames, what
-/// is outside counts as the nearer end.
+/// Predicts the time of an animation from `samples` frames at a low `resolution`, evenly spaced from the
+/// first one on. Numbers outside 1 to [`FRAMES`] count as the nearer end.
 ///
 /// ```
 /// use haggle_scheduling::prediction::frames::{Animation, FrameModel, Resolution};

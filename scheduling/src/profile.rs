@@ -1,9 +1,9 @@
 //! The availability profile: how many processors are free, from now to forever.
 //!
 //! A step function `time -> free processors`, kept as breakpoints in blocks of
-//! a few dozen. Each block knows the smallest and the largest value in it, so
-//! that a search passes over whole blocks that are too full, or that are empty
-//! enough throughout, without looking inside:
+//! a few dozen. Each block knows the smallest and the largest value in it. So a
+//! search skips whole blocks that are too full, or that have enough free
+//! processors throughout:
 //!
 //! ```text
 //! blocks   [first, min, max]   [first, min, max]   [first, min, max]
@@ -13,7 +13,7 @@
 //! ```
 //!
 //! With n breakpoints a change costs O(√n) in practice, a search O(blocks +
-//! breakpoints looked at). The obvious version, one sorted vector, is the
+//! breakpoints examined). The obvious version, one sorted vector, is the
 //! oracle of the tests.
 
 use std::cell::Cell;
@@ -31,11 +31,11 @@ pub struct Profile {
     summaries: Vec<Summary>,
     /// Never empty; each block holds at least one breakpoint.
     blocks: Vec<Block>,
-    /// The block that was found last, in which what is looked for next is as a rule.
+    /// The block found last; as a rule the next search ends in it, too.
     finger: Cell<usize>,
-    /// Outside this stretch nothing has changed since somebody [took](Profile::take_changed) it.
+    /// The stretch outside which nothing has changed since the last [`Profile::take_changed`].
     changed: Option<(i64, i64)>,
-    /// Blocks that searches have looked at.
+    /// Number of blocks that searches have examined.
     #[cfg(test)]
     looks: Cell<u64>,
 }
@@ -54,16 +54,16 @@ struct Block {
     free: Vec<i32>,
     /// To be added to every value of `free`: changes that covered the whole block.
     pending: i32,
-    /// Whether its summary is of what it was before the change that is being made.
+    /// True if its summary dates from before the present change.
     changed: bool,
 }
 
-/// Where a job could go.
+/// A place for a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fit {
     /// When it would start.
     pub start: Time,
-    /// Processors that are free there all the while.
+    /// Processors that are free there during the whole stay.
     pub free: u32,
 }
 
@@ -80,7 +80,7 @@ struct Place {
     entry: usize,
 }
 
-/// Takes out what is from `half` on, with room for as many as a block may have.
+/// Splits off the values from `half` on, with capacity for a full block.
 fn upper<T>(values: &mut Vec<T>, half: usize) -> Vec<T> {
     let mut upper = Vec::with_capacity(2 * BLOCK_CAPACITY);
     upper.extend(values.drain(half..));
@@ -107,19 +107,19 @@ impl Profile {
         }
     }
 
-    /// Counts a block that a search looks at, in tests.
+    /// Counts a block that a search examines, in tests.
     fn look(&self) {
         #[cfg(test)]
         self.looks.set(self.looks.get() + 1);
     }
 
-    /// How many blocks searches have looked at.
+    /// Number of blocks that searches have examined.
     #[cfg(test)]
     pub(crate) fn looks(&self) -> u64 {
         self.looks.get()
     }
 
-    /// A course of which nothing is known but that nobody is free, and that others may be added to.
+    /// An empty course, with no free processors, to which others can be added.
     pub(crate) fn of_none() -> Profile {
         let mut profile = Profile::new(i32::MAX as u32);
         profile.blocks[0].free[0] = 0;
@@ -137,7 +137,7 @@ impl Profile {
         self.blocks.iter().map(|block| block.times.len()).sum()
     }
 
-    /// Whether nothing is booked.
+    /// Returns whether nothing is booked.
     pub fn is_empty(&self) -> bool {
         self.len() == 1 && self.summaries[0].min == self.capacity
     }
@@ -155,14 +155,14 @@ impl Profile {
         self.change(start.as_micros(), end.as_micros(), processors as i32);
     }
 
-    /// Books and gives back at once. From the time of each bend on so many more
-    /// processors are free than without it; the times ascend, and the bends add
-    /// up to none.
+    /// Books and gives back together. Each bend (time, by) adds `by` to the free
+    /// processors from its time on. The times ascend, and the sum of all `by` is
+    /// zero.
     pub fn change_course(&mut self, bends: impl Iterator<Item = (Time, i32)>) {
         self.bend(bends.map(|(time, by)| (time.as_micros(), by)));
     }
 
-    /// Takes the time `[start, end)` out: whatever is behind it comes so much earlier.
+    /// Cuts the time `[start, end)` out: all later breakpoints become earlier by its length.
     pub fn cut(&mut self, start: Time, end: Time) {
         let (start, end) = (start.as_micros(), end.as_micros());
         if start >= end {
@@ -252,8 +252,8 @@ impl Profile {
         self.search(processors, span, from, latest, i64::MAX).map(|fit| fit.start)
     }
 
-    /// As [`Profile::earliest_fit`], but [`Time::FOREVER`] where the machine is
-    /// large enough and jobs without a limit hold it for ever.
+    /// As [`Profile::earliest_fit`], but [`Time::FOREVER`] where the machine is large enough and jobs
+    /// without a limit hold it for ever.
     pub fn earliest_or_never(&self, processors: u32, span: Span, from: Time) -> Option<Time> {
         let large_enough = processors <= self.capacity();
         let never = large_enough.then_some(Time::FOREVER);
@@ -261,12 +261,11 @@ impl Profile {
     }
 
     /// Earliest start in `[from, booked)` for a job that is booked here at
-    /// `booked` with the same `processors` and `span`, and how many processors
+    /// `booked` with the same `processors` and `span`. Also the processors that
     /// are free there until `booked` or its end.
     ///
-    /// From `booked` on the job can use its own place, so only the time before
-    /// it has to be free, and nothing needs to be lifted out to find out that
-    /// a job cannot move.
+    /// From `booked` on the job can use its own place, so only the time before it must be free. The job
+    /// need not be taken out to find that it cannot move.
     pub fn earlier_fit(
         &self,
         processors: u32,
@@ -277,8 +276,8 @@ impl Profile {
         self.search(processors, span, from, booked - Span::TICK, booked.as_micros())
     }
 
-    /// Whether `processors` are free for `span`, or until `end` if that is earlier, from an instant
-    /// between `from` and `latest` on.
+    /// Returns whether `processors` are free for `span`, or until `end` if that is earlier, from a start between
+    /// `from` and `latest`.
     pub(crate) fn fits_by(
         &self,
         processors: u32,
@@ -307,7 +306,7 @@ impl Profile {
             if start > latest {
                 return None;
             }
-            // From its own place on the job needs nothing but that.
+            // Behind its own place the job needs no other processors.
             match self.fewest_until(wanted, place, own_place.min(start.saturating_add(span))) {
                 Ok(free) => return Some(Fit::new(start, free)),
                 Err(full) => place = full,
@@ -371,8 +370,8 @@ impl Profile {
     /// the time and which touch `[start, end)`, cut off at `from`; `None` if
     /// there is no such stretch.
     ///
-    /// Whatever `[start, end)` has just been given back, no job of that width
-    /// can profit from it outside this hull.
+    /// If `[start, end)` has just been given back, a job of that width can profit from it inside this hull
+    /// only.
     pub fn reach(
         &self,
         processors: u32,
@@ -388,8 +387,8 @@ impl Profile {
         hull
     }
 
-    /// [`Profile::reach`] for several widths, which ascend: calls `see(width, left, right)` for
-    /// each that has one, until that says that it has seen enough. `[start, end)` is not empty.
+    /// [`Profile::reach`] for several widths, in ascending order. Calls `see(width, left, right)` for each
+    /// width that has a hull, until `see` returns `false`. `[start, end)` is not empty.
     pub(crate) fn reaches(
         &self,
         start: Time,
@@ -402,7 +401,7 @@ impl Profile {
         let mut last = self.find(end.as_micros() - 1);
         for width in widths {
             let Ok(wanted) = i32::try_from(width) else { return };
-            // Where there are too few for one there are too few for all that is wider.
+            // Too few processors for one width are too few for all wider ones.
             match self.next_free(wanted, first) {
                 Some(place) if place <= last => first = place,
                 _ => return,
@@ -444,7 +443,7 @@ impl Profile {
         }
     }
 
-    /// The last step up to `place` with at least `wanted` free, of which there is one.
+    /// The last step up to `place` with at least `wanted` free; there must be one.
     fn last_free(&self, wanted: i32, place: Place) -> Place {
         let mut behind = place.entry + 1;
         for index in (0..=place.block).rev() {
@@ -525,7 +524,7 @@ impl Profile {
         self.summarise(0);
     }
 
-    /// The stretch outside which nothing has changed since this was asked last.
+    /// The stretch outside which nothing has changed since the last call.
     pub fn take_changed(&mut self) -> Option<(Time, Time)> {
         let (start, end) = self.changed.take()?;
         Some((Time::from_micros(start), Time::from_micros(end)))
@@ -561,8 +560,8 @@ impl Profile {
         next.map(|&time| Time::from_micros(time))
     }
 
-    /// Since when `processors` have been free all the time until `time`, cut off at `from`;
-    /// `None` if they are not just before it.
+    /// Start of the time during which `processors` are free until `time`, cut off at `from`; `None` if they
+    /// are not free just before `time`.
     pub(crate) fn free_since(&self, processors: u32, time: Time, from: Time) -> Option<Time> {
         let wanted = i32::try_from(processors).ok()?;
         let place = self.find(time.as_micros() - 1);
@@ -603,7 +602,7 @@ impl Profile {
         }
     }
 
-    /// Changes the free processors by so many from `start` until `end`.
+    /// Adds `delta` to the free processors from `start` until `end`.
     fn change(&mut self, start: i64, end: i64, delta: i32) {
         let end = end.min(Time::FOREVER.as_micros());
         if start < end && delta != 0 {
@@ -632,7 +631,7 @@ impl Profile {
                 entry += 1;
             }
             block.changed = true;
-            // Nothing comes back at the end of all time.
+            // No breakpoint at the end of all time: nothing is given back there.
             if time < Time::FOREVER.as_micros() {
                 self.bend_at(Place { block: index, entry }, time, delta, by);
             }
@@ -646,10 +645,9 @@ impl Profile {
         }
     }
 
-    /// Makes a change of `delta` one of `by` more at `time`, where `place` is of
-    /// the first breakpoint there or later, and all before it has changed. If
-    /// the steps on both sides of `time` will be equal there is none at `time`
-    /// any more.
+    /// Turns a change of `delta` into one of `delta + by` at `time`. `place` is the first breakpoint at
+    /// `time` or later, and all steps before it have changed. If the steps on both sides of `time` become
+    /// equal, the breakpoint is removed.
     fn bend_at(&mut self, place: Place, time: i64, delta: i32, by: i32) {
         let before = self.value_before(place);
         let Block { times, free, pending, .. } = &mut self.blocks[place.block];
@@ -739,6 +737,8 @@ impl Profile {
         let block = &self.blocks[index];
         let mut min = i32::MAX;
         let mut max = i32::MIN;
+        // `free` of a block excludes its `pending`, so the other block's values are converted to this
+        // one's.
         for &free in &block.free {
             min = min.min(free);
             max = max.max(free);
@@ -753,8 +753,7 @@ impl Profile {
 
     /// The step that covers `time`.
     fn find(&self, time: i64) -> Place {
-        // Most searches begin at the present or when something is free for the
-        // first time, and that is what the profile begins with.
+        // Most searches begin now or at the first free time, and the profile begins with both.
         if let [_, second, third, ..] = *self.blocks[0].times
             && time < third
         {

@@ -1,21 +1,21 @@
 //! Reallocation of moldable jobs between clusters (Caniou, Charrier and Desprez 2010).
 //!
-//! Each cluster has a queue that reserves ([`Reserving`](crate::Reserving)) and chooses the number
-//! of processors for each moldable job by itself ([`Tuning`]). A job goes to the cluster that says
-//! it will be done first ([`first_done`]). From time to time those that wait are looked at again, in
-//! an [`Event`], and moved where they would be done earlier:
+//! Each cluster has a queue that reserves ([`Reserving`](crate::Reserving)) and chooses the number of
+//! processors for each moldable job by itself ([`Tuning`]). A job goes to the cluster with the earliest
+//! estimated completion ([`first_done`]). From time to time an [`Event`] examines the waiting jobs again,
+//! and moves them to clusters where they would be done earlier:
 //!
-//! | algorithm | what is looked at | moves |
+//! | algorithm | jobs examined | moves |
 //! |---|---|---|
 //! | regular | each job in turn, where it waits | to another cluster, where that gains enough |
-//! | all-cancellation | all are cancelled first | each in turn to the cluster that has it done first |
+//! | all-cancellation | all, after all have been cancelled | each in turn to the cluster that has it done first |
 //!
-//! A [`ReallocationHeuristic`] says whose turn it is. Some compare jobs; they see the oldest only, for each
-//! comparison asks all clusters about all jobs. What has been answered holds until the
-//! cluster changes, and an event asks for nothing twice before.
+//! A [`ReallocationHeuristic`] determines the next job. Some heuristics compare jobs. They compare only the
+//! oldest jobs, because each comparison asks all clusters about all of these. An answer holds until its
+//! cluster changes, and an event asks no question twice before.
 //!
-//! An event does no input and output: it says what it wants to know and what is to be done, so that
-//! messages may carry that, or a function call ([`reallocate`]).
+//! An event does no input and output. It returns its questions and its decisions, which messages may carry,
+//! or a function call ([`reallocate`]).
 
 mod clusters;
 mod data;
@@ -31,13 +31,13 @@ pub use tuning::{Sizes, Tuning};
 
 use haggle_model::Span;
 
-/// What is done with jobs that wait.
+/// Treatment of waiting jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Algorithm {
-    /// A job stays where it is unless another cluster has it done earlier by more than the threshold.
+    /// A job moves only if another cluster has it done earlier by more than the threshold.
     #[default]
     Regular,
-    /// All are cancelled and submitted again; nothing says that a job gains by it.
+    /// All are cancelled and submitted again, even if a job does not gain by it.
     AllCancellation,
 }
 
@@ -54,16 +54,16 @@ impl Algorithm {
     }
 }
 
-/// How jobs are reallocated.
+/// Rules of reallocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// What is done with jobs that wait.
+    /// Treatment of waiting jobs.
     pub algorithm: Algorithm,
-    /// Whose turn it is.
+    /// Choice of the next job.
     pub heuristic: ReallocationHeuristic,
-    /// Regular: a job moves if it gains more than that; it stands for what a move costs.
+    /// Regular: a job moves if it gains more than that, which represents the cost of a move.
     pub threshold: Span,
-    /// How many of the oldest jobs are compared; at least one is.
+    /// Number of the oldest jobs that are compared; at least one.
     pub window: usize,
     /// Regular: whether a job may also be submitted again where it waits, with another size.
     pub resizes: bool,

@@ -1,9 +1,8 @@
-//! Conservative backfilling that makes all reservations anew when time is given back.
+//! Conservative backfilling that makes all reservations again when time is given back.
 //!
-//! Where every job has a reservation, and all are given up and made again in the queue's order
-//! whenever something ends early, hardly any reservation lives to be used. So the plan is made
-//! only as far as somebody asks (`plan/gradual.rs`): a submission and an estimate ask for all of it,
-//! for they are told a time behind everything that waits.
+//! With reservations made again in the queue's order at every early end, hardly any of them is ever used.
+//! So the plan is made only as far as a query needs (`plan/gradual.rs`). A submission and an estimate need
+//! all of it, because their result lies behind all waiting jobs.
 
 use haggle_model::{Span, Time};
 
@@ -13,17 +12,17 @@ use crate::plan::waiting::Entry;
 use crate::scheduler::{Killed, LocalScheduler, Request, Slot, promise};
 use crate::{Interval, Maintaining, Order, Overlap};
 
-/// Gives every waiting job a reservation, and another one when there is time to give away.
+/// Gives every waiting job a reservation, and another one when time is given back.
 #[derive(Clone, Debug)]
 pub struct Replan {
     order: Order,
-    /// What runs, and windows of maintenance.
+    /// Running jobs, and windows of maintenance.
     plan: Plan,
-    /// What waits, beside that.
+    /// Waiting jobs, beside the plan.
     waiting: Gradual,
-    /// Time was given back, or the plan cannot be kept: it is to be made anew.
+    /// Time was given back, or the plan cannot be kept: it must be made again.
     outdated: bool,
-    /// Jobs waiting in an order that their reservations were not made in.
+    /// True if jobs wait in another order than the one in which their reservations were made.
     out_of_order: bool,
     sequence: u32,
 }
@@ -73,7 +72,7 @@ impl LocalScheduler for Replan {
     fn finished(&mut self, now: Time, slot: Slot) {
         let planned_end = self.plan.finished(now, slot).planned_end;
         self.plan.complete_windows(now);
-        // Where nothing was given back, each job would find its old place again.
+        // If nothing was given back, each job would find its old place again.
         self.outdated |= std::mem::take(&mut self.out_of_order) || now < planned_end;
     }
 
@@ -104,8 +103,8 @@ impl LocalScheduler for Replan {
         self.waiting.plan_until(Until::Instant(now), now);
         let mut not_yet = Vec::new();
         while let Some(due) = self.waiting.take_due(now) {
-            // A job that ends at this very instant may not have given its
-            // processors back yet; its end brings the next pass.
+            // A job that ends at this very instant may not have given its processors back yet; its end
+            // brings the next pass.
             let (.., slot) = due;
             let &Entry { processors, span, .. } =
                 self.waiting.get(slot).expect("what is due waits");

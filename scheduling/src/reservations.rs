@@ -1,19 +1,19 @@
 //! Advance reservations whose windows may be longer than the work.
 //!
-//! A provider grants a reservation a start within its window and may plan it anew, as long as it
-//! stays there: whenever one more is asked for, those that wait are placed again in the order of a
-//! [criterion](Criterion), and whoever finds no place any more goes ahead of the newcomer. If there
-//! is none for the newcomer, an [alternative](Alternative) beside its window may do. What has been
-//! granted is never refused later (Netto 2009, chapter 3, Algorithms 1 and 2).
+//! A provider grants a reservation a start within its window, and may move the start within that window.
+//! For each new request the waiting reservations are placed again in the order of a [criterion](Criterion).
+//! A reservation that loses its place this way goes ahead of the newcomer. If there is no place for the
+//! newcomer, an [alternative](Alternative) beside its window may do. A granted reservation is never refused
+//! later (Netto 2009, chapter 3, Algorithms 1 and 2).
 //!
-//! A job that asks for no window waits as one that may run at any time: it takes the first place
-//! there is, moves nobody, and may be moved for others: whatever the criterion, jobs without a deadline are placed
-//! behind all reservations. Windows are broken only where the machine
-//! breaks them: by processors that fail, jobs that run on past their plan, and a scheduler that was
-//! down at a planned start. Who is hit is told what becomes of its window.
+//! A job without a window waits as one that may run at any time. It takes the first free place, moves no
+//! reservation, and may be moved for others. With any criterion, jobs without a deadline are placed
+//! behind all reservations. Windows are broken only by failed processors, by jobs that run past their plan,
+//! and by a scheduler that was down at a planned start. The user of such a reservation is notified of what
+//! becomes of it.
 //!
-//! Within one instant, ends are reported first, then starts are asked for, then reservations, then
-//! starts again. What an end leaves is given to others when all of an instant have been reported.
+//! Within one instant, ends are reported first, then due jobs start, then reservations are requested, then
+//! due jobs start again. Time given back is used when all ends of an instant have been reported.
 
 mod admission;
 mod criterion;
@@ -36,17 +36,17 @@ pub use request::{Percent, Reserve, Size, Window};
 use offers::Offers;
 use options::Anchor;
 
-/// How a provider treats reservations.
+/// Rules by which a provider grants reservations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReservationConfig {
-    /// Which reservation is planned first.
+    /// The order in which reservations are planned.
     pub criterion: Criterion,
-    /// How far from the window alternatives are looked for, in hundredths of the time that the
-    /// work takes; `None` = not at all.
+    /// Largest distance of alternatives from the window, in hundredths of the time that the work takes;
+    /// `None` = no alternatives.
     pub threshold: Option<Percent>,
     /// Where an alternative behind a waiting reservation starts.
     pub after: AfterAnchor,
-    /// Whether waiting reservations move up when something ends early.
+    /// True if waiting reservations move up when something ends early.
     pub compresses: bool,
 }
 
@@ -61,36 +61,36 @@ impl Default for ReservationConfig {
     }
 }
 
-/// What has been granted.
+/// A granted reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
     /// Planned start; it may move within the window.
     pub start: Time,
-    /// What was taken instead of the window that was asked for.
+    /// The alternative that was granted instead of the requested window.
     pub alternative: Option<Alternative>,
 }
 
-/// What becomes of a reservation that has lost its place.
+/// Fate of a reservation that has lost its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Displaced {
-    /// It has another one in its window.
+    /// It has another start in its window.
     Moved(Time),
     /// It cannot start within its window any more, and waits for this place.
     Postponed(Time),
-    /// There is none that its user wants while all others stay where they are, and it waits here no
-    /// more. This is what it asks for.
+    /// No place meets its user's wishes while all others keep theirs, and it waits here no longer. This is
+    /// its request.
     Out(Reserve),
 }
 
 /// A local scheduler that grants reservations.
 ///
-/// Jobs that ask for no window go through [`LocalScheduler`], reservations through here, in the
-/// same space of slots; what waits is withdrawn, starts and ends in the same way for both. `draw`
-/// is asked for numbers below its argument, by [`Criterion::Shuffle`] only.
+/// Jobs without a window use [`LocalScheduler`], reservations use this trait, with common slots. Both are
+/// withdrawn, start and end in the same way. `draw` returns a number below its argument; only
+/// [`Criterion::Shuffle`] calls it.
 pub trait Granting: LocalScheduler {
-    /// Grants a reservation in its window, or at the nearest alternative that its user accepts and
-    /// that is possible; others may move within their windows for it. Alternatives are of the size that
-    /// it asks for, or of one of the other `sizes`.
+    /// Grants a reservation in its window, or at the nearest possible alternative that its user accepts.
+    /// Other reservations may move within their windows for it. Alternatives have the requested size, or
+    /// one of the other `sizes`.
     fn ask(
         &mut self,
         now: Time,
@@ -99,8 +99,8 @@ pub trait Granting: LocalScheduler {
         draw: &mut dyn FnMut(usize) -> usize,
     ) -> Option<Granted>;
 
-    /// Up to `most` alternatives to a reservation that has been refused, nearest first, each of
-    /// which is possible now. Nothing is booked for them; how each was found is kept until something changes.
+    /// Up to `most` alternatives to a refused reservation, nearest first, each of which is possible now.
+    /// Nothing is booked for them; the order in which each was found is kept until something changes.
     fn alternatives(
         &mut self,
         now: Time,
@@ -110,8 +110,8 @@ pub trait Granting: LocalScheduler {
         draw: &mut dyn FnMut(usize) -> usize,
     ) -> Vec<Alternative>;
 
-    /// Grants an alternative: by the plan in which it was found, if that holds, or by another one in which it is
-    /// possible.
+    /// Grants an alternative, by the plan in which it was found if that still holds, or else by another
+    /// plan with room for it.
     fn take(
         &mut self,
         now: Time,
@@ -120,25 +120,25 @@ pub trait Granting: LocalScheduler {
         draw: &mut dyn FnMut(usize) -> usize,
     ) -> Option<Granted>;
 
-    /// Planned start of what waits; it may become earlier with the next call for starts if
-    /// something has ended since.
+    /// Planned start of a waiting job or reservation. It may become earlier with the next call for starts
+    /// if something has ended since.
     fn planned(&self, slot: Slot) -> Option<Time>;
 
-    /// Fixes the planned start of a waiting reservation, and says what it is.
+    /// Fixes the planned start of a waiting reservation, and returns it.
     fn fix(&mut self, now: Time, slot: Slot) -> Option<Time>;
 
-    /// Appends whose starts have become fixed since this was last asked for, in order.
+    /// Appends reservations whose starts have become fixed since the last call, in order.
     fn fixed(&mut self, fixed: &mut Vec<(Slot, Time)>);
 
-    /// Appends who has lost its place since this was last asked for, in order.
+    /// Appends reservations that have lost their places since the last call, in order.
     fn displaced(&mut self, displaced: &mut Vec<(Slot, Displaced)>);
 }
 
-/// A reservation that waits.
+/// A waiting reservation.
 #[derive(Clone, Copy, Debug)]
 struct Booking {
     request: Reserve,
-    /// In which order they were asked for.
+    /// Its number in the order of requests.
     id: u64,
     start: Time,
 }
@@ -152,12 +152,12 @@ impl Booking {
         (self.start, self.request.submitted, self.id)
     }
 
-    /// Whether its place is free.
+    /// Returns whether its place is free.
     fn fits(&self, profile: &Profile) -> bool {
         self.request.processors <= profile.min_free(self.start, self.end())
     }
 
-    /// Whether it has to be over by some time; without a deadline it can wait.
+    /// Returns whether it must end by some time; without a deadline it can wait.
     fn has_deadline(&self) -> bool {
         self.request.window.deadline < Time::FOREVER
     }
@@ -166,13 +166,13 @@ impl Booking {
         self.request.window == Window::strict(self.start, self.request.span)
     }
 
-    /// Nothing but its present place will do any more.
+    /// Shrinks the window to its present place.
     fn fix(&mut self) {
         self.request.window = Window::strict(self.start, self.request.span);
     }
 }
 
-/// A reservation that runs.
+/// A running reservation.
 #[derive(Clone, Copy, Debug)]
 struct Active {
     slot: Slot,
@@ -182,16 +182,16 @@ struct Active {
 
 /// The reservations of one machine.
 ///
-/// Slots name them; a slot may be used again when its reservation is over, or has been refused or
+/// Slots identify them; a slot may be used again when its reservation has ended, or has been refused or
 /// cancelled.
 #[derive(Clone, Debug)]
 pub struct Reservations {
     config: ReservationConfig,
     plan: Plan,
-    /// In the order of the criterion when one was last asked for.
+    /// In the order of the criterion at the latest request.
     waiting: Vec<Booking>,
     running: Vec<Active>,
-    /// Whether something has ended early, or has been given up, since waiting ones moved up.
+    /// True if time has been given back since waiting reservations last moved up.
     given_back: bool,
     asked: u64,
     offers: Offers,
@@ -215,7 +215,7 @@ impl Reservations {
         }
     }
 
-    /// Fixes the starts of those that have waited their share of the time.
+    /// Fixes the starts of reservations whose share of the waiting time has passed.
     fn fix_due(&mut self, now: Time) {
         for booking in self.waiting.iter_mut().filter(|booking| !booking.is_fixed()) {
             if booking.request.fixed_at(booking.start).is_some_and(|time| time <= now) {
@@ -226,7 +226,7 @@ impl Reservations {
         }
     }
 
-    /// What has ended or was given up in this instant leaves room for others; then windows close.
+    /// Moves reservations up to the time given back in this instant; then fixes starts.
     fn catch_up(&mut self, now: Time) {
         self.plan.profile_from(now);
         if std::mem::take(&mut self.given_back) {
@@ -235,9 +235,9 @@ impl Reservations {
         self.fix_due(now);
     }
 
-    /// Each that waits gets its earliest place, one after the other in the order of planned
-    /// starts, all others staying where they are. No start gets later. Without compression, those that waited for a job
-    /// without a limit, or for processors that had failed, get a place all the same.
+    /// Moves each waiting reservation to its earliest place, one after the other in the order of planned
+    /// starts, while all others keep theirs. No start gets later. Without compression, only reservations
+    /// behind a job without a limit, or behind processors that had failed, move.
     fn compress(&mut self, now: Time) {
         let all = self.config.compresses;
         let moves = |booking: &Booking| all || booking.start >= BEYOND_ALL_LIMITS;
@@ -262,7 +262,7 @@ impl Reservations {
         self.waiting.iter().position(|booking| booking.request.slot == slot)
     }
 
-    /// All that runs, and maintenance, as what alternatives may touch.
+    /// Running reservations and maintenance, as anchors of alternatives.
     fn firm_anchors(&self) -> impl Iterator<Item = Anchor> {
         let running = self.running.iter().map(|it| (it.start, it.planned_end));
         let windows = self.plan.windows().map(|it| (it.start, it.end()));

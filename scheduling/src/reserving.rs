@@ -1,4 +1,4 @@
-//! Queues that can say when each job will start at the latest.
+//! Queues that know the latest start of each job.
 
 use haggle_model::{Span, Time};
 
@@ -7,13 +7,12 @@ use crate::scheduler::{LocalScheduler, Request, Slot};
 /// A queue that gives every waiting job a reservation, which later operations only move to an
 /// earlier time, unless jobs run over their limit or processors fail.
 ///
-/// So what it says of a job that might come is what that job may count on. First come, first
-/// served does so in order of arrival only: in any other order a job that comes later may go
-/// ahead. EASY backfilling has a reservation for the head of its queue, and conservative backfilling
-/// that plans anew breaks what it has promised.
+/// So an estimate for a job that may come is reliable. First come, first served satisfies this in order of
+/// arrival only: in any other order a later job may go ahead. EASY backfilling has a reservation for the
+/// head of its queue only. Conservative backfilling that plans anew breaks earlier plans.
 pub trait Reserving: LocalScheduler {
-    /// When a job is planned to start; `None` if it does not wait here. [`Time::FOREVER`] behind
-    /// jobs without a limit.
+    /// Planned start of a job; `None` if it does not wait here. [`Time::FOREVER`] behind jobs without a
+    /// limit.
     fn planned_start(&mut self, now: Time, slot: Slot) -> Option<Time>;
 
     /// As [`LocalScheduler::estimate_start`], of a job that could not start before `ready`.
@@ -25,10 +24,10 @@ pub trait Reserving: LocalScheduler {
         ready: Time,
     ) -> Option<Time>;
 
-    /// As [`LocalScheduler::submit`], of a job that cannot start before `ready`. It has its
-    /// reservation like any other, behind that time, and so has its place in the queue.
+    /// As [`LocalScheduler::submit`], of a job that cannot start before `ready`. Its reservation lies
+    /// behind that time, and its place in the queue is that of any other job.
     fn submit_after(&mut self, now: Time, request: Request, ready: Time) -> Option<Time>;
 
-    /// Takes waiting jobs out of the queue, and moves up those that stay when all are out.
+    /// Takes waiting jobs out of the queue; the remaining jobs move up when all are out.
     fn withdraw_all(&mut self, now: Time, slots: &[Slot]);
 }

@@ -1,7 +1,7 @@
 //! Runs of jobs that do not end as planned.
 
-/// How often a job is started unless a scenario says otherwise: more often than any
-/// that has a chance to end, and few enough for a run to end where one has none.
+/// Default for how often a job is started. A job with a chance to end needs fewer attempts; without one,
+/// the run still ends.
 pub const MAX_ATTEMPTS: u32 = 1_000;
 
 haggle_model::words! {
@@ -11,7 +11,8 @@ haggle_model::words! {
         /// It is stopped at its requested time.
         #[default]
         Kill = "kill",
-        // Each time its plan runs out, as much time as it was planned for so far is added; promises to others may break.
+        // Each time its plan runs out, the span planned so far is added again; promises to other jobs may
+        // break.
         /// It runs to its end, and the schedule is repaired.
         Extend = "extend",
     }

@@ -1,4 +1,4 @@
-//! What a provider asks of its local scheduler.
+//! Interface between a provider and its local scheduler.
 
 use std::fmt;
 
@@ -24,16 +24,16 @@ impl Slot {
     }
 }
 
-/// What is planned from here on waits for a job without a limit, which may hold its processors
-/// for ever: it has no planned start, and nothing is promised to it.
+/// Starts planned from this instant on wait for a job without a limit, which may hold its processors for
+/// ever. Such a job has no planned start and no promise.
 pub(crate) const BEYOND_ALL_LIMITS: Time = Time::from_micros(Span::FOREVER.as_micros());
 
-/// A planned completion as a promise: one that waits for a job without a limit is none.
+/// A planned completion as a promise; `None` if it depends on the end of a job without a limit.
 pub fn promise(completion: Time) -> Option<Time> {
     (completion < BEYOND_ALL_LIMITS).then_some(completion)
 }
 
-/// What a scheduler knows of a job.
+/// A job as its scheduler sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The provider's name for it.
@@ -46,8 +46,8 @@ pub struct Request {
     pub key: i64,
     /// Latest completion its user wishes.
     pub deadline: Option<Time>,
-    /// Whether it goes ahead of all that waits: it ran already and was lost.
-    /// A queue in the order of deadlines goes by these all the same.
+    /// True if it goes ahead of all waiting jobs, because it ran already and was lost. A queue in the order
+    /// of deadlines uses the deadline all the same.
     pub ahead: bool,
 }
 
@@ -58,25 +58,25 @@ impl Request {
     }
 }
 
-/// What has run on processors that fail.
+/// A job or tasks of a share that ran on processors that fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Killed {
     /// The job or share.
     pub slot: Slot,
-    /// How many it held: all of a rigid job, one for each task of a share.
+    /// Processors it held: all of a rigid job, one for each task of a share.
     pub processors: u32,
-    /// When they were planned to end.
+    /// Time at which they were planned to end.
     pub planned_end: Time,
 }
 
 /// Decides which waiting jobs start on one space-shared machine.
 ///
 /// The provider reports ends, failures, repairs and submissions, in this order. One
-/// [`LocalScheduler::start_due`] follows all of an instant, or each of them ([`Passes`](crate::Passes)).
-/// What ends leaves room that waiting jobs are moved up to when the scheduler is next asked for something.
-/// Processors are counted here; which ones a job gets is the provider's business.
+/// [`LocalScheduler::start_due`] follows all of an instant, or each of them ([`Passes`](crate::Passes)). An
+/// end leaves free room; waiting jobs move up to it at the next call that depends on it. The scheduler
+/// counts processors; the provider decides which ones a job gets.
 ///
-/// A copy of it decides as it would, and changes nothing for it.
+/// A copy of a scheduler decides as the original would, and changes nothing for the original.
 pub trait LocalScheduler: DynClone + fmt::Debug + Send {
     /// Queues a job. Returns its planned completion if that is a promise.
     fn submit(&mut self, now: Time, request: Request) -> Option<Time>;
@@ -88,14 +88,12 @@ pub trait LocalScheduler: DynClone + fmt::Debug + Send {
     /// A running job has ended, at its planned end or before.
     fn finished(&mut self, now: Time, slot: Slot);
 
-    /// What runs under `slot` and was planned to end by now, a job or tasks of a share, goes on
-    /// at least until `end`.
+    /// A job, or tasks of a share, planned to end by now under `slot` continue at least until `end`.
     fn overran(&mut self, now: Time, slot: Slot, end: Time);
 
-    /// `processors` fail, and what ran on one of them is `killed`: it is gone
-    /// here, and the provider may submit it again. What has failed is planned for
-    /// nothing until it is [`LocalScheduler::restored`], which nobody foresees;
-    /// promises may break.
+    /// `processors` fail, and the jobs that ran on one of them are `killed`. The scheduler forgets them,
+    /// and the provider may submit them again. Nothing is planned on failed processors until they are
+    /// [`LocalScheduler::restored`], at an unknown time; promises may break.
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]);
 
     /// Processors that had failed are back.
@@ -107,38 +105,38 @@ pub trait LocalScheduler: DynClone + fmt::Debug + Send {
     /// Appends the jobs that start now, in order, and takes their processors.
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>);
 
-    /// When the next waiting job is planned to start, if the plan says so;
-    /// the provider calls [`LocalScheduler::start_due`] then.
+    /// Planned start of the next waiting job, if the plan has one. The provider calls
+    /// [`LocalScheduler::start_due`] then.
     fn next_start(&self) -> Option<Time>;
 
     /// Start of a hypothetical job that is submitted now; `None` if the machine
-    /// is too small. Asking changes no decision.
+    /// is too small. The estimate changes no decision.
     fn estimate_start(&mut self, now: Time, processors: u32, span: Option<Span>) -> Option<Time>;
 
     /// Jobs that wait.
     fn queue_length(&self) -> usize;
 
-    /// To bargain over bags, if it does.
+    /// Interface to bargain over bags, if the scheduler has it.
     fn bargainer(&mut self) -> Option<&mut dyn Bargainer> {
         None
     }
 
-    /// To ask when each job starts at the latest, if it knows.
+    /// Interface to the latest start of each job, if the scheduler knows it.
     fn reserving(&mut self) -> Option<&mut dyn Reserving> {
         None
     }
 
-    /// To be granted windows in advance, if it grants them.
+    /// Interface to advance reservations, if the scheduler grants them.
     fn granting(&mut self) -> Option<&mut dyn Granting> {
         None
     }
 
-    /// To plan around maintenance, if it does.
+    /// Interface to maintenance, if the scheduler plans around it.
     fn maintaining(&mut self) -> Option<&mut dyn Maintaining> {
         None
     }
 
-    /// To place parts of jobs that other providers have the other parts of, if it takes them.
+    /// Interface to place parts of co-allocated jobs, if the scheduler accepts them.
     fn coallocation(&mut self) -> Option<&mut CoallocationQueue> {
         None
     }
@@ -149,11 +147,11 @@ dyn_clone::clone_trait_object!(LocalScheduler);
 /// The backfilling rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Policy {
-    /// First come, first served: nobody passes the head of the queue.
+    /// First come, first served: no job passes the head of the queue.
     Fcfs,
     /// EASY: a job may pass if it does not delay the head of the queue.
     Easy,
-    /// Conservative: a job may pass if it delays nobody.
+    /// Conservative: a job may pass if it delays no other job.
     Conservative,
 }
 
@@ -178,7 +176,7 @@ pub struct SchedulerConfig {
     pub policy: Policy,
     /// The order of the queue.
     pub order: Order,
-    /// What conservative backfilling does with time that is given back early.
+    /// How conservative backfilling uses time that is given back early.
     pub compression: Compression,
 }
 
@@ -198,12 +196,12 @@ impl SchedulerConfig {
     }
 }
 
-/// Any local scheduler there is, as a scenario describes it.
+/// Any local scheduler, as a scenario describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scheduling {
     /// A queue of rigid jobs.
     Queue(SchedulerConfig),
-    /// Conservative backfilling around parts of jobs that other providers have the other parts of.
+    /// Conservative backfilling around parts of jobs that have other parts at other providers.
     Coallocation(SchedulerConfig),
     /// Earliest deadline first, with promises and offers.
     Edf(EdfConfig),

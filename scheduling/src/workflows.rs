@@ -1,6 +1,7 @@
-//! Which tasks of workflows have to wait, which may start, which are done, and which never will be.
+//! Ledger of the tasks of workflows: waiting tasks, ready ones, those that are done, and those that never
+//! will be.
 //!
-//! The scheduler of a grid keeps such a ledger, and so does a user who submits workflows to providers.
+//! The scheduler of a grid keeps such a ledger; so does a user that submits workflows to providers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,21 +13,21 @@ use haggle_workflows::{ParentSets, TaskId, Workflow};
 #[derive(Debug)]
 struct Flow {
     graph: Arc<Workflow>,
-    /// Tasks that are not submitted yet.
+    /// Number of tasks that are not submitted yet.
     to_come: usize,
     sets: ParentSets,
-    /// How many tasks of each parent set are not done.
+    /// Number of unfinished tasks, by parent set.
     open: Vec<u32>,
-    /// By task, once it is submitted.
+    /// The jobs of submitted tasks, by task.
     jobs: Vec<Option<JobId>>,
     done: Vec<bool>,
-    /// How many parents are not done, by task.
+    /// Number of unfinished parents, by task.
     missing: Vec<u32>,
-    /// Whether a parent, or a parent's parent, came to nothing, by task.
+    /// True if an ancestor has failed, by task.
     barred: Vec<bool>,
 }
 
-/// The tasks of workflows by what they wait for. What changes costs O(children).
+/// The tasks of workflows and their open dependencies. A change costs O(children).
 #[derive(Debug, Default)]
 pub struct Ledger {
     flows: BTreeMap<WorkflowId, Flow>,
@@ -45,13 +46,13 @@ pub struct WorkflowId {
 /// A task as part of its workflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Member {
-    /// Which workflow.
+    /// Its workflow.
     pub workflow: WorkflowId,
-    /// Which of its tasks.
+    /// Its task in the workflow.
     pub task: TaskId,
 }
 
-/// Which tasks get work done for the same successors.
+/// A group of tasks that work for the same successors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// The parent set of this number of a workflow.
@@ -61,7 +62,7 @@ pub enum Group {
 }
 
 impl Ledger {
-    /// Of these workflows; none of their tasks is submitted yet.
+    /// A ledger of these workflows; none of their tasks is submitted yet.
     pub fn new(workflows: &BTreeMap<WorkflowId, Arc<Workflow>>) -> Ledger {
         let flow = |graph: &Arc<Workflow>| {
             let sets = graph.parent_sets();
@@ -80,8 +81,8 @@ impl Ledger {
         Ledger { flows, tasks: BTreeMap::new() }
     }
 
-    /// A task is submitted as this job. Says whether it may start, for all its parents are done;
-    /// `None` if there is no such task, or it is submitted already.
+    /// A task is submitted as this job. Returns whether it may start, which requires that all its parents
+    /// are done. Returns `None` if there is no such task, or if it is submitted already.
     pub fn submit(&mut self, job: JobId, member: Member) -> Option<bool> {
         let flow = self.flows.get_mut(&member.workflow)?;
         let place = flow.jobs.get_mut(member.task.index())?;
@@ -94,13 +95,13 @@ impl Ledger {
         Some(flow.missing[member.task.index()] == 0)
     }
 
-    /// A workflow of which no task is submitted yet; `None` = it is another one, or there is none.
+    /// A workflow without submitted tasks; `None` if it has some, or does not exist.
     pub fn unheard_of(&self, workflow: WorkflowId) -> Option<&Workflow> {
         let flow = self.flows.get(&workflow)?;
         (flow.to_come == flow.jobs.len()).then_some(&*flow.graph)
     }
 
-    /// A task is done: the tasks that may start now, of those submitted, by number.
+    /// A task is done. Returns the submitted tasks that may start now, by number.
     pub fn complete(&mut self, job: JobId) -> Vec<JobId> {
         let Some(&Member { workflow, task }) = self.tasks.get(&job) else { return Vec::new() };
         let flow = self.flows.get_mut(&workflow).expect("its task was submitted");
@@ -121,8 +122,8 @@ impl Ledger {
         released
     }
 
-    /// A task came to nothing: those of its descendants that are submitted and were not barred before,
-    /// by number of task. None of them may ever start.
+    /// A task has failed. Returns its submitted descendants that were not barred before, by number of task.
+    /// None of them may ever start.
     pub fn fail(&mut self, job: JobId) -> Vec<JobId> {
         let Some(&Member { workflow, task }) = self.tasks.get(&job) else { return Vec::new() };
         let flow = self.flows.get_mut(&workflow).expect("its task was submitted");
@@ -140,13 +141,13 @@ impl Ledger {
         found.into_iter().filter_map(|task| flow.jobs[task.index()]).collect()
     }
 
-    /// Whether a job is a task that may never start, for a parent or a parent's parent came to nothing.
+    /// Returns whether a job is a task that may never start, because an ancestor has failed.
     pub fn is_barred(&self, job: JobId) -> bool {
         self.member(job)
             .is_some_and(|member| self.flows[&member.workflow].barred[member.task.index()])
     }
 
-    /// Whether a job is a task whose parents are not all done.
+    /// Returns whether a job is a task whose parents are not all done.
     pub fn is_blocked(&self, job: JobId) -> bool {
         self.member(job)
             .is_some_and(|member| self.flows[&member.workflow].missing[member.task.index()] > 0)
@@ -163,12 +164,12 @@ impl Ledger {
             .collect()
     }
 
-    /// Whether all tasks of a workflow are submitted.
+    /// Returns whether all tasks of a workflow are submitted.
     pub fn is_complete(&self, workflow: WorkflowId) -> bool {
         self.flows.get(&workflow).is_some_and(|flow| flow.to_come == 0)
     }
 
-    /// The tasks that a task needs, of those submitted, by number; none of a job that is no task.
+    /// The submitted parents of a task, by number; none for a job that is no task.
     pub fn parents(&self, job: JobId) -> Vec<JobId> {
         let Some(Member { workflow, task }) = self.member(job) else { return Vec::new() };
         let flow = &self.flows[&workflow];
@@ -176,18 +177,18 @@ impl Ledger {
         parents.filter_map(|link| flow.jobs[link.task.index()]).collect()
     }
 
-    /// Which task a job is, if it is one.
+    /// The task of a job, if it is one.
     pub fn member(&self, job: JobId) -> Option<Member> {
         self.tasks.get(&job).copied()
     }
 
-    /// Whether a job is a task that needs nothing of others; so is a job that is no task.
+    /// Returns whether a job is a task without parents, or no task at all.
     pub fn is_root(&self, job: JobId) -> bool {
         self.member(job)
             .is_none_or(|member| self.flows[&member.workflow].graph.parents(member.task).is_empty())
     }
 
-    /// The parent sets that a task is in, each with its size; a final task is one of its own.
+    /// The parent sets of a task, each with its size; a final task forms a set of its own.
     pub fn groups(&self, job: JobId) -> Vec<(Group, usize)> {
         let Some(Member { workflow, task }) = self.member(job) else { return Vec::new() };
         let flow = &self.flows[&workflow];
@@ -198,7 +199,7 @@ impl Ledger {
         flow.sets_of(task).into_iter().map(sized).collect()
     }
 
-    /// How many tasks of a set are not done; `None` if it is a root alone, which nobody balances.
+    /// Number of unfinished tasks of a set; `None` if it is a root alone, which is not balanced.
     pub fn unfinished(&self, group: Group) -> Option<usize> {
         let (workflow, count, first, open) = match group {
             Group::Final(workflow, task) => {
@@ -217,7 +218,7 @@ impl Ledger {
 }
 
 impl Flow {
-    /// The parent sets that a task is in, by number.
+    /// The parent sets of a task, by number.
     fn sets_of(&self, task: TaskId) -> Vec<usize> {
         let children = self.graph.children(task);
         let mut sets: Vec<usize> =
@@ -315,7 +316,7 @@ mod tests {
         assert_eq!(all, [(Group::Final(ID, TaskId(16)), 1)]);
     }
 
-    /// Task 2 needs the root alone; tasks 9, 13, 14 and 16 need task 2.
+    /// Task 2 needs only the root; tasks 9, 13, 14 and 16 need task 2.
     #[test]
     fn descendants_of_what_came_to_nothing_are_barred_once() {
         let mut ledger = ledger(&[0]);

@@ -1,19 +1,20 @@
-//! Conditions on rows of a table: one expression over the names of its columns, true or false for each row.
+//! Conditions on rows of a table: one expression over the names of columns, which is true or false for
+//! each row.
 //!
-//! It is an expression alone, without statements and functions, and bounded in time and size. A column without a value in
-//! a row is `()`, which equals nothing else.
+//! A condition is a single expression without statements and functions, bounded in time and size. A
+//! missing value of a column is `()`, which equals nothing else.
 
 use rhai::{AST, Dynamic, Engine, Scope};
 
 use crate::language::{Mistake, engine, parse_mistake, run_mistake};
 
-/// Steps that a row may take.
+/// Maximum number of steps for a row.
 const STEPS: u64 = 10_000;
 
-/// What a column has in a row.
+/// Value of a column in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// Nothing.
+    /// No value.
     Missing,
     /// A number.
     Real(f64),
@@ -34,7 +35,7 @@ impl Condition {
     /// Reads a condition over columns of these names.
     ///
     /// # Errors
-    /// Its first mistake: it cannot be read, or names something that is no column.
+    /// If it cannot be parsed, or has a name that is no column.
     pub fn read(text: &str, columns: &[&'static str]) -> Result<Condition, Mistake> {
         let mut engine = engine();
         engine.set_max_operations(STEPS);
@@ -50,15 +51,15 @@ impl Condition {
         Ok(Condition { engine, expression, columns })
     }
 
-    /// The columns that it may ask for.
+    /// The columns that it may use.
     pub fn columns(&self) -> &[&'static str] {
         &self.columns
     }
 
-    /// Whether it holds for a row; `value` has its columns.
+    /// True if it holds for a row; `value` gives the values of its columns.
     ///
     /// # Errors
-    /// If it comes to something that is neither true nor false, or to nothing at all.
+    /// If its result is neither true nor false, or it has no result.
     pub fn holds<'v>(&self, value: impl Fn(&'static str) -> Value<'v>) -> Result<bool, Mistake> {
         let mut scope = Scope::new();
         for &column in &self.columns {

@@ -1,10 +1,10 @@
-//! The language of checks: [rhai](https://rhai.rs) with words of ours for runs and comparisons.
+//! The language of checks: [rhai](https://rhai.rs) with additional words for runs and comparisons.
 //!
 //! | word | what it is |
 //! |---|---|
 //! | `value(metric)`, `value(metric, group)`, `value(metric, at)`, `value(metric, group, at)` | the sample of a metric at a point such as `#{policy: "fcfs", load: 0.9}` |
 //! | `axis(name)` | the values of an axis, in order |
-//! | `value(metric, group, at, base)` | what became of jobs relative to the point `base`: `"impact.impacted_percent"` and others; or a mean over the jobs that are in the group there, `"single-provider"` or `"multi-provider"`, or over the workflows that are done in both runs, `"done-in-both"` |
+//! | `value(metric, group, at, base)` | effects on jobs relative to the point `base`: `"impact.impacted_percent"` and others; or a mean over the jobs that are in the group there, `"single-provider"` or `"multi-provider"`, or over the workflows that are done in both runs, `"done-in-both"` |
 //! | `from(sweep)` | one of several sweeps or studies: `from("base").value(…)`, `from("base").axis(…)` |
 //! | `+ - * /` | samples with samples, seed by seed, and with numbers |
 //! | `abs(x)`, `mean(x)`, `sd(x)`, `half_width(x)`, `n(x)` | of a sample |
@@ -20,8 +20,8 @@
 //! | `each(list, \|x\| verdict)` | all of them, each named by its x |
 //! | `named(name, verdict)`, `check(truth, text)` | a verdict under a name; one of your own |
 //!
-//! Whole numbers divide as such: write `1.0 / 4`. Expressions are bounded in time and size, their values in depth,
-//! and they reach nothing but the runs.
+//! Division of whole numbers gives a whole number: write `1.0 / 4`. Expressions are bounded in time and
+//! size, and their values in depth. They can access only the runs.
 
 mod nesting;
 mod sources;
@@ -42,16 +42,16 @@ use super::verdict::Verdict;
 use nesting::Effort;
 use words::quantity;
 
-/// A mistake in an expression, or something that it asks for and that is not there.
+/// A mistake in an expression, or missing data that it requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// What is wrong.
+    /// Description of the mistake.
     pub message: String,
     /// Line in the expression, from 1; 0 where it has no place.
     pub line: usize,
     /// Column in the expression, from 1; 0 where it has no place.
     pub column: usize,
-    /// Whether it asks for what a quick reproduction leaves out.
+    /// True if it requests data that a quick reproduction leaves out.
     pub cut: bool,
 }
 
@@ -59,24 +59,24 @@ pub struct Mistake {
 pub struct Language {
     engine: Engine,
     functions: AST,
-    /// What was left out of what is asked for, noted when it happens.
+    /// Missing data that expressions have requested.
     gaps: Rc<Gaps>,
     effort: Effort,
 }
 
-/// Whether something that was left out to be quick has been asked for.
+/// Data left out by a quick reproduction that have been requested.
 #[derive(Debug, Default)]
 struct Gaps {
-    /// A value that is not there.
+    /// True if a missing value was requested.
     cut: Cell<bool>,
-    /// Values of which there are fewer than the study asks for.
+    /// True if a value with fewer replications, or an incomplete axis, was requested.
     part: Cell<bool>,
 }
 
-/// What a check has looked at.
+/// Extent of the data on which a check is based.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// All that the study asks for.
+    /// All data that the study defines.
     All,
     /// Fewer replications, or fewer values of an axis.
     Part,
@@ -94,10 +94,10 @@ fn or_fail<T>(result: Result<T, String>) -> Fallible<T> {
 }
 
 impl Language {
-    /// The language over `sources`, with the functions that a study shares.
+    /// The language over `sources`, with the shared functions of a study.
     ///
     /// # Errors
-    /// If the functions are no functions.
+    /// If the functions cannot be parsed.
     pub fn new<S: Source + 'static>(
         sources: Vec<Rc<S>>,
         functions: &str,
@@ -112,29 +112,29 @@ impl Language {
         Ok(Language { engine, functions: functions.clone_functions_only(), gaps, effort })
     }
 
-    /// Whether a check can be read; asked before anything is run.
+    /// Checks that a check can be parsed, before anything is run.
     ///
     /// # Errors
-    /// Its first mistake.
+    /// If it cannot be parsed: its first mistake.
     pub fn read_check(&self, text: &str) -> Result<(), Mistake> {
         self.compile(text, &Scope::new()).map(drop)
     }
 
-    /// The same for a value that is drawn.
+    /// Checks that the expression of a drawn value can be parsed.
     ///
     /// # Errors
-    /// Its first mistake.
+    /// If it cannot be parsed: its first mistake.
     pub fn read_value(&self, text: &str) -> Result<(), Mistake> {
         self.compile(text, &scope(&Point::new(), "", "")).map(drop)
     }
 
-    /// What a check comes to, and on what evidence.
+    /// The verdict of a check, and the extent of its data.
     ///
     /// # Errors
-    /// If something it asks for is not there, or it comes to no verdict.
+    /// If requested data are missing, or the result is no verdict.
     pub fn check(&self, text: &str) -> Result<(Verdict, Evidence), Mistake> {
         let result = match self.run(text, Scope::new()) {
-            // The replications that are missing would have one.
+            // The missing replications would have a spread, so this is not a mistake of the check.
             Err(Mistake { message, .. })
                 if self.gaps.part.get() && message.starts_with(NO_SPREAD) =>
             {
@@ -154,11 +154,11 @@ impl Language {
         Ok((verdict, evidence))
     }
 
-    /// What a value that is drawn comes to at a point: `at` is the point, `group` the group of
-    /// jobs, `x` the text on the x axis.
+    /// The result of a drawn value at a point: `at` is the point, `group` the group of jobs, `x` the
+    /// text on the x axis.
     ///
     /// # Errors
-    /// If something it asks for is not there, or it is neither number nor sample.
+    /// If requested data are missing, or the result is neither a number nor a sample.
     pub fn value(&self, text: &str, at: &Point, group: &str, x: &str) -> Result<Quantity, Mistake> {
         let result = self.run(text, scope(at, group, x))?;
         quantity(&result).map_err(Mistake::nowhere)
@@ -171,6 +171,7 @@ impl Language {
 
     fn run(&self, text: &str, mut scope: Scope<'_>) -> Result<Dynamic, Mistake> {
         let ast = self.functions.merge(&self.compile(text, &scope)?);
+        // Each expression reports its own gaps only.
         self.gaps.cut.set(false);
         self.gaps.part.set(false);
         self.effort.renew();
@@ -180,8 +181,8 @@ impl Language {
     }
 }
 
-/// What a script can do without words of ours: compute, and nothing that takes time or reaches
-/// out. The language's own core would let it sleep.
+/// The engine without the additional words. Scripts can compute, but cannot wait or access the system;
+/// the language's own core package would let them sleep.
 pub(crate) fn engine() -> Engine {
     let mut engine = Engine::new_raw();
     let packages = [
@@ -200,10 +201,10 @@ pub(crate) fn engine() -> Engine {
     }
     engine.set_strict_variables(true);
     engine.disable_symbol("eval").disable_symbol("print").disable_symbol("debug");
-    // Debug builds would allow less than release builds otherwise.
+    // Without this, debug builds would permit less depth than release builds.
     engine.set_max_expr_depths(128, 64);
     engine.set_max_operations(5_000_000).set_max_call_levels(32);
-    // Texts are short, for a map that grows entry by entry is bounded by the operations alone.
+    // Texts are kept short, because the growth of a map is limited only by the number of operations.
     engine.set_max_array_size(10_000).set_max_map_size(500).set_max_string_size(1_000);
     engine
 }
@@ -229,8 +230,8 @@ pub(crate) fn parse_mistake(error: &rhai::ParseError) -> Mistake {
 
 pub(crate) fn run_mistake(error: EvalAltResult) -> Mistake {
     let mut position = error.position();
-    // Where a function of the study fails, the place is that of its call in the check; closures
-    // stand in the check itself.
+    // If a function of the study fails, the position is that of its call in the check. Closures are
+    // part of the check itself.
     let (mut inner, mut in_check) = (error, true);
     while let EvalAltResult::ErrorInFunctionCall(name, _, cause, _) = inner {
         in_check &= name.starts_with("anon$");

@@ -1,4 +1,4 @@
-//! The language of claims: expressions over runs, and what a comparison means.
+//! The language of claims: expressions over runs, and the meaning of comparisons.
 //!
 //! ```text
 //! whoever has runs ── Source ──> language ──> Quantity, which is drawn
@@ -7,7 +7,8 @@
 //!
 //! A [`Condition`] is an expression of the same language over the columns of a table.
 //!
-//! This crate knows nothing of scenarios, sweeps or studies: what an expression asks for comes from a [`Source`].
+//! This crate is independent of scenarios, sweeps and studies: the data of an expression come from a
+//! [`Source`].
 
 pub mod condition;
 pub mod language;

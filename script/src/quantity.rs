@@ -1,8 +1,8 @@
-//! What expressions compute with: numbers, and samples over replications.
+//! Values of expressions: numbers, and samples over replications.
 
 use haggle_results::stats::{Estimate, mean};
 
-/// What is said, and perhaps more, where a spread is asked for that one replication does not have.
+/// Beginning of the message if an expression needs a spread and there is only one replication.
 pub(crate) const NO_SPREAD: &str = "one replication has no spread";
 
 /// The values of one metric over replications, in the order of their seeds.
@@ -15,7 +15,7 @@ pub struct Sample {
 /// A number or a sample.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Quantity {
-    /// The same in every replication.
+    /// The same value in every replication.
     Number(f64),
     /// A value for each replication.
     Sample(Sample),
@@ -35,17 +35,17 @@ impl Sample {
         &self.values
     }
 
-    /// How many values there are.
+    /// Number of values.
     pub fn n(&self) -> usize {
         self.values.len()
     }
 
-    /// Each value by a function.
+    /// Applies a function to each value.
     pub fn map(&self, of: impl Fn(f64) -> f64) -> Sample {
         Sample { seeds: self.seeds.clone(), values: self.values.iter().map(|it| of(*it)).collect() }
     }
 
-    /// Both samples' values under the same seeds by a function.
+    /// Applies a function to pairs of values with the same seed.
     ///
     /// # Errors
     /// If their seeds differ.
@@ -61,7 +61,7 @@ impl Sample {
         Ok(Sample { seeds: self.seeds.clone(), values })
     }
 
-    /// The mean, its spread and how far it can be trusted; `None` for an empty sample.
+    /// The mean with its spread and confidence interval; `None` for an empty sample.
     pub fn estimate(&self) -> Option<Estimate> {
         Estimate::of(&self.values)
     }
@@ -76,7 +76,7 @@ impl Quantity {
         }
     }
 
-    /// As many values as it was taken from; `None` for a number.
+    /// Number of values; `None` for a number.
     pub fn n(&self) -> Option<usize> {
         match self {
             Quantity::Number(_) => None,
@@ -84,7 +84,7 @@ impl Quantity {
         }
     }
 
-    /// The estimate of the mean; a number is one without a spread.
+    /// The estimate of the mean; for a number, without a spread.
     pub fn estimate(&self) -> Estimate {
         let bare = Estimate { n: 0, mean: self.mean(), std: None, half_width: None };
         match self {
@@ -101,7 +101,7 @@ impl Quantity {
         }
     }
 
-    /// Each value by a function.
+    /// Applies a function to each value.
     pub fn map(&self, of: impl Fn(f64) -> f64) -> Quantity {
         match self {
             Quantity::Number(number) => Quantity::Number(of(*number)),
@@ -109,10 +109,10 @@ impl Quantity {
         }
     }
 
-    /// Two quantities by a function, samples pair by pair.
+    /// Applies a function to two quantities; samples are paired by seed.
     ///
     /// # Errors
-    /// If both are samples of other seeds.
+    /// If both are samples and their seeds differ.
     pub fn with(&self, other: &Quantity, of: impl Fn(f64, f64) -> f64) -> Result<Quantity, String> {
         Ok(match (self, other) {
             (Quantity::Number(a), Quantity::Number(b)) => Quantity::Number(of(*a, *b)),
@@ -122,11 +122,11 @@ impl Quantity {
         })
     }
 
-    /// Mean and half of the 95 % confidence interval's width, as people read them.
+    /// Mean and half of the 95 % confidence interval's width, formatted for readers.
     pub fn text(&self) -> String {
         let estimate = self.estimate();
         match estimate.half_width {
-            // What rounding leaves of no spread is none.
+            // A tiny spread is a rounding error.
             Some(half) if half <= estimate.mean.abs() * 1e-12 => {
                 format!("{} ± 0", number(estimate.mean))
             }

@@ -1,15 +1,15 @@
-//! Where expressions take values from.
+//! Source of the values in expressions.
 
 use std::collections::BTreeMap;
 
 use crate::quantity::Sample;
 
-/// A point, or part of one: the value on each axis that is named.
+/// A point, or a part of one: values on some axes.
 pub type Point = BTreeMap<String, String>;
 
-/// Runs with their places on some axes, as expressions ask for them.
+/// Runs at points of some axes, for expressions.
 pub trait Source {
-    /// What it is called in expressions.
+    /// Its name in expressions.
     fn name(&self) -> &str;
 
     /// The values of an axis, in order.
@@ -21,13 +21,13 @@ pub trait Source {
     /// A value over the replications of a point, of all jobs or of a group of them.
     ///
     /// # Errors
-    /// If the point is none, or is not one point, or a run has no such value.
+    /// If there is no such point, the point is ambiguous, or a run has no such value.
     fn sample(&self, metric: &str, group: Option<&str>, at: &Point) -> Result<Sample, Absent>;
 
-    /// The same relative to the runs of another point.
+    /// A value relative to the runs of another point.
     ///
     /// # Errors
-    /// If one of the points is none, or is not one point, or there is nothing to compare.
+    /// If one of the points does not exist or is ambiguous, or there is nothing to compare.
     fn sample_by(
         &self,
         metric: &str,
@@ -36,17 +36,17 @@ pub trait Source {
         base: &Point,
     ) -> Result<Sample, Absent>;
 
-    /// Whether there are fewer replications than were asked for.
+    /// True if there are fewer replications than the study defines.
     fn lacks_replications(&self) -> bool;
 
-    /// Whether values of this axis were left out.
+    /// True if values of this axis were left out.
     fn lacks_values(&self, axis: &str) -> bool;
 }
 
-/// Why there is no such value.
+/// Reason why there is no such value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Absent {
-    /// It was left out to be quick.
+    /// A quick reproduction left it out.
     #[error("it needs {axis} = {value}, which --quick leaves out")]
     Cut {
         /// The axis.
@@ -54,7 +54,7 @@ pub enum Absent {
         /// The value.
         value: String,
     },
-    /// Nothing has it.
+    /// There is no such value.
     #[error("{0}")]
     Unknown(String),
 }

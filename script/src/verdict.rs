@@ -1,4 +1,4 @@
-//! What each comparison means: whether a claim held, and the numbers that say so.
+//! Meaning of each comparison: it decides if a claim held, and gives the numbers.
 //!
 //! | function | held if |
 //! |---|---|
@@ -12,27 +12,27 @@
 //! | `close(x, expected, tolerance)` | the mean differs by at most the tolerance |
 //! | `falls(list)`, `rises(list)` | no mean is above, or below, the one before it |
 //!
-//! A comparison is undecided if the mean is nearer to the value at which it would come out the other way than
-//! [`NOISE`] standard errors: of the differences under each seed, where samples have the same seeds. Numbers, and
-//! samples of one replication, have no such noise.
+//! A comparison is undecided if the mean is within [`NOISE`] standard errors of the value at which the
+//! result changes. For samples with the same seeds, these are standard errors of the differences under
+//! each seed. Numbers, and samples of one replication, have no such noise.
 
 use super::quantity::{NO_SPREAD, Quantity, number};
 
 /// Means that differ by at most this share are similar.
 const SIMILAR: f64 = 0.10;
 
-/// Standard errors within which a mean may lie anywhere.
+/// Number of standard errors that counts as noise.
 pub const NOISE: f64 = 2.0;
 
-/// A spread below this part of the mean is what rounding leaves of none.
+/// A spread below this part of the mean is a rounding error.
 const ROUNDING: f64 = 1e-12;
 
-/// Whether something came out as claimed.
+/// Outcome of a comparison or a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It did.
+    /// It held.
     Held,
-    /// It did not.
+    /// It did not hold.
     Missed,
     /// It lies within the noise.
     Undecided,
@@ -43,7 +43,8 @@ impl Outcome {
         if held { Outcome::Held } else { Outcome::Missed }
     }
 
-    /// Of several that must all have held: missed if one was, else undecided if one is.
+    /// Outcome of several that must all hold: missed if one is missed, otherwise undecided if one is
+    /// undecided.
     fn all(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
         outcomes.into_iter().fold(Outcome::Held, |all, one| match (all, one) {
             (Outcome::Missed, _) | (_, Outcome::Missed) => Outcome::Missed,
@@ -61,24 +62,24 @@ impl Outcome {
     }
 }
 
-/// Whether something held, with the numbers.
+/// Outcome of a comparison, with the numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// Whether it did.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What came out.
+    /// The numbers.
     pub text: String,
-    /// Whether the text says of each of several parts that did not hold that it did not.
+    /// True if the text already marks each part that did not hold.
     in_parts: bool,
 }
 
 impl Verdict {
-    /// Whether something held, and what came out.
+    /// A verdict with its numbers.
     pub fn new(held: bool, text: String) -> Verdict {
         Verdict { outcome: Outcome::of(held), text, in_parts: false }
     }
 
-    /// Whether something held that would not have held if its mean had been less or more by `margin`.
+    /// A verdict that would change if the mean differed by `margin`. It is undecided if the noise is larger.
     fn judged(held: bool, margin: f64, noise: f64, text: String) -> Verdict {
         match margin.abs() < noise {
             true => Verdict { outcome: Outcome::Undecided, ..Verdict::new(held, text) },
@@ -86,28 +87,28 @@ impl Verdict {
         }
     }
 
-    /// The same under a name.
+    /// The verdict with a name before its text.
     pub fn named(self, name: &str) -> Verdict {
         Verdict { text: format!("{name}: {}", self.text), ..self }
     }
 
-    /// Held if the other did not.
+    /// Held if the other one is missed, and vice versa.
     pub fn reversed(self) -> Verdict {
         Verdict { outcome: self.outcome.reversed(), in_parts: false, ..self }
     }
 
-    /// Held if all did; missed if one was.
+    /// Held if all held; missed if one is missed.
     pub fn all(verdicts: &[Verdict]) -> Verdict {
         joined(Outcome::all(outcomes(verdicts)), verdicts)
     }
 
-    /// Held if one did; missed if all were.
+    /// Held if one held; missed if all are missed.
     pub fn any(verdicts: &[Verdict]) -> Verdict {
         let none = Outcome::all(outcomes(verdicts).map(Outcome::reversed));
         joined(none.reversed(), verdicts)
     }
 
-    /// Held if so many did at least; missed if too many were.
+    /// Held if at least `count` held; missed if they cannot be reached even with the undecided ones.
     pub fn enough(verdicts: &[Verdict], count: usize) -> Verdict {
         let number = |outcome| outcomes(verdicts).filter(|it| *it == outcome).count();
         let (held, undecided) = (number(Outcome::Held), number(Outcome::Undecided));
@@ -123,7 +124,7 @@ impl Verdict {
         Verdict { outcome, text, in_parts: false }
     }
 
-    /// The text, which says so if it did not hold.
+    /// The text, with a note if the outcome is not `Held`.
     pub fn told(&self) -> String {
         let note = match self.outcome {
             Outcome::Held => "",
@@ -139,7 +140,7 @@ fn outcomes(verdicts: &[Verdict]) -> impl Iterator<Item = Outcome> {
     verdicts.iter().map(|it| it.outcome)
 }
 
-/// What came out of several, each of which says so if it did not hold.
+/// A verdict with the texts of several, each with its note.
 fn joined(outcome: Outcome, verdicts: &[Verdict]) -> Verdict {
     match verdicts {
         [one] => Verdict { outcome, ..one.clone() },
@@ -150,14 +151,14 @@ fn joined(outcome: Outcome, verdicts: &[Verdict]) -> Verdict {
     }
 }
 
-/// How far a mean may be off.
+/// Noise of a mean: [`NOISE`] standard errors.
 fn noise(of: &Quantity) -> f64 {
     let estimate = of.estimate();
     let error = estimate.std.map_or(0.0, |std| std / (estimate.n as f64).sqrt());
     if error <= ROUNDING * estimate.mean.abs() { 0.0 } else { NOISE * error }
 }
 
-/// a - b with its noise, seed by seed; of samples of other seeds as if they were independent.
+/// a - b with its noise, paired by seed. Samples with different seeds are treated as independent.
 fn difference(a: &Quantity, b: &Quantity) -> (f64, f64) {
     let mean = a.mean() - b.mean();
     let size = a.mean().abs().max(b.mean().abs());
@@ -167,19 +168,19 @@ fn difference(a: &Quantity, b: &Quantity) -> (f64, f64) {
     (mean, if noise <= ROUNDING * size { 0.0 } else { noise })
 }
 
-/// a < b, seed by seed.
+/// a < b, paired by seed.
 ///
 /// # Errors
-/// If the samples cannot be paired, or one replication leaves no spread.
+/// If the samples cannot be paired, or there is only one replication and thus no spread.
 pub fn less(a: &Quantity, b: &Quantity) -> Result<Verdict, String> {
     has_spread(&a.with(b, |a, b| a - b)?)?;
     Ok(lower_mean(a, b))
 }
 
-/// a > b, seed by seed.
+/// a > b, paired by seed.
 ///
 /// # Errors
-/// As [`less`].
+/// See [`less`].
 pub fn greater(a: &Quantity, b: &Quantity) -> Result<Verdict, String> {
     has_spread(&a.with(b, |a, b| a - b)?)?;
     Ok(higher_mean(a, b))
@@ -206,7 +207,7 @@ pub fn higher_mean(a: &Quantity, b: &Quantity) -> Verdict {
     Verdict::judged(mean > 0.0, mean, noise, against(a, b))
 }
 
-/// The means differ by little: 10 % of b's, or so many points.
+/// The means differ by at most 10 % of b's, or by at most `points`.
 pub fn similar(a: &Quantity, b: &Quantity, points: f64) -> Verdict {
     let ((mean, noise), room) = (difference(a, b), room(b, points));
     let beyond = mean.abs() - room;
@@ -239,7 +240,7 @@ pub fn within(x: &Quantity, low: f64, high: f64) -> Verdict {
     Verdict::judged(held, margin, noise(x), text)
 }
 
-/// The mean differs from what is expected by at most a tolerance.
+/// The mean differs from the expected value by at most a tolerance.
 pub fn close(x: &Quantity, expected: f64, tolerance: f64) -> Verdict {
     let beyond = (x.mean() - expected).abs() - tolerance;
     let wanted = format!("{} within {}", number(expected), number(tolerance));
@@ -257,7 +258,7 @@ pub fn rises(list: &[Quantity]) -> Verdict {
     ordered(list, higher_mean)
 }
 
-/// That of no neighbours the means are in the wrong order.
+/// No neighbours have means in the wrong order.
 fn ordered(list: &[Quantity], wrong: impl Fn(&Quantity, &Quantity) -> Verdict) -> Verdict {
     let neighbours = list.windows(2).map(|two| wrong(&two[0], &two[1]).outcome.reversed());
     let texts = list.iter().map(Quantity::text).collect::<Vec<_>>().join(", ");
@@ -266,12 +267,12 @@ fn ordered(list: &[Quantity], wrong: impl Fn(&Quantity, &Quantity) -> Verdict) -
     Verdict { outcome, text: format!("{texts}{}", n.unwrap_or_default()), in_parts: false }
 }
 
-/// By how much similar means may differ.
+/// Allowed difference of similar means.
 fn room(b: &Quantity, points: f64) -> f64 {
     (SIMILAR * b.mean().abs()).max(points)
 }
 
-/// A quantity with the number of replications it comes from.
+/// A quantity with its number of replications.
 fn with_n(x: &Quantity) -> String {
     match x.n() {
         None => x.text(),
@@ -317,7 +318,7 @@ mod tests {
 
     #[test]
     fn orders_are_those_of_pairs() {
-        // The means differ by less than their own spread, the pairs always by about 1.
+        // The means differ by less than their own spread, but all pairs differ by about 1.
         let (a, b) = (sample(&[10.0, 20.0, 30.0]), sample(&[11.0, 21.1, 30.9]));
         let verdict = less(&a, &b).expect("three pairs");
         assert_eq!(verdict.outcome, Held);
@@ -338,7 +339,7 @@ mod tests {
         assert_eq!(orders(-3.0), [Missed, Held]);
         let means = [lower_mean(&base, &by(-0.3)), higher_mean(&base, &by(-0.3))];
         assert_eq!(means.map(|it| it.outcome), [Undecided; 2]);
-        // Unpaired, each of both is noisier than they differ.
+        // Unpaired, the noise of each sample exceeds their difference.
         let other = Quantity::Sample(Sample::new((7..).zip([11.0, 22.0, 33.0, 44.0])));
         assert_eq!(lower_mean(&base, &other).outcome, Undecided);
     }
@@ -364,7 +365,7 @@ mod tests {
         assert_eq!([least(5.0), least(11.5), least(20.0)], [Held, Undecided, Missed]);
     }
 
-    /// From 3 to 2 is clear, from 2 to 1.9 is not.
+    /// The order of 3 and 2 is decided, that of 2 and 1.9 is not.
     #[test]
     fn lists_are_in_order_where_all_neighbours_are() {
         let noisy = |mean: f64| sample(&[-0.3, 0.3, -0.3, 0.3].map(|it| mean + it));
@@ -430,13 +431,13 @@ mod tests {
         assert_eq!(Verdict::all(&both).text, "one: a; b (not so)");
         assert_eq!(Verdict::any(&both).outcome, Held);
         assert_eq!(Verdict::all(&[no.clone(), no.clone()]).text, "b (not so); b (not so)");
-        // A part of parts says which of these did not hold, and no more.
+        // A nested verdict marks its own parts that did not hold, and nothing else.
         let nested = [yes.clone(), Verdict::all(&[no.clone(), yes.clone()]).named("two")];
         assert_eq!(Verdict::all(&nested).told(), "a; two: b (not so); a");
         assert_eq!((no.told(), yes.told()), ("b (not so)".to_owned(), "a".to_owned()));
         assert_eq!(no.clone().reversed().outcome, Held);
         assert_eq!(Verdict::all(std::slice::from_ref(&yes)).outcome, Held);
-        // What is undecided leaves open what the others do not decide.
+        // An undecided part leaves the result undecided, unless another part decides it.
         let of = |list: &[&Verdict]| {
             let list: Vec<Verdict> = list.iter().map(|it| (*it).clone()).collect();
             [Verdict::all(&list).outcome, Verdict::any(&list).outcome]

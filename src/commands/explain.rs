@@ -167,8 +167,10 @@ fn as_text(story: &Story, with_messages: bool) -> String {
         "phased" => "an application of phases".to_owned(),
         _ => whole(story.processors, "processor"),
     };
+    let named =
+        story.task_name.as_ref().map_or_else(String::new, |name| format!("task \"{name}\", "));
     let mut text = format!(
-        "job {} of the run, {}!{}: {}, {}, {limit}\n\n",
+        "job {} of the run, {}!{}: {named}{}, {}, {limit}\n\n",
         story.job, story.workload, story.job_id, story.class, size,
     );
     text.push_str(&events::told(story));
@@ -280,6 +282,9 @@ fn refused(story: &Story) -> String {
         Some("too_wide" | "no_provider") if story.shape != "bag" => {
             format!("It needs {needs}; {}.", sizes.join(", "))
         }
+        Some("too_narrow") => format!(
+            "It needs {needs}, fewer than its parts take: `parts` of them, of `part-min` processors each."
+        ),
         Some("no_limit") => "A bag needs a requested time: without it, nobody can say when it would be done.".to_owned(),
         Some("wrong_shape") => {
             "Bags go to a metascheduler with a `composition`, other jobs to one with a `placement` or to a provider.".to_owned()

@@ -1,12 +1,13 @@
 //! `haggle jobs`: lists jobs of a run for which a condition holds.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use haggle_results::columns::{Kind, Table};
 use haggle_results::reader::{CellValue, Rows, TableData};
-use haggle_results::{ResultsError, RunReader};
+use haggle_results::{JobRow, ResultsError, RunReader};
 use haggle_scenario::nearest;
 use haggle_script::{Condition, Mistake, Value};
 use serde_json::{Map, json};
@@ -14,6 +15,7 @@ use serde_json::{Map, json};
 use super::table::{count, lines, seconds};
 use super::{Error, open_run, print};
 use crate::exit::Exit;
+use crate::experiment::explain;
 
 /// The columns that are listed if none are named.
 const SHOWN: [&str; 9] = [
@@ -85,12 +87,41 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let shown = shown(args, condition.as_ref());
     let rows = run.columns_of(Table::Jobs, &shown, &Rows::of("job", found.iter().copied()))?;
     let order = order(&rows, &found)?;
+    let names = if args.columns.is_empty() { task_names(&run, &found)? } else { Names::new() };
     let text = match args.json {
-        true => as_json(&rows, &shown, &order),
-        false => as_text(&rows, &shown, &order, all),
+        true => as_json(&rows, &shown, &order, &names),
+        false => as_text(&rows, (&shown, &names), &order, all),
     };
     print(&text)?;
     Ok(Exit::Success)
+}
+
+/// What files call tasks of workflows, by the numbers of jobs.
+type Names = BTreeMap<i64, String>;
+
+/// The column of these names, which stand in a table of their own.
+const TASK_NAME: &str = "task_name";
+
+/// The names of the tasks among some jobs; none where no file names any.
+fn task_names(run: &RunReader, jobs: &[i64]) -> Result<Names, ResultsError> {
+    if !run.has(Table::Tasks) {
+        return Ok(Names::new());
+    }
+    let jobs = JobRow::some(run, &Rows::of("job", jobs.iter().copied()))?;
+    let mut names = explain::task_names(run, &jobs)?;
+    let name = |it: &JobRow| {
+        let (workflow, task) = it.in_workflow()?;
+        Some((it.job, names.remove(&(it.workload.clone(), workflow, task))?))
+    };
+    Ok(jobs.iter().filter_map(name).collect())
+}
+
+/// The name of the task in a row, if it has one.
+fn name_in<'n>(rows: &TableData, row: usize, names: &'n Names) -> Option<&'n str> {
+    match rows.cell(row, "job") {
+        CellValue::Integer(job) => names.get(&job).map(String::as_str),
+        _ => None,
+    }
 }
 
 /// The error for a condition that is none.
@@ -216,7 +247,12 @@ fn order(rows: &TableData, jobs: &[i64]) -> Result<Vec<usize>, ResultsError> {
     Ok(jobs.iter().filter_map(|job| places.get(job).copied()).collect())
 }
 
-fn as_text(rows: &TableData, shown: &[&'static str], order: &[usize], all: usize) -> String {
+fn as_text(
+    rows: &TableData,
+    (shown, names): (&[&'static str], &Names),
+    order: &[usize],
+    all: usize,
+) -> String {
     if all == 0 {
         return "no job\n".to_owned();
     }
@@ -230,13 +266,17 @@ fn as_text(rows: &TableData, shown: &[&'static str], order: &[usize], all: usize
         CellValue::Integer(number) => number.to_string(),
         CellValue::Text(text) => text.to_owned(),
     };
-    let mut table = vec![shown.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()];
+    let is_named = !names.is_empty();
+    let title = is_named.then(|| TASK_NAME.to_owned());
+    let mut table = vec![shown.iter().map(|it| (*it).to_owned()).chain(title).collect::<Vec<_>>()];
     for &row in order {
-        table.push(shown.iter().map(|name| cell(row, name)).collect());
+        let name = is_named.then(|| name_in(rows, row, names).unwrap_or("-").to_owned());
+        table.push(shown.iter().map(|name| cell(row, name)).chain(name).collect());
     }
     let is_text =
         |name: &&str| kind(name).is_some_and(|it| matches!(it.kind, Kind::Word | Kind::Text));
     let left = shown.iter().enumerate().filter(|it| is_text(it.1)).map(|it| it.0);
+    let left = left.chain(is_named.then_some(shown.len()));
     let mut text = lines(&table, &Vec::from_iter(left));
     match all - order.len() {
         0 => text.push_str(&format!("{}\n", count(all, "job"))),
@@ -248,7 +288,7 @@ fn as_text(rows: &TableData, shown: &[&'static str], order: &[usize], all: usize
     text
 }
 
-fn as_json(rows: &TableData, shown: &[&'static str], order: &[usize]) -> String {
+fn as_json(rows: &TableData, shown: &[&'static str], order: &[usize], names: &Names) -> String {
     let cell = |row, name: &str| match rows.cell(row, name) {
         CellValue::Missing => json!(null),
         CellValue::Real(number) => json!(number),
@@ -257,6 +297,8 @@ fn as_json(rows: &TableData, shown: &[&'static str], order: &[usize]) -> String 
     };
     let job = |&row: &usize| {
         let cells = shown.iter().map(|name| ((*name).to_owned(), cell(row, name)));
+        let name = (!names.is_empty()).then(|| json!(name_in(rows, row, names)));
+        let cells = cells.chain(name.map(|name| (TASK_NAME.to_owned(), name)));
         cells.collect::<Map<String, serde_json::Value>>()
     };
     format!("{:#}\n", json!(Vec::from_iter(order.iter().map(job))))

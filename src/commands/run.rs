@@ -196,6 +196,17 @@ pub(crate) fn say_too_wide(outcome: &Outcome) {
              rejected\n"
         )),
     }
+    match outcome.too_narrow {
+        0 => {}
+        1 => say(
+            "note: 1 job needs fewer processors than its parts take (`parts`, of `part-min` processors \
+                  each), and was rejected\n",
+        ),
+        count => say(&format!(
+            "note: {count} jobs need fewer processors than their parts take (`parts`, of `part-min` processors each), \
+             and were rejected\n"
+        )),
+    }
 }
 
 /// Says which figures could not be drawn, and why; a quiet command says so, too, for something that was asked for is

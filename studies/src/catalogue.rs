@@ -1,4 +1,4 @@
-//! Every figure and claim of a library, read and checked before anything is run.
+//! All figures and claims of a library, read and checked before anything is run.
 
 mod file;
 mod read;
@@ -14,7 +14,7 @@ pub use file::{Dimension, Draw, DrawKind, Grade, Minutes, Part, Quick, Spread, X
 /// All studies of a library.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    /// In order of their names.
+    /// The studies, in order of their names.
     pub studies: Vec<Rc<Study>>,
 }
 
@@ -25,7 +25,7 @@ pub struct Study {
     pub name: String,
     /// Functions that its expressions share.
     pub functions: String,
-    /// What a quick reproduction leaves out.
+    /// Reductions for a quick reproduction.
     pub quick: Quick,
     /// Its figures, in the order of the file.
     pub figures: Vec<Figure>,
@@ -38,17 +38,17 @@ pub struct Study {
 pub struct Figure {
     /// Its name, unique in the library.
     pub name: String,
-    /// What it shows, in a line.
+    /// Its content in one line.
     pub about: String,
-    /// Where its data come from.
+    /// Origins of its data.
     pub origins: Vec<Origin>,
-    /// How long it takes, as measured.
+    /// Measured run time.
     pub minutes: Option<Minutes>,
-    /// How it is drawn.
+    /// Drawings of the figure.
     pub draws: Vec<Draw>,
 }
 
-/// Where data come from.
+/// Origin of data.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// The sweep of a scenario file of the study's folder.
@@ -58,7 +58,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// What expressions call it: the file without its ending, or the study.
+    /// Its name in expressions: the file without its ending, or the study.
     pub fn name(&self) -> &str {
         match self {
             Origin::Sweep(file) => file.strip_suffix(".toml").unwrap_or(file),
@@ -67,59 +67,59 @@ impl Origin {
     }
 }
 
-/// Something that was said about figures.
+/// A published statement about figures.
 #[derive(Clone, Debug)]
 pub struct Claim {
     /// Its name, unique in the study.
     pub id: String,
     /// The figures it is about.
     pub figures: Vec<String>,
-    /// What was said.
+    /// The statement.
     pub statement: String,
-    /// What should come out, in words or numbers.
+    /// The expected result, in words or numbers.
     pub expected: String,
-    /// How sharp it is.
+    /// Precision of the claim.
     pub grade: Grade,
-    /// What decides it.
+    /// The test that decides it.
     pub test: Test,
-    /// What stands for data that it is about and that are not at hand: its numbers decide nothing then.
+    /// Replacement for missing original data. If present, the numbers are reported but decide nothing.
     pub substitutes: Option<String>,
-    /// What is worth knowing about it.
+    /// Remarks.
     pub note: Option<String>,
-    /// Why it comes out as it does, where that is one reason for several claims.
+    /// Explanation of its result, if it is shared with other claims.
     pub reason: Option<Reason>,
 }
 
-/// Why several claims come out as they do.
+/// Explanation of the results of several claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// What it is called in the study.
+    /// Its name in the study.
     pub name: String,
     /// The reason.
     pub text: String,
 }
 
-/// What decides a claim.
+/// Test of a claim.
 #[derive(Clone, Debug)]
 pub enum Test {
     /// An expression.
     Check(Expression),
-    /// Nothing can, for this reason.
+    /// No test is possible, for this reason.
     Untestable(String),
 }
 
-/// An expression and where it stands.
+/// An expression and its place in a file.
 #[derive(Clone, Debug)]
 pub struct Expression {
     /// The expression.
     pub text: String,
-    /// The file that it stands in.
+    /// Its file.
     pub source: Source,
-    /// The byte of the file at which it begins.
+    /// Its first byte in the file.
     pub start: usize,
 }
 
-/// Why a catalogue cannot be used.
+/// Reason why a catalogue cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogueError {
     /// A file cannot be read.
@@ -128,20 +128,20 @@ pub enum CatalogueError {
     /// A file has mistakes.
     #[error("{0}")]
     Invalid(Box<InvalidScenario>),
-    /// Two studies have a figure of one name.
+    /// Two studies have a figure with the same name.
     #[error("figure \"{figure}\" is in two studies: \"{first}\" and \"{second}\"")]
     Twice {
         /// The figure.
         figure: String,
-        /// A study that has it.
+        /// The first study that has it.
         first: String,
-        /// Another one.
+        /// The other study.
         second: String,
     },
 }
 
 impl Catalogue {
-    /// Reads all figures and claims of a library that may name `studies` by code.
+    /// Reads all figures and claims of a library. They may refer to `studies` by code.
     ///
     /// # Errors
     /// If one file cannot be read, or has mistakes.
@@ -181,7 +181,7 @@ impl Study {
         self.claims.iter().filter(move |claim| claim.figures.iter().any(|name| name == figure))
     }
 
-    /// Where the data of some figures come from, each once.
+    /// Origins of the data of some figures, each once.
     pub fn origins<'a>(&'a self, figures: impl IntoIterator<Item = &'a str>) -> Vec<Origin> {
         let mut origins: Vec<Origin> = Vec::new();
         for name in figures {
@@ -197,14 +197,14 @@ impl Study {
 }
 
 impl Expression {
-    /// The mistake at a place of the expression as one of its file.
+    /// Converts a mistake at a position in the expression to a problem in its file.
     pub fn problem(&self, what: &str, mistake: &haggle_script::Mistake) -> Box<InvalidScenario> {
         let lines = self.text.split_inclusive('\n').take(mistake.line.saturating_sub(1));
         let line_start: usize = lines.map(str::len).sum();
         let line = self.text.get(line_start..).unwrap_or_default();
         let before = line.chars().take(mistake.column.saturating_sub(1)).map(char::len_utf8);
         let at = self.start + line_start + before.sum::<usize>();
-        // The word that stands there, or one character.
+        // The word at this position, or one character.
         let rest = self.source.text.get(at..).unwrap_or_default();
         let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
         let problem = haggle_scenario::Problem {

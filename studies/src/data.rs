@@ -1,9 +1,8 @@
-//! The runs of a sweep, or the rows of a study, as expressions ask for them: a value by its
-//! name, at a point of the axes.
+//! The runs of a sweep, or the rows of a study, as data of expressions: values by name and point of the axes.
 //!
-//! Names of values are the words of scenarios (`mean-waiting-time`) or the keys of
-//! `summary.json` with dots (`waiting_time.p95`, `outcomes.rejected`), so that whatever a
-//! summary holds can be drawn and claimed. An object with a `mean` stands for its mean.
+//! Names of values are the words of scenarios (`mean-waiting-time`) or the keys of `summary.json` with
+//! dots (`waiting_time.p95`, `outcomes.rejected`). All numbers of a summary can therefore be drawn and
+//! used in claims. An object with a `mean` is replaced by its mean.
 
 mod by_base;
 mod impact;
@@ -22,17 +21,17 @@ use haggle_script::{Absent, Point, Sample, Source};
 /// Runs with their places on some axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Data {
-    /// What it is called: the sweep's file without its ending, or the study.
+    /// Its name: the sweep's file without its ending, or the study.
     pub name: String,
     /// The axes.
     pub axes: Vec<AxisValues>,
     /// The runs, in any order.
     pub runs: Vec<DataRun>,
-    /// What a quick reproduction has left out.
+    /// Data that a quick reproduction has left out.
     pub cuts: Cuts,
-    /// Where the runs are that others are compared with, unless a value says so.
+    /// Point of the runs with which others are compared, unless an expression gives another point.
     reference: Option<Point>,
-    /// What has been asked for of runs relative to others.
+    /// Cache of comparisons between runs.
     known: impact::Known,
 }
 
@@ -41,7 +40,7 @@ pub struct Data {
 pub struct AxisValues {
     /// Its name.
     pub name: String,
-    /// The values there are.
+    /// Its values.
     pub values: Vec<String>,
 }
 
@@ -50,16 +49,16 @@ pub struct AxisValues {
 pub struct DataRun {
     /// Its value on each axis.
     pub point: Vec<String>,
-    /// Which replication of the point it is.
+    /// Its replication of the point.
     pub seed: u64,
     /// All its values.
     pub values: Json,
-    /// Where its results are; a row of a study has none.
+    /// The folder of its results; a row of a study has none.
     pub folder: Option<PathBuf>,
 }
 
 impl Data {
-    /// Nothing yet, on these axes: for studies, which add a row a point.
+    /// An empty table with these axes. Studies add a row for each point.
     pub fn table(name: &str, axes: &[&str]) -> Data {
         let axis = |name: &&str| AxisValues { name: (*name).to_owned(), values: Vec::new() };
         let axes = axes.iter().map(axis).collect();
@@ -73,7 +72,7 @@ impl Data {
         }
     }
 
-    /// Adds a row: its value on each axis, which replication it is, and what came out.
+    /// Adds a row: its value on each axis, its replication, and its results.
     pub fn push(&mut self, point: &[&str], seed: u64, values: &[(&str, f64)]) {
         for (axis, value) in self.axes.iter_mut().zip(point) {
             if !axis.values.iter().any(|it| it == value) {
@@ -105,7 +104,7 @@ impl Data {
             let folder = folder.join(&name);
             let reader = match there.run(run.number, &name)? {
                 Some(reader) => reader,
-                // It says what is missing.
+                // `open` reports the missing folder.
                 None => RunReader::open(&folder)?,
             };
             let mut values = reader.summary_value()?;
@@ -137,7 +136,7 @@ impl Data {
     /// A value over the replications of a point, of all jobs or of a group of them.
     ///
     /// # Errors
-    /// If the point is none, or is not one point, or a run has no such value.
+    /// If there is no such point, the point is ambiguous, or a run has no such value.
     pub fn sample(&self, metric: &str, group: Option<&str>, at: &Point) -> Result<Sample, Absent> {
         if impact::name(metric).map_err(Absent::Unknown)?.is_some() {
             let Some(reference) = &self.reference else {
@@ -167,12 +166,12 @@ impl Data {
         Ok(Sample::new(pairs))
     }
 
-    /// What became of jobs relative to the run at `base` of the same replication (`impact.…`); or a
-    /// mean over those bags that ran on one provider, or on several, there, or over those workflows
-    /// that are done in both runs: runs are compared on the same bags, and on the same workflows.
+    /// Effects on jobs relative to the run at `base` of the same replication (`impact.…`), or a mean
+    /// over jobs or workflows that both runs share. For bags, these are the bags that ran on one
+    /// provider, or on several, at `base`. For workflows, these are done in both runs.
     ///
     /// # Errors
-    /// If one of the points is none, or is not one point, or has no such bags.
+    /// If one of the points does not exist or is ambiguous, or has no such bags.
     pub fn sample_by(
         &self,
         metric: &str,
@@ -195,7 +194,7 @@ impl Data {
                 Measure::Impact(name) => self.known.value(folder, base, group, name),
             };
             let value = value.map_err(|error| Absent::Unknown(format!("{}: {error}", what())))?;
-            // Of no job nothing can be said; the other replications are not to pay for it.
+            // An effect without any job has no value. The other replications are still used.
             match (value, measure) {
                 (Some(value), _) => pairs.push((run.seed, value)),
                 (None, Measure::Impact(_)) => {}
@@ -216,14 +215,14 @@ impl Data {
     /// The folder of the first run of a point.
     ///
     /// # Errors
-    /// If the point is none, or is not one point, or the data are no sweep's.
+    /// If there is no such point, the point is ambiguous, or the data are not those of a sweep.
     pub fn folder_at(&self, at: &Point) -> Result<&Path, Absent> {
         let first = self.runs_at(at)?.into_iter().min_by_key(|run| run.seed);
         let folder = first.and_then(|run| run.folder.as_deref());
         folder.ok_or_else(|| Absent::Unknown(format!("{} has no runs", self.name)))
     }
 
-    /// The runs of a point, which must be one point.
+    /// The runs of a point, which must be unambiguous.
     fn runs_at(&self, at: &Point) -> Result<Vec<&DataRun>, Absent> {
         for (name, value) in at {
             let axis = self.axis(name)?;
@@ -238,6 +237,7 @@ impl Data {
             let what = format!("{} has no {name} = {value}", self.name);
             return Err(unknown(&what, value, &known));
         }
+        // A point may leave out axes with a single value.
         if let Some(open) =
             self.axes.iter().find(|axis| axis.values.len() > 1 && !at.contains_key(&axis.name))
         {
@@ -295,7 +295,7 @@ impl Source for Data {
     }
 }
 
-/// What is taken of a run relative to another.
+/// Measure of a run relative to another.
 #[derive(Clone, Copy, Debug)]
 enum Measure<'a> {
     Mean(by_base::Mean),
@@ -311,7 +311,7 @@ impl Measure<'_> {
     }
 }
 
-/// Whether two texts are one value: 0.5 and .50 are.
+/// True if two texts mean the same value, such as 0.5 and .50.
 pub(super) fn same(a: &str, b: &str) -> bool {
     a == b || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
 }
@@ -354,7 +354,7 @@ fn look_up(values: &Json, metric: &str, group: Option<&str>) -> Result<f64, Stri
     }
 }
 
-/// The place in a summary that a word stands for; any other name is its own.
+/// The place in a summary for a word of scenarios; any other name is its own place.
 fn place_of(metric: &str) -> String {
     let name = named::spelling(metric);
     let outcome = name.strip_suffix("_jobs").filter(|_| Named::of(&name).is_some());
@@ -370,7 +370,7 @@ fn place_of(metric: &str) -> String {
     }
 }
 
-/// The group of this name in whichever list of groups has it.
+/// The group of this name in any list of groups.
 fn member<'a>(values: &'a Json, name: &str) -> Result<&'a Json, String> {
     let lists =
         || values.as_object().into_iter().flat_map(|it| it.values()).filter_map(Json::as_array);
@@ -384,7 +384,7 @@ fn member<'a>(values: &'a Json, name: &str) -> Result<&'a Json, String> {
     })
 }
 
-/// Follows keys, and names or numbers (from 0) of list members, from a place.
+/// Follows a path from a place: keys, and names or numbers (from 0) of list members.
 fn walk<'a>(place: &'a Json, path: &str) -> Option<&'a Json> {
     path.split('.').try_fold(place, |place, key| match place {
         Json::Array(items) => {

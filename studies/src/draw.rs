@@ -1,7 +1,7 @@
-//! Drawing a figure of the catalogue: its values as cells, the cells as an image and as CSV.
+//! Draws a figure of the catalogue: computes its values as cells, and writes them as an image and as CSV.
 //!
-//! A drawing has three dimensions: panels, series and x. Each is the values of an axis, or parts
-//! with names of their own; a cell is what a panel, a series and an x say together.
+//! A drawing has three dimensions: panels, series and x. Each consists of the values of an axis, or of
+//! parts with names of their own. A cell combines one panel, one series and one x.
 
 mod chart;
 mod graph;
@@ -22,32 +22,32 @@ use haggle_experiment::sweep::write_whole;
 use haggle_scenario::file::Whiskers;
 use haggle_script::{Absent, Language, Point, Quantity};
 
-/// What was drawn.
+/// Files of a drawing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drawn {
     /// The image; none for a table.
     pub image: Option<PathBuf>,
-    /// Where its numbers are: a CSV file, or the folder of the run that it shows.
+    /// The file or folder of its numbers: a CSV file, or the folder of the run that it shows.
     pub numbers: PathBuf,
-    /// A table's rows, the first its head.
+    /// A table's rows; the first one is its head.
     pub table: Vec<Vec<String>>,
 }
 
-/// Why a figure cannot be drawn.
+/// Reason why a figure cannot be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum DrawError {
-    /// Its description asks for what is not there.
+    /// Its description requests missing data.
     #[error("figure \"{figure}\" cannot be drawn: {problem}")]
     Unfit {
         /// The figure.
         figure: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// It cannot be drawn or written.
     #[error(transparent)]
     Plot(#[from] PlotError),
-    /// Its numbers cannot be written, or those of a run not be read.
+    /// Its numbers cannot be written, or those of a run cannot be read.
     #[error(transparent)]
     Results(#[from] ResultsError),
     /// A run cannot be drawn.
@@ -76,14 +76,14 @@ struct Cell {
     panel: usize,
     series: usize,
     x: usize,
-    /// Where on the x axis, if that is measured.
+    /// Position on the x axis, if it is measured.
     across: Option<Estimate>,
     value: Estimate,
-    /// What it is the mean of.
+    /// The values of which it is the mean.
     values: Vec<f64>,
 }
 
-/// All that is to be shown.
+/// Content of a drawing.
 struct Shown<'a> {
     draw: &'a Draw,
     title: String,
@@ -133,7 +133,7 @@ impl<'a> Shown<'a> {
     ) -> Result<Shown<'a>, String> {
         let whole = draw.part();
         let named = |dimension: &Dimension| named(dimension, &whole, sources);
-        // No axis beside panels and series says what their values are.
+        // Labels precede the values here, because panels and series have no axis with a label.
         let labelled = |dimension: &Dimension| -> Result<Vec<Named>, String> {
             let mut all = named(dimension)?;
             if let Some(label) = &dimension.label {
@@ -163,7 +163,7 @@ impl<'a> Shown<'a> {
                         false => None,
                     };
                     let value = measure(&part, sources, language, at_x)?;
-                    // What was left out to be quick leaves a gap.
+                    // Data that a quick reproduction left out leave a gap.
                     if let Some(value) = value.filter(|_| !draw.measures_x() || across.is_some()) {
                         let (estimate, values) = (value.estimate(), value.values());
                         let (panel, series, value) = (p, s, estimate);
@@ -175,7 +175,7 @@ impl<'a> Shown<'a> {
         Ok(shown)
     }
 
-    /// How far a whisker reaches.
+    /// Half length of a whisker.
     fn half(&self, estimate: &Estimate) -> Option<f64> {
         match self.draw.bars {
             Spread::Sd => estimate.std,
@@ -184,7 +184,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// What is measured, and of how many runs unless that stands in the title.
+    /// Label of the y axis, with the number of runs unless it is in the title.
     fn y_label(&self, panel: &Named) -> String {
         let part = within(&self.draw.part(), &panel.part);
         let label = panel.part.label.as_ref().or(self.draw.label.as_ref());
@@ -195,7 +195,8 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// The title; narrow panels with labels of their own have no room for what values are.
+    /// Title of the figure. It includes the spread if panels have scales of their own, because their
+    /// labels have no room for it.
     fn whole_title(&self) -> String {
         match self.spread() {
             Some(spread) if self.draw.own_scales => format!("{} ({spread})", self.title),
@@ -203,7 +204,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// What is shown of how many runs.
+    /// Describes the spread and the number of runs.
     fn spread(&self) -> Option<String> {
         let counts = || self.cells.iter().map(|cell| cell.value.n);
         let fewest = counts().min().filter(|&n| n > 1)?;
@@ -235,7 +236,7 @@ impl<'a> Shown<'a> {
         x.label.clone().or_else(|| x.axis.clone()).or_else(|| x.metric.clone()).unwrap_or_default()
     }
 
-    /// What the series are values of, where the figure says so.
+    /// Label of the legend, if the figure has one.
     fn legend_label(&self) -> String {
         self.draw.legend.clone().unwrap_or_default()
     }
@@ -251,7 +252,7 @@ impl Named {
     }
 }
 
-/// The parts of a dimension; one that says nothing if it has none.
+/// The parts of a dimension; a single empty part if it has none.
 fn named(dimension: &Dimension, whole: &Part, sources: &[Rc<Data>]) -> Result<Vec<Named>, String> {
     let Some(axis) = &dimension.axis else {
         if dimension.values.is_empty() {
@@ -296,7 +297,7 @@ fn named(dimension: &Dimension, whole: &Part, sources: &[Rc<Data>]) -> Result<Ve
     Ok(all)
 }
 
-/// What the inner part says, and where it says nothing the outer one.
+/// Merges two parts: fields of the inner part have priority.
 fn within(outer: &Part, inner: &Part) -> Part {
     let mut at = outer.at.clone();
     at.extend(inner.at.clone());
@@ -313,7 +314,7 @@ fn within(outer: &Part, inner: &Part) -> Part {
     }
 }
 
-/// What x measures at a part.
+/// The part with the measured value of x.
 fn across(part: &Part, x: &Dimension) -> Part {
     Part {
         metric: x.metric.clone(),
@@ -324,7 +325,7 @@ fn across(part: &Part, x: &Dimension) -> Part {
     }
 }
 
-/// The value of a part; `None` if it was left out to be quick.
+/// The value of a part; `None` if a quick reproduction left it out.
 fn measure(
     part: &Part,
     sources: &[Rc<Data>],
@@ -353,12 +354,12 @@ fn measure(
     Ok(Some(quantity.map(|value| value * scale)))
 }
 
-/// Where a part is on the axes.
+/// The point of a part on the axes.
 fn point(part: &Part) -> Point {
     part.at.iter().map(|(axis, value)| (axis.clone(), text(value))).collect()
 }
 
-/// The data of a sweep, which need not be named where there is one.
+/// The data of a sweep. The name may be left out if there is only one.
 fn meant<'a>(sweep: Option<&str>, sources: &'a [Rc<Data>]) -> Result<&'a Rc<Data>, String> {
     match (sweep, sources) {
         (Some(name), _) => source(name, sources),
@@ -374,7 +375,7 @@ fn source<'a>(name: &str, sources: &'a [Rc<Data>]) -> Result<&'a Rc<Data>, Strin
     })
 }
 
-/// A value as axes show it.
+/// A value as text, as on axes.
 fn text(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,50 +1,49 @@
-//! A claim beside what came out.
+//! Judges claims by the results.
 
 use super::catalogue::{Claim, Test};
 use haggle_scenario::InvalidScenario;
 use haggle_script::{Evidence, Language, Outcome, Verdict};
 
-/// What came of a claim.
+/// A claim with its judgement.
 #[derive(Clone, Debug)]
 pub struct Finding<'a> {
     /// The claim.
     pub claim: &'a Claim,
-    /// What came of it.
+    /// The judgement.
     pub judgement: Judgement,
 }
 
-/// What came of a claim.
+/// Judgement of a claim.
 #[derive(Clone, Debug)]
 pub enum Judgement {
     /// It held, with the numbers.
     Held(String),
-    /// It did not.
+    /// It did not hold, with the numbers.
     Missed(String),
-    /// What was run is less than the study asks for, or what came out lies within the noise; the numbers all
-    /// the same.
+    /// The data are fewer than the study defines, or the result is within the noise; with the numbers.
     Undecided(String),
-    /// Others stand for the data that it is about: what came out decides nothing.
+    /// Other data replace the original ones, so the result decides nothing; with the numbers.
     Reported(String),
     /// It cannot be tested, for this reason.
     Untestable(String),
-    /// It could not be tested: something went wrong.
+    /// It could not be tested because of an error.
     Failed(Failure),
 }
 
-/// All words for what can come of a claim.
+/// All words for judgements.
 pub const VERDICTS: [&str; 6] = ["held", "missed", "undecided", "reported", "untestable", "failed"];
 
-/// Why a claim could not be tested.
+/// Reason why a claim could not be tested.
 #[derive(Clone, Debug)]
 pub enum Failure {
-    /// Its expression asks for something that is not there.
+    /// Its expression requests missing data.
     Expression(Box<InvalidScenario>),
-    /// Its data are missing, for a reason that has been told.
+    /// Its data are missing, for a reason that has been reported.
     NoData,
 }
 
 impl Judgement {
-    /// In a word.
+    /// Its word.
     pub const fn name(&self) -> &'static str {
         match self {
             Judgement::Held(_) => "held",
@@ -56,7 +55,7 @@ impl Judgement {
         }
     }
 
-    /// The numbers, or the reason.
+    /// Its numbers, or the reason.
     pub fn text(&self) -> String {
         match self {
             Judgement::Held(text)
@@ -70,13 +69,13 @@ impl Judgement {
     }
 }
 
-/// Tests a claim on its data; `None` where these could not be had.
+/// Tests a claim on its data; `language` is `None` if there are no data.
 pub fn judge<'a>(claim: &'a Claim, language: Option<&Language>) -> Finding<'a> {
     let judgement = match (&claim.test, language) {
         (Test::Untestable(reason), _) => Judgement::Untestable(reason.clone()),
         (Test::Check(_), None) => Judgement::Failed(Failure::NoData),
         (Test::Check(check), Some(language)) => match language.check(&check.text) {
-            // Few seeds decide by noise, and some values of an axis say nothing of the others.
+            // With few seeds, noise would decide; with some values of an axis, the others are unknown.
             Ok((Verdict { text, .. }, Evidence::Part)) => Judgement::Undecided(text),
             Ok((verdict, Evidence::All)) if claim.substitutes.is_some() => {
                 Judgement::Reported(verdict.told())

@@ -1,4 +1,4 @@
-//! Published figures, drawn again, with what was claimed about them beside what came out.
+//! Published figures, drawn again, and claims about them, compared with the results.
 //!
 //! ```text
 //! scenarios/STUDY/figures.toml, claims.toml ── library, catalogue ──> figures, claims
@@ -8,8 +8,9 @@
 //!                                                         └── language ──> Verdict on each claim
 //! ```
 //!
-//! A claim is data: what was said, in words, and an expression over the runs that comes to a
-//! [`Verdict`](haggle_script::Verdict). Expressions are those of the crate `haggle-script`, which asks a study's [`Data`] for values.
+//! A claim is data: the statement in words, and an expression over the runs whose value is a
+//! [`Verdict`](haggle_script::Verdict). Expressions are those of the crate `haggle-script`, which gets
+//! values from a study's [`Data`].
 
 pub mod catalogue;
 pub mod data;

@@ -1,4 +1,4 @@
-//! Where studies are kept: inside the program, or in a folder on disk.
+//! Places of studies: inside the program, or in a folder on disk.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -12,14 +12,14 @@ static EMBEDDED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../scenarios")
 /// The folder of all studies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Library {
-    /// The one that is part of the program.
+    /// The folder that is part of the program.
     Embedded,
-    /// One on disk.
+    /// A folder on disk.
     Folder(PathBuf),
 }
 
 impl Library {
-    /// The names of all studies in order: folders with figures.
+    /// The names of all studies in order. A study is a folder with figures.
     ///
     /// # Errors
     /// If the folder cannot be read.
@@ -39,7 +39,7 @@ impl Library {
         Ok(names)
     }
 
-    /// Whether a study has this file.
+    /// True if a study has this file.
     pub fn has(&self, study: &str, file: &str) -> bool {
         match self {
             Library::Embedded => EMBEDDED.get_file(Path::new(study).join(file)).is_some(),
@@ -50,7 +50,7 @@ impl Library {
     /// A file of a study.
     ///
     /// # Errors
-    /// If it is not there or is no text.
+    /// If it is missing or not a text.
     pub fn read(&self, study: &str, file: &str) -> Result<Source, ReadError> {
         let inside = Path::new(study).join(file);
         match self {

@@ -1,17 +1,17 @@
-//! Logs that a figure needs: they belong to others, so they are no part of the program.
+//! Logs that a figure needs. They belong to others, so they are not part of the program.
 
 use super::catalogue::{Origin, Study};
 use super::library::Library;
 use super::study::Compute;
 use haggle_scenario::{Experiment, log_path};
 
-/// A log as scenarios name it, `$HAGGLE_TRACES/NAME`.
+/// A log with its name in scenarios, `$HAGGLE_TRACES/NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Log {
     path: String,
 }
 
-/// Where logs can be had, by what their names have in common; the last fits every other log.
+/// Origins of logs, by the beginning of their names; the last entry fits all other logs.
 const ARCHIVES: [(&str, &str); 4] = [
     ("fta-", "Failure Trace Archive, http://fta.scem.uws.edu.au/"),
     ("lanl/", "failures of Los Alamos (LA-UR-05-7318), https://www.usenix.org/cfdr"),
@@ -28,14 +28,14 @@ impl Log {
         self.path.split_once('/').map_or(&self.path, |(_, name)| name)
     }
 
-    /// Where it can be had.
+    /// Archive or program from which it is available.
     pub fn archive(&self) -> &'static str {
         let (.., last) = ARCHIVES[ARCHIVES.len() - 1];
         let found = ARCHIVES.iter().find(|(part, _)| self.name().starts_with(part));
         found.map_or(last, |(_, archive)| archive)
     }
 
-    /// Why it cannot be read, if so.
+    /// Reason why it cannot be read, if any.
     pub fn missing(&self) -> Option<String> {
         match log_path(&self.path, "".as_ref()) {
             Err(error) => Some(error.to_string()),
@@ -45,8 +45,8 @@ impl Log {
     }
 }
 
-/// The logs that data of a study need, each once, in order of their names. What is wrong with a
-/// scenario is told when it is run.
+/// The logs that the data of a study need, each once, sorted by name. Mistakes in a scenario are
+/// reported when it is run.
 pub fn needed(
     library: &Library,
     studies: &[&dyn Compute],

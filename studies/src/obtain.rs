@@ -1,4 +1,4 @@
-//! Getting the data of a figure: runs that are there are read, the others are carried out.
+//! Obtains the data of a figure: completed runs are read, the others are carried out.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -16,14 +16,14 @@ use haggle_experiment::sweep::{
 use haggle_experiment::{Figures, Keep};
 use haggle_scenario::{Experiment, InvalidScenario, Logs, ReadError, Rules};
 
-/// What data can be obtained from.
+/// Sources from which data are obtained.
 #[derive(Clone, Copy)]
 pub struct Stock<'a, 's> {
-    /// Where the scenarios of sweeps are.
+    /// Library with the scenarios of sweeps.
     pub library: &'s Library,
     /// The studies by code.
     pub studies: &'s [&'a dyn Compute],
-    /// The rules of one's own that scenarios can name.
+    /// External rules that scenarios can name.
     pub own: &'s Rules,
 }
 
@@ -45,13 +45,13 @@ enum Work<'a> {
     Study(&'a dyn Compute, Effort),
 }
 
-/// Why there are no data.
+/// Reason why there are no data.
 #[derive(Debug, thiserror::Error)]
 pub enum ObtainError {
     /// A scenario cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A scenario has mistakes, or its logs are not there.
+    /// A scenario has mistakes, or its logs are missing.
     #[error("{0}")]
     Invalid(Box<InvalidScenario>),
     /// A run failed.
@@ -60,7 +60,7 @@ pub enum ObtainError {
     /// Results cannot be read.
     #[error(transparent)]
     Results(#[from] ResultsError),
-    /// A quick reproduction would leave nothing.
+    /// A quick reproduction would have no runs.
     #[error("`[quick]` of study \"{study}\" leaves no value of axis \"{axis}\" in `{file}`")]
     NothingLeft {
         /// The study.
@@ -75,17 +75,17 @@ pub enum ObtainError {
     Study {
         /// Its name.
         study: String,
-        /// Why, and the way out.
+        /// The reason, and a remedy.
         problem: String,
     },
 }
 
 impl<'a> Task<'a> {
-    /// What is to be done for data of `study`, whose runs go below `output`; those of other
-    /// builds count as done if `any_build`.
+    /// A task for data of `study`. Its runs are written below `output`. With `any_build`, runs of other
+    /// builds count as done.
     ///
     /// # Errors
-    /// If they cannot be had.
+    /// If the data cannot be obtained.
     pub fn new(
         stock: Stock<'a, '_>,
         study: &Study,
@@ -111,7 +111,7 @@ impl<'a> Task<'a> {
                 let folder = source.folder().to_owned();
                 let mut experiment = Experiment::read_with(source, Logs::MustExist, own)
                     .map_err(|error| ObtainError::Invalid(Box::new(error)))?;
-                // What is drawn here is what the catalogue says.
+                // The catalogue decides here which figures are drawn, not the scenario.
                 experiment.figures.clear();
                 let mut cuts = Cuts::default();
                 if quick {
@@ -130,12 +130,12 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// What the data are called.
+    /// Name of the data.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many runs there are to be and how many are there; `None` for a study by code.
+    /// Number of all runs and of completed runs; `None` for a study by code.
     pub fn progress(&self) -> Option<&Progress> {
         match &self.work {
             Work::Sweep { progress, .. } => Some(progress),
@@ -143,8 +143,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// The sweep that is to be carried out, the folder from which its relative paths start, where its
-    /// results go and what is wanted of them; `None` for a study by code.
+    /// The sweep to be carried out, the folder from which its relative paths start, the folder of its
+    /// results, and the wanted results; `None` for a study by code.
     pub fn sweep(&self) -> Option<(&Experiment, &Path, &Path, Wanted)> {
         match &self.work {
             Work::Sweep { experiment, folder, output, wanted, .. } => {
@@ -154,10 +154,10 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Carries out what is missing and reads all of it.
+    /// Carries out missing runs and reads all data.
     ///
     /// # Errors
-    /// See [`ObtainError`]; runs that are done stay.
+    /// See [`ObtainError`]. Completed runs are kept.
     pub fn carry_out(
         &self,
         workers: usize,

@@ -1,5 +1,5 @@
-//! A page in Markdown with the score of claims: how many came to what, by study, and each of them with what
-//! came out where it did not hold.
+//! A page in Markdown with the results of claims: numbers of judgements by study, and for each claim
+//! that did not hold, its result.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,44 +9,44 @@ use serde::{Deserialize, Serialize};
 use super::judge::VERDICTS;
 use super::{Catalogue, Figure, Finding, Study};
 
-/// Claims that were tested together, as `haggle reproduce --json` tells them.
+/// Claims that were tested together, in the format of `haggle reproduce --json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tested {
     /// Version of haggle.
     pub version: String,
     /// Day, as YYYY-MM-DD.
     pub date: String,
-    /// What came of each.
+    /// The claims with their results.
     pub claims: Vec<Told>,
 }
 
-/// A claim with what came of it, as `haggle reproduce --json` tells it.
+/// A claim with its result, in the format of `haggle reproduce --json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     /// Its name, unique in its study.
     pub id: String,
-    /// What was said.
+    /// The statement.
     pub statement: String,
-    /// What should come out.
+    /// The expected result.
     pub expected: String,
-    /// What came out, or why it cannot be tested.
+    /// The result, or the reason why it cannot be tested.
     pub got: String,
-    /// What came of it, in a word.
+    /// The word of its judgement.
     pub verdict: String,
-    /// How sharp it is.
+    /// Precision of the claim.
     pub grade: String,
     /// The figures it is about.
     pub figures: Vec<String>,
-    /// What is worth knowing about it.
+    /// Remarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Why it comes out as it does, and others with it.
+    /// Explanation of its result, shared with other claims.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
 impl Told {
-    /// That of a finding.
+    /// The entry of a finding.
     pub fn of(Finding { claim, judgement }: &Finding<'_>) -> Told {
         Told {
             id: claim.id.clone(),
@@ -61,16 +61,16 @@ impl Told {
         }
     }
 
-    /// Whether a claim of the catalogue is meant, in this study.
+    /// True if the claim is about a figure of this study.
     fn is_of(&self, study: &Study) -> bool {
         self.figures.iter().any(|name| study.figures.iter().any(|figure| figure.name == *name))
     }
 }
 
-/// The page.
+/// Writes the page.
 ///
 /// # Errors
-/// The first claim whose figures are none of the catalogue.
+/// The first claim whose figures are not in the catalogue.
 pub fn page(catalogue: &Catalogue, tested: &[Tested]) -> Result<String, String> {
     let all: Vec<&Told> = tested.iter().flat_map(|it| &it.claims).collect();
     let unknown = |told: &&&Told| !catalogue.studies.iter().any(|study| told.is_of(study));
@@ -117,7 +117,7 @@ pub fn page(catalogue: &Catalogue, tested: &[Tested]) -> Result<String, String> 
     Ok(page)
 }
 
-/// By which version, and on which day, a study was tested; more than one where its figures were not tested together.
+/// Versions and days of a study's tests; several if its figures were not tested together.
 fn when(study: &Study, tested: &[Tested]) -> String {
     let of_study = tested.iter().filter(|it| it.claims.iter().any(|told| told.is_of(study)));
     let when = of_study.map(|it| format!("{}, {}", it.version, it.date));
@@ -135,7 +135,7 @@ fn told_of<'t>(study: &Study, all: &[&'t Told]) -> Vec<&'t Told> {
     told
 }
 
-/// The first figure of the study that a claim is about.
+/// Place of the first figure of the study that a claim is about.
 fn first_figure(study: &Study, told: &Told) -> usize {
     let is_about = |figure: &Figure| told.figures.contains(&figure.name);
     study.figures.iter().position(is_about).unwrap_or(study.figures.len())
@@ -174,7 +174,7 @@ fn section(study: &Study, told: &[&Told]) -> String {
     text
 }
 
-/// What came of a claim that did not hold, and what is known about it.
+/// Result of a claim that did not hold, with remarks and explanation.
 fn account<'t>(study: &Study, told: &'t Told, reasons: &mut Vec<&'t str>) -> String {
     let label = match told.verdict.as_str() {
         "untestable" => "Because",
@@ -199,7 +199,7 @@ fn account<'t>(study: &Study, told: &'t Told, reasons: &mut Vec<&'t str>) -> Str
     text + "\n"
 }
 
-/// What came out, without the end where there are more numbers than anybody reads.
+/// The result, shortened if it has too many numbers.
 fn brief(got: &str) -> String {
     const MOST: usize = 600;
     let got = got.trim_end_matches('.');
@@ -212,7 +212,7 @@ fn brief(got: &str) -> String {
     }
 }
 
-/// A text in one line in which nothing is Markdown.
+/// A text in one line, with all Markdown escaped.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     for c in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {

@@ -1,13 +1,13 @@
-//! Fewer replications and values of axes, for a first look. What was left out is always said.
+//! Reduces replications and values of axes for a quick reproduction. All reductions are reported.
 
 use super::catalogue::Quick;
 use super::data::same;
 use haggle_scenario::Experiment;
 
-/// What is left of a sweep.
+/// Reductions of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cuts {
-    /// Replications that are left, of how many; missing if all are.
+    /// Remaining replications and all replications; missing if none were left out.
     pub replications: Option<(u32, u32)>,
     /// Axes of which values were left out.
     pub axes: Vec<CutAxis>,
@@ -18,14 +18,14 @@ pub struct Cuts {
 pub struct CutAxis {
     /// Its name.
     pub name: String,
-    /// How many values are left.
+    /// Number of remaining values.
     pub left: usize,
-    /// Those that are not.
+    /// Values that were left out.
     pub cut: Vec<String>,
 }
 
 impl Cuts {
-    /// What was left out, in words; `None` if nothing was.
+    /// Describes the reductions; `None` if there are none.
     pub fn text(&self) -> Option<String> {
         let replications =
             self.replications.map(|(left, of)| format!("{left} of {of} replications"));
@@ -39,10 +39,10 @@ impl Cuts {
     }
 }
 
-/// Cuts an experiment down.
+/// Reduces an experiment.
 ///
 /// # Errors
-/// The axis of which no value would be left.
+/// The axis that would have no value left.
 pub fn cut(experiment: &mut Experiment, quick: &Quick) -> Result<Cuts, String> {
     let mut cuts = Cuts::default();
     let all = experiment.replications;
@@ -58,7 +58,7 @@ pub fn cut(experiment: &mut Experiment, quick: &Quick) -> Result<Cuts, String> {
             let Some(kept) = quick.axes.get(&name) else { continue };
             let kept: Vec<String> = kept.iter().map(text).collect();
             let stays = |value: &str| kept.iter().any(|kept| same(kept, value));
-            // An axis has either values or variants, which go by their names.
+            // An axis has either values or variants, which are selected by name.
             let values = axis.values.iter().map(text);
             let all = values.chain(axis.variants.iter().map(|it| it.name.to_string()));
             let (left, cut): (Vec<String>, Vec<String>) = all.partition(|value| stays(value));
@@ -81,7 +81,7 @@ pub fn cut(experiment: &mut Experiment, quick: &Quick) -> Result<Cuts, String> {
     Ok(cuts)
 }
 
-/// A value as settings show it.
+/// A value as text, as in settings.
 fn text(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,7 +1,6 @@
-//! Studies that need no simulation: a table computed by code, drawn and claimed about like a sweep.
+//! Studies without simulation: a table computed by code, drawn and used in claims like a sweep.
 //!
-//! A new one is a type with [`Compute`] and a line in [`ALL`]; figures name it with
-//! `study = "…"`.
+//! A new study is a type with [`Compute`] and a line in [`ALL`]; figures refer to it with `study = "…"`.
 
 mod composition_table;
 mod fragments;
@@ -23,20 +22,20 @@ use std::thread;
 use super::data::Data;
 use haggle_experiment::threads::on_threads;
 
-/// How much is computed.
+/// Amount of computing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// All of it.
+    /// The whole study.
     Full,
-    /// As much as a first look needs.
+    /// The part for a quick reproduction.
     Quick,
 }
 
-/// Replications that a first look has at most.
+/// Maximum number of replications in a quick reproduction.
 const QUICK_REPLICATIONS: u32 = 3;
 
 impl Effort {
-    /// How many of `all` replications are computed; what that leaves out is noted in `data`.
+    /// The number of replications to compute, of `all`. A reduction is recorded in `data`.
     fn replications(self, all: u32, data: &mut Data) -> u32 {
         let left = match self {
             Effort::Full => all,
@@ -49,7 +48,7 @@ impl Effort {
     }
 }
 
-/// One result for each number, in their order; on all processors.
+/// Computes one result for each number, in their order, on all processors.
 fn each<T: Send>(
     numbers: &[u64],
     of: impl Fn(u64) -> Result<T, String> + Sync,
@@ -65,24 +64,25 @@ fn each<T: Send>(
         }
     });
     let mut found = found.into_inner().expect("no worker has panicked");
+    // Workers finish in any order.
     found.sort_unstable_by_key(|(place, _)| *place);
     found.into_iter().map(|(_, one)| one).collect()
 }
 
-/// A computation whose rows figures and claims can name.
+/// A computation of rows for figures and claims.
 pub trait Compute: Sync {
     /// Its name in catalogues.
     fn name(&self) -> &'static str;
 
-    /// The scenario whose workloads it reads: the study of the program and the file, if any.
+    /// The scenario whose workloads it reads: the study of the library and the file, if any.
     fn scenario(&self) -> Option<(&'static str, &'static str)> {
         None
     }
 
-    /// Its rows: the axes are what tells them apart, the seed which replication each is.
+    /// Computes its rows. The axes distinguish them, and the seed is the replication.
     ///
     /// # Errors
-    /// What is missing, and the way out.
+    /// If data are missing: a description and a remedy.
     fn compute(&self, effort: Effort) -> Result<Data, String>;
 }
 

@@ -1,5 +1,5 @@
 //! Files of workflows: WfCommons' WfFormat (JSON) 1.3 to 1.6, and Pegasus' DAX (XML), plain or
-//! packed with gzip or zstd. The formats are told apart by their first byte.
+//! packed with gzip or zstd. The formats are distinguished by their first byte.
 //!
 //! Rules for cases that files leave open:
 //!
@@ -12,7 +12,7 @@
 //!   place. Its readers are fed by writers that are their ancestors over all other edges, and of these
 //!   only by the latest: a writer that is the ancestor of another one is superseded. The bytes are
 //!   those of the writer. A reader without such a writer reads from storage.
-//! - Files that no other task reads are written to storage, by each writer that feeds nobody.
+//! - Files that no other task reads are written to storage, by each writer that feeds no reader.
 
 mod dax;
 mod draft;
@@ -33,8 +33,8 @@ use crate::Workflow;
 pub use error::{FileError, FileProblem};
 pub use write::write;
 
-/// Most bytes of the unpacked text of a workflow: more than a million tasks take, and a bound to what
-/// a damaged or hostile file unpacks to.
+/// Largest size of the unpacked text of a workflow, bytes. A million tasks take less. The bound
+/// protects against damaged or hostile files that unpack to more.
 pub const FILE_BYTES_MAX: u64 = 2 << 30;
 
 haggle_model::words! {
@@ -49,7 +49,7 @@ haggle_model::words! {
     }
 }
 
-/// How files are read.
+/// Rules for reading files.
 ///
 /// ```
 /// use haggle_workflows::files::{NegativeValues, Rules};
@@ -68,7 +68,7 @@ pub struct Rules {
 pub struct Described {
     /// The workflow.
     pub workflow: Workflow,
-    /// Readings of the file that its author may not expect, a sentence each.
+    /// Notes on unexpected readings of the file, one sentence each.
     pub notes: Vec<String>,
     /// Sizes and run times below 0 that count as 0.
     pub negative_values: usize,

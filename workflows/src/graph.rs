@@ -1,5 +1,5 @@
-//! A workflow as a graph, compact enough for a million tasks: neighbours of a task are a slice, in
-//! both directions, and nothing is recursive.
+//! A workflow as a graph, compact enough for a million tasks. The neighbours of a task are a slice, in
+//! both directions, and no function is recursive.
 
 mod builder;
 mod error;
@@ -33,7 +33,7 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// What a workflow runs once.
+/// A unit of work that a workflow runs once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     /// Unique in its workflow.
@@ -69,30 +69,30 @@ pub struct Link {
     pub bytes: u64,
 }
 
-/// The child needs what the parent makes: it starts after the parent has ended.
+/// The child needs data of the parent and starts after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// What comes first.
+    /// The first task.
     pub parent: TaskId,
-    /// What comes afterwards.
+    /// The second task.
     pub child: TaskId,
     /// Bytes that the parent writes and the child reads.
     pub bytes: u64,
 }
 
-/// A directed acyclic graph of at least one task, without double edges. The sums of all work and of
-/// all bytes are in range, so those along any path are.
+/// A directed acyclic graph of at least one task, without double edges. The sums of all work and of all
+/// bytes are in range, and so are the sums along any path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workflow {
     name: String,
     tasks: Vec<Task>,
     children: Adjacency,
     parents: Adjacency,
-    /// Ascending by (level, number).
+    /// Tasks ascending by (level, number).
     order: Vec<TaskId>,
-    /// Of each task, by number.
+    /// Level of each task, by number.
     level: Vec<u32>,
-    /// Where each level begins in `order`, and where the last one ends.
+    /// Start of each level in `order`, and the end of the last one.
     level_starts: Vec<usize>,
 }
 
@@ -132,7 +132,7 @@ impl Workflow {
         (0..self.tasks.len() as u32).map(TaskId)
     }
 
-    /// How many edges there are.
+    /// Number of edges.
     pub fn edge_count(&self) -> usize {
         self.children.links.len()
     }
@@ -145,12 +145,12 @@ impl Workflow {
         })
     }
 
-    /// Who needs what the task makes, ascending by number.
+    /// Tasks that need data of this task, ascending by number.
     pub fn children(&self, task: TaskId) -> &[Link] {
         self.children.of(task)
     }
 
-    /// What the task needs to start, ascending by number.
+    /// Tasks whose data this task needs, ascending by number.
     pub fn parents(&self, task: TaskId) -> &[Link] {
         self.parents.of(task)
     }
@@ -180,7 +180,7 @@ impl Workflow {
         self.level_starts.windows(2).map(|ends| &self.order[ends[0]..ends[1]])
     }
 
-    /// The most tasks in a level.
+    /// The largest number of tasks in a level.
     pub fn width(&self) -> usize {
         self.levels().map(<[TaskId]>::len).max().unwrap_or(0)
     }
@@ -195,8 +195,8 @@ impl Workflow {
         self.children.links.iter().map(|link| link.bytes).sum()
     }
 
-    /// Processors of the reference machine that would be busy in the mean if there were no limit to
-    /// them and data took no time: all work by that of the critical path. 1 if there is no work.
+    /// Mean number of busy processors of the reference machine with unlimited processors and instant
+    /// transfers: all work divided by that of the critical path. 1 if there is no work.
     pub fn average_parallelism(&self) -> f64 {
         let path = self.critical_path_by_work().length;
         if path == Span::ZERO { 1.0 } else { self.work().as_secs_f64() / path.as_secs_f64() }

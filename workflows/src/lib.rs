@@ -1,8 +1,8 @@
-//! Workflows: directed acyclic graphs of tasks, an edge where a task needs what another one makes.
+//! Workflows: directed acyclic graphs of tasks. An edge joins a task to one that needs its data.
 //!
-//! [`graph`] holds a [`Workflow`] and answers questions about its shape. A [`Builder`] makes one,
-//! and refuses what is no workflow. [`files`] reads and writes them,
-//! [`shapes`] draws them at random, and [`schedule`] decides where and when their tasks run.
+//! [`graph`] holds a [`Workflow`] and answers questions about its shape. A [`Builder`] makes one, and
+//! refuses an invalid workflow. [`files`] reads and writes workflows, [`shapes`] draws them at random,
+//! and [`schedule`] decides where and when their tasks run.
 //!
 //! ```
 //! use haggle_model::Span;

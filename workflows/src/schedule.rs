@@ -1,12 +1,12 @@
-//! Static schedules: where and when each task of a workflow runs, decided before it starts.
+//! Static schedules: resource and time of each task of a workflow, decided before it starts.
 //!
 //! A [`Problem`] is a workflow on resources that run one task at a time. A [`StaticAlgorithm`] makes a
-//! [`Schedule`] of it, which [`Schedule::check`] verifies. Data go from resource to resource, and what a task
-//! reads from storage and writes there is left out; or all of them go by way of a storage
-//! ([`Problem::with_storage`]). Resources may be taken for some time by others, and tasks released later
-//! ([`Problem::amid`]). The number of a task's processors is left out: a resource runs any task. Ranks are
-//! sums of whole microseconds over all resources, not their means, so equal ranks are equal on every
-//! machine.
+//! [`Schedule`] of it, which [`Schedule::check`] verifies. By default, data go from resource to
+//! resource, and data in storage are left out. Alternatively, all data go through a storage
+//! ([`Problem::with_storage`]). Others may occupy resources for some time, and tasks may be released
+//! later ([`Problem::amid`]). The number of a task's processors is ignored: a resource runs any task.
+//! Ranks are sums of whole microseconds over all resources, not their means, so equal ranks are equal
+//! on every machine.
 //!
 //! ```
 //! use haggle_model::Span;
@@ -44,7 +44,7 @@ use crate::TaskId;
 pub use metrics::Metrics;
 pub use problem::{Network, Problem, ProblemError};
 
-/// Where and when a task runs.
+/// Resource and time of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// The number of the resource, from 0.
@@ -104,10 +104,10 @@ impl fmt::Display for StaticAlgorithm {
     }
 }
 
-/// Why a schedule cannot be carried out.
+/// Reason why a schedule cannot be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ScheduleError {
-    /// A task runs on no resource of the problem, or not as long as it takes there.
+    /// A task runs on no resource of the problem, or not for the time it takes there.
     #[error("task {task} does not run for its time on a resource")]
     Placement {
         /// The task.
@@ -125,12 +125,12 @@ pub enum ScheduleError {
         /// The task.
         task: TaskId,
     },
-    /// A task starts before its data are there.
+    /// A task starts before its data have arrived.
     #[error("task {child} starts before the data of {parent} are there")]
     Early {
         /// The task.
         child: TaskId,
-        /// What it needs.
+        /// The parent whose data it needs.
         parent: TaskId,
     },
     /// Two tasks run on one resource at once.
@@ -154,7 +154,7 @@ impl Schedule {
         &self.placements
     }
 
-    /// Where and when a task runs.
+    /// Resource and time of a task.
     pub fn placement(&self, task: TaskId) -> Placement {
         self.placements[task.index()]
     }
@@ -168,8 +168,8 @@ impl Schedule {
             .unwrap_or(Span::ZERO)
     }
 
-    /// Whether the schedule can be carried out: every task runs for its time, after its data are
-    /// there, and alone on its resource. Tasks that take no time may run beside others.
+    /// Checks that the schedule can be carried out: every task runs for its time, after its data have
+    /// arrived, and alone on its resource. Tasks that take no time may run beside others.
     pub fn check(&self, problem: &Problem<'_>) -> Result<(), ScheduleError> {
         let workflow = problem.workflow();
         if self.placements.len() != workflow.tasks().len() {

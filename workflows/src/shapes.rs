@@ -1,11 +1,11 @@
 //! Workflows drawn at random in the shapes of applications.
 //!
 //! The structure of the five scientific applications is as Juve et al. (2013) describe it. Means and
-//! variances of run times and file sizes are the parameters of the generator of synthetic workflows
-//! that Bharathi et al. (2008) published with Pegasus, made from profiles of real runs; times are in
-//! seconds, sizes in bytes. What is our own stands with each shape. Normal distributions are drawn
-//! again below zero, so wide ones have larger means. The same shape, size and seed give the same
-//! workflow on every machine.
+//! variances of run times and file sizes come from profiles of real runs. They are the parameters of the
+//! generator of synthetic workflows that Bharathi et al. (2008) published with Pegasus. Times are in
+//! seconds, sizes in bytes. Our own assumptions are noted at each shape. Draws of normal distributions
+//! below zero are repeated, so wide distributions have larger means. The same shape, size and seed give
+//! the same workflow on every machine.
 
 mod cybershake;
 mod draw;
@@ -23,7 +23,7 @@ use thiserror::Error;
 use crate::{GraphError, Workflow};
 use draw::Draw;
 
-/// Most tasks of a workflow that is drawn.
+/// Largest number of tasks of a drawn workflow.
 pub const TASKS_MAX: usize = 10_000_000;
 
 haggle_model::words! {
@@ -46,10 +46,10 @@ haggle_model::words! {
     }
 }
 
-/// Why there is no workflow of that shape.
+/// Reason why no workflow of a shape can be drawn.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ShapeError {
-    /// The shape has more tasks in any case.
+    /// The shape needs more tasks.
     #[error("{shape} has at least {min} tasks; ask for more")]
     TooFew {
         /// The shape.
@@ -57,10 +57,10 @@ pub enum ShapeError {
         /// Its least number of tasks.
         min: usize,
     },
-    /// More tasks than are drawn.
+    /// More tasks than the limit.
     #[error("at most {TASKS_MAX} tasks are generated")]
     TooMany,
-    /// What was drawn is out of range.
+    /// A drawn value is out of range.
     #[error(transparent)]
     Graph(#[from] GraphError),
 }
@@ -80,9 +80,9 @@ impl WorkflowShape {
     }
 
     /// Draws a workflow of the largest number of tasks up to `tasks` that the shape allows, at most
-    /// three fewer. An inspiral has an even number of tasks, not eight; epigenomics have an odd one from
-    /// 19, or below 40 a multiple of four, or 15; a CyberShake has not six. All others have exactly
-    /// `tasks`.
+    /// three fewer. An inspiral has an even number of tasks, but not eight. An epigenomics has an odd number
+    /// from 19 on, or 15, or below 40 a multiple of four. A CyberShake never has six. All others have
+    /// exactly `tasks`.
     pub fn generate(self, tasks: usize, seed: u64) -> Result<Workflow, ShapeError> {
         if tasks < self.tasks_min() {
             return Err(ShapeError::TooFew { shape: self, min: self.tasks_min() });

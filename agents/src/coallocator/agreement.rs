@@ -1,4 +1,4 @@
-//! Agreeing on a place: all providers hold, move or give up their parts, or none does.
+//! Agreements on places: all providers hold, move or give up their parts, or none does.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(super) fn coordinator(me: ActorId) -> Coordinator<Parts> {
 }
 
 impl Coallocator {
-    /// Asks all that have a part, or are to get one, to be ready for that.
+    /// Requests all providers that have or will get a part to prepare for the new place.
     pub(super) fn agree(
         &mut self,
         now: Time,
@@ -52,14 +52,13 @@ impl Coallocator {
         }
         let Allocation { start, span, .. } = allocation;
         for &(place, processors) in &allocation.parts {
-            // How long an application takes depends on where it is, so that no queue moves it alone.
+            // The run time of an application depends on its place, so no queue may move it alone.
             let alone = self.mapper.is_none() && !allocation.is_spread();
             let to = Place { start, span, processors, alone, run_time };
             let want = wanted.entry(self.config.providers[place]);
             want.and_modify(|it| *it = Want::Reconfigure(to)).or_insert(Want::Reserve(to, program));
         }
-        // No message is lost, so that whoever is ready hears a decision; it is there before the first
-        // lease ends.
+        // No message is lost, so each ready provider receives the decision. It arrives before the first lease ends.
         let rules = Rules {
             lease: Span::FOREVER,
             margin: self.config.latency_max,
@@ -68,7 +67,7 @@ impl Coallocator {
             hears_all: true,
         };
         let mut outputs = Outputs::new();
-        // The number says when it was given, and not how many there were before.
+        // The number is the present time, so it does not disclose how many agreements there were.
         self.coordinator.skip_to(now.as_micros().unsigned_abs());
         let number = self.coordinator.open(now, wanted, rules, &mut outputs);
         if let Some(turn) = &mut self.turn {
@@ -77,7 +76,7 @@ impl Coallocator {
         self.carry_out(now, job, outputs, out);
     }
 
-    /// A provider says whether it is ready, or that it has done what was agreed on.
+    /// Handles the vote of a provider, or its report that it has carried out the agreement.
     pub(super) fn on_vote(
         &mut self,
         now: Time,
@@ -102,13 +101,13 @@ impl Coallocator {
             self.coordinator.on_message(now, from, message, &mut outputs);
             self.carry_out(now, job, outputs, out);
         }
-        // A vote may cross the end of its agreement, which its sender is told of.
+        // A vote may cross the end of its agreement; the end was sent to the provider, so the vote is ignored.
         let is_late = is_vote && given <= now.as_micros().unsigned_abs();
         is_expected || is_late
     }
 
-    /// Carries out what the coordinator has put out about a job. Nobody restarts, so that nothing has
-    /// to be kept for that, and every vote comes, so that nothing wakes up for those that do not.
+    /// Carries out the outputs of the coordinator about a job. Nothing is persisted, because no coordinator restarts.
+    /// No timer is set, because every vote arrives.
     fn carry_out(&mut self, now: Time, job: JobId, outputs: Outputs, out: &mut Outbox) {
         for output in outputs {
             match output {
@@ -130,7 +129,7 @@ impl Coallocator {
         }
     }
 
-    /// From when on those who had no room for a part would have some: nobody asks before.
+    /// Records when providers that refused a part would have room. None is asked for an earlier time.
     fn hear_refusals(&mut self, votes: &BTreeMap<ActorId, Vote<Parts>>) {
         let Some(turn) = self.turn.as_mut().filter(|_| self.mapper.is_some()) else { return };
         for (provider, vote) in votes {
@@ -140,9 +139,10 @@ impl Coallocator {
         }
     }
 
-    /// All are ready.
+    /// Commits an agreement for which all providers are ready.
     fn decide(&mut self, now: Time, job: JobId, number: u64, out: &mut Outbox) {
         let is_open = |entry: &Entry<Stage>| matches!(entry.stage, Stage::Open(_));
+        // A withdrawn job without a place must not get one.
         let dropped = self.desk.get(job).is_none_or(|it| it.withdrawn && is_open(it));
         let mut outputs = Outputs::new();
         if dropped || !self.coordinator.commit(now, number, |_, _| (), &mut outputs) {
@@ -156,7 +156,7 @@ impl Coallocator {
         self.carry_out(now, job, outputs, out);
     }
 
-    /// All have done what was agreed on.
+    /// Ends the turn: all providers have carried out the agreement.
     fn on_agreed(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         self.promise(job, out);
         self.end_turn(now, true, out);

@@ -1,5 +1,5 @@
-//! What a metascheduler knows of its providers' free times: they tell what has changed since it was
-//! told last, and all that they have told stays known.
+//! Knowledge of a metascheduler about the free times of its providers: they report changes since their last report,
+//! and all earlier reports stay valid.
 
 use haggle_model::Time;
 use haggle_scheduling::coallocation::{FreeTimes, News, Put, Stretch, Together};
@@ -12,12 +12,12 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Nobody has told anything yet.
+    /// No provider has reported anything yet.
     pub(super) fn nothing(providers: usize) -> Known {
         Known { free: Together::nothing(providers), news: News::default() }
     }
 
-    /// A provider has told what has changed.
+    /// Records changes that a provider has reported.
     pub(super) fn hear(&mut self, place: usize, changed: &Stretch) {
         self.free.put(place, changed);
         if let Some((begin, end)) = changed.bounds() {
@@ -25,14 +25,14 @@ impl Known {
         }
     }
 
-    /// How often something has changed, and in which stretch all that is since it was so often.
+    /// Number of changes so far, and the stretch that holds all changes since the first `since` of them.
     pub(super) fn news(&self, since: Option<u64>) -> (u64, Option<(Time, Time)>) {
         let since = since.unwrap_or_default();
         (self.news.count(), self.news.since(since))
     }
 
-    /// Shows what is free from `from` on, before which nobody looks any more, for a job whose `own` parts
-    /// are taken away.
+    /// Passes to `look` what is free for a job, whose `own` parts count as free. Times before `from` are forgotten,
+    /// because no later search needs them.
     pub(super) fn see<T>(
         &mut self,
         from: Time,
@@ -47,7 +47,7 @@ impl Known {
         seen
     }
 
-    /// The same as lists; nothing is known of who is not asked before [`Time::FOREVER`].
+    /// The same as lists. A provider whose `not_before` is [`Time::FOREVER`] has no free times.
     pub(super) fn see_lists<T>(
         &mut self,
         from: Time,

@@ -1,5 +1,4 @@
-//! Iterative applications: which cores they get, and for how long, by what was measured (Netto 2009,
-//! chapter 5).
+//! Iterative applications: their cores and run times, predicted from measured throughputs (Netto 2009, chapter 5).
 //!
 //! ```text
 //!   job ──▶ profiling ──▶ asking ──▶ map, run time ──▶ agreeing ──▶ placed
@@ -7,8 +6,8 @@
 //!            application     └── no room there before t ──┘   at most `trials` rounds
 //! ```
 //!
-//! Providers tell either which of their processors are available first, and nothing of their plans, or
-//! all of their free times: then a place that is free is found here, in fewer rounds.
+//! Providers disclose either their first available processors, and nothing of their plans, or all of their free
+//! times. With all free times, the metascheduler finds a free place in fewer rounds.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,44 +21,44 @@ use super::Coallocator;
 use crate::Outbox;
 use crate::protocol::CoallocationMessage;
 
-/// A change of throughput that is steady, where nothing else is said.
+/// Default for the tolerance: a throughput is steady if it changes by no more than this part.
 pub const TOLERANCE: f64 = 0.02;
 
-/// How a metascheduler maps iterative applications.
+/// Configuration of a metascheduler that maps iterative applications.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MappingConfig {
-    /// What providers are asked for.
+    /// Data that providers are asked for.
     pub asks: AsksFor,
-    /// The type of machine of each provider.
+    /// Type of machine of each provider.
     pub machines: Vec<String>,
-    /// The site of each provider: data between sites take longer.
+    /// Site of each provider; data between sites take longer.
     pub sites: Vec<usize>,
     /// Throughputs are measured until they change by no more than this part; `None` = they are known.
     pub tolerance: Option<f64>,
 }
 
-/// The application scheduler of a metascheduler, with what it knows of applications.
+/// The application scheduler of a metascheduler, with its knowledge of applications.
 #[derive(Debug)]
 pub(super) struct Mapper {
     config: MappingConfig,
-    /// Few: all applications of a workload are one here.
+    /// Few entries: all jobs of a workload share one application.
     known: Vec<(Arc<Iterative>, Knowledge)>,
 }
 
-/// What is known of an application.
+/// Knowledge about an application.
 #[derive(Debug)]
 enum Knowledge {
-    /// It is being measured, in the name of the first job that wants it.
+    /// It is being measured, in the name of the first job that needs it.
     Measuring(Measuring),
-    /// What was measured. Nothing, if no machine runs it.
+    /// Result of the measurement; `None` if no machine runs it.
     Measured(Option<Predictor>),
 }
 
 #[derive(Debug, Default)]
 struct Measuring {
-    /// In the order of coming.
+    /// In the order of arrival.
     jobs: Vec<JobId>,
-    /// Places of those who have not answered.
+    /// Places of the providers that have not answered.
     awaited: Vec<usize>,
     rates: BTreeMap<String, Vec<f64>>,
 }
@@ -85,7 +84,7 @@ impl Mapper {
         (0..machines.len()).filter(is_first).collect()
     }
 
-    /// How long a job really takes on these cores, for the machines.
+    /// True run time of a job on these cores, for the machines.
     pub(super) fn hidden_run_time(&self, job: &Job, at: &Allocation) -> Option<HiddenRunTime> {
         let predictor = self.predictor(job)?;
         predictor.hidden_run_time(&self.cores(predictor, &at.parts)?).ok()
@@ -131,7 +130,7 @@ impl Mapper {
         }
     }
 
-    /// Machines that are available first, each from when on.
+    /// Machines that are available first, each with the time from which it is available.
     fn offers(
         &self,
         predictor: &Predictor,
@@ -144,6 +143,7 @@ impl Mapper {
             let Some(kind) = predictor.kind(&self.config.machines[place]) else { continue };
             let provider = ProviderId(place as u32);
             let mut before = 0;
+            // Each step adds the machines that were not available before it.
             for &(step, processors) in free.available(u32::MAX, Time::ZERO).steps() {
                 let from = step.max(from).max(not_before[place]);
                 offers.push(Offer { provider, kind, machines: processors - before, from });
@@ -153,7 +153,7 @@ impl Mapper {
         offers
     }
 
-    /// On the first of these machines, as long as an application takes there.
+    /// A place on the first available machines, for as long as the application takes there.
     fn place(
         &self,
         predictor: &Predictor,
@@ -174,7 +174,7 @@ impl Mapper {
         Some(Allocation { start: chosen.start.max(from), span: span.max(Span::TICK), parts })
     }
 
-    /// From `start` on, on the fastest machines that are free for as long as the application takes.
+    /// A place from `start` on, on the fastest machines that are free for the whole run time.
     fn fit(
         &self,
         predictor: &Predictor,
@@ -183,7 +183,7 @@ impl Mapper {
         start: Time,
     ) -> Option<Allocation> {
         let mut end = start + Span::TICK;
-        // The longer it takes the fewer are free, so that this comes to an end.
+        // A later end leaves fewer machines free, so the loop ends.
         loop {
             let room = |place: usize| {
                 let kind = predictor.kind(&self.config.machines[place])?;
@@ -252,12 +252,13 @@ impl Coallocator {
             return false;
         };
         let is_sound = rates.iter().all(|rate| rate.is_finite() && *rate > 0.0);
+        // An empty list is valid: the application does not run there.
         if !is_sound || ![0, application.processes.len()].contains(&rates.len()) {
             return false;
         }
         measuring.awaited.retain(|&it| it != place);
         if !rates.is_empty() {
-            // In the order of names: whoever answers first decides nothing.
+            // Rates are kept in the order of type names, so the order of answers has no effect.
             measuring.rates.insert(mapper.config.machines[place].clone(), rates);
         }
         if measuring.awaited.is_empty() {
@@ -271,7 +272,7 @@ impl Coallocator {
         true
     }
 
-    /// What a provider is asked before a job is placed or moved.
+    /// Request to a provider before a job is placed or moved.
     pub(super) fn question(&self, now: Time, job: JobId, not_before: Time) -> CoallocationMessage {
         let asks = self.mapper.as_ref().map(|mapper| mapper.config.asks);
         match self.desk.get(job).filter(|_| asks == Some(AsksFor::Machines)) {

@@ -1,4 +1,4 @@
-//! Jobs that are booked: what is promised of them, how their parts fare, and how they end.
+//! Jobs that are booked: their promises, the state of their parts, and their end.
 
 use haggle_model::{BagRecord, Booking, Coallocated, JobId, JobRecord, Time};
 use haggle_planning::iterative::is_no_later;
@@ -14,24 +14,25 @@ use crate::protocol::SubmissionMessage;
 #[derive(Debug)]
 pub(super) struct Placed {
     pub(super) traits: Traits,
-    /// Where it is booked; one that is at a single provider may have moved up since.
+    /// Its booked place. At a single provider, the queue may have moved it up since.
     pub(super) allocation: Allocation,
-    /// Where it is booked now it has been looked for a better place in vain, when so much had been told.
+    /// Result of the last search that found no better place than this one, and the number of changes that were known
+    /// then.
     pub(super) in_vain: Option<(u64, InVain)>,
     placed: Time,
     first: Coallocated,
     bookings: Vec<Booking>,
-    /// What its user was promised: nothing before all providers have committed.
+    /// Completion promised to the user; `None` until all providers have committed.
     promised_end: Option<Time>,
-    /// Times it was placed in vain before.
+    /// Number of trials in vain before it was placed.
     trials: u32,
     parts: Parts,
 }
 
 impl Placed {
-    /// Whether another place is of use for an application, and no later than was promised (Netto 2009, section 5.3.3):
-    /// it is done earlier there, or is done as early and starts earlier. One order of wishes has no way back, so
-    /// that an application never moves to and fro.
+    /// Returns whether an application gains by another place that is no later than promised (Netto 2009, section
+    /// 5.3.3). The application must complete earlier there, or complete at the same time and start earlier. This is a
+    /// strict order, so an application never moves back and forth.
     pub(super) fn gains(&self, other: &Allocation) -> bool {
         let promised = self.promised_end.unwrap_or(self.allocation.completion());
         let merit = |it: &Allocation| (it.completion(), it.start);
@@ -40,14 +41,14 @@ impl Placed {
 }
 
 impl Coallocator {
-    /// Whether a job may be placed elsewhere: it waits, and at several providers unless its time depends
-    /// on where it is.
+    /// Returns whether a job may be placed elsewhere. It must wait, and must be spread over several providers unless
+    /// its run time depends on its place.
     pub(super) fn may_move(&self, placed: &Placed, now: Time) -> bool {
         let settled = !placed.allocation.is_spread() && self.mapper.is_none();
         !settled && !placed.parts.have_started() && now <= placed.allocation.start
     }
 
-    /// It is decided where a job goes.
+    /// Records the place on which a job is decided.
     pub(super) fn place(
         &mut self,
         now: Time,
@@ -103,7 +104,7 @@ impl Coallocator {
         }
     }
 
-    /// All providers have committed; a user is promised something once.
+    /// Promises a completion to the user after all providers have committed. Later moves send no further promise.
     pub(super) fn promise(&mut self, job: JobId, out: &mut Outbox) {
         let Some(entry) = self.desk.get_mut(job) else { return };
         let submitter = entry.submitter;

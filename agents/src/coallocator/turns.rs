@@ -1,31 +1,31 @@
-//! Turns: one job after the other is placed or moved, by what providers answer then.
+//! Turns: jobs are placed or moved one after the other, with the answers that providers give in the turn.
 
 use haggle_model::{ActorId, JobId, Refusal, Span, Time};
 use haggle_scheduling::coallocation::{
-    Allocation, CoallocationPolicy, Demand, FreeTimes, Search, Stretch, earliest_common_start,
-    improve,
+    Allocation, CoallocationPolicy, Demand, FreeTimes, RequestOrder, Search, Stretch,
+    earliest_common_start, improve,
 };
 
 use super::{Coallocator, Stage, Traits};
 use crate::Outbox;
 use crate::desk::Entry;
-use crate::protocol::{CoallocationMessage, Submission};
+use crate::protocol::{CoallocationMessage, Submission, Timer};
 
 /// The job that is being placed or moved.
 #[derive(Debug)]
 pub(super) struct Turn {
     job: JobId,
-    /// Who asks for a move; nobody for the first place.
+    /// Provider that requests the move; `None` for the first place.
     pub(super) asked_by: Option<ActorId>,
-    /// Times it was looked for a place in vain.
+    /// Number of trials in vain before this one.
     pub(super) trial: u32,
-    /// Places of those who have a part of it, and what is free there without it.
+    /// Places of the providers that have a part of it, with their free times without the part.
     own: Vec<(usize, Stretch)>,
-    /// By the providers' places: who said that it has no room before is not asked for any.
+    /// Earliest time that each provider is asked for, by its place. [`Time::FOREVER`] excludes a provider.
     pub(super) not_before: Vec<Time>,
-    /// Places of those who have not answered.
+    /// Places of the providers that have not answered.
     awaited: Vec<usize>,
-    /// What is being agreed on, under which number.
+    /// Number and place of the current agreement.
     pub(super) agreeing: Option<(u64, Allocation)>,
 }
 
@@ -36,7 +36,7 @@ impl Turn {
 }
 
 impl Coallocator {
-    /// A job is to be placed or, if somebody asks for that, to be moved.
+    /// Queues a job that must be placed or, if `asked_by` is set, moved.
     pub(super) fn enqueue(
         &mut self,
         now: Time,
@@ -44,19 +44,40 @@ impl Coallocator {
         asked_by: Option<ActorId>,
         out: &mut Outbox,
     ) {
-        self.queue.push_back((job, asked_by));
-        self.take_up_next(now, out);
+        self.waiting.push(job, asked_by);
+        self.go_on(now, out);
     }
 
-    fn take_up_next(&mut self, now: Time, out: &mut Outbox) {
-        while self.turn.is_none() {
-            let Some((job, asked_by)) = self.queue.pop_front() else { return };
-            let not_before = vec![Time::ZERO; self.config.providers.len()];
-            self.take_up(now, (job, asked_by), 0, not_before, out);
+    /// Takes up the next job, as soon as the order of the requests decides which one that is.
+    fn go_on(&mut self, now: Time, out: &mut Outbox) {
+        match self.config.requests {
+            RequestOrder::InTurns => while self.take_up_next(now, out) {},
+            // A provider that was just answered sends its next request at this instant or not at all. The timer waits
+            // for it.
+            RequestOrder::ByProvider if self.turn.is_none() => out.set(now, Timer::NextTurn),
+            RequestOrder::ByProvider => {}
         }
     }
 
-    /// Asks for free times: a job that only shifts, those that have it.
+    /// Takes up a job after all earlier messages of this instant.
+    pub(super) fn on_next_turn(&mut self, now: Time, out: &mut Outbox) {
+        if self.take_up_next(now, out) {
+            self.go_on(now, out);
+        }
+    }
+
+    /// Returns whether there was a job to take up.
+    fn take_up_next(&mut self, now: Time, out: &mut Outbox) -> bool {
+        if self.turn.is_some() {
+            return false;
+        }
+        let Some((job, asked_by)) = self.waiting.next() else { return false };
+        let not_before = vec![Time::ZERO; self.config.providers.len()];
+        self.take_up(now, (job, asked_by), 0, not_before, out);
+        true
+    }
+
+    /// Requests free times: for a job that may only shift, of the providers with a part, else of all.
     fn take_up(
         &mut self,
         now: Time,
@@ -81,7 +102,7 @@ impl Coallocator {
         };
         awaited.retain(|&place| not_before[place] < Time::FOREVER);
         if awaited.is_empty() {
-            // One that was withdrawn meanwhile is not there any more.
+            // A job that was withdrawn in the meantime is not on the desk any more.
             return match asked_by {
                 Some(provider) => answer(provider, job, false, out),
                 None => self.desk.refuse(job, Refusal::NoProvider, out),
@@ -95,7 +116,7 @@ impl Coallocator {
         self.turn = Some(Turn { job, asked_by, trial, own, not_before, awaited, agreeing: None });
     }
 
-    /// What has changed of a provider's free times, which it was asked for.
+    /// Handles the requested changes of a provider's free times.
     pub(super) fn on_slots(
         &mut self,
         now: Time,
@@ -111,7 +132,7 @@ impl Coallocator {
         true
     }
 
-    /// All that a provider tells of its free times, which it was asked for.
+    /// Handles the complete requested free times of a provider.
     pub(super) fn on_free_times(
         &mut self,
         now: Time,
@@ -128,7 +149,7 @@ impl Coallocator {
         is_expected
     }
 
-    /// The turn, if it waits for an answer of this provider, which is here now.
+    /// Notes that a provider has answered. Returns the turn, or `None` if it does not wait for this answer.
     fn awaits(&mut self, place: usize, job: JobId) -> Option<&mut Turn> {
         let turn = self.turn.as_mut().filter(|turn| turn.job == job)?;
         let at = turn.awaited.iter().position(|&it| it == place)?;
@@ -139,7 +160,7 @@ impl Coallocator {
     fn choose_when_all_have_answered(&mut self, now: Time, out: &mut Outbox) {
         let Some(turn) = self.turn.as_ref().filter(|turn| turn.awaited.is_empty()) else { return };
         let job = turn.job;
-        // It takes four messages to agree, one after the other; the last one is to be in time.
+        // An agreement takes four messages in sequence, and the last one must be in time.
         let soonest = now + self.config.latency_max * 4;
         let found = match self.desk.get(job) {
             None => None,
@@ -158,16 +179,17 @@ impl Coallocator {
         }
     }
 
-    /// A better place for a job that has one.
+    /// A better place for a job that is placed.
     fn better(&mut self, job: JobId, soonest: Time) -> Option<Allocation> {
         let (turn, entry) = self.turn.as_ref().zip(self.desk.get_mut(job))?;
         let Stage::Placed(placed) = &mut entry.stage else { return None };
         let traits = placed.traits;
-        // What has been promised is no later than its deadline.
+        // The promised completion is no later than the deadline.
         let demand = Demand { deadline: None, ..demand(&entry.submission, &traits) };
         let what = (&demand, &placed.allocation);
         let (heard, changed) = self.known.news(placed.in_vain.as_ref().map(|&(heard, _)| heard));
         let in_vain = placed.in_vain.as_ref().map(|(_, in_vain)| in_vain);
+        // Without a change near its place, another search would fail, too.
         if in_vain.is_some_and(|in_vain| in_vain.holds(what, changed, soonest)) {
             return None;
         }
@@ -180,20 +202,21 @@ impl Coallocator {
         found.ok()
     }
 
-    /// A place for a job that has none, which is refused if there is none; for an application, also one
-    /// for which it gives up its own.
+    /// A place for a job without one; the job is refused if none is found. For an application, also a place that
+    /// replaces its own.
     fn choose(&mut self, job: JobId, soonest: Time, out: &mut Outbox) -> Option<Allocation> {
         let found = self.find(job, soonest, true);
         let is_open = |entry: &Entry<Stage>| matches!(entry.stage, Stage::Open(_));
         if found.is_none() && self.desk.get(job).is_some_and(is_open) {
             let late = self.find(job, soonest, false);
+            // A place after the deadline shows that the deadline was the reason.
             let reason = late.map_or(Refusal::NoProvider, |_| Refusal::NoWindow);
             self.desk.refuse(job, reason, out);
         }
         found
     }
 
-    /// The earliest place for a job, if need be in time; for one that has a place, one by which it gains.
+    /// The earliest place for a job, before its deadline if `in_time`. A placed application must gain by it.
     fn find(&mut self, job: JobId, soonest: Time, in_time: bool) -> Option<Allocation> {
         let (turn, entry) = self.turn.as_ref().zip(self.desk.get(job))?;
         let (own, not_before) = (&turn.own, &turn.not_before);
@@ -214,8 +237,8 @@ impl Coallocator {
         }
     }
 
-    /// What was looked for has gone to others: a job that has no place yet is tried again, and so is an
-    /// application that is to move.
+    /// Handles an agreement that failed because other jobs took the room. A job without a place is tried again, and
+    /// so is an application that moves.
     pub(super) fn in_vain(&mut self, now: Time, out: &mut Outbox) {
         let tries_again = |turn: &Turn| turn.asked_by.is_none() || self.mapper.is_some();
         let Some(turn) = self.turn.as_ref().filter(|turn| tries_again(turn)) else {
@@ -234,7 +257,7 @@ impl Coallocator {
         self.end_turn(now, false, out);
     }
 
-    /// The same turn once more; over, if there is nobody left to ask.
+    /// Repeats a turn. It ends if no provider is left to ask.
     fn try_again(
         &mut self,
         now: Time,
@@ -245,15 +268,15 @@ impl Coallocator {
     ) {
         self.turn = None;
         self.take_up(now, whose, trial, not_before, out);
-        self.take_up_next(now, out);
+        self.go_on(now, out);
     }
 
-    /// Whoever asked is answered, and the next job is taken up.
+    /// Answers the provider that requested the move, and takes up the next job.
     pub(super) fn end_turn(&mut self, now: Time, moved: bool, out: &mut Outbox) {
         if let Some(Turn { job, asked_by: Some(provider), .. }) = self.turn.take() {
             answer(provider, job, moved, out);
         }
-        self.take_up_next(now, out);
+        self.go_on(now, out);
     }
 }
 

@@ -2,37 +2,38 @@
 
 /// The part of an instant in which a message is delivered.
 ///
-/// At one instant, what resources of a grid have done by themselves comes first: a job that is
-/// computed when its resource fails is computed (Chtepen 2011, section 2.2). Then all that fails or
-/// comes back does so, and who was hit goes on; then come
-/// submissions, then completions, then waiting work moves up where something ended early, then come
-/// other messages, then decisions, then placements by metaschedulers whose jobs move; a run may let
-/// completions, and what moves up after them, come before submissions.
+/// Progress of grid resources comes first: a job that completes at the instant at which its resource fails is
+/// completed (Chtepen 2011, section 2.2). Failures and recoveries follow, and then submissions, completions and the
+/// rescheduling of waiting work. After these come other messages, then the turns and decisions that must wait for
+/// them. Placements by metaschedulers whose jobs move come last. A run may order completions and rescheduling before
+/// submissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Phase {
-    /// Resources of a grid are done with something, and data arrive.
+    /// Grid resources report progress, and data arrive.
     Progress = 0,
     /// Resources fail and come back.
     Resource = 1,
-    /// Schedulers hear of all that has failed or come back, and those that were down restart.
+    /// Schedulers are notified of all failures and recoveries, and crashed schedulers restart.
     Recovery = 2,
     /// Jobs are submitted.
     Submission = 3,
-    /// Jobs end, and the news of when bags will: what one provider has to tell
-    /// is heard before the next one reschedules.
+    /// Jobs end, and reports about the completion of bags arrive. Reports of one provider are received before the
+    /// next one reschedules.
     Completion = 4,
-    /// Waiting work moves up, before a newcomer is offered what has become free.
+    /// Waiting work moves up before a new job is offered the returned time.
     Rescheduling = 5,
-    /// Everything else that is said.
+    /// All other messages.
     Conversation = 6,
-    /// Plans and patience are due.
-    Decision = 7,
-    /// Metaschedulers place jobs that have arrived, around all that has moved and started.
-    Placement = 8,
+    /// A metascheduler takes up its next job, after it has received all earlier messages.
+    Turn = 7,
+    /// Plans and the patience of users are due.
+    Decision = 8,
+    /// Metaschedulers place jobs that have arrived, after all moves and starts.
+    Placement = 9,
 }
 
 impl Phase {
     /// Number of phases.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 10;
 }

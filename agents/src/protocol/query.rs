@@ -69,6 +69,7 @@ protocol! {
 const fn no_answer(reason: Refusal) -> &'static str {
     match reason {
         Refusal::TooWide => "no_answer_too_wide",
+        Refusal::TooNarrow => "no_answer_too_narrow",
         Refusal::NotDisclosed => "no_answer_not_disclosed",
         Refusal::NoProvider => "no_answer_no_provider",
         Refusal::WrongShape => "no_answer_wrong_shape",

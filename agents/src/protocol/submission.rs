@@ -102,6 +102,7 @@ protocol! {
 const fn refused(reason: Refusal) -> &'static str {
     match reason {
         Refusal::TooWide => "refused_too_wide",
+        Refusal::TooNarrow => "refused_too_narrow",
         Refusal::NotDisclosed => "refused_not_disclosed",
         Refusal::NoProvider => "refused_no_provider",
         Refusal::WrongShape => "refused_wrong_shape",

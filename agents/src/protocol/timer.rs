@@ -1,8 +1,7 @@
-//! What actors wake up for: messages of an actor to itself, which no other actor can send.
+//! Timers: messages of an actor to itself, which no other actor can send.
 //!
-//! A timer is known by its name and its ids: [`Outbox::set`](crate::Outbox::set) sets the one of
-//! that name and those ids anew, [`Outbox::stop`](crate::Outbox::stop) stops it. Whatever it was
-//! for and has changed since, it does not go off when it was to go off before.
+//! A timer is identified by its name and its ids. [`Outbox::set`](crate::Outbox::set) sets it anew, and
+//! [`Outbox::stop`](crate::Outbox::stop) stops it. A timer that is set anew does not go off at its earlier time.
 
 use haggle_model::JobId;
 use serde::{Deserialize, Serialize};
@@ -10,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::Phase;
 use super::said::{Said, protocol, said};
 
-/// A timer that goes off in this part of an instant.
+/// A timer that goes off in this phase of an instant.
 #[inline(always)]
 fn wake<'a>(phase: Phase) -> Said<'a> {
     said("wake").during(phase)
 }
 
 protocol! {
-    /// Why an actor wakes up.
+    /// Reason for which an actor wakes up.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     pub enum Timer {
         /// Provider: the job in this slot has run to its end or to its limit.
@@ -30,30 +29,29 @@ protocol! {
             /// The slot of the provider.
             slot: u32,
         } => wake(Phase::Decision),
-        /// Provider: the job in this slot has computed until its next checkpoint, or its data are to go on
-        /// their way.
+        /// Provider: the job in this slot has computed until its next checkpoint, or the transfer of its data begins.
         CheckpointDue {
             /// The slot of the provider.
             slot: u32,
         } => wake(Phase::Progress),
-        /// Provider: all that fails or comes back at this instant has.
+        /// Provider: all failures and recoveries of this instant have happened.
         Settle => wake(Phase::Recovery),
-        /// Provider: something has ended early in this instant, and all else that ends in it has.
+        /// Provider: something has ended early at this instant, and all other ends of the instant have happened.
         Reschedule => wake(Phase::Rescheduling),
         /// Provider: a reservation of the plan is due.
         PlanDue => wake(Phase::Decision),
-        /// Provider: tasks of a share that run together have come to their end.
+        /// Provider: tasks of a share that run together have ended.
         TasksEnd {
             /// The slot of the share.
             slot: u32,
-            /// Which of the share's runs.
+            /// Number of the share's run.
             run: u32,
         } => wake(Phase::Completion),
         /// Provider: tasks of a share that run together have used up their planned time and go on.
         TasksPlanEnds {
             /// The slot of the share.
             slot: u32,
-            /// Which of the share's runs.
+            /// Number of the share's run.
             run: u32,
         } => wake(Phase::Decision),
         /// Provider: the run time estimate of this bag is ready.
@@ -66,12 +64,12 @@ protocol! {
             /// The application.
             job: JobId,
         } => wake(Phase::Conversation).of(job),
-        /// Provider: its scheduler hears of a window of maintenance.
+        /// Provider: its scheduler is notified of a window of maintenance.
         MaintenanceAnnounced {
             /// The window's place in the provider's list.
             number: u32,
         } => wake(Phase::Resource),
-        /// Provider: a window of maintenance begins; all that ends in this instant has.
+        /// Provider: a window of maintenance begins; all ends of this instant have happened.
         MaintenanceBegins {
             /// The window's place in the provider's list.
             number: u32,
@@ -96,9 +94,13 @@ protocol! {
             /// The bag.
             job: JobId,
         } => wake(Phase::Conversation).of(job),
-        /// Metascheduler: this instant's messages are delivered, the next bag can be taken up.
+        /// Metascheduler: the messages of this instant are delivered, so the next bag can be taken up.
         NextBag => wake(Phase::Decision),
-        /// Metascheduler: jobs that have arrived at this instant can be placed, for all that moves and starts in it has.
+        /// Metascheduler: the messages of this instant are delivered, so an answered provider has sent its next
+        /// request for a move. The next job can be taken up.
+        NextTurn => wake(Phase::Turn),
+        /// Metascheduler: all moves and starts of this instant have happened, so jobs that have arrived at it can be
+        /// placed.
         JobsArrived => wake(Phase::Placement),
         /// Metascheduler, provider or acceptor: a timer of a protocol has gone off.
         AgreementDue => wake(Phase::Decision),
@@ -107,20 +109,19 @@ protocol! {
             /// The job.
             job: JobId,
         } => wake(Phase::Decision).of(job),
-        /// Metascheduler: somebody has not said that its part of this job has begun.
+        /// Metascheduler: a provider has not reported that its part of this job has begun.
         BeginAgain {
             /// The job.
             job: JobId,
         } => wake(Phase::Decision).of(job),
-        /// Metascheduler: what this task needs, and shares no link on its way, is at the provider that it
-        /// was placed on.
+        /// Metascheduler: all inputs of this task that share no link have arrived at the task's provider.
         InputsArrive {
             /// The task.
             job: JobId,
         } => wake(Phase::Submission).of(job),
-        /// Reallocator: it is time to look at what waits.
+        /// Reallocator: a reallocation of waiting jobs is due.
         Reallocate => wake(Phase::Decision),
-        /// Cluster: the checkpoint of an application has come, and an interval of it begins.
+        /// Cluster: the checkpoint of an application has arrived, and an interval of it begins.
         IntervalBegins {
             /// The application.
             job: JobId,
@@ -143,18 +144,18 @@ protocol! {
         } => wake(Phase::Resource),
         /// An actor of a grid.
         Grid(timer: GridTimer) => timer.said(),
-        /// An actor of somebody else's: whatever it has in mind.
+        /// An actor of another crate, for a reason that the number identifies.
         Other(mind: u64) => wake(Phase::Decision),
     }
 }
 
 protocol! {
-    /// Why an actor of a grid wakes up.
+    /// Reason for which an actor of a grid wakes up.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     pub enum GridTimer {
         /// Resource: the next job has been computed.
         Ends => wake(Phase::Progress),
-        /// Resource: what comes before the job's data has been done.
+        /// Resource: the preparation of the job is done, before its data are requested.
         Prepared {
             /// The job.
             job: JobId,
@@ -174,9 +175,9 @@ protocol! {
             /// The job.
             job: JobId,
         } => wake(Phase::Progress),
-        /// Resource: something may have happened by itself that others are to hear of.
+        /// Resource: an event may have happened that must be reported.
         Seen => wake(Phase::Progress),
-        /// Resource: a round may be due that is to know of its newest checkpoints.
+        /// Resource: a round may be due that needs the newest checkpoints of the resource.
         Tell => wake(Phase::Conversation),
         /// Resource: the load by others changes.
         LoadChanges => wake(Phase::Resource),
@@ -188,7 +189,7 @@ protocol! {
         Round => wake(Phase::Decision),
         /// Dispatcher: the information service has answered.
         Answered => wake(Phase::Decision),
-        /// Dispatcher: the round has come to its decisions.
+        /// Dispatcher: the round has made its decisions.
         Decided => wake(Phase::Decision),
         /// Dispatcher: the job has waited as long as it may.
         Overdue {
@@ -205,14 +206,14 @@ impl From<GridTimer> for Timer {
 }
 
 impl Timer {
-    /// When in an instant it goes off.
+    /// Phase of an instant in which it goes off.
     #[inline]
     pub fn phase(self) -> Phase {
         self.said().phase
     }
 
-    /// A small number for timers of which an actor has one, or one a slot: whoever keeps account
-    /// of them needs no table to find them.
+    /// A small number for timers of which an actor has one, or one a slot. It serves as an index, so that no table is
+    /// needed to find them.
     pub fn place(self) -> Option<usize> {
         match self {
             Timer::Reschedule => Some(0),

@@ -1,9 +1,8 @@
-//! A provider's side of co-allocation: it tells when it is free, holds, moves and runs parts, and
-//! asks for parts to move when it has become idle (Netto 2009, Algorithm 3).
+//! A provider's side of co-allocation (Netto 2009, Algorithm 3): it reports its free times, and holds, moves and runs
+//! parts. When it has become idle, it requests moves of parts.
 //!
-//! Who is where in an agreement is the [`Participant`]'s business. A lease ends when the part is to
-//! start, where it is or where it is to go: what is not committed by then is given back before
-//! anything starts, so that no timer is needed.
+//! The [`Participant`] keeps the states of agreements. A lease ends at the start of the part, in its old or its new
+//! place. Requests that are not committed by then are dropped before anything starts, so no timer is needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,24 +23,24 @@ use crate::Outbox;
 use crate::protocol::coallocation::{Parts, Place, Program, Want};
 use crate::protocol::{CoallocationMessage, QueryMessage, Timer};
 
-/// What a provider knows of parts, beside the parts.
+/// State of co-allocation at a provider, beside the parts.
 #[derive(Debug)]
 pub(super) struct Coallocation {
     participant: Participant<Parts>,
-    /// What the participant has put out and is not carried out yet.
+    /// Outputs of the participant that are not carried out yet.
     outputs: Vec<ParticipantOutput<Parts>>,
-    /// Those that are here, by their jobs.
+    /// Slots of the parts that are here, by their jobs.
     parts: BTreeMap<JobId, Slot>,
-    /// Those of them that something is pending of: few, however many wait.
+    /// Jobs of parts with a pending agreement: few, even if many parts wait.
     pending: BTreeSet<JobId>,
     rounds: Rounds<JobId>,
-    /// Whose metascheduler has been asked and has not answered.
+    /// Job whose metascheduler has been asked for a move and has not answered.
     asked: Option<JobId>,
-    /// Those who have been told of free times, and the stretch in which these have changed since.
+    /// Metaschedulers that have received free times, each with the stretch that has changed since.
     told: BTreeMap<ActorId, Option<(Time, Time)>>,
 }
 
-/// A part in the provider's hands.
+/// A part at the provider.
 #[derive(Debug)]
 pub(super) struct Part {
     job: JobId,
@@ -50,7 +49,7 @@ pub(super) struct Part {
     place: Place,
     queued: Time,
     promised_end: Time,
-    /// What it is ready for; until the first commit, to hold it at all.
+    /// Request for which it is ready. Before the first commit, this is the request to hold the part.
     pending: Option<(AgreementId, Want)>,
     run: Option<Attempt>,
 }
@@ -74,13 +73,13 @@ impl Part {
         self.run.as_ref()
     }
 
-    /// Whether it has been agreed on, and waits where it is booked.
+    /// Returns whether it is agreed and waits at its booked place.
     fn waits(&self) -> bool {
         let is_held = matches!(self.pending, Some((_, Want::Reserve(..))));
         self.run.is_none() && !is_held
     }
 
-    /// When it starts at the latest, or is given back.
+    /// Latest time at which it starts, or at which its pending request is dropped.
     fn due(&self) -> Time {
         match self.pending {
             Some((_, Want::Reconfigure(to))) => to.start.min(self.place.start),
@@ -112,7 +111,7 @@ impl Part {
         }))
     }
 
-    /// The run stops while the part waits or runs.
+    /// Records the part when the simulation stops while it waits or runs.
     pub(super) fn unfinished(mut self, provider: ProviderId, now: Time, out: &mut Outbox) {
         let has_run = self.run.is_some();
         if let Some(attempt) = self.run.take() {
@@ -168,6 +167,7 @@ impl Provider {
             CoallocationMessage::Profile { job, application, tolerance } => {
                 self.profile(now, from, (job, &application, tolerance), out)
             }
+            // These messages are for metaschedulers.
             CoallocationMessage::Slots { .. }
             | CoallocationMessage::Throughput { .. }
             | CoallocationMessage::Machines { .. }
@@ -178,7 +178,7 @@ impl Provider {
         }
     }
 
-    /// Whether a slot holds a part.
+    /// Returns whether a slot holds a part.
     pub(super) fn is_part(&self, slot: Slot) -> bool {
         self.coallocates && self.pieces.get::<Part>(slot).is_some()
     }
@@ -212,7 +212,7 @@ impl Provider {
         out.send(from, CoallocationMessage::Slots { job, changed, own });
     }
 
-    /// The stretch of its free times that a metascheduler has not been told, and is now.
+    /// The stretch of free times that a metascheduler does not know yet. It counts as known from now on.
     fn untold(&mut self, metascheduler: ActorId) -> Option<(Time, Time)> {
         let changed = self.coallocation_queue().take_changed();
         let told = &mut self.coallocation.told;
@@ -222,23 +222,24 @@ impl Provider {
                 (*from, *until) = (begin.min(*from), end.max(*until));
             }
         }
+        // A metascheduler that asks for the first time gets all free times.
         told.insert(metascheduler, None).unwrap_or(Some((Time::ZERO, Time::FOREVER)))
     }
 
-    /// The part that a metascheduler has here of a job.
+    /// The slot of a metascheduler's part of a job here.
     fn own_part(&self, metascheduler: ActorId, job: JobId) -> Option<Slot> {
         let own = self.part(job).filter(|(_, part)| part.metascheduler == metascheduler);
         own.map(|(slot, _)| slot)
     }
 
-    /// What is free for a job, of which a part that is here counts as free.
+    /// Free times for a job; its part here counts as free.
     fn free_for(&mut self, now: Time, metascheduler: ActorId, job: JobId) -> FreeTimes {
         let own = self.own_part(metascheduler, job);
         let publishes = self.config.publishes;
         self.coallocation_queue().free_times(now, own).published(publishes)
     }
 
-    /// Which processors are available first, and nothing of what is planned behind that.
+    /// Reports the processors that are available first, and nothing of the plan behind them.
     fn tell_machines(
         &mut self,
         now: Time,
@@ -251,7 +252,7 @@ impl Provider {
         out.send(to, CoallocationMessage::Machines { job, available });
     }
 
-    /// Whether a metascheduler may say that now.
+    /// Returns whether a metascheduler may send this message now.
     fn expects_of_part(&self, from: ActorId, job: JobId, message: &ToParticipant<Parts>) -> bool {
         let part = self.part(job).map(|(_, part)| part);
         let its_own = part.filter(|part| part.metascheduler == from);
@@ -262,15 +263,16 @@ impl Provider {
                 Want::Reconfigure(_) | Want::Leave => its_own.is_some() && pending.is_none(),
             },
             Instruction::Commit(()) => pending == Some(message.id),
-            // What was held may have been given back.
+            // A held part may have been given back already.
             Instruction::Abort => part.is_none() || its_own.is_some(),
+            // Agreements on parts never use the other modes.
             Instruction::Prepare { .. } | Instruction::Undo => false,
         };
         is_expected && message.id.coordinator == from
     }
 
-    /// Carries out what the participant has put out about a job. Nobody restarts, so that nothing has
-    /// to be kept for that.
+    /// Carries out the outputs of the participant about a job. Nothing is persisted, because no provider of parts
+    /// restarts.
     fn carry_out_for_part(&mut self, now: Time, job: JobId, out: &mut Outbox) {
         let mut outputs = std::mem::take(&mut self.coallocation.outputs);
         while !outputs.is_empty() {
@@ -289,6 +291,7 @@ impl Provider {
                             self.drop_pending(now, job, id, out);
                         }
                     }
+                    // Without a hold there may be no room any more.
                     Output::Tell(Task::TakeUnheld { id, .. }) => {
                         let Coallocation { participant, outputs, .. } = &mut self.coallocation;
                         participant.expired(id, outputs);
@@ -301,8 +304,8 @@ impl Provider {
         self.coallocation.outputs = outputs;
     }
 
-    /// The job of which something is pending under this agreement: most likely this one, but a message
-    /// about one job may be the first to tell that an agreement on another is over.
+    /// The job with a request pending under this agreement. It is most likely `likely`. A message about one job may
+    /// be the first sign that an agreement on another job has ended.
     fn pending_under(&self, likely: JobId, id: AgreementId) -> Option<JobId> {
         let is_it = |&job: &JobId| {
             let pending = self.part(job).and_then(|(_, part)| part.pending);
@@ -311,7 +314,7 @@ impl Provider {
         Some(likely).filter(is_it).or_else(|| self.coallocation.pending.iter().copied().find(is_it))
     }
 
-    /// Gets ready for what is wanted, if that is possible.
+    /// Prepares for a request, if possible.
     fn consider_part(
         &mut self,
         now: Time,
@@ -323,6 +326,7 @@ impl Provider {
         let is_ready = match want {
             Want::Reserve(place, program) => self.hold_part(now, job, id, (place, program)),
             Want::Reconfigure(to) => self.prepare_part(now, job, to),
+            // A part that has started cannot be given up.
             Want::Leave => self.part(job).is_some_and(|(_, part)| part.run.is_none()),
         };
         if is_ready && let Some((_, part)) = self.part_mut(job) {
@@ -339,7 +343,7 @@ impl Provider {
         }
     }
 
-    /// From when on there would be room for a part that cannot be where it is wanted, if that is told.
+    /// Time from which there would be room for a part that does not fit its requested place, if that is disclosed.
     fn room_for_part(
         &mut self,
         now: Time,
@@ -390,7 +394,7 @@ impl Provider {
         to.processors > 0 && part.waits() && self.coallocation_queue().prepare(now, slot, to.into())
     }
 
-    /// Does what was agreed on.
+    /// Carries out the request of a committed agreement.
     fn do_pending(&mut self, now: Time, job: JobId, id: AgreementId, out: &mut Outbox) {
         let Some((slot, want)) = self.take_pending(job, id) else { return };
         let place = match want {
@@ -402,7 +406,7 @@ impl Provider {
                 self.load.waits(to.processors, Some(to.span));
                 let has_moved = self.coallocation_queue().settle(now, slot);
                 debug_assert!(has_moved, "its place has been kept");
-                // Jobs are offered the hole that it leaves before other parts are.
+                // Jobs of the queue are offered the returned time before other parts are.
                 self.coallocation_queue().compress(now);
                 to
             }
@@ -415,7 +419,7 @@ impl Provider {
         self.plan_changed(now, out);
     }
 
-    /// What was not agreed on stays as it is.
+    /// Drops the request of an agreement that was not committed.
     fn drop_pending(&mut self, now: Time, job: JobId, id: AgreementId, out: &mut Outbox) {
         let Some((slot, want)) = self.take_pending(job, id) else { return };
         match want {
@@ -428,7 +432,7 @@ impl Provider {
         }
     }
 
-    /// What is pending under an agreement, and is not any more.
+    /// Removes and returns the request that is pending under an agreement.
     fn take_pending(&mut self, job: JobId, id: AgreementId) -> Option<(Slot, Want)> {
         let (slot, part) = self.part_mut(job)?;
         let (_, want) = part.pending.take_if(|(pending, _)| *pending == id)?;
@@ -453,8 +457,7 @@ impl Provider {
         Some(part)
     }
 
-    /// Before anything starts: what was to be committed by now is given back, and jobs move up to
-    /// what others have left.
+    /// Before anything starts, drops the requests whose commit is overdue. Jobs then move up to the returned time.
     pub(super) fn settle_parts(&mut self, now: Time, out: &mut Outbox) {
         let parts = self.coallocation.pending.iter().filter_map(|&job| {
             let (_, part) = self.part(job)?;
@@ -469,7 +472,7 @@ impl Provider {
         self.coallocation_queue().compress(now);
     }
 
-    /// The scheduler says that a part starts.
+    /// Starts a part, as the scheduler has decided.
     pub(super) fn start_part(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
         let Some(part) = self.pieces.get_mut::<Part>(slot) else {
             unreachable!("the scheduler starts parts that are held")
@@ -488,7 +491,7 @@ impl Provider {
         part.run = Some(Attempt { end, outcome, ..attempt });
     }
 
-    /// A part has come to its end.
+    /// Handles the end of a part.
     pub(super) fn on_part_ended(&mut self, now: Time, slot: Slot, out: &mut Outbox) {
         let Some(mut part) = self.release_part(slot) else { return };
         let Some(attempt) = part.run.take() else { return };
@@ -504,14 +507,14 @@ impl Provider {
         self.plan_changed(now, out);
     }
 
-    /// Something has ended; if before its time, others may move when all that ends now has.
+    /// Handles an end. If it is early, other work may move after all ends of this instant.
     pub(super) fn ended_early(&mut self, now: Time, planned_end: Time, out: &mut Outbox) {
         if now < planned_end && self.scheduler.coallocation().is_some() {
             out.set(now, Timer::Reschedule);
         }
     }
 
-    /// Jobs move up first; if there is room left, parts may.
+    /// Moves jobs up first; parts may use the room that is left.
     pub(super) fn on_room(&mut self, now: Time, out: &mut Outbox) {
         self.coallocation_queue().compress(now);
         self.coallocation.rounds = Rounds::new(Rounds::<JobId>::MOST);
@@ -525,7 +528,7 @@ impl Provider {
             let next = rounds.next(|| is_idle, || self.to_ask());
             self.coallocation.rounds = rounds;
             let Some(job) = next else { return };
-            // One that was there when the round began may be elsewhere by now.
+            // A part that was here at the beginning of the round may have moved away since.
             let Some((_, part)) = self.part(job).filter(|(_, part)| may_move(part)) else {
                 continue;
             };
@@ -534,7 +537,7 @@ impl Provider {
         }
     }
 
-    /// Whose metaschedulers are asked, in the order of planned starts.
+    /// Jobs whose metaschedulers are asked for a move, in the order of planned starts.
     fn to_ask(&self) -> Vec<JobId> {
         let parts = self.coallocation.parts.keys().filter_map(|&job| {
             let (_, part) = self.part(job)?;
@@ -546,7 +549,7 @@ impl Provider {
     }
 }
 
-/// Whether its metascheduler is asked to move it.
+/// Returns whether the metascheduler of a part is asked to move it.
 fn may_move(part: &Part) -> bool {
     part.waits() && part.program.moves && !part.place.alone
 }

@@ -1,4 +1,5 @@
-//! Who wants a group: asks a leader, another one if that is silent, and learns the outcome.
+//! The machine that requests a group: it asks a leader, another one if that is silent, and receives the
+//! outcome.
 
 use std::collections::BTreeMap;
 
@@ -10,29 +11,29 @@ use crate::ledger::{Entry, Ledger};
 use crate::protocol::{Coordinates, Machine, Outputs, Parts, Said, Verdict};
 use crate::{Output, Subject};
 
-/// What a coordinator has on record.
+/// Recorded state of a coordinator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum ProposerStage<S: Subject> {
-    /// It wants this.
+    /// It has requested these parts.
     Begun(BTreeMap<ActorId, S::Request>),
     /// It knows the outcome.
     Decided {
-        /// Who was asked for what.
+        /// Participants and the requests to them.
         parts: BTreeMap<ActorId, S::Request>,
         /// The outcome.
         choices: Choices<S>,
-        /// Who does not know it yet, as far as this coordinator has heard.
+        /// Participants that do not know it yet, as far as this coordinator knows.
         waiting: Vec<ActorId>,
     },
 }
 
-/// All groups that one actor wants.
+/// All groups that one actor requests.
 #[derive(Clone, Debug)]
 pub struct Proposer<S: Subject> {
     rules: PaxosRules,
     stages: Ledger<ProposerStage<S>>,
-    /// How often a leader was asked; lost in a crash.
+    /// Number of requests to leaders; lost in a crash.
     asked: BTreeMap<u64, usize>,
 }
 
@@ -140,8 +141,8 @@ impl<S: Subject> Coordinates<Paxos<S>> for Proposer<S> {
         number
     }
 
-    /// Has another leader decide at once with the votes that there are. What that decides is
-    /// told as ever: it may be that all are prepared.
+    /// Makes another leader decide at once with the present votes. Its decision is reported as usual; all
+    /// may be prepared.
     fn close(&mut self, now: Time, number: u64, out: &mut Out<S>) {
         if let Some(ProposerStage::Begun(_)) = self.stages.open.get(&number) {
             self.ask(now, number, out);

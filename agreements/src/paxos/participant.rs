@@ -1,4 +1,4 @@
-//! Who holds and votes.
+//! The machine that holds a part and votes.
 
 use haggle_model::{ActorId, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -8,38 +8,38 @@ use crate::ledger::{Memory, Note};
 use crate::protocol::{Bound, Duty, Machine, Outputs, Participates, Said};
 use crate::{AgreementId, Output, Subject};
 
-/// Where a participant stands.
+/// State of a participant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub enum Stance<S: Subject> {
     /// Its owner considers it. Never persisted.
     Asked {
-        /// What is to be held.
+        /// The part to be held.
         request: S::Request,
-        /// Who takes part.
+        /// The participants.
         parts: Vec<ActorId>,
     },
     /// It has voted.
     Voted {
-        /// What it was asked for.
+        /// The request.
         request: S::Request,
-        /// Who takes part.
+        /// The participants.
         parts: Vec<ActorId>,
-        /// What it voted.
+        /// The vote.
         choice: Choice<S>,
     },
     /// It carries out its part.
     Committed(S::Request),
-    /// Nothing is held, and nothing ever will be.
+    /// Nothing is held, now or later.
     Over,
 }
 
-/// All that one actor votes on.
+/// All agreements on which one actor votes.
 #[derive(Clone, Debug)]
 pub struct Voter<S: Subject> {
     rules: PaxosRules,
     memory: Memory<Stance<S>>,
-    /// How often it has inquired: which leader is next.
+    /// Number of inquiries, which selects the next leader.
     inquiries: usize,
 }
 
@@ -80,7 +80,7 @@ impl<S: Subject> Voter<S> {
                 let duty = if commit { Duty::CarryOut { id } } else { Duty::GiveUp { id } };
                 out.push(Output::Tell(duty));
             }
-            // It is committed or over already.
+            // It is committed or over already, so a repeated outcome changes nothing.
             Some(Stance::Committed(_) | Stance::Over) => {}
             before => {
                 let asked = matches!(before, Some(Stance::Asked { .. }));
@@ -130,8 +130,8 @@ impl<S: Subject> Machine<Paxos<S>> for Voter<S> {
         let (current, dropped) = self.memory.hear(id, settled, out);
         for (id, stance) in dropped {
             if stance.is_prepared() && self.rules.retry.is_none() {
-                // Nothing is acknowledged, so its coordinator may know the outcome, and others may
-                // have heard that it does, while the outcome is still on its way to here.
+                // Without acknowledgements the coordinator may settle the agreement while the outcome is
+                // still in transit to this participant.
                 self.memory.states.insert(id, stance);
             } else if matches!(stance, Stance::Asked { .. }) || stance.is_prepared() {
                 out.push(Output::Stop(id));
@@ -157,7 +157,7 @@ impl<S: Subject> Machine<Paxos<S>> for Voter<S> {
         }
     }
 
-    /// Nobody has said what was decided: it asks the next leader.
+    /// The decision is still unknown: it inquires at the next leader.
     fn on_timer(&mut self, now: Time, id: AgreementId, out: &mut Out<S>) {
         let Some(stance) = self.memory.states.get(&id).filter(|it| it.is_prepared()) else {
             return;
@@ -172,7 +172,7 @@ impl<S: Subject> Machine<Paxos<S>> for Voter<S> {
 }
 
 impl<S: Subject> Participates<Paxos<S>> for Voter<S> {
-    /// There is no lease: whoever is prepared waits for a decision.
+    /// There is no lease: a prepared participant waits for a decision.
     fn ready(&mut self, now: Time, id: AgreementId, terms: S::Terms, _: Span, out: &mut Out<S>) {
         if self.enter_vote(id, Choice::Prepared(terms), out) {
             out.push(Output::Set { timer: id, at: now + self.rules.doubt.max(Span::TICK) });

@@ -1,5 +1,4 @@
-//! Acceptors, who remember votes, and leaders, who find out what was decided. One actor can be
-//! both.
+//! Acceptors, which remember votes, and leaders, which find the decision. One actor can be both.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,13 +11,13 @@ use crate::ledger::{Memory, Note};
 use crate::protocol::{Machine, Outputs, Said};
 use crate::{AgreementId, Output, Subject};
 
-/// What a witness has on record of an agreement.
+/// Recorded state of a witness in an agreement.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Seat<S: Subject> {
     /// As an acceptor it takes part in no lower ballot.
     promised: u64,
-    /// What it accepted last, and at which ballot.
+    /// The votes that it accepted last, with their ballots.
     accepted: BTreeMap<ActorId, (u64, Choice<S>)>,
     /// As a leader it has used no higher ballot.
     led: u64,
@@ -30,11 +29,11 @@ impl<S: Subject> Default for Seat<S> {
     }
 }
 
-/// How far a leader is with an agreement. Lost in a crash: whoever waits asks again.
+/// Progress of a leader with an agreement. Lost in a crash: waiting actors ask again.
 #[derive(Clone, Debug)]
 struct Lead<S: Subject> {
     parts: Vec<ActorId>,
-    /// Higher ballots than this have not been seen.
+    /// The highest ballot seen so far.
     seen: u64,
     ballots: u32,
     phase: Phase<S>,
@@ -87,6 +86,7 @@ impl<S: Subject> Witness<S> {
         out: &mut Out<S>,
     ) {
         let mut seat = self.seat(id);
+        // A promise to a higher ballot excludes votes at ballot 0.
         if seat.promised > 0 {
             return;
         }
@@ -149,7 +149,7 @@ impl<S: Subject> Witness<S> {
                 let choices = choices.clone();
                 self.announce(id, choices, out);
             }
-            // It hears of it once more while it is at it.
+            // A repeated request while the decision is in progress.
             Some(_) => {}
             None if self.me == self.rules.leader => {
                 let phase = Phase::Voting(BTreeMap::new());
@@ -188,7 +188,7 @@ impl<S: Subject> Witness<S> {
         self.bid(now, id, out);
     }
 
-    /// Asks for promises at a ballot of its own that is higher than all it knows of.
+    /// Asks for promises at a ballot of its own that is higher than all known ones.
     fn bid(&mut self, now: Time, id: AgreementId, out: &mut Out<S>) {
         let mut seat = self.seat(id);
         let Some(lead) = self.leads.get_mut(&id) else { return };
@@ -198,7 +198,7 @@ impl<S: Subject> Witness<S> {
         let above = lead.seen.max(seat.led).max(seat.promised);
         let ballot = (above / count + 1) * count + place;
         lead.phase = Phase::Asking { ballot, promised: BTreeMap::new() };
-        // Leaders that outbid each other must become slower, and not all alike.
+        // Leaders that outbid each other must become slower, at different rates.
         let wait = self.rules.retry.unwrap_or(self.rules.patience).max(Span::TICK);
         let at = now + wait * ((place as i64 + 1) << lead.ballots.min(20));
         lead.ballots += 1;
@@ -228,6 +228,7 @@ impl<S: Subject> Witness<S> {
         if promised.len() < quorum {
             return;
         }
+        // The vote of the highest ballot may have been decided already, so it is kept.
         let last = |who: &ActorId| {
             let accepted = promised.values().filter_map(|accepted| accepted.get(who));
             let last = accepted.max_by_key(|(ballot, _)| *ballot);
@@ -269,7 +270,7 @@ impl<S: Subject> Witness<S> {
         }
     }
 
-    /// Tells everybody what was decided.
+    /// Sends the decision to all participants and to the coordinator.
     fn announce(&self, id: AgreementId, choices: Choices<S>, out: &mut Out<S>) {
         let body = if commits(&choices) { Ballot::Commit } else { Ballot::Abort };
         for &who in choices.keys() {
@@ -304,7 +305,7 @@ impl<S: Subject> Machine<Paxos<S>> for Witness<S> {
             out.push(Output::Stop(id));
         }
         if !current {
-            // A leader that has not heard that it is settled would ask for ever.
+            // A leader that does not know that the agreement is settled would ask for ever.
             if matches!(body, Ballot::Ask { .. } | Ballot::Propose { .. }) {
                 self.send(from, id, Ballot::Outbid { ballot: 0 }, out);
             }
@@ -333,7 +334,7 @@ impl<S: Subject> Machine<Paxos<S>> for Witness<S> {
         }
     }
 
-    /// Votes, promises or acceptances are missing.
+    /// Votes, promises or acceptances are missing, so it bids again.
     fn on_timer(&mut self, now: Time, id: AgreementId, out: &mut Out<S>) {
         if !matches!(self.leads.get(&id), None | Some(Lead { phase: Phase::Decided(_), .. })) {
             self.bid(now, id, out);

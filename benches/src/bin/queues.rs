@@ -1,4 +1,4 @@
-//! One queue at its limits: feeds a scheduler with jobs and prints a hash of what it decided.
+//! One queue at its limits: feeds a scheduler with jobs and prints a hash of its decisions.
 //!
 //! ```text
 //! queues POLICY at-once|LOAD JOBS
@@ -8,11 +8,12 @@
 //! queues easy ctc.swf 338         a log in Standard Workload Format
 //! ```
 //!
-//! Users ask for one to five times what they need. The policies are `fcfs`, `easy`, the four
-//! compressions of conservative backfilling, `edf`, `edf-strict`, and `bags-` with one of the five
-//! rules of rescheduling; `shares` before the last seven (`shares-edf`, `shares-bags-local`) makes
-//! bags of the jobs. Measured from outside (`time`, `valgrind`), so that it needs no clock; the hash
-//! is of every start and every promise: what makes a queue faster must not change it.
+//! Requested times are one to five times the run times. The policies are `fcfs`, `easy`, the four compressions of
+//! conservative backfilling, `edf`, `edf-strict`, and `bags-` with one of the five rules of rescheduling. With
+//! `shares` before the last seven (`shares-edf`, `shares-bags-local`), the jobs are bags.
+//!
+//! The program reads no clock; measure it from outside (`time`, `valgrind`). The hash covers every start and every
+//! promise: a faster queue must not change it.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
 
@@ -27,11 +28,11 @@ use haggle_scheduling::{
     Request, ReschedulingRule, SchedulerConfig, Scheduling, Shares, Slot,
 };
 
-/// Of the machine for jobs that are drawn.
+/// Processors of the machine for drawn jobs.
 const PROCESSORS: u32 = 256;
 
-/// Of so many instants each is drawn as often as any other: were some drawn more often, the queue
-/// would grow then, at whatever load.
+/// Number of instants, each drawn with the same probability. If some were drawn more often, the queue would grow
+/// there at any load.
 const INSTANTS: u64 = 1 << 31;
 
 /// A job, or a bag of `size` tasks.
@@ -67,7 +68,7 @@ fn works(count: u32, load: Option<f64>, shares: bool) -> Vec<Work> {
     works
 }
 
-/// The jobs of a log that ran and asked for some time, cut to what they asked for.
+/// Jobs of a log that ran and had a requested time. Run times are cut to the requested time.
 fn log(path: &str) -> Option<Vec<Work>> {
     let text = std::fs::read_to_string(path).ok()?;
     let lines = text.lines().filter(|line| !line.starts_with(';'));
@@ -111,7 +112,7 @@ fn policy(name: &str) -> Option<Scheduling> {
     }
 }
 
-/// All starts and promises.
+/// Hash of all starts and promises.
 struct Hash(u64);
 
 impl Hash {
@@ -120,11 +121,11 @@ impl Hash {
     }
 }
 
-/// Runs the queue as a provider does: ends, arrivals, starts.
+/// Replays the work in the order of a provider: ends, arrivals, starts.
 fn replay(queue: &mut dyn LocalScheduler, works: &[Work], shares: bool) -> Hash {
     let mut running: BinaryHeap<Reverse<(Time, Slot, u32, Time)>> = BinaryHeap::new();
     let mut coming = (0_u32..).zip(works).peekable();
-    // Slots are used again, as a provider does.
+    // Slots are reused, as at a provider.
     let (mut slots, mut numbers): (Vec<Slot>, Vec<u32>) = (Vec::new(), Vec::new());
     let mut left: Vec<u32> = works.iter().map(|it| if shares { it.size } else { 1 }).collect();
     let (mut jobs, mut tasks) = (Vec::new(), Vec::new());

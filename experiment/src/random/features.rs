@@ -100,13 +100,14 @@ fn bags(scenario: &Scenario) -> bool {
 
 /// Whether a workload has workflows whose tasks run on a grid, or on providers.
 fn flows(scenario: &Scenario, workload: &file::Workload, on_grid: bool) -> bool {
+    let directory = scenario.directory();
     let is_submitted = |it: &&file::User| {
-        let mut sources = scenario.sources(it.workload.as_str()).into_iter();
+        let mut sources = directory.sources(it.workload.as_str()).into_iter();
         sources.any(|place| scenario.workloads[place].name == workload.name)
     };
     workload.model == Some(file::Model::Workflows)
         && scenario.users.iter().any(|user| is_submitted(&user))
-        && scenario.runs_on_grid(workload) == on_grid
+        && directory.runs_on_grid(workload) == on_grid
 }
 
 fn compositions(scenario: &Scenario) -> impl Iterator<Item = &file::Metascheduler> {

@@ -440,9 +440,14 @@ fn messages(invalid: &InvalidScenario) -> String {
 
 /// A figure of this kind with nothing but what it needs.
 fn plain_figure(kind: FigureKind) -> Figure {
+    let metric = |name: &str| name.parse().expect("a metric");
+    let (one, several) = (kind.uses("metric"), kind.uses("metrics"));
+    // Parts of one whole: all jobs that left.
+    let parts = ["completed_jobs", "walltime_reached_jobs", "failed_jobs", "rejected_jobs"];
     Figure {
         format: ImageFormat::Svg,
-        metric: kind.measures().then(|| "mean_waiting_time".parse().expect("a metric")),
+        metric: one.then(|| metric("mean_waiting_time")),
+        metrics: parts.into_iter().filter(|_| several).map(metric).collect(),
         ..Figure::of_kind(kind)
     }
 }

@@ -38,11 +38,7 @@ impl<'a> Past<'a> {
     /// since, and sizes show that at no cost.
     pub(super) fn has(&mut self, run: &Run<'_>) -> Result<bool, SweepError> {
         let folder = self.output.join(run.folder());
-        let found = self.there.run(run.number, &run.folder()).map_err(|error| match error {
-            ResultsError::Damaged { path, .. } => SweepError::Damaged { table: path },
-            error => error.into(),
-        });
-        let Some(reader) = found? else {
+        let Some(reader) = self.there.run(run.number, &run.folder())? else {
             check_no_link(self.output, run)?;
             return Ok(false);
         };
@@ -82,7 +78,8 @@ impl<'a> Past<'a> {
         for (name, bytes) in found.tables.into_iter().filter(|_| !reader.is_packed()) {
             let table = folder.join(name);
             if !fs::metadata(&table).is_ok_and(|file| file.len() == bytes) {
-                return Err(SweepError::Damaged { table });
+                let reason = "it is missing, or its size is another one than the run wrote";
+                return Err(SweepError::Damaged { table, reason: reason.to_owned() });
             }
         }
         Ok(true)

@@ -6,11 +6,10 @@ use crate::Time;
 /// The part of the time from zero to `horizon` in which a resource was up, from
 /// 0 to 1: 1 - Σ (restore - fail) / horizon.
 ///
-/// An outage counts for as long as it lies between zero and the horizon, so an
-/// open one counts up to the horizon. `outages` are in order of time and may go on
-/// for ever. This is equation 4.1 of Chtepen 2011 with its sign corrected: as
-/// printed, the terms (fail - restore) would make failures raise availability.
-/// Without any time, it is 1.
+/// Only the part of an outage between zero and the horizon counts, so an open outage counts up to the
+/// horizon. `outages` must be in order of time and may be endless. This is equation 4.1 of Chtepen 2011
+/// with its sign corrected: as printed, the terms (fail - restore) would make failures raise
+/// availability. For a horizon of zero, the availability is 1.
 pub fn availability(outages: impl IntoIterator<Item = Outage>, horizon: Time) -> f64 {
     if horizon <= Time::ZERO {
         return 1.0;

@@ -1,4 +1,4 @@
-//! Failures that come together: a site's power, a rack's switch.
+//! Failures that occur together: a site's power, a rack's switch.
 
 use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Exp1};
@@ -7,12 +7,12 @@ use super::error::FailureError;
 use crate::Span;
 use crate::random::{Stream, splitmix, stream};
 
-/// Resources in groups that fail together now and then.
+/// Groups of resources that sometimes fail together.
 ///
-/// When a resource fails on its own, every other resource of its group fails as
-/// well with `probability`, after a delay drawn from Exp(`mean_delay`); the time to
-/// repair is drawn from that other resource's own law. What is induced induces
-/// nothing further. A resource that is down already is not hit.
+/// When a resource fails on its own, every other resource of its group fails as well with
+/// `probability`, after a delay drawn from Exp(`mean_delay`). The time to repair is drawn from that
+/// other resource's own law. An induced failure induces no further failure. A resource that is down
+/// already is not hit.
 ///
 /// Only resources that follow a law take part; listed and recorded outages stay
 /// as they are. Correlations of several kinds, such as site and rack, can act on the
@@ -21,11 +21,11 @@ use crate::random::{Stream, splitmix, stream};
 pub struct Correlation {
     /// Its name, such as `site` or `rack`; draws depend on it.
     pub name: String,
-    /// The groups, as places in the list of resources.
+    /// The groups, as indices into the list of resources.
     pub groups: Vec<Vec<usize>>,
     /// Probability that a failure spreads to one other resource, 0 to 1.
     pub probability: f64,
-    /// Mean time until it does; zero = at the same instant.
+    /// Mean delay until it spreads; zero = at the same instant.
     pub mean_delay: Span,
 }
 
@@ -59,25 +59,23 @@ impl Correlation {
         Ok(groups)
     }
 
-    /// What the draws of a resource depend on, as the one that fails on its own and
-    /// as one that is hit.
+    /// Key of the draws of a resource, both as the one that fails on its own and as one that is hit.
     pub(super) fn key(&self, seed: u64, resource: &str) -> u64 {
         stream(seed, resource, &format!("{} failures", self.name)).next_u64()
     }
 
-    /// What the draws of the `number`th own failure of a resource depend on.
+    /// Key of the draws of the `number`th own failure of a resource.
     pub(super) fn failure_key(key: u64, number: u64) -> u64 {
         splitmix(key.wrapping_add(number))
     }
 
-    /// Whether a failure spreads to a resource, after what delay, and where to draw
-    /// its time to repair from.
+    /// Decides if a failure spreads to a resource. Returns the delay and the stream from which its time
+    /// to repair is drawn.
     ///
-    /// Each pair of a failure and a resource has draws of its own, so what becomes of
-    /// one does not depend on who else is in the group. Most failures do not
-    /// spread; one word decides that, and a stream is made for the rest only. A
-    /// failure that spreads at one probability also does, with the same delay, at
-    /// every higher one.
+    /// Each pair of a failure and a resource has draws of its own. The fate of a resource therefore
+    /// does not depend on the other members of the group. Most failures do not spread; one word decides
+    /// that, and only the others need a stream. A failure that spreads at one probability also spreads,
+    /// with the same delay, at every higher one.
     pub(super) fn hit(&self, failure_key: u64, key: u64) -> Option<(Span, Stream)> {
         let word = splitmix(failure_key ^ key);
         let point = (word >> 11) as f64 / (1_u64 << 53) as f64;

@@ -1,9 +1,9 @@
-//! Why failures cannot be had.
+//! Errors of failure models.
 
 use crate::Time;
 use crate::workload::LawError;
 
-/// Why a list of outages is none.
+/// Error in a list of outages.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutageListError {
     /// An outage ends before or when it starts.
@@ -11,41 +11,41 @@ pub enum OutageListError {
         "outage {number} is restored at {restore} s, which is not after its failure at {fail} s"
     )]
     Empty {
-        /// Its place in the list, from 1.
+        /// Its index in the list, from 1.
         number: usize,
         /// Its failure.
         fail: Time,
         /// Its restoration.
         restore: Time,
     },
-    /// An outage starts before the one ahead of it is over.
+    /// An outage starts before the previous one is over.
     #[error(
         "outage {number} starts at {fail} s, when the one before it is not over (restored at {restored} s)"
     )]
     Overlap {
-        /// Its place in the list, from 1.
+        /// Its index in the list, from 1.
         number: usize,
         /// Its failure.
         fail: Time,
-        /// Restoration of the outage ahead of it.
+        /// Restoration of the previous outage.
         restored: Time,
     },
 }
 
-/// Why failures cannot be had; every message names the resource or the correlation.
+/// Error in the description of failures; every message names the resource or the correlation.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FailureError {
-    /// A time to failure or to repair follows no law.
+    /// The law of a time to failure or to repair is invalid.
     #[error("resource \"{resource}\": time {which}: {problem}")]
     Law {
         /// Name of the resource.
         resource: String,
         /// `up` or `down`.
         which: &'static str,
-        /// What is wrong with the law.
+        /// The error of the law.
         problem: LawError,
     },
-    /// A law can give times below zero, or has no mean above zero.
+    /// A law can give times below zero, or has no positive mean.
     #[error(
         "resource \"{resource}\": time {which}: the {law} law has values below 0 or no finite mean above 0; take constant, uniform, choice, exponential, lognormal, weibull or gamma with such parameters"
     )]
@@ -64,7 +64,7 @@ pub enum FailureError {
     Factor {
         /// Name of the resource.
         resource: String,
-        /// What was given.
+        /// The given value.
         factor: f64,
     },
     /// The probability of a correlation is out of range.
@@ -72,7 +72,7 @@ pub enum FailureError {
     Probability {
         /// Name of the correlation.
         correlation: String,
-        /// What was given.
+        /// The given value.
         probability: f64,
     },
     /// The mean delay of a correlation is negative.
@@ -80,7 +80,7 @@ pub enum FailureError {
     Delay {
         /// Name of the correlation.
         correlation: String,
-        /// What was given.
+        /// The given value.
         delay: crate::Span,
     },
     /// A correlation names a resource that does not exist.
@@ -88,9 +88,9 @@ pub enum FailureError {
     NoResource {
         /// Name of the correlation.
         correlation: String,
-        /// What was given.
+        /// The given value.
         resource: usize,
-        /// How many resources there are.
+        /// Number of resources.
         resources: usize,
     },
     /// A correlation names a resource twice.
@@ -100,7 +100,7 @@ pub enum FailureError {
     Twice {
         /// Name of the correlation.
         correlation: String,
-        /// What was given.
+        /// The given value.
         resource: usize,
     },
 }

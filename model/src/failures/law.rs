@@ -1,4 +1,4 @@
-//! How long a resource is up, and how long it is down.
+//! The times for which a resource is up and down.
 
 use crate::Span;
 use crate::workload::Law;
@@ -14,11 +14,11 @@ pub struct FailureLaw {
     pub up: Law,
     /// Time to repair, in `unit`s.
     pub down: Law,
-    /// What the numbers of both laws count.
+    /// Unit of the numbers of both laws.
     pub unit: Span,
     /// Multiplies every time to failure; 1 = as drawn. Calibrates a measured availability.
     pub up_factor: f64,
-    /// How the process begins.
+    /// State at the beginning of the process.
     pub start: FailureStart,
 }
 
@@ -29,8 +29,7 @@ crate::words! {
         /// All is up at time zero.
         #[default]
         Up = "up",
-        // A time to failure begins at -U(0, 5) x the mean time to failure, and what happens before time zero is passed
-        // over.
+        // A time to failure begins at -U(0, 5) x the mean time to failure; failures before time zero are ignored.
         /// As if failures had gone on for long: some nodes may be down at time zero.
         Stationary = "stationary",
     }
@@ -52,8 +51,8 @@ impl FailureLaw {
         self.down.mean() * self.unit.as_secs_f64()
     }
 
-    /// The renewal availability, from 0 to 1: m_up / (m_up + m_down) with the
-    /// means of the two laws. It is what a measured availability tends to.
+    /// The renewal availability, from 0 to 1: m_up / (m_up + m_down) with the means of the two laws. A
+    /// measured availability converges to it.
     pub fn availability(&self) -> f64 {
         let up = self.mean_up_secs();
         up / (up + self.mean_down_secs())

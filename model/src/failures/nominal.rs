@@ -7,8 +7,8 @@ use crate::workload::Law;
 /// A row of the table: time to failure U(1, `up_max`), time to repair U(1, `down_max`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NominalRow {
-    /// The row's name: an availability in percent. The process has another one,
-    /// see [`FailureLaw::availability`].
+    /// The row's name: an availability in percent. The availability of the process differs, see
+    /// [`FailureLaw::availability`].
     pub percent: u32,
     /// Longest time to failure.
     pub up_max: u32,
@@ -39,9 +39,9 @@ impl NominalRow {
 
     /// The row as a law that starts up.
     ///
-    /// The table says seconds, but then no resource would be up for longer than
-    /// 500 s and no job of 600 s could ever end, against the published loss of 3 %.
-    /// So [`super::MINUTE`] is the unit to take; a second is there to compare.
+    /// The table gives seconds. With seconds, no resource would be up for longer than 500 s and no job
+    /// of 600 s could ever end, against the published loss of 3 %. The unit should therefore be
+    /// [`super::MINUTE`]; a second serves for comparison.
     pub fn law(self, unit: Span) -> FailureLaw {
         let uniform = |max: u32| Law::Uniform { low: 1.0, high: f64::from(max) };
         FailureLaw::new(uniform(self.up_max), uniform(self.down_max), unit)

@@ -1,4 +1,4 @@
-//! One time down, and lists of them.
+//! An outage of a resource, and lists of outages.
 
 use super::error::OutageListError;
 use crate::{Span, Time};
@@ -6,30 +6,30 @@ use crate::{Span, Time};
 /// The time from a failure to the restoration after it: down at `fail`, up again at `restore`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Outage {
-    /// When the resource fails.
+    /// Time of the failure.
     pub fail: Time,
-    /// When it is up again; [`Time::FOREVER`] = never.
+    /// Time of the restoration; [`Time::FOREVER`] = never.
     pub restore: Time,
 }
 
 impl Outage {
-    /// Whether the resource failed before time zero, so that it is down when the run starts.
+    /// True if the resource failed before time zero, so that it is down when the run starts.
     pub fn is_down_at_start(self) -> bool {
         self.fail < Time::ZERO
     }
 
-    /// Whether the resource is never restored.
+    /// True if the resource is never restored.
     pub fn is_open(self) -> bool {
         self.restore >= Time::FOREVER
     }
 }
 
-/// A stretch of recorded time that becomes the run's: `start` is its time zero.
+/// A part of recorded time that is replayed in a run: `start` becomes time zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// When it starts, in the time of the record.
+    /// Start, in the time of the record.
     pub start: Time,
-    /// How long failures are taken from it; nothing fails after that.
+    /// Length of the part. No resource fails after it.
     pub length: Span,
 }
 
@@ -38,7 +38,7 @@ pub struct Window {
 pub struct OutageList(Vec<Outage>);
 
 impl OutageList {
-    /// A list that is right as it stands; the first outage that is not is an error.
+    /// A list of outages that must be in order. The first outage that is not is an error.
     pub fn new(outages: Vec<Outage>) -> Result<OutageList, OutageListError> {
         let mut restored: Option<Time> = None;
         for (index, &Outage { fail, restore }) in outages.iter().enumerate() {
@@ -54,9 +54,9 @@ impl OutageList {
         Ok(OutageList(outages))
     }
 
-    /// A list from outages in any order: those that overlap or touch become
-    /// one, and those that end before they begin are left out. One that takes no
-    /// time counts: its resource fails and is up again at once.
+    /// A list from outages in any order. Outages that overlap or touch become one; outages that end
+    /// before they begin are left out. An outage of zero length counts: its resource fails and is up
+    /// again at once.
     pub fn united(mut outages: Vec<Outage>) -> OutageList {
         outages.retain(|outage| outage.fail <= outage.restore);
         outages.sort_unstable();
@@ -72,9 +72,9 @@ impl OutageList {
 
     /// The outages that fall into `window`, with times counted from its start.
     ///
-    /// One that is going on at the start keeps its failure, which is then before
-    /// zero; one that is going on at the end keeps its restoration, which is then
-    /// after the end. So no outage is longer or shorter than it was.
+    /// An outage that is going on at the start keeps its failure, which is then before zero. An outage
+    /// that is going on at the end keeps its restoration, which is then after the end. All outages
+    /// therefore keep their lengths.
     pub fn within(&self, window: Window) -> OutageList {
         let Window { start, length } = window;
         let shifted = |time: Time| {
@@ -83,7 +83,7 @@ impl OutageList {
             }
             Time::from_micros(time.as_micros().saturating_sub(start.as_micros()))
         };
-        // One that takes no time at the very start is within the window.
+        // An outage of zero length at the very start is within the window.
         let is_over = |outage: &Outage| outage.restore <= start && outage.fail < start;
         let first = self.0.partition_point(is_over);
         let outages = self.0[first..]

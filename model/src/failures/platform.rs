@@ -1,12 +1,11 @@
 //! The outages of all resources of a platform, in order of time.
 //!
-//! A resource's own failures are a process by itself, which nothing else
-//! touches; induced failures are laid over it. So the same failures come of their
-//! own with and without a correlation, and two runs can be compared. Where the
-//! two meet, the rule is one sentence: a failure of a resource that is down
-//! changes nothing. An outage that has begun is neither cut nor made longer, and
-//! every time to repair is one draw. A failure of its own that changes nothing
-//! still spreads: what causes it strikes all the same.
+//! The own failures of a resource form an independent process; induced failures are laid over it. The
+//! own failures are therefore the same with and without a correlation, and two runs can be compared.
+//! One rule governs the combination: a failure of a resource that is down changes nothing. An outage
+//! that has begun is neither shortened nor extended, and every time to repair is one draw. An own
+//! failure that changes nothing still spreads, because its cause affects the other resources all the
+//! same.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,14 +19,14 @@ use super::outage::{Outage, OutageList};
 use super::renewal::{Renewal, UpAndDown};
 use crate::Time;
 
-/// What fails on a platform, and why.
+/// Resources that fail on a platform, and the causes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Failures {
     /// The run's master seed.
     pub seed: u64,
-    /// All resources; their places are used by the groups and in what comes out.
+    /// All resources. Groups and results refer to them by index.
     pub resources: Vec<Resource>,
-    /// What fails together.
+    /// Correlations between failures.
     pub correlations: Vec<Correlation>,
 }
 
@@ -36,38 +35,36 @@ pub struct Failures {
 pub struct Resource {
     /// Its name; draws depend on it.
     pub name: String,
-    /// Why it fails.
+    /// Cause of its failures.
     pub cause: Cause,
 }
 
-/// Why a resource fails.
+/// Cause of the failures of a resource.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Cause {
-    /// It does not.
+    /// It does not fail.
     #[default]
     None,
-    /// By chance.
+    /// Random outages that follow a law.
     Law(FailureLaw),
-    /// As listed, or as recorded.
+    /// Listed or recorded outages.
     List(OutageList),
 }
 
 impl Failures {
-    /// The outages of all resources, each with the place of its resource, in
-    /// order of failure.
+    /// The outages of all resources, each with the index of its resource, in order of failure.
     ///
-    /// Memory grows with the number of resources, and the cost of an outage with the
-    /// logarithm of that; a correlation draws once for every member of the group
-    /// when one of them fails.
+    /// Memory grows with the number of resources. The cost of an outage grows with the logarithm of
+    /// that number. When a member of a group fails, a correlation draws once for every other member.
     pub fn outages(&self) -> Result<PlatformOutages, FailureError> {
         self.watched(0..self.resources.len())
     }
 
-    /// The outages of the resource at `place` alone, the same as among those of
-    /// all; none if there is no such resource.
+    /// The outages of the resource at index `place` alone, equal to its outages among all; none if
+    /// there is no such resource.
     ///
-    /// What may spread to it is followed as well, so under a correlation this
-    /// costs as much as the failures of its whole group.
+    /// Failures that may spread to it are followed as well. Under a correlation this therefore costs as
+    /// much as the failures of its whole group.
     pub fn outages_of(&self, place: usize) -> Result<ResourceOutages, FailureError> {
         let end = self.resources.len().min(place.saturating_add(1));
         self.watched(place.min(end)..end).map(ResourceOutages)
@@ -76,8 +73,8 @@ impl Failures {
     fn watched(&self, watched: Range<usize>) -> Result<PlatformOutages, FailureError> {
         let mut members: Vec<Member> = self.resources.iter().map(|_| Member::new()).collect();
         let mut memberships = Vec::with_capacity(self.correlations.len());
-        // What can show in the outages of the watched: their own failures, and
-        // those of every resource in a group with one of them that follows a law.
+        // Resources that can affect the outages of the watched ones: these themselves, and every
+        // resource in a group with a watched one that follows a law.
         let mut matters = vec![false; members.len()];
         matters[watched.clone()].fill(true);
         let mut correlations = Vec::with_capacity(self.correlations.len());
@@ -101,7 +98,7 @@ impl Failures {
             memberships.push(self.resources.iter().zip(groups).map(membership).collect());
             correlations.push(correlation.clone());
         }
-        // Resources of a site follow one law, and stand beside each other.
+        // Resources of a site follow one law and are adjacent in the list.
         let mut times: Option<(&FailureLaw, Arc<UpAndDown>)> = None;
         for (place, Resource { name, cause }) in self.resources.iter().enumerate() {
             if !matters[place] {
@@ -132,17 +129,17 @@ impl Failures {
     }
 }
 
-/// The outages of several resources, each with the place of its resource, in
-/// order of failure. Made by [`Failures::outages`].
+/// The outages of several resources, each with the index of its resource, in order of failure. Made by
+/// [`Failures::outages`].
 pub struct PlatformOutages {
     correlations: Vec<Correlation>,
-    /// By correlation and resource, the group of the one in which the other is, if it is in one.
+    /// For each correlation and resource: the group of the resource, if it is in one.
     memberships: Vec<Vec<Option<Membership>>>,
     members: Vec<Member>,
     upcoming: BinaryHeap<Reverse<Upcoming>>,
-    /// The resources whose outages are given.
+    /// The resources whose outages are returned.
     watched: Range<usize>,
-    /// How many of those are not down for ever.
+    /// Number of watched resources that are not down for ever.
     lasting: usize,
 }
 
@@ -150,14 +147,14 @@ struct Member {
     process: Process,
     /// Failures of its own so far.
     failures: u64,
-    /// When it is up again after its last outage.
+    /// End of its last outage.
     restored: Option<Time>,
 }
 
 #[derive(Clone, Copy)]
 struct Membership {
     group: usize,
-    /// What its draws depend on.
+    /// Key of its draws.
     key: u64,
 }
 
@@ -166,7 +163,7 @@ enum Process {
     Listed(Box<std::vec::IntoIter<Outage>>),
 }
 
-/// An outage that may come to pass; the order of fields is the order of outages.
+/// A possible outage; the order of fields is the order of outages.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Upcoming {
     fail: Time,
@@ -204,7 +201,7 @@ impl PlatformOutages {
         }
     }
 
-    /// Lets a failure of its own at `place` spread.
+    /// Lets an own failure at `place` spread.
     fn spread(&mut self, place: usize, fail: Time) {
         let trigger = &self.members[place];
         if !matches!(trigger.process, Process::Drawn(_)) {
@@ -244,12 +241,13 @@ impl Iterator for PlatformOutages {
             }
             let Reverse(Upcoming { fail, origin, place, restore }) = self.upcoming.pop()?;
             let place = place as usize;
+            // Before the check below: an own failure spreads even if it changes nothing.
             if origin == Origin::Own {
                 self.schedule(place);
                 self.spread(place, fail);
             }
             let member = &mut self.members[place];
-            // Also at the very instant of its return, for up and down take turns.
+            // Also at the very instant of its restoration, because up and down alternate.
             if member.restored.is_some_and(|restored| fail <= restored) {
                 continue;
             }

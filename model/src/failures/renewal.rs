@@ -1,4 +1,4 @@
-//! The failures of one resource by themselves.
+//! The failures of one resource, without correlations.
 
 use std::sync::Arc;
 
@@ -12,28 +12,28 @@ use crate::workload::Law;
 use crate::workload::law::Sampler;
 use crate::{Span, Time};
 
-/// Mean times to failure that the longest burn-in takes.
+/// Longest burn-in, in mean times to failure.
 const BURN_IN_MEANS: f64 = 5.0;
 
-/// An alternating renewal process, outage by outage; the first may lie before
-/// time zero. It ends only with an outage that is never over or never comes.
+/// An alternating renewal process, outage by outage; the first outage may be before time zero. It ends
+/// only if an outage never ends or never begins.
 pub(super) struct Renewal {
-    /// When the resource came back last.
+    /// Last restoration of the resource.
     restored: Time,
-    /// How many of the times that were drawn ahead are used up.
+    /// Number of used ones among the times drawn ahead.
     used: usize,
-    /// The next times up and down, drawn some at a time: both streams rest until these are used up.
+    /// The next times up and down, drawn in batches: both streams rest until these are used up.
     ahead: [(Span, Span); AHEAD],
     times: Arc<UpAndDown>,
     up_draws: Resting,
     down_draws: Resting,
 }
 
-/// How many times are drawn before they are asked for.
+/// Number of times drawn in a batch.
 const AHEAD: usize = 6;
 
 impl Renewal {
-    /// The process of a resource under a law whose times are these.
+    /// The process of a resource under `law` with these `times`.
     pub(super) fn new(
         law: &FailureLaw,
         times: Arc<UpAndDown>,
@@ -94,14 +94,14 @@ impl Iterator for Renewal {
     }
 }
 
-/// The times of a law: resources that follow the same one share them.
+/// The times of a law, shared by the resources that follow it.
 pub(super) struct UpAndDown {
     up: Times,
     down: Times,
 }
 
 impl UpAndDown {
-    /// Those of a law, which `resource` is the first to follow.
+    /// The times of a law; `resource` is the first to follow it.
     pub(super) fn of(law: &FailureLaw, resource: &str) -> Result<Arc<UpAndDown>, FailureError> {
         let factor = law.up_factor;
         if !(factor > 0.0 && factor.is_finite()) {
@@ -114,10 +114,10 @@ impl UpAndDown {
     }
 }
 
-/// Lengths of time that follow a law.
+/// Durations that follow a law.
 struct Times {
     law: Sampler,
-    /// What the law's numbers count.
+    /// Unit of the law's numbers, seconds.
     unit_secs: f64,
 }
 
@@ -142,8 +142,7 @@ impl Times {
         Ok(Times { law: sampler, unit_secs })
     }
 
-    /// A length rounded up to the next microsecond: one at least, so that up and
-    /// down take turns.
+    /// A duration rounded up to the next microsecond. It is at least one microsecond, so that up and down alternate.
     fn draw(&self, draws: &mut Stream) -> Span {
         Span::from_secs_f64(self.law.sample(draws) * self.unit_secs).max(Span::TICK)
     }

@@ -1,18 +1,18 @@
-//! Failures as they differ from site to site (after Chtepen 2011, section 4.3.4):
-//! Weibull times to failure whose hazard decreases, lognormal times to repair.
+//! Failures that differ from site to site (after Chtepen 2011, section 4.3.4): Weibull times to failure
+//! with a decreasing hazard, lognormal times to repair.
 
 use super::law::{FailureLaw, FailureStart};
 use crate::Span;
 use crate::workload::Law;
 
-/// Shape of the times to failure: below 1, a resource that has just come back
-/// is more likely to fail than one that has been up for long.
+/// Shape of the times to failure. Below 1, a recently restored resource is more likely to fail than one
+/// that has been up for long.
 const SHAPE: f64 = 0.75;
 
 /// Standard deviation of the logarithm of the times to repair.
 const SIGMA: f64 = 1.2;
 
-/// How reliable the resources of one site are.
+/// Reliability of the resources of one site.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SiteReliability {
     /// Mean time to failure, hours.

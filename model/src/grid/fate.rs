@@ -1,36 +1,34 @@
-//! What has become of a job, for the count of jobs that a policy loses
-//! (Chtepen 2011, section 4.4.4).
+//! The fate of a job, for the number of jobs that a policy loses (Chtepen 2011, section 4.4.4).
 
-/// What has become of one replica.
+/// Fate of one replica.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReplicaFate {
     /// It holds a slot or sends its output.
     Alive,
-    /// It has died, and will be replaced: the scheduler has noticed or still can.
+    /// It is dead and will be replaced: the scheduler has detected this or still can.
     AwaitsRestart,
-    /// It has died for good.
+    /// It is dead for good.
     Dead,
 }
 
-/// What has become of a job.
+/// Fate of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum JobFate {
     /// It is completed.
     Done,
-    /// It has never been sent anywhere.
+    /// No replica of it has been sent.
     NeverStarted,
-    /// A replica of it is alive.
+    /// A replica is alive.
     Active,
-    /// None is alive, but one will be replaced.
+    /// No replica is alive, but one will be replaced.
     WaitingForRestart,
-    /// All replicas sent so far are dead, but more are to follow.
+    /// All replicas sent so far are dead, but further ones will be sent.
     LostPending,
-    /// All its replicas are dead.
+    /// All replicas are dead.
     Lost,
 }
 
-/// What has become of a job with these replicas, of which the policy sends
-/// `wanted` in all; those cancelled are left out.
+/// Fate of a job with these replicas, of which the policy sends `wanted` in all. Cancelled replicas must be left out.
 pub fn fate(done: bool, wanted: u32, replicas: &[ReplicaFate]) -> JobFate {
     let any = |fate| replicas.contains(&fate);
     match replicas {

@@ -1,4 +1,4 @@
-//! Text packed with gzip: member by member, with or without zero bytes behind them.
+//! Text packed with gzip: member by member, optionally followed by zero bytes.
 
 use std::io::{self, BufRead, Read};
 
@@ -6,9 +6,9 @@ use flate2::bufread::GzDecoder;
 
 /// The plain text of all members in a source.
 ///
-/// Tapes and some archives fill a file with zero bytes up to a whole block; these are no member.
+/// Tapes and some archives fill a file with zero bytes to a whole block; these bytes are no member.
 pub(super) struct Members<R> {
-    /// `None` behind the last member.
+    /// `None` after the last member.
     member: Option<GzDecoder<R>>,
 }
 
@@ -34,7 +34,7 @@ impl<R: BufRead> Read for Members<R> {
     }
 }
 
-/// Passes zero bytes; whether there is nothing behind them.
+/// Skips zero bytes. Returns true if the source ends after them.
 fn is_over(source: &mut impl BufRead) -> io::Result<bool> {
     loop {
         let bytes = source.fill_buf()?;
@@ -65,7 +65,7 @@ mod tests {
 
     fn unpacked(bytes: &[u8]) -> io::Result<String> {
         let mut text = String::new();
-        // A buffer that is shorter than a member and than what is filled up.
+        // A buffer shorter than a member and than the filling.
         Members::new(BufReader::with_capacity(7, bytes)).read_to_string(&mut text)?;
         Ok(text)
     }

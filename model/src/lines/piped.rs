@@ -1,4 +1,4 @@
-//! Bytes of a pipe, which may be quiet for ever. A thread of its own reads them, so that the thread that
+//! Bytes of a pipe that may stay silent for ever. A separate thread reads them, so that the thread that
 //! waits for them can give up.
 
 use std::io::{self, Read};
@@ -9,21 +9,21 @@ use std::time::Duration;
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Chunks that are read ahead.
+/// Number of chunks read ahead.
 const CHUNKS_AHEAD: usize = 2;
 
-/// Time between two looks at [`GIVE_UP`].
+/// Time between two checks of [`GIVE_UP`].
 const LOOK: Duration = Duration::from_millis(50);
 
 static GIVE_UP: AtomicBool = AtomicBool::new(false);
 static GAVE_UP: AtomicBool = AtomicBool::new(false);
 
-/// Makes every reader fail that waits for a pipe, now and later. A program calls it that is told to stop.
+/// Makes all readers fail that wait for a pipe, now and later. A program calls it when it must stop.
 pub fn give_up() {
     GIVE_UP.store(true, Ordering::Relaxed);
 }
 
-/// Whether a reader has failed by [`give_up`].
+/// True if a reader has failed because of [`give_up`].
 pub fn gave_up() -> bool {
     GAVE_UP.load(Ordering::Relaxed)
 }
@@ -36,14 +36,14 @@ pub(super) struct Piped {
 }
 
 impl Piped {
-    /// What `open` opens, which may wait as long as it likes.
+    /// Reads the source that `open` returns. The call of `open` may block.
     pub(super) fn new<R: Read>(
         open: impl FnOnce() -> io::Result<R> + Send + 'static,
     ) -> io::Result<Piped> {
         let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
         thread::Builder::new().name("input".to_owned()).spawn(move || {
             if let Err(error) = open().and_then(|source| pass_on(source, &sender)) {
-                // Nobody may read on.
+                // The receiver may be gone; the error then has no reader.
                 let _ = sender.send(Err(error));
             }
         })?;
@@ -67,7 +67,7 @@ impl Piped {
     }
 }
 
-/// Sends all of a source, until its end or until nobody reads on.
+/// Sends all bytes of a source, until its end or until the receiver is gone.
 fn pass_on(mut source: impl Read, sender: &SyncSender<io::Result<Vec<u8>>>) -> io::Result<()> {
     loop {
         let mut chunk = vec![0; CHUNK_BYTES];

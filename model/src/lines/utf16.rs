@@ -2,18 +2,18 @@
 
 use std::io::{self, Read};
 
-/// Bytes that are decoded at a time.
+/// Number of bytes decoded at a time.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// Which byte of a unit comes first.
+/// Order of the bytes of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ByteOrder {
     Little,
     Big,
 }
 
-/// The order of a text that begins with these bytes, if it is UTF-16: it begins with a mark, or with a
-/// letters of ASCII, whose other bytes are zero. A text in UTF-8 has no zero byte.
+/// The byte order of a text that begins with these bytes, if it is UTF-16. Such a text begins with a
+/// mark, or with two ASCII letters, whose other bytes are zero. A text in UTF-8 has no zero byte.
 pub(super) fn byte_order(start: &[u8]) -> Option<ByteOrder> {
     match start {
         [0xff, 0xfe, ..] | [1..=0x7f, 0, 1..=0x7f, 0] => Some(ByteOrder::Little),
@@ -22,11 +22,11 @@ pub(super) fn byte_order(start: &[u8]) -> Option<ByteOrder> {
     }
 }
 
-/// A text in UTF-16 as UTF-8; units that are no letter become U+FFFD.
+/// A text in UTF-16 as UTF-8; invalid units become U+FFFD.
 pub(super) struct Utf16<R> {
     source: R,
     order: ByteOrder,
-    /// Bytes that are read and not decoded: less than a letter.
+    /// Bytes that are read but not decoded: less than a letter.
     rest: Vec<u8>,
     text: Vec<u8>,
     taken: usize,

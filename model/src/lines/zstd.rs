@@ -1,21 +1,21 @@
-//! What is packed with zstd: frame by frame, as they come.
+//! Data packed with zstd, frame by frame.
 
 use std::io::{self, BufRead, Read};
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// Decoded at a time.
+/// Number of bytes decoded at a time.
 const BLOCK_BYTES: usize = 128 * 1024;
 
 /// The plain text of all frames in a source.
 ///
-/// Errors are of kind [`io::ErrorKind::InvalidData`]: what is no frame, is cut off, or does not
-/// have the checksum that was written behind it.
+/// Errors are of kind [`io::ErrorKind::InvalidData`]: data that are no frame, are truncated, or do not
+/// match the checksum after the frame.
 pub(super) struct Frames<R> {
     source: R,
     decoder: FrameDecoder,
-    /// Whether a frame has been begun.
+    /// True inside a frame.
     inside: bool,
 }
 
@@ -29,7 +29,7 @@ impl<R: BufRead> Frames<R> {
         while !self.source.fill_buf()?.is_empty() {
             match self.decoder.reset(&mut self.source) {
                 Ok(()) => return Ok(true),
-                // Of use to other programs only.
+                // Skippable frames are for other programs.
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
                     length,
                     ..

@@ -1,36 +1,36 @@
-//! Why a network cannot be built.
+//! Reasons why a network cannot be built.
 
 use crate::Span;
 use crate::workload::LawError;
 
-/// Why a network cannot be built.
+/// Reason why a network cannot be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NetworkError {
     /// A capacity or rate is out of range.
     #[error("{what}: {rate} bit/s, expected a finite number above 0")]
     Rate {
-        /// What has it.
+        /// The link or network concerned.
         what: String,
-        /// What was given.
+        /// The given value.
         rate: f64,
     },
     /// A latency is negative.
     #[error("{what}: latency is {latency} s, expected at least 0")]
     Latency {
-        /// What has it.
+        /// The link or network concerned.
         what: String,
-        /// What was given.
+        /// The given value.
         latency: Span,
     },
-    /// The latencies between sites follow no law.
+    /// The law of latencies between sites is invalid.
     #[error("latency between sites: {0}")]
     Law(#[from] LawError),
     /// A route names a link that does not exist.
     #[error("there is no link {link}, only 0 to {last}", last = links.saturating_sub(1))]
     NoLink {
-        /// What was given.
+        /// The given value.
         link: usize,
-        /// How many links there are.
+        /// Number of links.
         links: usize,
     },
 }

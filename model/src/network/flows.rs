@@ -1,4 +1,4 @@
-//! Data under way, as fluids that share links.
+//! Data in transfer, modelled as fluids that share links.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -17,34 +17,31 @@ pub struct FlowId(pub u64);
 /// A flow whose data have all arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
-    /// When the last byte arrived.
+    /// Arrival of the last byte.
     pub at: Time,
     /// The flow.
     pub flow: FlowId,
 }
 
-/// Everything that is being transferred.
+/// All transfers under way.
 ///
-/// To drive it: [`start`](Flows::start) and [`abort`](Flows::abort) flows as time
-/// goes on, ask after each change for the [`next_event`](Flows::next_event), and
-/// [`advance`](Flows::advance) to it when that time has come. The times that are passed in never
-/// go back.
+/// To drive it: [`start`](Flows::start) and [`abort`](Flows::abort) flows as time passes, query the
+/// [`next_event`](Flows::next_event) after each change, and [`advance`](Flows::advance) to it when that
+/// time has come. The times passed in must not decrease.
 ///
-/// A flow first waits for the latency of its path, during which it takes nothing
-/// from others; then its data flow until all have arrived. No bytes, or a path
-/// from a node to itself, take no time at all. Times of completion are whole microseconds,
-/// rounded up; what is due at one instant happens in the order of flows, and rates are
-/// computed once after it.
+/// A flow first waits for the latency of its path and takes no capacity meanwhile. Then its data flow
+/// until all have arrived. A flow of no bytes, or over a path from a node to itself, takes no time.
+/// Times of completion are whole microseconds, rounded up. Events at one instant happen in the order of
+/// flows, and rates are computed once after them.
 ///
 /// # Cost
 ///
-/// A flow that starts or ends touches the links it shares. Under
-/// [`LinkSharing::Literal`], rates are computed again for the flows on those links and
-/// for no others. Under [`LinkSharing::MaxMin`] a change can move through a chain of links
-/// that share flows, so all flows of the connected part of the network are computed
-/// again, in a few passes. Each rate that changes costs the logarithm of the number of flows;
-/// time that passes costs nothing. Over a [`Star`](super::Star) with unlimited service links, few flows
-/// share a link, whatever their number.
+/// A flow that starts or ends touches the links it shares. Under [`LinkSharing::Literal`], rates are
+/// recomputed only for the flows on those links. Under [`LinkSharing::MaxMin`], a change can propagate
+/// through a chain of links that share flows. All flows of the connected part of the network are
+/// therefore recomputed, in a few passes. Each changed rate costs the logarithm of the number of flows;
+/// the passing of time costs nothing. Over a [`Star`](super::Star) with unlimited service links, few
+/// flows share a link, whatever their number.
 ///
 /// ```
 /// use haggle_model::network::{Capacity, Flows, Link, LinkId, Network, LinkSharing};
@@ -64,14 +61,14 @@ pub struct Completion {
 pub struct Flows {
     sharing: LinkSharing,
     links: Vec<SharedLink>,
-    /// Flows under way, each in a slot of its own, and slots that are free.
+    /// Flows under way, one a slot; free slots are empty.
     slots: Vec<Option<Flow>>,
     free: Vec<usize>,
     slot_of: BTreeMap<FlowId, usize>,
-    /// When flows begin to move data, or have moved all. An entry is out of date
-    /// unless it is that of a flow under way; the first one never is.
+    /// Times at which flows begin to move data or complete. An entry is valid only if its flow is under
+    /// way and still due at this time. The first entry is always valid.
     due: BinaryHeap<Reverse<Due>>,
-    /// What nobody has been told of yet.
+    /// Completions that have not been returned yet.
     completed: Vec<Completion>,
     started: u64,
     now: Time,
@@ -79,7 +76,7 @@ pub struct Flows {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct SharedLink {
-    /// Capacity, bit/s; not used where flows do not share.
+    /// Capacity, bit/s; infinite where flows do not share it.
     #[serde(with = "crate::exact")]
     capacity: f64,
     /// The flows whose data flow over it, in order.
@@ -100,7 +97,7 @@ struct Flow {
     due: Time,
 }
 
-/// The order of fields is the order of what happens.
+/// The order of fields is the order of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Due {
     at: Time,
@@ -123,7 +120,7 @@ enum Phase {
 }
 
 impl Flows {
-    /// No flows yet, over the links of `network`.
+    /// An empty set of flows over the links of `network`.
     pub fn new(network: &Network, sharing: LinkSharing) -> Flows {
         let link = |link: &super::Link| SharedLink {
             capacity: match link.capacity {
@@ -146,13 +143,13 @@ impl Flows {
         }
     }
 
-    /// No flows yet, for paths that share nothing ([`Path::constant`]).
+    /// An empty set of flows for paths without shared links ([`Path::constant`]).
     pub fn unshared() -> Flows {
         let network = Network::new(Vec::new()).expect("no link is wrong");
         Flows::new(&network, LinkSharing::Literal)
     }
 
-    /// Starts a flow of `bytes` at `now`; the path belongs to the network.
+    /// Starts a flow of `bytes` at `now`; the path must belong to the network.
     pub fn start(&mut self, now: Time, path: Path, bytes: u64) -> FlowId {
         self.settle(now);
         let id = FlowId(self.started);
@@ -170,9 +167,9 @@ impl Flows {
         id
     }
 
-    /// Ends a flow at `now` before its time and says how many bytes had arrived;
-    /// `None` if it is not under way. One that completes at this very instant has
-    /// completed, and [`Flows::advance`] tells of it.
+    /// Aborts a flow at `now` and returns the number of bytes that had arrived; `None` if it is not
+    /// under way. A flow that completes at this very instant has completed, and [`Flows::advance`]
+    /// returns it.
     pub fn abort(&mut self, now: Time, id: FlowId) -> Option<u64> {
         self.settle(now);
         let moved = self.moved(id, now)?;
@@ -183,29 +180,26 @@ impl Flows {
         Some(moved)
     }
 
-    /// Lets time pass up to `now` and gives the flows that have completed, in
-    /// order of time and then of flows.
+    /// Advances time to `now` and returns the flows that have completed, in order of time and then of flows.
     pub fn advance(&mut self, now: Time) -> Vec<Completion> {
         self.settle(now);
         std::mem::take(&mut self.completed)
     }
 
-    /// The next instant at which something happens by itself: a flow completes, or
-    /// begins to move data and so slows others down. No flow completes before it.
+    /// The next instant at which a flow completes, or begins to move data and slows others down. No
+    /// flow completes before it.
     pub fn next_event(&self) -> Option<Time> {
         let told_late = self.completed.first().map(|completion| completion.at);
         told_late.or_else(|| self.due.peek().map(|Reverse(due)| due.at))
     }
 
-    /// When a flow completes if no other flow starts or ends; `None` if it is not
-    /// under way, or waits for its latency.
+    /// Completion of a flow if no other flow starts or ends. `None` if it is not under way, or waits for its latency.
     pub fn completion(&self, id: FlowId) -> Option<Time> {
         let flow = self.flow(id)?;
         matches!(flow.phase, Phase::Flowing { .. }).then_some(flow.due)
     }
 
-    /// The present rate of a flow, bit/s: zero while it waits for its latency;
-    /// `None` if it is not under way.
+    /// The present rate of a flow, bit/s; zero while it waits for its latency, `None` if it is not under way.
     pub fn rate(&self, id: FlowId) -> Option<f64> {
         Some(match self.flow(id)?.phase {
             Phase::Latency => 0.0,
@@ -213,8 +207,8 @@ impl Flows {
         })
     }
 
-    /// How many whole bytes of a flow have arrived at `now`, which is not after
-    /// [`Flows::next_event`]; `None` if it is not under way.
+    /// Number of whole bytes of a flow that have arrived at `now`, which must not be after
+    /// [`Flows::next_event`]. `None` if it is not under way.
     pub fn moved(&self, id: FlowId, now: Time) -> Option<u64> {
         let flow = self.flow(id)?;
         Some(match flow.phase {
@@ -225,18 +219,18 @@ impl Flows {
         })
     }
 
-    /// How many flows are under way.
+    /// Number of flows under way.
     pub fn len(&self) -> usize {
         self.slot_of.len()
     }
 
-    /// Whether nothing is under way.
+    /// True if no flow is under way.
     pub fn is_empty(&self) -> bool {
         self.slot_of.is_empty()
     }
 
-    /// What [`Flows::predicted`] goes by, and nothing else: which flows meet where. How much of
-    /// them has arrived, and how many there were before, does not show.
+    /// The part of the state on which [`Flows::predicted`] depends: the flows on each link. Arrived
+    /// bytes and numbers of earlier flows are left out.
     pub fn picture(&self) -> Flows {
         let empty = |link: &SharedLink| SharedLink { flows: Vec::new(), ..*link };
         let links = self.links.iter().map(empty).collect();
@@ -259,9 +253,9 @@ impl Flows {
         picture
     }
 
-    /// How long `bytes` over `path` would take if they started now, with the flows
-    /// whose data flow at present and no others (Chtepen 2011, equation 5.2):
-    /// latency + size / rate, with the rate that sharing would give them at first.
+    /// Predicted time of `bytes` over `path` if they started now, among the flows whose data flow at
+    /// present (Chtepen 2011, equation 5.2): latency + size / rate. The rate is the one that sharing would
+    /// give them at first.
     pub fn predicted(&self, path: &Path, bytes: u64) -> Span {
         if bytes == 0 || path.is_local() {
             return Span::ZERO;
@@ -277,15 +271,14 @@ impl Flows {
         path.latency() + Span::from_secs_f64(8.0 * bytes as f64 / rate)
     }
 
-    /// How long `bytes` over `path` take at most while there are never more than `flows`
-    /// flows, all of them over this path.
+    /// Longest time of `bytes` over `path` while there are never more than `flows` flows, all of them over this path.
     pub fn longest(&self, path: &Path, bytes: u64, flows: usize) -> Span {
         if bytes == 0 || path.is_local() {
             return Span::ZERO;
         }
         let share = |link: &LinkId| self.links[link.0].capacity / flows as f64;
         let rate = path.shared().iter().map(share).fold(path.rate_max(), f64::min);
-        // Whenever one comes or goes, times are rounded up.
+        // Times are rounded up whenever a flow starts or ends.
         let rounding = Span::TICK * (2 * flows as i64);
         path.latency() + Span::from_secs_f64(8.0 * bytes as f64 / rate) + rounding
     }
@@ -294,7 +287,7 @@ impl Flows {
         self.slots[*self.slot_of.get(&id)?].as_ref()
     }
 
-    /// Lets everything happen that is due up to `now`, instant by instant.
+    /// Processes all events that are due up to `now`, instant by instant.
     fn settle(&mut self, now: Time) {
         debug_assert!(now >= self.now, "time goes back from {:?} to {now:?}", self.now);
         while let Some(at) = self.next_due().filter(|&at| at <= now) {
@@ -315,8 +308,8 @@ impl Flows {
         self.due.peek().map(|Reverse(due)| due.at)
     }
 
-    /// Makes the first entry of `due` one that is not out of date, and throws all
-    /// such away when they are more than the others.
+    /// Removes outdated entries until the first entry of `due` is valid. Removes all outdated entries
+    /// when they outnumber the others.
     fn forget_outdated(&mut self) {
         let slots = &self.slots;
         let is_current = |due: &Due| {
@@ -331,7 +324,7 @@ impl Flows {
         }
     }
 
-    /// A flow begins to move data, or has moved them all.
+    /// A flow begins to move data, or completes.
     fn happen(&mut self, Due { at, flow: id, slot }: Due, touched: &mut BTreeSet<LinkId>) {
         let Some(flow) = &mut self.slots[slot] else { return };
         let is_instant = flow.bytes == 0 || flow.path.is_local();
@@ -342,7 +335,7 @@ impl Flows {
         }
         let left_bits = 8.0 * flow.bytes as f64;
         flow.phase = Phase::Flowing { left_bits, since: at, rate: 0.0 };
-        // Until its links are shared out, which follows at once.
+        // Until its links are shared out, which follows in the same instant.
         flow.due = Time::FOREVER;
         if flow.path.shared().is_empty() {
             let rate = flow.path.rate_max();
@@ -371,7 +364,7 @@ impl Flows {
         }
     }
 
-    /// Shares out the links that flows have come to or gone from.
+    /// Recomputes the rates on links on which a flow started or ended.
     fn share(&mut self, at: Time, touched: &BTreeSet<LinkId>) {
         if touched.is_empty() {
             return;
@@ -388,7 +381,7 @@ impl Flows {
     /// Rates by slot.
     fn literal_rates(&mut self, touched: &BTreeSet<LinkId>) -> Vec<(usize, f64)> {
         for &LinkId(link) in touched {
-            // Summed anew each time: what comes and goes must leave no rounding behind.
+            // Summed anew each time, so that no rounding error accumulates.
             let flows = self.flows_on(LinkId(link));
             let weight = flows.map(|(_, flow)| flow.weight).sum();
             self.links[link].weight = weight;
@@ -413,7 +406,7 @@ impl Flows {
         flows
     }
 
-    /// What `path` gets of the links it shares, with `more` weight on each.
+    /// The rate of `path` on the links it shares, with `more` weight on each.
     fn literal_rate(&self, path: &Path, weight: f64, more: f64) -> f64 {
         let share = |&LinkId(link): &LinkId| {
             let link = &self.links[link];
@@ -422,14 +415,13 @@ impl Flows {
         path.shared().iter().map(share).fold(path.rate_max(), f64::min)
     }
 
-    /// Rates by slot of all flows that are connected with the touched links, and
-    /// that of `one_more`.
+    /// Rates by slot of all flows that are connected with the touched links, and the rate of `one_more`.
     fn max_min_rates(
         &self,
         touched: &BTreeSet<LinkId>,
         one_more: Option<&Path>,
     ) -> (Vec<(usize, f64)>, Option<f64>) {
-        // The links that are connected, found from link to link.
+        // The connected links, found from link to link.
         let mut places: BTreeMap<LinkId, usize> = touched.iter().copied().zip(0..).collect();
         let mut links: Vec<LinkId> = touched.iter().copied().collect();
         let mut next = 0;

@@ -6,32 +6,32 @@ use super::error::NetworkError;
 use super::path::Path;
 use crate::Span;
 
-/// A link of a network: its place in the list of links.
+/// A link of a network: its index in the list of links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct LinkId(pub usize);
 
 /// A link between two places.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
-    /// How much it carries.
+    /// Capacity of the link.
     pub capacity: Capacity,
-    /// How long the first bit is under way.
+    /// Travel time of the first bit.
     pub latency: Span,
 }
 
-/// How much a link carries.
+/// Capacity of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Capacity {
-    /// So many bit/s, shared by the flows on it: a local link.
+    /// Bit/s that the flows on the link share: a local link.
     Shared(#[serde(with = "crate::exact")] f64),
-    /// So many bit/s for every flow, however many there are: a wide-area link, which
-    /// carries much other traffic, so that each flow gets an equal small piece.
+    /// Bit/s for every flow, for any number of flows: a wide-area link. It carries much other traffic,
+    /// so each flow gets an equal small part.
     PerFlow(#[serde(with = "crate::exact")] f64),
-    /// As much as comes.
+    /// No limit.
     Unlimited,
 }
 
-/// Links that were checked.
+/// Links that have been checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Network {
     links: Vec<Link>,

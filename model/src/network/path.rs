@@ -1,4 +1,4 @@
-//! What a transfer needs to know of its route.
+//! The properties of a route that a transfer needs.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,11 +6,11 @@ use super::error::NetworkError;
 use super::link::{Capacity, Link, LinkId, check_latency, check_rate};
 use crate::Span;
 
-/// The latency of a route that has none, when flows share a link by their latencies.
+/// Latency assumed for a route without any when flows share a link by their latencies.
 const LATENCY_MIN_SECS: f64 = 1e-9;
 
-/// A route as a flow sees it: its latency, what bounds its rate whatever other flows
-/// do, and the links it shares with them.
+/// A route as a flow sees it: its latency, the bound of its rate that does not depend on other flows,
+/// and the links that it shares with them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Path {
     latency: Span,
@@ -18,17 +18,17 @@ pub struct Path {
     #[serde(with = "crate::exact")]
     rate_max: f64,
     shared: Vec<LinkId>,
-    /// From a node to itself.
+    /// True for the path from a node to itself.
     local: bool,
 }
 
 impl Path {
-    /// From a node to itself: data are there at once.
+    /// The path from a node to itself: data arrive at once.
     pub const fn local() -> Path {
         Path { latency: Span::ZERO, rate_max: f64::INFINITY, shared: Vec::new(), local: true }
     }
 
-    /// A path of its own for every transfer: always `rate` bit/s after `latency`.
+    /// An unshared path for every transfer: always `rate` bit/s after `latency`.
     pub fn constant(rate: f64, latency: Span) -> Result<Path, NetworkError> {
         check_rate(|| "constant network".to_owned(), rate)?;
         check_latency(|| "constant network".to_owned(), latency)?;
@@ -40,7 +40,7 @@ impl Path {
         self.latency
     }
 
-    /// Whether a transfer over it takes no time, whatever its size.
+    /// True if a transfer of any size over it takes no time.
     pub const fn is_local(&self) -> bool {
         self.local
     }
@@ -50,18 +50,18 @@ impl Path {
         &self.shared
     }
 
-    /// Highest rate, bit/s, whatever other flows do; may be infinite.
+    /// Highest rate, bit/s, without other flows; may be infinite.
     pub(super) const fn rate_max(&self) -> f64 {
         self.rate_max
     }
 
-    /// What a flow weighs where it shares a link: 1 / φ with the round-trip time
-    /// φ = κ Σ latency. The constant κ is the same for all flows, so it is left out.
+    /// Weight of a flow where it shares a link: 1 / φ with the round-trip time φ = κ Σ latency. The
+    /// constant κ is the same for all flows, so it is left out.
     pub(super) fn weight(&self) -> f64 {
         1.0 / self.latency.as_secs_f64().max(LATENCY_MIN_SECS)
     }
 
-    /// The same with another latency of the whole route.
+    /// The same path with another latency of the whole route.
     pub(super) fn taking(self, latency: Span) -> Path {
         Path { latency, ..self }
     }

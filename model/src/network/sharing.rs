@@ -1,4 +1,4 @@
-//! How flows share the links they cross.
+//! The sharing of links between flows.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -7,34 +7,34 @@ crate::words! {
     /// How flows share a link.
     #[derive(Default)]
     pub enum LinkSharing {
-        // Of each shared link, a flow is given capacity x weight / Σ weights of the flows on it, its weight being
-        // the inverse of its route's latency, and takes the least of what its links give (Chtepen 2011, equations
-        // 5.2 and 5.3).
+        // On each shared link, a flow is given capacity x weight / Σ weights of the flows on it. Its
+        // weight is the inverse of its route's latency. Its rate is the least of these shares (Chtepen
+        // 2011, equations 5.2 and 5.3).
         /// By the inverse of their latencies; what a flow does not use stays unused.
         #[default]
         Literal = "literal",
-        // The rates of all flows grow in proportion to their weights until a link is full or a flow has reached its
-        // highest rate; the others grow on.
+        // The rates of all flows grow in proportion to their weights until a link is full or a flow has
+        // reached its highest rate; the others continue to grow.
         /// By the inverse of their latencies, max-min fair: nothing that could be used stays unused.
         MaxMin = "max-min",
     }
 }
 
-/// A flow that wants as much as it can get.
+/// A flow that takes all it can get.
 pub(super) struct Demand<'a> {
     pub(super) weight: f64,
     /// Highest rate; may be infinite.
     pub(super) rate_max: f64,
-    /// The links it crosses, as places in the list of links.
+    /// The links it crosses, as indices into the list of links.
     pub(super) links: &'a [usize],
 }
 
-/// Max-min fair rates of `demands` over links of these capacities, by progressive
-/// filling. Every demand crosses a link or has a highest rate.
+/// Max-min fair rates of `demands` over links of these capacities, by progressive filling. Every demand
+/// must cross a link or have a highest rate.
 ///
-/// The common level rises; what stops it next, a full link or a highest rate, comes
-/// from a heap. A link's level only rises while flows leave it, so an entry that
-/// is out of date is too low: it is computed again when it comes up.
+/// The common level rises. The next stop, a full link or a highest rate, comes from a heap. A link's
+/// level only rises while flows leave it. An outdated entry is therefore too low, and is computed again
+/// when it comes up.
 pub(super) fn max_min(capacities: &[f64], demands: &[Demand<'_>]) -> Vec<f64> {
     let mut on_link = vec![Vec::new(); capacities.len()];
     let mut stops = BinaryHeap::with_capacity(capacities.len() + demands.len());
@@ -80,7 +80,7 @@ pub(super) fn max_min(capacities: &[f64], demands: &[Demand<'_>]) -> Vec<f64> {
     rates.into_iter().map(|rate| rate.unwrap_or(f64::INFINITY)).collect()
 }
 
-/// Where the level stops rising for some flows.
+/// A level at which some flows stop growing.
 #[derive(Clone, Copy)]
 struct Stop {
     level: f64,

@@ -1,4 +1,4 @@
-//! Sites with an access link each, and links of their own between some of them.
+//! Sites with one access link each, and direct links between some of them.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use super::path::Path;
 use super::star::Node;
 use crate::Span;
 
-/// Sites of actors, and storages beside them. All that a site sends or receives goes over its access link, so that two transfers meet where
-/// they have a site in common; between two sites may be a link of their own, which their
-/// transfers take in place of both access links. A path has its latency once.
+/// Sites of actors, and storages beside them. All data that a site sends or receives go over its access
+/// link. Two transfers therefore meet where they have a site in common. Between two sites, there may be
+/// a direct link, which their transfers take instead of both access links. A path has its latency once.
 ///
 /// ```text
 ///   a ──access──┐      ┌──access── c
@@ -26,15 +26,15 @@ pub struct Sites {
     network: Network,
     access: BTreeMap<Node, LinkId>,
     latency: Span,
-    /// Links of their own by the two ends, the smaller one first; in order.
+    /// Direct links by their two ends, the smaller one first; in order.
     own: Vec<([Node; 2], LinkId)>,
 }
 
 impl Sites {
-    /// These sites, whose access links carry so many bit/s, with so much latency between any two.
+    /// Sites whose access links carry `rate` bit/s, with `latency` between any two.
     ///
     /// # Errors
-    /// If a rate is not above 0, or a latency is below it.
+    /// If a rate is not above 0, or a latency is negative.
     pub fn new(
         sites: impl IntoIterator<Item = Node>,
         rate: f64,
@@ -46,8 +46,7 @@ impl Sites {
         Ok(Sites { network, access, latency, own: Vec::new() })
     }
 
-    /// The same sites with a link of their own between two of them, both ways; it takes the place of one that
-    /// there was.
+    /// The same sites with a direct link between two of them, in both directions. It replaces an earlier one.
     ///
     /// # Errors
     /// As [`Sites::new`].
@@ -74,7 +73,7 @@ impl Sites {
         &self.network
     }
 
-    /// Whether this is one of the sites.
+    /// True if `node` is one of the sites.
     pub fn has(&self, node: Node) -> bool {
         self.access.contains_key(&node)
     }
@@ -83,7 +82,7 @@ impl Sites {
     ///
     /// # Panics
     ///
-    /// Where there is no such site.
+    /// If one of them is not a site.
     pub fn path(&self, from: Node, to: Node) -> Path {
         if from == to {
             return Path::local();

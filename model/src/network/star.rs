@@ -9,19 +9,17 @@ use crate::random::stream;
 use crate::workload::Law;
 use crate::{ActorId, Span};
 
-/// What a [`Star`] is made from. The defaults are those of Chtepen 2011, sections
-/// 4.3.4 and 5.6.1.
+/// Parameters of a [`Star`]. The defaults are those of Chtepen 2011, sections 4.3.4 and 5.6.1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StarParameters {
-    /// How many resources each site has.
+    /// Number of resources of each site.
     pub sites: Vec<usize>,
-    /// How many services there are (scheduler, storage, ...): they stand together in one
-    /// more site.
+    /// Number of services (scheduler, storage, ...). They form one additional site.
     pub services: usize,
     /// Capacity of a resource's link to the switch of its site: 1 Gbit/s.
     pub lan_capacity: Capacity,
-    /// Capacity of a service's link; unlimited, because all input and output goes over
-    /// these links, so that with a finite one they would decide everything.
+    /// Capacity of a service's link. Unlimited by default: all input and output goes over these links,
+    /// so finite ones would dominate all results.
     pub service_capacity: Capacity,
     /// Latency of the links of resources and services: 1 ms.
     pub lan_latency: Span,
@@ -45,14 +43,14 @@ impl Default for StarParameters {
     }
 }
 
-/// A place that data come from or go to.
+/// A source or destination of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Node {
     /// A resource, counted from 0 over all sites in their order.
     Resource(usize),
     /// A service, counted from 0.
     Service(usize),
-    /// The site of an actor that is none of a grid.
+    /// The site of an actor outside grids.
     Site(ActorId),
     /// A storage beside the sites of actors, counted from 0.
     Store(u32),
@@ -71,8 +69,7 @@ pub struct Star {
 }
 
 impl Star {
-    /// Builds the network; latencies between sites depend on the run's master
-    /// `seed` and the two sites only.
+    /// Builds the network. Latencies between sites depend only on the run's master `seed` and the two sites.
     pub fn new(parameters: &StarParameters, seed: u64) -> Result<Star, NetworkError> {
         let sites = parameters.sites.len() + 1;
         let site_of: Vec<usize> = (0..)
@@ -85,12 +82,12 @@ impl Star {
         let mut links = vec![lan; site_of.len()];
         links.resize(site_of.len() + parameters.services, service);
         let wan_latency = parameters.wan_latency.sampler()?;
-        // In the order that `wan` counts in.
+        // In the order in which `wan` counts.
         for far in 1..sites {
             for near in 0..far {
                 let mut draws = stream(seed, &format!("sites {near} and {far}"), "latency");
                 let drawn = wan_latency.sample(&mut draws);
-                // What is drawn may be below zero; what is written may not.
+                // A drawn latency may be below zero and is then cut off; a given one must not be.
                 let seconds = match parameters.wan_latency {
                     Law::Constant(_) => drawn,
                     _ => drawn.max(0.0),
@@ -109,12 +106,12 @@ impl Star {
         &self.network
     }
 
-    /// The same star without any resource but one, which is the first of it: all that data
-    /// between it and the services meet.
+    /// The same star with only one resource, which becomes its first. It has all links that data
+    /// between this resource and the services cross.
     ///
     /// # Panics
     ///
-    /// Where there is no such resource.
+    /// If there is no such resource.
     pub fn spoke(&self, resource: usize) -> Star {
         let links = self.network.links();
         let (own, others) = (links[resource], &links[self.site_of.len()..]);
@@ -123,17 +120,17 @@ impl Star {
         Star { network, site_of: vec![self.site_of[resource]], ..*self }
     }
 
-    /// How many sites there are, without that of the services.
+    /// Number of sites, without that of the services.
     pub fn sites(&self) -> usize {
         self.sites - 1
     }
 
-    /// The links from one node to another: none within a node, two links inside a
-    /// site, with the link between them for two sites.
+    /// The links from one node to another: none within a node, two inside a site, and between two sites
+    /// additionally the link that joins them.
     ///
     /// # Panics
     ///
-    /// Where there is no such node.
+    /// If there is no such node.
     pub fn route(&self, from: Node, to: Node) -> Vec<LinkId> {
         if from == to {
             return Vec::new();
@@ -146,12 +143,12 @@ impl Star {
     ///
     /// # Panics
     ///
-    /// Where there is no such node.
+    /// If there is no such node.
     pub fn path(&self, from: Node, to: Node) -> Path {
         self.network.path(&self.route(from, to)).expect("a route has links of its own network")
     }
 
-    /// Whether there is such a node.
+    /// True if there is such a node.
     pub fn has(&self, node: Node) -> bool {
         match node {
             Node::Resource(index) => index < self.site_of.len(),
@@ -177,7 +174,7 @@ impl Star {
         }
     }
 
-    /// The link between two sites: pairs are counted 0-1, 0-2, 1-2, 0-3, ...
+    /// The link between two sites. Pairs are counted 0-1, 0-2, 1-2, 0-3, ...
     fn wan(&self, one: usize, other: usize) -> LinkId {
         let (near, far) = (one.min(other), one.max(other));
         LinkId(self.site_of.len() + self.services + far * (far - 1) / 2 + near)

@@ -1,4 +1,4 @@
-//! Applying the rules to a log, line by line, and counting what they did.
+//! Applies the rules to a log, line by line, and counts their effects.
 
 use std::fmt;
 use std::io::BufRead;
@@ -15,39 +15,38 @@ use super::swf::{SwfReader, SwfRecord};
 use crate::job::{HiddenRunTime, JobOrigin, Logged, Lot};
 use crate::{Job, JobId, JobShape, Span, Time};
 
-/// What the rules did to a log.
+/// Effects of the rules on a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CleaningReport {
     /// Job lines read, malformed ones included.
     pub lines: u64,
     /// Jobs passed on.
     pub jobs: u64,
-    /// What was subtracted from every submission, microseconds.
+    /// Time subtracted from every submission, microseconds.
     pub shift_us: i64,
-    /// What each rule did, in the order of [`Rules`]; rules that met nothing are left out.
+    /// Effect of each rule, in the order of [`Rules`]; rules that never applied are left out.
     pub counts: Vec<CleaningCount>,
-    /// Jobs passed on that name a preceding job (field 17): they arrive when they did in the log
-    /// all the same.
+    /// Jobs passed on that name a preceding job (field 17). They still arrive at the times of the log.
     pub dependent: u64,
-    /// Lines with columns behind the eighteenth, which are not read.
+    /// Lines with more than eighteen columns; the additional columns are not read.
     pub wider: u64,
-    /// What was wrong with the first few malformed lines.
+    /// Problems of the first few malformed lines.
     pub malformed: Vec<String>,
-    /// Whether the log was read to its end, so that the counts are complete.
+    /// True if the log was read to its end, so that the counts are complete.
     pub complete: bool,
 }
 
-/// How often one rule met its situation.
+/// Number of jobs to which one rule applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CleaningCount {
     /// The situation and the treatment: `ran over the request: cut to it`.
     pub rule: String,
-    /// Jobs it befell.
+    /// Jobs to which it applied.
     pub jobs: u64,
 }
 
 impl CleaningReport {
-    /// Jobs that ran longer than requested in the log, and no more do.
+    /// Jobs that ran longer than requested in the log, but no longer do.
     pub(super) fn no_longer_over_request(&self) -> u64 {
         let changed = [OverRequest::Cut, OverRequest::RaiseRequest].map(words);
         let befell = |it: &&CleaningCount| changed.contains(&it.rule.as_str());
@@ -55,7 +54,7 @@ impl CleaningReport {
     }
 }
 
-/// What is said of a job that ran longer than requested.
+/// Description of the rule for jobs that ran longer than requested.
 const fn words(overrun: OverRequest) -> &'static str {
     match overrun {
         OverRequest::Cut => "ran over the request: cut to it",
@@ -103,16 +102,15 @@ impl SharedReport {
     }
 }
 
-/// The jobs of a log under the rules: the log's own numbers, times from the
-/// chosen origin, ids dense from 0.
+/// The jobs of a log under the rules: with the log's own numbers, times from the chosen origin, and dense ids from 0.
 pub struct CleanJobs<R> {
     reader: SwfReader<R>,
     rules: Rules,
     machine_size: Option<u32>,
     tally: Tally,
-    /// Submission of the record above, before the shift.
+    /// Submission of the previous record, before the shift.
     previous: Time,
-    /// What is subtracted from submissions, once the first job is known.
+    /// Time subtracted from submissions; known once the first job is.
     shift: Option<Span>,
     sorted: Option<std::vec::IntoIter<Job>>,
     finished: bool,
@@ -145,7 +143,7 @@ impl<R> CleanJobs<R> {
 }
 
 impl<R: BufRead> CleanJobs<R> {
-    /// Applies `rules` to what `reader` reads; `report` is written when the stream ends.
+    /// Applies `rules` to the records of `reader`; `report` is written when the stream ends.
     pub fn new(reader: SwfReader<R>, rules: Rules, report: SharedReport) -> CleanJobs<R> {
         let machine_size = rules.machine_size.or_else(|| reader.header().machine_size());
         CleanJobs {
@@ -177,7 +175,7 @@ impl<R: BufRead> CleanJobs<R> {
             None => {
                 let shift = job.submit - Time::ZERO;
                 self.shift = Some(shift);
-                // Readers of the first job may already ask where time zero is.
+                // Readers of the first job may already query time zero.
                 self.publish(false);
                 shift
             }
@@ -228,7 +226,7 @@ impl<R: BufRead> CleanJobs<R> {
         Ok(self.sorted.as_mut().and_then(Iterator::next))
     }
 
-    /// The job a record describes, or `None` if a rule drops it.
+    /// The job that a record describes, or `None` if a rule drops it.
     fn clean(&mut self, record: &SwfRecord) -> Option<Job> {
         let rules = &self.rules;
         let tally = &mut self.tally;
@@ -270,7 +268,7 @@ impl<R: BufRead> CleanJobs<R> {
         })
     }
 
-    /// A log without a single job is a mistake somewhere, so it is not passed on in silence.
+    /// A log without jobs is a mistake in the log or the rules, so it is an error.
     fn check_not_empty(&self) -> Result<(), WorkloadError> {
         let log = || Arc::clone(self.reader.log());
         if self.tally.jobs > 0 {
@@ -307,7 +305,7 @@ impl<R: BufRead> Iterator for CleanJobs<R> {
     }
 }
 
-/// A stream that is cut short, by a window for example, still leaves what it counted.
+/// A stream that ends early, for example in a window, still publishes its counts.
 impl<R> Drop for CleanJobs<R> {
     fn drop(&mut self) {
         if !self.finished {
@@ -537,7 +535,7 @@ mod tests {
 
     const HEADER: &str = "; MaxProcs: 8\n";
 
-    /// A line of which only a few fields are known.
+    /// A line in which only a few fields are known.
     struct Line(SwfRecord);
 
     fn line(number: i64, submit: i64) -> Line {
@@ -574,8 +572,8 @@ mod tests {
         (jobs.map_err(|error| error.to_string()), report.snapshot())
     }
 
-    /// What `rules` make of one odd line after a good one: run time, processors
-    /// and request of the job, or `None` if it is dropped; and what the report says.
+    /// The effect of `rules` on one odd line after a good one: run time, processors and request of the
+    /// job, or `None` if it is dropped; and the report.
     fn check(
         rules: Rules,
         change: impl Fn(&mut SwfRecord),
@@ -753,7 +751,7 @@ mod tests {
         assert_eq!(report.shift_us, 0);
     }
 
-    /// A job follows another where field 17 says so; a think time alone, such as 0, says nothing.
+    /// A job follows another if field 17 names it. A think time alone, such as 0, does not count.
     #[test]
     fn jobs_that_follow_another_are_counted() {
         let lines = [

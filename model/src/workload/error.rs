@@ -1,4 +1,4 @@
-//! Why a workload cannot be had.
+//! Errors of workloads.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::law::LawError;
 use super::swf::SwfError;
 use crate::Time;
 
-/// Why a workload cannot be had; every message names the log, step or parameter.
+/// Error of a workload; every message names the log, step or parameter.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkloadError {
     /// A log could not be read.
@@ -15,13 +15,13 @@ pub enum WorkloadError {
     /// A log has no job line.
     #[error("{log}: log holds no jobs")]
     NoJobs {
-        /// The log as messages name it.
+        /// Name of the log in messages.
         log: Arc<str>,
     },
     /// The rules dropped every job of a log.
     #[error("{log}: log holds no jobs that can be used: the rules dropped all {lines} lines")]
     NothingKept {
-        /// The log as messages name it.
+        /// Name of the log in messages.
         log: Arc<str>,
         /// Job lines read.
         lines: u64,
@@ -31,7 +31,7 @@ pub enum WorkloadError {
         "{log}:{line}: job {number} was submitted at {submit} s, before the job above it ({previous} s); set the order rule to sort"
     )]
     OutOfOrder {
-        /// The log as messages name it.
+        /// Name of the log in messages.
         log: Arc<str>,
         /// Line of the job.
         line: u64,
@@ -50,20 +50,20 @@ pub enum WorkloadError {
         /// Number of the job.
         number: i64,
     },
-    /// A step was given something it cannot do.
+    /// A parameter of a step is invalid.
     #[error("step {}: {problem}", step.replace('_', "-"))]
     Step {
         /// Name of the step.
         step: &'static str,
-        /// What is wrong, and what would be right.
+        /// The problem, and the expected value.
         problem: String,
     },
-    /// A step draws from a law that is none.
+    /// The law of a step is invalid.
     #[error("step {}: {problem}", step.replace('_', "-"))]
     StepLaw {
         /// Name of the step.
         step: &'static str,
-        /// What is wrong with the law.
+        /// The error of the law.
         problem: LawError,
     },
     /// A parameter of the Lublin-Feitelson model is out of range.
@@ -71,9 +71,9 @@ pub enum WorkloadError {
     Lublin {
         /// Name of the parameter.
         parameter: String,
-        /// What was given.
+        /// The given value.
         value: String,
-        /// What is allowed.
+        /// The allowed values.
         expected: &'static str,
     },
     /// A parameter of the model of independent jobs is out of range.
@@ -81,7 +81,7 @@ pub enum WorkloadError {
     IndependentJobs {
         /// Name of the parameter.
         parameter: &'static str,
-        /// What is wrong with it, and what would be right.
+        /// The problem, and the expected value.
         problem: String,
     },
     /// A parameter of a synthetic month is out of range.
@@ -89,7 +89,7 @@ pub enum WorkloadError {
     SyntheticMonth {
         /// Name of the parameter.
         parameter: &'static str,
-        /// What would be right.
+        /// The problem, and the expected value.
         problem: String,
     },
     /// More jobs than can be numbered.

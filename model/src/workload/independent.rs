@@ -1,15 +1,14 @@
-//! Independent jobs: when they arrive, how many at a time, how long they run and
-//! on how many processors, each drawn from a law of its own.
+//! Independent jobs: arrivals, batch sizes, run times and processors are each drawn from a law of their own.
 //!
 //! ```text
 //! instants ──> batches ──(in order of arrival)──> jobs
 //! ```
 //!
-//! Jobs are numbered in the order in which they are drawn. Arrivals and batches
-//! have a stream each, and every job has its own for its run time, for its
-//! processors and for its user: more jobs or another law of arrival change no job's length.
+//! Jobs are numbered in the order in which they are drawn. Arrivals and batches have one stream each.
+//! Every job has streams of its own for its run time, its processors and its user. More jobs or another
+//! law of arrivals therefore change no job's length.
 //!
-//! The model makes no user estimates, so jobs ask for exactly their run time;
+//! The model makes no user estimates, so jobs request exactly their run time;
 //! [`Estimates`](super::steps::Estimates) changes that.
 
 mod arrivals;
@@ -29,28 +28,28 @@ use crate::random::{Stream, stream};
 use crate::{Job, JobId, JobShape, Span, Time};
 use arrivals::Instants;
 
-/// Most processors of a job, as everywhere in scenarios.
+/// Largest number of processors of a job, as everywhere in scenarios.
 const MOST_PROCESSORS: u32 = 100_000_000;
 
-/// Most users, so that their numbers can be written.
+/// Largest number of users, so that their numbers fit into the field of a job.
 const MOST_USERS: u32 = i32::MAX as u32;
 
-/// Most jobs that may arrive at one instant where their number is not limited: laws without an
-/// upper end draw batches that nobody can wait for.
+/// Largest number of jobs that may arrive at one instant if their total is not limited. Laws without an
+/// upper end can draw batches that would take too long to generate.
 const MOST_AT_ONCE: i64 = 1_000_000;
 
-/// Most jobs that may be expected where their number is not limited, as where it is.
+/// Largest expected number of jobs if it is not limited; equal to the largest limit.
 const MOST_EXPECTED: f64 = 1e8;
 
-/// How often a run time is drawn again before the least one is taken.
+/// Number of draws of a run time before the shortest one is taken.
 const REDRAWS: usize = 1_000;
 
-/// What to generate.
+/// Parameters of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndependentJobs {
-    /// When jobs arrive.
+    /// Arrivals of jobs.
     pub arrivals: Arrivals,
-    /// Most jobs; `None` = as many as arrive.
+    /// Largest number of jobs; `None` = all that arrive.
     pub jobs: Option<u64>,
     /// Jobs that arrive at one instant: rounded to a whole number, at least 1.
     pub batch: Law,
@@ -58,10 +57,9 @@ pub struct IndependentJobs {
     pub processors: Law,
     /// Run time on the reference processor, seconds.
     pub run: Law,
-    /// Shortest run time. Shorter draws are drawn again, a thousand times at
-    /// most; so the law is cut off there.
+    /// Shortest run time. Shorter draws are repeated, a thousand times at most, so the law is cut off there.
     pub run_min: Span,
-    /// Users, numbered from 1, each as likely to send a job; 0 = jobs are nobody's.
+    /// Users, numbered from 1 and equally likely to send a job; 0 = jobs have no user.
     pub users: u32,
 }
 
@@ -79,15 +77,15 @@ impl IndependentJobs {
         }
     }
 
-    /// How many jobs there are on average, or a little fewer; `jobs` is the most.
+    /// Expected number of jobs, or slightly fewer; at most `jobs`.
     pub fn expected(&self) -> f64 {
         let most = self.jobs.map_or(f64::INFINITY, |jobs| jobs as f64);
         most.min(self.arrivals.expected() * self.batch.mean().max(1.0))
     }
 }
 
-/// The jobs of the model, in order of arrival. They are made one by one, except
-/// where [`Arrivals::Hourly`] has to sort its batches first.
+/// The jobs of the model, in order of arrival. They are generated one by one, except for
+/// [`Arrivals::Hourly`], which must sort its batches first.
 pub fn generate(
     parameters: &IndependentJobs,
     seed: u64,
@@ -165,7 +163,7 @@ fn by_time(batches: Batches) -> Vec<Batch> {
     batches
 }
 
-/// What a job is like, whenever it arrives.
+/// The attributes of a job that do not depend on its arrival.
 struct Jobs {
     processors: Sampler,
     processor_draws: JobDraws,
@@ -246,7 +244,7 @@ fn too_many_at_once(at: Time) -> WorkloadError {
     wrong("batch", problem)
 }
 
-/// A law of whole numbers, of which some must be 1 or more.
+/// A law of whole numbers that can give 1 or more.
 fn counts(parameter: &'static str, law: &Law) -> Result<Sampler, WorkloadError> {
     let sampler = sampler(parameter, law)?;
     if law.highest() < 1.0 {
@@ -332,7 +330,7 @@ mod tests {
             "independent-jobs: batch draws more than 1000000 jobs that arrive at once, at 5 s: \
              set jobs to limit them all, or take a law of smaller batches"
         );
-        // So many are refused by their mean, before one is drawn.
+        // Such a number is refused by its mean, before the first draw.
         let Err(refused) = generate(&unlimited(1e300), 1, "test") else {
             panic!("more jobs than any memory holds")
         };
@@ -347,7 +345,7 @@ mod tests {
         let (drawn, cut) = (run_times(&drawn), run_times(&cut));
         assert!(drawn.iter().all(|&time| time >= Span::TICK));
         assert!(cut.iter().all(|&time| time > Span::from_secs(60)), "none is clamped");
-        // A job whose first draw is long enough does not know of the cut.
+        // A job whose first draw is long enough is not affected by the cut.
         let same = drawn.iter().zip(&cut).filter(|(a, b)| a == b).count();
         assert_eq!(same, drawn.iter().filter(|&&time| time >= Span::from_secs(60)).count());
         assert!(same < 2_000);

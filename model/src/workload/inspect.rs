@@ -1,7 +1,7 @@
-//! What a workload is like: counts, means and histograms as plain data.
+//! Characteristics of a workload: counts, means and histograms as plain data.
 //!
-//! Jobs are looked at one by one and not kept. Memory grows with the number of
-//! different values only, which exact medians need.
+//! Jobs are examined one by one and not kept. Memory grows only with the number of different values,
+//! which exact medians need.
 
 mod distribution;
 mod histogram;
@@ -22,12 +22,12 @@ const SECONDS_PER_HOUR: i64 = 3_600;
 const SECONDS_PER_DAY: i64 = 86_400;
 const MICROS_PER_WEEK: i64 = 7 * SECONDS_PER_DAY * 1_000_000;
 
-/// What a workload is like. Times are in seconds.
+/// Characteristics of a workload. Times are in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WorkloadStatistics {
     /// Number of jobs.
     pub jobs: u64,
-    /// Number of different users; a log that does not know them has one.
+    /// Number of different users; a log without user numbers has one.
     pub users: u64,
     /// First submission.
     pub first_submit_s: f64,
@@ -78,14 +78,14 @@ pub struct WorkloadStatistics {
 /// A week of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Week {
-    /// Which week, from 0.
+    /// Number of the week, from 0.
     pub week: i64,
     /// Jobs submitted in it.
     pub jobs: u64,
 }
 
-/// Drains `workload`; loads refer to `machine_size`, or to the size in its header. Requests are
-/// told as the log has them, whatever the rules did to those that were exceeded.
+/// Drains `workload`; loads refer to `machine_size`, or to the size in its header. Requests are counted
+/// as in the log, even if the rules changed those that were exceeded.
 pub fn inspect(
     mut workload: OpenWorkload,
     machine_size: Option<u32>,
@@ -108,7 +108,7 @@ pub fn inspect(
     })
 }
 
-/// Looks at jobs in order of submission.
+/// Examines jobs in order of submission.
 #[derive(Clone, Debug, Default)]
 pub struct Inspector {
     machine_size: Option<u32>,
@@ -136,12 +136,12 @@ pub struct Inspector {
 }
 
 impl Inspector {
-    /// Nothing seen yet. `local_clock_at_zero` is in seconds since 1970-01-01 local time.
+    /// An inspector without jobs. `local_clock_at_zero` is in seconds since 1970-01-01 local time.
     pub fn new(machine_size: Option<u32>, local_clock_at_zero: Option<i64>) -> Inspector {
         Inspector { machine_size, clock: local_clock_at_zero, ..Inspector::default() }
     }
 
-    /// Looks at the next job.
+    /// Adds the next job.
     pub fn add(&mut self, job: &Job) {
         self.add_arrival(job.submit);
         self.users.insert(job.origin.user);
@@ -190,7 +190,7 @@ impl Inspector {
         self.accuracy_histogram[((accuracy * 10.0) as usize).min(9)] += 1;
     }
 
-    /// What was seen.
+    /// The characteristics of the jobs added.
     pub fn finish(self) -> WorkloadStatistics {
         const SECONDS: f64 = 1e-6;
         let first = self.first.unwrap_or(Time::ZERO);

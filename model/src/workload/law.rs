@@ -1,4 +1,4 @@
-//! Probability laws that a scenario can name, checked before anything is drawn.
+//! Probability laws that a scenario can name, checked before the first draw.
 
 use rand::RngExt;
 use rand_distr::{Distribution, Exp, Gamma, LogNormal, Normal, Poisson, Weibull};
@@ -6,12 +6,12 @@ use statrs::function::gamma::gamma;
 
 use crate::random::Stream;
 
-/// A law of a random number; the unit is that of whoever draws.
+/// A law of a random number; its unit is that of the caller.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Law {
     /// Always the same value.
     Constant(f64),
-    /// Every value from `low` up to, but without, `high` is as likely.
+    /// All values from `low` up to, but not including, `high` are equally likely.
     Uniform {
         /// Lowest value.
         low: f64,
@@ -58,9 +58,9 @@ pub enum Law {
         /// Scale.
         scale: f64,
     },
-    /// A histogram: a bin by its weight, then every value in it is as likely.
+    /// A histogram: a bin is drawn by its weight, then a value of the bin uniformly.
     Histogram {
-        /// Where bins begin and end, rising; bin i lies between edges i and i + 1.
+        /// Ends of the bins, ascending; bin i lies between edges i and i + 1.
         edges: Vec<f64>,
         /// The share of each bin, relative to the others.
         weights: Vec<f64>,
@@ -76,7 +76,7 @@ pub struct Weighted {
     pub weight: f64,
 }
 
-/// Why a law is none.
+/// Error in a parameter of a law.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{law} law: {parameter} is {value}, expected {expected}")]
 pub struct LawError {
@@ -84,13 +84,13 @@ pub struct LawError {
     pub law: &'static str,
     /// Name of the parameter.
     pub parameter: &'static str,
-    /// What was given.
+    /// The given value.
     pub value: f64,
-    /// What is allowed.
+    /// The allowed values.
     pub expected: &'static str,
 }
 
-/// A law that was checked and can be drawn from.
+/// A law that was checked and from which values can be drawn.
 #[derive(Clone, Debug)]
 pub struct Sampler(Drawn);
 
@@ -109,7 +109,7 @@ enum Drawn {
 }
 
 impl Law {
-    /// A choice with equal shares.
+    /// A choice among values with equal shares.
     pub fn among(values: impl IntoIterator<Item = f64>) -> Law {
         let weighted = |value| Weighted { value, weight: 1.0 };
         Law::Choice(values.into_iter().map(weighted).collect())
@@ -121,13 +121,13 @@ impl Law {
         Law::Weibull { shape, scale: mean / gamma(1.0 + 1.0 / shape) }
     }
 
-    /// The lognormal law of this `sigma` whose mean, not its logarithm's, is
-    /// `mean`: mu is ln `mean` - `sigma`² / 2.
+    /// The lognormal law of this `sigma` with mean `mean` (the mean of the value, not of its
+    /// logarithm): mu is ln `mean` - `sigma`² / 2.
     pub fn lognormal_with_mean(mean: f64, sigma: f64) -> Law {
         Law::Lognormal { mu: mean.ln() - sigma * sigma / 2.0, sigma }
     }
 
-    /// The mean; infinite or not a number where the parameters are out of range.
+    /// The mean; infinite or NaN if the parameters are out of range.
     pub fn mean(&self) -> f64 {
         match *self {
             Law::Constant(value) => value,
@@ -150,7 +150,7 @@ impl Law {
         }
     }
 
-    /// What no draw exceeds; infinite where there is no such value.
+    /// Upper bound of all draws; infinite if there is none.
     pub fn highest(&self) -> f64 {
         match self {
             Law::Constant(value) => *value,
@@ -189,12 +189,12 @@ impl Law {
         }
     }
 
-    /// Whether all parameters are in range.
+    /// Checks that all parameters are in range.
     pub fn validate(&self) -> Result<(), LawError> {
         self.sampler().map(|_| ())
     }
 
-    /// The law, checked and ready to be drawn from.
+    /// The law, checked and ready for draws.
     pub fn sampler(&self) -> Result<Sampler, LawError> {
         let drawn = match *self {
             Law::Constant(value) => Drawn::Constant(self.finite("value", value)?),
@@ -344,7 +344,7 @@ impl Sampler {
     }
 }
 
-/// Draws a place by weights that are given as sums, of which there is one at least.
+/// Draws an index by weights, given as cumulated sums, of which there is at least one.
 fn weighted(cumulated: &[f64], stream: &mut Stream) -> usize {
     let last = cumulated.len() - 1;
     let point = stream.random::<f64>() * cumulated[last];

@@ -8,10 +8,9 @@
 //! class clock --gamma--> arrival    size --(mixing weight)--> run time
 //! ```
 //!
-//! The model makes no user estimates, so jobs ask for exactly their run time;
-//! [`Estimates`](super::steps::Estimates) changes that. Gaps are very
-//! heavy-tailed: two seeds differ in offered load by a tenth or so, which
-//! [`LublinParameters::load`] can take out.
+//! The model makes no user estimates, so jobs request exactly their run time;
+//! [`Estimates`](super::steps::Estimates) changes that. Gaps are very heavy-tailed: two seeds differ in
+//! offered load by about a tenth. [`LublinParameters::load`] removes this difference.
 
 mod arrivals;
 mod parameters;
@@ -43,7 +42,7 @@ pub fn generate(
     let model = |stretch| Model::new(parameters, seed, workload, stretch);
     let jobs = match parameters.load {
         None => model(1.0)?,
-        // Making jobs is cheap and repeatable, so they are made twice instead of kept.
+        // Generation is cheap and repeatable, so jobs are generated twice instead of kept.
         Some(target) => model(offered_load(model(1.0)?, target.processors) / target.load)?,
     };
     Ok(Box::new(jobs.map(Ok)))
@@ -62,7 +61,7 @@ fn offered_load(jobs: Model, processors: u32) -> f64 {
         Some((first, last)) if last > first => {
             work / (f64::from(processors) * (last - first).as_secs_f64())
         }
-        // Fewer than two arrivals have no rate that could be changed.
+        // With fewer than two arrivals, there is no rate to change.
         _ => 1.0,
     }
 }
@@ -72,7 +71,7 @@ struct Model {
     interactive: Class,
     sizes: JobDraws,
     run_times: JobDraws,
-    /// What arrival times are multiplied by to reach the load asked for.
+    /// Factor of arrival times by which the requested load is reached.
     stretch: f64,
     made: u64,
     wanted: u64,
@@ -205,7 +204,7 @@ impl Class {
         let class = &self.parameters;
         let weight = class.mixing_slope * f64::from(processors) + class.mixing_intercept;
         loop {
-            // A weight outside 0 to 1 means always or never, as the draw is within.
+            // A weight outside 0 to 1 means always or never, because the draw is within.
             let law = if stream.random::<f64>() < weight { &self.short } else { &self.long };
             let exponent = law.sample(stream);
             if exponent <= self.exponent_max {
@@ -242,9 +241,9 @@ mod tests {
 
     const JOBS: u64 = 90_000;
 
-    /// Compares with values of another program over 300,000 jobs. Spreads are
-    /// those over 10,000 jobs, so a third of them for these 90,000; allowed are
-    /// four of those, and half a unit of the last digit the values are given with.
+    /// Compares with values of another program over 300,000 jobs. The given spreads are
+    /// those over 10,000 jobs; a third of them holds for these 90,000. The tolerance is
+    /// four of these, and half a unit of the last given digit.
     fn check(parameters: ClassParameters, expected: Expected) {
         let jobs = jobs(&class_of(parameters, JOBS), 11);
         assert_eq!(jobs.len() as u64, JOBS);

@@ -1,9 +1,9 @@
-//! Synthetic months: jobs for a grid of clusters whose logs are not at hand, of which only the
-//! numbers of jobs, days and processors are known.
+//! Synthetic months: jobs for a grid of clusters whose logs are not available. Only numbers of jobs,
+//! days and processors are known.
 //!
-//! Users submit bursts of like jobs, by day more than by night, and by the weekend less. The jobs of
-//! all sites together make the load that is asked for. Every draw is one of SplitMix64, so that
-//! any other program can repeat them; times are whole seconds.
+//! Users submit bursts of similar jobs, fewer at night and on weekends. The jobs of all sites together
+//! produce the requested load. Every draw is one of SplitMix64, so that any other program can repeat
+//! them; times are whole seconds.
 
 use super::error::WorkloadError;
 use crate::job::{HiddenRunTime, Lot};
@@ -12,27 +12,27 @@ use crate::{Job, Span, Time};
 
 const DAY: f64 = 86_400.0;
 
-/// Run times in seconds, before they are scaled and after.
+/// Shortest and longest run time in seconds, before and after scaling.
 const RUN_TIMES: (f64, f64) = (1.0, 172_800.0);
 
 /// A month on a grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SyntheticMonth {
-    /// Its number: the streams of different months differ.
+    /// Its number. Months of different numbers have different streams.
     pub number: u64,
     /// Its length.
     pub days: u32,
     /// Sites that share the load.
     pub sites: Vec<MonthSite>,
-    /// Which of the sites the jobs are of.
+    /// Index of the site whose jobs are generated.
     pub site: usize,
-    /// Work of all jobs, in parts of what all processors of the sites could do in the month.
+    /// Work of all jobs, as a part of the capacity of all sites in the month.
     pub load: f64,
-    /// Draws depend on it, and not on the seed of a run: it stands for a log.
+    /// Seed of the draws. They do not depend on the seed of a run, because the month stands for a log.
     pub seed: u64,
 }
 
-/// A site as far as its log is known.
+/// The known facts of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MonthSite {
     /// Jobs that are submitted in the month.
@@ -41,27 +41,26 @@ pub struct MonthSite {
     pub processors: u32,
 }
 
-/// A job before it is known how much work there is in all.
+/// A job before the total work is known.
 struct Draft {
     submit: i64,
     processors: u32,
-    /// Seconds, of which a load is made.
+    /// Run time in seconds before scaling to the load.
     raw: f64,
     /// The part of the requested time that it runs.
     usage: f64,
 }
 
-/// Most jobs of a site, which are held in memory.
+/// Largest number of jobs of a site; they are held in memory.
 const MOST_JOBS: u32 = 10_000_000;
 
-/// Most days: a hundred years.
+/// Largest number of days: a hundred years.
 const MOST_DAYS: u32 = 36_500;
 
 impl SyntheticMonth {
-    /// Whether it can be generated.
+    /// Checks the parameters.
     ///
-    /// # Errors
-    /// The first parameter that is out of range.
+    /// # Errors The first parameter that is out of range.
     pub fn check(&self) -> Result<(), WorkloadError> {
         let wrong =
             |parameter, problem: String| Err(WorkloadError::SyntheticMonth { parameter, problem });
@@ -107,7 +106,7 @@ impl SyntheticMonth {
     /// All jobs of a site, burst after burst.
     fn drafts(&self, place: usize) -> Vec<Draft> {
         let site = self.sites[place];
-        // With the month's number, or months of one length would share their bursts.
+        // The month's number is part of the state; otherwise months of one length would share their bursts.
         let state = self.seed.wrapping_mul(1_000).wrapping_add(self.number.wrapping_mul(10));
         let mut draws = SplitMix(state.wrapping_add(place as u64));
         let last = i64::from(self.days) * DAY as i64 - 1;
@@ -134,7 +133,7 @@ impl SyntheticMonth {
         drafts
     }
 
-    /// When a burst begins, by hour and day of the week.
+    /// Draws the start of a burst by hour and day of the week.
     fn burst_starts(&self, draws: &mut SplitMix) -> f64 {
         loop {
             let time = draws.uniform() * f64::from(self.days) * DAY;
@@ -148,7 +147,7 @@ impl SyntheticMonth {
     }
 }
 
-/// Processors of the jobs of a burst: one, or a power of two, the larger the rarer.
+/// Processors of the jobs of a burst: one, or a power of two. Larger powers are rarer.
 fn width(processors: u32, draws: &mut SplitMix) -> u32 {
     let largest = processors.ilog2();
     if draws.uniform() < 0.35 || largest == 0 {
@@ -186,7 +185,7 @@ impl Draft {
 struct SplitMix(u64);
 
 impl SplitMix {
-    /// From 0, up to but not 1.
+    /// A uniform draw from 0 up to, but not including, 1.
     fn uniform(&mut self) -> f64 {
         let drawn = splitmix(self.0);
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,4 +1,4 @@
-//! How the lines of a log become jobs: one option for each thing a line may lack.
+//! Conversion of the lines of a log into jobs: one option for each field that a line may lack.
 //!
 //! Every line that a rule changes or drops is counted, see
 //! [`CleaningReport`](super::CleaningReport). The rules are applied in the order of
@@ -6,9 +6,9 @@
 
 pub use super::swf::Malformed;
 
-/// The rules; [`Rules::default`] is for careful everyday use, [`Rules::canonical`]
-/// for comparison with published figures. Both leave out jobs that never ran, and cut a run
-/// that was longer than its request.
+/// The rules. [`Rules::default`] is for careful everyday use, [`Rules::canonical`] for comparison with
+/// published figures. Both leave out jobs that never ran, and cut a run that was longer than its
+/// request.
 ///
 /// ```
 /// use haggle_model::workload::rules::{MissingRequest, Rules};
@@ -17,7 +17,7 @@ pub use super::swf::Malformed;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Rules {
-    /// Read only so many job lines; `None` = all.
+    /// Largest number of job lines to read; `None` = all.
     pub lines: Option<u64>,
     /// Lines that are not records.
     pub malformed: Malformed,
@@ -27,9 +27,9 @@ pub struct Rules {
     pub partial: PartialExecution,
     /// Jobs cancelled before they started (status 5, no run time).
     pub cancelled: Cancelled,
-    /// Where the number of processors comes from.
+    /// Source of the number of processors.
     pub processors: ProcessorsFrom,
-    /// Processors of the machine; `None` = as the log's header says.
+    /// Processors of the machine; `None` = as in the log's header.
     pub machine_size: Option<u32>,
     /// Jobs with more processors than the machine.
     pub too_wide: TooWide,
@@ -43,16 +43,15 @@ pub struct Rules {
     pub overrun: OverRequest,
     /// Lines that are not in order of submission.
     pub order: SubmitOrder,
-    /// Where time zero is.
+    /// Time zero of the log.
     pub origin: Origin,
 }
 
 impl Rules {
-    /// The canonical log that the field's comparisons use: processors = field 5
-    /// if positive, else field 8; lines with no run time, no processors or no
-    /// requested time are dropped; a run longer than its request is cut to it;
-    /// the first submission is time zero. Partial and cancelled lines get no
-    /// treatment of their own, and the machine's size is not looked at.
+    /// The canonical log of the field's comparisons. Processors = field 5 if positive, else field 8.
+    /// Lines without run time, processors or requested time are dropped. A run longer than its request
+    /// is cut to it. The first submission is time zero. Partial and cancelled lines get no special
+    /// treatment, and the machine's size is ignored.
     pub fn canonical() -> Rules {
         Rules {
             partial: PartialExecution::Keep,
@@ -191,8 +190,9 @@ crate::words! {
 }
 
 crate::words! {
-    // A stream cannot know of a late line before it has passed on the lines above it, so there is no "sort where
-    // needed" that also streams. The default says where the disorder is; logs of the archive are in order.
+    // A stream learns of a late line only after it has passed on the lines above, so sorting only where
+    // needed cannot stream. The default reports the first line out of order; logs of the archive are in
+    // order.
     /// What becomes of a log that is not in order of submission.
     #[derive(Default)]
     pub enum SubmitOrder {

@@ -1,4 +1,4 @@
-//! A workload as a whole: where jobs come from, what is done to them, and the pipe that does it.
+//! A workload as a whole: its source, its steps, and the pipe that joins them.
 
 use std::path::PathBuf;
 
@@ -14,29 +14,29 @@ use super::{JobStream, StreamItem};
 use crate::job::Lot;
 use crate::{Job, Span};
 
-/// A description of a workload; [`Workload::open`] makes it flow.
+/// A description of a workload; [`Workload::open`] starts the stream of its jobs.
 #[derive(Clone, Debug)]
 pub struct Workload {
     /// Its name in the scenario; draws depend on it.
     pub name: String,
-    /// Its place in the scenario's list, written into every job.
+    /// Its index in the scenario's list, written into every job.
     pub index: u16,
     /// The run's master seed.
     pub seed: u64,
-    /// Where jobs come from.
+    /// Source of its jobs.
     pub source: Source,
-    /// What is done to them, in order.
+    /// Steps applied to the jobs, in order.
     pub steps: Vec<Step>,
 }
 
-/// Where jobs come from.
+/// Source of jobs.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// A log in the Standard Workload Format.
     Log {
         /// The file, plain or packed with gzip or zstd; `-` = standard input.
         path: PathBuf,
-        /// How its lines become jobs.
+        /// Rules that turn its lines into jobs.
         rules: Rules,
     },
     /// The Lublin-Feitelson model.
@@ -45,41 +45,41 @@ pub enum Source {
     IndependentJobs(Box<IndependentJobs>),
     /// A synthetic month at one site.
     SyntheticMonth(Box<SyntheticMonth>),
-    /// Jobs at hand, in order of submission.
+    /// Given jobs, in order of submission.
     Jobs(Vec<Job>),
 }
 
-/// A workload that flows.
+/// A workload whose jobs are being streamed.
 pub struct OpenWorkload {
     /// The jobs, with dense ids from 0.
     pub jobs: JobStream,
-    /// The log's header; empty for workloads that are no log.
+    /// The log's header; empty for other sources.
     pub header: SwfHeader,
-    /// What the rules did; complete once `jobs` has ended.
+    /// Effects of the rules; complete once `jobs` has ended.
     pub report: SharedReport,
-    /// The reports of all logs that it reads, by the names of their workloads.
+    /// The reports of all logs that are read, with the names of their workloads.
     pub logs: Vec<(String, SharedReport)>,
-    /// What its steps do, and those of what is merged into it.
+    /// Effects of its steps and of those of workloads merged into it.
     pub effects: Vec<WatchedStep>,
-    /// The clocks of all logs that it reads; `None` for one that does not say when it began, or whose
-    /// submissions mean no instants any more.
+    /// The clocks of all logs that are read. `None` for a log without a start time, or whose
+    /// submissions no longer correspond to instants.
     pub clocks: Vec<Option<WallClock>>,
 }
 
-/// What a clock on the wall of a log's machine showed when its jobs were submitted.
+/// The local clock of a log's machine.
 #[derive(Clone, Debug)]
 pub struct WallClock {
-    /// At the log's own time zero: seconds since 1970-01-01 in local time without summer time.
+    /// Local time at the log's own time zero: seconds since 1970-01-01, without summer time.
     start: i64,
-    /// Whether times are still counted from there.
+    /// Origin from which times are counted.
     origin: Origin,
     report: SharedReport,
-    /// By how much steps moved time zero.
+    /// Shift of time zero by steps.
     moved: Span,
 }
 
 impl OpenWorkload {
-    /// What the clock of its logs showed at time zero; see [`WallClock::at_zero`].
+    /// Local time of its logs at time zero; see [`WallClock::at_zero`].
     pub fn local_clock(&self) -> Option<i64> {
         local_clock(&self.clocks)
     }
@@ -92,7 +92,7 @@ impl WallClock {
         Some(WallClock { start, origin, report: report.clone(), moved: Span::ZERO })
     }
 
-    /// The same behind some steps, if they keep to it.
+    /// The clock after some steps; `None` if they break its relation to submissions.
     pub fn behind(mut self, steps: &[Step]) -> Option<WallClock> {
         for step in steps {
             self.moved += step.moves()?;
@@ -100,8 +100,8 @@ impl WallClock {
         Some(self)
     }
 
-    /// What it showed at time zero, seconds since 1970-01-01. It is right after the first job was
-    /// taken, for rules may make that job time zero.
+    /// Local time at time zero, seconds since 1970-01-01. It is valid after the first job was taken,
+    /// because rules may make that job time zero.
     pub fn at_zero(&self) -> i64 {
         let shift = match self.origin {
             Origin::Log => 0,
@@ -112,21 +112,21 @@ impl WallClock {
     }
 }
 
-/// A step of a workload while jobs flow through it.
+/// A step of a workload, with its effect so far.
 #[derive(Clone, Debug)]
 pub struct WatchedStep {
     /// Name of the workload.
     pub workload: String,
-    /// Its place among the workload's steps, from 1.
+    /// Its number among the workload's steps, from 1.
     pub place: usize,
     /// The word used in scenarios.
     pub word: String,
-    /// What it does.
+    /// Its effect.
     pub effect: Effect,
 }
 
 impl WatchedStep {
-    /// The steps of `workload` with what each of them does.
+    /// The steps of `workload` with their effects.
     pub fn all(workload: &str, steps: &[Step], effects: Vec<Effect>) -> Vec<WatchedStep> {
         let watched = |((place, step), effect): ((usize, &Step), Effect)| WatchedStep {
             workload: workload.to_owned(),
@@ -195,7 +195,7 @@ impl Workload {
     }
 }
 
-/// What the clocks of some logs showed at time zero, if all of them say the same; see [`WallClock::at_zero`].
+/// Local time of several logs at time zero, if all of them agree; see [`WallClock::at_zero`].
 pub fn local_clock(clocks: &[Option<WallClock>]) -> Option<i64> {
     let (first, others) = clocks.split_first()?;
     let zero = first.as_ref()?.at_zero();
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(at(&[first, cut.clone()]), Some(start + 7 * 3_600));
         assert_eq!(at(&[Step::ScaleGaps(ScaleGaps { factor: 0.5 })]), None);
         assert_eq!(local_clock(&[clock(None, Origin::Log)]), None);
-        // Logs of other dates have no clock in common.
+        // Logs of other dates have no common clock.
         let other = clock(Some(start + 1), Origin::Log);
         assert_eq!(local_clock(&[began.clone(), other]), None);
         assert_eq!(local_clock(&[began, None]), None);

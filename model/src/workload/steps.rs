@@ -1,9 +1,8 @@
-//! What can be done to jobs between their source and the run, one step after another.
+//! Steps that change jobs between their source and the run, one after another.
 //!
-//! A step takes a stream and gives one; none reads ahead, except those that look at
-//! a workload as a whole. Jobs keep their order of
-//! submission through every step, and a step that moves a submission moves
-//! ready time and deadline with it.
+//! A step turns one stream into another. Only steps that need a workload as a whole read ahead. Every
+//! step keeps jobs in order of submission. A step that moves a submission moves ready time and deadline
+//! with it.
 
 mod bags;
 mod draws;
@@ -58,39 +57,39 @@ use crate::{Span, Time};
 /// One transformation of a workload.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Keeps the submissions of a stretch of time.
+    /// Keeps the submissions of a period.
     Window(Window),
-    /// Keeps the submissions of a drawn stretch of time.
+    /// Keeps the submissions of a drawn period.
     RandomWindow(RandomWindow),
     /// Keeps the jobs within bounds.
     Filter(Filter),
-    /// Keeps the first so many jobs.
+    /// Keeps the first jobs up to a number.
     First(u64),
     /// Keeps consecutive jobs.
     Slice(Slice),
     /// Changes the load by stretching or shrinking all gaps.
     ScaleGaps(ScaleGaps),
-    /// Changes the load of a fixed window by taking more or less of the log into it.
+    /// Changes the load of a fixed window by the length of the part of the log that it takes.
     FillWindow(FillWindow),
-    /// Changes the time that the workload takes.
+    /// Changes the length of the workload.
     Spread(Spread),
-    /// Takes as many jobs into a stretch of time as make a given load.
+    /// Takes as many jobs into a period as a given load needs.
     FitLoad(FitLoad),
     /// Moves submissions a little.
     Shake(Shake),
-    /// Draws users, and the weeks in which they do what they did.
+    /// Draws users, and weeks of theirs to replay.
     Resample(Resample),
-    /// Changes how long jobs really run.
+    /// Changes true run times.
     RunTimes(RunTimes),
-    /// Changes how long jobs run and what users ask for, by one factor.
+    /// Changes run times and requested times by one factor.
     ScaleTimes(ScaleTimes),
-    /// Changes what users ask for.
+    /// Changes requested times.
     Estimates(Estimates),
     /// Gives jobs a deadline.
     Deadlines(Deadlines),
     /// Gives jobs an earliest start.
     ReadyTimes(ReadyTimes),
-    /// Has jobs reserved in advance.
+    /// Makes jobs request advance reservations.
     Reservations(Reservations),
     /// Gives jobs a priority key.
     Key(Key),
@@ -130,8 +129,8 @@ impl Step {
         }
     }
 
-    /// By how much it moves time zero; `None` if submissions mean no instants of their log behind it, or if
-    /// only the jobs show.
+    /// Shift of time zero by this step. `None` if submissions no longer correspond to instants of their
+    /// log, or if the shift is known only from the jobs.
     pub fn moves(&self) -> Option<Span> {
         match self {
             Step::Window(Window { from, start, .. }) => match start {
@@ -162,8 +161,8 @@ impl Step {
         }
     }
 
-    /// Puts the step behind `jobs`. `occurrence` says how many steps of the same
-    /// name come before it in the workload, so that each draws for itself.
+    /// Applies the step to `jobs`. `occurrence` is the number of earlier steps of the same name in the
+    /// workload, so that each has its own draws.
     pub fn apply(
         &self,
         jobs: JobStream,
@@ -196,7 +195,7 @@ impl Step {
         }
     }
 
-    /// Puts all `steps` behind `jobs`, in order, and tells what each of them does.
+    /// Applies all `steps` to `jobs`, in order, and returns their effects.
     pub fn apply_all(
         steps: &[Step],
         mut jobs: JobStream,
@@ -214,7 +213,7 @@ impl Step {
     }
 }
 
-/// Stops without pulling the job after the last one, which standard input may be slow to give.
+/// Stops without reading the job after the last one, for which standard input could block.
 fn first(mut jobs: JobStream, count: u64) -> impl Iterator<Item = super::StreamItem> + Send {
     let mut left = count;
     std::iter::from_fn(move || {
@@ -227,7 +226,7 @@ fn step_error(step: &'static str, problem: impl Into<String>) -> WorkloadError {
     WorkloadError::Step { step, problem: problem.into() }
 }
 
-/// A factor must be finite and above zero.
+/// Checks that a factor is finite and above zero.
 fn check_factor(step: &'static str, name: &str, factor: f64) -> Result<(), WorkloadError> {
     if factor > 0.0 && factor.is_finite() {
         return Ok(());
@@ -236,7 +235,7 @@ fn check_factor(step: &'static str, name: &str, factor: f64) -> Result<(), Workl
     Err(step_error(step, problem))
 }
 
-/// So many percent of a time, rounded up to whole seconds.
+/// `percent` of a time, rounded up to whole seconds.
 fn percent_of(time: Span, percent: f64) -> Span {
     // One division, so that whole percents of whole seconds are exact.
     let seconds = (time.as_micros() as f64 * percent / 1e8).ceil();
@@ -258,7 +257,7 @@ mod testing {
         seconds.iter().enumerate().map(job).collect()
     }
 
-    /// What `steps` make of `jobs`.
+    /// The result of `steps` on `jobs`.
     pub(super) fn after(steps: &[Step], jobs: Vec<Job>) -> Vec<Job> {
         let stream: JobStream = Box::new(jobs.into_iter().map(Ok));
         let draws = Draws::new(1, "test");
@@ -266,7 +265,7 @@ mod testing {
         jobs.map(|job| job.expect("no errors here")).collect()
     }
 
-    /// The error of a step that cannot be.
+    /// The error of an invalid step.
     pub(super) fn refusal(step: Step) -> String {
         let stream: JobStream = Box::new(std::iter::empty());
         let error = step.apply(stream, &Draws::new(1, "test"), 0).map(|_| ());

@@ -1,9 +1,8 @@
-//! The Standard Workload Format: one job a line, 18 numbers, -1 for what is
-//! not known, header comments behind `;` (Chapin et al. 1999, version 2.2).
+//! The Standard Workload Format: one job a line, 18 numbers, -1 for unknown values, header comments
+//! after `;` (Chapin et al. 1999, version 2.2).
 //!
-//! Reading streams: memory does not depend on the length of the log. This
-//! module takes the numbers as they stand; what a missing or odd number means
-//! for a job is the business of [`super::rules`].
+//! Reading streams: memory does not depend on the length of the log. This module reads the numbers
+//! unchanged. The rules for missing or odd numbers are in [`super::rules`].
 
 mod error;
 mod header;

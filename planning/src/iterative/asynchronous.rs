@@ -8,18 +8,18 @@ use haggle_model::Span;
 
 use super::{Core, IterativeApplication, MappingError, Process};
 
-/// Which process runs where and when.
+/// Core and time of each process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AsynchronousMap {
     /// The processes in the order in which they were placed.
     pub processes: Vec<Process>,
-    /// When the last core is done.
+    /// Time at which the last core is done.
     pub run_time: Span,
 }
 
 impl IterativeApplication {
-    /// The map of algorithm 5: in rounds of one process of each size, the most demanding one first,
-    /// each goes where it is done earliest; of cores that tie to the fastest. Each process is
+    /// The map of algorithm 5. In rounds of one process of each size, the most demanding one first,
+    /// each process is placed where it ends earliest; ties go to the fastest core. Each process is
     /// followed by a `merge` on its core.
     pub fn asynchronous(
         &self,
@@ -48,8 +48,8 @@ impl IterativeApplication {
     }
 }
 
-/// When cores are ready, a heap for each kind: of one kind the first that is ready ends any process
-/// first.
+/// Times at which cores are ready, one heap for each kind. Within a kind, the first ready core ends any
+/// process first.
 struct Ready(Vec<BinaryHeap<Reverse<(Span, usize)>>>);
 
 impl Ready {
@@ -61,8 +61,8 @@ impl Ready {
         Ready(heaps)
     }
 
-    /// Takes the core that ends earliest what takes `time` on its kind: when it is ready, its rank
-    /// by power, and its kind.
+    /// Takes the core that is the first to end a process, where `time` is its time on a kind. Returns
+    /// the time at which the core is ready, its rank by power, and its kind.
     fn take(&mut self, time: impl Fn(usize) -> Span) -> (Span, usize, usize) {
         let ends = self.0.iter().enumerate().filter_map(|(kind, heap)| {
             let Reverse((ready, rank)) = *heap.peek()?;

@@ -1,12 +1,12 @@
 //! The case study of Netto 2009, section 5.4: an evolutionary optimiser of 480 processes on seven
-//! clusters of Grid'5000, as its tables print them.
+//! clusters of Grid'5000, with the values of its tables.
 
 use super::{Core, IterativeApplication};
 
-/// The sizes of processes: how individuals of a population are connected.
+/// The sizes of processes: the topologies that connect individuals of a population.
 pub const TOPOLOGIES: [&str; 4] = ["regular-2d", "scale-free", "small-world", "random"];
 
-/// The sizes' places among [`TOPOLOGIES`].
+/// Index of the size among [`TOPOLOGIES`].
 pub const REGULAR: usize = 0;
 /// See [`REGULAR`].
 pub const SCALE_FREE: usize = 1;
@@ -15,28 +15,27 @@ pub const SMALL_WORLD: usize = 2;
 /// See [`REGULAR`].
 pub const RANDOM: usize = 3;
 
-/// A cluster (table 5.1), with what was measured on it (tables 5.3 and 5.4).
+/// A cluster (table 5.1) with its measurements (tables 5.3 and 5.4).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cluster {
     /// Its name.
     pub name: &'static str,
-    /// Its city, a place among [`SITES`].
+    /// Its city, an index into [`SITES`].
     pub site: usize,
     /// Cores that share a node.
     pub cores_per_node: u32,
     /// "Total CPUs".
     pub cpus: u32,
-    /// Iterations a second of each topology.
+    /// Iterations a second for each topology.
     pub throughputs: [f64; 4],
-    /// How many seconds it took to measure them; `None` where another cluster of the same processor
-    /// stands for this one.
+    /// Seconds that the measurements took; `None` if another cluster with the same processor stands for this one.
     pub seconds: Option<[u32; 4]>,
 }
 
 /// The cities.
 pub const SITES: [&str; 3] = ["Rennes", "Sophia", "Bordeaux"];
 
-/// The clusters from the fastest. Paraquad was not measured, but has the processor of paramount.
+/// The clusters, the fastest first. Paraquad was not measured, but has the processor of paramount.
 pub const CLUSTERS: [Cluster; 7] = [
     Cluster {
         name: "paradent",
@@ -107,12 +106,12 @@ pub const RESOURCE_SETS: [[u32; 7]; 7] = [
     [0, 0, 0, 0, 20, 0, 20],
 ];
 
-/// Processes of each topology.
+/// Number of processes of each topology.
 pub const PROCESSES: u32 = 120;
-/// Least iterations of each process.
+/// Least number of iterations of each process.
 pub const ITERATIONS: u32 = 200;
 
-/// The application, with so many processes of each topology.
+/// The application with the given number of processes of each topology.
 pub fn application(processes: [u32; 4]) -> IterativeApplication {
     let throughputs = CLUSTERS.map(|cluster| cluster.throughputs.to_vec()).to_vec();
     IterativeApplication::new(processes.to_vec(), ITERATIONS, throughputs)

@@ -1,12 +1,12 @@
-//! What a map takes where processes are not quite as fast as was predicted.
+//! The time of a map when processes are slower or faster than predicted.
 
 use haggle_model::Span;
 
 use super::{AsynchronousMap, Process, SynchronousMap};
 
 impl SynchronousMap {
-    /// How long all stages take, where `factor` says by how much longer a process takes than was
-    /// predicted, and a stage is over with its last process and a `merge`.
+    /// Time of all stages, where `factor` is the ratio of a process's time to the predicted time. A
+    /// stage is over after its last process and a `merge`.
     pub fn executed(&self, mut factor: impl FnMut(&Process) -> f64, merge: Span) -> Span {
         let mut total = Span::ZERO;
         for stage in &self.stages {
@@ -18,8 +18,8 @@ impl SynchronousMap {
 }
 
 impl AsynchronousMap {
-    /// How long all cores take, each its processes in their order, where `factor` says by how much
-    /// longer a process takes than was predicted, and each is followed by a `merge`.
+    /// Time until all cores are done, each with its processes in their order, where `factor` is the
+    /// ratio of a process's time to the predicted time. Each process is followed by a `merge`.
     pub fn executed(&self, mut factor: impl FnMut(&Process) -> f64, merge: Span) -> Span {
         let cores = self.processes.iter().map(|process| process.core + 1).max().unwrap_or(0);
         let mut ready = vec![Span::ZERO; cores];

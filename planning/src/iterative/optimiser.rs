@@ -1,5 +1,5 @@
-//! An optimiser that stands for EMO, the application of the case study, which is not at hand: populations on
-//! topologies evolve as the processes of a map, and results are merged when the map's times say so.
+//! An optimiser in place of EMO, the application of the case study, which is not available. Populations
+//! on topologies evolve as the processes of a map, and results are merged at the times of the map.
 //!
 //! ```text
 //!  Topology ──┐                    SynchronousMap, AsynchronousMap
@@ -8,16 +8,17 @@
 //!    variation, dtlz6                           deals merged results
 //! ```
 //!
-//! Individuals sit on the nodes of a graph and mate with neighbours, after Kirley and Stewart 2007
-//! ("Multiobjective evolutionary algorithms on complex networks"), whom the thesis names for its
-//! topologies. What is ours: an individual mates with a neighbour that no other one dominates, and a
-//! child takes its parent's place if it dominates it. Crowding, by which others break ties, leads away
-//! from the front where ten objectives leave most of a population undominated.
+//! Individuals occupy the nodes of a graph and mate with neighbours, after Kirley and Stewart 2007
+//! ("Multiobjective evolutionary algorithms on complex networks"), which the thesis cites for its
+//! topologies. Two rules are our own: an individual mates with a neighbour that no other one dominates,
+//! and a child replaces its parent if it dominates it. Crowding, a usual tie-break, leads away from the
+//! front here, because with ten objectives most of a population is undominated.
 //!
-//! Of the libraries that keep a population between generations, so that it can be merged, moors needs
-//! ndarray and faer, and nsga_rs nalgebra and a compiler of C; neither has mating along a graph.
+//! Among the libraries that keep a population between generations, so that it can be merged, moors
+//! needs ndarray and faer, and nsga_rs needs nalgebra and a C compiler. Neither supports mating along a
+//! graph.
 //!
-//! All numbers are the same on every machine: sums, products, square roots, and `libm` for the rest.
+//! All numbers are the same on every machine: the code uses sums, products and square roots, and `libm` for the rest.
 
 mod course;
 mod dtlz6;

@@ -1,5 +1,5 @@
-//! Decisions of a metascheduler that places an iterative application (section 5.3.3): which machines
-//! to request, and whether to move a waiting application.
+//! Decisions of a metascheduler that places an iterative application (section 5.3.3): the machines to
+//! request, and moves of a waiting application.
 
 use haggle_model::{ProviderId, Span, Time};
 
@@ -10,23 +10,23 @@ pub struct Offer {
     pub provider: ProviderId,
     /// Their kind.
     pub kind: usize,
-    /// How many.
+    /// Their number.
     pub machines: u32,
-    /// From when on.
+    /// Start of their availability.
     pub from: Time,
 }
 
 /// Machines to request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// When all of them are available.
+    /// Time at which all of them are available.
     pub start: Time,
-    /// What is taken of which offer, in the order of time.
+    /// Machines taken from each offer, in the order of time.
     pub taken: Vec<Offer>,
 }
 
-/// The `machines` that are available earliest; of equal ones the fastest, then those of the provider
-/// with the lowest number. `speed` gives the speed of a kind. `None` if there are too few.
+/// The `machines` that are available earliest. Ties are broken by speed, then by the lowest number of
+/// the provider. `speed` gives the speed of a kind. `None` if there are too few.
 pub fn earliest_machines(
     offers: &[Offer],
     machines: u32,
@@ -50,8 +50,8 @@ pub fn earliest_machines(
     (missing == 0).then_some(Chosen { start, taken })
 }
 
-/// Whether an application may move to other machines, where it starts and takes as long as that: it
-/// ends no later than was promised. It may start earlier and take longer.
+/// True if an application may move to other machines, where it would start at `start` and take
+/// `run_time`: it must end no later than promised. It may start earlier and take longer.
 pub fn is_no_later(start: Time, run_time: Span, promised: Time) -> bool {
     start + run_time <= promised
 }

@@ -1,4 +1,4 @@
-//! Run times on exactly the cores at hand, for whoever places an application, and for the machines.
+//! Run times on exactly the available cores: predictions for the placement, and true times for the machines.
 
 use std::sync::Arc;
 
@@ -8,8 +8,7 @@ use haggle_model::{Iterative, Span};
 
 use super::{Core, IterativeApplication, MappingError, Merge, Process};
 
-/// Transfers that follow one another in a synchronous merge of several sites: to the coordinator,
-/// and back.
+/// Consecutive transfers in a synchronous merge of several sites: to the coordinator, and back.
 const TRANSFERS: u32 = 2;
 
 /// An application whose throughput is known on some types of machine.
@@ -21,10 +20,10 @@ pub struct Predictor {
 }
 
 impl Predictor {
-    /// With what was measured: iterations a second of each size, by the type of machine.
+    /// A predictor with measured throughputs: iterations a second of each size, by the type of machine.
     ///
     /// # Errors
-    /// If nothing would run, or a throughput is none.
+    /// If there is no process to run, or a throughput is invalid.
     pub fn new(
         known: Arc<Iterative>,
         measured: impl IntoIterator<Item = (String, Vec<f64>)>,
@@ -40,15 +39,15 @@ impl Predictor {
         self.machines.iter().position(|it| it == machine)
     }
 
-    /// How fast a kind is: its throughput of the most demanding size.
+    /// Speed of a kind: its throughput of the most demanding size.
     pub fn speed(&self, kind: usize) -> f64 {
         self.application.throughputs[kind][self.application.by_demand[0]]
     }
 
-    /// How long it takes on these cores, by algorithm 4 or 5.
+    /// Predicted run time on these cores, by algorithm 4 or 5.
     ///
     /// # Errors
-    /// If there is no core, or one of no known kind.
+    /// If there is no core, or one of an unknown kind.
     pub fn run_time(&self, cores: &[Core]) -> Result<Span, MappingError> {
         Ok(match self.known.communication {
             Communication::Synchronous => {
@@ -60,7 +59,7 @@ impl Predictor {
         })
     }
 
-    /// How long it really takes there by that map, for the machines that run it.
+    /// True run time by the same map, for the machines that run it.
     ///
     /// # Errors
     /// As [`Predictor::run_time`].
@@ -72,6 +71,7 @@ impl Predictor {
             let rate = self.known.throughputs.get(&self.machines[kind]);
             let rate = rate.and_then(|rates| rates.get(process.size));
             let really = rate.map(|&rate| behaviour.reveal_to_machine(rate, self.known.iterations));
+            // A type of machine without a true throughput runs as predicted.
             really.map_or(1.0, |seconds| seconds / predicted.as_secs_f64())
         };
         let run_time = match self.known.communication {

@@ -1,4 +1,4 @@
-//! Throughput is measured until it is steady (section 5.2).
+//! Measurement of throughput until it is steady (section 5.2).
 
 /// Default numbers of iterations after which the throughput is measured.
 pub const PROFILED_ITERATIONS: [u32; 9] = [1, 3, 5, 10, 50, 100, 150, 200, 250];
@@ -10,13 +10,13 @@ pub struct Profile {
     pub throughput: f64,
     /// The number of iterations at which it was steady, or the last one that was measured.
     pub iterations: u32,
-    /// How long that took in seconds.
+    /// Duration of the measurement in seconds.
     pub seconds: f64,
 }
 
-/// Runs one process up to each of these numbers of iterations until its throughput changes by no
-/// more than `tolerance`, as a part of what it was before. `elapsed` says how many seconds
-/// have passed after so many iterations. `None` if there is nothing to measure.
+/// Runs one process up to each of these numbers of iterations. It stops when the throughput changes by
+/// at most `tolerance`, relative to its value before. `elapsed` returns the seconds that a number of
+/// iterations takes. `None` if there is nothing to measure.
 pub fn profile(
     iterations: &[u32],
     tolerance: f64,

@@ -1,44 +1,43 @@
-//! The synchronous scheduler (algorithm 4): stages of one process a core, with a merge behind each.
+//! The synchronous scheduler (algorithm 4): stages of one process a core, each followed by a merge.
 
 use haggle_model::Span;
 
 use super::{Core, IterativeApplication, MappingError, Process};
 
-/// What it costs to merge the results of a stage.
+/// Cost of a merge of the results of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Merge {
-    /// Computing, however many sites there are.
+    /// Computing time, for any number of sites.
     pub fixed: Span,
     /// One transfer between two sites.
     pub transfer: Span,
-    /// So many transfers follow one another where there are two sites or more: 2 for one to the
-    /// coordinator, and one back.
+    /// Number of consecutive transfers if there are two or more sites: 2 for one to the coordinator and one back.
     pub transfers: u32,
 }
 
 impl Merge {
-    /// What a merge takes on these cores.
+    /// Time of a merge on these cores.
     pub fn time(&self, cores: &[Core]) -> Span {
         let apart = cores.iter().any(|core| core.site != cores[0].site);
         self.fixed + if apart { self.transfer * i64::from(self.transfers) } else { Span::ZERO }
     }
 }
 
-/// Which process runs where in which stage.
+/// Stage and core of each process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SynchronousMap {
-    /// The processes of each stage, from the fastest core.
+    /// The processes of each stage, the fastest core first.
     pub stages: Vec<Vec<Process>>,
-    /// How long all of it takes, merges included.
+    /// Total time, merges included.
     pub run_time: Span,
 }
 
 impl IterativeApplication {
-    /// The map of algorithm 4: in each stage the fastest cores get the most demanding processes, and
-    /// each size gets the same number of cores (the most demanding ones get one more where the
-    /// division leaves a rest). The cores of a size without processes left go to other sizes.
+    /// The map of algorithm 4. In each stage, the fastest cores get the most demanding processes. Each size
+    /// gets the same number of cores; a remainder of the division goes to the most demanding ones. Cores
+    /// of a size without remaining processes go to other sizes.
     ///
-    /// With `fill`, cores that would wait for the slowest one iterate on until it has done.
+    /// With `fill`, cores that would wait for the slowest one iterate on until it is done.
     pub fn synchronous(
         &self,
         cores: &[Core],

@@ -1,15 +1,15 @@
-//! Every plan there is.
+//! Examination of all plans.
 
 use haggle_model::Span;
 
 use super::{Plan, Problem};
 use crate::{Interval, IntervalOracle};
 
-/// The cheapest of all valid plans; of equal ones the one with the fewest intervals, and then
-/// with the earliest last marker, the earliest but one, and so on. Without a valid plan, one
-/// interval. It takes seconds for 25 phases, and twice as long for each further one.
+/// The cheapest of all valid plans. Ties are broken by the fewest intervals, then by the earliest last
+/// marker, the earliest but one, and so on. Without a valid plan, one interval. It takes seconds for 25
+/// phases, and twice as long for each further phase.
 ///
-/// It examines plans, of which Φ phases have 2^(Φ-1) if all are valid.
+/// It examines plans; Φ phases have 2^(Φ-1) if all are valid.
 pub fn brute_force<O: IntervalOracle>(problem: &Problem<'_, O>) -> Plan<O::Schedule> {
     let mut search =
         Search { problem, markers: Vec::new(), times: Span::ZERO, best: None, examined: 0 };
@@ -21,7 +21,7 @@ pub fn brute_force<O: IntervalOracle>(problem: &Problem<'_, O>) -> Plan<O::Sched
 
 struct Search<'p, 'a, O> {
     problem: &'p Problem<'a, O>,
-    /// Markers chosen so far, from the last to the first, and what the intervals behind them take.
+    /// Markers chosen so far, from the last to the first. `times` is the time of the intervals after them.
     markers: Vec<usize>,
     times: Span,
     best: Option<(Span, Vec<usize>)>,
@@ -29,7 +29,7 @@ struct Search<'p, 'a, O> {
 }
 
 impl<O: IntervalOracle> Search<'_, '_, O> {
-    /// Tries all plans of the phases up to `last`, in the order in which ties are decided.
+    /// Tries all plans of the phases up to `last`, in the order that breaks ties.
     fn until(&mut self, last: usize) {
         for first in self.problem.first..=last {
             let Some(time) = self.problem.valid_time(Interval::new(first, last)) else { continue };

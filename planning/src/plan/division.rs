@@ -1,5 +1,5 @@
-//! From one interval to ever more: the next marker goes where it saves most, and no marker is taken
-//! back (section 5.2).
+//! From one interval to more and more: the next marker is set where it saves most, and no marker is
+//! removed (section 5.2).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,7 +9,7 @@ use haggle_model::Span;
 use super::{Plan, Problem};
 use crate::{Interval, IntervalOracle};
 
-/// A marker that may be set: by how much it changes the cost, where, and in what.
+/// A possible marker: the change of the cost, its place, and its interval.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Split {
     change: Span,
@@ -17,11 +17,11 @@ struct Split {
     interval: Interval,
 }
 
-/// The cheapest of the plans that the division heuristic passes through; of equal ones the one with
+/// The cheapest of the plans that the division heuristic passes through; of equal ones, the one with
 /// the fewest intervals.
 ///
-/// It examines places for a marker, Φ(Φ-1)/2 at most. A marker changes one interval into two, and
-/// the others cost what they cost: so each interval is looked at once, for the best place in it.
+/// It examines places for a marker, at most Φ(Φ-1)/2. A marker splits one interval into two, and the
+/// costs of the others stay the same. Each interval is therefore examined once, for its best place.
 pub fn division<O: IntervalOracle>(problem: &Problem<'_, O>) -> Plan<O::Schedule> {
     let mut examined = 0;
     let mut best_split = |interval: Interval| {
@@ -32,7 +32,7 @@ pub fn division<O: IntervalOracle>(problem: &Problem<'_, O>) -> Plan<O::Schedule
     let mut splits = BinaryHeap::from_iter(best_split(problem.whole()));
     let mut markers = Vec::new();
     let mut change = Span::ZERO;
-    // The plan of one interval is a candidate, too, if it is valid.
+    // The plan of one interval is also a candidate, if it is valid.
     let alone = problem.valid_time(problem.whole()).map(|_| (change, 0));
     let mut least = alone;
     while let Some(Reverse(Split { change: more, marker, interval })) = splits.pop() {
@@ -49,7 +49,7 @@ pub fn division<O: IntervalOracle>(problem: &Problem<'_, O>) -> Plan<O::Schedule
     problem.plan(&markers).examined(examined)
 }
 
-/// What a marker costs, if both intervals beside it are valid.
+/// Change of the cost by a marker, if both new intervals are valid.
 fn split<O: IntervalOracle>(
     problem: &Problem<'_, O>,
     interval: Interval,

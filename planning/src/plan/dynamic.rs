@@ -1,15 +1,15 @@
 //! The optimum by dynamic programming, in two ways that agree.
 //!
-//! The cost of what follows a marker does not depend on what was before it, so the cheapest plan
-//! of the first phases up to a marker is part of a cheapest plan. The publication looks for it
-//! for each number of intervals (equation 4); to add up costs alone is enough.
+//! The cost after a marker does not depend on the phases before it. The cheapest plan of the first
+//! phases up to a marker is therefore part of a cheapest plan. The publication searches it for each
+//! number of intervals (equation 4); a sum of costs alone is enough.
 
 use haggle_model::Span;
 
 use super::{Plan, Problem};
 use crate::{Interval, IntervalOracle};
 
-/// A cheapest way to get so far: what it costs, and how many phases precede its last interval.
+/// A cheapest partial plan: its cost, and the number of phases before its last interval.
 #[derive(Clone, Copy)]
 struct Way {
     cost: Span,
@@ -25,7 +25,7 @@ pub fn optimum_by_number<O: IntervalOracle>(problem: &Problem<'_, O>) -> Plan<O:
     let phases = problem.whole().phases();
     let time = |from, to| problem.valid_time(Interval::new(first + from, first - 1 + to));
     let mut examined = 0;
-    // In row k - 1 and column p - 1 there is T(k, p).
+    // Row k - 1, column p - 1 holds T(k, p).
     let alone = |p| time(0, p).map(|cost| Way { cost, marker: 0 });
     let mut rows: Vec<Vec<Option<Way>>> = vec![(1..=phases).map(alone).collect()];
     for k in 2..=phases {
@@ -53,13 +53,13 @@ pub fn optimum_by_number<O: IntervalOracle>(problem: &Problem<'_, O>) -> Plan<O:
     problem.plan(&markers).examined(examined)
 }
 
-/// The same plan with one index less: T(p) is the least cost of the first p phases.
+/// The same plan with one index fewer: T(p) is the least cost of the first p phases.
 ///
 /// It examines pairs of the beginning and the end of an interval, Φ(Φ + 1)/2.
 pub fn optimum<O: IntervalOracle>(problem: &Problem<'_, O>) -> Plan<O::Schedule> {
     let Interval { first, last } = problem.whole();
     let mut examined = 0;
-    // For each p the least cost, the fewest intervals it takes, and the earliest last marker.
+    // For each p, the least cost, the fewest intervals for it, and the earliest last marker.
     let mut ways: Vec<Option<(Span, usize, usize)>> = vec![Some((Span::ZERO, 0, first - 1))];
     for end in first..=last {
         let through = |marker: usize| {

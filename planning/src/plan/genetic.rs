@@ -1,7 +1,7 @@
-//! A population of plans that cross, change and are selected (section 5.3).
+//! A population of plans that are crossed, mutated and selected (section 5.3).
 //!
-//! A plan is the set of its markers, which is what the publication's chromosome of one bit a phase
-//! says; the bit of the last phase means nothing there.
+//! A plan is represented by the set of its markers. The publication's chromosome has one bit a phase
+//! and the same content; the bit of the last phase has no meaning there.
 
 mod operators;
 
@@ -31,7 +31,7 @@ pub struct GeneticOptions {
 }
 
 impl Default for GeneticOptions {
-    /// The published sizes. How often plans cross and mutate is not published.
+    /// The published sizes. The probabilities of crossing and mutation are not published.
     fn default() -> GeneticOptions {
         GeneticOptions {
             generations: 50,
@@ -46,9 +46,9 @@ impl Default for GeneticOptions {
 /// Cost and fitness of a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fitness {
-    /// What the plan costs.
+    /// Cost of the plan.
     pub cost: Span,
-    /// Whether all its intervals are valid.
+    /// True if all its intervals are valid.
     pub valid: bool,
     /// The reverse fitness in seconds: the cost, increased for intervals that are too short (equation
     /// 6). The fitness is 1 / this (equation 7).
@@ -94,11 +94,11 @@ impl Individual {
     }
 }
 
-/// The cheapest valid plan that was ever in a population, or else the fittest one in the last, which
-/// is not valid; a small population may miss the valid plans there are.
+/// The cheapest valid plan of all populations. If there is none, the fittest plan of the last
+/// population, which is not valid. A small population may miss existing valid plans.
 ///
-/// It examines plans: the first population, and as many children in each generation. With the same
-/// generator in the same state it draws the same.
+/// It examines plans: the first population, and as many children in each generation. The same generator
+/// in the same state gives the same draws.
 pub fn genetic<O: IntervalOracle, R: Rng + ?Sized>(
     problem: &Problem<'_, O>,
     options: &GeneticOptions,
@@ -119,7 +119,7 @@ struct Breed<'b, 'a, O, R: ?Sized> {
     problem: &'b Problem<'a, O>,
     options: &'b GeneticOptions,
     random: &'b mut R,
-    /// Selection may lose it.
+    /// The cheapest valid plan so far. Kept apart because selection may lose it.
     cheapest: Option<Individual>,
     examined: u64,
 }
@@ -136,7 +136,7 @@ impl<O: IntervalOracle, R: Rng + ?Sized> Breed<'_, '_, O, R> {
         individual
     }
 
-    /// Random plans with no more intervals than could be valid.
+    /// Random plans with at most as many intervals as could be valid.
     fn first_population(&mut self) -> Vec<Individual> {
         let whole = self.problem.whole();
         let time = self.problem.oracle.least_time(whole).as_micros();
@@ -154,7 +154,7 @@ impl<O: IntervalOracle, R: Rng + ?Sized> Breed<'_, '_, O, R> {
             .collect()
     }
 
-    /// So many markers, every set of them as likely as any other.
+    /// Chooses `markers` markers; all sets of this size are equally likely.
     fn choose(&mut self, markers: usize) -> Vec<usize> {
         let whole = self.problem.whole();
         let mut missing = markers;
@@ -166,7 +166,7 @@ impl<O: IntervalOracle, R: Rng + ?Sized> Breed<'_, '_, O, R> {
         (whole.first..whole.last).filter(|phase| is_chosen(phase)).collect()
     }
 
-    /// As many as there are parents.
+    /// As many children as parents.
     fn children(&mut self, parents: &[Individual]) -> Vec<Individual> {
         let wheel = Wheel::new(parents);
         let mut children = Vec::with_capacity(parents.len() + 1);
@@ -218,7 +218,8 @@ impl<O: IntervalOracle, R: Rng + ?Sized> Breed<'_, '_, O, R> {
     }
 }
 
-/// Those whose fitness is within this fraction of the best one, each plan once; the fittest are first in `pool`.
+/// Individuals whose fitness is within this fraction of the best one, each plan once; the fittest are
+/// first in `pool`.
 fn elite(pool: &[Individual], fraction: f64) -> Vec<Individual> {
     let limit = pool.first().map_or(0.0, |best| best.fitness.reverse / (1.0 - fraction));
     let mut elite = pool[..pool.partition_point(|one| one.fitness.reverse <= limit)].to_vec();
@@ -228,7 +229,7 @@ fn elite(pool: &[Individual], fraction: f64) -> Vec<Individual> {
 
 /// Draws in proportion to fitness.
 struct Wheel {
-    /// The fitness of the first n individuals, n from 1.
+    /// Cumulated fitness of the first n individuals, n from 1.
     until: Vec<f64>,
 }
 
@@ -236,7 +237,7 @@ impl Wheel {
     fn new(individuals: &[Individual]) -> Wheel {
         let mut sum = 0.0;
         let until = individuals.iter().map(|individual| {
-            // Nothing takes less than a tick, but it may take no time at all.
+            // No real interval takes less than a tick, but an oracle may predict zero.
             sum += 1.0 / individual.fitness.reverse.max(Span::TICK.as_secs_f64());
             sum
         });
@@ -254,7 +255,7 @@ impl Wheel {
 mod tests {
     use super::*;
 
-    /// P-7: within a tenth of a fitness of 1/6800 are those up to 6800 / 0.9 = 7555.56.
+    /// P-7: plans within a tenth of a fitness of 1/6800 are those up to 6800 / 0.9 = 7555.56.
     #[test]
     fn the_elite_is_close_to_the_best() {
         let reverses = [6800.0, 6900.0, 6900.0, 7200.0, 7555.5, 7556.0, 10_000.0];

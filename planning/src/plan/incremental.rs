@@ -1,20 +1,20 @@
-//! From the first phase to the last: an interval ends where the application has changed so much
-//! that other machines would suit it better (section 5.1 and figure 2).
+//! From the first phase to the last: an interval ends when the application has changed so much that
+//! other machines would suit it better (section 5.1 and figure 2).
 
 use super::{Part, Plan, Problem};
 use crate::{Interval, IntervalOracle};
 
-/// What the publication leaves open.
+/// Options that the publication leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct IncrementalOptions {
-    /// What becomes of a last interval that is too short.
+    /// Treatment of a last interval that is too short.
     pub tail: Tail,
-    /// Whether each interval is run on the best schedule for it in the end, and not on the one it
-    /// began with. The plan costs no more then.
+    /// True to run each interval on its own best schedule, and not on the one it began with. The plan
+    /// then costs at most the same.
     pub reoptimise: bool,
 }
 
-/// What becomes of a last interval that is not valid.
+/// Treatment of a last interval that is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Tail {
     /// It becomes part of the one before it, on the best schedule for both.
@@ -26,8 +26,8 @@ pub enum Tail {
 
 /// The plan of the incremental algorithm.
 ///
-/// It examines intervals, each of which it asks for the best schedule: 2Φ at most. An interval
-/// keeps the schedule of its first valid length while it grows, as published.
+/// It examines intervals, at most 2Φ, and queries the best schedule of each. An interval keeps the
+/// schedule of its first valid length while it grows, as published.
 pub fn incremental<O: IntervalOracle>(
     problem: &Problem<'_, O>,
     options: IncrementalOptions,
@@ -70,7 +70,7 @@ fn form<O: IntervalOracle>(
     problem.best_part(Interval::new(first, last))
 }
 
-/// The same interval with all phases behind it for which its schedule is cheaper than a new one.
+/// The same interval, extended by all following phases for which its schedule is cheaper than a new one.
 fn extend<O: IntervalOracle>(
     problem: &Problem<'_, O>,
     mut part: Part<O::Schedule>,

@@ -21,12 +21,12 @@ pub enum Method {
     Incremental(IncrementalOptions),
     /// [`division()`].
     Division,
-    /// [`genetic()`], the only one that draws.
+    /// [`genetic()`], the only one that uses random numbers.
     Genetic(GeneticOptions),
 }
 
 impl Method {
-    /// The plan that this planner makes.
+    /// The plan of this planner.
     pub fn plan<O: IntervalOracle, R: Rng + ?Sized>(
         &self,
         problem: &Problem<'_, O>,

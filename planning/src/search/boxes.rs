@@ -1,10 +1,10 @@
-//! Box Elimination: a search for the best point that throws away boxes of points, by two rules.
+//! Box Elimination: a search for the best point that eliminates boxes of points by two rules.
 //!
-//! A box is known by its low corner, which asks for least CPU, bandwidth and processors. If there is no
-//! set for that, there is none for any of its points; and if there is one, it says beyond which
-//! levels there is none. And no point of a box takes less than the most CPU and bandwidth in it
-//! would, on as many processors as would be best: a box with a bound above the best set so far
-//! holds nothing better.
+//! A box is represented by its low corner, which requires the least CPU, bandwidth and processors. If
+//! no set meets it, none meets any point of the box. If a set meets it, the set gives the levels beyond
+//! which no set exists. The second rule is a bound: no point of a box takes less than the most CPU and
+//! bandwidth in it would, on the best number of processors. A box with a bound above the best set so
+//! far contains no better set.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -15,15 +15,15 @@ use super::{Incumbent, Point, Rank};
 /// Points between two corners, both included.
 #[derive(Clone, Copy, Debug)]
 struct Region {
-    /// No set in it is better.
+    /// No set in it is better than this.
     bound: Rank,
     low: Point,
     high: Point,
-    /// Whether the set of its low corner has been priced.
+    /// True if the set of its low corner has been priced.
     priced: bool,
 }
 
-/// How many sets are priced within the budget.
+/// Number of sets priced within the budget.
 pub(super) fn budget(space: &Space) -> u64 {
     let (_, high) = space.corners();
     let levels = [high.cpu + 1, high.bandwidth + 1, high.processors].map(f64::from);
@@ -80,7 +80,7 @@ fn halves(low: Point, high: Point) -> impl Iterator<Item = (Point, Point)> {
                     corner(cpu.0, bandwidth.0, processors.0),
                     corner(cpu.1, bandwidth.1, processors.1),
                 );
-                // One machine alone has no use for bandwidth.
+                // One machine alone does not use bandwidth.
                 let alone = high.processors == 1;
                 (low, if alone { Point { bandwidth: low.bandwidth, ..high } } else { high })
             })

@@ -1,16 +1,16 @@
-//! The fast search for machines with uplinks: the sets of n machines that can be best for any
-//! interval are prepared once.
+//! The fast search for machines with uplinks. The sets of n machines that can be best for any interval
+//! are prepared once.
 //!
-//! If all computations depend on the available CPU in the same way, and all communications on the
-//! bandwidth, then an interval takes A·x + B·y on n machines: A and B depend on the interval and on
-//! n, x on the least CPU and y on the least bandwidth of the set. So for each n the best set is a
-//! corner of the lower left convex hull of all (x, y), and bisection finds it.
+//! Suppose that all computations depend on the available CPU in the same way, and all communications on
+//! the bandwidth. Then an interval takes A·x + B·y on n machines. A and B depend on the interval and on
+//! n, x on the least CPU and y on the least bandwidth of the set. For each n, the best set is therefore
+//! a corner of the lower left convex hull of all (x, y), and bisection finds it.
 
 use super::map::Uplinks;
 use super::space::{Space, Work};
 use super::{Incumbent, Point};
 
-/// For each number of machines, from one, the corners from most CPU to most bandwidth.
+/// For each number of machines, from one: the corners from most CPU to most bandwidth.
 #[derive(Debug)]
 pub(super) struct Hulls(Vec<Vec<Corner>>);
 
@@ -22,11 +22,10 @@ struct Corner {
     bandwidth: u32,
 }
 
-/// More than the relative error of a sum of products: corners this close to the best one are
-/// compared exactly.
+/// More than the relative error of a sum of products. Corners this close to the best one are compared exactly.
 const ROUNDING: f64 = 1e-12;
 
-/// A point this little above a line may be on it, so it is kept: sets that tie are not lost.
+/// A point this little above a line may be on it, so it is kept. Tied sets are then not lost.
 const ON_LINE: f64 = 4.0 * f64::EPSILON;
 
 impl Hulls {
@@ -46,7 +45,7 @@ impl Hulls {
         Hulls(hulls)
     }
 
-    /// The best set there is.
+    /// The best set.
     pub(super) fn search(&self, space: &Space, work: &Work) -> Incumbent {
         let mut incumbent = Incumbent::default();
         for (processors, hull) in (1..).zip(&self.0) {
@@ -71,7 +70,7 @@ impl Hulls {
     }
 }
 
-/// Adds a corner with no more CPU than the others, and drops the ones that are above the hull then.
+/// Adds a corner with no more CPU than the others, and removes the corners that are then above the hull.
 fn push(hull: &mut Vec<Corner>, new: Corner) {
     while let Some(last) = hull.last() {
         let above = match hull.len().checked_sub(2).map(|place| hull[place]) {
@@ -90,7 +89,7 @@ fn push(hull: &mut Vec<Corner>, new: Corner) {
     hull.push(new);
 }
 
-/// The first number below `end` for which `holds` does not, or `end`.
+/// The first number below `end` for which `holds` is false, or `end`.
 fn partition_point(end: usize, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, end);
     while low < high {

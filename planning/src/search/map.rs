@@ -1,4 +1,4 @@
-//! From a point that asks for CPU, bandwidth and processors to machines that have them.
+//! Maps a point, which requires CPU, bandwidth and processors, to machines that have them.
 
 mod pairs;
 mod uplinks;
@@ -13,13 +13,13 @@ pub(super) use uplinks::Uplinks;
 #[derive(Debug)]
 pub(super) struct Order {
     machines: Vec<u32>,
-    /// The level of CPU of each.
+    /// CPU level of each machine.
     cpu: Vec<u32>,
     cpu_levels: Vec<f64>,
     bandwidth_levels: Vec<f64>,
 }
 
-/// How a set is found for a point.
+/// Map from a point to a set of machines.
 #[derive(Debug)]
 pub(super) enum Map {
     Uplinks(Uplinks),
@@ -42,23 +42,23 @@ impl Map {
         }
     }
 
-    /// How many machines may be used.
+    /// Number of usable machines.
     pub(super) fn usable(&self) -> u32 {
         self.order().machines.len() as u32
     }
 
-    /// The different parts of processors that are available, ascending.
+    /// The distinct available parts of processors, ascending.
     pub(super) fn cpu_levels(&self) -> &[f64] {
         &self.order().cpu_levels
     }
 
-    /// The different parts of links that are available, ascending.
+    /// The distinct available parts of links, ascending.
     pub(super) fn bandwidth_levels(&self) -> &[f64] {
         &self.order().bandwidth_levels
     }
 
-    /// What the machines really have that are taken for `asked`, or `None` if there are too few. A
-    /// single machine has all of the bandwidth.
+    /// Real values of the machines to which `asked` is mapped, or `None` if there are too few. A single
+    /// machine has all of the bandwidth.
     pub(super) fn real(&self, asked: Point) -> Option<Point> {
         let real = match self {
             Map::Uplinks(uplinks) => uplinks.real(asked)?,
@@ -73,7 +73,7 @@ impl Map {
         if real.processors == 1 { Point { bandwidth: top, ..real } } else { real }
     }
 
-    /// The most that is worth asking for between `low`, for which there are machines, and `high`.
+    /// The highest useful requirements between `low`, for which there are machines, and `high`.
     pub(super) fn limit(&self, low: Point, high: Point) -> Point {
         let limit = match self {
             Map::Uplinks(uplinks) => uplinks.limit(low),
@@ -86,7 +86,7 @@ impl Map {
         }
     }
 
-    /// The machines that are taken for `asked`.
+    /// The machines to which `asked` is mapped.
     pub(super) fn machines(&self, asked: Point) -> Vec<u32> {
         let machines = &self.order().machines;
         let places = match self {
@@ -96,8 +96,8 @@ impl Map {
         places.into_iter().map(|place| machines[place]).collect()
     }
 
-    /// The point by which a set is kept that was found for `asked`. Of sets with the same real
-    /// point it shall not matter which way the search took, where that can be had.
+    /// The point under which a set found for `asked` is kept. If possible, sets with the same real
+    /// point get the same point, so that results do not depend on the path of the search.
     pub(super) fn canonical(&self, asked: Point, real: Point) -> Point {
         match self {
             Map::Uplinks(_) if real.processors == 1 => Point { bandwidth: 0, ..real },
@@ -107,7 +107,7 @@ impl Map {
     }
 }
 
-/// The different values, ascending.
+/// The distinct values, ascending.
 fn levels(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut levels: Vec<f64> = values.collect();
     levels.sort_by(f64::total_cmp);
@@ -115,7 +115,7 @@ fn levels(values: impl Iterator<Item = f64>) -> Vec<f64> {
     levels
 }
 
-/// The level that a value is.
+/// The level of a value.
 fn level(levels: &[f64], value: f64) -> u32 {
     levels.partition_point(|&level| level < value) as u32
 }

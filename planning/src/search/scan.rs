@@ -1,4 +1,4 @@
-//! The search that leaves out nothing that could be best: the reference for all others.
+//! The search that examines all sets that could be best: the reference for the others.
 
 use super::map::{Map, Uplinks};
 use super::space::{Space, Work};
@@ -11,11 +11,11 @@ pub(super) fn scan(space: &Space, work: &Work) -> Incumbent {
     }
 }
 
-/// For each level of CPU and each n, the n machines with most bandwidth among the machines with at
-/// least as much CPU. More of either never makes a time longer, so one of these sets is the best.
+/// For each level of CPU and each n: the n machines with the most bandwidth among those with at least
+/// as much CPU. More CPU or bandwidth never increases a time, so one of these sets is the best.
 fn scan_uplinks(space: &Space, work: &Work, uplinks: &Uplinks) -> Incumbent {
     let mut incumbent = Incumbent::default();
-    // How many of the machines so far have each level of bandwidth.
+    // Number of machines so far with each level of bandwidth.
     let mut having = vec![0_u32; space.map.bandwidth_levels().len()];
     let machines: Vec<(u32, u32)> = uplinks.machines().collect();
     for group in machines.chunk_by(|one, two| one.0 == two.0) {
@@ -34,7 +34,7 @@ fn scan_uplinks(space: &Space, work: &Work, uplinks: &Uplinks) -> Incumbent {
     incumbent
 }
 
-/// Every point there is.
+/// Examines every point.
 fn scan_points(space: &Space, work: &Work) -> Incumbent {
     let mut incumbent = Incumbent::default();
     let (low, high) = space.corners();

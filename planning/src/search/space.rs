@@ -1,4 +1,4 @@
-//! The points of a search, what they cost, and the sets of machines they stand for.
+//! The points of a search, their times, and the sets of machines they represent.
 
 use std::cell::OnceCell;
 
@@ -9,7 +9,7 @@ use crate::Interval;
 use crate::cluster::Cluster;
 use crate::performance::{Application, Class};
 
-/// Everything that searches on one cluster have in common, whatever the interval.
+/// The common state of all searches on one cluster, for any interval.
 #[derive(Debug)]
 pub(crate) struct Space {
     pub(super) map: Map,
@@ -17,11 +17,11 @@ pub(crate) struct Space {
     bandwidth: Factors,
     computing: Factors,
     communicating: Factors,
-    /// Prepared when it is needed first; `None` where it does not apply.
+    /// Prepared at the first use; `None` if hulls do not apply.
     hulls: OnceCell<Option<Hulls>>,
 }
 
-/// What classes of terms are multiplied by at each level: a row a level.
+/// Factors of the classes of terms, one row for each level.
 #[derive(Debug)]
 struct Factors {
     classes: usize,
@@ -39,7 +39,7 @@ impl Factors {
         &self.rows[level as usize * self.classes..][..self.classes]
     }
 
-    /// The factor that all classes have in common at each level, if there is one.
+    /// The common factor of all classes at each level, if there is one.
     fn common(&self) -> Option<Vec<f64>> {
         let rows = self.rows.chunks_exact(self.classes);
         rows.map(|row| row.iter().all(|factor| *factor == row[0]).then_some(row[0])).collect()
@@ -85,7 +85,7 @@ impl Space {
         })
     }
 
-    /// The best set for the work of an interval, and how many sets were priced.
+    /// The best set for the work of an interval, and the number of sets priced.
     pub(crate) fn search(&self, search: PlanSearch, work: &Work) -> (Found, u64) {
         let incumbent = match search {
             PlanSearch::Scan => scan::scan(self, work),
@@ -109,7 +109,7 @@ impl Space {
         hulls.as_ref()
     }
 
-    /// What x and y are multiplied by on so many processors, where all classes have the same ones.
+    /// Factors of x and y on `processors`, if all classes have the same ones.
     pub(super) fn slopes(&self, work: &Work, processors: u32) -> [f64; 2] {
         let sum = |work: &[f64], factors: &Factors| {
             work.iter().zip(factors.row(processors - 1)).map(|(work, n)| work * n).sum()
@@ -119,12 +119,12 @@ impl Space {
         [sum(&work.computation, &self.computing), communication]
     }
 
-    /// The machines that `asked` is mapped to, which is not empty for what was found.
+    /// The machines to which `asked` is mapped; not empty for a found point.
     pub(crate) fn machines(&self, asked: Point) -> Vec<u32> {
         self.map.machines(asked)
     }
 
-    /// The points that ask for least and for most.
+    /// The points with the smallest and the largest requirements.
     pub(super) fn corners(&self) -> (Point, Point) {
         let low = Point { cpu: 0, bandwidth: 0, processors: 1 };
         let high = Point {
@@ -135,7 +135,7 @@ impl Space {
         (low, high)
     }
 
-    /// Prices the set that a point is mapped to; whether there is one.
+    /// Prices the set to which a point is mapped. Returns true if there is one.
     pub(super) fn try_point(&self, work: &Work, asked: Point, incumbent: &mut Incumbent) -> bool {
         let real = self.map.real(asked);
         if let Some(real) = real {
@@ -144,12 +144,12 @@ impl Space {
         real.is_some()
     }
 
-    /// Prices a set of which the real point is known.
+    /// Prices a set with a known real point.
     pub(super) fn offer(&self, work: &Work, real: Point, incumbent: &mut Incumbent) {
         incumbent.offer(self.rank(work, real), self.map.canonical(real, real));
     }
 
-    /// A set with these levels.
+    /// Rank of a set with these levels.
     fn rank(&self, work: &Work, point: Point) -> Rank {
         let processors = point.processors - 1;
         let computation =
@@ -166,8 +166,8 @@ impl Space {
     /// A rank that no set between two points beats: all of the CPU and bandwidth there, and as many
     /// processors as would be best for each class of terms alone.
     ///
-    /// Classes may differ in what more processors do to them, so that a sum may be least in
-    /// between although no class is.
+    /// Classes may react differently to more processors. A sum may therefore have its minimum in
+    /// between although no class has.
     pub(super) fn bound(&self, work: &Work, low: Point, high: Point) -> Rank {
         let most = high.processors - 1;
         let computation =

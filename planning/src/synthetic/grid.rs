@@ -1,4 +1,4 @@
-//! Grids of clusters under random loads, as those of section 7.2.3.
+//! Grids of clusters under random loads, as in section 7.2.3.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use super::Draws;
 use crate::multi::{GridView, Migration};
 use crate::{Application, Cluster, ClusterOracle, PlanSearch};
 
-/// Available parts of processors, from and to.
+/// Available parts of processors, lowest and highest.
 pub const CPU: (f64, f64) = (0.1, 1.0);
-/// Available parts of links, from and to.
+/// Available parts of links, lowest and highest.
 pub const BANDWIDTH: (f64, f64) = (0.2, 0.8);
 
 const SPEEDS: [f64; 5] = [0.6, 0.8, 1.0, 1.2, 1.4];
@@ -22,16 +22,16 @@ const BETWEEN_MBITS: [f64; 5] = [0.6, 0.8, 1.0, 5.0, 10.0];
 pub struct SyntheticGrid {
     number: u64,
     clusters: Vec<ClusterPlan>,
-    /// Mbit/s of the link between each two clusters.
+    /// Mbit/s of the link between every two clusters.
     between: Vec<Vec<f64>>,
 }
 
-/// What is available in an epoch.
+/// Available parts in an epoch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridLoads {
-    /// Of processors and of uplinks, by cluster.
+    /// Available parts of processors and of uplinks, by cluster.
     pub clusters: Vec<(Vec<f64>, Vec<f64>)>,
-    /// Of the links between clusters; 1 on the diagonal.
+    /// Available parts of the links between clusters; 1 on the diagonal.
     pub between: Vec<Vec<f64>>,
 }
 
@@ -44,7 +44,7 @@ struct ClusterPlan {
 }
 
 impl SyntheticGrid {
-    /// The grid of this number.
+    /// The grid with this number.
     pub fn draw(number: u64) -> SyntheticGrid {
         let mut draws = Draws::new(number.wrapping_add(5_000));
         let count = draws.whole(5, 12) as usize;
@@ -63,7 +63,7 @@ impl SyntheticGrid {
         self.number
     }
 
-    /// The greatest by the least capacity of a cluster, machines times speed (section 7.2.4).
+    /// Ratio of the greatest to the least capacity of a cluster, machines times speed (section 7.2.4).
     pub fn heterogeneity(&self) -> f64 {
         let weights = self.clusters.iter().map(|plan| f64::from(plan.machines) * plan.speed);
         let (least, most) = weights.fold((f64::INFINITY, 0.0_f64), |(least, most), weight| {
@@ -82,14 +82,13 @@ impl SyntheticGrid {
         self.between[one][other]
     }
 
-    /// The same grid with links between clusters that are all as fast, in Mbit/s.
+    /// The same grid with links of equal speed between all clusters, in Mbit/s.
     pub fn with_links(mut self, mbits: f64) -> SyntheticGrid {
         self.between.iter_mut().flatten().for_each(|link| *link = mbits);
         self
     }
 
-    /// What is available in an epoch: processors and uplinks of each cluster, and the links between
-    /// clusters.
+    /// Available parts in an epoch: processors and uplinks of each cluster, and the links between clusters.
     pub fn loads(&self, epoch: usize) -> GridLoads {
         let seed = self.number.wrapping_mul(1_000).wrapping_add(900_000 + epoch as u64);
         let mut draws = Draws::new(seed);
@@ -102,8 +101,8 @@ impl SyntheticGrid {
         GridLoads { clusters, between }
     }
 
-    /// The grid under the loads of an epoch, for one application. Loads depend on the numbers of grid
-    /// and epoch only, so that all planners meet the same ones.
+    /// The grid under the loads of an epoch, for one application. Loads depend only on the numbers of
+    /// grid and epoch, so they are the same for all planners.
     pub fn view(
         &self,
         application: &Arc<Application>,
@@ -126,15 +125,15 @@ impl SyntheticGrid {
     }
 }
 
-/// A cluster of speed 1 under random loads: all processors, and then all uplinks.
+/// A cluster of speed 1 under random loads. All processors are drawn first, then all uplinks.
 pub fn loaded(draws: &mut Draws, machines: usize) -> Cluster {
     loaded_between(draws, machines, CPU, BANDWIDTH)
 }
 
-/// The same with other available parts of processors and of links, each from and to.
+/// The same with other ranges of available parts of processors and of links.
 ///
 /// # Panics
-/// If these are no parts, from a millionth to 1.
+/// If a bound is not a part from a millionth to 1.
 pub fn loaded_between(
     draws: &mut Draws,
     machines: usize,
@@ -145,7 +144,7 @@ pub fn loaded_between(
     Cluster::with_uplinks(1.0, cpu, uplinks).expect("shares are drawn from their range")
 }
 
-/// What is available of all processors, and then of all uplinks.
+/// Available parts of all processors, and of all uplinks; drawn in this order.
 fn shares(
     draws: &mut Draws,
     machines: usize,
@@ -157,7 +156,7 @@ fn shares(
     (parts(cpu), parts(bandwidth))
 }
 
-/// A value for each pair of so many, row by row; 1 on the diagonal.
+/// A symmetric matrix of values for all pairs, drawn row by row; 1 on the diagonal.
 pub fn symmetric(count: usize, mut value: impl FnMut(usize, usize) -> f64) -> Vec<Vec<f64>> {
     let mut matrix = vec![vec![1.0; count]; count];
     for (one, other) in (0..count).flat_map(|one| (one + 1..count).map(move |other| (one, other))) {

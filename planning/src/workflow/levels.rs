@@ -1,26 +1,26 @@
-//! Which applications of a workflow run side by side.
+//! Levels of a workflow: sets of applications that run side by side.
 
 use haggle_workflows::{Edge, TaskId, Workflow};
 use thiserror::Error;
 
-/// What the level of an application is.
+/// Definition of the level of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LevelRule {
-    /// The number of applications on the longest way to it: all before it are in levels before its.
+    /// The number of applications on the longest path to it. All its predecessors are in earlier levels.
     #[default]
     LongestPath,
-    /// The number on the shortest way to it, as published. For graphs only in which all ways to an
-    /// application are of one length; in others it would have to run before what it waits for.
+    /// The number on the shortest path to it, as published. Valid only if all paths to an application
+    /// have the same length. Otherwise it would run before its predecessors.
     BreadthFirst,
 }
 
-/// The shortest way to an application is not the only one.
+/// An application has paths of different lengths, and would run before a predecessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("by breadth first, application {to} would not come after {from}; use the longest path")]
 pub struct TooEarly {
-    /// What has to come before.
+    /// The predecessor.
     pub from: TaskId,
-    /// What has a level that is not below.
+    /// The application whose level is not above that of the predecessor.
     pub to: TaskId,
 }
 

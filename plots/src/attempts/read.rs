@@ -1,4 +1,4 @@
-//! Checkpoints and outages out of the folder of a grid's run.
+//! Reads checkpoints and outages from the folder of a grid's run.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(crate) fn checkpoints(run: &Tables) -> Result<Saved, PlotError> {
     Ok(saved)
 }
 
-/// When a resource was down, of the part that is drawn.
+/// The outages of a resource in the part that is drawn.
 pub(crate) fn outages(rows: &[OutageRow], name: &str, part: &Part) -> Vec<Outage> {
     let outage = |row: &OutageRow| Outage { from: row.failed, until: row.restored };
     outages_of(rows, name, part).map(outage).collect()

@@ -1,17 +1,17 @@
-//! Distribution functions out of the folders of runs.
+//! Reads distribution functions from the folders of runs.
 
 use std::collections::BTreeMap;
 
-use haggle_results::JobRow;
+use haggle_results::JobTimes;
 
 use super::{DistributionFigure, Quantity, Sample};
 use crate::Figure;
 use crate::ask::Ask;
 use crate::error::PlotError;
 use crate::grouping::Grouping;
-use crate::load::{By, Part, Tables, is_in, samples};
+use crate::load::{By, Part, Tables, each_in, samples};
 
-/// The curves that are asked for, those of jobs told apart by their groups.
+/// The requested curves; jobs are grouped as requested.
 pub(crate) fn asked(run: &Tables, ask: &Ask, quantity: Quantity) -> Result<Figure, PlotError> {
     let what = quantity.title();
     if quantity == Quantity::TimeToAgreement {
@@ -38,7 +38,7 @@ pub(crate) fn compared(
     Ok(curves(compare(runs, &title, &ask.part, quantity)?, ask))
 }
 
-/// On the axes that are asked for.
+/// Sets the requested axes.
 fn curves(drawn: DistributionFigure, ask: &Ask) -> Figure {
     Figure::Distribution(DistributionFigure {
         complement: ask.complement,
@@ -48,8 +48,8 @@ fn curves(drawn: DistributionFigure, ask: &Ask) -> Figure {
     })
 }
 
-/// Distribution functions of one run, told apart by `by`, over the jobs that were
-/// submitted in the part of the run.
+/// Distribution functions of one run, grouped by `by`, over the jobs that were submitted in the part of
+/// the run.
 ///
 /// # Errors
 /// If the results cannot be read.
@@ -64,13 +64,14 @@ pub fn distribution(
     Ok(DistributionFigure::new(title, quantity, samples))
 }
 
-/// How long jobs took from the first attempt until all of their parts were agreed on, by who tried, over
-/// the jobs whose last transaction was opened in the part of the run. Jobs that were tried in vain count.
+/// Time from the first attempt of a job until all of its parts were agreed on, by metascheduler. The
+/// jobs are those whose last transaction was opened in the part of the run. Jobs without an agreement
+/// count.
 ///
 /// # Errors
 /// If the results cannot be read.
 pub fn agreements(run: &Tables, title: &str, part: &Part) -> Result<DistributionFigure, PlotError> {
-    // Transactions stand in the order in which they were opened, so the last one of a job stays.
+    // Transactions are sorted by their opening, so the last one of a job stays.
     let mut last: BTreeMap<(String, i64), (f64, Option<f64>)> = BTreeMap::new();
     for row in run.run().transactions()? {
         last.insert((row.actor, row.job), (row.opened, row.time_to_agreement));
@@ -109,8 +110,7 @@ pub fn compare(
                 all.without += sample.without;
             }
         } else {
-            let jobs = run.jobs()?.iter().filter(|job| is_in(part, job));
-            all.values.extend(jobs.filter_map(|job| value(job, quantity)));
+            each_in(run, part, |job| all.values.extend(value(job, quantity)))?;
         }
         Ok(all)
     };
@@ -118,11 +118,11 @@ pub fn compare(
     Ok(DistributionFigure::new(title, quantity, samples))
 }
 
-fn value(job: &JobRow, quantity: Quantity) -> Option<f64> {
+fn value(job: &JobTimes, quantity: Quantity) -> Option<f64> {
     match quantity {
         Quantity::WaitingTime => job.waiting_time,
         Quantity::BoundedSlowdown => job.bounded_slowdown,
-        // It is in a table of its own.
+        // This quantity is in a table of its own.
         Quantity::TimeToAgreement => None,
     }
 }

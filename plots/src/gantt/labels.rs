@@ -1,4 +1,4 @@
-//! Labels of bars: on the bar, smaller where that helps, or beside it where nothing else is.
+//! Labels of bars: on the bar, in a smaller size if necessary, or beside it if there is free room.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use crate::palette::{INK, WHITE, on};
 use crate::scene::{Anchor, Scene};
 use crate::type_face::width;
 
-/// Height of labels, pixels: at most, at least, and beside bars. Smaller ones cannot be read on a page.
+/// Height of labels in pixels: maximum, minimum, and beside bars. Smaller labels cannot be read on a page.
 const SIZES: (f64, f64, f64) = (24.0, 15.0, 18.0);
-/// With more bars than this in a chart, labels beside bars would be noise.
+/// Maximum number of bars for which labels beside bars are drawn.
 const BESIDE_MOST: usize = 120;
 
-/// Writes the labels of the bars of a provider; those of marked jobs alone if there are no other bars.
+/// Writes the labels of a provider's bars, or only of marked jobs if no other bars are drawn.
 pub(super) fn write(
     scene: &mut Scene,
     gantt: &Gantt,
@@ -35,6 +35,7 @@ pub(super) fn write(
     }
     let mut taken: Vec<[f64; 4]> = bars().map(|bar| provider.edges(panel, bar)).collect();
     for (bar, edges) in left {
+        // A job with several bars has only one label beside them.
         if (gantt.bars().count() > BESIDE_MOST && !bar.is_marked) || !written.insert(bar.job) {
             continue;
         }
@@ -70,14 +71,14 @@ fn on_bar(
     let (x, y) = ((left + right) / 2.0, (top + bottom) / 2.0);
     let ground = gantt.ground(bar);
     if bar.failed || gantt.has_pattern(bar) {
-        // No lines lie behind labels.
+        // The pattern is covered, so that the label is readable.
         let (wide, high) = (width(&bar.label, size) / 2.0 + 2.0, size * 0.45);
         scene.rectangle([x - wide, y - high, x + wide, y + high], ground);
     }
     scene.text((x, y), &bar.label, size, on(ground), Anchor::Middle);
 }
 
-/// A place beside a bar where nothing else is: behind it, above it or below it.
+/// A free place beside a bar: behind it, above it or below it.
 fn beside(
     panel: &Panel,
     bar: &GanttBar,

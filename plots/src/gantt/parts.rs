@@ -1,4 +1,4 @@
-//! Parts of one job that ran on several providers at once: lines that join them from panel to panel.
+//! Parts of one job that ran on several providers at once: lines join them across panels.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use crate::frame::Panel;
 use crate::palette::{INK, WHITE};
 use crate::scene::{Colour, Scene};
 
-/// How far behind the start of a job the line stands that joins its parts, pixels.
+/// Distance of the joining line from the start of the job, pixels.
 const INDENT: f64 = 5.0;
 
-/// What a job held of one provider from an instant on.
+/// Processors that a job held at one provider from an instant on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Part {
     /// The place of the provider.
@@ -22,7 +22,7 @@ struct Part {
     last: u32,
 }
 
-/// Whether any parts are joined, of marked jobs only if so wished.
+/// True if any parts are joined; `marked` restricts this to marked jobs.
 pub(super) fn any(providers: &[GanttProvider], marked: bool) -> bool {
     !joints(providers, marked).is_empty()
 }
@@ -44,7 +44,7 @@ pub(super) fn draw(scene: &mut Scene, providers: &[GanttProvider], panels: &[Pan
     }
 }
 
-/// Pairs of parts of one job in panels one above the other, the upper one first.
+/// Pairs of parts of one job in different panels, the upper one first.
 fn joints(providers: &[GanttProvider], marked: bool) -> Vec<(Part, Part)> {
     let mut jobs: BTreeMap<(usize, i64), Vec<Part>> = BTreeMap::new();
     for (place, provider) in providers.iter().enumerate() {
@@ -64,7 +64,7 @@ fn joints(providers: &[GanttProvider], marked: bool) -> Vec<(Part, Part)> {
     jobs.values().flat_map(pairs).collect()
 }
 
-/// Adds a bar to what its job held of the same provider from the same instant on.
+/// Adds a bar to the part with the same provider and the same start.
 fn add(parts: &mut Vec<Part>, place: usize, bar: &GanttBar) {
     let same = |it: &&mut Part| it.place == place && it.start == bar.start;
     match parts.iter_mut().find(same) {
@@ -78,9 +78,9 @@ fn add(parts: &mut Vec<Part>, place: usize, bar: &GanttBar) {
     }
 }
 
-/// A line from a bar to the next one of its job, with an end in each.
+/// A line from a bar to the next one of its job, with a dot at each end.
 pub(crate) fn joint(scene: &mut Scene, x: f64, [top, bottom]: [f64; 2], colour: Colour) {
-    // Over bars of any colour.
+    // The white line below is visible on bars of any colour.
     scene.line(vec![(x, top), (x, bottom)], WHITE, 4);
     scene.line(vec![(x, top), (x, bottom)], colour, 2);
     for y in [top - 3.0, bottom + 3.0] {

@@ -1,4 +1,4 @@
-//! Gantt charts out of the folders of runs.
+//! Reads Gantt charts from the folders of runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,15 +11,15 @@ use crate::attempts::Outage;
 use crate::error::PlotError;
 use crate::gantt::{BarLabels, Gantt, GanttBar, GanttOutage, GanttProvider};
 use crate::grouping::Grouping;
-use crate::load::{By, Part, Tables, natural, outages_of, user_of};
+use crate::load::{By, Part, Tables, TaskNames, natural, outages_of, user_of};
 
-/// The chart that is asked for; without a word for its groups, by what its jobs differ.
+/// The requested chart. Without a requested grouping, jobs are grouped by the property in which they differ.
 pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
     let title = ask.title(run.about()?, "schedule");
     chart(&[("", run)], title, ask)
 }
 
-/// The charts of several runs below each other on one axis of time.
+/// The charts of several runs, one below the other, with one axis of time.
 pub(crate) fn compared(runs: &[(String, Tables)], ask: &Ask) -> Result<Figure, PlotError> {
     let runs: Vec<(&str, &Tables)> = runs.iter().map(|(name, run)| (name.as_str(), run)).collect();
     let names: Vec<&str> = runs.iter().map(|(name, _)| *name).collect();
@@ -78,7 +78,7 @@ fn chart(runs: &[(&str, &Tables)], title: String, ask: &Ask) -> Result<Figure, P
     if let Some(missing) = ask.jobs.iter().find(|job| !found.contains(job)) {
         return Err(PlotError::NoJob(missing.to_string()));
     }
-    // Tables name workloads, and users are called by their own names already.
+    // Tables name workloads, which may need a label. With `By::User`, groups have the names of users already.
     if let (By::Workload, Ok(grouping), [(_, run), ..]) = (by, Grouping::of(Some(grouping)), runs) {
         let about = run.about()?;
         gantt.groups.iter_mut().for_each(|it| *it = grouping.label(it, about));
@@ -86,7 +86,7 @@ fn chart(runs: &[(&str, &Tables)], title: String, ask: &Ask) -> Result<Figure, P
     Ok(Figure::Gantt(gantt))
 }
 
-/// By what jobs are told apart, and the word for it.
+/// The grouping of jobs, and its word.
 fn told_apart(
     runs: &[(&str, &Tables)],
     word: Option<&str>,
@@ -116,8 +116,7 @@ fn told_apart(
     Ok((several, if several == By::Class { "class" } else { "workload" }))
 }
 
-/// By what jobs of a run differ, as far as Gantt charts tell them apart: by their classes, by their
-/// workloads, or not at all.
+/// The property in which the jobs of a run differ: class, workload, or none.
 ///
 /// # Errors
 /// If the results cannot be read.
@@ -131,8 +130,8 @@ pub fn differ_by(run: &Tables) -> Result<By, PlotError> {
     })
 }
 
-/// The Gantt chart of a run, with a colour for each group of jobs. Resources of a grid, which jobs share, are
-/// left out.
+/// The Gantt chart of a run, with a colour for each group of jobs. Resources of a grid are left out,
+/// because jobs share them.
 ///
 /// # Errors
 /// If the results cannot be read.
@@ -154,7 +153,7 @@ pub fn gantt(run: &Tables, title: &str, part: &Part, by: By) -> Result<Gantt, Pl
     })
 }
 
-/// The groups of a whole run: each has one colour, whatever part is drawn.
+/// The groups of the whole run, so that each has one colour in every part of it.
 fn groups_of(run: &Tables, by: By) -> Result<BTreeSet<String>, PlotError> {
     let jobs = jobs(run)?;
     let about = if by == By::User { Some(run.about()?) } else { None };
@@ -173,7 +172,7 @@ fn group(
         By::Provider => Some(row.provider.clone()),
         By::Class => job.map(|job| job.class.clone()),
         By::Workload => job.map(|job| job.workload.clone()),
-        By::User => job.map(|job| user_of(job, about)),
+        By::User => job.map(|job| user_of(job.user, &job.workload, about)),
         By::Job => Some(row.job.to_string()),
     }
 }
@@ -193,7 +192,7 @@ struct Reading<'a, 'r> {
 }
 
 impl Reading<'_, '_> {
-    /// Its providers, with what ran there in a part of the time.
+    /// Its providers, with their bars in a part of the time.
     fn providers(&self, part: &Part) -> Result<Vec<GanttProvider>, PlotError> {
         let (run, jobs) = (self.run, jobs(self.run)?);
         let tells_users = self.by == By::User || self.labels == BarLabels::User;
@@ -201,6 +200,8 @@ impl Reading<'_, '_> {
         let places: BTreeMap<&str, usize> =
             self.groups.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
         let failed = failures(run)?;
+        let tells_names = self.labels == BarLabels::Name;
+        let names = if tells_names { Some(run.task_names()?) } else { None };
         let mut bars: BTreeMap<&str, Vec<GanttBar>> = BTreeMap::new();
         for row in run.placements()?.iter().filter(|row| part.has_provider(&row.provider)) {
             let Some((start, end)) = part.clipped(row.start, row.end) else {
@@ -210,7 +211,7 @@ impl Reading<'_, '_> {
             let group = group(row, job, self.by, about);
             let failure = failed.get(&(row.job, row.attempt));
             bars.entry(&row.provider).or_default().push(GanttBar {
-                label: job.map_or_else(String::new, |job| self.label(job, about)),
+                label: job.map_or_else(String::new, |job| self.label(job, (about, names))),
                 job: row.job,
                 is_task: job.is_some_and(JobRow::is_bag),
                 is_marked: self.marked.contains(&row.job),
@@ -219,7 +220,7 @@ impl Reading<'_, '_> {
                 last: u32::try_from(row.last).unwrap_or(0),
                 start,
                 end,
-                // Other tasks of a bag may go on.
+                // The other tasks of a bag may have continued.
                 failed: failure.is_some_and(|times| times.contains(&row.end)),
             });
         }
@@ -244,17 +245,21 @@ impl Reading<'_, '_> {
         Ok(drawn.map(provider).collect())
     }
 
-    fn label(&self, job: &JobRow, about: Option<&About>) -> String {
+    fn label(&self, job: &JobRow, (about, names): (Option<&About>, Option<&TaskNames>)) -> String {
+        let name = || {
+            let (workflow, task) = job.in_workflow()?;
+            names?.get(&(job.workload.clone(), workflow, task)).cloned()
+        };
         match self.labels {
             BarLabels::JobId => job.job_id.to_string(),
-            BarLabels::User => user_of(job, about),
-            BarLabels::Name => format!("{}!{}", job.workload, job.job_id),
+            BarLabels::User => user_of(job.user, &job.workload, about),
+            BarLabels::Name => name().unwrap_or_else(|| format!("{}!{}", job.workload, job.job_id)),
             BarLabels::None => String::new(),
         }
     }
 }
 
-/// When attempts failed: a bag may lose several tasks in one.
+/// End times of failed attempts. An attempt of a bag may lose several tasks.
 fn failures(run: &Tables) -> Result<BTreeMap<(i64, i64), Vec<f64>>, ResultsError> {
     let mut failures: BTreeMap<(i64, i64), Vec<f64>> = BTreeMap::new();
     for row in run.attempts()?.iter().filter(|row| row.has_failed()) {
@@ -263,7 +268,7 @@ fn failures(run: &Tables) -> Result<BTreeMap<(i64, i64), Vec<f64>>, ResultsError
     Ok(failures)
 }
 
-/// When processors of a provider were in maintenance, of the part that is drawn.
+/// Maintenance of a provider's processors in the part that is drawn.
 fn closed<'a>(
     rows: &'a [MaintenanceRow],
     provider: &'a str,
@@ -281,7 +286,7 @@ fn closed<'a>(
     })
 }
 
-/// The different names.
+/// The distinct names.
 fn names<'a>(
     jobs: impl Iterator<Item = &'a JobRow>,
     name: impl Fn(&'a JobRow) -> &'a String,

@@ -1,4 +1,4 @@
-//! A job of a grid out of the folder of a run.
+//! Reads the timeline of a grid's job from the folder of a run.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use crate::error::PlotError;
 use crate::job_timeline::{JobAttempt, JobTimeline};
 use crate::load::{Part, Tables};
 
-/// The timeline that is asked for.
+/// The requested timeline.
 pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
     let title = ask.title(run.about()?, "a job and its attempts");
     job_timeline(run, &title, &ask.part, ask.job(run)?).map(Figure::JobTimeline)
 }
 
-/// The timeline of the job with number `job` in the run; without it, of the first one with the
+/// The timeline of the job with number `job` in the run; without a number, of the first job with the
 /// most attempts.
 ///
 /// # Errors
-/// If the results cannot be read, or no such job was sent anywhere.
+/// If the results cannot be read, or no such job was dispatched.
 pub fn job_timeline(
     run: &Tables,
     title: &str,
@@ -50,7 +50,7 @@ pub fn job_timeline(
     let of = |attempt: i64| checkpoints.get(&(row.job, attempt)).unwrap_or(&none);
     let origin = |it: &AttemptRow| {
         let parent = it.parent?;
-        // What had been done then is what had been saved.
+        // The checkpoint is found by its saved work, which equals the work at the start of the attempt.
         let is_it = |(mark, saved): &(CheckpointMark, f64)| {
             mark.available.is_some() && Some(*saved) == it.work_at_start
         };

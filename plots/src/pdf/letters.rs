@@ -1,5 +1,6 @@
-//! The letters of a page: which glyphs of the font it has, and the part of the font that is embedded, so that text can be
-//! searched and copied and looks the same in every viewer and printer.
+//! The letters of a page: the glyphs of the font that it uses, and the embedded part of the font.
+//! Because of this part, text can be searched and copied, and looks the same in every viewer and
+//! printer.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use crate::type_face;
 
 /// The font in the resources of the page.
 pub(super) const FONT: Name<'static> = Name(b"F");
-/// Six letters before the name tell that it is a part of the font.
+/// Six letters before the name mark a part of a font.
 const BASE_FONT: Name<'static> = Name(b"HAGGLE+DejaVuSans");
 const SYSTEM: SystemInfo<'static> =
     SystemInfo { registry: Str(b"Adobe"), ordering: Str(b"Identity"), supplement: 0 };
@@ -30,7 +31,7 @@ impl Letters {
         Letters { glyphs: GlyphRemapper::new(), known: BTreeMap::new() }
     }
 
-    /// The numbers of the letters of a text, two bytes each.
+    /// The numbers of the glyphs of a text, two bytes each.
     pub(super) fn encode(&mut self, text: &str) -> Vec<u8> {
         let font = type_face::font();
         let mut bytes = Vec::with_capacity(text.len() * 2);
@@ -38,7 +39,7 @@ impl Letters {
             let glyph = font.glyph_id(letter);
             let number = self.glyphs.remap(glyph.0);
             let advance = font.h_advance_unscaled(glyph) * 1000.0 / em();
-            // A letter that the font lacks is the glyph 0, whatever it is.
+            // A letter that the font lacks is glyph 0.
             let letter = if glyph == GlyphId(0) { '\u{fffd}' } else { letter };
             self.known.entry(number).or_insert((letter, advance));
             bytes.extend(number.to_be_bytes());
@@ -46,7 +47,7 @@ impl Letters {
         bytes
     }
 
-    /// Writes the font, whose part is `pack`ed.
+    /// Writes the font; `pack` compresses its embedded part.
     pub(super) fn write(
         &self,
         pdf: &mut Pdf,
@@ -88,7 +89,7 @@ impl Letters {
         Ok(())
     }
 
-    /// Whether the page has any text.
+    /// True if the page has any text.
     pub(super) fn are_none(&self) -> bool {
         self.known.is_empty()
     }

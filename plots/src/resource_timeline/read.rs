@@ -1,4 +1,4 @@
-//! The slots of a grid's resources out of the folder of a run.
+//! Reads the slots of a grid's resources from the folder of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,15 +11,15 @@ use crate::error::PlotError;
 use crate::load::{Part, Tables};
 use crate::resource_timeline::{ResourceLanes, ResourceTimeline};
 
-/// The timeline that is asked for.
+/// The requested timeline.
 pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
     let title = ask.title(run.about()?, "slots over time");
     resource_timeline(run, &title, &ask.part).map(Figure::ResourceTimeline)
 }
 
-/// The timeline of the resources of `part`; without any, of the first one that had jobs and
-/// failed, or else that had jobs. Each has its slots, or more if jobs held more; one where any number of jobs
-/// may be has as many as it needed.
+/// The timeline of the resources of `part`. Without any, it shows the first resource that had jobs and
+/// failed, or otherwise the first that had jobs. A resource has its number of slots, or more if jobs
+/// held more. A resource without a limit has as many slots as it needed.
 ///
 /// # Errors
 /// If the results cannot be read.
@@ -48,9 +48,9 @@ pub fn resource_timeline(
         let marks = checkpoints.remove(&(row.job, row.attempt)).unwrap_or_default();
         let marks = marks.into_iter().map(|(mark, _)| mark).collect();
         let Some(bar) = AttemptBar::of(row, row.job.to_string(), marks) else { continue };
-        // What was sent as the run ended has held its slot for no time at all.
+        // An attempt that was sent at the end of the run held its slot for no time.
         if bar.dispatched < bar.left && part.clipped(bar.dispatched, bar.left).is_some() {
-            // Its output holds no slot.
+            // The transfer of its output holds no slot.
             let bar = AttemptBar { end: bar.left, ..bar };
             held.entry(&row.provider).or_default().push(bar);
         }
@@ -72,8 +72,8 @@ pub fn resource_timeline(
     })
 }
 
-/// Attempts in at least `least` lanes, each in the first that is free: which slot it was is no
-/// observation, since slots are all alike.
+/// Puts each attempt into the first free lane; there are at least `least` lanes. Slots are alike, so
+/// the results do not say which slot it was.
 fn lanes(mut bars: Vec<AttemptBar>, least: usize) -> Vec<Vec<AttemptBar>> {
     bars.sort_by(|a, b| a.dispatched.total_cmp(&b.dispatched));
     let mut lanes = vec![Vec::new(); least.max(1)];

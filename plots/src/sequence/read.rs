@@ -1,4 +1,4 @@
-//! A message sequence chart out of the folder of a run.
+//! Reads a message sequence chart from the folder of a run.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::error::PlotError;
 use crate::load::{Part, Tables};
 use crate::sequence::{Sequence, SequenceMessage};
 
-/// The chart that is asked for.
+/// The requested chart.
 pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
     let job = ask.job(run)?;
     let what = match job {
@@ -20,11 +20,11 @@ pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
     sequence(run, &ask.title(run.about()?, &what), &ask.part, job).map(Figure::Sequence)
 }
 
-/// What was said about the job with number `job` in the run; without it, about the first one about
-/// which most was said.
+/// The messages about the job with number `job` in the run; without a number, about the first job with
+/// the most messages.
 ///
 /// # Errors
-/// If the run kept no messages, or they cannot be read, or there is no such job.
+/// If the run kept no messages, they cannot be read, or there is no such job.
 pub fn sequence(
     run: &Tables,
     title: &str,

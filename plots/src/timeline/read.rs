@@ -1,13 +1,13 @@
-//! What is held and who waits over time, out of the folder of a run.
+//! Reads utilisation and waiting jobs from the folder of a run.
 //!
-//! What processors were held for is in `placements`, for every attempt, whatever came of it: a bag
-//! holds as many processors as tasks run, and a job that failed held them too. When a job waited
-//! is in `attempts`: before each of them. Of grids, `attempts` tells both.
+//! Processors in use are in `placements`, for every attempt with any outcome. A bag holds as many
+//! processors as tasks run, and failed attempts count as well. Waiting times are in `attempts`: the
+//! time before each attempt. For a grid, both are in `attempts`.
 
 use std::collections::BTreeMap;
 
 use haggle_results::about::RunsOnGrid;
-use haggle_results::reader::AttemptRow;
+use haggle_results::reader::{AttemptTimes, JobStay, PlacementTimes, Rows};
 use haggle_results::{ResourceRow, ResultsError};
 
 use crate::Figure;
@@ -17,10 +17,10 @@ use crate::kind::Shown;
 use crate::load::{Part, Tables};
 use crate::timeline::{Held, Shows, Timeline, TimelinePart};
 
-/// Above this many providers a timeline shows their sum: panels would be too flat to read.
+/// Maximum number of panels. Above it, a timeline shows the sum, because panels would be too flat.
 const PANELS_MAX: usize = 5;
 
-/// What is held of providers and of a grid over time, or who waits.
+/// Utilisation of providers and of a grid over time, or their waiting jobs.
 pub(crate) fn asked(run: &Tables, ask: &Ask, shows: Shows) -> Result<Figure, PlotError> {
     of_one(run, ask, shows, &ask.title(run.about()?, what(shows))).map(Figure::Timeline)
 }
@@ -29,8 +29,8 @@ fn what(shows: Shows) -> &'static str {
     if shows == Shows::Queue { "waiting jobs" } else { "utilisation" }
 }
 
-/// The same of several runs below each other on one axis of time. Where providers are many, their sum is drawn of each
-/// run.
+/// The timelines of several runs, one below the other, with one axis of time. If there are many
+/// providers, the sum of each run is drawn.
 pub(crate) fn compared(
     runs: &[(String, Tables)],
     ask: &Ask,
@@ -63,7 +63,7 @@ pub(crate) fn compared(
     Ok(Figure::Timeline(Timeline { parts, compares: true, ..first }))
 }
 
-/// All parts as one.
+/// Merges all parts into one.
 fn sum(parts: Vec<TimelinePart>) -> TimelinePart {
     let mut all = TimelinePart::default();
     let whole: f64 = parts.iter().map(|part| part.capacity).sum();
@@ -79,7 +79,7 @@ fn of_one(run: &Tables, ask: &Ask, shows: Shows, title: &str) -> Result<Timeline
     let drawn = match Shown::of(run)? {
         Shown { resources: false, .. } => timeline(run, title, part, shows)?,
         Shown { processors: false, .. } => of_grid(run, title, part, shows)?,
-        // Each draws what is its own.
+        // Providers and grid are read separately and drawn together.
         _ => {
             let of_grid = of_grid(run, title, part, shows)?;
             let mut all = timeline(run, title, part, shows)?;
@@ -90,7 +90,7 @@ fn of_one(run: &Tables, ask: &Ask, shows: Shows, title: &str) -> Result<Timeline
     Ok(Timeline { clock: ask.clock(run)?, ..drawn })
 }
 
-/// What attempts held of the resources: slots, or the shares they reserve.
+/// Use of the resources by attempts: slots, or reserved shares.
 fn of_grid(run: &Tables, title: &str, part: &Part, shows: Shows) -> Result<Timeline, PlotError> {
     let resources = run.resources()?;
     let reserves = resources.iter().any(|it| it.sharing.as_deref() == Some("reserved"));
@@ -107,8 +107,8 @@ fn of_grid(run: &Tables, title: &str, part: &Part, shows: Shows) -> Result<Timel
     grid_timeline(run, title, part, shows, (held, amount))
 }
 
-/// Busy processors or waiting jobs of a run, or both: of each provider, or of all
-/// together where they are too many. Resources of a grid are left out.
+/// Busy processors or waiting jobs of a run, or both, of each provider. If providers are too many,
+/// their sum is drawn. Resources of a grid are left out.
 ///
 /// # Errors
 /// If the results cannot be read.
@@ -122,22 +122,24 @@ pub fn timeline(
     let mut panels = Panels::new(whole, part, "all providers", |it| {
         u32::try_from(it.processors).map_or(0.0, f64::from)
     });
-    for row in run.placements()? {
+    PlacementTimes::each(run.run(), &Rows::all(), |row| {
         if let Some(panel) = panels.of(&row.provider) {
             let amount = (row.last - row.first + 1) as f64;
             panel.held.push(Held { start: row.start, end: row.end, amount });
         }
-    }
-    for (provider, from, until) in waits(run)? {
-        if let Some(panel) = panels.of(&provider) {
-            panel.waits.push((from, until));
-        }
+    })?;
+    if shows != Shows::Utilisation {
+        for_each_wait(run, |provider, from, until| {
+            if let Some(panel) = panels.of(provider) {
+                panel.waits.push((from, until));
+            }
+        })?;
     }
     Ok(panels.into_timeline(title, part, shows, "busy processors"))
 }
 
-/// What attempts held of the resources of a grid, or the jobs that waited for its scheduler to
-/// send them somewhere. `amount` says how much of a resource a job of a workload holds.
+/// Use of a grid's resources by attempts, or jobs that waited for dispatch by its scheduler. `amount`
+/// gives the part of a resource that a job of a workload holds.
 ///
 /// # Errors
 /// If the results cannot be read.
@@ -148,30 +150,31 @@ pub fn grid_timeline(
     shows: Shows,
     (held, amount): (&'static str, impl Fn(&str, &str) -> f64),
 ) -> Result<Timeline, PlotError> {
-    let jobs = run.jobs()?;
+    let jobs = JobStay::some(run.run(), &Rows::all())?;
     let workloads: BTreeMap<i64, &str> =
         jobs.iter().map(|job| (job.job, job.workload.as_str())).collect();
     let shared = run.resources()?.iter().filter(|it| it.is_shared());
     let mut panels = Panels::new(shared, part, "all resources", |_| 1.0);
     if shows == Shows::Queue {
-        // Jobs wait at the scheduler, for any resource.
+        // Jobs wait at the scheduler for any resource, so there is one queue.
         panels = Panels::together(panels);
     }
     let mut live: BTreeMap<i64, Vec<(f64, f64)>> = BTreeMap::new();
-    for (row, (start, end)) in run.attempts()?.iter().filter_map(|row| Some((row, row.slot()?))) {
+    AttemptTimes::each(run.run(), &Rows::all(), |row| {
+        let Some((start, end)) = row.slot() else { return };
         live.entry(row.job).or_default().push((start, row.end.unwrap_or(end)));
         let workload = workloads.get(&row.job).copied().unwrap_or_default();
         if let Some(panel) = panels.of(&row.provider) {
             let amount = amount(&row.provider, workload);
             panel.held.push(Held { start, end, amount });
         }
-    }
+    })?;
     if let Some(all) = panels.parts.first_mut().filter(|_| shows == Shows::Queue) {
         let about = run.about()?;
-        // Jobs without an attempt wait there if they can run nowhere else.
+        // Jobs without an attempt wait here only if they cannot run elsewhere.
         let is_on_grid =
             |name: &str| about.workload(name).is_some_and(|it| it.on_grid == RunsOnGrid::Always);
-        for job in jobs {
+        for job in &jobs {
             let attempts = live.remove(&job.job);
             if attempts.is_none() && !is_on_grid(&job.workload) {
                 continue;
@@ -183,7 +186,7 @@ pub fn grid_timeline(
     Ok(panels.into_timeline(title, part, shows, held))
 }
 
-/// The panels, and which of them has which provider.
+/// The panels, and the panel of each provider.
 struct Panels {
     parts: Vec<TimelinePart>,
     places: BTreeMap<String, usize>,
@@ -205,7 +208,7 @@ impl Panels {
         if panels.parts.len() > PANELS_MAX { panels.merged(all) } else { panels }
     }
 
-    /// All in one.
+    /// Merges all panels into one.
     fn together(panels: Panels) -> Panels {
         panels.merged("all resources")
     }
@@ -238,55 +241,54 @@ impl Panels {
     }
 }
 
-/// When jobs waited at providers: from queueing to the first start, and from what failed to the
-/// next start. Of a bag, each provider's share waits until one of its tasks starts.
-fn waits(run: &Tables) -> Result<Vec<(String, f64, f64)>, ResultsError> {
+/// Intervals in which jobs waited at providers, each with its provider: from queueing to the first start, and from a
+/// failure to the next start. Each share of a bag waits until one of its tasks starts.
+fn for_each_wait(run: &Tables, mut take: impl FnMut(&str, f64, f64)) -> Result<(), ResultsError> {
     let mut attempts = attempts(run)?;
-    let mut waits = Vec::new();
-    for job in run.jobs()? {
+    JobStay::each(run.run(), &Rows::all(), |job| {
         let mine = attempts.remove(&job.job).unwrap_or_default();
-        if job.is_bag() {
-            shares(&mine, job.left, &mut waits);
-            continue;
+        if job.shape == "bag" {
+            return shares(&mine, job.left, &mut take);
         }
         let mut from = None;
-        for it in mine {
+        for it in &mine {
             let until = it.start.or(it.end).unwrap_or(job.left);
             if let Some(from) = from.or(it.queued) {
-                waits.push((it.provider.clone(), from, until));
+                take(&it.provider, from, until);
             }
             from = it.end;
         }
-    }
-    Ok(waits)
+    })
 }
 
-fn shares(attempts: &[&AttemptRow], left: f64, waits: &mut Vec<(String, f64, f64)>) {
-    let mut by_provider: BTreeMap<&str, Vec<&AttemptRow>> = BTreeMap::new();
+fn shares(attempts: &[AttemptTimes], left: f64, take: &mut impl FnMut(&str, f64, f64)) {
+    let mut by_provider: BTreeMap<&str, Vec<&AttemptTimes>> = BTreeMap::new();
     for it in attempts {
         by_provider.entry(&it.provider).or_default().push(it);
     }
     for (provider, mine) in by_provider {
-        // Only shares say when they were queued, what failed says it of the bag.
+        // A share has the time at which it was queued. A failed attempt has that of the bag.
         let shares = mine.iter().filter(|it| !it.has_failed()).filter_map(|it| it.queued);
         let queued = shares.reduce(f64::min).or_else(|| mine.first()?.queued);
         let start = mine.iter().filter_map(|it| it.start).reduce(f64::min);
         if let Some(from) = queued {
-            waits.push((provider.to_owned(), from, start.unwrap_or(left)));
+            take(provider, from, start.unwrap_or(left));
         }
     }
 }
 
 /// The attempts of each job at providers, in order.
-fn attempts<'a>(run: &'a Tables) -> Result<BTreeMap<i64, Vec<&'a AttemptRow>>, ResultsError> {
-    let mut attempts: BTreeMap<i64, Vec<&AttemptRow>> = BTreeMap::new();
-    for row in run.attempts()?.iter().filter(|row| row.slot().is_none()) {
-        attempts.entry(row.job).or_default().push(row);
-    }
+fn attempts(run: &Tables) -> Result<BTreeMap<i64, Vec<AttemptTimes>>, ResultsError> {
+    let mut attempts: BTreeMap<i64, Vec<AttemptTimes>> = BTreeMap::new();
+    AttemptTimes::each(run.run(), &Rows::all(), |row| {
+        if row.slot().is_none() {
+            attempts.entry(row.job).or_default().push(row);
+        }
+    })?;
     Ok(attempts)
 }
 
-/// The time from `from` to `until` in which none of `spans` is.
+/// The intervals from `from` to `until` that are in none of `spans`.
 fn gaps((from, until): (f64, f64), mut spans: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     spans.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut free = from;

@@ -1,4 +1,4 @@
-//! The timeline of a workflow out of the folder of a run.
+//! Reads the timeline of a workflow from the folder of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,30 +13,30 @@ use crate::error::PlotError;
 use crate::load::{Part, Tables, outages_of};
 use crate::workflow_timeline::{TaskAttempt, TaskInput, WorkflowPlace, WorkflowTimeline};
 
-/// The attempt that something came from, if any, when it left and when it arrived.
+/// A transfer: the attempt of its origin, if any, the time of departure and the time of arrival.
 type Came = (Option<(i64, i64)>, f64, f64);
 
-/// An attempt before it has a lane.
+/// An attempt without a lane so far.
 struct Tried<'a> {
     place: &'a str,
-    /// The job, and which of its attempts.
+    /// Number of the job and of the attempt.
     key: (i64, i64),
-    /// From when on its lane is taken.
+    /// Time from which its lane is in use.
     from: f64,
     bar: AttemptBar,
-    /// What it waited for.
+    /// Transfers for which it waited.
     inputs: Vec<Came>,
 }
 
-/// The timeline that is asked for.
+/// The requested timeline.
 pub(crate) fn asked(run: &Tables, ask: &Ask) -> Result<Figure, PlotError> {
     let about = run.about()?;
     let title = |what: &str| ask.title(about, what);
     workflow_timeline(run, title, &ask.part, ask.job(run)?).map(Figure::WorkflowTimeline)
 }
 
-/// The timeline of the workflow of which `job`, by its number in the run, is a task; without it, of the
-/// one with the most attempts.
+/// The timeline of the workflow to which `job` belongs, by its number in the run; without a job, of the
+/// workflow with the most attempts.
 ///
 /// # Errors
 /// If the results cannot be read, or there is no such workflow.
@@ -75,13 +75,13 @@ pub fn workflow_timeline(
     let known = run.resources()?.iter().map(|it| it.provider.as_str());
     let places: Vec<&str> = known.filter(|name| tried.iter().any(|it| it.place == *name)).collect();
     let outages = |name: &str| -> Result<Vec<Outage>, PlotError> {
-        // A provider goes on with the rest of its processors.
+        // A provider continues with its other processors, so only resources of a grid have outages here.
         let on_grid = run.attempts()?.iter().any(|it| it.provider == name && it.slot().is_some());
         let rows = if on_grid { run.outages()? } else { &[] };
         let outage = |row: &OutageRow| Outage { from: row.failed, until: row.restored };
         Ok(outages_of(rows, name, part).map(outage).collect())
     };
-    // Tasks of one workflow are submitted together.
+    // All tasks of a workflow are submitted together.
     let start = row.submit;
     let places = lanes(&places, tried, &critical(run, &tasks, &inputs)?);
     let places = places.into_iter().map(|(name, lanes)| {
@@ -106,7 +106,7 @@ fn critical(
     Ok(path.into_iter().map(|it| (it.job, it.attempts)).collect())
 }
 
-/// The same place with its times since an instant.
+/// The same place, with times relative to an instant.
 fn since(mut place: WorkflowPlace, start: f64) -> WorkflowPlace {
     for it in place.lanes.iter_mut().flatten() {
         let bar = &mut it.bar;
@@ -136,8 +136,8 @@ fn most_attempts(jobs: &[JobRow]) -> Option<&JobRow> {
     counts.into_values().rev().max_by_key(|(attempts, _)| *attempts).map(|(_, row)| row)
 }
 
-/// Attempts of tasks. On a grid, one that moved goes on from where it was; at a provider, the first has
-/// its inputs sent there.
+/// The attempts of tasks. On a grid, a moved attempt continues from its parent. At a provider, inputs
+/// are sent for the first attempt.
 fn attempts_of<'a>(
     rows: &'a [AttemptRow],
     inputs: &[InputRow],
@@ -178,7 +178,7 @@ fn label(task: &JobRow) -> String {
 /// A place, and its lanes.
 type Lanes<'a> = (&'a str, Vec<Vec<TaskAttempt>>);
 
-/// Gives each attempt the first lane of its place that is free, and says where what it waited for came from.
+/// Puts each attempt into the first free lane of its place, and finds the origins of its transfers.
 fn lanes<'a>(
     places: &[&'a str],
     tried: Vec<Tried<'_>>,

@@ -1,4 +1,4 @@
-//! No task of a workflow starts at a provider before its parents are done and their data are there.
+//! A task of a workflow must not start at a provider before its parents are done and its inputs have arrived.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,22 @@ use haggle_model::{JobId, JobOutcome, JobRecord, Time};
 
 use super::Violation;
 
-/// Tasks that are done, and what is where others are to run.
+/// Done tasks, and inputs at the providers of other tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Flows {
-    /// When each task was done, by workload, workflow and number.
+    /// Time at which each task was done, by workload, workflow and number.
     done: BTreeMap<(u16, u32, u32), Time>,
-    /// Where each task was submitted last.
+    /// Inputs of each task at the provider to which it was submitted last.
     staged: BTreeMap<JobId, Vec<Input>>,
 }
 
 impl Flows {
-    /// Takes in what a task needs at the provider to which it is submitted.
+    /// Records the inputs of a task at the provider to which it is submitted.
     pub(crate) fn staged(&mut self, staged: &Staged) {
         self.staged.insert(staged.job, staged.inputs.clone());
     }
 
-    /// Takes in a job of providers that is over.
+    /// Checks a job of providers that is over.
     pub(super) fn job_over(&mut self, record: &JobRecord) -> Result<(), Violation> {
         let Some(task) = &record.job.task else { return Ok(()) };
         let inputs = self.staged.remove(&record.job.id).unwrap_or_default();
@@ -32,6 +32,7 @@ impl Flows {
             for need in &task.needs {
                 let made = match need.made_by {
                     Some(parent) => self.done.get(&key(parent)).copied(),
+                    // Data that no task makes exist from the beginning.
                     None => Some(Time::ZERO),
                 };
                 let is_there = |it: &Input| {

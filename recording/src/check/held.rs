@@ -1,18 +1,18 @@
-//! The processors of a provider, as stretches of neighbours that have done the same: a provider of
-//! a hundred million takes no more room than what is different about them.
+//! The processors of a provider as stretches of neighbours with equal state. The memory depends on the
+//! number of stretches, so a provider may have a hundred million processors.
 
 use std::collections::BTreeMap;
 
 use haggle_model::Time;
 use haggle_results::Availability;
 
-/// What a processor has done so far.
+/// State of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Processor {
     pub(super) held_until: Time,
     pub(super) state: Availability,
     pub(super) since: Time,
-    /// When it was, or will be, last in maintenance.
+    /// Last window of maintenance, which may be in the future.
     pub(super) closed: (Time, Time),
 }
 
@@ -20,12 +20,12 @@ pub(super) struct Processor {
 #[derive(Debug)]
 pub(super) struct Processors {
     count: u32,
-    /// By the first of each stretch; it ends before the next one.
+    /// By the first processor of each stretch, which ends before the next one.
     stretches: BTreeMap<u32, Processor>,
 }
 
 impl Processors {
-    /// So many, up and never held so far.
+    /// `count` processors, up and never held.
     pub(super) fn new(count: u32) -> Processors {
         let (state, since) = (Availability::Restored, Time::ZERO);
         let closed = (Time::ZERO, Time::ZERO);
@@ -33,11 +33,11 @@ impl Processors {
         Processors { count, stretches: BTreeMap::from([(0, free)]) }
     }
 
-    /// Changes the processors from `first` to `last`, stretch by stretch, each under the number of
-    /// its first processor.
+    /// Changes the processors from `first` to `last`, one stretch at a time. `change` gets the number
+    /// of the stretch's first processor.
     ///
     /// # Errors
-    /// The first one of `change`.
+    /// The first error of `change`.
     pub(super) fn change<E>(
         &mut self,
         (first, last): (u32, u32),
@@ -50,7 +50,7 @@ impl Processors {
         Ok(())
     }
 
-    /// Lets a stretch begin at a processor.
+    /// Makes a stretch begin at a processor.
     fn split(&mut self, at: u32) {
         if at < self.count
             && let Some((&start, &same)) = self.stretches.range(..=at).next_back()
@@ -60,7 +60,8 @@ impl Processors {
         }
     }
 
-    /// Joins stretches that begin from `first` to `last` with those before them, if they are alike.
+    /// Joins each stretch that begins from `first` to `last` with the one before it, if their states
+    /// are equal.
     fn join(&mut self, first: u32, last: u32) {
         let mut before = self.stretches.range(..first).next_back().map(|(_, &it)| it);
         let mut alike = Vec::new();

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 pub(super) struct Attempts(SmallVec<[Arc<AttemptRecord>; 2]>);
 
 impl Attempts {
-    /// Adds an attempt; one of the same number is replaced.
+    /// Adds an attempt, or replaces one of the same number.
     pub(super) fn insert(&mut self, record: Arc<AttemptRecord>) {
         match self.0.binary_search_by_key(&record.number, |it| it.number) {
             Ok(place) => self.0[place] = record,

@@ -1,4 +1,4 @@
-//! The attempts that an attempt is built on: each started from a checkpoint of the one before it.
+//! The attempts on which an attempt is built: each started from a checkpoint of the one before it.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use haggle_model::grid::{AttemptRecord, Reach};
 
 use super::Attempts;
 
-/// An attempt, and how much of it those after it are built on.
+/// An attempt, and the point up to which later attempts are built on it.
 pub(super) type Link<'a> = (&'a AttemptRecord, Reach);
 
-/// From `tip`, which counts up to `reach`, back to the attempt that started from the beginning;
-/// `None` if one of them or its checkpoint is not on record.
+/// The chain from `tip`, which counts up to `reach`, back to the attempt that started from the
+/// beginning; `None` if an attempt or its checkpoint is not on record.
 pub(super) fn chain<'a>(
     attempts: &'a Attempts,
     tip: &'a AttemptRecord,
@@ -26,8 +26,8 @@ pub(super) fn chain<'a>(
     Some(links)
 }
 
-/// The newest checkpoint that could be used: of those that hold the most, the one that
-/// became available last, and its attempt.
+/// The newest usable checkpoint and its attempt. Among checkpoints with equally much work, the one that
+/// became available last.
 pub(super) fn newest_checkpoint(attempts: &Attempts) -> Option<Link<'_>> {
     let checkpoints = attempts.values().flat_map(|it| it.checkpoints.iter().map(move |c| (it, c)));
     let usable = checkpoints.filter_map(|(it, checkpoint)| {
@@ -37,12 +37,12 @@ pub(super) fn newest_checkpoint(attempts: &Attempts) -> Option<Link<'_>> {
     usable.max_by_key(|(newest, _)| *newest).map(|(_, link)| link)
 }
 
-/// How far each attempt counts, by number; those of which nothing does are missing.
+/// For each attempt, the point up to which it counts. Attempts that do not count are missing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kept(BTreeMap<u32, Reach>);
 
 impl Kept {
-    /// Lets a chain count. Where chains part, the one that goes further does.
+    /// Keeps the attempts of a chain. Where chains part, the longer reach counts.
     pub(super) fn keep(&mut self, links: &[Link<'_>]) {
         for &(record, reach) in links {
             let kept = self.0.entry(record.number).or_insert(reach);
@@ -50,7 +50,7 @@ impl Kept {
         }
     }
 
-    /// How far an attempt counts.
+    /// The point up to which an attempt counts.
     pub(super) fn of(&self, record: &AttemptRecord) -> Option<Reach> {
         self.0.get(&record.number).copied()
     }

@@ -1,11 +1,11 @@
-//! What has become of a job when the run ends, from what is known of its attempts.
+//! Fate of a job at the end of the run, derived from its attempts.
 
 use haggle_model::AttemptOutcome;
 use haggle_model::grid::{AttemptRecord, GridOutcome, JobFate, ReplicaFate, fate};
 
 use super::Attempts;
 
-/// What has become of a job; `None` if it was withdrawn.
+/// The fate of a job; `None` if it was withdrawn.
 pub(super) fn fate_of(attempts: &Attempts, outcome: &GridOutcome) -> Option<JobFate> {
     match outcome {
         GridOutcome::Done { .. } => Some(JobFate::Done),
@@ -18,12 +18,12 @@ pub(super) fn fate_of(attempts: &Attempts, outcome: &GridOutcome) -> Option<JobF
     }
 }
 
-/// What has become of one attempt; `None` for one that was not needed any more.
+/// The fate of an attempt; `None` if it was not needed any more.
 fn replica(record: &AttemptRecord, replaced: &[u32]) -> Option<ReplicaFate> {
     match record.outcome {
-        // Of one that was computed in the last instant the news may still be on its way.
+        // The report of an attempt that completed in the last instant may be in transit.
         AttemptOutcome::Unfinished | AttemptOutcome::Completed => Some(ReplicaFate::Alive),
-        // Nothing on a grid has a limit that it could reach.
+        // `WalltimeReached` cannot occur, because jobs on a grid have no limit.
         AttemptOutcome::Cancelled | AttemptOutcome::Moved | AttemptOutcome::WalltimeReached => None,
         AttemptOutcome::Failed | AttemptOutcome::Stranded => {
             Some(match replaced.contains(&record.number) {

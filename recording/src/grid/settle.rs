@@ -1,4 +1,4 @@
-//! Settles a job that is over: what became of it, and what its attempts were for.
+//! Settles a job that is over: its outcome, and the part of each attempt that counts.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::chain::{Kept, Link, chain, newest_checkpoint};
 use super::fates::fate_of;
 use super::{Attempts, GridError};
 
-/// Says what became of a job with these attempts.
+/// Derives the outcome of a job from its record and its attempts.
 pub(super) fn settle(record: GridJobRecord, attempts: Attempts) -> Result<SettledJob, GridError> {
     let fate = fate_of(&attempts, &record.outcome);
     let tips = tips(&record, &attempts, fate)?;
@@ -63,7 +63,7 @@ fn length(job: &Job) -> Work {
     Speed::from_mips(1).over(job.run_time.reveal_to_machine())
 }
 
-/// The attempts that a job is built on, or may be, each up to where it counts.
+/// The last attempts on which a job is built, or may be, each with the point up to which it counts.
 fn tips<'a>(
     record: &GridJobRecord,
     attempts: &'a Attempts,
@@ -77,6 +77,7 @@ fn tips<'a>(
         }
         GridOutcome::Lost(_) | GridOutcome::Withdrawn(_) => Ok(Vec::new()),
         GridOutcome::Open { .. } => {
+            // An attempt that completed in the last instant is alive, because its report may be in transit.
             let alive = |it: &&AttemptRecord| {
                 matches!(it.outcome, AttemptOutcome::Unfinished | AttemptOutcome::Completed)
             };
@@ -87,8 +88,8 @@ fn tips<'a>(
     }
 }
 
-/// When the first attempt of a chain began to compute, and the chain's last one. Of several
-/// chains the one that started first, those that have not started last.
+/// The first start in a chain of attempts, and the last attempt of that chain. Of several chains, the
+/// one that started first; chains that have not started come last.
 fn shown<'a>(chains: &[Vec<Link<'a>>]) -> Option<(Option<Time>, &'a AttemptRecord)> {
     let of_chain = |links: &Vec<Link<'a>>| Some((links.last()?.0.started, links.first()?.0));
     let order = |&(start, _): &(Option<Time>, &AttemptRecord)| (start.is_none(), start);
@@ -110,7 +111,7 @@ fn job_record(
         GridOutcome::Open { .. } if fate == Some(JobFate::Lost) => JobOutcome::Failed,
         GridOutcome::Open { .. } => JobOutcome::Unfinished,
     };
-    // Who waits for a restart runs nowhere, though part of it is saved.
+    // A job that waits for a restart runs nowhere, though a part of it is saved.
     let runs = shown.filter(|_| matches!(fate, Some(JobFate::Done | JobFate::Active)));
     let last = runs.map(|(_, it)| it).or_else(|| attempts.values().next_back());
     JobRecord {

@@ -1,4 +1,4 @@
-//! The books of small grids, by hand.
+//! Accounts of small grids, calculated by hand.
 
 mod published;
 
@@ -16,7 +16,7 @@ use haggle_results::{Metrics, MetricsOptions, SettledJob};
 
 use super::*;
 
-/// The jobs of a grid of three resources of 1 MIPS, and what metrics make of them.
+/// The jobs of a grid of three resources of 1 MIPS, with their metrics.
 #[derive(Clone)]
 struct Books {
     jobs: GridJobs,
@@ -68,7 +68,7 @@ impl Books {
         self.metrics.resource_account(account);
     }
 
-    /// Settles all jobs, and says what is wrong if books do not balance.
+    /// Settles all jobs, and returns an error if the accounts do not balance.
     fn run_over(&mut self, end: i64) -> Result<Vec<SettledJob>, String> {
         let settled = self.jobs.settle_some(usize::MAX).map_err(|error| error.to_string())?;
         settled.iter().for_each(|job| self.metrics.job_settled(job));
@@ -86,7 +86,7 @@ fn at(seconds: i64) -> Time {
     Time::from_secs(seconds)
 }
 
-/// An attempt on a resource of 1 MIPS that computes from the instant it gets its slot.
+/// An attempt on a resource of 1 MIPS, which computes from the instant at which it gets its slot.
 fn an_attempt(number: u32, (start, end): (i64, i64), outcome: AttemptOutcome) -> AttemptRecord {
     AttemptRecord {
         job: JobId(0),
@@ -111,7 +111,7 @@ fn an_attempt(number: u32, (start, end): (i64, i64), outcome: AttemptOutcome) ->
     }
 }
 
-/// Requested at `requested` when so much was done, after as many seconds of computing.
+/// A checkpoint that was requested at `requested`, after this much work and as many seconds of computing.
 fn checkpoint(
     requested: i64,
     done: u64,
@@ -136,12 +136,12 @@ fn done(winner: u32, end: i64) -> GridOutcome {
     GridOutcome::Done { winner, computed: at(end), end: at(end) }
 }
 
-/// A job that is not done, of which these attempts would be started again if they have failed.
+/// A job that is not done. The attempts in `replaced` are restarted if they have failed.
 fn open(end: i64, wanted: u32, replaced: &[u32]) -> GridOutcome {
     GridOutcome::Open { end: at(end), wanted, replaced: replaced.to_vec() }
 }
 
-/// The books of a grid with one job, whose resources did what its attempts say.
+/// The accounts of a grid with one job, in which resources did exactly the work of its attempts.
 fn books(end: i64, attempts: &[AttemptRecord], job: GridJobRecord) -> (GridSummary, SettledJob) {
     let mut books = Books::new();
     for record in attempts {
@@ -169,8 +169,8 @@ fn account(record: &AttemptRecord) -> ResourceAccount {
     }
 }
 
-/// Example M-1: a job of 100 MI, I = 30 s, C = 2 s, L = 3 s, R = 5 s; its resource fails
-/// at 75 s, which is noticed at 80 s.
+/// Example M-1: a job of 100 MI, I = 30 s, C = 2 s, L = 3 s, R = 5 s. Its resource fails at 75 s, which is
+/// detected at 80 s.
 fn restarted() -> [AttemptRecord; 2] {
     let first = AttemptRecord {
         done: Work::from_mi(71),
@@ -212,7 +212,7 @@ fn ft_m1_what_was_done_after_the_last_checkpoint_is_lost() {
     assert_eq!((time.useful, time.lost, time.checkpoints, time.transfers), (100.0, 11.0, 6.0, 5.0));
     assert_eq!((time.duplicate, time.in_progress, time.total), (0.0, 0.0, 122.0));
     assert_eq!(grid.lost_percent_of_work, Some(100.0 * 11.0 / 111.0));
-    // From the first checkpoint on there is always one.
+    // From the first checkpoint on, a checkpoint is always available.
     assert_eq!(grid.checkpoint_space, Some(10.0 * (127.0 - 35.0) / 127.0));
     assert_eq!(grid.lost_percent_of_jobs, Some(0.0));
     assert_eq!((grid.mean_run_time_win, grid.mean_run_time_first), (Some(127.0), Some(127.0)));
@@ -233,7 +233,7 @@ fn a_job_that_waits_for_a_restart_keeps_its_newest_checkpoint() {
     assert_eq!((grid.work.in_progress, grid.work.lost), (60.0, 11.0));
     assert_eq!((grid.slot_time.in_progress, grid.slot_time.checkpoints), (60.0, 4.0));
     assert_eq!((job.record.outcome, job.record.start), (JobOutcome::Unfinished, None));
-    // Without a restart nothing of it will be used.
+    // Without a restart, its saved work is not used.
     let (grid, job) = books(78, &first, over(100, open(78, 1, &[])));
     assert_eq!((grid.lost, grid.work.in_progress, grid.work.lost), (1, 0.0, 71.0));
     assert_eq!(grid.mean_length_lost, Some(100.0));
@@ -346,7 +346,7 @@ fn a_job_waits_for_a_restart_if_any_attempt_is_replaced() {
         an_attempt(1, (0, 10), AttemptOutcome::Failed),
         an_attempt(2, (20, 30), AttemptOutcome::Failed),
     ];
-    // The first has been replaced; that its replacement died will never be noticed.
+    // The first attempt has been replaced. The failure of its replacement will never be detected.
     let (grid, _) = books(40, &attempts, over(50, open(40, 1, &[])));
     assert_eq!((grid.lost, grid.waiting_for_restart), (1, 0));
     // The next round sends a third.
@@ -360,14 +360,14 @@ fn jobs_are_settled_when_the_instant_is_over_in_which_they_were_done() {
     jobs.attempt_over(an_attempt(1, (0, 10), AttemptOutcome::Completed));
     jobs.job_over(at(10), over(10, done(1, 10)));
     assert_eq!(jobs.settle(at(10)), Ok(Vec::new()));
-    // Its copy is cancelled in this instant, after it was done.
+    // The copy is cancelled at the same instant, after the job was done.
     jobs.attempt_over(an_attempt(2, (0, 10), AttemptOutcome::Cancelled));
     let settled = jobs.settle(at(11)).expect("good books");
     assert_eq!((settled.len(), settled[0].attempts.len()), (1, 2));
     assert!(jobs.attempts.is_empty() && jobs.over.is_empty());
 }
 
-/// What failed counts for nothing if its job is not there, and is lost.
+/// An attempt that failed counts as lost if its job is missing.
 #[test]
 fn attempts_that_belong_to_no_job_are_lost() {
     let mut books = Books::new();

@@ -1,4 +1,4 @@
-//! How bags were spread over providers and over time.
+//! Metrics of bags: their distribution over providers and over time.
 
 use haggle_model::{JobOutcome, JobRecord, ShareRecord, TaskRun};
 use serde::{Deserialize, Serialize};
@@ -13,17 +13,17 @@ const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 pub struct Bags {
     /// Bags that ran.
     pub jobs: u64,
-    /// Mean number of providers a bag ran on.
+    /// Providers on which a bag ran, mean.
     pub providers: f64,
-    /// Share of the bags, in percent, that ran on one provider, on two, …; four at least.
+    /// Bags that ran on one provider, on two, …, in percent; at least four entries.
     pub by_providers: Vec<f64>,
     /// Offers or free time slots used for a bag, mean.
     pub parts: f64,
-    /// Bags whose deadline could be met, so that the policy's rule spread them, percent.
+    /// Bags that could meet their deadline and were therefore spread by the policy's rule, percent.
     pub balanced_percent: f64,
-    /// Bags for which all offers in time were of one size, percent.
+    /// Bags whose offers in time all had the same size, percent.
     pub equal_offers_percent: f64,
-    /// Times a bag was composed again since something had changed, mean.
+    /// Number of recompositions of a bag because of changes, mean.
     pub recompositions: f64,
     /// First start of a task - submission, s.
     pub first_start: Option<Distribution>,
@@ -33,15 +33,14 @@ pub struct Bags {
     pub promise_slack: Option<Distribution>,
     /// Shares whose completion a provider promised to the metascheduler.
     pub shares_promised: u64,
-    /// Those whose last task ended later, or was given up.
+    /// Of these, shares whose last task ended later than promised, or was given up.
     pub shares_late: u64,
-    /// How far apart the tasks of a bag on several providers ended.
+    /// Differences between the ends of tasks, for bags on several providers.
     pub stretch: Option<Stretch>,
 }
 
-/// Stretch factor of bags that ran on two or more providers: with e1, e2 the
-/// first and the last end of a task, four ways to put it (Netto 2009, section 7.5
-/// defines the difference and prints percentages).
+/// Stretch factor of bags that ran on two or more providers, in four forms. e1 and e2 are the first and
+/// the last end of a task. Netto 2009, section 7.5, defines the difference and prints percentages.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stretch {
     /// 100 x (e2 - e1) / (e2 - submission).
@@ -54,14 +53,14 @@ pub struct Stretch {
     pub ratio: Option<Distribution>,
 }
 
-/// What metrics need of a bag; times in microseconds.
+/// Data of a bag that metrics need; times in microseconds.
 #[derive(Clone, Debug)]
 pub(super) struct BagSample {
     /// (provider, start, end, processors) of tasks that ran together.
     pub(super) runs: Vec<(u32, i64, i64, u32)>,
     pub(super) providers: u32,
     pub(super) run_time: i64,
-    /// If it is no bag, but a rigid job that could be spread over providers.
+    /// Present for a rigid job that could be spread over providers; the inner value if it ran.
     pub(super) coallocated: Option<Option<CoallocatedSample>>,
     is_bag: bool,
     /// Processor-microseconds of tasks that were running when the run stopped.
@@ -109,7 +108,7 @@ impl BagSample {
         })
     }
 
-    /// Whether its tasks may run anywhere and at any time.
+    /// True if its tasks are independent: each may run on any provider and at any time.
     pub(super) fn is_bag(&self) -> bool {
         self.is_bag
     }
@@ -121,16 +120,16 @@ impl BagSample {
     }
 }
 
-/// Whether the last task of a share ended later than promised, or was given up; `outcome` is
-/// that of the bag.
+/// True if the last task of a share ended later than promised, or was given up; `outcome` is that of the bag.
 fn is_late(share: &ShareRecord, outcome: JobOutcome) -> bool {
     let over: u32 = share.runs.iter().map(|run| run.processors.count()).sum();
+    // Tasks without a run were given up with the bag.
     let given_up = outcome == JobOutcome::Failed && over < share.tasks;
     given_up || share.runs.iter().map(|run| run.end).max() > share.promised_end
 }
 
 impl Bags {
-    /// `None` if there are none that ran.
+    /// Sums up the bags that ran; `None` if there are none.
     pub(super) fn of(bags: &[&BagSample]) -> Option<Bags> {
         let ran: Vec<&BagSample> =
             bags.iter().copied().filter(|bag| bag.is_bag() && !bag.runs.is_empty()).collect();

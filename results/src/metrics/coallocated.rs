@@ -1,4 +1,4 @@
-//! How rigid jobs were spread over providers, and how they moved while they waited.
+//! Metrics of rigid jobs that were spread over providers, and of their moves while they waited.
 
 use haggle_model::JobRecord;
 use serde::{Deserialize, Serialize};
@@ -7,37 +7,36 @@ use super::Distribution;
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
-/// Jobs that could be spread over providers and ran.
+/// Jobs that could be spread over providers, and that ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoallocatedJobs {
-    /// How many.
+    /// Number of these jobs.
     pub jobs: u64,
-    /// Providers that a job ran on, mean.
+    /// Providers on which a job ran, mean.
     pub providers: f64,
-    /// How many ran on one provider, on two, …; four at least.
+    /// Number of jobs that ran on one provider, on two, …; at least four entries.
     pub by_providers: Vec<u64>,
-    /// Jobs that were placed on several providers first.
+    /// Jobs whose first place was on several providers.
     pub spread: u64,
-    /// Of these, in percent: those that were placed where they started at once, and could not start
-    /// earlier.
+    /// Of these, in percent: jobs whose first place started at once, so that no earlier start was possible.
     #[serde(default)]
     pub at_once_percent: Option<f64>,
-    /// Of these, in percent: those that ran on one.
+    /// Of these, in percent: jobs that ran on one provider.
     pub united_percent: Option<f64>,
-    /// Of these, in percent: those that started before the start at which they were placed first.
+    /// Of these, in percent: jobs that started before the start of their first place.
     pub earlier_percent: Option<f64>,
-    /// Of these: by how long they started before that, s; below zero if later.
+    /// Of these: time by which jobs started before that, s; negative if later.
     pub advance: Option<Distribution>,
-    /// Times a job moved that was spread first, mean.
+    /// Of these: number of moves of a job, mean.
     pub moves: Option<f64>,
 }
 
-/// What is kept of one such job.
+/// Data of one such job that metrics need.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CoallocatedSample {
-    /// When it came, or could start.
+    /// Submission or earliest possible start, the later of both.
     came: i64,
-    /// The start at which it was placed first.
+    /// Start of the job's first place.
     first_start: i64,
     first_providers: u32,
     moves: u32,
@@ -46,7 +45,7 @@ pub(super) struct CoallocatedSample {
 }
 
 impl CoallocatedSample {
-    /// Of a job that could be spread, if it ran.
+    /// The data of a job that could be spread, if it ran.
     pub(super) fn of(record: &JobRecord) -> Option<CoallocatedSample> {
         let bag = record.bag.as_ref()?;
         let placed = bag.coallocated?;
@@ -62,7 +61,7 @@ impl CoallocatedSample {
 }
 
 impl CoallocatedJobs {
-    /// `None` if there are none.
+    /// Sums up the jobs; `None` if there are none.
     pub(super) fn of(jobs: &[CoallocatedSample]) -> Option<CoallocatedJobs> {
         if jobs.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! How far deadlines were missed.
+//! Metrics of deadlines.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,34 +6,34 @@ use super::Sample;
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
-/// Jobs that wished to be done by a deadline, in numbers (Netto 2009, section 6.5).
+/// Jobs with a deadline, in numbers (Netto 2009, section 6.5).
 ///
-/// A job is delayed if the completion it was promised, or where nothing was
-/// promised the one it had, is later than its deadline. Its work is processors x
-/// requested time, that of a bag tasks x requested time of a task.
+/// A job is delayed if its promised completion is later than its deadline. Without a promise, the
+/// actual completion counts. The work of a job is processors x requested time; of a bag, tasks x
+/// requested time of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Deadlines {
     /// Jobs with a deadline that were not refused.
     pub jobs: u64,
-    /// Those of them that were delayed.
+    /// Of these, jobs that were delayed.
     pub delayed: u64,
     /// 100 x delayed / jobs.
     pub delayed_percent: f64,
     /// Work of the jobs, processor-seconds.
     pub work: f64,
-    /// Work of the delayed ones, processor-seconds.
+    /// Work of the delayed jobs, processor-seconds.
     pub delayed_work: f64,
     /// 100 x delayed_work / work.
     pub delayed_work_percent: f64,
     /// Total weighted delay (equation 6.1): the sum over delayed jobs of
     /// processors x ((promised - submission) / (deadline - submission) - 1) x 100.
     pub total_weighted_delay: f64,
-    /// Jobs, delayed or not, that ended later than they had been promised.
+    /// Jobs that ended later than promised, delayed or not.
     pub broken_promises: u64,
 }
 
 impl Deadlines {
-    /// Over those of `jobs` that have a deadline; `None` if none has.
+    /// Sums up those of `jobs` that ran and have a deadline; `None` if there are none.
     pub(super) fn of<'a>(jobs: impl Iterator<Item = &'a Sample>) -> Option<Deadlines> {
         let (mut count, mut delayed, mut broken) = (0, 0, 0);
         let (mut work, mut delayed_work) = (0_i128, 0_i128);
@@ -53,7 +53,7 @@ impl Deadlines {
                 delays.push(weighted_delay(job.processors, job.submit, deadline, promised));
             }
         }
-        // In one order, whatever the order in which jobs ended.
+        // Sorted, so that the sum does not depend on the order in which jobs ended.
         delays.sort_unstable_by(f64::total_cmp);
         let percent = |part: f64, whole: f64| if whole > 0.0 { 100.0 * part / whole } else { 0.0 };
         (count > 0).then(|| Deadlines {
@@ -63,7 +63,7 @@ impl Deadlines {
             work: work as f64 / SECOND,
             delayed_work: delayed_work as f64 / SECOND,
             delayed_work_percent: percent(delayed_work as f64, work as f64),
-            // Not -0, which is what nothing adds up to.
+            // The sum of no values is -0; adding 0 makes it 0.
             total_weighted_delay: delays.iter().sum::<f64>() + 0.0,
             broken_promises: broken,
         })

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::stats;
 
-/// A set of values in a few numbers.
+/// Statistics of a set of values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
-    /// How many values there are; at least one.
+    /// Number of values; at least one.
     pub count: u64,
     /// Their mean.
     pub mean: f64,
@@ -22,8 +22,8 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// The distribution of `values`, or `None` if there are none. Sorts them, so that
-    /// the sums come out the same in whatever order jobs ended.
+    /// The distribution of `values`, or `None` if there are none. Values are sorted, so that sums do
+    /// not depend on the order in which jobs ended.
     pub fn of(values: Vec<f64>) -> Option<Distribution> {
         let values = sorted(values);
         Some(Distribution {
@@ -37,9 +37,9 @@ impl Distribution {
     }
 }
 
-/// As [`f64::total_cmp`] would sort them, but as integers: these are compared several times as fast.
+/// Sorts like [`f64::total_cmp`], but compares integers, which is several times as fast.
 fn sorted(values: Vec<f64>) -> Vec<f64> {
-    // What is below zero descends by its bits. What turns floats into integers turns them back.
+    // The bits of negative floats descend, so they are turned. The same turn restores the floats.
     let turned = |bits: i64| bits ^ ((bits >> 63) as u64 >> 1) as i64;
     let mut keys = Vec::from_iter(values.iter().map(|value| turned(value.to_bits() as i64)));
     keys.sort_unstable();

@@ -1,26 +1,25 @@
-//! What somebody who reads every answer of a provider finds out about it.
+//! Estimates about a provider by an eavesdropper that reads all of its answers.
 //!
-//! The eavesdropper knows the physics and nothing else: a provider of power C
-//! with work W ahead of a bag completes n of its tasks of length T about
-//! (W + n T) / C from now. An offer that meets the deadline says only that this
-//! is soon enough; offers beyond the deadline are points on that line. Their
-//! slope within a call, pooled over all calls (a regression with fixed effects),
-//! is 1/C, and their height is W/C. What is disclosed outright needs no estimate.
+//! The eavesdropper knows one law. A provider of power C with work W ahead of a bag completes n tasks
+//! of length T about (W + n T) / C from now. An offer that meets the deadline only shows that this time
+//! is early enough. Offers beyond the deadline are points on that line. Their slope within a call is
+//! 1/C, pooled over all calls (a regression with fixed effects), and their height is W/C. Disclosed
+//! items need no estimate.
 
 use std::collections::BTreeMap;
 
 use haggle_model::{ActorId, Disclosure, OffersMade, Time};
 use serde::{Deserialize, Serialize};
 
-/// How wrong the eavesdropper is at the end of a run, means over providers.
+/// Errors of the eavesdropper at the end of a run, means over providers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Eavesdropping {
     /// Answers read.
     pub answers: u64,
-    /// 100 x |estimated - true| / true computing power, with all that was read.
+    /// 100 x |estimated - true| / true computing power, from all answers.
     pub power_error_percent: f64,
-    /// 100 x sum of |estimated - true| / sum of true work left, over the moments
-    /// of its answers, each with what had been read by then.
+    /// 100 x sum of |estimated - true| / sum of true work left, over the provider's answers. Each
+    /// estimate uses the answers read so far.
     pub load_error_percent: f64,
 }
 
@@ -30,14 +29,14 @@ pub(super) struct Eavesdropper {
     providers: BTreeMap<ActorId, Estimate>,
 }
 
-/// What is known of one provider; work in processor-seconds of the reference processor.
+/// Estimate of one provider; work in processor-seconds of the reference processor.
 #[derive(Clone, Debug, Default)]
 struct Estimate {
     answers: u64,
-    /// Of the regression.
+    /// Sums of the regression.
     sum_xx: f64,
     sum_xy: f64,
-    /// No provider of less power could have made the offers seen.
+    /// Least power of a provider that could have made these offers.
     least_power: f64,
     told_power: Option<f64>,
     true_power: f64,
@@ -106,8 +105,8 @@ impl Estimate {
         } else if !open.is_empty() {
             (self.power() * mean_time - mean_work).max(0.0)
         } else {
-            // All that is known is that the whole bag fits before its deadline:
-            // half of what could be ahead of it.
+            // It is only known that the whole bag fits before its deadline. The estimate is half of the
+            // work that could be ahead of it.
             let room = points.last().map_or(0.0, |&(work, time, _)| self.power() * time - work);
             room.max(0.0) / 2.0
         };

@@ -1,4 +1,4 @@
-//! What failures did to a run.
+//! Metrics of failures.
 
 use haggle_model::{JobOutcome, LostRun, ProviderId, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -7,34 +7,34 @@ use super::{Metrics, summary};
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
-/// Failures in numbers, over the whole run: a cut leaves nothing out here.
+/// Failures in numbers, over the whole run: a cut has no effect here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FailureMetrics {
-    /// Failures of processors; those that fail together count once.
+    /// Failures of processors. Processors that fail together count once.
     pub outages: u64,
     /// Processor time up / processor time, from time zero to the end of the run, 0 to 1.
     /// Missing if no time went by.
     pub availability: Option<f64>,
-    /// Attempts that were lost: each a rigid job, or tasks of a bag that had started together.
+    /// Attempts that were lost. An attempt is a rigid job, or tasks of a bag that had started together.
     pub attempts_lost: u64,
-    /// All that ran: `work_useful` + `work_lost` + `work_checkpoints` + `work_unfinished`,
-    /// processor-seconds.
+    /// All work: `work_useful` + `work_lost` + `work_checkpoints` + `work_unfinished`, processor-seconds.
     pub work: f64,
-    /// What ran to its end or its limit, also from checkpoint to checkpoint, processor-seconds.
+    /// Work of runs to their end or limit, including work saved in checkpoints, processor-seconds.
     pub work_useful: f64,
-    /// What ran until its processors failed and was not saved, or was in vain, processor-seconds.
+    /// Work that was not saved when processors failed, or that was saved for a job without result,
+    /// processor-seconds.
     pub work_lost: f64,
     /// Reading and writing of checkpoints, processor-seconds.
     pub work_checkpoints: f64,
-    /// What was running, or had been saved, when the run stopped, processor-seconds.
+    /// Work that was running, or had been saved, when the run stopped, processor-seconds.
     pub work_unfinished: f64,
     /// 100 × `work_lost` / `work`: the metric `lost_work`.
     pub lost_percent_of_work: Option<f64>,
-    /// Jobs that were over, or unfinished, later than promised, and those that failed
-    /// although their completion was promised.
+    /// Jobs that were over, or unfinished, later than promised, and jobs that failed although their
+    /// completion was promised.
     pub promises_broken: u64,
-    /// Those of them that lost an attempt themselves; the others had to wait for them, or
-    /// for processors.
+    /// Broken promises of jobs that lost an attempt themselves. The other jobs had to wait for such
+    /// jobs, or for processors.
     pub promises_broken_by_loss: u64,
     /// By provider.
     pub providers: Vec<ProviderFailures>,
@@ -51,11 +51,11 @@ pub struct ProviderFailures {
     pub availability: Option<f64>,
     /// Attempts that were lost there.
     pub attempts_lost: u64,
-    /// What they had done and not saved, processor-seconds.
+    /// Unsaved work of these attempts, processor-seconds.
     pub work_lost: f64,
 }
 
-/// What is known of failures so far.
+/// Data on failures so far.
 #[derive(Clone, Debug)]
 pub(super) struct FailureLog {
     providers: Vec<ProviderLog>,
@@ -67,7 +67,7 @@ pub(super) struct FailureLog {
 struct ProviderLog {
     outages: u64,
     down: i64,
-    /// Up to when `down_time` has been counted.
+    /// Time up to which `down_time` has been counted.
     counted: Time,
     down_time: i128,
     attempts_lost: u64,
@@ -85,7 +85,7 @@ impl ProviderLog {
 }
 
 impl FailureLog {
-    /// Nothing has failed yet of the first so many providers; of the others it does not matter.
+    /// No processor of the first `providers` providers has failed yet. The other providers are not recorded.
     pub(super) fn new(providers: usize) -> FailureLog {
         FailureLog { providers: vec![ProviderLog::default(); providers], end: Time::ZERO }
     }
@@ -103,7 +103,7 @@ impl FailureLog {
         log.down -= i64::from(processors);
     }
 
-    /// An attempt was lost, and what was saved of it, too, if that was in vain.
+    /// Records a lost attempt. With `saved_in_vain`, its saved work counts as lost, too.
     pub(super) fn run_lost(&mut self, run: &LostRun, saved_in_vain: bool) {
         let log = &mut self.providers[run.provider.index()];
         let work = |span: Span| i128::from(span.as_micros()) * i128::from(run.processors.count());
@@ -115,7 +115,7 @@ impl FailureLog {
         log.work_checkpoints += work(run.checkpointing);
     }
 
-    /// When the run ended.
+    /// End of the run.
     pub(super) fn end(&self) -> Time {
         self.end
     }
@@ -125,7 +125,7 @@ impl FailureLog {
         self.end = now;
     }
 
-    /// Processor-microseconds that came to nothing.
+    /// Processor-microseconds of wasted work.
     fn work_lost(&self) -> i128 {
         self.providers.iter().map(|log| log.work_lost).sum()
     }
@@ -134,14 +134,14 @@ impl FailureLog {
         self.providers.iter().map(|log| log.work_checkpoints).sum()
     }
 
-    /// Processor-microseconds of lost attempts, but for what was saved.
+    /// Processor-microseconds of lost attempts, without saved work.
     pub(super) fn work(&self) -> i128 {
         self.work_lost() + self.work_checkpoints()
     }
 }
 
 pub(super) fn sum_up(metrics: &Metrics) -> Option<FailureMetrics> {
-    // What they did to a grid stands in its own summary.
+    // Failures of grids are in the summary of the grid.
     if !metrics.may_fail {
         return None;
     }

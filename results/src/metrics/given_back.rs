@@ -1,4 +1,4 @@
-//! What reserved jobs that end early give back, and how much of it others use.
+//! Reserved time that jobs give back by ending early, and its use by other jobs.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,28 +6,28 @@ use super::{Metrics, summary};
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
-/// Time that was reserved, and given back by jobs that ended before their plan, over the time of
+/// Reserved time that jobs gave back because they ended before their plan, over the time of
 /// `utilisation_in_window`.
 ///
-/// At an instant at which processors are given back, as many of them are used again as there are
-/// more than idle ones. Processors that have failed or are closed count as idle.
+/// At each instant, processors that were given back count as used again if they outnumber the idle
+/// processors; the surplus is used. Processors that have failed or are closed count as idle.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GivenBack {
-    /// Between ends of jobs and ends of the time reserved for them, processor-seconds.
+    /// Time between the ends of jobs and the ends of their reserved time, processor-seconds.
     pub work: f64,
-    /// Of that, while others ran there, processor-seconds.
+    /// Of that, time used by other jobs, processor-seconds.
     pub used_again: f64,
     /// 100 `used_again` / `work`.
     pub used_again_percent: f64,
 }
 
 impl GivenBack {
-    /// Between two instants, in microseconds; `None` if nothing was given back then.
+    /// Sums up the time between two instants, in microseconds; `None` if nothing was given back then.
     pub(super) fn of(metrics: &Metrics, (from, until): (i64, i64)) -> Option<GivenBack> {
         if metrics.jobs.iter().all(|job| job.granted().is_none()) {
             return None;
         }
-        // At a provider, when so many more processors are busy, and given back.
+        // (provider, instant, change of busy processors, change of processors given back)
         let mut changes: Vec<(u32, i64, i64, i64)> = Vec::new();
         let mut change = |provider, (start, end): (i64, i64), busy: i64, back: i64| {
             let (start, end) = (start.max(from), end.min(until));
@@ -43,6 +43,7 @@ impl GivenBack {
             let processors = i64::from(job.processors);
             change(provider, (start, end), processors, 0);
             if let Some(granted) = job.granted().filter(|_| job.is_done()) {
+                // A displaced reservation gives back the rest of its last place.
                 let span = granted.displaced.last().map_or(granted.span, |it| it.span);
                 change(provider, (end, start + span.as_micros()), 0, processors);
             }

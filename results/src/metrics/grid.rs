@@ -1,19 +1,18 @@
-//! What became of the jobs of a grid, and of all that its resources did for them
-//! (Chtepen 2011, sections 2.2 and 4.4).
+//! Metrics of the jobs and resources of a grid (Chtepen 2011, sections 2.2 and 4.4).
 //!
-//! Every slot's time and all work done go into one category each:
+//! All time of slots and all work is divided into categories:
 //!
 //! | category | what |
 //! |---|---|
-//! | useful | what done jobs are made of: what their winners computed, and what these started from |
-//! | in progress | the same of jobs that may still be done: what has been computed, or saved |
-//! | lost | all else that attempts computed that failed, were stranded or moved |
-//! | duplicate | all else that attempts computed that were cancelled, or came second |
-//! | checkpoints | time in which jobs wrote them; no work |
+//! | useful | computing of done jobs: of their winners, and of the saved states from which these started |
+//! | in progress | the same for jobs that may still be done: computed so far, or saved |
+//! | lost | all other computing of attempts that failed, were stranded or moved |
+//! | duplicate | all other computing of attempts that were cancelled, or came second |
+//! | checkpoints | time in which jobs wrote checkpoints; no work |
 //! | transfers | time in which jobs waited for data, or to be prepared; no work |
 //!
-//! What became of a job, and which of its attempts count, whoever settles it knows ([`SettledJob`]): here it is
-//! counted. All sums are integers.
+//! [`SettledJob`] states the outcome of a job and which of its attempts count; this module adds them
+//! up. All sums are integers.
 
 mod accounts;
 mod sessions;
@@ -40,7 +39,7 @@ pub use summary::{
 };
 pub use violation::GridViolation;
 
-/// Counts what a grid observes, and what became of its jobs.
+/// Sums of a grid's attempts, jobs and accounts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GridLedger {
     totals: Totals,
@@ -48,12 +47,12 @@ pub(super) struct GridLedger {
 }
 
 impl GridLedger {
-    /// Takes in that an attempt of a job is over.
+    /// Records that an attempt of a job is over.
     pub(super) fn attempt_over(&mut self, record: &AttemptRecord) {
         self.totals.attempt_over(record);
     }
 
-    /// Takes in a job of which all is known.
+    /// Records a job whose attempts are all known.
     pub(super) fn job_settled(&mut self, job: &SettledJob) {
         let &SettledJob { ref record, ref attempts, fate, length, share, .. } = job;
         let totals = &mut self.totals;
@@ -77,40 +76,40 @@ impl GridLedger {
         }
     }
 
-    /// Takes in an attempt that belongs to no job.
+    /// Records an attempt that belongs to no job.
     pub(super) fn attempt_left(&mut self, record: &AttemptRecord) {
         self.totals.spent_by(record, None);
     }
 
-    /// Takes in that a workflow has come.
+    /// Records that a workflow has arrived.
     pub(super) fn workflow_came(&mut self, now: Time, came: WorkflowCame) {
         self.totals.workflows.came(now, came);
     }
 
-    /// All workflows, by workload and number, on a grid whose fastest resource is this fast, MIPS.
+    /// All workflows, by workload and number; `fastest` is the speed of the grid's fastest resource, MIPS.
     pub(super) fn workflows(&self, fastest: f64) -> Vec<WorkflowRecord> {
         self.totals.workflows.records(fastest).collect()
     }
 
-    /// Takes in what a resource has done in the whole run.
+    /// Records the account of a resource over the whole run.
     pub(super) fn account(&mut self, account: ResourceAccount) {
         self.accounts.add(account);
     }
 
-    /// Takes in what the scheduler has done in the whole run.
+    /// Records the account of the scheduler over the whole run.
     pub(super) fn rounds(&mut self, account: RoundsAccount) {
         self.accounts.rounds = account;
     }
 
-    /// Takes in what the storage has held in the whole run.
+    /// Records the account of the storage over the whole run.
     pub(super) fn storage(&mut self, account: StorageAccount) {
         self.accounts.storage = Some(account);
     }
 
-    /// The run is over: looks whether all that resources did is in one of the categories.
+    /// Ends the run, and checks that the categories contain all time and work of the resources.
     ///
     /// # Errors
-    /// If it is not, to the microsecond and to the last part of work.
+    /// If they do not, to the microsecond and to the last part of work.
     pub(super) fn run_over(&mut self, now: Time) -> Result<(), GridViolation> {
         self.accounts.end = now;
         let (summed, held) = (self.totals.spent.slot_time(), self.accounts.held);
@@ -139,8 +138,8 @@ impl GridLedger {
         }
     }
 
-    /// Σ time in which resources had at least one job that computed or wrote a checkpoint,
-    /// and their time in all, microseconds.
+    /// Σ time in which resources had at least one job that computed or wrote a checkpoint, and their
+    /// whole time, microseconds.
     pub(super) fn busy(&self) -> (i128, i128) {
         (self.accounts.busy, self.accounts.time())
     }

@@ -1,22 +1,22 @@
-//! What maintenance took.
+//! Metrics of maintenance.
 
 use haggle_model::{MaintenanceRecord, Time};
 use serde::{Deserialize, Serialize};
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
-/// Maintenance in numbers, over the whole run: a cut leaves nothing out here.
+/// Maintenance in numbers, over the whole run: a cut has no effect here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Maintenance {
     /// Windows that began.
     pub windows: u64,
-    /// Those of them that had fewer processors than were to be closed.
+    /// Of these, windows that closed fewer processors than announced.
     pub short: u64,
     /// Windows that were refused when they were announced.
     pub refused: u64,
-    /// Time for which processors were closed until the run was over, processor-seconds.
+    /// Time for which processors were closed before the run was over, processor-seconds.
     pub closed: f64,
-    /// The same of the processors that windows which began lacked, processor-seconds.
+    /// Time of processors that a window announced but did not close, processor-seconds.
     pub missed: f64,
 }
 
@@ -24,7 +24,7 @@ pub struct Maintenance {
 #[derive(Clone, Debug, Default)]
 pub(super) struct MaintenanceLog {
     refused: u64,
-    /// Start, end, processors that were closed and that were to be.
+    /// Start, end, processors that were closed, and processors that were announced.
     begun: Vec<(Time, Time, u32, u32)>,
 }
 
@@ -39,7 +39,7 @@ impl MaintenanceLog {
         }
     }
 
-    /// All of it, if there was any, until the run was over.
+    /// Sums up the windows until the end of the run; `None` if there are none.
     pub(super) fn sum_up(&self, end: Time) -> Option<Maintenance> {
         let refused = self.refused;
         let mut sums = Maintenance { refused, ..Maintenance::default() };

@@ -1,42 +1,42 @@
-//! How often jobs that waited were submitted again, and what looking at them took.
+//! How often waiting jobs were submitted again, and the cost of examining them.
 
 use haggle_model::observation::Review;
 use haggle_model::{ActorId, JobId, JobRecord, Sizing, Span, StageIn, Time};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-/// How often jobs that waited were submitted again.
+/// How often waiting jobs were submitted again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moves {
-    /// To another provider.
+    /// Moves to another provider.
     pub moved: u64,
-    /// To the same one, where they may have another size and place.
+    /// Moves to the same provider, where the job may get another size and place.
     pub resubmitted: u64,
-    /// Those of these that got another number of processors there.
+    /// Of these, moves that got another number of processors.
     #[serde(default)]
     pub resized: u64,
-    /// For how long their data were on their way, sum over all moves, s.
+    /// Time for which data were in transit, sum over all moves, s.
     #[serde(default)]
     pub data_time: f64,
-    /// What jobs that had moved held while they were started up, processor-seconds.
+    /// Processor-seconds that moved jobs held during their start-up.
     #[serde(default)]
     pub start_up_work: f64,
-    /// How often jobs that waited were looked at.
+    /// Events in which waiting jobs were examined.
     #[serde(default)]
     pub events: u64,
-    /// Jobs that waited then, sum over these events.
+    /// Jobs that waited, sum over these events.
     #[serde(default)]
     pub waiting: u64,
-    /// Estimates that were asked for in these events.
+    /// Estimates that were requested in these events.
     #[serde(default)]
     pub estimates: u64,
-    /// How many it would have been if nothing that a provider said were remembered until it changes.
+    /// Estimates that would have been requested without remembering answers of providers until they change.
     #[serde(default)]
     pub forgetful_estimates: u64,
-    /// Events in which as many jobs waited as are compared, or more.
+    /// Events in which the number of waiting jobs reached the number that is compared.
     #[serde(default)]
     pub full_events: u64,
-    /// What `forgetful_estimates` are of these.
+    /// Sum of `forgetful_estimates` over these events.
     #[serde(default)]
     pub full_forgetful_estimates: u64,
 }
@@ -54,31 +54,31 @@ impl Moves {
     }
 }
 
-/// What a provider has chosen for a job, and what the job needs there.
+/// The size that a provider has chosen for a job, and the job's stage-in there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
     pub(crate) sizing: Sizing,
     pub(crate) stage_in: StageIn,
 }
 
-/// The sizes that providers have chosen for jobs: of each the last two.
+/// The sizes that providers have chosen: the last two of each job.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sizes(FxHashMap<JobId, (Chosen, Chosen)>);
 
 impl Sizes {
-    /// A provider has chosen a size.
+    /// Records the size that a provider has chosen.
     pub(crate) fn sized(&mut self, job: JobId, sizing: Sizing, stage_in: StageIn) {
         let chosen = Chosen { sizing, stage_in };
         let sizes = self.0.entry(job).or_insert((chosen, chosen));
         *sizes = (sizes.1, chosen);
     }
 
-    /// What was chosen before, and last.
+    /// The previous and the last choice.
     pub(crate) fn of(&self, job: JobId) -> Option<(Chosen, Chosen)> {
         self.0.get(&job).copied()
     }
 
-    /// A job is over: what was chosen last.
+    /// Removes a job that is over; gives its last choice.
     pub(crate) fn over(&mut self, job: JobId) -> Option<Chosen> {
         self.0.remove(&job).map(|(_, last)| last)
     }
@@ -87,10 +87,10 @@ impl Sizes {
 /// Collects moves while a run goes on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MoveLog {
-    /// Present as soon as somebody has looked at what waits.
+    /// Present as soon as waiting jobs have been examined.
     pub(super) moves: Option<Moves>,
     pub(super) sizes: Sizes,
-    /// What is summed up, in microseconds.
+    /// Sums in microseconds.
     data: i64,
     start_up: i128,
 }
@@ -115,7 +115,7 @@ impl MoveLog {
         moves.resized += u64::from(chosen.is_some_and(resized));
     }
 
-    /// A job is over; all of its attempts were where it went last.
+    /// Records that a job is over. All of its attempts ran at the provider of the last choice.
     pub(super) fn job_over(&mut self, record: &JobRecord) {
         let Some(last) = self.sizes.over(record.job.id) else { return };
         let start_up = last.stage_in.start_up;

@@ -1,15 +1,16 @@
-//! Metrics by name: one entry says what a metric is called, its unit, what it means, and where a summary
-//! has it. `runs.csv`, `aggregate.csv`, figures, comparisons and the manual are made from these entries.
+//! Metrics by name. One entry has the name of a metric, its unit, its meaning and its place in a
+//! summary. `runs.csv`, `aggregate.csv`, figures, comparisons and the manual are made from these
+//! entries.
 //!
-//! Whatever else is in a summary is a metric, too, by its place: `grid.done`, `deadlines.delayed`.
+//! Every other number in a summary is a metric, too, named by its place: `grid.done`, `deadlines.delayed`.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{FailureMetrics, GridWork, Group, Summary};
-use crate::tables::JobRow;
+use crate::tables::JobTimes;
 
-/// In what a metric is counted.
+/// Unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Seconds.
@@ -22,37 +23,37 @@ pub enum Unit {
     Number,
 }
 
-/// Of what a metric is, and how it is taken from a summary.
+/// Scope of a metric, and the function that takes it from a summary.
 #[derive(Clone, Copy)]
 enum Source {
-    /// Of all jobs and of any group of them.
+    /// For all jobs and for any group of them.
     Jobs(fn(&Group) -> Option<f64>),
-    /// Of a run as a whole.
+    /// For a run as a whole.
     Run(fn(&Summary) -> Option<f64>),
-    /// Of a run as a whole, from its tables: a summary does not count it.
+    /// For a run as a whole, counted in its tables: a summary does not have it.
     Tables,
 }
 
-/// What each job has, of which a metric is the mean or the median.
+/// Value of each job, of which a metric is the mean or the median.
 #[derive(Clone, Copy, Debug)]
 pub struct OfEach {
-    /// What a figure calls it.
+    /// Its title in figures.
     pub title: &'static str,
     /// The value of a job, if it has one.
-    pub value: fn(&JobRow) -> Option<f64>,
+    pub value: fn(&JobTimes) -> Option<f64>,
 }
 
 /// A metric with a name of its own.
 pub struct Named {
-    /// Its word.
+    /// Its name.
     pub name: &'static str,
-    /// What a figure calls it.
+    /// Its title in figures.
     pub title: &'static str,
     /// Its unit.
     pub unit: Unit,
     /// Its definition.
     pub meaning: &'static str,
-    /// What each job has of it, if the spread of that can be shown.
+    /// The value of each job, if the distribution can be shown.
     pub of_each: Option<OfEach>,
     source: Source,
 }
@@ -95,7 +96,7 @@ const EACH_TURNAROUND: OfEach = OfEach {
 const EACH_BOUNDED: OfEach =
     OfEach { title: "bounded slowdown", value: |job| job.bounded_slowdown };
 
-/// All of them, in the order in which tables have them.
+/// All metrics with names, in the order of their columns in tables.
 #[rustfmt::skip] // a table: one line an entry
 pub const NAMED: &[Named] = &[
     run("makespan", "makespan", Seconds, "last end - first submission", |it| it.makespan),
@@ -154,13 +155,13 @@ pub const NAMED: &[Named] = &[
     Named { name: "messages", title: "messages", unit: Number, meaning: "messages between actors, in figures and claims only", of_each: None, source: Source::Tables },
 ];
 
-/// Whose work it is.
+/// Owner of the work.
 enum Whose<'s> {
     Providers(&'s FailureMetrics),
     Grid(&'s GridWork),
 }
 
-/// The work of providers that may fail, else of a grid, and all of it.
+/// The work of providers that may fail, otherwise of a grid, and all of it.
 fn of_work(summary: &Summary) -> Option<(Whose<'_>, f64)> {
     match (&summary.failures, &summary.grid) {
         (Some(failures), _) => Some((Whose::Providers(failures), failures.work)),
@@ -178,26 +179,26 @@ fn count(count: u64) -> Option<f64> {
 }
 
 impl Named {
-    /// The same, of what each job has.
+    /// The same metric with a value for each job.
     const fn with(self, of_each: OfEach) -> Named {
         Named { of_each: Some(of_each), ..self }
     }
 
-    /// The one of this name.
+    /// The metric of this name.
     pub fn of(name: &str) -> Option<&'static Named> {
         NAMED.iter().find(|it| it.name == name)
     }
 
-    /// Whether it is one of the whole run only, and not of groups of jobs.
+    /// True if it exists for the whole run only, not for groups of jobs.
     pub const fn is_whole(&self) -> bool {
         !matches!(self.source, Source::Jobs(_))
     }
 }
 
-/// What of a group of jobs is called by its place.
+/// Parts of a group whose metrics are named by their place.
 const OF_JOBS: [&str; 4] = ["deadlines", "reservations", "bags", "coallocated"];
 
-/// What of a run is called by its place.
+/// Parts of a summary whose metrics are named by their place.
 const OF_RUNS: [&str; 11] = [
     "failures",
     "moves",
@@ -212,18 +213,18 @@ const OF_RUNS: [&str; 11] = [
     "workflows",
 ];
 
-/// By what jobs are grouped, in the names of metrics of groups: `provider.north.mean_waiting_time`.
+/// Kinds of groups in the names of metrics: `provider.north.mean_waiting_time`.
 pub const GROUPINGS: [&str; 4] = ["provider", "class", "workload", "user"];
 
-/// The kind of group, the group and its metric, if a name is that of a group's.
+/// The kind of group, the group and its metric, if a name is that of a group's metric.
 pub fn of_which_group(name: &str) -> Option<(&str, &str, &str)> {
     let (grouping, rest) = name.split_once('.')?;
     let (group, metric) = rest.split_once('.')?;
     GROUPINGS.contains(&grouping).then_some((grouping, group, metric))
 }
 
-/// The one spelling of a name, whether or not there is such a metric: hyphens are underscores, and
-/// `waiting_time.mean` is `mean_waiting_time`. The name of a group stays as it is.
+/// The canonical spelling of a name, even if there is no such metric: hyphens become underscores, and
+/// `waiting_time.mean` becomes `mean_waiting_time`. The name of a group stays as it is.
 pub fn spelling(name: &str) -> String {
     if let Some((grouping, group, metric)) = of_which_group(name) {
         return format!("{grouping}.{group}.{}", spelling(metric));
@@ -233,8 +234,8 @@ pub fn spelling(name: &str) -> String {
     turned.filter(|it| Named::of(it).is_some()).unwrap_or(name)
 }
 
-/// Whether a name, in its one spelling, may be that of a metric: which places a run has shows only
-/// when it is over.
+/// True if a name in canonical spelling may be that of a metric. The places that a summary has are
+/// known only when its run is over.
 pub fn may_be(name: &str) -> bool {
     if Named::of(name).is_some() {
         return true;
@@ -246,7 +247,7 @@ pub fn may_be(name: &str) -> bool {
     OF_RUNS.contains(&first) || OF_JOBS.contains(&first) || first == "impact"
 }
 
-/// Whether groups of jobs may have a metric of this name.
+/// True if groups of jobs may have a metric of this name.
 pub fn may_be_of_jobs(name: &str) -> bool {
     let part = name.split_once('.').map(|(part, _)| part);
     match Named::of(name) {
@@ -255,7 +256,7 @@ pub fn may_be_of_jobs(name: &str) -> bool {
     }
 }
 
-/// All metrics of a run that its summary has, by their names.
+/// All metrics of a run that its summary has, with their names.
 pub fn of_run(summary: &Summary) -> Vec<(String, f64)> {
     let own = NAMED.iter().filter_map(|it| {
         let value = match it.source {
@@ -272,8 +273,9 @@ pub fn of_run(summary: &Summary) -> Vec<(String, f64)> {
 }
 
 impl Summary {
-    /// A metric of a run by its name, such as `mean_waiting_time` or `provider.north.mean_waiting_time`, in its own
-    /// unit; `None` if there is no such metric, or this run has no value of it.
+    /// A metric of a run by its name, such as `mean_waiting_time` or
+    /// `provider.north.mean_waiting_time`, in its own unit. `None` if there is no such metric, or this
+    /// run has no value of it.
     pub fn metric(&self, name: &str) -> Option<f64> {
         let name = spelling(name);
         of_run(self).into_iter().find(|(known, _)| *known == name).map(|(_, value)| value)
@@ -298,8 +300,8 @@ fn push_parts(of: &impl Serialize, parts: &[&str], metrics: &mut Vec<(String, f6
     }
 }
 
-/// All numbers below a place in a summary, but for those of list members: they are named by
-/// what has been drawn, and differ from run to run.
+/// All numbers below a place in a summary. Members of lists are left out: their names are drawn, and
+/// differ from run to run.
 fn push_numbers(path: &str, place: &Value, numbers: &mut Vec<(String, f64)>) {
     if let Some(number) = place.as_f64() {
         numbers.push((path.to_owned(), number));
@@ -309,7 +311,7 @@ fn push_numbers(path: &str, place: &Value, numbers: &mut Vec<(String, f64)>) {
     }
 }
 
-/// What a figure calls a metric, and its unit.
+/// Title in figures and unit of a metric.
 pub fn title_and_unit(name: &str) -> (String, Unit) {
     if let Some(named) = Named::of(name) {
         return (named.title.to_owned(), named.unit);
@@ -318,7 +320,7 @@ pub fn title_and_unit(name: &str) -> (String, Unit) {
         let (title, unit) = title_and_unit(metric);
         return (format!("{title} of {group}"), unit);
     }
-    // A place says in its last words whether it is in percent.
+    // Metrics without an entry here have `percent` in their names if they are in percent.
     let unit = if name.contains("percent") { Percent } else { Number };
     (name.to_owned(), unit)
 }

@@ -1,27 +1,27 @@
-//! The networks that carried data: the key `network` of `summary.json`. They often decide a result, and mostly by
-//! defaults that no scenario mentions.
+//! Networks that carried data: the key `network` of `summary.json`. They often decide a result, and
+//! their values mostly are defaults that a scenario does not mention.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The networks of a run, as its scenario has them. Bandwidths are in bit/s.
+/// Networks of a run, as in its scenario. Bandwidths are in bit/s.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Networks {
-    /// Bandwidth between providers, metaschedulers and storages without a link of their own; missing where they send no
-    /// data.
+    /// Bandwidth between providers, metaschedulers and storages without a link of their own. Missing if
+    /// they send no data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<f64>,
-    /// Bandwidth of a resource of a grid within its site, or of every transfer where each has its own.
+    /// Bandwidth of a grid's resource within its site, or of every transfer if transfers do not share links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid_bandwidth: Option<f64>,
-    /// Bandwidth between two sites of a grid; missing where each transfer has its own.
+    /// Bandwidth between two sites of a grid. Missing if transfers do not share links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid_wan_bandwidth: Option<f64>,
-    /// How old what the scheduler of a grid knows of its resources may be, s.
+    /// Maximum age of a grid scheduler's information about its resources, s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid_information_delay: Option<f64>,
-    /// Those of the values above that are defaults, by their keys in the scenario.
+    /// Values above that are defaults, by their keys in the scenario.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub defaults: Vec<String>,
 }
@@ -36,13 +36,13 @@ impl Networks {
     /// The key of `grid_information_delay`.
     pub const GRID_INFORMATION_DELAY: &str = "grid.information.delay";
 
-    /// The network of providers, in words.
+    /// Describes the network of providers.
     pub(super) fn of_providers(&self) -> Option<String> {
         let mark = self.mark(&[Self::BANDWIDTH]);
         Some(format!("network: {}{mark}", Rate(self.bandwidth?)))
     }
 
-    /// The network of a grid, in words.
+    /// Describes the network of a grid.
     pub(super) fn of_grid(&self) -> Option<String> {
         let inside = Rate(self.grid_bandwidth?);
         Some(match self.grid_wan_bandwidth {
@@ -54,14 +54,14 @@ impl Networks {
         })
     }
 
-    /// What a grid's scheduler knows, in words.
+    /// Describes the information of a grid's scheduler.
     pub(super) fn information(&self) -> Option<String> {
         let mark = self.mark(&[Self::GRID_INFORMATION_DELAY]);
         let delay = self.grid_information_delay.filter(|&delay| delay > 0.0)?;
         Some(format!("the scheduler knows resources as they were up to {delay} s ago{mark}"))
     }
 
-    /// Says which of these values are defaults.
+    /// Describes which of these values are defaults.
     fn mark(&self, keys: &[&str]) -> String {
         let is_default = |key: &&&str| self.defaults.iter().any(|it| it == **key);
         let defaults = Vec::from_iter(keys.iter().filter(is_default));

@@ -1,4 +1,4 @@
-//! What applications of phases did: intervals, moves, and what had been predicted of them.
+//! Metrics of applications of phases: intervals, moves and errors of predictions.
 
 use haggle_model::phased::{IntervalEnd, IntervalRecord, Move};
 use haggle_model::{JobId, Span};
@@ -7,28 +7,28 @@ use std::collections::BTreeSet;
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
-/// Applications of phases in numbers, over the whole run: a cut leaves nothing out here.
+/// Applications of phases in numbers, over the whole run: a cut has no effect here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plans {
     /// Applications that began.
     pub applications: u64,
-    /// Intervals that began, those that were lost included.
+    /// Intervals that began, lost ones included.
     pub intervals: u64,
-    /// Those of them on the machines of the interval before.
+    /// Of these, intervals on the machines of the interval before.
     pub stayed: u64,
-    /// On other machines of the same cluster.
+    /// Of these, intervals on other machines of the same cluster.
     pub within: u64,
-    /// On another cluster.
+    /// Of these, intervals on another cluster.
     pub between: u64,
-    /// Those that lost a machine, so that their phases had to be run again.
+    /// Intervals that lost a machine, so that their phases had to be repeated.
     pub lost: u64,
     /// Time of intervals that were done, s.
     pub time: f64,
-    /// The same as it was predicted when they began, s.
+    /// Time of the same intervals as predicted at their start, s.
     pub predicted: f64,
-    /// Mean distance of the two, in percent of the time.
+    /// Mean difference of both times, in percent of the time.
     pub error_percent: Option<f64>,
-    /// Time of moves, those to intervals that were lost included, s.
+    /// Time of moves, including moves to intervals that were lost, s.
     pub moving: f64,
     /// Time of intervals that were lost, s.
     pub lost_time: f64,
@@ -43,7 +43,7 @@ pub(super) struct PlanLog {
     predicted: Span,
     moving: Span,
     lost_time: Span,
-    /// Σ |time - predicted| / time, and over how many.
+    /// Σ |time - predicted| / time, and the number of these terms.
     errors: (f64, u64),
 }
 

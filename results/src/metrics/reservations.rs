@@ -1,43 +1,43 @@
-//! What was granted in advance.
+//! Metrics of reservations in advance.
 
 use haggle_model::reservation::Answer;
 use serde::{Deserialize, Serialize};
 
 use super::{Distribution, Sample};
 
-/// Reservations in numbers (Netto 2009, section 3.4). What was refused for want of room is among
-/// the refusals, as `no_window`.
+/// Reservations in numbers (Netto 2009, section 3.4). A reservation that was refused for lack of room
+/// counts among the refusals, as `no_window`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reservations {
-    /// Reservations that were granted, in their windows or beside them.
+    /// Reservations that were granted, in their windows or outside them.
     pub granted: u64,
-    /// Those of them that were granted beside their windows.
+    /// Granted reservations outside their windows.
     pub beside: u64,
-    /// How far beside, in percent of the time that the job was planned to take.
+    /// Distance from the window, in percent of the planned run time.
     pub distance_percent: Option<Distribution>,
-    /// The sum of these distances: over `beside`, it is their mean, also of several runs together.
+    /// Sum of these distances. Divided by `beside`, it is their mean, also for several runs together.
     #[serde(default)]
     pub total_distance_percent: f64,
-    /// Those whose starts were fixed while they waited.
+    /// Reservations whose starts were fixed while they waited.
     pub fixed: u64,
-    /// Those for which failures, or jobs that ran on, left no room in their windows.
+    /// Reservations that lost the room in their windows to failures, or to jobs that ran longer.
     pub broken: u64,
-    /// Reservations that were granted on another number of processors than was asked for.
+    /// Reservations with another number of processors than requested.
     #[serde(default)]
     pub resized: u64,
-    /// Those that lost a place and got another one in their windows, at least once.
+    /// Reservations that lost a place and got another one in their windows, at least once.
     #[serde(default)]
     pub moved: u64,
-    /// Those that got one on fewer processors.
+    /// Reservations that got another place on fewer processors.
     #[serde(default)]
     pub shrunk: u64,
-    /// Those of the broken ones that were given back.
+    /// Broken reservations that were given back.
     #[serde(default)]
     pub revoked: u64,
 }
 
 impl Reservations {
-    /// Over those of `jobs` that were granted; `None` if none was.
+    /// Sums up the granted reservations among `jobs`; `None` if there are none.
     pub(super) fn of<'a>(jobs: impl Iterator<Item = &'a Sample>) -> Option<Reservations> {
         let mut sum = Reservations {
             granted: 0,
@@ -67,9 +67,9 @@ impl Reservations {
             }
         }
         sum.beside = distances.len() as u64;
-        // In one order, whatever the order in which jobs ended.
+        // Sorted, so that the sum does not depend on the order in which jobs ended.
         distances.sort_unstable_by(f64::total_cmp);
-        // Not -0, which is what nothing adds up to.
+        // The sum of no values is -0; adding 0 makes it 0.
         sum.total_distance_percent = distances.iter().sum::<f64>() + 0.0;
         sum.distance_percent = Distribution::of(distances);
         (sum.granted > 0).then_some(sum)

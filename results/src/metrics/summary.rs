@@ -15,8 +15,8 @@ use super::{
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
-/// A run in numbers. The first fields are the keys of Batsim's `schedule.json`; unlike
-/// there, means are divided by the jobs they are taken over, those that started.
+/// A run in numbers. The first fields are the keys of Batsim's `schedule.json`. Unlike there, means are
+/// divided by the jobs over which they are taken: those that started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Last end - first submission, s; missing if no job ran.
@@ -49,11 +49,10 @@ pub struct Summary {
     pub nb_jobs_success: u64,
     /// nb_jobs_success / nb_jobs; missing if there was no job.
     pub success_rate: Option<f64>,
-    /// Σ run time × processors over the whole run, processor-seconds; of a grid, the time in
-    /// which its resources had something to compute.
+    /// Σ run time × processors over the whole run, processor-seconds; of a grid, the time in which its
+    /// resources computed.
     pub time_computing: f64,
-    /// nb_computing_machines × makespan - time_computing, processor-seconds; of a grid, the
-    /// rest of the run.
+    /// nb_computing_machines × makespan - time_computing, processor-seconds; of a grid, the rest of the run.
     pub time_idle: f64,
 
     /// Σ run time × processors / (processors of providers and clusters × makespan); missing for a grid
@@ -63,85 +62,85 @@ pub struct Summary {
     pub utilisation_in_window: Option<f64>,
     /// T in the definition of the bounded slowdown, s.
     pub bounded_slowdown_threshold: f64,
-    /// Which jobs were left out of counts and distributions.
+    /// Jobs that were left out of counts and distributions.
     pub cut: Cut,
-    /// How many jobs were left out.
+    /// Number of jobs that were left out.
     pub jobs_cut: u64,
-    /// Whether it stopped at its horizon before all jobs had come: those that come later count nowhere.
+    /// True if the run stopped at its horizon before all jobs had arrived. Later jobs are not counted at all.
     #[serde(default)]
     pub cut_off: bool,
     /// All jobs.
     pub all: Group,
-    /// By who placed them.
+    /// By class: local or external.
     pub classes: Vec<Group>,
     /// By the provider that ran them or queued them last.
     pub providers: Vec<Group>,
     /// By workload.
     pub workloads: Vec<Group>,
-    /// Bags, and jobs that could be spread, by the number of providers they ran on: `single-provider` and `multi-provider`.
+    /// Bags, and jobs that could be spread, by the number of their providers: `single-provider` and
+    /// `multi-provider`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Group>,
     /// Bags by tasks x run time: `smallest-quarter`, `second-quarter`, `third-quarter`
     /// and `largest-quarter`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<Group>,
-    /// Who told whom how much of what, as in the table `disclosures`.
+    /// Number of disclosed items by sender, receiver and kind, as in the table `disclosures`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disclosures: Vec<DisclosedCount>,
-    /// Items disclosed about resources and plans; those apart that only describe a job, or say
-    /// what became of it.
+    /// Items disclosed about resources and plans. Items that only describe a job, or report its
+    /// outcome, are excluded.
     #[serde(default)]
     pub items_disclosed: u64,
-    /// Items disclosed by kind, sums over everybody.
+    /// Items disclosed by kind, summed over all actors.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub disclosed: BTreeMap<String, u64>,
-    /// What became of the jobs of a grid; missing where providers share nothing.
+    /// Metrics of a grid and its jobs. Missing in runs without a grid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<GridSummary>,
-    /// What failures did; missing where nothing could fail, and for grids.
+    /// Metrics of failures. Missing if no processor of a provider may fail; failures of grids are in `grid`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<FailureMetrics>,
-    /// What maintenance took; missing where none was announced.
+    /// Metrics of maintenance. Missing if no window was announced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maintenance: Option<Maintenance>,
-    /// What jobs with reservations gave back when they ended before their plan, if any did.
+    /// Reserved time that jobs returned because they ended before their plan. Missing if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given_back: Option<GivenBack>,
-    /// What could be found out from providers' answers to calls for offers.
+    /// Estimates that an eavesdropper could make from providers' answers to calls for offers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eavesdropping: Option<Eavesdropping>,
-    /// What went wrong with messages; missing where nothing did.
+    /// Faults of messages. Missing if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_faults: Option<MessageFaults>,
-    /// What transactions on parts of jobs cost, and what became of them; missing where no scenario
-    /// chooses a protocol.
+    /// Costs and outcomes of transactions on parts of jobs. Missing if the scenario chooses no protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<Transactions>,
-    /// How often jobs that waited were looked at and submitted again; missing where nobody looked.
+    /// How often waiting jobs were examined and submitted again. Missing if they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves: Option<Moves>,
-    /// What applications of phases did; missing where none began.
+    /// Metrics of applications of phases. Missing if none began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plans: Option<Plans>,
-    /// What became of workflows; missing where no job of a provider was a task.
+    /// Metrics of workflows. Missing if no job of a provider was a task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflows: Option<Workflows>,
-    /// The networks that carried data, as the scenario has them; missing where nothing goes over one.
+    /// Networks that carried data, as in the scenario. Missing if no data go over a network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Networks>,
-    /// What the scenario says without effect, and what else a reader should know.
+    /// Settings of the scenario without effect, and other remarks for the reader.
     #[serde(default)]
     pub warnings: Vec<String>,
 }
 
-/// What went wrong with messages, on their way or where they arrived.
+/// Faults of messages, in transit or at their receivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageFaults {
     /// Messages that were lost by chance; one that is sent again may be lost again.
     pub lost: u64,
-    /// Messages that were lost between actors that were parted.
+    /// Messages that were lost because of a partition between the actors.
     pub parted: u64,
-    /// Messages that were lost at actors that were down.
+    /// Messages that were lost because their receiver was down.
     #[serde(default)]
     pub missed: u64,
     /// Messages that were doubled.
@@ -149,42 +148,42 @@ pub struct MessageFaults {
     /// How often messages that were lost were sent again.
     #[serde(default)]
     pub resent: u64,
-    /// Messages that arrived, and that their receivers did not expect.
+    /// Messages that arrived but that their receivers did not expect.
     #[serde(default)]
     pub refused: u64,
 }
 
-/// How much of one kind of information went from one actor to another.
+/// Number of items of one kind that one actor disclosed to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DisclosedCount {
-    /// Whom it is about.
+    /// Actor that the items are about.
     pub sender: String,
-    /// Who learned it.
+    /// Actor that received them.
     pub receiver: String,
     /// The kind of information.
     pub item: String,
-    /// Items.
+    /// Number of items.
     pub count: u64,
 }
 
-/// Some of a run's jobs in numbers. There is one for each place where jobs run, of which there may be a hundred thousand: what few
-/// have is in boxes.
+/// Some of a run's jobs in numbers. There is one group for each place where jobs run, which may be a
+/// hundred thousand. Rare parts are therefore boxed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
-    /// What they have in common.
+    /// Common property of the jobs.
     pub name: String,
-    /// Processors of the provider, or of all for other groups.
+    /// Processors of the provider, or of all providers for other groups.
     pub processors: u64,
-    /// How they ended.
+    /// Numbers of jobs by outcome.
     pub outcomes: Outcomes,
     /// Σ run time × processors, processor-seconds. Cut jobs do not count.
     pub processor_seconds: f64,
-    /// Σ requested time × processors of the same jobs, processor-seconds; no limit counts as the time
-    /// it ran.
+    /// Σ requested time × processors of the same jobs, processor-seconds; a job without a limit counts
+    /// with its run time.
     #[serde(default)]
     pub requested_processor_seconds: f64,
-    /// Σ run time × processors / (processors × makespan of the run), cut jobs included;
-    /// for classes and workloads their share of it, so that shares add up.
+    /// Σ run time × processors / (processors × makespan of the run), cut jobs included. Classes and
+    /// workloads have their share of the whole utilisation, so that shares add up.
     pub utilisation: Option<f64>,
     /// The same over the time of the summary's `utilisation_in_window`.
     pub utilisation_in_window: Option<f64>,
@@ -198,21 +197,21 @@ pub struct Group {
     pub bounded_slowdown: Option<Distribution>,
     /// Mean turnaround weighted by run time × processors, s.
     pub average_weighted_response_time: Option<f64>,
-    /// Those that had a deadline.
+    /// Jobs with a deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadlines: Option<Box<Deadlines>>,
-    /// Those that were granted in advance.
+    /// Jobs that were granted a reservation in advance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reservations: Option<Box<Reservations>>,
-    /// Those that were bags.
+    /// Jobs that were bags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bags: Option<Box<Bags>>,
-    /// Those that could be spread over providers.
+    /// Jobs that could be spread over providers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coallocated: Option<Box<CoallocatedJobs>>,
 }
 
-/// How many jobs ended how.
+/// Numbers of jobs by outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcomes {
     /// All of them.
@@ -223,13 +222,13 @@ pub struct Outcomes {
     pub walltime_reached: u64,
     /// Withdrawn while they waited.
     pub cancelled: u64,
-    /// Given up when their processors failed.
+    /// Given up because their processors failed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failed: u64,
     /// Running when the run stopped.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub running: u64,
-    /// Waiting, or on their way, when the run stopped.
+    /// Waiting, or in transit, when the run stopped.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub waiting: u64,
     /// Refused.
@@ -251,7 +250,7 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
     let sum =
         |places: &[ProviderInfo]| places.iter().map(|it| u64::from(it.processors)).sum::<u64>();
     let all_machines: u64 = sum(&metrics.cast.providers);
-    // Who shares a resource has no processors that could be counted.
+    // Jobs on a grid share its resources, so those have no processors that could be counted.
     let machines: u64 = sum(&metrics.cast.providers[..metrics.whole]);
     let window = window(metrics, span);
     let (first, last) = match metrics.options.window {
@@ -328,7 +327,8 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
         let mut members = members(grouping, &tallies, &kept);
         let describe = |(group, (&(name, processors), tally)): (usize, (&(&str, u64), &Tally))| {
             let described = if tally.jobs == kept.len() {
-                // One workload or one provider is the usual case: sorting everything again is not.
+                // Most runs have one workload or one provider. Such a group equals `all`, and sorting
+                // again is avoided.
                 Group { name: name.to_owned(), processors, ..all.clone() }
             } else {
                 let members = std::mem::take(&mut members[group]);
@@ -426,14 +426,16 @@ pub(super) fn summarise(metrics: &Metrics) -> Summary {
     }
 }
 
-/// When the run was over: timers of jobs that have left may go off later.
+/// Time at which the run was over. It may be earlier than the last event: timers of jobs that have left
+/// can fire later.
 fn ended(metrics: &Metrics) -> Time {
     let left = || metrics.jobs.iter().map(|job| Time::from_micros(job.end)).max();
     metrics.options.horizon.or_else(left).unwrap_or(metrics.failures.end())
 }
 
 fn grid(metrics: &Metrics, makespan: Option<f64>) -> Option<GridSummary> {
-    // Those that it refused are known by their workload; a metascheduler tries other places for its own.
+    // A job that the grid refused is known by its workload only. Jobs of a metascheduler are not among
+    // these: it tries other places for them.
     let mine = || {
         metrics
             .jobs
@@ -451,7 +453,7 @@ fn grid(metrics: &Metrics, makespan: Option<f64>) -> Option<GridSummary> {
     metrics.grid.as_ref().map(|grid| grid.sum_up((came, makespan), name, metrics.fastest[1]))
 }
 
-/// What groups are made of.
+/// Property by which jobs are grouped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     Jobs,
@@ -468,10 +470,10 @@ struct Grouping<'a> {
     group_of: &'a dyn Fn(&Sample) -> Option<usize>,
 }
 
-/// What can be added up of a group without looking at its jobs again.
+/// Sums of a group that need no second pass over its jobs.
 #[derive(Clone, Copy, Default)]
 struct Tally {
-    /// How many of the jobs that are left belong to it.
+    /// Number of its jobs that are left in.
     jobs: usize,
     /// Processor-microseconds of all its jobs in the whole run.
     work: i128,
@@ -479,8 +481,8 @@ struct Tally {
     work_in_window: i128,
 }
 
-/// Adds up all groups of all groupings at once: jobs are many, and each pass over them has to
-/// fetch them from memory.
+/// Adds up all groups of all groupings in one pass. Jobs are many, and each pass has to fetch them from
+/// memory.
 fn tally(
     groupings: &[Grouping<'_>],
     jobs: &[Sample],
@@ -493,7 +495,7 @@ fn tally(
         let mut work = None;
         for (grouping, tallies) in groupings.iter().zip(&mut tallies) {
             if let (Some(bag), Of::Providers) = (job.bag(), grouping.of) {
-                // A bag keeps several providers busy.
+                // The work of a bag counts at each provider that ran a part of it.
                 for &(provider, start, end, processors) in &bag.runs {
                     let tally = &mut tallies[provider as usize];
                     tally.work += area(start, end, processors, i64::MIN, i64::MAX);
@@ -518,7 +520,7 @@ fn tally(
     tallies
 }
 
-/// The jobs of each group that is neither empty nor everybody, in one pass however many groups there are.
+/// The jobs of each group that is neither empty nor complete, in one pass for any number of groups.
 fn members<'a>(
     grouping: &Grouping<'_>,
     tallies: &[Tally],
@@ -553,7 +555,7 @@ fn quarters(jobs: &[&Sample]) -> [i128; 3] {
     [upper(1), upper(2), upper(3)]
 }
 
-/// First submission of any job and last end of those that ran; `None` if none did.
+/// First submission of any job and last end of the jobs that ran; `None` if none ran.
 fn run_span(jobs: &[Sample]) -> Option<(i64, i64)> {
     let first = jobs.iter().map(|job| job.submit).min()?;
     let last = jobs.iter().filter_map(|job| job.ran()).map(|(_, end)| end).max()?;
@@ -561,9 +563,9 @@ fn run_span(jobs: &[Sample]) -> Option<(i64, i64)> {
 }
 
 struct Window {
-    /// From when to when `utilisation_in_window` is taken.
+    /// Interval over which `utilisation_in_window` is taken.
     submissions: (i64, i64),
-    /// Places of the jobs that are left.
+    /// Places of the jobs that are left in.
     kept: Vec<usize>,
 }
 
@@ -599,11 +601,12 @@ fn window(metrics: &Metrics, span: Option<(i64, i64)>) -> Window {
             end = to.checked_sub(1).map_or(begin, |i| jobs[order[i]].submit);
         }
     }
+    // Warm-up and cool-down may overlap and leave no job.
     let kept = order.get(from..to).unwrap_or(&[]).to_vec();
     Window { submissions: (begin, end.max(begin)), kept }
 }
 
-/// Which jobs are left.
+/// For each job, true if it is left in.
 pub(super) fn counted(metrics: &Metrics) -> Vec<bool> {
     if metrics.options.cut == Cut::default() {
         return vec![true; metrics.jobs.len()];
@@ -615,16 +618,16 @@ pub(super) fn counted(metrics: &Metrics) -> Vec<bool> {
 
 /// Processor-seconds used between two instants.
 fn busy<'a>(jobs: impl Iterator<Item = &'a Sample>, from: i64, to: i64) -> f64 {
-    // Summed as integers, so that the order does not matter.
+    // Sums of integers do not depend on the order of the jobs.
     jobs.map(|job| job_work(job, from, to)).sum::<i128>() as f64 / SECOND
 }
 
-/// Processor-microseconds that failures did not undo.
+/// Processor-microseconds without the work that failures undid.
 #[derive(Default)]
 pub(super) struct WorkDone {
-    /// Of what came to an end of its own.
+    /// Work of jobs that ended by themselves.
     pub(super) useful: i128,
-    /// Of what was running, or had been saved, when the run stopped.
+    /// Work that was running, or had been saved, when the run stopped.
     pub(super) unfinished: i128,
     /// Reading and writing of checkpoints.
     pub(super) checkpoints: i128,
@@ -648,7 +651,7 @@ pub(super) fn work_done(jobs: &[Sample]) -> WorkDone {
     work
 }
 
-/// Processor-microseconds a job used between two instants, and what failures undid apart.
+/// Processor-microseconds that a job used between two instants, without the work that failures undid.
 fn job_work(job: &Sample, from: i64, to: i64) -> i128 {
     if let Some(bag) = job.bag() {
         let runs = bag.runs.iter();

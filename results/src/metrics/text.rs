@@ -1,4 +1,4 @@
-//! A summary as a table for the terminal: at most 100 columns wide, no colour needed.
+//! Prints a summary as a table for the terminal: at most 100 columns wide, without colours.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ impl fmt::Display for Summary {
         let jobs = counted(self.nb_jobs, "job");
         let resources = self.grid.as_ref().map_or(0, |grid| grid.nb_resources);
         let processors = self.nb_computing_machines - resources;
-        // Those that give whole processors come first.
+        // Places of whole processors come before the resources of a grid.
         let whole = self.providers.len() - resources as usize;
         let mut places = Vec::new();
         if whole > 0 || self.grid.is_none() {
@@ -48,7 +48,7 @@ impl fmt::Display for Summary {
             )?;
         }
         match self.makespan {
-            // What is used of time-shared resources is said below.
+            // The use of time-shared resources is printed below.
             Some(makespan) if whole == 0 => {
                 writeln!(f, "  makespan {makespan:.0} s ({:.1} days)", makespan / 86_400.0)?;
             }
@@ -164,7 +164,7 @@ impl fmt::Display for Summary {
             writeln!(f)?;
             distributions(f, self)?;
         }
-        // A grid has too many resources for a line each; the table `resources` has them.
+        // The resources of a grid are too many for a line each. The table `resources` has them.
         let providers = &self.providers[..whole];
         for (title, groups) in
             [("class", &self.classes[..]), ("provider", providers), ("workload", &self.workloads)]
@@ -283,7 +283,7 @@ fn time_shared(f: &mut fmt::Formatter<'_>, whose: &str, grid: &GridSummary) -> f
     )
 }
 
-/// How much of the time resources were busy: of the makespan, where the run lasted longer.
+/// Share of time in which resources were busy; of the makespan, if that differs from the run.
 fn busy(grid: &GridSummary) -> String {
     let (of_run, of_makespan) = (percent(grid.busy), percent(grid.busy_of_makespan));
     match grid.busy_of_makespan {
@@ -292,7 +292,7 @@ fn busy(grid: &GridSummary) -> String {
     }
 }
 
-/// The network of a grid, and what data took; and how late its scheduler learns of resources.
+/// Prints the network of a grid, the share of transfers, and the delay of its scheduler's information.
 fn network_of_grid(
     f: &mut fmt::Formatter<'_>,
     network: Option<&Networks>,
@@ -312,7 +312,7 @@ fn network_of_grid(
     }
 }
 
-/// A network, and what share data took of what.
+/// Prints a network, and the share of transfers in a total.
 fn data_took(f: &mut fmt::Formatter<'_>, network: &str, share: Option<(f64, &str)>) -> fmt::Result {
     write!(f, "  {network}")?;
     if let Some((share, of)) = share {
@@ -459,13 +459,13 @@ fn distributions(f: &mut fmt::Formatter<'_>, summary: &Summary) -> fmt::Result {
         }
         writeln!(f)?;
     }
-    // Jobs of a grid have no processors to weigh them by.
+    // Jobs of a grid have no processors that could be weights.
     let Some(weighted) = group.average_weighted_response_time else { return Ok(()) };
     let weighted = number(Some(weighted));
     writeln!(f, "{:<26}{weighted:>12}   by processor-seconds", "  turnaround, weighted, s")
 }
 
-/// Bags on several providers are among the jobs of none of them, though they use them.
+/// Prints the bags that ran on several providers. They are not among the jobs of any single provider.
 fn on_several(f: &mut fmt::Formatter<'_>, summary: &Summary) -> fmt::Result {
     let Some(bags) = summary.spans.iter().find(|group| group.name == "multi-provider") else {
         return Ok(());
@@ -562,7 +562,7 @@ fn extent(extent: Extent) -> String {
     }
 }
 
-/// Names too long for their column lose their middle, where names of one family differ least.
+/// Shortens a name that is too long for its column in the middle, where names of one family differ least.
 fn shortened(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() < NAME_WIDTH {

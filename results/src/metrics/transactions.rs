@@ -1,4 +1,4 @@
-//! What transactions on parts of jobs cost, what became of them, and where they got stuck.
+//! Costs and outcomes of transactions on parts of jobs, and their deadlocks and livelocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,110 +11,110 @@ use super::Distribution;
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
-/// What became of transactions on parts of jobs, and what they cost.
+/// Costs and outcomes of transactions on parts of jobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Transactions {
     /// Jobs that were tried.
     pub jobs: u64,
     /// Jobs whose parts were agreed on, in percent of these.
     pub success_percent: Option<f64>,
-    /// Transactions: a job is tried several times.
+    /// Transactions. A job may need several.
     pub tries: u64,
-    /// Those that were agreed on.
+    /// Transactions that reached an agreement.
     pub agreed: u64,
-    /// Those that failed before anything was decided.
+    /// Transactions that failed before a decision.
     pub aborted: u64,
-    /// Those that were decided, and of which somebody could not carry out a part any more.
+    /// Transactions that were decided, but a participant could not carry out its part any more.
     pub broken: u64,
     /// tries / agreed.
     pub tries_per_agreement: Option<f64>,
-    /// Messages of the protocol, to acceptors and from them too.
+    /// Messages of the protocol, including those to and from acceptors.
     pub messages: u64,
     /// messages / agreed.
     pub messages_per_agreement: Option<f64>,
-    /// By the word of the message.
+    /// Messages by kind.
     pub messages_by_kind: BTreeMap<String, u64>,
     /// From the beginning of the try to the decision, mean, s.
     pub time_to_decision: Option<f64>,
     /// From the first try of a job to its agreement, mean, s.
     pub time_to_agreement: Option<f64>,
-    /// How these times are spread, s.
+    /// Distribution of these times, s.
     pub times_to_agreement: Option<Distribution>,
-    /// Part-seconds in which parts were held while their metascheduler was down, or after their
-    /// provider was.
+    /// Part-seconds in which parts were held while their metascheduler was down, or after a crash of
+    /// their provider.
     pub in_doubt: f64,
-    /// Processor-seconds that parts held or ran which were given up.
+    /// Processor-seconds of parts that were held or ran, and were given up.
     pub held_in_vain: f64,
     /// Parts that ran to their end although their group was not agreed on.
     pub orphans: u64,
-    /// Processor-seconds that these took.
+    /// Processor-seconds that orphans took.
     pub orphan_work: f64,
     /// Transactions of which some parts ran, if only for a while, and others did not.
     pub partial: u64,
-    /// Circles of jobs of which each held something and waited for the next.
+    /// Cycles of jobs in which each held a part and waited for the next job.
     pub deadlocks: u64,
-    /// When the first was there, s.
+    /// Time of the first deadlock, s.
     pub first_deadlock: Option<f64>,
     /// Sets of jobs that failed ten times each since one of them last succeeded.
     pub livelocks: u64,
-    /// Jobs that were given back while others got what they asked for.
+    /// Jobs that were given back while other jobs got their parts.
     pub starved: u64,
 }
 
 /// One transaction: a try to get all parts of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransactionRecord {
-    /// Whose it is, and its number there.
+    /// Its coordinator, and its number there.
     pub id: AgreementId,
     /// The job.
     pub job: JobId,
-    /// Which of its tries, from 1.
+    /// Number of this try for the job, from 1.
     pub number: u32,
-    /// What it cost.
+    /// Its cost.
     pub cost: Cost,
-    /// From the first try of the job to this agreement, if it is one.
+    /// Time from the first try of the job to this agreement, if it is one.
     pub to_agreement: Option<Span>,
-    /// Whether some parts ran, if only for a while, and others did not.
+    /// True if some parts ran, if only for a while, and others did not.
     pub partial: bool,
-    /// Parts that ran to their end although it was not agreed on.
+    /// Parts that ran to their end although the transaction was not agreed on.
     pub orphans: u64,
-    /// Processor-microseconds that these took.
+    /// Processor-microseconds that orphans took.
     pub orphan_work: i128,
 }
 
-/// Takes down what happens in transactions.
+/// Records the events of transactions.
 #[derive(Clone, Debug)]
 pub(super) struct TransactionLog {
     account: Account,
     contention: Contention<JobId>,
     tries: BTreeMap<AgreementId, Try>,
-    /// How many parts of jobs that were agreed on each provider holds or runs.
+    /// Number of parts of agreed jobs that each provider holds or runs.
     working: BTreeMap<ActorId, u32>,
-    /// How often each job was tried, and when first.
+    /// Number of tries of each job, and the time of the first.
     tried: BTreeMap<JobId, (u32, Time)>,
     served: BTreeSet<JobId>,
     found: Transactions,
 }
 
-/// A transaction, beside what it costs. A message that is late can book a part of one that has failed
-/// long ago, so none is closed before the run is over.
+/// A transaction, without its costs. A late message can book a part of a transaction that failed long
+/// ago, so all stay open until the run is over.
 #[derive(Clone, Debug)]
 struct Try {
     job: JobId,
     number: u32,
     to_agreement: Option<Span>,
-    /// How many parts were agreed on.
+    /// Number of parts that were agreed on.
     agreed: Option<usize>,
     /// Parts that are held or run.
     parts: BTreeMap<ActorId, Part>,
     /// Providers whose part ran, if only for a while.
     ran: BTreeSet<ActorId>,
-    /// Parts that ran to their end, and processor-microseconds.
+    /// Parts that ran to their end, and their processor-microseconds.
     over: u64,
     work: i128,
 }
 
-/// A part that is held. Its program runs when it has its processors and may begin.
+/// A part that is held. Its program starts when the part has its processors and is permitted to begin.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     processors: u32,
@@ -124,7 +124,7 @@ struct Part {
 }
 
 impl Try {
-    /// A part has its processors, or may begin.
+    /// Records that a part has got its processors, or is permitted to begin.
     fn goes_on(&mut self, now: Time, who: ActorId, change: fn(&mut Part)) {
         let Some(part) = self.parts.get_mut(&who) else { return };
         change(part);
@@ -134,19 +134,19 @@ impl Try {
         }
     }
 
-    /// Parts that ran to their end in vain, and processor-microseconds.
+    /// Parts that ran to their end without an agreement, and their processor-microseconds.
     fn orphans(&self) -> (u64, i128) {
         if self.agreed.is_some() { (0, 0) } else { (self.over, self.work) }
     }
 
-    /// Whether some of so many parts that were asked for ran, and others did not.
+    /// True if some of the parts ran, and others did not; `asked` is their number before an agreement.
     fn is_partial(&self, asked: usize) -> bool {
         !self.ran.is_empty() && self.ran.len() < self.agreed.unwrap_or(asked)
     }
 }
 
 impl TransactionLog {
-    /// Jobs may be tried so often.
+    /// `trials` is the maximum number of tries for a job.
     pub(super) fn new(trials: u32) -> TransactionLog {
         TransactionLog {
             account: Account::default(),
@@ -159,7 +159,7 @@ impl TransactionLog {
         }
     }
 
-    /// Takes in something that `actor` has observed of a transaction on the parts of a job.
+    /// Records an event of a transaction on the parts of a job, observed by `actor`.
     pub(super) fn hear(
         &mut self,
         now: Time,
@@ -189,6 +189,7 @@ impl TransactionLog {
                 self.account.held(now, actor, id, processors);
                 let Some(it) = self.tries.get_mut(&id) else { return };
                 let part = Part { processors, is_occupied: false, may_begin: false, since: None };
+                // A part may be reported as held more than once, but counts once.
                 let is_new = it.parts.insert(actor, part).is_none();
                 if is_new && it.agreed.is_some() {
                     *self.working.entry(actor).or_default() += 1;
@@ -254,7 +255,7 @@ impl TransactionLog {
         }
     }
 
-    /// A part is over, or given up.
+    /// Records that a part is over, or given up.
     fn leaves(&mut self, id: AgreementId, who: ActorId) -> Option<Part> {
         let it = self.tries.get_mut(&id)?;
         let part = it.parts.remove(&who)?;
@@ -266,13 +267,13 @@ impl TransactionLog {
         Some(part)
     }
 
-    /// Takes in who waits for whom at a participant.
+    /// Records which jobs wait for which others at a participant.
     pub(super) fn waiting(&mut self, now: Time, actor: ActorId, waits: &[(JobId, JobId)]) {
         let found = self.contention.waits(now, actor, waits.iter().copied());
         found.into_iter().for_each(|finding| self.find(Some(finding)));
     }
 
-    /// Takes in that a job got no parts and is given back.
+    /// Records that a job got no parts and is given back.
     pub(super) fn given_back(&mut self, job: JobId) {
         self.contention.gives_up(job);
     }

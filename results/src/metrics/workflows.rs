@@ -1,4 +1,4 @@
-//! Workflows as wholes: the keys `workflows` and, of a grid, `grid.workflows` of `summary.json`.
+//! Metrics of whole workflows: the keys `workflows` and, for a grid, `grid.workflows` of `summary.json`.
 
 mod critical;
 
@@ -16,43 +16,44 @@ use critical::DoneTasks;
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
-/// What became of workflows, by workload and number there.
+/// Records of workflows, by workload and number there.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WorkflowTotals {
     all: BTreeMap<(u16, u32), WorkflowRecord>,
-    /// What was transferred for tasks of providers that are not over.
+    /// Transfers for tasks of providers that are not over yet.
     moved: BTreeMap<JobId, Moved>,
     done: BTreeMap<(u16, u32), DoneTasks>,
 }
 
-/// What was transferred for a task of a provider.
+/// Transfers for a task of a provider.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moved {
     bytes: u64,
-    /// For how long.
+    /// Duration of these transfers.
     time: Span,
 }
 
-/// What became of a workflow, as far as its tasks are over.
+/// Record of a workflow, from its tasks that are over.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkflowRecord {
-    /// What was known of it when it came.
+    /// Data known when the workflow arrived.
     pub came: WorkflowCame,
-    /// When its tasks were submitted.
+    /// Time at which its tasks were submitted.
     pub submit: Time,
     /// Tasks that are done.
     pub done: u32,
-    /// Tasks that came to nothing because an earlier one had.
+    /// Tasks that were never submitted because an earlier one failed.
     barred: u32,
     /// The work of all tasks.
     pub length: Work,
-    /// When the first task was sent to a resource of a grid, or started at a provider; `None` = none was.
+    /// Time at which the first task was sent to a resource of a grid, or started at a provider; `None`
+    /// = none was.
     pub first: Option<Time>,
-    /// When the last output of those done was stored.
+    /// Time at which the last output of its done tasks was stored.
     last: Time,
     /// Attempts of its tasks.
     pub attempts: u32,
-    /// Attempts that went on elsewhere with what they had done.
+    /// Attempts that continued elsewhere from their saved state.
     pub moves: u32,
     /// Attempts whose resource failed.
     pub failures: u32,
@@ -60,7 +61,7 @@ pub struct WorkflowRecord {
     pub written: u64,
     /// Bytes that have arrived for its tasks, or from them.
     pub data: u64,
-    /// From when done tasks could start to when they were sent to a resource, and to their ends; on grids.
+    /// Sums over done tasks on grids: time from the earliest possible start to dispatch, and to the end.
     waited: Span,
     lasted: Span,
     /// MIPS of the fastest resource of the grid, or the speed of the fastest provider.
@@ -88,28 +89,28 @@ impl WorkflowRecord {
         }
     }
 
-    /// Whether all of its tasks are done.
+    /// True if all of its tasks are done.
     pub fn is_complete(&self) -> bool {
         self.done == self.came.tasks
     }
 
-    /// When the last output was stored, if all of its tasks are done.
+    /// Time at which the last output was stored, if all of its tasks are done.
     pub fn end(&self) -> Option<Time> {
         self.is_complete().then_some(self.last)
     }
 
-    /// From when the first task was sent to a resource to the end.
+    /// Time from the dispatch of the first task to the end.
     pub fn makespan(&self) -> Option<Span> {
         Some(self.end()? - self.first?)
     }
 
-    /// From submission to the end.
+    /// Time from submission to the end.
     pub fn turnaround_time(&self) -> Option<Span> {
         Some(self.end()? - self.submit)
     }
 
-    /// Makespan by the least time that the critical path takes, each task on the fastest resource,
-    /// without data (SLR, Topcuoglu et al. 2002, section 5.1).
+    /// Makespan / least time of the critical path, with each task on the fastest resource and without
+    /// data (SLR, Topcuoglu et al. 2002, section 5.1).
     pub fn schedule_length_ratio(&self) -> Option<f64> {
         let least = self.came.critical_path.as_secs_f64() / self.fastest;
         ratio(self.makespan()?.as_secs_f64(), least)
@@ -117,13 +118,13 @@ impl WorkflowRecord {
 }
 
 impl WorkflowTotals {
-    /// Takes in that a workflow has come.
+    /// Records that a workflow has arrived.
     pub(crate) fn came(&mut self, now: Time, came: WorkflowCame) {
         self.all.insert((came.workload, came.number), WorkflowRecord::new(came, now));
     }
 
-    /// Takes in a job that is over, and for how long its data were on their way; one that is no task, or that never came
-    /// to a grid's scheduler, counts for nothing here.
+    /// Records a job that is over, and the time for which its data were in transit. Jobs that are no
+    /// tasks, or that never reached a grid's scheduler, are skipped.
     pub(crate) fn job_over<'a>(
         &mut self,
         record: &JobRecord,
@@ -158,7 +159,7 @@ impl WorkflowTotals {
         }
     }
 
-    /// Takes in that what a task needs is at a provider.
+    /// Records that the inputs of a task have arrived at a provider.
     pub(crate) fn staged(&mut self, staged: &Staged) {
         let moved = self.moved.entry(staged.job).or_default();
         moved.bytes += staged.bytes_moved();
@@ -172,14 +173,14 @@ impl WorkflowTotals {
         }
     }
 
-    /// Takes in a job of providers that is over; one that is no task counts for nothing here.
+    /// Records a job of providers that is over. Jobs that are no tasks are skipped.
     pub(crate) fn provider_job_over(&mut self, record: &JobRecord) {
         let moved = self.moved.remove(&record.job.id).unwrap_or_default();
         let Job { workload, processors, submit, ref task, run_time, .. } = *record.job;
         let Some(task) = task else { return };
         let Some(flow) = self.all.get_mut(&(workload, task.workflow)) else { return };
         let length = Speed::from_mips(1).over(run_time.reveal_to_machine());
-        // Its user may have been down when it came.
+        // The submission may be later than the arrival: the user may have been down.
         flow.submit = submit;
         flow.length += Work::from_parts(length.as_parts() * u128::from(processors));
         flow.done += u32::from(record.outcome == JobOutcome::Completed);
@@ -197,7 +198,7 @@ impl WorkflowTotals {
         }
     }
 
-    /// Of the critical paths of done workflows, as they were, what share data took.
+    /// Share of data transfers in the critical paths of done workflows, as these ran.
     fn data_of_critical_path(&self) -> Option<f64> {
         let (mut data, mut all) = (0, 0);
         for (key, flow) in self.all.iter().filter(|(_, flow)| flow.is_complete()) {
@@ -210,12 +211,13 @@ impl WorkflowTotals {
         ratio(data as f64, all as f64)
     }
 
-    /// All of them, on a grid whose fastest resource is this fast, MIPS, or on providers.
+    /// All records; `fastest` is the speed of the fastest resource of a grid in MIPS, or of the fastest
+    /// provider.
     pub(crate) fn records(&self, fastest: f64) -> impl Iterator<Item = WorkflowRecord> {
         self.all.values().map(move |it| WorkflowRecord { fastest, ..it.clone() })
     }
 
-    /// Sums up those of providers; `None` if no job was a task.
+    /// Sums up the workflows of providers; `None` if no job was a task.
     pub(crate) fn sum_up(&self, fastest: f64) -> Option<Workflows> {
         if self.all.is_empty() {
             return None;
@@ -248,8 +250,7 @@ impl WorkflowTotals {
         })
     }
 
-    /// Sums up those of a grid, which has processed so much, and some of that of use; `None` if no job
-    /// was a task.
+    /// Sums up the workflows of a grid, from its useful and its processed work; `None` if no job was a task.
     pub(crate) fn sum_up_grid(
         &self,
         (useful, processed): (Work, Work),
@@ -285,28 +286,28 @@ impl WorkflowTotals {
 /// Workflows that providers ran, in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Workflows {
-    /// Workflows that came.
+    /// Workflows that arrived.
     pub workflows: u64,
-    /// Those of which all tasks are done.
+    /// Workflows whose tasks are all done.
     pub done: u64,
-    /// Their tasks, of all workflows.
+    /// Tasks of all workflows.
     pub tasks: u64,
-    /// Those that are done.
+    /// Tasks that are done.
     pub tasks_done: u64,
-    /// Those that were never submitted, because an earlier one came to nothing.
+    /// Tasks that were never submitted because an earlier one failed.
     pub tasks_barred: u64,
     /// From the first start of a task to the last end, mean over done workflows, s.
     pub makespan: Option<f64>,
     /// Makespan / (critical path / speed of the fastest provider), mean over done workflows (SLR).
     pub schedule_length_ratio: Option<f64>,
-    /// From submission to the same end, s.
+    /// Time from submission to the same end, s.
     pub turnaround_time: Option<f64>,
     /// Work of done workflows / work of all.
     pub done_of_submitted: Option<f64>,
-    /// Bytes that were transferred to where tasks were to run.
+    /// Bytes that were transferred to the providers that were to run tasks.
     pub data: u64,
-    /// Time for which data were on their way on the critical paths of done workflows, as they were / the time from the
-    /// submission of these to their ends, 0 to 1.
+    /// Time of data in transit on the critical paths of done workflows, as these ran / time from their
+    /// submission to their ends, 0 to 1.
     #[serde(default)]
     pub data_of_critical_path: Option<f64>,
 }
@@ -314,28 +315,28 @@ pub struct Workflows {
 /// Workflows in numbers (Chtepen 2011, sections 5.6 and 6.5).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GridWorkflows {
-    /// Workflows that came.
+    /// Workflows that arrived.
     pub workflows: u64,
-    /// Those of which all tasks are done.
+    /// Workflows whose tasks are all done.
     pub done: u64,
-    /// Their tasks, of all workflows.
+    /// Tasks of all workflows.
     pub tasks: u64,
-    /// Those that are done.
+    /// Tasks that are done.
     pub tasks_done: u64,
-    /// From when the first task was sent to a resource to when the last output was stored, mean over
-    /// done workflows, s.
+    /// Time from the dispatch of the first task to the storing of the last output, mean over done
+    /// workflows, s.
     pub makespan: Option<f64>,
     /// Makespan / (critical path / speed of the fastest resource), mean over done workflows (SLR,
     /// Topcuoglu et al. 2002).
     #[serde(default)]
     pub schedule_length_ratio: Option<f64>,
-    /// From submission to the same end, s.
+    /// Time from submission to the same end, s.
     pub turnaround_time: Option<f64>,
-    /// Of the time from when a task could start to its end, how much it waited to be sent to a resource: over
+    /// Share of waiting for dispatch in the time from a task's earliest possible start to its end, over
     /// all done tasks, %.
     #[serde(default)]
     pub waiting_percent: Option<f64>,
-    /// How often a task went on elsewhere, mean over all tasks.
+    /// Migrations of a task to another resource, mean over all tasks.
     pub migrations_per_task: Option<f64>,
     /// Checkpoints written, mean over all tasks.
     pub checkpoints_per_task: Option<f64>,
@@ -343,10 +344,11 @@ pub struct GridWorkflows {
     pub useful_of_processed: Option<f64>,
     /// Work of done workflows / work of all (useful workload, equation 6.6).
     pub done_of_submitted: Option<f64>,
-    /// Pairs of a task that runs and a place for it that were compared.
+    /// Pairs of a running task and a place for it that were compared.
     pub evaluations: u64,
-    /// Time in which tasks held slots for their data, and to be prepared, or their outputs were on their way, on the
-    /// critical paths of done workflows, as they were / the time from the submission of these to their ends, 0 to 1.
+    /// Share of transfers in the critical paths of done workflows, as these ran, 0 to 1. Transfers are the
+    /// time in which tasks waited in slots for data or preparation, or their outputs were in transit.
+    /// The whole is the time from submission to end of these workflows.
     #[serde(default)]
     pub data_of_critical_path: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! A table of a pack: the rows of one run after those of another, as they are in the runs' own files.
+//! A table of a pack: the rows of all runs, one run after the other, as in the runs' own files.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::writer::ROWS_PER_GROUP;
 /// Values that are copied at once.
 const ROWS_AT_ONCE: usize = 16_384;
 
-/// The file being written.
+/// The file under construction.
 pub(super) struct PackedFile {
     path: PathBuf,
     writer: SerializedFileWriter<File>,
@@ -51,12 +51,12 @@ impl PackedFile {
         }
     }
 
-    /// Rows so far.
+    /// Number of rows so far.
     pub(super) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Adds the rows of the table at `source`, which are of this point of the axes.
+    /// Adds the rows of the table at `source`, which belong to this point of the axes.
     pub(super) fn append(
         &mut self,
         point: &[String],
@@ -93,7 +93,7 @@ impl PackedFile {
                     repeat(writer, &ByteArray::from(point[at].as_str()), rows)?;
                 }
                 (None, ColumnWriter::Int64ColumnWriter(writer)) => {
-                    // As tables have numbers; a seed beyond them keeps its bits.
+                    // Tables have signed integers; a larger seed keeps its bits.
                     repeat(writer, &(seed as i64), rows)?;
                 }
                 (None, _) => unreachable!("only texts and the seed stand before the others"),
@@ -111,7 +111,7 @@ impl PackedFile {
 fn schema(table: Table, axes: &[String]) -> Result<Type, ParquetError> {
     let mut all = Vec::new();
     for axis in axes {
-        // No table has a column twice.
+        // An axis may have the name of a column, and a table must not have two columns of one name.
         let taken = table.columns().iter().any(|column| column.name == axis);
         let name = if taken { format!("axis.{axis}") } else { axis.clone() };
         let axis = Type::primitive_type_builder(&name, Physical::BYTE_ARRAY)
@@ -198,7 +198,8 @@ mod tests {
 
     const TABLE: Table = Table::Messages;
 
-    /// The table of a run with so many rows, whose jobs are numbered from a first one on; some have none.
+    /// The table of a run with this number of rows, whose jobs are numbered from `first` on; some
+    /// values are missing.
     fn table(folder: &Path, rows: usize, first: usize) -> PathBuf {
         let mut file = ParquetFile::create(folder, TABLE).expect("a file");
         let actors = ["user", "north"]
@@ -220,7 +221,7 @@ mod tests {
         folder.join("messages.parquet")
     }
 
-    /// Of runs whose tables are shorter than a row group of the file, as long, and longer.
+    /// Runs with tables shorter than a row group of the file, as long, and longer.
     #[test]
     fn each_run_is_read_back_alone_wherever_row_groups_end() {
         let (own, pack) = (tempfile::tempdir(), tempfile::tempdir());

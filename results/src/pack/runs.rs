@@ -1,4 +1,4 @@
-//! `runs.parquet`: what a pack's runs have besides tables, a row a run.
+//! `runs.parquet`: the data of a pack's runs that are not in tables, a row a run.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -34,12 +34,12 @@ pub(crate) struct PackedRun {
     pub(crate) timing: String,
     /// `scenario.toml`.
     pub(crate) toml: String,
-    /// Of each table the first row and how many there are.
+    /// For each table, the first row of this run and the number of its rows.
     pub(crate) rows: BTreeMap<String, (usize, usize)>,
 }
 
 impl PackedRun {
-    /// The folder that it would have inside the sweep's.
+    /// The folder that the run would have inside the sweep's.
     pub(crate) fn folder(&self) -> String {
         folder_of_run(&self.scenario, self.seed)
     }
@@ -120,14 +120,21 @@ fn texts<'t>(
 pub(super) fn read(folder: &Path) -> Result<Vec<PackedRun>, ResultsError> {
     let path = folder.join(FILE);
     let columns = read_parquet(&path, &COLUMNS, None)?;
-    let damaged = || ResultsError::damaged(&path, "a row lacks a value");
-    let integer = |column: usize, row: usize| match &columns[column] {
-        ColumnData::Integer(values) => values.get(row).copied().flatten().ok_or_else(damaged),
-        _ => Err(damaged()),
+    let damaged = |column: usize, row: usize| {
+        let column = COLUMNS[column].0;
+        ResultsError::damaged(&path, format!("`{column}` has no value in row {}", row + 1))
     };
+    let integer = |column: usize, row: usize| match &columns[column] {
+        ColumnData::Integer(values) => values.get(row).copied().flatten(),
+        _ => None,
+    };
+    let integer = |column, row| integer(column, row).ok_or_else(|| damaged(column, row));
+    // A text of no letters, such as the variant of a sweep without axes, is read as a missing one.
     let text = |column: usize, row: usize| match &columns[column] {
-        ColumnData::Text(values) => values.at(row).map(str::to_owned).ok_or_else(damaged),
-        _ => Err(damaged()),
+        ColumnData::Text(values) if row < values.codes.len() => {
+            Ok(values.at(row).unwrap_or_default().to_owned())
+        }
+        _ => Err(damaged(column, row)),
     };
     let rows = columns.first().map_or(0, ColumnData::len);
     let run = |row: usize| {
@@ -148,7 +155,7 @@ pub(super) fn read(folder: &Path) -> Result<Vec<PackedRun>, ResultsError> {
     Ok(runs)
 }
 
-/// The name of the one file that no two packs agree on.
+/// Name of the only file that differs between equal packs.
 const TIMING: &str = "timing.json";
 
 pub(super) fn write_timing(folder: &Path, runs: &[PackedRun]) -> Result<(), ResultsError> {
@@ -161,7 +168,7 @@ pub(super) fn write_timing(folder: &Path, runs: &[PackedRun]) -> Result<(), Resu
         .map_err(|error| ResultsError::write(&path, error))
 }
 
-/// Nothing depends on it, so that it may be missing.
+/// No result depends on it, so it may be missing.
 fn read_timing(folder: &Path, runs: &mut [PackedRun]) {
     let text = fs::read_to_string(folder.join(TIMING)).unwrap_or_default();
     let known: BTreeMap<usize, serde_json::Value> = serde_json::from_str(&text).unwrap_or_default();

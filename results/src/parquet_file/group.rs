@@ -1,7 +1,7 @@
-//! A row group, encoded column by column while its rows come in.
+//! A row group, encoded column by column while its rows arrive.
 //!
-//! In the file one column stands after the other, but rows bring a value for each. So every
-//! column's pages wait in memory, encoded and packed, until the group is full.
+//! In the file, columns follow one another, but each row brings a value for every column. The pages of
+//! all columns therefore wait in memory, encoded and compressed, until the group is full.
 
 use std::fs::File;
 use std::mem;
@@ -18,22 +18,22 @@ use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedW
 
 use crate::buffer::{NO_INTEGER, NO_WORD, Values};
 
-/// Values of a column that are copied and encoded at once: few enough for the nearest cache.
+/// Values of a column that are copied and encoded at once. They fit in the nearest cache.
 const ROWS_AT_ONCE: usize = 1024;
 
-/// A row group being made.
+/// A row group under construction.
 pub(crate) struct Group {
     rows: usize,
     columns: Vec<Column>,
 }
 
-/// A column being encoded.
+/// A column that is being encoded.
 struct Column {
     writer: ColumnWriter<'static>,
     pages: Pages,
 }
 
-/// A column's pages so far; its writer adds to them.
+/// The column's pages so far; its writer appends to them.
 #[derive(Clone)]
 struct Pages(Arc<Mutex<TrackedWrite<Vec<u8>>>>);
 
@@ -49,7 +49,7 @@ impl Group {
         Group { rows: 0, columns: file.schema_descr().columns().iter().map(column).collect() }
     }
 
-    /// How many rows it has.
+    /// Number of its rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
@@ -69,7 +69,7 @@ impl Group {
         Ok(())
     }
 
-    /// The writers of its columns, each of which is about to get so many rows.
+    /// The writers of its columns. The caller must add this number of rows to each.
     pub(crate) fn writers(
         &mut self,
         rows: usize,
@@ -111,7 +111,7 @@ impl Column {
     fn add(&mut self, values: &Values, rows: Range<usize>) -> Result<(), ParquetError> {
         match (&mut self.writer, values) {
             (ColumnWriter::DoubleColumnWriter(writer), Values::Seconds(micros)) => {
-                // The division is the one of Time::as_secs_f64: exact to the last bit everywhere.
+                // The same division as in `Time::as_secs_f64`, so that floats agree to the last bit.
                 let seconds = |micros| micros as f64 / MICROS_PER_SECOND as f64;
                 put(writer, micros[rows].iter().copied(), |&it| it != NO_INTEGER, seconds)
             }
@@ -138,8 +138,8 @@ impl Column {
     }
 }
 
-/// Adds the values of some rows, which are missing where they are not `there`; one that is where there always is
-/// one is an error.
+/// Adds the values of some rows; a value is missing if it is not `there`. A missing value in a column
+/// that must have one is an error.
 fn put<R, T: DataType>(
     writer: &mut ColumnWriterImpl<'_, T>,
     rows: impl ExactSizeIterator<Item = R> + Clone,
@@ -153,7 +153,7 @@ fn put<R, T: DataType>(
         let name = writer.get_descriptor().name().to_owned();
         return Err(ParquetError::General(format!("column {name} lacks a value")));
     }
-    // As a rule all are there, or none is: then nobody has to look at each.
+    // Mostly no value is missing, so that no filter is needed.
     let values = match all_there {
         true => Vec::from_iter(rows.map(value)),
         false => Vec::from_iter(rows.filter(there).map(value)),

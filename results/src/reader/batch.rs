@@ -1,9 +1,9 @@
-//! Rows that have been read and not been taken yet, column by column.
+//! Rows that have been read but not passed on yet, column by column.
 
 use super::{ColumnData, TextColumn};
 use crate::columns::Kind;
 
-/// Rows that are decoded before they are given on.
+/// Maximum number of rows that are decoded before they are passed on.
 pub(super) const ROWS_AT_ONCE: usize = 65_536;
 
 /// Columns that are being filled.
@@ -53,7 +53,7 @@ impl Batch {
         self.columns.first().map_or(0, ColumnBuilder::len)
     }
 
-    /// All that is in it; then it is empty.
+    /// Removes and returns all rows.
     pub(super) fn take(&mut self) -> Vec<ColumnData> {
         let new = self.kinds.iter().map(|&kind| ColumnBuilder::new(kind)).collect();
         let full: Vec<ColumnBuilder> = std::mem::replace(&mut self.columns, new);
@@ -65,7 +65,7 @@ impl Batch {
 #[derive(Default)]
 pub(super) struct TextBuilder {
     column: TextColumn,
-    // Only looked up, never walked through, so its order reaches no result.
+    // Only looked up, never iterated, so its order does not affect results.
     places: std::collections::BTreeMap<String, u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Rows out of a CSV file.
+//! Reads rows from a CSV file.
 
 use std::path::Path;
 
@@ -9,7 +9,8 @@ use crate::ResultsError;
 use crate::columns::Kind;
 use crate::regular;
 
-/// Gives some columns of the rows that are asked for, some thousand rows at once, as `batch`; it keeps the last ones.
+/// Puts some columns of the selected rows into `batch`. `take` gets it each time that it has some
+/// thousand rows; the last rows stay in it.
 pub(super) fn each(
     path: &Path,
     wanted: &[(&'static str, Kind)],
@@ -41,6 +42,7 @@ pub(super) fn each(
             }
         }
         push(path, &record, (wanted, &places), batch.columns())?;
+        // `take` may leave the rows in the batch, so their number may be any multiple.
         if batch.rows().is_multiple_of(ROWS_AT_ONCE) {
             take(batch)?;
         }
@@ -85,7 +87,7 @@ fn push(
     Ok(())
 }
 
-/// The value of a cell, `Some(None)` if it is empty, `None` if it is something else.
+/// The value of a cell, `Some(None)` if it is empty, `None` if it cannot be parsed.
 fn parsed<T: std::str::FromStr>(cell: &str) -> Option<Option<T>> {
     if cell.is_empty() {
         return Some(None);

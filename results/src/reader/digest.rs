@@ -1,4 +1,4 @@
-//! The digest of a run's tables as they are now: whether they still are what was written.
+//! Recomputes the digest of a run's tables, to check that they are unchanged.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,11 +11,11 @@ use crate::words::WordList;
 use crate::writer::ROWS_PER_BATCH;
 use crate::{Provenance, ResultsError};
 
-/// Columns that are read at once: a large table does not fit into memory as a whole.
+/// Columns that are read at once. A large table does not fit into memory as a whole.
 const AT_ONCE: usize = 8;
 
 impl RunReader {
-    /// The digest of the tables that are there.
+    /// The digest of all tables of the run.
     ///
     /// # Errors
     /// If a table is damaged.
@@ -85,7 +85,7 @@ impl RunReader {
     }
 }
 
-/// The digest of a column, with its values as they were before they were written.
+/// The digest of a column, with its values as before they were written.
 fn digest_of_column(column: &Column, data: ColumnData) -> Option<u128> {
     let values = match data {
         ColumnData::Real(values) if column.kind == Kind::Seconds => {
@@ -119,7 +119,7 @@ fn digest_of_column(column: &Column, data: ColumnData) -> Option<u128> {
     column_digest(column, std::iter::once(values))
 }
 
-/// Words with one code each; a column has a word once per part of its rows.
+/// Words with one code each. A column may have a word once per block of its rows.
 fn words(texts: &TextColumn) -> Values {
     let (mut words, mut places) = (WordList::default(), BTreeMap::new());
     let mut code =

@@ -1,8 +1,8 @@
-//! Rows out of a Parquet file.
+//! Reads rows from a Parquet file.
 //!
-//! A row group is left out if the smallest and largest values of its columns say that it has none of the rows. Of the
-//! others, the columns of the conditions are decoded first; of all other columns, pages without a row are skipped
-//! as they are, packed.
+//! A row group is skipped if the smallest and largest values of its columns exclude all selected rows.
+//! In the other row groups, the columns of the conditions are decoded first. In all other columns,
+//! pages without a selected row are skipped without decompression.
 
 use std::fs::File;
 use std::path::Path;
@@ -25,10 +25,10 @@ use crate::ResultsError;
 use crate::columns::Kind;
 use crate::regular;
 
-/// Rows of a row group that follow each other: the first one, and how many.
+/// Consecutive rows of a row group: the first one, and their number.
 type Range = (usize, usize);
 
-/// All rows of some columns, or so many from a first one on.
+/// All rows of some columns, or a part given by its first row and its number of rows.
 pub(crate) fn read(
     path: &Path,
     wanted: &[(&'static str, Kind)],
@@ -39,8 +39,9 @@ pub(crate) fn read(
     Ok(all.take())
 }
 
-/// Gives some columns of the rows that are asked for, some thousand rows at once, as `batch`: of all rows, or of so
-/// many from a first one on.
+/// Puts some columns of the selected rows into `batch`, which `take` gets each time that it has some
+/// thousand rows. The rows are selected from all rows, or from a part given by its first row and its
+/// number of rows.
 pub(super) fn each(
     path: &Path,
     wanted: &[(&'static str, Kind)],
@@ -83,7 +84,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// The place of a column that holds what it should.
+/// The place of a column, after a check of its type.
 fn find(
     file: &SerializedFileReader<File>,
     path: &Path,
@@ -116,7 +117,7 @@ fn holds(column: &ColumnDescriptor, kind: Kind) -> bool {
     column.physical_type() == physical && column.max_rep_level() == 0
 }
 
-/// The rows of a part of a row group that are asked for.
+/// The selected rows in a part of a row group.
 fn asked(
     group: &dyn RowGroupReader,
     part: Range,
@@ -155,7 +156,8 @@ fn asked(
     Ok(found)
 }
 
-/// The smallest and the largest value of a column in a row group, if the file says so and none is missing.
+/// The smallest and the largest value of a column in a row group, if the file has them and no value is
+/// missing.
 fn smallest_and_largest(group: &RowGroupMetaData, place: usize) -> Option<(f64, f64)> {
     let statistics = group.column(place).statistics()?;
     statistics.null_count_opt().filter(|&missing| missing == 0)?;
@@ -166,7 +168,7 @@ fn smallest_and_largest(group: &RowGroupMetaData, place: usize) -> Option<(f64, 
     }
 }
 
-/// The same rows in parts of as many as are decoded at once.
+/// The same rows, divided into parts that are decoded at once.
 fn in_parts(ranges: &[Range]) -> Vec<Vec<Range>> {
     let mut parts: Vec<Vec<Range>> = Vec::new();
     let mut room = 0;
@@ -186,7 +188,7 @@ fn in_parts(ranges: &[Range]) -> Vec<Vec<Range>> {
     parts
 }
 
-/// A column of a row group, read from its first row on.
+/// A column of a row group, read from the first row to the last.
 struct Cursor {
     reader: ColumnReader,
     at: usize,
@@ -197,7 +199,7 @@ impl Cursor {
         Ok(Cursor { reader: group.get_column_reader(place)?, at: 0 })
     }
 
-    /// Appends the values of some rows, all of them behind those that were read before.
+    /// Appends the values of some rows, which must come after all rows read before.
     fn read(&mut self, ranges: &[Range], into: &mut ColumnBuilder) -> Result<(), ParquetError> {
         let Cursor { reader, at } = self;
         let texts = &mut into.texts;
@@ -225,7 +227,7 @@ impl Cursor {
     }
 }
 
-/// Gives every row's value, of which there must be as many as the row group says.
+/// Gives the value of every row. It is an error if there are fewer values than rows.
 fn values_of<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     at: &mut usize,
@@ -250,7 +252,7 @@ fn values_of<T: DataType>(
                 return Err(missing(left));
             }
             left -= read;
-            // A column that is never empty has no levels.
+            // A column without missing values has no levels.
             levels.resize(read, 1);
             let mut values = values.iter();
             for &level in &levels {

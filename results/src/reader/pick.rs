@@ -1,11 +1,11 @@
-//! Which rows of a table are asked for.
+//! Selection of rows of a table.
 
 use std::collections::BTreeSet;
 
 use super::ColumnData;
 
-/// Rows of a table: those for which every condition holds. Only the columns of the conditions are read as a whole; of all
-/// others, only what is in these rows.
+/// Rows of a table for which all conditions hold. Only the columns of the conditions are read as a
+/// whole; from the other columns, only these rows are read.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     conditions: Vec<Condition>,
@@ -18,28 +18,28 @@ enum Condition {
     Integer(&'static str, BTreeSet<i64>),
     /// A column of texts has one of these values.
     Text(&'static str, BTreeSet<String>),
-    /// The time from one column to another one has an instant in common with one of these spans; ends count.
+    /// The interval between two columns overlaps one of these spans; ends are included.
     During([&'static str; 2], Vec<(f64, f64)>),
 }
 
 impl Rows {
-    /// All of them.
+    /// All rows.
     pub fn all() -> Rows {
         Rows::default()
     }
 
-    /// Those with one of these integers in a column.
+    /// Rows with one of these integers in a column.
     pub fn of(column: &'static str, values: impl IntoIterator<Item = i64>) -> Rows {
         Rows::all().and(Condition::Integer(column, values.into_iter().collect()))
     }
 
-    /// Of these, those with one of these texts in a column.
+    /// Of these, rows with one of these texts in a column.
     pub fn with(self, column: &'static str, values: impl IntoIterator<Item = String>) -> Rows {
         self.and(Condition::Text(column, values.into_iter().collect()))
     }
 
-    /// Of these, those whose time from one column to another one has an instant in common with one of `spans`, s. A
-    /// missing beginning is before all, a missing end after all.
+    /// Of these, rows whose interval between two columns overlaps one of `spans`, s. A missing start is
+    /// before all times, a missing end after all.
     pub fn during(self, from: &'static str, to: &'static str, spans: Vec<(f64, f64)>) -> Rows {
         self.and(Condition::During([from, to], spans))
     }
@@ -59,12 +59,13 @@ impl Rows {
         columns
     }
 
-    /// Whether a part of a table may have such rows, by the smallest and largest value of a column there.
+    /// True if a part of a table may have such rows, judged by the smallest and largest values of its
+    /// columns.
     pub(super) fn may_be_in(&self, range: &dyn Fn(&'static str) -> Option<(f64, f64)>) -> bool {
         self.conditions.iter().all(|it| it.may_be_in(range))
     }
 
-    /// Which of so many rows are among them; `column` has the values.
+    /// For each row, true if it is selected; `column` gives the values.
     pub(super) fn found<'d>(
         &self,
         rows: usize,
@@ -99,7 +100,7 @@ impl Condition {
         }
     }
 
-    /// Leaves out the rows for which it does not hold.
+    /// Removes the rows for which the condition does not hold.
     fn sieve<'d>(
         &self,
         found: &mut [bool],

@@ -1,26 +1,24 @@
-//! Rows as structs: what figures, comparisons and explanations ask for. What they have stands in `tables/`.
+//! Rows as structs, for figures, comparisons and explanations. Their fields are defined in `tables/`.
 
 use super::{Keep, Rows, RunReader};
 use crate::ResultsError;
-use crate::tables::TableRow;
+use crate::tables::ReadRow;
 
 impl RunReader {
     /// Some rows of a table.
-    pub(crate) fn rows<T: TableRow>(&self, rows: &Rows) -> Result<Vec<T>, ResultsError> {
+    pub(crate) fn rows<T: ReadRow>(&self, rows: &Rows) -> Result<Vec<T>, ResultsError> {
         let mut all = Vec::new();
         self.each_row(rows, &mut |row| all.push(row))?;
         Ok(all)
     }
 
-    /// The same, one after the other.
-    pub(crate) fn each_row<T: TableRow>(
+    /// Gives some rows of a table to `take`, one after the other.
+    pub(crate) fn each_row<T: ReadRow>(
         &self,
         rows: &Rows,
         take: &mut dyn FnMut(T),
     ) -> Result<(), ResultsError> {
-        let columns = T::DEFINITION.columns.iter();
-        let names = Vec::from_iter(columns.map(|column| column.name));
-        self.each_batch(T::TABLE, &names, rows, Keep::Batch, &mut |data| {
+        self.each_batch(T::TABLE, T::COLUMNS, rows, Keep::Batch, &mut |data| {
             (0..data.rows()).try_for_each(|at| T::read(&Row { data: &data, at }).map(&mut *take))
         })
     }
@@ -46,7 +44,7 @@ pub(crate) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// The next one, which is of the column of this name.
+    /// The next value, which must be in the column of this name.
     pub(crate) fn next(&mut self, name: &'static str) -> Place<'a> {
         let column = self.data.columns.get(self.next).map(|(_, column)| column);
         self.next += 1;
@@ -62,7 +60,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Whether there is none.
+    /// True if the value is missing.
     pub(crate) fn is_missing(&self) -> bool {
         self.column.is_none_or(|column| column.is_missing(self.row.at))
     }
@@ -97,7 +95,7 @@ impl<'a> Place<'a> {
 }
 
 impl Row<'_> {
-    /// Which of the rows that are asked for it is, from 1.
+    /// Number of the row among the selected ones, from 1.
     fn number(&self) -> usize {
         self.data.first + self.at + 1
     }

@@ -3,7 +3,7 @@
 use haggle_model::{AttemptOutcome, Job, ProcessorSet, ProviderId};
 
 use super::jobs::NOT_STARTED;
-use super::{Integer, Provider, Real, Seconds, Text, Word, Workload, table};
+use super::{Integer, Provider, Real, Seconds, Text, Word, Workload, part, table};
 use crate::columns::Missing;
 use crate::columns::Missing::{Empty, Never};
 
@@ -83,6 +83,33 @@ impl AttemptCells<'_> {
 
 impl AttemptRow {
     /// From when to when it held a slot of a resource of a grid; `None` = it was at a provider.
+    pub fn slot(&self) -> Option<(f64, f64)> {
+        self.queued.zip(self.left)
+    }
+
+    /// Whether its processors or its resource failed.
+    pub fn has_failed(&self) -> bool {
+        self.outcome == AttemptOutcome::Failed
+    }
+}
+
+part! {
+    Attempts, attempts;
+
+    /// When an attempt waited, ran and ended. Times in seconds since the start of the run.
+    AttemptTimes;
+
+    job: i64 = Integer, "job";
+    provider: String = Provider, "provider";
+    queued: Option<f64> = Seconds, "queued_time";
+    start: Option<f64> = Seconds, "starting_time";
+    end: Option<f64> = Seconds, "finish_time";
+    left: Option<f64> = Seconds, "slot_left_time";
+    outcome: AttemptOutcome = Word, "outcome";
+}
+
+impl AttemptTimes {
+    /// When it had a slot of a resource of a grid.
     pub fn slot(&self) -> Option<(f64, f64)> {
         self.queued.zip(self.left)
     }

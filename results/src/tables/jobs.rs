@@ -2,7 +2,7 @@
 
 use haggle_model::ProcessorSet;
 
-use super::{Class, Integer, Provider, Real, Seconds, Text, Word, Workload, table};
+use super::{Class, Integer, Provider, Real, Seconds, Text, Word, Workload, part, table};
 use crate::columns::Missing;
 use crate::columns::Missing::{Empty, Never, Number};
 
@@ -41,7 +41,7 @@ table! {
     job: i64 = Integer, "job", "", "the job's number in this run, as in the other tables", Never;
     class: String = Class, "class", "", "`local` (sent by a provider's own users) or `external` (placed by a metascheduler)", Never;
     outcome: String = Word, "outcome", "", "`completed`; `walltime_reached`: stopped at its limit; `cancelled`: withdrawn by its user while it waited; `failed`: given up when its processors failed, or those that were reserved for it; `rejected`: no provider took it; `unfinished`: it ran or waited when the run stopped", Never;
-    refusal: Option<String> = Word, "refusal", "", "why it was rejected: `too_wide`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`, `no_window`, `no_agreement`, `parent_failed`", Empty("not rejected");
+    refusal: Option<String> = Word, "refusal", "", "why it was rejected: `too_wide`, `too_narrow`, `no_provider`, `wrong_shape`, `no_limit`, `no_room`, `no_window`, `no_agreement`, `parent_failed`", Empty("not rejected");
     provider: Option<String> = Provider, "provider", "", "the provider that ran it or queued it last", Empty("never queued, or a bag on several");
     attempts: i64 = Integer, "attempts", "", "rows in `attempts`", Never;
     queued: Option<f64> = Seconds, "queued_time", "s", "when that provider queued it; of a bag, when it was placed; of a job of a grid, when it got its slot there", NOT_QUEUED;
@@ -82,4 +82,38 @@ impl JobRow {
     pub fn in_workflow(&self) -> Option<(i64, i64)> {
         self.workflow.zip(self.task)
     }
+}
+
+part! {
+    Jobs, jobs;
+
+    /// When a job came, waited, ran and left, and whose it was. Times in seconds since the start of the run.
+    JobTimes;
+
+    job: i64 = Integer, "job";
+    job_id: i64 = Integer, "job_id";
+    workload: String = Workload, "workload_name";
+    class: String = Class, "class";
+    user: i64 = Integer, "user_id";
+    shape: String = Word, "shape";
+    outcome: String = Word, "outcome";
+    provider: Option<String> = Provider, "provider";
+    submit: f64 = Seconds, "submission_time";
+    start: Option<f64> = Seconds, "starting_time";
+    left: f64 = Seconds, "left_time";
+    waiting_time: Option<f64> = Seconds, "waiting_time";
+    bounded_slowdown: Option<f64> = Real, "bounded_slowdown";
+}
+
+part! {
+    Jobs, jobs;
+
+    /// How long a job was there. Times in seconds since the start of the run.
+    JobStay;
+
+    job: i64 = Integer, "job";
+    workload: String = Workload, "workload_name";
+    shape: String = Word, "shape";
+    submit: f64 = Seconds, "submission_time";
+    left: f64 = Seconds, "left_time";
 }

@@ -1,6 +1,6 @@
 //! The table `placements`.
 
-use super::{Integer, Provider, Seconds, table};
+use super::{Integer, Provider, Seconds, part, table};
 use crate::columns::Missing::Never;
 
 table! {
@@ -18,4 +18,17 @@ table! {
     last: i64 = Integer, "last_resource", "", "last processor of the interval, included", Never;
     start: f64 = Seconds, "starting_time", "s", "from when", Never;
     end: f64 = Seconds, "finish_time", "s", "until when", Never;
+}
+
+part! {
+    Placements, placements;
+
+    /// From when until when processors were held. Times in seconds since the start of the run.
+    PlacementTimes;
+
+    provider: String = Provider, "provider";
+    first: i64 = Integer, "first_resource";
+    last: i64 = Integer, "last_resource";
+    start: f64 = Seconds, "starting_time";
+    end: f64 = Seconds, "finish_time";
 }

@@ -1,4 +1,4 @@
-//! The table of bookings: where a job on several providers was booked, one place after the other.
+//! The table of bookings: the places of a job on several providers, one after the other.
 
 use haggle_model::{ActorId, Booking, JobId, Time};
 
@@ -7,7 +7,7 @@ use crate::ResultsError;
 use crate::tables::BookingCells;
 
 impl RunWriter {
-    /// The rows of a job that is over, if it was on several providers at any time.
+    /// Writes the rows of a job that is over, if it was booked on several providers at any time.
     pub(super) fn write_bookings(
         &mut self,
         job: JobId,
@@ -23,7 +23,8 @@ impl RunWriter {
                 number: place,
                 time: it.at.as_micros(),
                 asked_by: it.asked_by,
-                // Where jobs run comes first among the actors.
+                // The first actors are the places where jobs run, so numbers of providers are numbers
+                // of actors.
                 holder: ActorId(provider.0),
                 processors: i64::from(processors),
                 start: it.start.as_micros(),

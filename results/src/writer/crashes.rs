@@ -1,4 +1,4 @@
-//! The table of crashes: which actor was down when.
+//! The table of crashes: intervals in which an actor was down.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use super::Files;
 use crate::ResultsError;
 use crate::tables::CrashCells;
 
-/// Who is down.
+/// Actors that are down.
 #[derive(Default)]
 pub(super) struct Crashes {
     down: BTreeMap<ActorId, Time>,
 }
 
 impl Crashes {
-    /// An actor crashes.
+    /// Records a crash of an actor.
     pub(super) fn crashed(&mut self, now: Time, actor: ActorId) {
         self.down.insert(actor, now);
     }
 
-    /// An actor restarts; `None` = at no time of the run.
+    /// Writes the row of an actor that restarts; `None` = not before the end of the run.
     pub(super) fn restarted(
         &mut self,
         now: Option<Time>,
@@ -31,7 +31,7 @@ impl Crashes {
         files.put(CrashCells { actor, crash: crash.as_micros(), restart: now.map(Time::as_micros) })
     }
 
-    /// Adds those who are still down.
+    /// Writes the rows of actors that are still down.
     pub(super) fn close(mut self, files: &mut Files) -> Result<(), ResultsError> {
         let down = Vec::from_iter(self.down.keys().copied());
         down.into_iter().try_for_each(|actor| self.restarted(None, actor, files))

@@ -1,4 +1,4 @@
-//! The tables of a run: each is opened once, and gets row after row.
+//! The tables of a run. Each is opened once, and its rows are added one by one.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ impl Files {
         Files { folder, format, known: Known::of(cast), files: Table::ALL.map(|_| None).into() }
     }
 
-    /// A table, which is opened if it was not.
+    /// Returns a table, and opens it at the first use.
     #[inline]
     pub(super) fn open(&mut self, table: Table) -> Result<&mut TableFile, ResultsError> {
         let place = table as usize;
@@ -53,7 +53,7 @@ impl Files {
         file.flush_if_full()
     }
 
-    /// Adds rows that were made at once. A table that gets its first row now is opened, but not for none.
+    /// Adds rows that were produced together. Without any row, the table is not opened.
     pub(super) fn put_all<C: Cells>(
         &mut self,
         rows: impl IntoIterator<Item = C>,
@@ -67,7 +67,7 @@ impl Files {
         file.flush_if_full()
     }
 
-    /// Writes what is left, and closes all.
+    /// Writes the remaining rows and closes all tables.
     pub(super) fn close(self) -> Result<RunDigest, ResultsError> {
         let files = self.files.into_iter().flatten();
         let digests = files.map(TableFile::close).collect::<Result<Vec<_>, _>>()?;
@@ -75,7 +75,7 @@ impl Files {
     }
 }
 
-/// One table on its way to its files.
+/// One table with its files.
 pub(super) struct TableFile {
     pub(super) buffer: Buffer,
     rows: u64,

@@ -11,10 +11,10 @@ use crate::columns::Table;
 use crate::metrics::{AttemptLoss, SettledJob};
 use crate::tables::{AttemptCells, CheckpointCells, TransferCells};
 
-/// What data took which way: the rows of `transfers`. Ends of ways are numbered as their names in the
-/// table.
+/// Data carried on each route: the rows of `transfers`. Ends of routes are numbered like their names in
+/// the table.
 pub(super) struct Ways {
-    /// The first resource that is not of a site or of those before it, by site.
+    /// For each site, the number of the first resource behind it.
     ends: Vec<u32>,
     carried: BTreeMap<(u32, u32), Carried>,
 }
@@ -67,14 +67,15 @@ impl RunWriter {
         }
     }
 
-    /// Records that an attempt of a job on a time-shared resource is over: its rows in
-    /// `checkpoints`. It has one in `attempts` when its job is over.
+    /// Records that an attempt of a job on a time-shared resource is over: its rows in `checkpoints`.
+    /// Its row in `attempts` is written when its job is over.
     ///
     /// # Errors
     /// If a full row group cannot be written.
     pub fn attempt_over(&mut self, record: &AttemptRecord) -> Result<(), ResultsError> {
         self.usage.jobs[record.resource.index()] += i64::from(record.started.is_some());
         if record.outcome == AttemptOutcome::Failed {
+            // The loss is known when the job is settled, see [`RunWriter::grid_job_over`].
             self.attempt_lost(record.resource, record.job, None);
         }
         self.ways()?;
@@ -139,7 +140,7 @@ impl RunWriter {
         AttemptLoss::of(record, None).map_or(Ok(()), |loss| self.loss_settled(loss))
     }
 
-    /// Adds what it cost that an attempt was lost to the outage with which that was.
+    /// Adds the loss of an attempt to the outage that caused it.
     fn loss_settled(&mut self, loss: AttemptLoss) -> Result<(), ResultsError> {
         let AttemptLoss { resource, failure, work } = loss;
         match &mut self.outages {
@@ -151,8 +152,7 @@ impl RunWriter {
         }
     }
 
-    /// Records what a time-shared resource has done in the whole run, and what data it got and
-    /// sent: its part in `transfers`.
+    /// Records the account of a time-shared resource over the whole run, and its data in `transfers`.
     ///
     /// # Errors
     /// If the tables of a grid cannot be opened.
@@ -160,7 +160,7 @@ impl RunWriter {
         let at = account.resource.index();
         self.usage.busy[at] = i128::from(account.busy.as_micros());
         self.usage.shared[at] = true;
-        // A grid in which nothing happened has its tables as well.
+        // A grid without any event has these tables as well.
         let ways = self.ways()?;
         account.flows.iter().for_each(|flow| ways.add(flow));
         Ok(())

@@ -1,5 +1,5 @@
-//! Rows that wait on disk for what is only known at the end of a run: which jobs warm-up and cool-down
-//! leave. Where nothing is cut, nothing waits.
+//! Rows on disk that wait for the end of a run, when it is known which jobs warm-up and cool-down leave
+//! in. Without a cut, no rows wait.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::buffer::{Buffer, Values};
 
-/// Batches of rows of one table, in the order in which they came, in a file without a name.
+/// Batches of rows of one table, in order of arrival, in a file without a name.
 pub(super) struct Held {
     file: BufWriter<File>,
     /// Rows of each batch.
@@ -18,12 +18,12 @@ impl Held {
     pub(super) fn new(folder: &Path) -> io::Result<Held> {
         let path = folder.join(".held");
         let file = File::options().read(true).write(true).create_new(true).open(&path)?;
-        // Whatever becomes of the run, nothing is left of it.
+        // Unlinked at once, so that the file disappears with the process in every case.
         fs::remove_file(&path)?;
         Ok(Held { file: BufWriter::new(file), batches: Vec::new() })
     }
 
-    /// Puts the buffer's rows behind the others.
+    /// Appends the buffer's rows.
     pub(super) fn push(&mut self, buffer: &Buffer) -> io::Result<()> {
         self.batches.push(buffer.rows);
         for values in &buffer.columns {
@@ -46,7 +46,7 @@ impl Held {
         Ok(())
     }
 
-    /// All batches again, one after the other.
+    /// Reads all batches again, one after the other.
     pub(super) fn into_batches(self) -> io::Result<Batches> {
         let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.rewind()?;
@@ -54,14 +54,14 @@ impl Held {
     }
 }
 
-/// What is still to be read.
+/// Batches that remain to be read.
 pub(super) struct Batches {
     file: BufReader<File>,
     rows: std::vec::IntoIter<usize>,
 }
 
 impl Batches {
-    /// Puts the next batch into a buffer that is empty; its words are known there already. Says whether there was one.
+    /// Puts the next batch into an empty buffer, which has its words already. Returns false if there is none.
     pub(super) fn next_into(&mut self, buffer: &mut Buffer) -> io::Result<bool> {
         let Some(rows) = self.rows.next() else { return Ok(false) };
         buffer.rows = rows;

@@ -1,4 +1,4 @@
-//! The table of holds: what providers held for transactions, from when until when.
+//! The table of holds: the parts that providers held for transactions, with their intervals.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{Files, RunWriter, number};
 use crate::ResultsError;
 use crate::tables::HoldCells;
 
-/// What is held.
+/// Parts that are held.
 #[derive(Default)]
 pub(super) struct Holds {
     /// By agreement and holder.
@@ -29,8 +29,8 @@ struct Hold {
 }
 
 impl RunWriter {
-    /// Records what a provider does with a part that it holds for a transaction; what others
-    /// observe of one is in `transactions`.
+    /// Records an event of a part that a provider holds for a transaction. Events of other actors are
+    /// in `transactions`.
     ///
     /// # Errors
     /// If a full row group cannot be written.
@@ -85,7 +85,7 @@ impl RunWriter {
 }
 
 impl Holds {
-    /// Adds what is held when the run is over.
+    /// Writes the parts that are held when the run is over.
     pub(super) fn left(&mut self, files: &mut Files) -> Result<(), ResultsError> {
         let left: Vec<(AgreementId, ActorId)> = self.open.keys().copied().collect();
         left.into_iter().try_for_each(|key| self.end(key, None, "open", files))

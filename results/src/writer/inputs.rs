@@ -1,4 +1,4 @@
-//! The table of inputs: what tasks of workflows needed at providers, and how it came there.
+//! The table of inputs: data that tasks of workflows needed at providers, and their transfers.
 
 use haggle_model::Time;
 use haggle_model::workflow::{Input, Staged};
@@ -8,7 +8,7 @@ use crate::ResultsError;
 use crate::tables::InputCells;
 
 impl RunWriter {
-    /// Records what a task needed at the provider to which it is submitted now.
+    /// Records the inputs of a task at the provider to which it is submitted.
     ///
     /// # Errors
     /// If a full row group cannot be written.

@@ -1,4 +1,4 @@
-//! The table of intervals: which phases of an application ran where, and what had been predicted.
+//! The table of intervals: phases of an application, where they ran, and their predicted times.
 
 use haggle_model::phased::IntervalRecord;
 use haggle_model::{ActorId, Time};
@@ -20,7 +20,7 @@ impl RunWriter {
             first: i64::from(it.first),
             last: i64::from(it.last),
             how: it.how.name(),
-            // Clusters come first among the actors.
+            // The first actors are the clusters, so numbers of clusters are numbers of actors.
             from: it.from.map(|from| ActorId(from.0)),
             processors: i64::from(it.machines.count()),
             ordered: it.ordered.as_micros(),

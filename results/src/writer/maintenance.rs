@@ -1,4 +1,4 @@
-//! The table of maintenance: which processors were closed when, and which windows were refused.
+//! The table of maintenance: closed processors and refused windows.
 
 use haggle_model::{MaintenanceRecord, Time};
 
@@ -7,7 +7,7 @@ use crate::ResultsError;
 use crate::tables::MaintenanceCells;
 
 impl RunWriter {
-    /// Records that a window of maintenance has begun, or is refused.
+    /// Records that a window of maintenance has begun, or was refused.
     ///
     /// # Errors
     /// If a full row group cannot be written.

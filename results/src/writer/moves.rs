@@ -1,4 +1,4 @@
-//! The table of moves: which job that waited went from where to where, and what it got there.
+//! The table of moves: origin and destination of a waiting job, and its new size and times.
 
 use haggle_model::{ActorId, JobId, Time};
 
@@ -7,7 +7,7 @@ use crate::ResultsError;
 use crate::tables::MoveCells;
 
 impl RunWriter {
-    /// Records that `actor` has moved a job that waited; its size was recorded before.
+    /// Records that `actor` has moved a waiting job. The job's size must have been recorded before.
     ///
     /// # Errors
     /// If a full row group cannot be written.

@@ -1,8 +1,8 @@
-//! The table of outages: what failed together, until when, and what was lost with it.
+//! The table of outages: processors that failed together, the time of their repair, and the losses.
 //!
-//! Attempts at providers and on resources of a grid are lost by the same call. What one of
-//! a grid cost is known only when its job is over: another one may go on from what it saved. So an
-//! outage waits here until it is over and all that it cost is known.
+//! Attempts at providers and on resources of a grid are lost by the same call. The loss of an attempt
+//! on a grid is known only when its job is over, because another attempt may continue from its saved
+//! state. An outage therefore waits here until it is over and all of its losses are known.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -15,12 +15,12 @@ use super::{Availability, Files, MICROS};
 use crate::ResultsError;
 use crate::tables::OutageCells;
 
-/// What was computed in vain.
+/// Work that was lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
-    /// On processors that one job holds, processor-microseconds.
+    /// Time of processors that one job holds, processor-microseconds.
     time: i128,
-    /// On resources that jobs share.
+    /// Work on resources that jobs share.
     work: Work,
 }
 
@@ -46,29 +46,29 @@ impl AddAssign for Loss {
 
 /// The outages that are not in the table yet.
 ///
-/// On a grid they are hundreds of thousands: of those with which attempts were lost that nobody misses, what they
-/// cost is known when the run is over. So each is small, and found by its first processor.
+/// A grid has hundreds of thousands of them: some losses are known only when the run is over. An outage
+/// is therefore small, and is found by its first processor.
 #[derive(Default)]
 pub(super) struct Outages {
-    /// What is lost with the processors of a provider that fail next.
+    /// Losses of the next failure of a provider's processors.
     failing: BTreeMap<ProviderId, Lost>,
     open: Slab<Outage>,
-    /// By processor, in the run's numbering, the last one that began with it. What fails together comes
-    /// back together, so nothing else is down that begins there.
+    /// For each processor, the last outage that began with it, in the run's numbering. Processors that
+    /// fail together are restored together, so no other open outage begins there.
     last: Vec<Link>,
 }
 
-/// What attempts lost with an outage.
+/// Losses with an outage.
 #[derive(Default)]
 struct Lost {
-    /// A job once for each attempt, in no order.
+    /// Jobs that lost attempts, each once per attempt, in no order.
     jobs: Vec<JobId>,
     loss: Loss,
-    /// Attempts of which nobody knows yet what they cost.
+    /// Attempts whose loss is not known yet.
     unsettled: u32,
 }
 
-/// The place of an outage among those that are open.
+/// The place of an outage among the open ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Link(u32);
 
@@ -85,13 +85,13 @@ struct Outage {
     failure: Time,
     processors: ProcessorSet,
     restoration: Option<Time>,
-    /// How many jobs lost attempts.
+    /// Number of jobs that lost attempts.
     jobs: u32,
-    /// Attempts of which nobody knows yet what they cost.
+    /// Attempts whose loss is not known yet.
     unsettled: u32,
-    /// In a box, for mostly it is not known, or nothing.
+    /// Boxed, because mostly it is unknown or zero.
     loss: Option<Box<Loss>>,
-    /// The one before it that began with the same processor.
+    /// The previous outage that began with the same processor.
     before: Link,
 }
 
@@ -105,7 +105,7 @@ impl Outages {
         }
     }
 
-    /// `first` is the processor with which it began, in the run's numbering.
+    /// Adds a loss that is known now. `first` is the outage's first processor, in the run's numbering.
     pub(super) fn settled(
         &mut self,
         first: u32,
@@ -113,6 +113,7 @@ impl Outages {
         loss: Loss,
         files: &mut Files,
     ) -> Result<(), ResultsError> {
+        // The loss may belong to an earlier outage, since a later one may have begun with the same processor.
         let mut next = self.last.get(first as usize).copied().unwrap_or(Link::NONE);
         while let Some(place) = next.place() {
             let outage = &mut self.open[place];
@@ -126,7 +127,7 @@ impl Outages {
         Ok(())
     }
 
-    /// `processors` are in the run's numbering.
+    /// Records a failure or repair of `processors`, in the run's numbering.
     pub(super) fn changed(
         &mut self,
         time: Time,
@@ -143,6 +144,7 @@ impl Outages {
                 }
                 let Lost { mut jobs, loss, unsettled } =
                     self.failing.remove(&provider).unwrap_or_default();
+                // A job that lost several attempts counts once.
                 jobs.sort_unstable();
                 jobs.dedup();
                 let outage = Outage {
@@ -169,7 +171,7 @@ impl Outages {
         }
     }
 
-    /// Puts an outage into its table once all is known of it.
+    /// Writes an outage once its end and all of its losses are known.
     fn write_if_whole(
         &mut self,
         first: u32,
@@ -189,7 +191,7 @@ impl Outages {
         outage.write(files)
     }
 
-    /// Adds those that are not over.
+    /// Writes the outages that are not over.
     pub(super) fn close(self, files: &mut Files) -> Result<(), ResultsError> {
         let mut left: Vec<Outage> = self.open.into_iter().map(|(_, outage)| outage).collect();
         left.sort_unstable_by_key(|it| {
@@ -203,7 +205,7 @@ impl Outage {
     fn write(&self, files: &mut Files) -> Result<(), ResultsError> {
         let loss = self.loss.as_deref().copied().unwrap_or_default();
         let cost = loss.time as f64 / MICROS as f64 + loss.work.as_mi_f64();
-        // A node's processors are next to each other, so that one interval is the rule.
+        // A node's processors are adjacent, so that an outage mostly has one interval.
         files.put_all(self.processors.intervals().iter().map(|&(first, last)| OutageCells {
             provider: self.provider,
             first: i64::from(first),

@@ -1,4 +1,4 @@
-//! The tables of reservations: what was granted to whom, and how they lost their places.
+//! The tables of reservations: granted windows, and displacements of reservations.
 
 use haggle_model::{JobRecord, Span, Time};
 
@@ -7,7 +7,7 @@ use crate::ResultsError;
 use crate::tables::{DisplacementCells, ReservationCells};
 
 impl RunWriter {
-    /// The rows of a job that is over, if something was granted to it.
+    /// Writes the rows of a job that is over, if it was granted a reservation.
     pub(super) fn write_reservation(&mut self, record: &JobRecord) -> Result<(), ResultsError> {
         let (Some(granted), Some(provider)) = (&record.granted, record.provider) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The table of transactions: what each try to get the parts of a job cost, and how it ended.
+//! The table of transactions: the cost and the outcome of each try to get the parts of a job.
 
 use haggle_agreements::account::End;
 use haggle_model::{Span, Time};

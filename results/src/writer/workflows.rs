@@ -1,11 +1,11 @@
-//! The table of workflows: what became of each as a whole.
+//! The table of workflows: the record of each workflow as a whole.
 
 use haggle_model::{Span, Time};
 
 use super::RunWriter;
 use crate::ResultsError;
 use crate::metrics::WorkflowRecord;
-use crate::tables::WorkflowCells;
+use crate::tables::{TaskCells, WorkflowCells};
 
 impl RunWriter {
     /// Records all workflows of a run that is over.
@@ -33,6 +33,21 @@ impl RunWriter {
                 moves: i64::from(it.moves),
                 failures: i64::from(it.failures),
             })?;
+        }
+        Ok(())
+    }
+
+    /// Records what the files of workflows call their tasks: workload, workflow, task and name.
+    ///
+    /// # Errors
+    /// If the table cannot be written.
+    pub fn tasks<'n>(
+        &mut self,
+        names: impl IntoIterator<Item = (u16, u32, u32, &'n str)>,
+    ) -> Result<(), ResultsError> {
+        for (workload, workflow, task, name) in names {
+            let (workflow, task) = (i64::from(workflow), i64::from(task));
+            self.files.put(TaskCells { workload, workflow, task, name })?;
         }
         Ok(())
     }

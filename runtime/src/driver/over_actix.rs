@@ -1,5 +1,5 @@
-//! The same clock over actix: every actor lives in an actix actor of its own, and each answer is
-//! awaited before the next message is handed out.
+//! The same clock over actix: every actor is hosted by an actix actor of its own, and each answer is
+//! awaited before the next message is delivered.
 
 use actix::{Addr, Context, Handler, MessageResult, SystemRunner};
 use haggle_agents::{Actor, AnyActor, Message, Outbox};
@@ -12,7 +12,7 @@ impl actix::Actor for Host {
     type Context = Context<Host>;
 }
 
-/// A message handed to a host, with an empty outbox to be filled and returned.
+/// A message for a host, with an empty outbox to be filled and returned.
 struct Handover {
     now: Time,
     from: ActorId,

@@ -1,8 +1,8 @@
-//! What differs from message to message: how long each takes, and which are lost or come twice.
+//! Properties that differ from message to message: travel time, loss and duplication.
 //!
-//! Each fault draws from streams of its own, one a sender, and draws for every message between
-//! sites, whatever becomes of it otherwise. So turning one fault on changes nothing about another,
-//! and what is not hit arrives when it would have. What is sent again draws from a generator of the
+//! Each fault has streams of its own, one for each sender, and draws for every message between sites,
+//! whatever the fate of the message. Turning one fault on therefore does not change another, and
+//! unaffected messages arrive at the same times. Repeated transmissions draw from a generator of the
 //! message's own.
 
 use std::collections::BTreeMap;
@@ -14,72 +14,72 @@ use rand::RngExt;
 use super::reliable::{Attempts, Reliable};
 use super::{Crashes, Fate, Hit, Partition};
 
-/// From one site to another.
+/// A channel between sites.
 #[derive(Debug, Default)]
 pub(super) struct Channel {
     pub(super) jitter: Option<Jitter>,
-    /// Whether messages from one actor to another may overtake each other.
+    /// True if messages from one actor to another may overtake each other.
     pub(super) reordering: bool,
     pub(super) loss: Option<Chance>,
-    /// And how much longer copies take.
+    /// Chance of duplication, and the streams for the travel times of copies.
     pub(super) duplication: Option<(Chance, Vec<Stream>)>,
     pub(super) partitions: Vec<Partition>,
     pub(super) reliable: Option<Reliable>,
     pub(super) crashes: Option<Crashes>,
-    /// When the last message from one actor to another arrives.
+    /// Arrival of the last message from one actor to another.
     last: BTreeMap<(ActorId, ActorId), Time>,
 }
 
-/// From whom to whom a message goes.
+/// Sender and receiver of a message, with their sites.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
     pub(super) from: ActorId,
     pub(super) to: ActorId,
-    /// What it takes at least.
+    /// Least travel time.
     pub(super) latency: Span,
-    /// Theirs, if they are known.
+    /// Sites of sender and receiver, if they are known.
     pub(super) sites: Option<(u32, u32)>,
 }
 
-/// What is added to latencies, uniformly distributed from nothing to `longest`.
+/// Addition to latencies, uniformly distributed from zero to `longest`.
 #[derive(Clone, Debug)]
 pub(super) struct Jitter {
     longest: Span,
-    /// One a sender, so that what one says does not delay others.
+    /// One for each sender, so that messages of one sender do not change delays of others.
     streams: Vec<Stream>,
 }
 
-/// What befalls a share of all messages.
+/// A fault that hits a share of all messages.
 #[derive(Clone, Debug)]
 pub(super) struct Chance {
     share: f64,
-    /// One a sender.
+    /// One for each sender.
     streams: Vec<Stream>,
 }
 
-/// What is drawn for one attempt at a message.
+/// Draws for one attempt to send a message.
 #[derive(Clone, Copy, Debug)]
 struct Attempt {
-    /// How long it takes.
+    /// Travel time.
     takes: Span,
     is_lost: bool,
-    /// How long its copy takes, if there is one.
+    /// Travel time of the copy, if there is one.
     copy: Option<Span>,
 }
 
 impl Way {
-    /// Whether it leads out of a site.
+    /// True if sender and receiver are on different sites.
     fn is_far(&self) -> bool {
         self.sites.is_none_or(|(a, b)| a != b)
     }
 }
 
 impl Channel {
-    /// What becomes of a message that is sent now.
+    /// The fate of a message that is sent now.
     pub(super) fn fate(&mut self, now: Time, way: Way) -> Fate {
         let attempt = match way.is_far() {
             true => self.first(&way),
-            // What is said at one place has nothing to fear but that nobody is there.
+            // Within a site, a message arrives at once unless its receiver is down.
             false => Attempt { takes: Span::ZERO, is_lost: false, copy: None },
         };
         match self.reliable.take() {
@@ -92,7 +92,7 @@ impl Channel {
         }
     }
 
-    /// What is drawn for the first attempt at the next message.
+    /// Draws for the first attempt to send the next message.
     fn first(&mut self, way: &Way) -> Attempt {
         let from = way.from.index();
         let takes = way.latency + self.jitter.as_mut().map_or(Span::ZERO, |it| it.next(from));
@@ -100,7 +100,7 @@ impl Channel {
         Attempt { takes, is_lost, copy: self.copy(way, takes) }
     }
 
-    /// How long the copy of a message takes that takes so long, if there is one.
+    /// Travel time of the copy of a message with travel time `takes`; `None` without a copy.
     fn copy(&mut self, way: &Way, takes: Span) -> Option<Span> {
         let (chance, copies) = self.duplication.as_mut()?;
         if !chance.strikes(way.from.index()) {
@@ -114,9 +114,9 @@ impl Channel {
         }
     }
 
-    /// A message that is sent once. If it is lost it takes its place in the order all the same.
+    /// A message that is sent once. A lost message still counts for the order of later ones.
     fn datagram(&mut self, now: Time, way: &Way, attempt: Attempt) -> Fate {
-        // At one place what is said waits for who comes back there.
+        // Within a site, a message waits until its receiver restarts.
         let down = self.crashes.as_mut().filter(|_| !way.is_far());
         if let Some(restore) = down.and_then(|crashes| crashes.at(way.to, now)) {
             return Fate::Arrives(self.in_order(way, restore));
@@ -159,7 +159,7 @@ impl Channel {
                 self.go_on(until, way.from, reliable, &mut attempts);
             attempt = draws.as_mut().map_or(attempt, |draws| self.again(way, draws));
         };
-        // Copies of what is sent again are dropped like those of the first attempt.
+        // Copies of repeated transmissions are dropped, as those of the first attempt are.
         let mut first = arrival;
         if let Some(copy) = attempt.copy.map(|copy| attempts.sent + copy) {
             faults.insert(MessageFault::Doubled, 0);
@@ -174,7 +174,7 @@ impl Channel {
         }
     }
 
-    /// What is drawn for the next attempt at a message, the same number of draws whatever may befall it.
+    /// Draws for the next attempt. The number of draws is the same for all faults.
     fn again(&self, way: &Way, draws: &mut Stream) -> Attempt {
         let (late, lost) = (draws.random::<f64>(), draws.random::<f64>());
         let jitter = self.jitter.as_ref().map_or(Span::ZERO, |it| it.longest.scaled(late));
@@ -182,7 +182,7 @@ impl Channel {
         Attempt { takes: way.latency + jitter, is_lost, copy: None }
     }
 
-    /// What goes wrong with what is under way between two times.
+    /// The fault of a message under way from `sent` to `arrival`, if any.
     fn fault(
         &mut self,
         sent: Time,
@@ -201,7 +201,7 @@ impl Channel {
         crashes.at(way.to, arrival).map(|_| MessageFault::Missed)
     }
 
-    /// Until when all that is sent from now on is lost, however long it takes; now, if it is not.
+    /// Time until which every message sent from now on is lost, at any travel time; `sent` if there is no such time.
     fn hopeless_until(&mut self, sent: Time, way: &Way) -> Time {
         if sent == Time::FOREVER || self.loss.as_ref().is_some_and(|loss| loss.share >= 1.0) {
             return Time::FOREVER;
@@ -219,8 +219,8 @@ impl Channel {
         parted.into_iter().chain(missed).fold(sent, Time::max)
     }
 
-    /// Goes on to the next attempt, or past all that leave before `until`; how many were lost. A
-    /// sender that is down sends nothing, and begins anew when it is back.
+    /// Proceeds to the next attempt, or past all attempts before `until`. Returns the number of lost
+    /// ones. A sender that is down sends nothing, and begins anew after its restart.
     fn go_on(
         &mut self,
         until: Time,
@@ -238,7 +238,7 @@ impl Channel {
         lost
     }
 
-    /// When a message is there that could be there then: none is before one that was sent earlier.
+    /// Arrival of a message that could arrive at `arrival`: not before any message that was sent earlier.
     fn in_order(&mut self, way: &Way, arrival: Time) -> Time {
         if self.reordering {
             return arrival;
@@ -254,7 +254,7 @@ impl Jitter {
         Jitter { longest, streams }
     }
 
-    /// How much longer the next message of a sender takes.
+    /// Additional travel time of the next message of a sender.
     fn next(&mut self, sender: usize) -> Span {
         draw(&mut self.streams[sender], self.longest)
     }
@@ -265,7 +265,7 @@ impl Chance {
         Chance { share, streams }
     }
 
-    /// Whether it befalls the next message of a sender.
+    /// True if the fault hits the next message of a sender.
     fn strikes(&mut self, sender: usize) -> bool {
         self.streams[sender].random_bool(self.share)
     }

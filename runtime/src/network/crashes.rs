@@ -1,7 +1,8 @@
-//! Who is down when: an actor that has crashed hears nothing until it restarts.
+//! Crashes of actors: an actor that is down receives no message until it restarts.
 //!
-//! What crashes when is decided before the run, as failures are. The network asks ahead of time, for
-//! it says when a message is sent when it will arrive; the course of the run asks when it is time.
+//! Crashes are determined before the run, as failures are. The network queries them ahead of time,
+//! because it determines the arrival of a message when it is sent. The course of the run takes each
+//! crash when it is due.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -9,22 +10,22 @@ use std::fmt;
 use haggle_model::failures::Outage;
 use haggle_model::{ActorId, Time};
 
-/// The crashes of a run, read as far ahead as anybody asks.
+/// The crashes of a run, read ahead as far as queries need.
 pub struct Crashes {
-    /// In order of time, without end where a law has none.
+    /// In order of time; endless if a law is.
     due: Box<dyn Iterator<Item = (ActorId, Outage)> + Send>,
-    /// The first that has not been read.
+    /// The first crash that has not been read.
     next: Option<(ActorId, Outage)>,
-    /// Those that have been read and not been taken.
+    /// Crashes that have been read but not taken.
     ahead: VecDeque<(ActorId, Outage)>,
-    /// Those that have been read, by actor, but for what is long over: one after the other, and apart.
+    /// Crashes that have been read, by actor, without those long over. They are in order and do not overlap.
     known: BTreeMap<ActorId, VecDeque<Outage>>,
-    /// How many actors may crash.
+    /// Number of actors that may crash.
     actors: u64,
 }
 
 impl Crashes {
-    /// The crashes that are `due`, in order of time; so many `actors` may crash.
+    /// The crashes that are `due`, in order of time, of `actors` actors that may crash.
     pub fn new(
         actors: u64,
         mut due: Box<dyn Iterator<Item = (ActorId, Outage)> + Send>,
@@ -33,12 +34,12 @@ impl Crashes {
         Crashes { due, next, ahead: VecDeque::new(), known: BTreeMap::new(), actors }
     }
 
-    /// How many actors may crash.
+    /// Number of actors that may crash.
     pub(crate) fn actors(&self) -> u64 {
         self.actors
     }
 
-    /// The next crash that has not been taken yet; no message is sent before `now` any more.
+    /// The next crash that has not been taken yet. After this call, no message may be sent before `now`.
     pub(crate) fn take_next(&mut self, now: Time) -> Option<(ActorId, Outage)> {
         if self.ahead.is_empty() {
             self.read_one();
@@ -52,16 +53,16 @@ impl Crashes {
         Some((actor, outage))
     }
 
-    /// Until when `actor` is down at `time`, if it is.
+    /// Restart time of `actor`, if it is down at `time`.
     pub(super) fn at(&mut self, actor: ActorId, time: Time) -> Option<Time> {
         self.read_until(time);
         let known = self.known.get(&actor)?;
-        // Who is sent something every day is asked for over years of crashes.
+        // By bisection: a query may have to pass years of crashes that were read ahead.
         let place = known.partition_point(|it| it.restore <= time);
         known.get(place).filter(|it| it.fail <= time).map(|it| it.restore)
     }
 
-    /// The first crash of `actor` after a time and not after another.
+    /// The first crash of `actor` after `after` and at or before `until`.
     pub(super) fn between(&mut self, actor: ActorId, after: Time, until: Time) -> Option<Outage> {
         self.read_until(until);
         let known = self.known.get(&actor)?;
@@ -96,7 +97,7 @@ mod tests {
 
     use super::*;
 
-    /// Crashes of an actor, each so long after the one before is over.
+    /// Crashes of an actor, each beginning a given time after the end of the previous one.
     fn crashes(lengths: &[(i64, i64)]) -> Vec<Outage> {
         let mut end = 0;
         let outage = |&(up, down): &(i64, i64)| {
@@ -126,7 +127,7 @@ mod tests {
         }
     }
 
-    /// One scan of those read ahead for each question would take hours.
+    /// A linear scan of the crashes read ahead would take hours for all queries.
     #[test]
     fn many_crashes_ahead_are_not_looked_at_one_by_one() {
         let outages = crashes(&[(90, 30); 400_000]);

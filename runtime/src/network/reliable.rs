@@ -1,30 +1,30 @@
-//! A transport that sends again what has not arrived, until it does.
+//! A transport that sends lost messages again until they arrive.
 //!
-//! Attempt after attempt leaves as long after the one before as the time-out says, which doubles up
-//! to a bound (as in RFC 6298, section 5); the first that is not lost arrives. Who loses an attempt
-//! hears nothing of it, so acknowledgements are not simulated by themselves: the time-out stands for
-//! their absence, and one that is lost only sends what the receiver drops.
+//! Attempts follow each other at the interval of the time-out, which doubles up to a bound (as in RFC
+//! 6298, section 5). The first attempt that is not lost arrives. The sender of a lost attempt receives
+//! no notice. Acknowledgements are therefore not simulated separately: the time-out stands for their
+//! absence, and a lost acknowledgement only causes a copy that the receiver drops.
 
 use haggle_model::random::Stream;
 use haggle_model::{Span, Time};
 use rand::{Rng, SeedableRng};
 
-/// The bound of time-outs that begin below it: RFC 6298, section 2.5, allows none that is lower.
+/// The bound of time-outs that begin below it. RFC 6298, section 2.5, does not allow a smaller one.
 const LONGEST: Span = Span::from_secs(60);
 
-/// When what was lost is sent again.
+/// Rules for repeated transmissions.
 #[derive(Clone, Debug)]
 pub(super) struct Reliable {
     first: Span,
-    /// One a sender: what the generator of each message starts from, whether it needs one or not, so
-    /// that one which is sent again changes nothing about another.
+    /// One for each sender: seeds of the generators of messages. Every message takes a seed, even if it
+    /// needs none, so a repeated message does not change the draws of others.
     seeds: Vec<Stream>,
 }
 
-/// The attempts at a message, one after the other.
+/// The successive attempts to send a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attempts {
-    /// When the next one leaves.
+    /// Departure of the next attempt.
     pub(super) sent: Time,
     timeout: Span,
     longest: Span,
@@ -35,25 +35,25 @@ impl Reliable {
         Reliable { first: timeout.max(Span::TICK), seeds }
     }
 
-    /// What becomes of the attempts behind the first at the next message of a sender is drawn from this.
+    /// Generator of the draws for later attempts of the next message of a sender.
     pub(super) fn draws(&mut self, sender: usize) -> Stream {
         Stream::seed_from_u64(self.seeds[sender].next_u64())
     }
 
-    /// The attempts at a message that is sent at `now`.
+    /// The attempts to send a message at `now`.
     pub(super) fn attempts(&self, now: Time) -> Attempts {
         Attempts { sent: now, timeout: self.first, longest: self.first.max(LONGEST) }
     }
 }
 
 impl Attempts {
-    /// The one that has just left is lost.
+    /// Proceeds after the loss of the last attempt.
     pub(super) fn next(&mut self) {
         self.sent += self.timeout;
         self.timeout = (self.timeout + self.timeout).min(self.longest);
     }
 
-    /// All that leave before `until` are lost; how many these are, one at least.
+    /// Skips all attempts before `until`, which are lost. Returns their number, at least one.
     pub(super) fn skip_to(&mut self, until: Time) -> u64 {
         self.next();
         let mut lost = 1;
@@ -61,7 +61,7 @@ impl Attempts {
             self.next();
             lost += 1;
         }
-        // An outage of a year is half a million attempts.
+        // Computed directly, because an outage of a year is half a million attempts.
         let left = (until - self.sent).max(Span::ZERO).as_micros();
         let more = (left + self.timeout.as_micros() - 1) / self.timeout.as_micros();
         self.sent += Span::from_micros(more * self.timeout.as_micros());

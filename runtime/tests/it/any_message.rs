@@ -1,8 +1,6 @@
-//! An actor may be told anything by anybody at any time: it refuses what it does not expect,
-//! and goes on.
+//! An actor may receive any message from any sender at any time. It refuses an unexpected message and goes on.
 //!
-//! The messages are those of real runs, shuffled, doubled and from wrong senders; what an actor
-//! wants to wake up for comes when it is due.
+//! The messages are those of real runs, shuffled, doubled and from wrong senders. Timers go off when they are due.
 
 use haggle_agents::protocol::{ReallocationMessage, ReservationMessage, SubmissionMessage};
 use haggle_agents::{
@@ -32,7 +30,7 @@ use crate::reserving::reserving;
 use crate::setup::{Setup, job};
 use crate::transactions::protocols;
 
-/// Everything that is said in a run.
+/// All messages between actors of a run, and all arrivals of jobs.
 #[derive(Default)]
 pub(crate) struct Pool(pub(crate) Vec<(ActorId, Message)>);
 
@@ -155,7 +153,7 @@ fn reallocating(algorithm: Algorithm, heuristic: ReallocationHeuristic, policy: 
         .world()
 }
 
-/// A way to make a world anew.
+/// Makes a world anew.
 pub(crate) type Make = Box<dyn Fn() -> World>;
 
 pub(crate) fn worlds() -> Vec<(String, Make)> {
@@ -202,20 +200,20 @@ pub(crate) fn worlds() -> Vec<(String, Make)> {
     worlds
 }
 
-/// What became of an actor that was told anything.
+/// Results of random messages to an actor.
 #[derive(Default)]
 struct Told {
     /// Times it refused a message.
     refused: u64,
-    /// How often it took a job.
+    /// Number of times that it accepted each job.
     accepted: BTreeMap<JobId, u32>,
-    /// How often it said of a job that it is over.
+    /// Number of times that it reported each job as over.
     over: BTreeMap<JobId, u32>,
-    /// Jobs that it took ahead of their data, of which it has not been told that these are there; with their submitters.
+    /// Jobs that it accepted ahead of their data, whose arrival has not been reported to it; with their submitters.
     expected: BTreeMap<JobId, ActorId>,
 }
 
-/// Tells one actor anything at random, and at last that the run is over.
+/// Sends random messages to one actor, and at last the end of the run.
 fn tell(actor: &mut AnyActor, me: ActorId, pool: &[(ActorId, Message)], dice: &mut Stream) -> Told {
     let mut wakes: BTreeMap<(Time, u64), Timer> = BTreeMap::new();
     let mut told = Told::default();
@@ -253,7 +251,7 @@ fn tell(actor: &mut AnyActor, me: ActorId, pool: &[(ActorId, Message)], dice: &m
                     *told.accepted.entry(job).or_default() += 1;
                     told.expected.extend((ahead == Some(job)).then_some((job, from)));
                 }
-                // What is given back is over for this provider.
+                // A job that is given back is over for this provider.
                 Effect::Send {
                     message: Message::Reallocation(ReallocationMessage::Back { jobs }),
                     ..
@@ -289,7 +287,7 @@ fn tell(actor: &mut AnyActor, me: ActorId, pool: &[(ActorId, Message)], dice: &m
         deliver(actor, now, from, message, &mut wakes);
     }
     deliver(actor, now, me, Message::Run(RunMessage::RunOver), &mut wakes);
-    // That they are unfinished is said by their users.
+    // The users of these jobs report them as unfinished.
     for job in told.expected.keys() {
         *told.over.entry(*job).or_default() += 1;
     }
@@ -304,7 +302,7 @@ fn any_actor_can_be_told_anything() {
         let end = run(world(), Driver::Sequential, &mut pool, &AtomicBool::new(false));
         end.unwrap_or_else(|error| panic!("{name}: {error}"));
     }
-    // Each kind as often as any other.
+    // Each kind is as frequent as any other.
     let mut by_kind: BTreeMap<&str, Vec<&(ActorId, Message)>> = BTreeMap::new();
     for said in &pool.0 {
         by_kind.entry(said.1.kind()).or_default().push(said);

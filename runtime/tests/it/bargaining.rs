@@ -1,4 +1,4 @@
-//! Bags of tasks over providers that make offers: whole exchanges, to the letter.
+//! Bags of tasks over providers that make offers: whole exchanges, word for word.
 
 use haggle_agents::Estimates;
 use haggle_model::{Disclosure, EventsOrder, Job, JobOutcome, JobShape, Span, Time};
@@ -9,7 +9,7 @@ use haggle_scheduling::{
 
 use crate::setup::{Ran, Setup, job};
 
-/// A bag in seconds: submitted, requested and run time of a task, tasks, wished by.
+/// A bag in seconds: submitted, requested and run time of a task, tasks, deadline.
 fn bag(
     number: i64,
     submit: i64,
@@ -48,7 +48,7 @@ fn about(ran: &Ran, job: u32) -> Vec<&str> {
     ran.log.lines().filter(|line| line.ends_with(&ending)).collect()
 }
 
-/// When the tasks of a bag started, by provider: (provider, start, tasks), in order.
+/// Starts of the tasks of a bag: (provider, start, tasks), in order.
 fn starts(ran: &Ran, number: i64) -> Vec<(u32, i64, u32)> {
     let record = ran.records.iter().find(|record| record.job.number == number);
     let bag = record.expect("the bag is over").bag.as_ref().expect("it was placed");
@@ -114,8 +114,8 @@ fn ox_8_a_bag_is_spread_in_proportion_to_the_offers() {
     );
 }
 
-/// OX-10 (b): free time slots come too late for the deadline, an offer does not,
-/// because only the provider knows that its local job can wait.
+/// OX-10 (b): free time slots come too late for the deadline. An offer does not, because only the provider knows that
+/// its local job can wait.
 #[test]
 fn ox_10b_offers_move_local_jobs_that_can_wait_and_slots_do_not() {
     let local = |number| {
@@ -138,8 +138,8 @@ fn ox_10b_offers_move_local_jobs_that_can_wait_and_slots_do_not() {
     assert_eq!(end(&ran, 1), 15);
 }
 
-/// As CX-4: both providers move a task of one bag up; the one that was not the
-/// last is asked for nothing, and says so when it turns out to be the last.
+/// As CX-4: both providers move a task of one bag up. The provider that was not the last receives no request; it
+/// reports when it becomes the last.
 #[test]
 fn cx_4_a_provider_catches_up_when_it_turns_out_to_be_the_last() {
     let run = |rule| {
@@ -162,7 +162,7 @@ fn cx_4_a_provider_catches_up_when_it_turns_out_to_be_the_last() {
         .filter(|line| !line.contains('|'))
         .filter(|line| line.contains("completion_times") || line.contains("bag_completion"))
         .collect();
-    // 25 -> 20 by the second provider, 20 -> 15 by the first, each told to both.
+    // 25 -> 20 by the second provider, 20 -> 15 by the first; each change is sent to both.
     assert_eq!(
         told,
         [
@@ -179,8 +179,8 @@ fn cx_4_a_provider_catches_up_when_it_turns_out_to_be_the_last() {
     assert!(!ran.log.contains("completion_times"));
 }
 
-/// What waits gets what becomes free before one who comes at that instant, whether
-/// completions or submissions come first.
+/// Waiting work gets returned time before a job that arrives at that instant, whether completions or submissions come
+/// first.
 #[test]
 fn who_waits_moves_up_before_a_newcomer_is_offered_the_time() {
     for rule in
@@ -201,8 +201,8 @@ fn who_waits_moves_up_before_a_newcomer_is_offered_the_time() {
     }
 }
 
-/// Two providers reschedule at one instant: what the first has to tell of a bag
-/// is known to the second one before it does.
+/// Two providers reschedule at one instant: the second one receives the reports of the first about a bag before it
+/// reschedules.
 #[test]
 fn what_one_provider_reports_is_heard_before_the_next_one_reschedules() {
     let rule = ReschedulingRule::Coordinated;
@@ -233,15 +233,15 @@ fn what_one_provider_reports_is_heard_before_the_next_one_reschedules() {
     assert_eq!(starts(&ran, 3), [(0, 5, 1), (1, 5, 1)]);
 }
 
-/// CX-10: a provider that still profiles keeps the bag open; what another one
-/// offered meanwhile goes stale, and a probe says so.
+/// CX-10: a provider that still profiles keeps the bag open. An offer of another provider becomes stale in the
+/// meantime, and a probe reports that.
 #[test]
 fn cx_10_a_stale_offer_is_not_taken_up() {
     let rule = ReschedulingRule::Uncoordinated;
     let setup = backfilling(Setup::default(), 2, rule);
     let profiles =
         Estimates::Profiled { error: (1, 2), time: (Span::from_secs(300), Span::from_secs(300)) };
-    // 1,000 s as the user sees it, 800 in truth, hence 900 profiled.
+    // 1,000 s as the user estimates it, 800 s in truth, hence 900 s profiled.
     let ran = backfilling(setup, 1, rule)
         .change(|provider| provider.bargaining.estimates = profiles)
         .negotiator(CompositionPolicy::OffersNoLb)
@@ -278,8 +278,8 @@ fn cx_10_a_stale_offer_is_not_taken_up() {
     );
 }
 
-/// As CX-10, but the metascheduler waits for 200 s only: it asks the one that has
-/// answered anew, and does not wait for the other.
+/// As CX-10, but the metascheduler waits for 200 s only. It requests new offers from the provider that has answered,
+/// and does not wait for the other.
 #[test]
 fn waiting_for_offers_ends_even_where_some_have_gone_stale() {
     let rule = ReschedulingRule::Coordinated;
@@ -298,7 +298,7 @@ fn waiting_for_offers_ends_even_where_some_have_gone_stale() {
     assert!(about(&ran, 0).contains(&"200 2>0 commit 0"));
 }
 
-/// A provider refuses what is above its level, and the others get the bag.
+/// A provider refuses a question above its disclosure level, and the others get the bag.
 #[test]
 fn a_question_above_a_providers_level_is_refused() {
     let setup = edf(Setup::default(), 4, Disclosure::Offers);
@@ -310,8 +310,8 @@ fn a_question_above_a_providers_level_is_refused() {
     assert!(ran.log.contains("no_answer_not_disclosed"));
 }
 
-/// Without a single round the bag goes to one provider unheld: to the one that would have it
-/// done first by the slots that it tells, and what is promised is what that one says.
+/// Without any round, the bag goes unheld to one provider: the one with the earliest completion by its disclosed
+/// slots. The completion that this provider reports is promised.
 #[test]
 fn a_bag_that_goes_unheld_goes_to_the_best_and_is_promised_what_that_one_says() {
     let rule = ReschedulingRule::Coordinated;
@@ -328,7 +328,7 @@ fn a_bag_that_goes_unheld_goes_to_the_best_and_is_promised_what_that_one_says() 
     }
 }
 
-/// A task may run over its time where jobs may: it is planned for as long again as it has run.
+/// A task may overrun where jobs may. It is then planned for as long again as it has run.
 #[test]
 fn tasks_run_over_their_time_where_that_is_allowed() {
     for kind in [None, Some(ReschedulingRule::Coordinated)] {
@@ -347,8 +347,8 @@ fn tasks_run_over_their_time_where_that_is_allowed() {
     }
 }
 
-/// The tasks would take longer than time lasts: nothing is promised, and as they end early they
-/// run one after the other, seven of them at one provider. If they do take as long, the run says so.
+/// The tasks would take longer than the range of times. No completion is promised; the tasks end early and run one
+/// after the other, seven of them at one provider. If they really take that long, the run reports it.
 #[test]
 fn a_bag_that_would_last_longer_than_time_is_planned_as_it_goes() {
     let run = |run: i64| {
@@ -364,7 +364,7 @@ fn a_bag_that_would_last_longer_than_time_is_planned_as_it_goes() {
     assert!(error.to_string().contains("the end of time"), "{error}");
 }
 
-/// With latency, offers are good for a while, and tasks start after it.
+/// With latency, offers are valid for a while, and tasks start after that.
 #[test]
 fn offers_hold_as_long_as_an_agreement_takes() {
     let mut setup = edf(Setup::default(), 4, Disclosure::Offers)

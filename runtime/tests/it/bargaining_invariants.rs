@@ -1,4 +1,4 @@
-//! What holds in whatever world of bargaining providers, jobs and bags.
+//! Invariants of random worlds of bargaining providers, jobs and bags.
 
 use std::collections::BTreeMap;
 
@@ -21,16 +21,16 @@ struct Drawn {
     /// (processors, kind of scheduler, speed x 2, profiling time, padding in percent, delay).
     providers: Vec<(u32, usize, u8, Option<i64>, u8, i64)>,
     policy: usize,
-    /// Times a bag is composed before it goes to one provider as it is.
+    /// Times a bag is composed before it goes to one provider unheld.
     rounds: u32,
-    /// For how many times the slowest message offers are good.
+    /// Validity of offers, as a multiple of the slowest message's time.
     validity: i64,
     patience: Option<i64>,
-    /// How long the metascheduler waits for offers.
+    /// Time for which the metascheduler waits for offers.
     wait: Option<i64>,
-    /// Whether shares may take as long as the latest of their bag.
+    /// True if shares may take as long as the latest one of their bag.
     relaxed: bool,
-    /// By provider.
+    /// Local jobs, by provider.
     local: Vec<Vec<Work>>,
     bags: Vec<Work>,
     latency: i64,
@@ -150,7 +150,7 @@ fn setup(drawn: &Drawn) -> Setup {
         let jobs = drawn.iter().map(|&(gap, requested, run, processors, deadline)| {
             submit += gap;
             number += 1;
-            // One without a limit runs for a while.
+            // A job without a limit runs for a while.
             let planned = if requested > 0 { requested } else { 10 };
             let run = (planned * run / 100).max(1);
             let mut job: Job = job(number, submit, requested, run, processors);
@@ -174,7 +174,7 @@ fn setup(drawn: &Drawn) -> Setup {
     setup
 }
 
-/// (provider, processor) to the stretches of time in which it was held.
+/// Stretches of time in which each (provider, processor) was held.
 fn holdings(ran: &Ran) -> BTreeMap<(u32, u32), Vec<(Time, Time)>> {
     let mut held: BTreeMap<(u32, u32), Vec<(Time, Time)>> = BTreeMap::new();
     let mut hold = |provider: u32, processors: &haggle_model::ProcessorSet, start, end| {
@@ -244,7 +244,7 @@ proptest! {
                     prop_assert_eq!(share.runs.len(), blocks, "a block has come apart");
                 }
             }
-            // Nothing is promised behind a job without a limit.
+            // Behind a job without a limit there is no promise.
             let Some(promised) = record.promised_end else { continue };
             prop_assert!(deadline.is_none_or(|deadline| promised >= deadline));
             prop_assert!(crashes || record.end <= promised, "bag {} is late", job.number);

@@ -1,4 +1,4 @@
-//! What a network does to messages, seen by actors that only talk.
+//! Effects of a network on messages, seen by actors that only exchange messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
@@ -12,7 +12,7 @@ use haggle_runtime::network::{Crashes, Partition};
 use haggle_runtime::{Driver, Network, OutsideError, RunStats, Sink, World, run};
 use proptest::prelude::*;
 
-/// Says its numbers to everybody else, one every second, and may echo what it hears from others
+/// Sends its numbers to all other actors, one every second. With `echoes`, it answers each message that it receives
 /// for the first time.
 struct Talker {
     me: u32,
@@ -46,17 +46,17 @@ impl Actor for Talker {
     }
 }
 
-/// Whom it is from and to, its kind, and its number: every message there is one of.
+/// Sender, receiver, kind and number, which identify a message.
 type Name = (u32, u32, &'static str, u32);
 
-/// What became of messages between actors.
+/// Arrivals and faults of messages between actors.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Heard {
-    /// When each arrived, in order.
+    /// Times at which each message arrived, in order.
     arrivals: BTreeMap<Name, Vec<Time>>,
-    /// What arrived at whom from whom, in order.
+    /// Numbers that arrived, by sender, receiver and kind, in order.
     order: BTreeMap<(u32, u32, &'static str), Vec<u32>>,
-    /// When each was sent that something happened to, what, and how often it was sent again.
+    /// Messages with faults: time at which each was sent, the faults, and how often each was sent again.
     faults: BTreeMap<Name, (Time, BTreeMap<MessageFault, u64>)>,
     wakes: u64,
     others: Vec<&'static str>,
@@ -69,7 +69,7 @@ impl Heard {
         of.map(|(&name, _)| name).collect()
     }
 
-    /// How often a message was sent again.
+    /// Number of times that a message was sent again.
     fn resent(&self, name: &Name) -> u64 {
         self.faults.get(name).map_or(0, |it| it.1.values().sum())
     }
@@ -132,9 +132,9 @@ struct Talk {
     loss: f64,
     duplication: f64,
     partitions: Vec<(Vec<Vec<u32>>, i64, i64)>,
-    /// The time-out of a transport that sends again what is lost.
+    /// Time-out of a transport that sends lost messages again.
     reliable: Option<i64>,
-    /// Who is down from when until when.
+    /// Actors that are down: actor, begin and end.
     crashes: Vec<(u32, i64, i64)>,
     seed: u64,
 }
@@ -199,7 +199,7 @@ impl Talk {
             actors: (0..actors).map(|me| AnyActor::Other(Box::new(talker(me)))).collect(),
             initial: (0..actors).map(wake).collect(),
             network: self.network(),
-            // Without jobs and a horizon, nothing fails.
+            // Without jobs, crashes need a horizon.
             horizon: (!self.crashes.is_empty()).then_some(Time::from_secs(100_000)),
             ..World::default()
         }
@@ -216,7 +216,7 @@ impl Talk {
     }
 }
 
-/// Whether so many of `all` is about a share of them: within five standard deviations.
+/// Returns whether `count` of `all` matches a share, within five standard deviations.
 fn is_about(share: f64, count: usize, all: usize) -> bool {
     let all = all as f64;
     (count as f64 - share * all).abs() <= 5.0 * (all * share * (1.0 - share)).sqrt()
@@ -233,7 +233,7 @@ fn so_many_are_lost_or_doubled_as_was_asked_for() {
     let counted = (lost.len() as u64, doubled.len() as u64);
     assert_eq!((heard.stats.lost, heard.stats.doubled), counted);
     let arrived: usize = heard.arrivals.values().map(Vec::len).sum();
-    // Each talker is woken once more than it talks.
+    // Each talker wakes once more than it sends.
     assert_eq!(heard.stats.messages, arrived as u64 + 2 * 20_001);
 }
 
@@ -308,7 +308,7 @@ fn what_needs_no_network_is_never_lost() {
     assert!(both.iter().all(|&(from, to, ..)| from < 2 && to < 2), "{both:?}");
     assert_eq!(both.len(), 2 * 10 * 2, "each says ten numbers and echoes ten");
     assert_eq!(together.wakes, 3 * 11);
-    // Jobs come from nowhere, and nature is everywhere.
+    // New jobs and failures need no network.
     let mut world = talk.world();
     let failed =
         Message::Resource(ResourceMessage::Failed { processors: ProcessorSet::range(0, 1) });
@@ -375,7 +375,7 @@ fn what_is_sent_again_changes_nothing_about_what_is_not() {
             match heard.resent(name) {
                 0 => assert_eq!(times, &before[name]),
                 more => {
-                    // Another attempt takes a time of its own, but leaves no sooner.
+                    // A repeated attempt draws its own time, but leaves no earlier.
                     let sent = Time::from_secs(name.3.into()) + Span::from_secs(3);
                     assert!(times.len() == 1 && times[0] >= sent + Span::from_secs(2));
                     resent += more;
@@ -393,7 +393,7 @@ fn who_loses_more_sends_the_same_again_and_more() {
     let (few, many) = (heard(0.05), heard(0.4));
     let more = many.arrivals.keys().filter(|it| few.resent(it) < many.resent(it)).count();
     assert!(more > 500 && few.arrivals.keys().all(|it| few.resent(it) <= many.resent(it)));
-    // Of those sent again, a share is lost again.
+    // A repeated message may be lost again.
     let again = many.arrivals.keys().filter(|it| many.resent(it) >= 2).count();
     assert!(is_about(0.16, again, 4_000), "{again}");
 }
@@ -428,7 +428,7 @@ fn who_is_down_hears_and_says_what_there_is_when_it_is_back() {
         assert_eq!(arrival((1, 0, "withdraw", 2)), 50 + latency);
         assert_eq!(arrival((1, 0, "withdraw", 4)), 52 + latency);
         assert_eq!((heard.stats.lost, heard.stats.resent > 0), (0, true));
-        // Nobody sends again what is lost otherwise; at one place it waits.
+        // Without a reliable transport, a message between sites is lost; at the same site it waits.
         assert_eq!(lost.of(MessageFault::Missed).is_empty(), latency == 0);
         assert_eq!(lost.stats.lost as usize, lost.of(MessageFault::Missed).len());
     }
@@ -437,7 +437,7 @@ fn who_is_down_hears_and_says_what_there_is_when_it_is_back() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Every message comes once, unless it is said what went wrong; and so on either driver.
+    /// Every message arrives once, unless a fault is recorded. Both drivers agree.
     #[test]
     fn nothing_is_lost_or_doubled_in_silence(talk in talks()) {
         let heard = talk.heard();
@@ -466,7 +466,7 @@ proptest! {
         prop_assert!(talk.reordering || heard.order.values().all(|it| it.is_sorted()));
     }
 
-    /// Whatever is lost or doubled on the way, all that is said is heard, once.
+    /// Every message is received once, even if attempts are lost or doubled.
     #[test]
     fn a_reliable_transport_brings_every_message_once(
         talk in talks(),

@@ -1,17 +1,19 @@
-//! Jobs on several providers: worked cases, and what holds in whatever world of them.
+//! Jobs on several providers: worked cases, and invariants of random worlds.
 
 use std::collections::BTreeMap;
 
 use haggle_agents::Message;
 use haggle_model::{EventsOrder, JobClass, JobOutcome, JobRecord, Span, Time};
 use haggle_runtime::Driver;
-use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule, with_overhead};
+use haggle_scheduling::coallocation::{
+    CoallocationPolicy, FillRule, RemapRule, RequestOrder, with_overhead,
+};
 use proptest::prelude::*;
 
 use crate::setup::{Ran, Setup, job};
 
-/// Cases M2 and M3: (processors of A and B, jobs there, the job of both, and where that ends up
-/// under each policy as (start, end, parts)).
+/// Cases M2 and M3: (processors of A and B, jobs there, the job of both, and its final place under each policy as
+/// (start, end, parts)).
 #[test]
 fn a_waiting_job_shifts_or_is_remapped_to_what_an_early_end_leaves() {
     type Story = (i64, i64, Vec<(u32, u32)>);
@@ -53,7 +55,7 @@ fn a_waiting_job_shifts_or_is_remapped_to_what_an_early_end_leaves() {
     }
 }
 
-/// Case M3 of a job that does not bear other providers: it is asked about, and stays.
+/// Case M3 of a job that does not support other providers: a move is requested, and the job stays.
 #[test]
 fn who_is_not_remappable_only_shifts() {
     for (remappable, start) in [(1_000_000, 5), (0, 10)] {
@@ -71,12 +73,55 @@ fn who_is_not_remappable_only_shifts() {
     }
 }
 
+/// Three providers A, B and C with 2, 2 and 1 processors. At 10 s, local jobs of A and B end that were planned until
+/// 200 s and 130 s. At that time the following jobs are booked, each where earlier ones leave room:
+///
+/// | job | processors | time | planned | on |
+/// |---|--:|--:|---|---|
+/// | Y | 3 | 20 | 130 to 150 | B 2, C 1 |
+/// | X | 5 | 20 | 200 to 220 | A 2, B 2, C 1 |
+/// | L, local | 2 | 150 | 220 to 370 | B 2: there are 50 s between Y and X, and at 10 s there are 120 s before Y |
+/// | Z | 3 | 90 | 220 to 310 | A 2, C 1: before, B and C have no 90 s, and behind X L has B |
+///
+/// A requests moves of X and Z, B of Y and X, in the order of their starts.
+///
+/// In turns: for A, X moves to 10. For B, Y moves to 30, behind X. L follows: B is free from 50 on. For A, Z moves to
+/// 50, behind Y on C.
+///
+/// By provider: for A, X moves to 10. B has no 150 s before Y, so L moves behind Y, to 150. For A, Z moves to 30,
+/// behind X: C is free from 30 to 130. A has no idle processor left and makes no more requests. For B, Y moves to
+/// 120, behind Z on C. L follows, to 140.
+#[test]
+fn requests_for_moves_are_served_in_turns_or_by_provider() {
+    for (requests, starts) in [
+        (RequestOrder::InTurns, [("Y", 30), ("X", 10), ("L", 50), ("Z", 50)]),
+        (RequestOrder::ByProvider, [("Y", 120), ("X", 10), ("L", 140), ("Z", 30)]),
+    ] {
+        let ran = Setup::default()
+            .coallocating(2)
+            .coallocating(2)
+            .coallocating(1)
+            .coallocator(CoallocationPolicy::Shift, 0)
+            .change_coallocator(|it| it.requests = requests)
+            .user(0, vec![job(1, 0, 200, 10, 2)])
+            .user(1, vec![job(2, 0, 130, 10, 2), job(5, 3, 150, 150, 2)])
+            .user(3, vec![job(3, 1, 20, 20, 3), job(4, 2, 20, 20, 5), job(6, 4, 90, 90, 3)])
+            .run_on_both();
+        ran.assert_disclosures();
+        for ((name, start), number) in starts.into_iter().zip(3..) {
+            let record = ran.records.iter().find(|it| it.job.number == number);
+            let started = record.and_then(|it| it.start);
+            assert_eq!(started, Some(Time::from_secs(start)), "{name}, {requests:?}");
+        }
+    }
+}
+
 fn placed_end(record: &JobRecord) -> i64 {
     record.promised_end.map_or(0, |time| time.as_micros() / 1_000_000)
 }
 
-/// Case M10: messages of the first place, of a shift and of a remap; who gives a part up in a remap
-/// has to agree to that as the others do, which makes two more.
+/// Case M10: messages of the first place, of a shift and of a remap. A provider that gives up a part in a remap must
+/// agree to that, which makes two more.
 #[test]
 fn messages_are_as_many_as_was_counted() {
     let count = |ran: &Ran, from: i64, to: i64| {
@@ -105,7 +150,7 @@ fn messages_are_as_many_as_was_counted() {
         .user(2, vec![job(4, 0, 99, 99, 1)])
         .user(3, vec![job(3, 0, 5, 5, 6)])
         .run_on_both();
-    // And a second round, in which nobody moves: the request, four messages, and the answer.
+    // And a second round, in which no job moves: the request, four messages, and the answer.
     assert_eq!(count(&shift, 4, 5), 14 + 6);
     let remap = Setup::default()
         .coallocating(8)
@@ -127,7 +172,7 @@ fn spread(ran: &Ran) -> Vec<&JobRecord> {
     records
 }
 
-/// Which providers run how much of a job.
+/// Providers of a job, with their processors for it.
 fn parts(record: &JobRecord) -> Vec<(u32, u32)> {
     let shares = record.bag.iter().flat_map(|bag| &bag.shares);
     let mut parts: Vec<(u32, u32)> = shares.map(|share| (share.provider.0, share.tasks)).collect();
@@ -140,11 +185,12 @@ type Work = (i64, i64, i64, u32);
 
 #[derive(Clone, Debug)]
 struct Drawn {
-    /// (processors, what is published in percent).
+    /// (processors, percentage of the free processors that is published).
     providers: Vec<(u32, u32)>,
     moves: Vec<CoallocationPolicy>,
     fill: FillRule,
     choice: RemapRule,
+    requests: RequestOrder,
     overhead: u32,
     trials: u32,
     patience: Option<i64>,
@@ -166,6 +212,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         prop::collection::vec(prop::sample::select(CoallocationPolicy::ALL.to_vec()), 1..=2),
         prop::sample::select(FillRule::ALL.to_vec()),
         prop::sample::select(RemapRule::ALL.to_vec()),
+        prop::sample::select(RequestOrder::ALL.to_vec()),
         (0_u32..30, 1_u32..6, prop_oneof![3 => Just(None), 1 => (0_i64..30).prop_map(Some)]),
         prop::collection::vec(works(6), 4),
         prop::collection::vec(works(14), 2),
@@ -179,6 +226,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
                 moves,
                 fill,
                 choice,
+                requests,
                 (overhead, trials, patience),
                 local,
                 external,
@@ -190,6 +238,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
                 moves,
                 fill,
                 choice,
+                requests,
                 overhead,
                 trials,
                 patience,
@@ -212,6 +261,7 @@ fn setup(drawn: &Drawn) -> Setup {
     for &moves in &drawn.moves {
         setup = setup.coallocator(moves, drawn.overhead).change_coallocator(|it| {
             (it.fill, it.choice, it.trials) = (drawn.fill, drawn.choice, drawn.trials);
+            it.requests = drawn.requests;
         });
     }
     let providers = drawn.providers.len();
@@ -241,7 +291,7 @@ fn setup(drawn: &Drawn) -> Setup {
     setup
 }
 
-/// The parts of a job start and end together, make up the whole, and take as long as they should.
+/// Checks that the parts of a job start and end together, make up the whole, and take the right time.
 fn is_whole(record: &JobRecord, reorders: bool) -> Result<(), TestCaseError> {
     let number = record.job.number;
     let bag = record.bag.as_ref().expect("by parts");
@@ -265,7 +315,7 @@ fn is_whole(record: &JobRecord, reorders: bool) -> Result<(), TestCaseError> {
         other => return Err(TestCaseError::fail(format!("job {number}: {other:?}"))),
     };
     prop_assert_eq!(first.end - first.start, takes, "job {}", number);
-    // A short job may be over before all that is said of its place has come, out of order.
+    // A short job may end before all messages about its place have arrived, because these are out of order.
     let promised = record.promised_end.map_or(reorders, |it| first.end <= it);
     prop_assert!(promised, "{} is late, or was promised nothing", number);
     Ok(())
@@ -308,7 +358,7 @@ proptest! {
                     prop_assert!(kept, "local job {} is late", record.job.number);
                 }
                 _ => {
-                    // Who sees all there is gives back only what is too wide for that.
+                    // A metascheduler that sees all free times refuses only jobs that are too wide.
                     let rejected = matches!(record.outcome, JobOutcome::Rejected(_));
                     let sees_all = drawn.moves.len() == 1 && !hides && setup.latency == Span::ZERO;
                     let sees_all = sees_all && setup.jitter == Span::ZERO;
@@ -328,8 +378,8 @@ proptest! {
     }
 }
 
-/// Nothing that is held and not agreed on outlives the moment at which it was to start: where one
-/// provider has no room any more, the others take other jobs.
+/// A part that is held without an agreement is given back at its planned start. If one provider has no room any more,
+/// the others take other jobs.
 #[test]
 fn what_is_not_agreed_on_is_given_back() {
     // Both metaschedulers see the same room at the same time, and messages take a second.

@@ -1,4 +1,4 @@
-//! One decision per instant: fast queues against obvious ones, and cases that were worked out by hand.
+//! One decision per instant: fast queues against obvious ones, and worked cases.
 
 use haggle_model::{JobOutcome, ProcessorSet, Time};
 use haggle_scheduling::coallocation::CoallocationPolicy;
@@ -31,7 +31,7 @@ fn starts(processors: u32, policy: Policy, order: Order, work: &[Work]) -> Vec<i
     setup.run_on_both().starts().into_iter().map(|it| it.expect("it starts")).collect()
 }
 
-/// A queue as its definition has it: at each instant all ends, then all submissions, then one pass.
+/// A queue by its definition: at each instant all ends, then all submissions, then one pass.
 struct Obvious<'a> {
     processors: u32,
     policy: Policy,
@@ -100,7 +100,7 @@ impl Obvious<'_> {
         i64::from(self.processors) - i64::from(used)
     }
 
-    /// The earliest start of a job from `now` on, where all others stay.
+    /// The earliest start of a job from `now` on, if all others stay.
     fn earliest(&self, job: usize, now: i64) -> i64 {
         let (_, span, _, width) = self.work[job];
         let others = self.running.iter().chain(&self.waiting).filter(|&&it| it != job);
@@ -192,14 +192,14 @@ proptest! {
         prop_assert_eq!(starts(4, policy, order, &work), obvious.starts());
     }
 
-    /// A metascheduler that has no job, or asks for estimates, changes nothing for jobs of others.
+    /// A metascheduler that has no job, or only requests estimates, does not change the schedule of other jobs.
     #[test]
     fn a_broker_that_only_asks_changes_no_local_schedule(work in work(), asks in any::<bool>()) {
         for policy in Policy::ALL {
             let alone = starts(4, policy, Order::Arrival, &work);
             let setup = queue(Setup::default(), 4, policy, Order::Arrival).provider(9, Policy::Fcfs);
             let setup = setup.metascheduler(haggle_scheduling::placement::Placement::MinimumCompletionTime);
-            // These jobs are too wide for the first provider, which is asked all the same.
+            // These jobs are too wide for the first provider, which still receives requests for estimates.
             let guests = jobs(100, &[(10, 10, 10, 9), (20, 10, 10, 9), (20, 10, 10, 9)]);
             let setup = setup.user(0, jobs(1, &work)).user(2, if asks { guests } else { Vec::new() });
             let beside = setup.run_on_both().starts();
@@ -211,8 +211,8 @@ proptest! {
 
 #[test]
 fn two_jobs_that_end_together_make_room_for_a_wide_one() {
-    // Both end at 20 s, long before their requests; the third needs both processors, the fourth would fit beside the
-    // second one, were that believed to go on.
+    // Both end at 20 s, long before their requested times. The third needs both processors. The fourth would fit
+    // beside the second one if that one were believed to go on.
     let work = [(0, 100, 20, 1), (0, 100, 20, 1), (1, 50, 50, 2), (2, 80, 30, 1)];
     for policy in Policy::ALL {
         assert_eq!(starts(2, policy, Order::Arrival, &work), [0, 0, 20, 70], "{policy:?}");
@@ -246,7 +246,7 @@ fn the_order_of_a_queue_holds_among_jobs_that_are_submitted_together() {
     }
 }
 
-/// Seventeen jobs of 20 s at four processors, the later the shorter their requests.
+/// Seventeen jobs of 20 s at four processors; later jobs have shorter requests.
 #[test]
 fn easy_fills_four_processors_in_seven_waves() {
     let widths = [4, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1];
@@ -273,7 +273,7 @@ fn work_that_is_done_when_its_processor_fails_is_complete() {
     }
 }
 
-/// A broker with jobs, each of which takes longer by `overhead` percent on several providers.
+/// A metascheduler whose jobs take longer by `overhead` percent on several providers.
 fn spread(overhead: u32, processors: &[u32]) -> Setup {
     let setup = Setup::default();
     let setup = processors.iter().fold(setup, |setup, &it| setup.coallocating(it));
@@ -307,7 +307,7 @@ fn local_jobs_are_offered_a_hole_before_other_parts_move() {
     let setup = spread(20, &[8, 32, 16]).user(1, jobs(50, &[(13_160, 6_000, 3_600, 31)]));
     let ran = setup.user(3, jobs(1, &external)).run_on_both();
     let local = ran.records.iter().find(|it| it.job.number == 50).expect("it is over");
-    // The job of 37 processors ends then, and left a hole at 14,086 s that was offered to the local job before the job of
-    // 46 processors was asked to move.
+    // The job of 37 processors ends then. It left a hole at 14,086 s, which was offered to the local job before a
+    // move of the job of 46 processors was requested.
     assert_eq!(local.start, Some(Time::from_secs(18_046)));
 }

@@ -1,4 +1,4 @@
-//! What providers keep to themselves.
+//! Information that providers do not disclose.
 
 use haggle_model::{Disclosure, JobOutcome, Span};
 use haggle_scheduling::Policy;
@@ -6,7 +6,7 @@ use haggle_scheduling::placement::Placement;
 
 use crate::setup::{Setup, job};
 
-/// A job that is withdrawn while it waits is over, and its metascheduler hears so.
+/// A job that is withdrawn while it waits is over, and its metascheduler is notified.
 #[test]
 fn the_end_of_a_job_that_never_ran_is_on_record() {
     let ran = Setup::default()

@@ -1,4 +1,4 @@
-//! The examples do what they say.
+//! The output of the examples.
 
 #[expect(dead_code, reason = "only the command runs its `main`")]
 #[path = "../../examples/actor.rs"]
@@ -10,7 +10,7 @@ mod step;
 #[path = "../../examples/world.rs"]
 mod world;
 
-/// What an example prints.
+/// Output of an example.
 fn told(tell: impl FnOnce(&mut Vec<u8>) -> Result<(), Box<dyn std::error::Error>>) -> String {
     let mut out = Vec::new();
     tell(&mut out).expect("it runs to its end");

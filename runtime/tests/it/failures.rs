@@ -99,7 +99,7 @@ fn resume(interval: i64, cost: i64, recovery: i64) -> OnFailure {
     OnFailure::Resume(CheckpointRule::every(interval, cost, recovery))
 }
 
-/// Goes by what nodes of two processors have seen.
+/// Rules that use the failures observed by nodes of two processors.
 fn adaptive(rule: IntervalRule, cost: i64, recovery: i64) -> OnFailure {
     let [cost, recovery] = [cost, recovery].map(Span::from_secs);
     let every = Every::Adaptive { rule, node: 2, mean_failure: MeanFailure::Elapsed };
@@ -139,7 +139,7 @@ fn a_lost_job_goes_on_from_its_last_checkpoint() {
     assert_eq!(times(3), (Some(secs(10)), Some(secs(2)), secs(0)));
 }
 
-/// One processor, one job of 20 s that asked for so much or less.
+/// One processor, and one job of 20 s with this requested time.
 fn one_job(requested: i64, change: impl FnOnce(&mut Setup)) -> JobRecord {
     let mut setup = Setup::default()
         .provider(1, Policy::Conservative)
@@ -154,8 +154,8 @@ fn end_and_outcome(record: &JobRecord) -> (i64, JobOutcome) {
     (record.end.as_micros() / 1_000_000, record.outcome)
 }
 
-/// Checkpoints take nothing of what was asked for, and are planned for: 20 + 3 s.
-/// Two of them are there at 13 s, and what is left takes 2 + 5 + 1 + 5 s.
+/// Checkpoints do not count as requested time, and are planned for: 20 + 3 s. Two of them are there at 13 s, and the
+/// rest takes 2 + 5 + 1 + 5 s.
 #[test]
 fn checkpoints_are_on_top_of_the_requested_time() {
     let record = one_job(20, |setup| setup.failing.clear());
@@ -165,14 +165,14 @@ fn checkpoints_are_on_top_of_the_requested_time() {
     assert_eq!(end_and_outcome(&one_job(20, |_| ())), (27, JobOutcome::Completed));
 }
 
-/// 18 s may be computed; 10 of them are saved at 13 s, the rest takes 2 + 5 + 1 + 3 s.
+/// The job may compute for 18 s. 10 s are saved at 13 s, and the rest takes 2 + 5 + 1 + 3 s.
 #[test]
 fn a_job_that_goes_on_is_killed_when_it_has_computed_what_it_asked_for() {
     let record = one_job(18, |_| ());
     assert_eq!(end_and_outcome(&record), (25, JobOutcome::WalltimeReached));
 }
 
-/// 6 s were planned for, 10 are saved.
+/// 6 s were planned for; 10 s are saved.
 #[test]
 fn a_job_may_have_saved_more_than_it_asked_for() {
     let extend = |setup: &mut Setup| setup.providers[0].overrun = Overrun::Extend;
@@ -192,8 +192,8 @@ fn what_was_saved_is_told_of_jobs_that_do_not_end() {
     assert_eq!((record.run_time(), record.saved()), (None, secs(10)));
 }
 
-/// A job of 20 s saves its progress every 5 s up to 20 s after its node has failed. It is planned for as if it always did. Who is
-/// lost without a checkpoint begins anew, and saves three times then.
+/// A job of 20 s saves its progress every 5 s, up to 20 s after the failure of its node. It is planned as if it
+/// always did. A job that is lost without a checkpoint begins anew, and then saves three times.
 #[test]
 fn a_job_whose_node_has_not_failed_for_long_saves_nothing() {
     let run = |outage| {
@@ -212,7 +212,7 @@ fn a_job_whose_node_has_not_failed_for_long_saves_nothing() {
     assert_eq!(run((113, 114)), (Time::from_secs(137), secs(3)));
 }
 
-/// What would fail after the last job is over does not.
+/// A failure after the end of the last job does not happen.
 #[test]
 fn nature_ends_with_the_last_job() {
     let mut setup = Setup::default().provider(1, Policy::Easy).user(0, vec![job(1, 0, 5, 5, 1)]);
@@ -268,7 +268,7 @@ fn at_the_horizon_the_run_stops() {
     setup.failing = vec![(0, ProcessorSet::range(1, 1), vec![(4, 6)])];
     let ran = setup.run_on_both();
     let (done, open) = (JobOutcome::Completed, JobOutcome::Unfinished);
-    // What ends at that very instant has ended, and what comes later never came.
+    // A job that ends at this very instant has ended, and a later job never arrives.
     assert_eq!(ends(&ran), [(0, 5, done), (5, 5, open), (-1, 5, open)]);
     let stats = ran.result.expect("it stops");
     assert_eq!((stats.jobs, stats.end), (3, Time::from_secs(5)));
@@ -311,8 +311,8 @@ fn a_run_that_would_not_end_is_stopped() {
     assert_eq!(ends(&ran), vec![(-1, 30_000, JobOutcome::Unfinished); 30]);
 }
 
-/// One processor that is up for 2 s out of 3, and a job of 5 s that may start as often as it
-/// likes: each start comes to nothing, unless something is saved.
+/// One processor that is up for 2 s out of 3, and a job of 5 s with any number of attempts. No attempt completes
+/// unless progress is saved.
 #[test]
 fn a_job_that_is_lost_again_and_again_does_not_get_on() {
     let run = |on_failure| {
@@ -341,7 +341,7 @@ fn bags_provider(setup: Setup, max_attempts: u32) -> Setup {
     })
 }
 
-/// One task at either provider; the one behind the local job is lost at 60 and given up.
+/// One task at either provider. The task behind the local job is lost at 60 s and given up.
 #[test]
 fn a_bag_is_over_when_its_last_task_is_given_up() {
     let bag = Job { shape: JobShape::Bag, ..job(2, 0, 40, 40, 2) };
@@ -357,7 +357,7 @@ fn a_bag_is_over_when_its_last_task_is_given_up() {
     assert_eq!(told_to_be_over(&ran, record), Some(record.end));
 }
 
-/// Three of four tasks run on; the lost one starts where one fits, and nothing waits for the others.
+/// Three of four tasks run on. The lost one starts where one task fits, and nothing waits for the others.
 #[test]
 fn of_a_block_only_what_was_lost_starts_again() {
     let bag = Job { shape: JobShape::Bag, ..job(1, 0, 40, 40, 4) };
@@ -378,8 +378,8 @@ fn of_a_block_only_what_was_lost_starts_again() {
     assert_eq!(runs, [(Time::ZERO, 3), (Time::from_secs(15), 1)]);
 }
 
-/// The whole machine fails at 4, one processor after the other: what ran is lost once, and is given
-/// up only after as many outages as it may have starts.
+/// The whole machine fails at 4 s, one processor after the other. Each running job is lost once; it is given up only
+/// after as many outages as it may have attempts.
 #[test]
 fn what_fails_at_one_instant_fails_before_anybody_starts() {
     for kind in 0..9 {
@@ -399,8 +399,8 @@ fn what_fails_at_one_instant_fails_before_anybody_starts() {
     }
 }
 
-/// Who waits first starts first when all processors are back, though others would have found enough
-/// of them before.
+/// The first waiting job starts first when all processors are back, although others would have found enough
+/// processors before.
 #[test]
 fn what_comes_back_at_one_instant_is_back_before_anybody_starts() {
     for kind in 0..9 {
@@ -445,7 +445,7 @@ fn scheduling(kind: usize) -> Option<Scheduling> {
     }
 }
 
-/// Choices of which checkpoints are kept in a storage.
+/// Choices that keep checkpoints in a storage.
 const STORED: usize = 7;
 const STORED_ADAPTIVE: usize = 8;
 
@@ -473,7 +473,7 @@ fn choice_of(drawn: (usize, i64, i64, i64)) -> OnFailure {
     }
 }
 
-/// What happens to jobs that fail, and to those that run over; speed.
+/// Behaviour on failure and on overrun, and speed.
 pub(crate) type Ways = ((usize, i64, i64, i64), bool, f64);
 
 /// (kind of scheduler, ways, local jobs, outages of its two halves).
@@ -516,7 +516,7 @@ pub(crate) fn setup(drawn: &[Drawn], bags: &[Work], latency: i64) -> Setup {
         let jobs = drawn.iter().map(|&(gap, requested, share, processors)| {
             submit += gap;
             number += 1;
-            // One without a limit runs for a while; a bag needs one.
+            // A job without a limit runs for a while; a bag needs a limit.
             let planned = if requested > 0 { requested } else { 10 };
             let requested = if shape == JobShape::Bag { planned } else { requested };
             let run = (planned * share / 100).max(1);
@@ -532,7 +532,7 @@ pub(crate) fn setup(drawn: &[Drawn], bags: &[Work], latency: i64) -> Setup {
     setup
 }
 
-/// (provider, processor) to what held it when, and when it was down.
+/// Times at which each (provider, processor) was held or down.
 fn uses(ran: &Ran, setup: &Setup) -> BTreeMap<(u32, u32), Vec<(Time, Time)>> {
     let mut uses: BTreeMap<(u32, u32), Vec<(Time, Time)>> = BTreeMap::new();
     let mut hold = |provider: u32, processors: &ProcessorSet, start, end| {
@@ -560,7 +560,7 @@ fn uses(ran: &Ran, setup: &Setup) -> BTreeMap<(u32, u32), Vec<(Time, Time)>> {
         outages.sort_unstable();
         let mut until = i64::MIN;
         for (fail, restore) in outages {
-            // Those that overlap are one.
+            // Outages that overlap are one.
             let from = fail.max(until);
             if from < restore {
                 hold(*provider, processors, Time::from_secs(from), Time::from_secs(restore));
@@ -571,7 +571,7 @@ fn uses(ran: &Ran, setup: &Setup) -> BTreeMap<(u32, u32), Vec<(Time, Time)>> {
     uses
 }
 
-/// When its user heard that a job was over.
+/// Time at which the user was notified of the end of a job.
 fn told_to_be_over(ran: &Ran, record: &JobRecord) -> Option<Time> {
     let over = |message: &Message| {
         let finished = matches!(message, Message::Submission(SubmissionMessage::Finished { .. }));
@@ -627,7 +627,7 @@ proptest! {
                 prop_assert!(run.undone() <= interval);
                 prop_assert_eq!(run.saved.as_micros() % interval.as_micros(), 0);
             }
-            // A job computes what it is long, in however many tries.
+            // A job computes its whole run time, in any number of attempts.
             if let (Some(ran), Some(provider), None) =
                 (record.run_time(), record.provider, &record.bag)
             {
@@ -657,8 +657,8 @@ proptest! {
         }
     }
 
-    /// Processors that fail one after the other at one instant, and come back so, do to jobs what
-    /// they do when they fail together.
+    /// Processors that fail and come back one after the other at one instant have the same effect as processors that
+    /// fail together.
     #[test]
     fn one_outage_is_as_many_at_one_instant(
         drawn in prop::collection::vec(provider(), 1..3),
@@ -681,7 +681,7 @@ proptest! {
     }
 }
 
-/// What became of each job, and how much of what it did was lost when.
+/// Outcome of each job, and its lost attempts.
 fn stories(ran: &Ran) -> Vec<String> {
     let mut stories: Vec<String> = ran.records.iter().map(story).collect();
     stories.sort();

@@ -19,8 +19,7 @@ use crate::failures;
 use crate::setup::{Ran, Setup, job};
 use crate::trouble::{Trouble, trouble};
 
-/// What a task is: requested and real time (s), processors, bytes from the storage, and what it
-/// needs of earlier ones.
+/// A task: requested and true time (s), processors, bytes from the storage, and its needs of earlier tasks.
 #[derive(Clone, Debug)]
 struct Drawn {
     requested: i64,
@@ -30,13 +29,13 @@ struct Drawn {
     parents: Vec<(u32, u64)>,
 }
 
-/// A task that runs as long as it asks for.
+/// A task whose run time is its requested time.
 fn task(run: i64, processors: u32, stored: u64, parents: &[(u32, u64)]) -> Drawn {
     Drawn { requested: run, run, processors, stored, parents: parents.to_vec() }
 }
 
-/// Workflows of one workload, each from when on and its tasks: their jobs, which are numbered from
-/// `first`, and their graphs in the setup.
+/// Jobs of the workflows of one workload, numbered from `first`; their graphs are added to the setup. Each workflow
+/// has a submission time and tasks.
 fn submitted(
     setup: &mut Setup,
     workload: u16,
@@ -69,7 +68,7 @@ fn submitted(
     jobs
 }
 
-/// 10 MB a second, behind one second.
+/// 10 MB a second, after a latency of one second.
 fn paths() -> DataWays {
     DataWays::Apart(DataPaths::new(Path::constant(80e6, Span::from_secs(1)).expect("a path")))
 }
@@ -82,7 +81,7 @@ pub(crate) fn sites(count: u32) -> Sites {
     Sites::new(nodes, 80e6, Span::from_secs(1)).expect("good links")
 }
 
-/// Providers of four processors that take turns, between which data share links.
+/// Providers of four processors that are used in turn, between which data share links.
 pub(crate) fn shared(providers: u32) -> Setup {
     let add = |setup: Setup, _| setup.provider(4, Policy::Easy);
     let mut setup = (0..providers).fold(Setup::default(), add).metascheduler(Placement::RoundRobin);
@@ -90,7 +89,7 @@ pub(crate) fn shared(providers: u32) -> Setup {
     setup
 }
 
-/// Workflows of which data share links, and of which some are withdrawn.
+/// Workflows whose data share links; some of them are withdrawn.
 pub(crate) fn contending() -> World {
     let mut setup = shared(2);
     let tasks = || {
@@ -102,7 +101,7 @@ pub(crate) fn contending() -> World {
     setup.user_with_patience(2, Some(Span::from_secs(60)), jobs).world()
 }
 
-/// When each input of a job was sent and had arrived, s.
+/// Times at which each input of a job was sent and had arrived, s.
 fn arrivals(ran: &Ran, job: u32) -> Vec<(f64, Option<f64>)> {
     let seconds = |time: Time| time.as_micros() as f64 / 1e6;
     let moved = ran.inputs[&JobId(job)].1.inputs.iter().filter_map(|it| it.moved);
@@ -127,9 +126,9 @@ fn times(ran: &Ran) -> Vec<(Option<f64>, f64)> {
     records.iter().map(|it| (it.start.map(seconds), seconds(it.end))).collect()
 }
 
-/// The first task has its input from the storage after 1 + 1 s, and runs on the first provider. The
-/// second waits 1 + 10 s for its data, the third is where its data are. The last one has data on the
-/// other provider, 1 + 2.5 s from the end of the second, which it needs but has nothing of.
+/// The first task has its input from the storage after 1 + 1 s, and runs on the first provider. The second waits 1 +
+/// 10 s for its data, and the third runs where its data are. The last one needs the second, but no data of it; its
+/// data on the other provider take 1 + 2.5 s from the end of the second.
 #[test]
 fn a_diamond_on_two_providers() {
     let setup = diamond(vec![
@@ -170,7 +169,7 @@ fn a_diamond_on_one_provider() {
     }
 }
 
-/// Whatever becomes of a task that does not end as it should, those that need it are never submitted.
+/// If a task does not complete, the tasks that need it are never submitted.
 #[test]
 fn what_comes_to_nothing_bars_all_that_need_it() {
     let barred = JobOutcome::Rejected(Refusal::ParentFailed);
@@ -194,9 +193,9 @@ fn what_comes_to_nothing_bars_all_that_need_it() {
     }
 }
 
-/// A task that is withdrawn while its data are on their way never comes to a provider, and what has not arrived
-/// by then never will; nor what is on its way when the run ends. Its input of 20 MB arrives at 10 + 1 + 2 s, that of
-/// 100 MB would at 10 + 1 + 10 s.
+/// A task that is withdrawn while its data are under way is never submitted to a provider. Inputs that have not
+/// arrived by then never do; nor do those that are under way when the run ends. The input of 20 MB arrives at 10 + 1
+/// + 2 s; that of 100 MB would arrive at 10 + 1 + 10 s.
 #[test]
 fn a_task_may_be_withdrawn_while_its_data_are_on_their_way() {
     let ran_for = |horizon: Option<i64>, patience: Option<i64>| {
@@ -227,8 +226,8 @@ fn a_task_may_be_withdrawn_while_its_data_are_on_their_way() {
     }
 }
 
-/// A provider that expects a task when the run ends says nothing of it, because its broker has not told yet which inputs
-/// have arrived. The task is over once, after its inputs, of which 20 MB have arrived and 100 MB have not.
+/// A provider that expects a task when the run ends records nothing of it, because its broker has not reported yet
+/// which inputs have arrived. The task is recorded once, after its inputs: 20 MB have arrived, 100 MB have not.
 #[test]
 fn a_task_whose_data_are_on_their_way_at_the_end_is_over_after_its_inputs() {
     for sharing in [None, Some(LinkSharing::MaxMin)] {
@@ -260,9 +259,9 @@ fn a_task_that_is_submitted_ahead_is_accepted_once() {
     assert_eq!(by_provider, 1, "{}", ran.log);
 }
 
-/// Two inputs from the storage come to one provider over the access links of both. From 1 s on each has 5 MB a second;
-/// the first, of 10 MB, is there at 3 s, and the second has 10 MB left for 1 s. The third starts at 3.5 s and flows from
-/// 4.5 s on, when nothing else does. By themselves they would take 2 s, 3 s and 1.1 s.
+/// Two inputs from the storage go to one provider over the access links of both. From 1 s on each has 5 MB a second.
+/// The first, of 10 MB, is there at 3 s, and the second has 10 MB left for 1 s. The third starts at 3.5 s and flows
+/// from 4.5 s on, when nothing else does. Alone they would take 2 s, 3 s and 1.1 s.
 #[test]
 fn transfers_that_share_a_link_slow_each_other() {
     for sharing in LinkSharing::ALL {
@@ -281,8 +280,8 @@ fn transfers_that_share_a_link_slow_each_other() {
     }
 }
 
-/// The same to two providers: the access link of the storage is shared. A link of its own between the storage and
-/// the second provider is not.
+/// The same to two providers: the access link of the storage is shared. A separate link between the storage and the
+/// second provider is not shared.
 #[test]
 fn a_link_of_its_own_is_shared_with_nobody_else() {
     let ran = |own: bool| {
@@ -306,7 +305,7 @@ fn a_link_of_its_own_is_shared_with_nobody_else() {
     assert_eq!(ran(true), [2.0, 6.0]);
 }
 
-/// At 2 s the first task is withdrawn, of which 5 MB have come; the second has 15 MB left, for which it has the
+/// At 2 s the first task is withdrawn, when 5 MB of its data have arrived. The second has 15 MB left and gets the
 /// whole link.
 #[test]
 fn a_task_that_is_withdrawn_leaves_its_link_to_others() {
@@ -320,8 +319,8 @@ fn a_task_that_is_withdrawn_leaves_its_link_to_others() {
     assert_eq!(arrivals(&ran, 1), [(0.0, Some(3.5))]);
 }
 
-/// Who places tasks is down from 1 s to 10 s, or until the run ends at 7 s. What arrives meanwhile has arrived then,
-/// and is heard of when it is back.
+/// The actor that places tasks is down from 1 s to 10 s, or until the run ends at 7 s. Data that arrive in the
+/// meantime count as arrived then. The actor is notified when it is back.
 #[test]
 fn what_arrives_while_its_metascheduler_is_down_has_arrived() {
     for (horizon, start) in [(None, Some(10.0)), (Some(7), None)] {
@@ -346,13 +345,13 @@ fn what_arrives_while_its_metascheduler_is_down_has_arrived() {
     }
 }
 
-/// So many tasks of 100 s that need nothing but 1 MB each from the storage, 1.1 s away, and their users' broker.
+/// Tasks of 100 s, each of which needs only 1 MB from the storage, 1.1 s away.
 fn fan(setup: &mut Setup, workload: u16, tasks: usize) -> Vec<Job> {
     let flow = (0..tasks).map(|_| task(100, 1, MB, &[])).collect();
     submitted(setup, workload, 1 + 100 * i64::from(workload), &[(0, flow)])
 }
 
-/// Two providers of one processor, with this policy, that tell their load.
+/// Two providers of one processor with this policy, which disclose their load.
 fn two_of_one(policy: Policy) -> Setup {
     let tells = |provider: &mut ProviderConfig| provider.disclosure = Disclosure::Load;
     let mut setup =
@@ -361,14 +360,14 @@ fn two_of_one(policy: Policy) -> Setup {
     setup
 }
 
-/// When the last of some jobs was over, s, and how many went to the first provider.
+/// Time at which the last job was over, s, and the number of jobs at the first provider.
 fn spread(ran: &Ran) -> (f64, usize) {
     let end = times(ran).into_iter().map(|(_, end)| end).fold(0.0, f64::max);
     (end, ran.providers().iter().filter(|it| **it == Some(0)).count())
 }
 
-/// While their data are on their way, tasks count at the provider that has accepted them, whoever asks, and
-/// whatever it is asked.
+/// Tasks whose data are under way count at the provider that has accepted them, under every policy and for every
+/// placement.
 #[test]
 fn tasks_whose_data_are_on_their_way_count() {
     for (policy, &placement) in
@@ -384,8 +383,8 @@ fn tasks_whose_data_are_on_their_way_count() {
     }
 }
 
-/// With links that are shared, nobody knows beforehand when data come. That of 20 MB by a link of 10 MB a second is 3 s,
-/// while no task of 1 MB comes before 1.1 s.
+/// With shared links, the time at which data arrive is unknown beforehand. 20 MB on a link of 10 MB a second take 3
+/// s, and no task of 1 MB has its data before 1.1 s.
 #[test]
 fn tasks_whose_data_share_links_count() {
     let mut setup = two_of_one(Policy::Easy).metascheduler(Placement::MinimumCompletionTime);
@@ -395,8 +394,8 @@ fn tasks_whose_data_share_links_count() {
     assert_eq!(spread(&ran).1, 10);
 }
 
-/// Two brokers know nothing of each other, and both ask at the same instants. An estimate misses no more than the one job
-/// of the other that is being placed.
+/// Two brokers know nothing of each other, and both ask at the same instants. An estimate misses at most the one job
+/// that the other broker is placing.
 #[test]
 fn tasks_of_several_brokers_count_while_their_data_are_on_their_way() {
     for latency in [0, 2] {
@@ -411,8 +410,8 @@ fn tasks_of_several_brokers_count_while_their_data_are_on_their_way() {
     }
 }
 
-/// A task that is withdrawn while its data are on their way counts no more. The first would have kept the first provider
-/// busy until 101.1 s, so the second goes to the other one; the third comes after the first is withdrawn.
+/// A task that is withdrawn while its data are under way no longer counts. The first would have kept the first
+/// provider busy until 101.1 s, so the second goes to the other one. The third comes after the first is withdrawn.
 #[test]
 fn tasks_that_are_withdrawn_count_no_more() {
     let mut setup = two_of_one(Policy::Fcfs).metascheduler(Placement::MinimumCompletionTime);
@@ -431,7 +430,7 @@ fn tasks_that_are_withdrawn_count_no_more() {
     assert_eq!(Vec::from_iter(places), [None, Some(1), Some(0)]);
 }
 
-/// Nothing is sent to a provider that will not run the task.
+/// No data are sent to a provider that refuses the task.
 #[test]
 fn no_data_go_to_a_provider_that_refuses() {
     let mut setup = Setup::default()
@@ -456,7 +455,7 @@ fn flow() -> impl Strategy<Value = (i64, Vec<Drawn>)> {
                 1 => (run / 2).max(1),
                 _ => run + 1,
             };
-            // Those of most worlds fit.
+            // Most worlds have only tasks that fit.
             let processors = if kind == 2 { processors } else { processors.min(4) };
             Drawn { requested, run, processors, stored, parents }
         },
@@ -479,7 +478,7 @@ fn flows() -> impl Strategy<Value = Vec<(i64, Vec<Drawn>)>> {
     })
 }
 
-/// Every task that started had all that it needs where it ran, and in time.
+/// Checks that every task that started had all of its inputs where it ran, and in time.
 fn assert_inputs_were_there(
     ran: &Ran,
     providers: usize,
@@ -513,7 +512,7 @@ fn assert_inputs_were_there(
         for &Input { need, from, moved } in &staged.inputs {
             let made = need.made_by.map(parent);
             let by = made.map(|made| made.provider.expect("it ran").0 as usize);
-            // The storage is where its metascheduler is, or its one provider.
+            // The storage is at the actor to which the user submits: a metascheduler or a provider.
             let at_home = if workload == 1 { providers } else { 0 };
             prop_assert_eq!(from.index(), by.unwrap_or(at_home));
             let ended = made.map_or(Time::ZERO, |made| made.end);
@@ -531,16 +530,16 @@ fn assert_inputs_were_there(
     Ok(())
 }
 
-/// How long it takes until all have arrived where nothing else is on the way, us.
+/// Time that a transfer takes without others, us.
 fn alone(bytes: u64) -> i64 {
     1_000_000 + bytes.div_ceil(10) as i64
 }
 
-/// A transfer as its messages tell of it.
+/// A transfer, put together from its messages.
 #[derive(Debug)]
 pub(crate) struct Moved {
     pub(crate) sent: Time,
-    /// When it arrived, or was not needed any more.
+    /// Time at which it arrived, or was not needed any more.
     pub(crate) end: Option<Time>,
     arrived: bool,
     ends: [Node; 2],
@@ -581,7 +580,8 @@ fn transfer_number(message: &DataMessage) -> u32 {
     }
 }
 
-/// No transfer is faster than by itself, one that meets no other is as fast, and no access link carries more than it can.
+/// Checks that no transfer is faster than it would be alone, that a transfer that meets no other takes just as long,
+/// and that no access link carries more than it can.
 pub(crate) fn assert_links_are_shared(ran: &Ran) -> Result<(), TestCaseError> {
     let all = moved(ran);
     let end = |it: &Moved| it.end.unwrap_or(Time::FOREVER);
@@ -651,7 +651,7 @@ proptest! {
         }
         ran.assert_disclosures();
         assert_links_are_shared(&ran)?;
-        // Of a workflow that came as the run stopped, tasks may be missing.
+        // Tasks of a workflow that arrived as the run stopped may be missing.
         if setup.horizon.is_none() {
             assert_inputs_were_there(&ran, providers, sharing.is_some())?;
         }

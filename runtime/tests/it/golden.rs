@@ -1,4 +1,4 @@
-//! Event logs to the letter.
+//! Event logs, word for word.
 
 use haggle_model::{EventsOrder, JobOutcome, Refusal, Span, Time};
 use haggle_runtime::RunError;
@@ -57,8 +57,7 @@ fn m1_local_jobs_on_one_provider() {
     assert_eq!(ran.starts(), [Some(0), Some(6), Some(2), Some(11)]);
 }
 
-/// What waits for a job without a limit has no planned start, but starts when that one ends;
-/// also where nothing else moves.
+/// A job behind a job without a limit has no planned start. It starts when that job ends, even if nothing else moves.
 #[test]
 fn jobs_without_a_limit_follow_each_other() {
     let bags = Scheduling::Bags {
@@ -93,7 +92,7 @@ fn jobs_without_a_limit_follow_each_other() {
     }
 }
 
-/// The one that was to run next is withdrawn: who waits behind it is planned then.
+/// The next job of the queue is withdrawn: the job behind it is planned then.
 #[test]
 fn who_waits_for_a_job_without_a_limit_that_is_withdrawn_is_planned() {
     let queue = SchedulerConfig {

@@ -78,7 +78,7 @@ fn gm_m11_the_longest_job_to_the_best_resource() {
     assert_eq!(grid(GridPolicy::MinMax), [Some(2.5), Some(30.0), Some(10.0)]);
 }
 
-/// What ends at the instant of a failure is done, and the round of that instant sees all of it.
+/// A job that ends at the instant of a failure is done, and the round of that instant sees all of it.
 #[test]
 fn gm_m12_ends_come_before_failures_and_rounds_after_submissions() {
     let grid = Grid::new(GridPolicy::Fcfs).resource(1, 1).resource(1, 1);
@@ -290,7 +290,7 @@ fn ft_m7_an_outage_between_two_views_is_not_seen() {
     assert_eq!(noticed((610.0, 1_510.0)), Some(1_800.0));
 }
 
-/// Claims FT-4.4.2-a and b: what is longer than both periods together is seen, what is shorter may not be.
+/// Claims FT-4.4.2-a and b: an outage longer than both periods together is seen; a shorter one may not be.
 #[test]
 fn outages_longer_than_both_periods_are_detected() {
     let mut draws = stream(1, "outages", "detection");
@@ -337,10 +337,10 @@ fn a_round_decides_on_what_was_known_when_it_was_answered() {
     // Begun at 0, answered at 1, decided at 3.
     let ran = grid.clone().run_on_both();
     assert_eq!((dispatched(&ran, 0), ran.done(0)), (vec![at(3.0)], Some(8.0)));
-    // What fails before the answer is seen, and seen to be back in the next round.
+    // A failure before the answer is seen, and the next round sees that the resource is back.
     let ran = grid.clone().fails(0, &[(1.0, 2.0)]).run_on_both();
     assert_eq!(dispatched(&ran, 0), [at(13.0)]);
-    // What fails after it is not, whether it is back by the decision or not.
+    // A failure after it is not seen, whether the resource is back by the decision or not.
     let ran = grid.clone().fails(0, &[(1.000_001, 3.0)]).run_on_both();
     assert_eq!(dispatched(&ran, 0), [at(3.0)]);
     let ran = grid.fails(0, &[(1.000_001, 3.000_001)]).run_on_both();
@@ -355,14 +355,14 @@ fn a_round_decides_on_the_jobs_that_are_there_when_it_does() {
         (plan.period, plan.query, plan.schedule) = (secs(10.0), secs(0.25), secs(1.75));
     });
     let ran = grid.run_on_both();
-    // Rounds decide at 2, 12 and 22. The first job ends at 10, within the second round; the
-    // last one comes in the instant of its decision, and finds no slot.
+    // Rounds decide at 2, 12 and 22. The first job ends at 10, within the second round. The last one arrives at the
+    // instant of its decision and finds no slot.
     let sent = [0, 1, 2, 3].map(|job| ran.attempts_of(job)[0].dispatched);
     assert_eq!(sent, [at(2.0), at(2.0), at(12.0), at(22.0)]);
     assert_eq!(ran.all_done(), [Some(10.0), Some(32.0), Some(16.0), Some(26.0)]);
 }
 
-/// A copy of a job that is computed during a round is not there any more when that decides.
+/// A copy of a job that is computed during a round does not exist any more when the round decides.
 #[test]
 fn who_is_done_during_a_round_is_sent_nowhere() {
     let grid = Grid::new(GridPolicy::UnconditionalRep(2)).resource(1, 1).resource(1, 1);
@@ -391,9 +391,9 @@ fn a_round_that_takes_longer_than_the_period_ends_before_the_next_one_begins() {
     };
     assert_eq!(run(2.0, 2.0), [2.0, 4.0, 6.0, 8.0]);
     assert_eq!(run(2.0, 2.000_001), [2.000_001, 6.000_001, 10.000_001, 14.000_001]);
-    // Where rounds follow what happens, the next one begins at once if something has.
+    // If rounds follow events, the next one begins at once if there was an event.
     assert_eq!(run(0.0, 2.0), [2.0, 4.0, 6.0, 8.0]);
-    // The last job's coming at 1 begins one, which sees the slot that is free since 1.5.
+    // The arrival of the last job at 1 begins a round, which sees the slot that is free since 1.5.
     assert_eq!(run(0.0, 0.5), [0.5, 1.5, 3.0, 4.5]);
 }
 
@@ -412,7 +412,7 @@ fn copies_that_stop_in_the_next_round_stop_when_that_decides() {
     assert_eq!((ran.done(0), ran.attempts_of(0)[1].left), (Some(85.0), at(90.0)));
 }
 
-/// Of the rounds at 0, 10, 20, 30 and 40, those at 0 and 10 leave a job behind; that at 30 finds none.
+/// Of the rounds at 0, 10, 20, 30 and 40, those at 0 and 10 leave a job in the queue; that at 30 finds none.
 #[test]
 fn a_scheduler_counts_its_rounds_and_those_that_leave_a_queue() {
     let grid = Grid::new(FJBCR).resource(1, 1).job(0, 9).job(0, 9).job(5, 8).job(31, 9);
@@ -421,7 +421,7 @@ fn a_scheduler_counts_its_rounds_and_those_that_leave_a_queue() {
     assert_eq!(ran.rounds, RoundsAccount { rounds: 5, with_queue: 2, evaluations: 0 });
 }
 
-/// With random choices the work wasted is the same as in the example, where they are not random.
+/// With random choices, the wasted work is the same as in the example without random choices.
 #[test]
 fn copies_of_a_job_that_is_done_stop_at_once_or_in_the_next_round() {
     let run = |cancel_mode| {
@@ -451,7 +451,7 @@ fn ft_m10_copies_of_running_jobs_fill_what_is_free() {
     let grid = Grid::new(GridPolicy::Wqr(2)).resource(1, 1).resource(1, 1).resource(1, 1);
     let ran = grid.job(0, 10).job(0, 20).run_on_both();
     assert_eq!(ran.all_done(), [Some(10.0), Some(20.0)]);
-    // One copy ends with its original; nobody knew which would be first.
+    // One copy ends with its original, because it was unknown which would be first.
     let computed: Work = ran.attempts.iter().map(|it| it.computed()).sum();
     assert_eq!(computed - mi(10) - mi(20), mi(20));
 }
@@ -532,7 +532,7 @@ fn checkpoints_that_come_faster_than_a_link_carries_them_are_given_up_for_newer_
         let written = |it: &CheckpointRecord| it.written.map(Time::as_secs_f64);
         let all: Vec<_> = taken.iter().filter_map(written).collect();
         assert_eq!(all, [3.0, 6.0, 9.0, 12.0, 15.0, 18.0, 21.0, 24.0, 27.0]);
-        // While one is on its way, the newest waits for it.
+        // While one checkpoint is under way, the newest one waits for it.
         let arrived =
             taken.iter().filter_map(|it| Some((written(it)?, it.available?.as_secs_f64())));
         let arrived: Vec<_> = arrived.collect();
@@ -542,7 +542,7 @@ fn checkpoints_that_come_faster_than_a_link_carries_them_are_given_up_for_newer_
 
 #[test]
 fn a_resource_that_saves_all_the_time_can_be_stopped_between() {
-    // 1 ms from one checkpoint to the next, and nothing that others hear of for 700 s.
+    // 1 ms from one checkpoint to the next, and no event to report for 700 s.
     let grid = Grid::new(WITH_CHECKPOINTS).resource(1, 1).job(0, 700).change(|plan| {
         plan.alone = true;
         plan.period = secs(1e5);
@@ -567,7 +567,8 @@ fn a_storage_that_is_full_for_good_ends_the_run() {
     assert_eq!(ran.storage.map(|it| (it.waits, it.stuck)), Some((1, 1)));
 }
 
-/// The first of three tasks in a row is stored; the second waits for room that never comes, and the third for the second.
+/// The first of three tasks in a row is stored. The second waits for room that never becomes free, and the third
+/// waits for the second.
 #[test]
 fn a_storage_that_is_full_for_good_ends_the_run_of_a_workflow() {
     let limits = StorageLimits { capacity: 1_000_000, kept: None };
@@ -590,8 +591,8 @@ fn a_storage_that_is_full_for_good_ends_the_run_of_a_workflow() {
     }
 }
 
-/// Of two tasks side by side the longer one goes first, and so to the faster resource; a rule of one's own that takes the
-/// shorter one for longer sends that one there.
+/// Of two tasks side by side, the longer one goes first, and so to the faster resource. A custom rule that predicts a
+/// longer time for the shorter one sends that one there.
 #[test]
 fn lengths_may_be_predicted_by_a_rule_of_ones_own() {
     #[derive(Debug)]
@@ -625,7 +626,7 @@ fn lengths_may_be_predicted_by_a_rule_of_ones_own() {
     assert_eq!(inverse[1..3].to_vec(), [Some(3.75), Some(21.25)]);
 }
 
-/// The last job that came goes first, and to the resource with the greatest number.
+/// A policy that sends the last job first, and to the resource with the greatest number.
 #[derive(Debug)]
 struct LastToLast;
 
@@ -650,6 +651,7 @@ fn a_grid_may_have_a_scheduler_of_ones_own() {
     let build: fn(u32) -> Box<dyn GridScheduler> = |_| Box::new(LastToLast);
     let policy = GridPolicy::Own(Own { name: "last-to-last", version: 1, rule: build });
     let grid = Grid::new(policy).resource(1, 1).resource(2, 1).job(0, 4).job(0, 6).job(0, 8);
-    // All come at once: the third to the faster one, the second to the other, and the first when that is free.
+    // All arrive at once: the third goes to the faster one, the second to the other, and the first follows when that
+    // is free.
     assert_eq!(grid.run_on_both().all_done(), [Some(6.0), Some(6.0), Some(4.0)]);
 }

@@ -1,4 +1,4 @@
-//! Tasks that run for the same successor are balanced, by hand.
+//! Tasks with the same successor are balanced: worked cases.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::grid_rules::every;
 use crate::grid_setup::{Grid, secs};
 use crate::grid_static::{task, with_flow};
 
-/// A resource of 1 MIPS, and one of 4 MIPS and one slot that fails at once and works again later. A round every 100 s; a
-/// checkpoint takes 20 s. Tasks that need no longer than the floor stay.
+/// A resource of 1 MIPS, and one of 4 MIPS and one slot that fails at once and works again later. Rounds are every
+/// 100 s, and a checkpoint takes 20 s. Tasks that need no longer than the floor stay.
 fn grid(floor: f64, works_again: f64) -> Grid {
     let balance = BalanceRules {
         floor: secs(floor),
@@ -32,8 +32,8 @@ fn grid(floor: f64, works_again: f64) -> Grid {
         .change(|plan| (plan.period, plan.checkpoints) = (secs(100.0), every(1e6, 20.0)))
 }
 
-/// Both tasks have done 50 MI at 200 s, when the longer one moves. It writes for 20 s, in which the other one has half of
-/// the resource still: 150 MI take 20 s for 10 MI and 140 s for the others.
+/// Both tasks have done 50 MI at 200 s, when the longer one moves. It writes for 20 s, in which the other one still
+/// has half of the resource: 150 MI take 20 s for 10 MI and 140 s for the rest.
 #[test]
 fn a_task_that_writes_before_it_moves_keeps_its_share() {
     let none = (0, 0);
@@ -45,8 +45,8 @@ fn a_task_that_writes_before_it_moves_keeps_its_share() {
     assert_eq!(ran.attempts_of(1)[0].left, haggle_model::Time::from_secs(200));
 }
 
-/// At 600 s the task has done 500 of 1000 MI, and last reported that it had done 400. What is left by that takes 600 s,
-/// which is more than the floor of 550 s.
+/// At 600 s the task has done 500 of 1000 MI, and its last report was 400. By that report the rest takes 600 s, which
+/// is more than the floor of 550 s.
 #[test]
 fn what_is_left_of_a_task_is_what_was_left_at_its_last_report() {
     let none = (0, 0);

@@ -1,4 +1,4 @@
-//! What a grid's scheduler says of when a job would start and end, held against when it does.
+//! Estimates of starts and ends by the scheduler of a grid, compared with the true times.
 
 use haggle_model::grid::GridOutcome;
 use haggle_model::random::stream;
@@ -13,15 +13,15 @@ fn asked(policy: GridPolicy) -> Grid {
     Grid { placement: Some(Placement::MinimumCompletionTime), ..Grid::new(policy) }
 }
 
-/// Of each job, when it was to start and to end, in seconds.
+/// Estimated start and end of each job, in seconds.
 fn told(ran: &GridRan) -> Vec<(f64, f64)> {
     let seconds = |time: Time| time.as_secs_f64();
     ran.estimates.iter().map(|&(_, _, [start, end])| (seconds(start), seconds(end))).collect()
 }
 
-/// Two machines, of which the second is twice as fast, take one job each. Job 0 has 60 MI there until 30 s, job 1 has
-/// 40 MI on the first until 41 s. At 10 s job 0 has 40 MI left, so job 2 follows it at 30 s, and job 3 follows
-/// job 1, or what it knows of that, at 41 s.
+/// Two machines, of which the second is twice as fast, take one job each. Job 0 has 60 MI on the second until 30 s,
+/// and job 1 has 40 MI on the first until 41 s. At 10 s job 0 has 40 MI left, so job 2 follows it at 30 s. By the
+/// known progress of job 1, job 3 follows that at 41 s.
 #[test]
 fn where_nothing_else_happens_it_is_as_told() {
     let grid = asked(GridPolicy::Fjbcr).resource(1, 1).resource(2, 1);
@@ -31,8 +31,8 @@ fn where_nothing_else_happens_it_is_as_told() {
 }
 
 /// One machine with two slots: job 0 has 18 of its 20 MI left at 2 s and shares with job 1 until 38 s. At 4 s its
-/// share is a half, and it is taken to have had that from the beginning: 18 MI are left of it, not 17. So job 2 is
-/// told that it follows at 40 s and has its 10 MI at half speed by 60 s, and is there two seconds earlier.
+/// share is a half, and the estimate assumes that it was so from the beginning: 18 MI left, not 17. So the estimate
+/// of job 2 is that it follows at 40 s and computes its 10 MI at half speed by 60 s. It is there two seconds earlier.
 #[test]
 fn jobs_share_what_they_run_on() {
     let grid = asked(GridPolicy::Fjbcr).resource(1, 2);
@@ -41,8 +41,8 @@ fn jobs_share_what_they_run_on() {
     assert_eq!(ran.all_done(), [Some(38.0), Some(70.0), Some(58.0)]);
 }
 
-/// Rounds every 10 s that decide 3 s later: job 0 is sent at 3 s, job 1 at the first such instant after its end at
-/// 23 s. The third would come before the second by its length, and is told so.
+/// Rounds every 10 s that decide 3 s later: job 0 is sent at 3 s, job 1 at the first such instant after its end at 23
+/// s. By its length the third would precede the second, and its estimate shows that.
 #[test]
 fn it_is_sent_in_a_round_and_in_the_order_of_the_policy() {
     let grid = asked(GridPolicy::MinMax).resource(1, 1).change(|plan| {
@@ -53,8 +53,8 @@ fn it_is_sent_in_a_round_and_in_the_order_of_the_policy() {
     assert_eq!(ran.all_done(), [Some(23.0), Some(53.0), Some(28.0)]);
 }
 
-/// Job 0 runs on both machines until the faster one has computed it, at 30 s. The slower one is given back then, too, and
-/// job 1 is told of the faster one.
+/// Job 0 runs on both machines until the faster one has computed it, at 30 s. The slower one is given back then, too,
+/// and the estimate of job 1 is that of the faster one.
 #[test]
 fn with_the_first_replica_that_ends_the_others_do() {
     let grid = asked(GridPolicy::UnconditionalRep(2)).resource(1, 1).resource(2, 1);
@@ -73,8 +73,8 @@ fn a_job_without_a_requested_time_has_a_start_and_no_end() {
     assert_eq!(ran.all_done(), [Some(20.0)]);
 }
 
-/// The only resource is down from 5 s to 50 s, and nobody can say for how long: job 1 never starts, as far as is told,
-/// and is submitted there all the same. Job 0 was lost with it.
+/// The only resource is down from 5 s to 50 s, and the length of the outage is unknown. By the estimate job 1 never
+/// starts, and it is submitted there all the same. Job 0 was lost with the resource.
 #[test]
 fn a_resource_that_is_down_is_taken_to_stay_so() {
     let grid = asked(GridPolicy::Migration { checkpointing: false }).resource(1, 1);
@@ -83,8 +83,8 @@ fn a_resource_that_is_down_is_taken_to_stay_so() {
     assert_eq!(ran.all_done(), [Some(70.0), Some(90.0)]);
 }
 
-/// Asking takes no number out of the scheduler's own stream and changes nothing of its view, so jobs fare as if nobody
-/// had asked; and where each holds a resource alone and takes what it asked for, they fare as was told.
+/// An estimate draws no number from the scheduler's stream and does not change its view, so it has no effect on jobs.
+/// If each job holds a resource alone and takes its requested time, the estimates are exact.
 #[test]
 fn in_random_grids_without_failures_all_comes_as_told() {
     let mut waited = 0;

@@ -1,5 +1,5 @@
-//! What holds in random grids: whatever fails when, nothing is lost silently, done
-//! twice or counted wrong. [`Grid::run_on_both`] checks it; here are the grids.
+//! Invariants of random grids with failures: nothing is lost silently, done twice or counted wrong.
+//! [`Grid::run_on_both`] checks them; here are the grids.
 
 use haggle_agents::grid::{BackgroundLoad, Checkpoints, Delay, JobData, StorageLimits};
 use haggle_agents::protocol::GridTimer;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use crate::grid_setup::{Grid, GridRan, secs};
 
-/// How many grids a test run looks at; `HAGGLE_CASES` makes it more.
+/// Number of grids of a test run; `HAGGLE_CASES` changes it.
 fn cases() -> u64 {
     std::env::var("HAGGLE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300)
 }
@@ -136,7 +136,7 @@ pub(crate) fn grid(seed: u64) -> Grid {
     let checkpoint = megabytes(draws);
     plan.data = vec![JobData { input, output, checkpoint, share: Share::WHOLE }];
     let rule = rule(draws);
-    // Where a checkpoint costs nothing, the best interval is none.
+    // If a checkpoint costs nothing, the best interval is zero.
     let least = match rule {
         IntervalRule::Young { .. } | IntervalRule::Daly { .. } => secs(0.1),
         _ => Span::ZERO,
@@ -155,7 +155,7 @@ pub(crate) fn grid(seed: u64) -> Grid {
         mean_failure: pick(draws, &MeanFailure::ALL),
     });
     plan.prepare = pick(draws, &[Span::ZERO, secs(1.0)]);
-    // Up to more than a period, and to instants at which resources fail and jobs come.
+    // Delays up to more than a period, and up to instants at which resources fail and jobs arrive.
     let delays = &mut stream(seed, "grids", "delays");
     plan.query = pick(delays, &[Span::ZERO, Span::ZERO, secs(0.7), secs(2.0)]);
     plan.schedule = pick(delays, &[Span::ZERO, Span::ZERO, secs(1.0), secs(3.3), secs(6.0)]);
@@ -182,13 +182,13 @@ pub(crate) fn grid(seed: u64) -> Grid {
         plan.routes = Routes::Constant(path);
     }
     let mut grid = grid.until(pick(draws, &[150.0, 700.0]));
-    // Whether somebody asks changes nothing of what comes of a job.
+    // Requests for estimates have no effect on the outcome of a job.
     let asking = [None, Some(Placement::MinimumCompletionTime), Some(Placement::NextFit)];
     grid.placement = asking[seed as usize % asking.len()];
     grid
 }
 
-/// Says which grid it was, so that it can be looked at.
+/// Runs a grid, and prints its seed so that it can be examined.
 fn run(seed: u64) -> (Grid, GridRan) {
     let grid = grid(seed);
     let ran = std::panic::catch_unwind(|| grid.run_on_both());
@@ -218,7 +218,7 @@ fn nothing_is_lost_silently_done_twice_or_counted_wrong() {
             }
         }
     }
-    // All of it has happened, often.
+    // All kinds of ends have happened often.
     for end in [
         AttemptOutcome::Completed,
         AttemptOutcome::Failed,
@@ -231,8 +231,8 @@ fn nothing_is_lost_silently_done_twice_or_counted_wrong() {
     assert!(done > 1_000 && open > 100, "{done} done, {open} open");
 }
 
-/// Whether copies of a job were computed in the very same instant: the one that is heard of
-/// first wins, and no rule says which that is.
+/// Returns whether copies of a job were computed at the same instant. The one that is reported first wins, and no
+/// rule decides which one that is.
 fn has_ties(ran: &GridRan) -> bool {
     ran.jobs.iter().any(|record| {
         let GridOutcome::Done { winner, .. } = record.outcome else { return false };
@@ -243,8 +243,8 @@ fn has_ties(ran: &GridRan) -> bool {
     })
 }
 
-/// A resource on which a few long jobs save their progress again and again over one link, and
-/// another one for the time after its failure.
+/// A resource on which a few long jobs save their progress again and again over one link, and another one for the
+/// time after its failure.
 fn routine_grid(seed: u64) -> Grid {
     let draws = &mut stream(seed, "grids", "routine");
     let slots = draws.random_range(1..4);
@@ -286,7 +286,7 @@ fn routine_grid(seed: u64) -> Grid {
     grid.until(500.0)
 }
 
-/// A resource that keeps its affairs to itself does what it would do over the clock of all.
+/// A resource that handles its events by itself does the same as over the common clock.
 #[test]
 fn alone_or_over_the_clock_of_all_grids_do_the_same() {
     alone_or_not(grid, cases());
@@ -314,7 +314,7 @@ fn alone_or_not(grid: fn(u64) -> Grid, cases: u64) {
             assert_eq!((&one.jobs, &one.accounts, &one.storage), found, "grid {seed}");
         }
         fewer += u64::from(one.log.len() < other.log.len());
-        // What is not on record is no start of another attempt, which `run_on_both` has checked.
+        // A checkpoint that is not on record is not the start of another attempt; `run_on_both` has checked that.
         for (it, whole) in short.attempts.iter_mut().zip(&one.attempts) {
             assert!(it.checkpoints.iter().all(|kept| whole.checkpoints.contains(kept)));
             it.checkpoints.clone_from(&whole.checkpoints);
@@ -324,7 +324,7 @@ fn alone_or_not(grid: fn(u64) -> Grid, cases: u64) {
     assert!(fewer > cases / 6, "only {fewer} grids had resources by themselves");
 }
 
-/// Every failure is noticed by who looks for restarts, so that with time enough nothing is left.
+/// A scheduler that looks for restarts notices every failure, so with enough time no job is left.
 #[test]
 fn who_restarts_what_fails_finishes_everything_in_the_end() {
     for seed in 0..cases() {
@@ -338,7 +338,7 @@ fn who_restarts_what_fails_finishes_everything_in_the_end() {
         if !restarts || grid.plan.storage.is_some() {
             continue;
         }
-        // Loads of others go on for ever, and so would jobs under almost full ones.
+        // Loads by others go on for ever, and so would jobs under almost full loads.
         grid.plan.resources.iter_mut().for_each(|resource| resource.load = None);
         grid.initial.clear();
         grid.horizon = Some(Time::from_secs(20_000));

@@ -1,5 +1,4 @@
-//! Rules of a grid whose breach leaves its books in balance: each in the smallest grid in
-//! which it shows.
+//! Rules of a grid whose violation leaves its books in balance, each in the smallest grid that shows it.
 
 use haggle_agents::Message;
 use haggle_agents::grid::{BackgroundLoad, Checkpoints, Delay, JobData, StorageLimits};
@@ -27,7 +26,7 @@ pub(crate) fn every(interval: f64, cost: f64) -> Option<Checkpoints> {
     })
 }
 
-/// Who heard that a resource works again, and then that it had failed, would never use it again.
+/// A scheduler that learned of a recovery first, and then of its failure, would never use the resource again.
 #[test]
 fn late_news_of_a_resource_come_in_order() {
     for seed in 0..50 {
@@ -50,7 +49,7 @@ fn gm_m7_an_outage_that_is_open_counts_until_the_end() {
     assert_eq!((second.down, second.failures), (Span::ZERO, 0));
 }
 
-/// It failed before anybody counted.
+/// It failed before the run began.
 #[test]
 fn to_be_down_at_first_is_no_failure() {
     let grid = Grid::new(GridPolicy::Fjbcr).resource(1, 1).job(0, 10);
@@ -60,7 +59,7 @@ fn to_be_down_at_first_is_no_failure() {
     assert_eq!(ran.accounts[0].down, secs(60.0));
 }
 
-/// 90 % that change by all of it: either nobody else computes, or others take 95 %.
+/// 90 % that change by all of it: either there is no load by others, or it takes 95 %.
 #[test]
 fn others_leave_a_twentieth_of_a_resource() {
     let mut ends = Vec::new();
@@ -116,7 +115,7 @@ fn a_job_with_all_its_copies_writes_no_checkpoints() {
     };
     let [first, kept, again] = ran.attempts_of(0)[..] else { panic!("three attempts") };
     assert_eq!((first.left, again.dispatched), (at(10.0), at(40.0)));
-    // What is due in the instant of the round comes before it.
+    // Events of the instant of the round come before it.
     assert_eq!(requests(kept), [16.0, 22.0, 28.0, 34.0, 40.0]);
     assert_eq!((requests(first), requests(again)), (Vec::new(), Vec::new()));
 }
@@ -147,8 +146,8 @@ fn an_output_without_hope_lets_others_pass() {
     assert!(matches!(open.outcome, GridOutcome::Open { .. }), "{open:?}");
 }
 
-/// Its resource fails at 10 s and is back at 20 s, which is when that is noticed; rounds are at 0 s, 40 s and
-/// 80 s. What failed before is not started again beside what has replaced it.
+/// Its resource fails at 10 s and is back at 20 s, when that is noticed; rounds are at 0 s, 40 s and 80 s. A copy
+/// that failed before is not started again beside its replacement.
 #[test]
 fn a_scheduler_says_what_it_would_start_again() {
     let replaced = |policy, until| {

@@ -20,7 +20,7 @@ fn grid(policy: SessionPolicy) -> Grid {
     Grid::new(GridPolicy::Sessions(policy))
 }
 
-/// Where sessions went, numbered from 1; 0 = rejected.
+/// Resources of sessions, numbered from 1; 0 = rejected.
 fn placed(ran: &GridRan) -> Vec<u32> {
     let count = (ran.jobs.len() + ran.rejected.len()) as u32;
     let place = |job| ran.attempts_of(job).first().map_or(0, |it| it.resource.0 + 1);
@@ -68,8 +68,8 @@ fn what_is_down_is_not_offered_and_what_fails_is_lost() {
     assert_eq!([1, 3].map(|job| ran.done(job)), [Some(55.0), Some(30.0)]);
 }
 
-/// The scheduler hears too late that the first resource is down: the session it sends there
-/// is refused, and has had its chance.
+/// The scheduler learns too late that the first resource is down. The session that it sends there is refused, and is
+/// not sent elsewhere.
 #[test]
 fn who_is_sent_to_a_resource_that_is_down_is_rejected() {
     let grid = grid(SessionPolicy::FullFill).reserving(1, None).reserving(1, None);
@@ -124,13 +124,13 @@ fn random(seed: u64) -> (SessionPolicy, Grid) {
     (policy, grid)
 }
 
-/// When a session of this length ends that starts at `now`, by its share of `mips`.
+/// End of a session of this length that starts at `now`, by its share of `mips`.
 fn end(now: Time, share: Share, mips: u128, length: Span) -> Time {
     let scaled = length.as_micros() as u128 * u128::from(Share::WHOLE.0);
     now + Span::from_micros(scaled.div_ceil(u128::from(share.0) * mips) as i64)
 }
 
-/// The actors take the sessions that the rule takes by itself, to the same places.
+/// The actors accept the same sessions as the rule alone, at the same places.
 #[test]
 fn actors_accept_what_the_rule_accepts() {
     let (mut accepted, mut rejected) = (0, 0);
@@ -167,8 +167,8 @@ fn actors_accept_what_the_rule_accepts() {
     assert!(accepted > 1_000 && rejected > 1_000, "{accepted} accepted, {rejected} rejected");
 }
 
-/// With failures, late news, data and slots: nothing is lost silently, no resource gives more
-/// than it has, and who was not taken is told at once. [`Grid::run_on_both`] looks at most of it.
+/// With failures, late reports, data and slots: nothing is lost silently, no resource gives more than it has, and a
+/// rejected user is notified at once. [`Grid::run_on_both`] checks most of it.
 #[test]
 fn sessions_are_placed_at_once_or_rejected_for_ever() {
     let (mut lost, mut refused) = (0, 0);

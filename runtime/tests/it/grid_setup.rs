@@ -1,4 +1,4 @@
-//! Builds small grids, runs them on both drivers, and looks whether everything adds up.
+//! Builds small grids, runs them on both drivers, and checks that everything adds up.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,19 +32,19 @@ use haggle_scheduling::placement::Placement;
 pub(crate) struct Grid {
     pub(crate) plan: GridPlan,
     pub(crate) jobs: Vec<Job>,
-    /// By resource.
+    /// Outages, by resource.
     pub(crate) outages: BTreeMap<usize, OutageList>,
     pub(crate) horizon: Option<Time>,
-    /// How long the user waits for a job to start.
+    /// Time for which the user waits for a job to start.
     pub(crate) patience: Option<Span>,
     /// Messages that are there when the run begins.
     pub(crate) initial: Vec<(Time, ActorId, Message)>,
     pub(crate) in_vain_max: u64,
-    /// How a metascheduler places jobs that stands between the user and the grid, if one does.
+    /// Placement of a metascheduler between the user and the grid, if there is one.
     pub(crate) placement: Option<Placement>,
 }
 
-/// What a run of a grid left behind.
+/// Results of a run of a grid.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct GridRan {
     pub(crate) attempts: Vec<AttemptRecord>,
@@ -54,20 +54,20 @@ pub(crate) struct GridRan {
     pub(crate) accounts: Vec<ResourceAccount>,
     pub(crate) storage: Option<StorageAccount>,
     pub(crate) rounds: RoundsAccount,
-    /// When it was said of a job when it would start and end.
+    /// Estimates of start and completion: time of the message, job, both times.
     pub(crate) estimates: Vec<(Time, JobId, [Time; 2])>,
-    /// What of it the books are kept from, and when.
+    /// Observations from which the books are kept, each with its time.
     observed: Vec<(Time, Observation)>,
     /// (when, from, to, kind, job) of every message.
     pub(crate) log: Vec<String>,
 }
 
-/// So many seconds.
+/// A span, in seconds.
 pub(crate) fn secs(seconds: f64) -> Span {
     Span::from_secs_f64(seconds)
 }
 
-/// That instant.
+/// An instant, in seconds.
 pub(crate) fn at(seconds: f64) -> Time {
     Time::ZERO + secs(seconds)
 }
@@ -116,7 +116,7 @@ impl Grid {
         self
     }
 
-    /// A session of so many MI; sessions of one share are a workload.
+    /// A session of `mi` MI. Sessions of one share are a workload.
     pub(crate) fn session(mut self, submit: i64, user: i32, percent: u32, mi: i64) -> Grid {
         let share = Share::from_percent(percent);
         let data = &mut self.plan.data;
@@ -130,7 +130,7 @@ impl Grid {
         self
     }
 
-    /// A job of so many MI.
+    /// A job of `mi` MI.
     pub(crate) fn job(mut self, submit: i64, mi: i64) -> Grid {
         let id = self.jobs.len() as u32;
         self.jobs.push(Job::new(id, Time::from_secs(submit), 1, Span::from_secs(mi)));
@@ -235,7 +235,7 @@ impl Grid {
         ran
     }
 
-    /// What all work was for adds up to what was done.
+    /// Checks that the uses of all work add up to the work that was done.
     fn audit_books(&self, ran: &GridRan, end: Time) {
         let (mut jobs, mut metrics) =
             (GridJobs::default(), Metrics::new(Cast::default(), MetricsOptions::default()));
@@ -262,12 +262,12 @@ impl Grid {
         metrics.run_over(end).expect("the books balance");
     }
 
-    /// How long a round takes.
+    /// Time that a round takes.
     fn takes(&self) -> Span {
         self.plan.query + self.plan.schedule
     }
 
-    /// What must hold whatever happens.
+    /// Invariants of every run.
     fn audit(&self, ran: &GridRan) {
         self.audit_rounds(ran);
         for account in &ran.accounts {
@@ -316,7 +316,7 @@ impl Grid {
         }
     }
 
-    /// What is sent goes out when a round is over, and each begins after the one before it.
+    /// Checks that jobs are sent at the end of a round, and that each round begins after the one before it.
     fn audit_rounds(&self, ran: &GridRan) {
         let mut sent: Vec<Time> = ran.attempts.iter().map(|it| it.dispatched).collect();
         sent.sort_unstable();
@@ -331,7 +331,7 @@ impl Grid {
         }
     }
 
-    /// As many transfers have arrived as attempts of one workload say, all of whose jobs bring along the same.
+    /// Checks the arrived transfers against the attempts, for one workload whose jobs bring the same data.
     fn audit_transfers(&self, account: &ResourceAccount, attempts: &[&AttemptRecord]) {
         let [data] = self.plan.data[..] else { return };
         let brings_own = |job: &Job| job.task.as_ref().is_some_and(|task| task.data.is_some());
@@ -345,7 +345,7 @@ impl Grid {
         let arrived = |from, to| carried(from, to).map_or(0, |flow| flow.carried.transfers);
         let sent = |bytes: u64, count: usize| if bytes > 0 { count as u64 } else { 0 };
         let ended = |end: AttemptOutcome| attempts.iter().filter(|it| it.outcome == end).count();
-        // What a job that moves away saves stays here, and its next resource asks for it.
+        // A checkpoint of a job that moves away stays here, and its next resource requests it.
         let saved = attempts.iter().map(|it| it.available as usize).sum::<usize>();
         let saved = sent(data.checkpoint, saved - ended(AttemptOutcome::Moved));
         assert_eq!(
@@ -364,12 +364,12 @@ impl Grid {
         assert_eq!(total, account.data.total(), "bytes of {}", account.resource);
     }
 
-    /// The share that a session asks for.
+    /// Share that a session requests.
     pub(crate) fn share_of(&self, job: JobId) -> Share {
         self.plan.data[usize::from(self.jobs[job.index()].workload)].share
     }
 
-    /// Slots are not given twice, and nothing holds one while its resource is down.
+    /// Checks that no slot is given twice, and that none is held while its resource is down.
     fn audit_resource(&self, ran: &GridRan, resource: usize) {
         let here: Vec<_> =
             ran.attempts.iter().filter(|it| it.resource.index() == resource).collect();
@@ -404,7 +404,7 @@ impl GridRan {
         attempts
     }
 
-    /// When a job was done, in seconds; `None` if it was not.
+    /// Time at which a job was done, in seconds; `None` if it was not.
     pub(crate) fn done(&self, job: u32) -> Option<f64> {
         let record = self.jobs.iter().find(|it| it.job.id.0 == job)?;
         match record.outcome {
@@ -413,7 +413,7 @@ impl GridRan {
         }
     }
 
-    /// When all jobs were done.
+    /// Times at which all jobs were done.
     pub(crate) fn all_done(&self) -> Vec<Option<f64>> {
         (0..self.jobs.len() as u32).map(|job| self.done(job)).collect()
     }

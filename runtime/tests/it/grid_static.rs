@@ -20,7 +20,7 @@ use crate::grid_invariants::grid as random_grid;
 use crate::grid_rules::every;
 use crate::grid_setup::{Grid, GridRan, at, secs};
 
-/// A task of so many MI that says so before, with input and output, MB, of which each takes a second.
+/// A task of known length in MI, with input and output in MB, of which each takes a second.
 #[derive(Clone, Debug)]
 pub(crate) struct Drawn {
     mi: i64,
@@ -65,7 +65,7 @@ pub(crate) fn with_flow(mut grid: Grid, submit: i64, tasks: &[Drawn]) -> Grid {
     grid
 }
 
-/// Where and when each job had its slot, s, by all its attempts.
+/// Places and times of the slots of each job, s, by all its attempts.
 fn slots(ran: &GridRan) -> Vec<(u32, usize, f64, f64)> {
     let mut attempts: Vec<&AttemptRecord> = ran.attempts.iter().collect();
     attempts.sort_by_key(|it| (it.job, it.number));
@@ -75,9 +75,9 @@ fn slots(ran: &GridRan) -> Vec<(u32, usize, f64, f64)> {
     attempts.into_iter().map(slot).collect()
 }
 
-/// A resource of 1 and one of 2 MIPS. Times on them, with input: 8, 7, 5 and 10 s, and 4, 4, 3 and 6 s; outputs but the last take
-/// 1 s. HEFT takes them in order of number. The root ends first on the faster one, at 4 s, its output is there at 5 s, and so
-/// on.
+/// A resource of 1 MIPS and one of 2 MIPS. Times on them, with input: 8, 7, 5 and 10 s, and 4, 4, 3 and 6 s. Outputs
+/// take 1 s, except the last. HEFT takes the tasks in the order of their numbers. The root ends first on the faster
+/// one, at 4 s; its output is there at 5 s, and so on.
 fn diamond() -> [Drawn; 4] {
     [task(8, (0, 1), &[]), task(6, (1, 1), &[0]), task(4, (1, 1), &[0]), task(8, (2, 0), &[1, 2])]
 }
@@ -110,12 +110,12 @@ fn what_is_lost_runs_again_where_it_was_or_is_scheduled_anew() {
     let [root, lost, beside] = [(0, 1, 0.0, 4.0), (1, 1, 5.0, 6.0), (2, 0, 5.0, 10.0)];
     let again = [(1, 1, 15.0, 19.0), beside, (3, 1, 20.0, 26.0)];
     assert_eq!(slots(&failing(Outages::Wait)), [&[root, lost], &again[..]].concat());
-    // At 15 s the last task is moved to where it ends first.
+    // At 15 s the last task is moved to the resource where it ends first.
     let anew = [(1, 0, 10.0, 17.0), beside, (3, 1, 18.0, 24.0)];
     assert_eq!(slots(&failing(Outages::Replan)), [&[root, lost], &anew[..]].concat());
 }
 
-/// On one resource: task 0 computes for 5 s, and its output is on its way for 20 s. A second workflow, of 30 s, has no
+/// On one resource, task 0 computes for 5 s, and its output is under way for 20 s. A second workflow, of 30 s, has no
 /// room before task 1, which its user withdraws at 10 s.
 #[test]
 fn what_is_withdrawn_makes_room_for_others() {
@@ -134,12 +134,12 @@ fn a_workflow_is_scheduled_when_its_last_task_has_come() {
     assert_eq!(slots(&grid.run_on_both()), later);
 }
 
-/// Users who think that task 2 takes no time put it behind task 1; the others keep their places.
+/// If users believe that task 2 takes no time, it is placed behind task 1; the others keep their places.
 #[test]
 fn wrong_estimates_make_others_late() {
     let mut grid = two(Outages::Wait);
     grid.jobs[2].requested_time = None;
-    // The schedule has it from 9 to 10 s on the faster resource, and the last task from 11 s on.
+    // The schedule places it from 9 to 10 s on the faster resource, and the last task from 11 s on.
     let late = [(0, 1, 0.0, 4.0), (1, 1, 5.0, 9.0), (2, 0, 5.0, 10.0), (3, 1, 11.0, 17.0)];
     assert_eq!(slots(&grid.run_on_both()), late);
 }
@@ -154,7 +154,7 @@ fn drawn(draws: &mut Stream) -> Vec<Drawn> {
     (0..count).map(one).collect()
 }
 
-/// What the library makes of a workflow that comes at `now` while others are at work until these times.
+/// Schedule of the library for a workflow that arrives at `now`, while others are at work until these times.
 fn scheduled(
     (by, seed): (StaticAlgorithm, u64),
     tasks: &[Drawn],
@@ -181,7 +181,7 @@ fn scheduled(
     all.map(|it| Placement { start: absolute(it.start), end: absolute(it.end), ..*it }).collect()
 }
 
-/// With exact predictions, and where nothing fails, every task has its slot just when its schedule says.
+/// With exact predictions and without failures, every task has its slot exactly at its scheduled times.
 #[test]
 fn schedules_are_carried_out_to_the_instant() {
     for case in 0..120 {
@@ -251,8 +251,8 @@ fn troubled(case: u64) -> Grid {
     grid
 }
 
-/// Whatever happens: no task starts before its parents are done, none of whose parents were withdrawn; a resource has one at a
-/// time; and none waits for ever where all resources work in the end.
+/// In any case, no task starts before its parents are done, and none of these was withdrawn. A resource has one task
+/// at a time, and no task waits for ever if all resources work in the end.
 #[test]
 fn trouble_delays_tasks_and_mixes_nothing_up() {
     let (mut withdrawn, mut again) = (0, 0);
@@ -277,7 +277,7 @@ fn trouble_delays_tasks_and_mixes_nothing_up() {
             }
         }
         let stuck = |it: &&GridOutcome| matches!(it, GridOutcome::Open { .. });
-        // Where the storage is full for good, no child ever starts.
+        // If the storage is full for good, no child ever starts.
         let room_for_all = ran.storage.is_none_or(|it| it.stuck == 0);
         if grid.horizon.is_none() && room_for_all {
             assert_eq!(over.values().copied().filter(stuck).count(), 0, "case {case}");
@@ -288,7 +288,7 @@ fn trouble_delays_tasks_and_mixes_nothing_up() {
         for (number, one) in ran.attempts.iter().enumerate() {
             for other in &ran.attempts[..number] {
                 let apart = one.left <= other.dispatched || other.left <= one.dispatched;
-                // Those that died unnoticed hold no slot as far as the scheduler knows.
+                // For the scheduler, attempts that failed unnoticed hold no slot.
                 let died = [one, other].iter().any(|it| it.outcome == AttemptOutcome::Failed);
                 assert!(apart || died || one.resource != other.resource, "case {case}");
             }
@@ -297,9 +297,9 @@ fn trouble_delays_tasks_and_mixes_nothing_up() {
     assert!(withdrawn > 100 && again > 100, "{withdrawn} withdrawn, {again} once more");
 }
 
-/// A resource of 10 MIPS, and one that is too slow for all: 600 MI with an input of 10 s, and 250 MI without any. The longer one
-/// begins, saves 400 MI at 50 s and is lost at 55 s. What is left of it takes 20 s, or 30 s with its input, and HEFT takes what takes
-/// longer first.
+/// A resource of 10 MIPS, and one that is too slow for all: 600 MI with an input of 10 s, and 250 MI without any. The
+/// longer one begins, saves 400 MI at 50 s and is lost at 55 s. The rest of it takes 20 s, or 30 s with its input.
+/// HEFT takes the longest first.
 #[test]
 fn who_keeps_its_input_is_not_thought_to_fetch_it() {
     let ran = |again| {
@@ -323,7 +323,7 @@ fn who_keeps_its_input_is_not_thought_to_fetch_it() {
 fn a_grid_that_learns_late_sends_to_what_is_down() {
     let grid = two(Outages::Replan).fails(0, &[(3.0, 8.0)]);
     let grid = grid.change(|plan| plan.delay = Delay::Periodic(secs(30.0)));
-    // Nothing of the outage is ever seen: task 2 is sent to the slower resource at 5 s, which refuses it.
+    // The outage is never seen: task 2 is sent to the slower resource at 5 s, which refuses it.
     let found = slots(&grid.run_on_both());
     let first = found.iter().find(|it| it.0 == 2).expect("it runs");
     assert!(first.1 == 0 && first.2 >= 8.0, "{found:?}");

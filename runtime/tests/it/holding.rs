@@ -1,4 +1,4 @@
-//! A metascheduler that agrees with two providers, told what they say one by one.
+//! A metascheduler that agrees with two providers, whose messages are given to it one by one.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn at(seconds: i64) -> Time {
     Time::from_secs(seconds)
 }
 
-/// The metascheduler, its bag, and what it has said.
+/// The metascheduler, its bag, and the messages that it has sent.
 struct Scene {
     negotiator: Negotiator,
     job: JobId,
@@ -27,13 +27,13 @@ struct Scene {
 }
 
 impl Scene {
-    /// A bag of eight tasks that is due at 30 s, and providers of which each offers to take half of it.
+    /// A bag of eight tasks with the deadline 30 s, and providers that each offer to take half of it.
     fn with(providers: [ActorId; 2]) -> Scene {
         Scene::offered(&providers, 4, Some(at(30)), config(&providers))
     }
 
-    /// A bag of eight tasks, and providers of which each offers to have so many of them done at 20 s:
-    /// what is offered at 1 s is to be taken up by 9 s.
+    /// A bag of eight tasks, and providers that each offer to complete `tasks` of them by 20 s. The offers of 1 s are
+    /// valid until 9 s.
     fn offered(
         providers: &[ActorId],
         tasks: u32,
@@ -59,7 +59,7 @@ impl Scene {
         scene
     }
 
-    /// Forgets what was said before, and hears something.
+    /// Drops the earlier messages of the metascheduler and delivers one to it.
     fn tell(&mut self, now: Time, from: ActorId, message: impl Into<Message>) {
         let mut out = Outbox::default();
         self.negotiator.on_message(now, from, message.into(), &mut out);
@@ -70,13 +70,13 @@ impl Scene {
         }));
     }
 
-    /// Who was just told something of this kind, in order.
+    /// Receivers of the last messages of this kind, in order.
     fn told(&self, kind: &str) -> Vec<ActorId> {
         let told = self.said.iter().filter(|(_, message)| message.kind() == kind);
         told.map(|&(to, _)| to).collect()
     }
 
-    /// What is agreed on at present.
+    /// The present agreement.
     fn agreement(&self) -> AgreementId {
         let instructed = self.said.iter().find_map(|(_, message)| match message {
             Message::Agreement(AgreementMessage::Instruct { message, .. }) => Some(message.id),
@@ -107,7 +107,7 @@ fn config(providers: &[ActorId]) -> NegotiatorConfig {
 
 const BOTH: [ActorId; 2] = [ActorId(0), ActorId(1)];
 
-/// Prepares were sent at 1 s and a part is held for 2 s: until 3 s all can be told to commit.
+/// Prepares were sent at 1 s, and a part is held for 2 s. So a commit is possible until 3 s.
 #[test]
 fn a_round_whose_first_hold_has_ended_is_given_up() {
     for (second, in_time) in [(2, true), (3, true), (4, false), (5, false)] {
@@ -122,14 +122,13 @@ fn a_round_whose_first_hold_has_ended_is_given_up() {
             assert_eq!((commits, aborts), (BOTH.to_vec(), vec![]), "{second}");
         } else {
             assert_eq!((commits, aborts), (vec![], BOTH.to_vec()), "{second}");
-            // It is composed anew, from new offers.
+            // The bag is composed anew, from new offers.
             assert_eq!(scene.told("refresh"), BOTH, "{second}");
         }
     }
 }
 
-/// Whoever comes first in its own list is asked first, and told to hold and to commit in the order
-/// of the scenario.
+/// Providers are asked in the order of their list, but receive prepares and commits in the order of the scenario.
 #[test]
 fn providers_are_told_to_hold_and_to_commit_in_the_order_of_the_scenario() {
     let mut scene = Scene::with([ActorId(1), ActorId(0)]);
@@ -140,8 +139,8 @@ fn providers_are_told_to_hold_and_to_commit_in_the_order_of_the_scenario() {
     assert_eq!(scene.told("commit"), BOTH);
 }
 
-/// A provider may use the time up to what it is told to expect, so its user is promised no earlier end,
-/// however early the provider would have done it today.
+/// A provider may use the time up to the expected completion that it was sent. So its user is promised no earlier
+/// end, even if the provider would be earlier now.
 #[test]
 fn a_bag_that_nobody_held_is_promised_no_earlier_than_its_provider_is_told_to_expect() {
     for (done_by, promised) in [(15, 20), (20, 20), (25, 25)] {

@@ -1,4 +1,4 @@
-//! What holds in every run, on random small worlds.
+//! Invariants of all runs, on random small worlds.
 
 use std::collections::BTreeMap;
 
@@ -97,7 +97,7 @@ pub(crate) fn setup(drawn: &Drawn) -> Setup {
     setup
 }
 
-/// No processor of a provider holds two jobs at one time.
+/// Checks that no processor of a provider holds two jobs at one time.
 pub(crate) fn assert_processors_are_held_once(records: &[JobRecord]) {
     let mut held: BTreeMap<(u32, u32), Vec<(i64, i64)>> = BTreeMap::new();
     for record in records {
@@ -154,8 +154,8 @@ proptest! {
                     let killed = record.outcome == JobOutcome::WalltimeReached;
                     prop_assert_eq!(killed, limit.is_some());
                     prop_assert_eq!(lasted, limit.unwrap_or(full));
-                    // All jobs one after the other, at half of the speed.
-                    // And what is sent again comes within an hour.
+                    // All jobs one after the other, at half of the speed; and repeated messages arrive within an
+                    // hour.
                     let late = i64::from(setup.trouble.is_some()) * 3_600;
                     prop_assert!(record.end < Time::from_secs(4 * 25 * (8 + 2 * 80) + late));
                     let keeps_promises = provider.overrun == Overrun::Kill

@@ -1,4 +1,4 @@
-//! Providers that close processors for maintenance: what is said, and what always holds.
+//! Providers that close processors for maintenance: messages and invariants.
 
 use haggle_agents::Maintenance;
 use haggle_model::{JobOutcome, ProcessorSet, Span, Time};
@@ -20,7 +20,7 @@ fn window(announced: i64, from: i64, lasts: i64, processors: u32, overlap: Overl
     Maintenance { announced: Time::from_secs(announced), window, overlap }
 }
 
-/// When which processors of which provider were closed.
+/// Times at which processors were closed, with these processors.
 fn closed(ran: &Ran) -> Vec<(i64, String)> {
     let seconds = |time: Time| time.as_micros() / 1_000_000;
     let closed =
@@ -28,8 +28,8 @@ fn closed(ran: &Ran) -> Vec<(i64, String)> {
     ran.windows.iter().map(|it| (seconds(it.start), closed(&it.closed))).collect()
 }
 
-/// The whole machine is closed twice; a job that would run into that waits, and the next one is
-/// short enough to pass it.
+/// The whole machine is closed twice. A job that would overlap a window waits, and the next one is short enough to
+/// pass it.
 #[test]
 fn jobs_wait_for_the_end_of_maintenance() {
     let all = |from| window(0, from, 5, 2, Overlap::Refuse);
@@ -65,7 +65,7 @@ fn jobs_wait_for_the_end_of_maintenance() {
     );
 }
 
-/// Announced late, a window is refused where a promise is in the way, or the promise is broken.
+/// A window that is announced late is refused if a promise is in the way, or the promise is broken.
 #[test]
 fn a_promise_in_the_way_is_kept_or_seen_to_be_broken() {
     for (overlap, start, has) in [(Overlap::Refuse, 10, "refused"), (Overlap::Break, 25, "0-1")] {
@@ -81,8 +81,8 @@ fn a_promise_in_the_way_is_kept_or_seen_to_be_broken() {
     }
 }
 
-/// What is closed has failed when it is opened, if it failed meanwhile; an outage in the middle of a
-/// window is over when it is.
+/// Processors that fail while they are closed are down when they are opened. An outage that ends within a window has
+/// no effect after it.
 #[test]
 fn what_fails_while_it_is_closed_is_down_when_it_is_opened() {
     for (outage, start) in [((12, 14), 20), ((12, 30), 30), ((5, 12), 20), ((5, 25), 25)] {
@@ -98,7 +98,7 @@ fn what_fails_while_it_is_closed_is_down_when_it_is_opened() {
     }
 }
 
-/// What a job that runs on holds is not closed; what comes back before a window begins is.
+/// Processors of a job that overruns are not closed; processors that come back before a window begins are.
 #[test]
 fn a_window_gets_what_is_there_when_it_begins() {
     for (run, has) in [(6, "0-3"), (13, "2-3")] {
@@ -114,7 +114,7 @@ fn a_window_gets_what_is_there_when_it_begins() {
     }
 }
 
-/// While its scheduler is down the machine is closed all the same, and it knows that when it is back.
+/// While its scheduler is down, the machine is closed all the same. The scheduler knows that when it restarts.
 #[test]
 fn a_scheduler_that_was_down_knows_of_maintenance() {
     let crash = |from, until| crate::trouble::Trouble {
@@ -159,7 +159,7 @@ fn maintenance_goes_around_parts_of_jobs() {
     }
 }
 
-/// Windows of a provider that follow each other: gap, notice, how long, how many, whether they break.
+/// Windows of a provider that follow each other: gap, notice, length, processors, whether they break promises.
 type Drawn = (i64, i64, i64, u32, bool);
 
 fn windows(drawn: &[Drawn], processors: u32) -> Vec<Maintenance> {
@@ -173,7 +173,7 @@ fn windows(drawn: &[Drawn], processors: u32) -> Vec<Maintenance> {
     drawn.iter().map(one).collect()
 }
 
-/// Nothing runs on a processor while it is closed.
+/// Checks that nothing runs on a processor while it is closed.
 fn assert_closed(ran: &Ran) {
     let held = ran
         .records
@@ -233,7 +233,7 @@ proptest! {
                 prop_assert_eq!(window.held(), window.processors, "it gets all or is refused");
             }
         }
-        // Where nothing else breaks promises, only windows that may do.
+        // If nothing else breaks promises, only windows with that permission may.
         for record in ran.records.iter().filter(|it| it.outcome == JobOutcome::Completed) {
             let Some((id, promised)) = record.provider.zip(record.promised_end) else { continue };
             let provider = &setup.providers[id.index()];
@@ -248,7 +248,7 @@ proptest! {
         }
     }
 
-    /// Reservations among windows, failures and jobs that run on.
+    /// Reservations among windows, failures and jobs that overrun.
     #[test]
     fn reservations_are_granted_around_maintenance(
         seed in 0..400_u64,

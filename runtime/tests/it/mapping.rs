@@ -1,4 +1,4 @@
-//! Iterative applications on several providers: worked cases, and what holds in whatever world of them.
+//! Iterative applications on several providers: worked cases, and invariants of random worlds.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 
 use crate::setup::{Ran, Setup, job};
 
-/// An application that comes at this time, and wants so many cores.
+/// An application that is submitted at this time and needs this number of cores.
 fn application(id: i64, submit: i64, cores: u32, iterative: &Arc<Iterative>) -> Job {
     let submit = Time::from_secs(submit);
     let job = Job::new(id as u32, submit, cores, Span::ZERO);
@@ -57,7 +57,7 @@ fn applications(ran: &Ran) -> Vec<&JobRecord> {
     records
 }
 
-/// Start and end in microseconds, and how many cores of which provider.
+/// Start and end in microseconds, and the number of cores of each provider.
 fn place(record: &JobRecord) -> (i64, i64, BTreeMap<u32, u32>) {
     let shares = record.bag.iter().flat_map(|bag| &bag.shares);
     let parts = shares.map(|share| (share.provider.0, share.tasks)).collect();
@@ -67,7 +67,7 @@ fn place(record: &JobRecord) -> (i64, i64, BTreeMap<u32, u32>) {
 
 const SECOND: i64 = 1_000_000;
 
-/// What is said about an application until it has a place.
+/// Messages about an application until it has a place.
 fn negotiation(ran: &Ran) -> Vec<&'static str> {
     let said = ran.messages.iter().filter(|(now, _, _, message)| {
         let ends = ["part_started", "part_finished"].contains(&message.kind());
@@ -97,7 +97,7 @@ fn who_has_no_room_says_from_when_on_it_has() {
     assert_eq!(place(records[0]), (7 * SECOND, 19 * SECOND, parts));
     // Two trials: the first place was sought in vain once.
     assert_eq!(records[0].bag.as_ref().map(|bag| bag.recompositions), Some(1));
-    // 21 messages: the thesis's steps, and each has an answer but the release, which needs none.
+    // 21 messages: the steps of the thesis. Each has an answer except the release, which needs none.
     let round = ["earliest_machines", "earliest_machines", "machines", "machines"];
     let said = negotiation(&ran);
     assert_eq!(said.len(), 21, "{said:?}");
@@ -109,7 +109,7 @@ fn who_has_no_room_says_from_when_on_it_has() {
     ran.assert_disclosures();
 }
 
-/// The same where free times are published: one round, for the gap before 7 s is seen.
+/// The same with published free times: one round suffices, because the gap before 7 s is seen.
 #[test]
 fn free_times_need_fewer_rounds() {
     let twelve = Arc::new(iterative(&[5], 12, &[&[1.0]]));
@@ -133,8 +133,8 @@ fn emo(communication: Communication) -> Arc<Iterative> {
     })
 }
 
-/// Case M8: booked on set 1 from 900 s on, and promised for 1629.48 s. Other cores are free at `free`, and
-/// one of paradent, whose owner then asks for a move.
+/// Case M8: booked on set 1 from 900 s on, and promised for 1629.48 s. Other cores are free at `free`, and one core
+/// of paradent, whose provider then requests a move.
 fn booked_until_900(free: i64) -> Ran {
     let names = ["paradent", "paramount", "paraquad", "bordemer", "bordeplage"];
     let setup = Setup::default()
@@ -174,7 +174,7 @@ fn it_moves_to_slower_cores_if_it_is_done_no_later() {
     assert!(asked(&ran) > 0, "it was refused, and not forgotten");
 }
 
-/// An application that takes less than was predicted ends early, one that takes more is stopped.
+/// An application that is faster than predicted ends early; a slower one is stopped.
 #[test]
 fn the_machine_knows_better_than_predictions() {
     for (slowness, lasts, outcome) in
@@ -191,7 +191,7 @@ fn the_machine_knows_better_than_predictions() {
     }
 }
 
-/// Measuring takes time, once for all applications of a workload and each type of machine; types on which an
+/// A measurement takes time, once for all applications of a workload and each type of machine. Types on which an
 /// application does not run are not used.
 #[test]
 fn throughputs_are_measured_once() {
@@ -235,7 +235,7 @@ fn what_cannot_be_mapped_is_refused() {
     }
 }
 
-/// Rivals of applications on their providers, and applications: each (submit, cores or width, length).
+/// Rivals of applications at their providers, and applications: each (submit, cores or width, length).
 #[derive(Clone, Debug)]
 struct Drawn {
     sizes: Vec<u32>,
@@ -264,7 +264,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         prop::collection::vec((0_usize..3, 0_i64..60, 1_u32..=5, 1_i64..60, 1_i64..60), 0..12);
     let applications = prop::collection::vec((0_i64..80, 1_u32..=8), 1..8);
     (setting, rivals, applications).prop_map(|(setting, mut rivals, mut applications)| {
-        // Whoever comes first is submitted first.
+        // Jobs must be submitted in the order of their times.
         rivals.sort_by_key(|it| it.1);
         applications.sort_by_key(|it| it.0);
         let (sizes, kinds, rates, processes, (synchronous, slots, moves, latency)) = setting;
@@ -288,8 +288,8 @@ fn drawn() -> impl Strategy<Value = Drawn> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever others do and however it moves, an application takes what the algorithms say of the cores that
-    /// it got, and is done when it was promised at the latest.
+    /// An application takes the time that the algorithms state for its cores, whatever others do and wherever it
+    /// moves. It ends no later than promised.
     #[test]
     fn it_takes_what_the_algorithms_say(drawn in drawn()) {
         let Drawn { sizes, kinds, rates, processes, synchronous, asks, moves, rivals, applications: wanted, latency } = drawn;

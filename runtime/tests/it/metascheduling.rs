@@ -1,4 +1,4 @@
-//! The placement policies, seen from where the jobs end up.
+//! The placement policies, checked by the providers at which jobs run.
 
 use haggle_model::{Disclosure, JobOutcome};
 use haggle_scheduling::Policy;
@@ -36,7 +36,7 @@ fn minimum_completion_time_prefers_the_faster_machine() {
         .change(|provider| provider.speed = 2.0)
         .user(4, jobs)
         .run_on_both();
-    // The fast one would end the first two at 15 and 30; by then the others are as good.
+    // The fast one would end the first two at 15 and 30; by then the others are equally good.
     assert_eq!(ran.providers(), [Some(3), Some(0), Some(1)]);
     assert_eq!(ran.records[0].end.as_micros(), 15_000_000);
 }
@@ -85,8 +85,8 @@ fn a_job_wider_than_every_provider_is_rejected_once_all_have_refused() {
     }
 }
 
-/// Each is taken up when all has been said about the one before, so that messages cause each
-/// other from the first to the last.
+/// Each job is taken up after all messages about the one before, so each message causes the next one from the first
+/// to the last.
 #[test]
 fn as_many_jobs_as_one_likes_are_placed_at_one_instant() {
     let jobs = (1..=5_000).map(|n| job(n, 0, 10, 10, 1)).collect();

@@ -1,5 +1,5 @@
-//! Applications of many phases that are rescheduled over clusters: examples by hand as whole runs,
-//! runs against the arithmetic of plans, and what holds in random worlds.
+//! Applications of many phases that are rescheduled over clusters: worked examples as whole runs, runs against the
+//! arithmetic of plans, and invariants of random worlds.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Epochs {
     }
 }
 
-/// Clusters, their applications, and what fails.
+/// Clusters, their applications, and outages.
 #[derive(Clone, Debug)]
 pub(crate) struct Plans {
     clusters: Vec<PlannedCluster>,
@@ -65,7 +65,7 @@ pub(crate) struct Plans {
     method: Option<Method>,
     threshold: Span,
     monitor_delay: Span,
-    /// How far times are from predictions: of the logarithm of a factor.
+    /// Deviation of times from predictions: that of the logarithm of a factor.
     error: f64,
     updates: Updates,
     jobs: Vec<Job>,
@@ -128,7 +128,7 @@ fn application(id: u32, submit: i64, phased: Phased) -> Job {
     Job { phases: Some(Arc::new(phased)), ..Job::new(id, at(submit), 1, Span::ZERO) }
 }
 
-/// A phase that takes so many seconds on an idle machine, and a part of it on more.
+/// A phase that takes this number of seconds on an idle machine, and less on more machines.
 fn computing(seconds: f64, speedup: f64) -> Phase {
     let term =
         |coefficient| Term { coefficient, size: 1.0, load: 1.0, speedup: Speedup::Power(speedup) };
@@ -223,8 +223,8 @@ impl Plans {
 }
 
 impl Ran {
-    /// No machine runs two intervals, and an application runs all of its phases once, in order, but
-    /// for those of intervals that were lost.
+    /// Checks that no machine runs two intervals, and that an application runs all of its phases once, in order,
+    /// except those of lost intervals.
     fn adds_up(&self, plans: &Plans) {
         assert_eq!(self.refused, 0, "{:#?}", self.log);
         let mut held: Vec<&IntervalRecord> = self.intervals.iter().collect();
@@ -285,8 +285,8 @@ fn measured(clusters: &[&[(u32, &[i64])]]) -> Phased {
     Phased::Measured(rows)
 }
 
-/// P-8: after its first phase an application would take 2,000 s where it is, 1,700 s elsewhere in its
-/// cluster and 1,500 s in another one.
+/// P-8: after its first phase, an application would take 2,000 s at its place, 1,700 s elsewhere in its cluster, and
+/// 1,500 s in another cluster.
 #[test]
 fn p_8_an_application_stays_or_moves_by_what_takes_least() {
     let moves = |stay: f64, elsewhere: i64, between: i64| {
@@ -304,12 +304,11 @@ fn p_8_an_application_stays_or_moves_by_what_takes_least() {
     assert_eq!(moves(0.9, 1500, 400), (0, Move::Within, secs(1820)));
     assert_eq!(moves(0.9, 1500, 300), (1, Move::Between, secs(1800)));
     assert_eq!(moves(1.0, 1500, 300), (0, Move::Stay, secs(1800)));
-    // Its own cluster is the fastest one: nothing else is offered, however near it is.
+    // Its own cluster is the fastest one, so no other is offered, however near it is.
     assert_eq!(moves(0.9, 1750, 0), (0, Move::Within, secs(1820)));
 }
 
-/// An application of two phases on two machines, of which one fails for a while, again and again; the
-/// numbers of those that do.
+/// An application of two phases on two machines. The machines with these numbers fail for a while, again and again.
 fn hindered(machines: &[u32]) -> Plans {
     let loads = Epochs::of(&[&[&[1.0; 2]]]);
     let row: &[(u32, &[i64])] = &[(1, &[3600, 3600])];
@@ -320,8 +319,8 @@ fn hindered(machines: &[u32]) -> Plans {
     Plans { method: genetic, outages: outages.collect(), ..plans }
 }
 
-/// The published algorithm looks at 10,200 plans each time. What is left and free is the same whenever
-/// both machines fail together, and not where one does.
+/// The published algorithm examines 10,200 plans each time. The remaining phases and free machines are the same
+/// whenever both machines fail together, but not if one of them does.
 #[test]
 fn what_is_planned_of_the_same_is_planned_once() {
     let within = |plans: &Plans, examined_max: u64| {
@@ -330,7 +329,7 @@ fn what_is_planned_of_the_same_is_planned_once() {
     };
     let mut both = hindered(&[0; 20]);
     both.outages.extend(hindered(&[1; 20]).outages);
-    // When they come back, the first one that does is alone.
+    // When they come back, the first one is alone.
     assert!(within(&both, 3 * 10_200).is_ok(), "{:?}", within(&both, 3 * 10_200));
     let ran = both.run();
     assert_eq!(ran.intervals.iter().filter(|it| it.ending == IntervalEnd::Lost).count(), 20);
@@ -382,7 +381,7 @@ fn p_10_an_application_that_stays_bears_what_loads_do() {
     // Within a phase: after 400 s half of the first one is left, which takes as long as half of 2,400 s.
     plans.updates = Updates::At(vec![at(400)]);
     assert_eq!(plans.run().end(), secs(400 + 1200 + 2400));
-    // One who plans with what was there 500 s ago does not see it.
+    // A planner that uses loads of 500 s ago does not see it.
     plans.method = Some(Method::Optimum);
     (plans.threshold, plans.monitor_delay) = (secs(0), secs(500));
     let ran = plans.run();
@@ -402,13 +401,13 @@ fn an_application_goes_on_from_its_last_marker() {
     assert_eq!(ran.intervals[2].how, Move::Between);
     assert_eq!(ran.end(), secs(2850 + 400 + 1700));
     assert_eq!(ran.jobs[0].lost[0].undone(), secs(500));
-    // Before the checkpoint has come: it is where it was, and so is the application.
+    // Before the checkpoint has arrived: it is at its old place, and so is the application.
     plans.outages = vec![(1, 0, 2050, 9000)];
     let ran = plans.run();
     assert_eq!(ran.intervals[1].start, None);
     assert_eq!(ran.intervals[2].how, Move::Within);
     assert_eq!(ran.end(), secs(2050 + 1800));
-    // What has no marker begins anew, where it may.
+    // Without a marker, the application begins anew, where it may.
     plans.method = None;
     plans.outages = vec![(0, 0, 4000, 9000)];
     assert_eq!(plans.run().end(), secs(4000 + 5300));
@@ -435,7 +434,7 @@ fn whoever_finds_no_machine_waits_for_one() {
 
 const MIGRATION: Migration = Migration { fixed: 60.0, volume: 200.0 };
 
-/// MD on the first clusters and epochs of a grid: so many phases, one after the other.
+/// MD on the first clusters and epochs of a grid: this number of phases, one after the other.
 fn md_on(grid: &SyntheticGrid, epochs: usize, method: Option<Method>, phases: usize) -> Plans {
     let PlansConfig { clusters, mut loads, .. } =
         PlansConfig::on(grid, MIGRATION, method, secs(1200));
@@ -445,7 +444,7 @@ fn md_on(grid: &SyntheticGrid, epochs: usize, method: Option<Method>, phases: us
     Plans { method, ..plans }
 }
 
-/// A whole run takes what the arithmetic of plans says, whether loads change or not.
+/// A whole run takes the time of its plan, with and without changes of loads.
 #[test]
 fn a_run_takes_what_its_plan_says() {
     let methods = [INCREMENTAL, Method::Division, Method::Optimum];
@@ -503,14 +502,14 @@ fn on_one_cluster_a_run_takes_no_longer_than_the_best_plan() {
     let plan = haggle_planning::plan::optimum(&problem);
     let ran = plans.run();
     assert!(plan.parts.len() > 1 && ran.intervals.len() > 1);
-    // To stay may be better than any plan of a cluster says, which moves between any two intervals.
+    // To stay may be better than the plan of a cluster, which moves between any two intervals.
     assert!(ran.end() <= plan.cost);
     if ran.intervals.iter().all(|it| it.how != Move::Stay) {
         assert_eq!(ran.end(), plan.cost);
     }
 }
 
-/// Phases of an application take as much longer than predicted wherever they run, and none on average.
+/// Errors of predictions belong to the phases of an application: they are the same everywhere, and zero on average.
 #[test]
 fn errors_of_predictions_belong_to_phases() {
     let plans = Plans { error: 0.4, method: None, ..two_clusters(400) };
@@ -529,14 +528,14 @@ fn errors_of_predictions_belong_to_phases() {
     assert!(PredictionErrors::NONE.factors(JobId(0), 10).is_empty());
 }
 
-/// A world in which everything of this protocol is said, for tests of all protocols.
+/// A world with all messages of this protocol, for tests of all protocols.
 pub(crate) fn plans_of(seed: u64) -> Plans {
     let mut plans = match seed {
         0 => two_clusters(400),
         1 => Plans { method: None, ..two_clusters(600) },
         _ => {
             let mut draws = stream(seed, "world", "plans");
-            // As text and back they are the same.
+            // These numbers do not change when they are written as text and read back.
             let mut part = || f64::from(draws.random_range(2..=16_u32)) / 16.0;
             let mut loads = || ClusterLoads {
                 cpu: vec![part(), part()],
@@ -556,7 +555,7 @@ pub(crate) fn plans_of(seed: u64) -> Plans {
     plans
 }
 
-/// A small world of which little is known before.
+/// A random small world.
 fn plans() -> impl Strategy<Value = Plans> {
     let part = || prop::sample::select(vec![0.25, 0.5, 0.8, 1.0]);
     let sizes = prop::collection::vec(1_usize..=4, 1..=3);
@@ -568,7 +567,7 @@ fn plans() -> impl Strategy<Value = Plans> {
                 let parts = || prop::collection::vec(part(), machines);
                 let ways = prop::collection::vec(part(), count);
                 (parts(), parts(), ways, any::<bool>()).prop_map(|(cpu, links, ways, pairs)| {
-                    // The link of a pair is as busy as that of the machine in the row.
+                    // The links of a pair are as busy as those of the machine in the row.
                     let row = |&part: &f64| vec![part; links.len()];
                     let links = match pairs {
                         true => LinkLoads::Pairs(links.iter().map(row).collect()),
@@ -622,7 +621,7 @@ fn plans() -> impl Strategy<Value = Plans> {
                 let jobs = (0..)
                     .zip(jobs)
                     .map(|(id, (submit, phases))| application(id, submit, modelled(&phases)));
-                // One outage a machine, which is one of its cluster's.
+                // One outage a machine, whose number must exist in the cluster.
                 outages.iter_mut().for_each(|it| it.1 %= sizes[it.0 as usize] as u32);
                 outages.sort_by_key(|it| (it.0, it.1));
                 outages.dedup_by_key(|it| (it.0, it.1));
@@ -649,14 +648,14 @@ fn plans() -> impl Strategy<Value = Plans> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Both drivers agree, books balance, and where loads do not change an interval takes what was predicted.
+    /// Both drivers agree, and the books balance. Without changes of loads, an interval takes the predicted time.
     #[test]
     fn whatever_happens_all_phases_run_once(plans in plans()) {
         let ran = plans.run();
         if plans.loads.0.len() == 1 && plans.error == 0.0 {
             for it in ran.intervals.iter().filter(|it| it.ending == IntervalEnd::Done) {
                 let phases = if plans.method.is_none() { it.last - it.first } else { 0 };
-                // Phases that are told one by one are rounded up one by one.
+                // Phases that are reported one by one are rounded up one by one.
                 let late = it.time() - it.predicted;
                 prop_assert!(late >= Span::ZERO && late <= Span::TICK * i64::from(phases), "{:?}", it);
                 prop_assert_eq!(it.moving(), it.predicted_move);

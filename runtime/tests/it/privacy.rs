@@ -1,4 +1,4 @@
-//! What bargaining actors let each other know, message by message.
+//! Information that bargaining actors disclose to each other, message by message.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ fn bag(number: i64, submit: i64, requested: i64, run: i64, tasks: u32) -> Job {
     Job { shape: JobShape::Bag, ..job(number, submit, requested, run, tasks) }
 }
 
-/// The names of fields in what `{:?}` prints.
+/// Names of the fields in text printed by `{:?}`.
 fn fields(printed: &str) -> BTreeSet<String> {
     let name = |c: char| c.is_alphanumeric() || c == '_';
     let before = printed.match_indices(": ").filter_map(|(at, _)| {
@@ -46,7 +46,7 @@ fn fields(printed: &str) -> BTreeSet<String> {
     before.map(str::to_owned).collect()
 }
 
-/// What is said in a run: "who to whom: kind" with the fields of such messages.
+/// Messages of a run: "who to whom: kind", with the fields of such messages.
 fn said(ran: &Ran, metascheduler: u32) -> BTreeMap<String, BTreeSet<String>> {
     let mut said: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (_, from, to, message) in &ran.messages {
@@ -61,7 +61,7 @@ fn said(ran: &Ran, metascheduler: u32) -> BTreeMap<String, BTreeSet<String>> {
     said
 }
 
-/// Everything that may be said, and nothing more: Netto 2009, sections 6.2 and 7.3.
+/// All messages that are allowed, and no others: Netto 2009, sections 6.2 and 7.3.
 const OFFERS: &str = "\
 answers committed: answer coordinator id job message number
 answers new_completion_times: entries
@@ -80,8 +80,7 @@ asks refresh: job
 asks release: job
 ";
 
-/// Under free time slots there are no offers, but slots in answers, and places
-/// in what is asked for.
+/// With free time slots there are no offers: answers contain slots, and requests contain places.
 const SLOTS: &str = "\
 answers committed: answer coordinator id job message number
 answers new_completion_times: entries
@@ -111,7 +110,7 @@ fn t3_messages_have_the_fields_on_record() {
             for provider in &mut setup.providers {
                 provider.bargaining.validity = Span::from_secs(4 * latency);
             }
-            // One that takes its time lets the offers of others go stale.
+            // A slow provider lets the offers of others become stale.
             setup.providers[0].bargaining.delay = Span::from_secs(2);
             let ran = setup.run(Driver::Sequential);
             for (kind, fields) in said(&ran, 2) {
@@ -132,13 +131,13 @@ fn t3_messages_have_the_fields_on_record() {
             seen.insert(kind);
         }
     }
-    // A record of what is never said would prove nothing.
+    // A list of messages that are never sent would prove nothing.
     let kinds = OFFERS.lines().filter_map(|line| line.split(':').next());
     let unheard: Vec<&str> = kinds.filter(|&kind| !seen.contains(kind)).collect();
     assert!(unheard.is_empty(), "never said in these worlds: {unheard:?}");
 }
 
-/// Each policy at the level it needs, and what views are called there.
+/// Each policy with the level that it needs and the name of its views.
 const LEVELS: [(CompositionPolicy, Disclosure, &str); 4] = [
     (CompositionPolicy::OffersPlb, Disclosure::Offers, "Offers("),
     (CompositionPolicy::OffersDplb, Disclosure::Power, "Power("),
@@ -146,7 +145,7 @@ const LEVELS: [(CompositionPolicy, Disclosure, &str); 4] = [
     (CompositionPolicy::FreeTimeSlots, Disclosure::Slots, "Slots("),
 ];
 
-/// What a provider has answered until its first agreement, printed.
+/// Answers of a provider until its first agreement, printed.
 fn first_offers(ran: &Ran, provider: u32) -> Vec<String> {
     let said = ran.messages.iter().filter(|(_, from, ..)| from.0 == provider);
     let until = said.take_while(|(.., message)| message.kind() != "ready");
@@ -167,8 +166,8 @@ fn t4_offers_do_not_depend_on_other_providers() {
     }
 }
 
-/// What a provider has done for its own users before tells nobody anything: not how much,
-/// not how often its plan has changed.
+/// Earlier work of a provider for its own users is not disclosed: neither its amount, nor how often the plan has
+/// changed.
 #[test]
 fn what_is_over_leaves_no_trace_in_what_is_answered() {
     for (policy, level, _) in LEVELS {
@@ -194,8 +193,7 @@ fn what_is_over_leaves_no_trace_in_what_is_answered() {
     }
 }
 
-/// Nor does a metascheduler let providers know how many bags it has placed before: not even by how it
-/// numbers agreements.
+/// A metascheduler does not disclose how many bags it has placed before, not even by the numbers of its agreements.
 #[test]
 fn bags_that_are_over_leave_no_trace_in_what_is_asked() {
     for (policy, level, _) in LEVELS {
@@ -214,7 +212,7 @@ fn bags_that_are_over_leave_no_trace_in_what_is_asked() {
             said.map(|(now, _, to, message)| unnumbered(&format!("{now} {to} {message:?}")))
                 .collect()
         };
-        // Some policies take turns.
+        // Some policies use providers in turn.
         let (few, many) = (asked(12), asked(48));
         assert!(few.len() > 10, "{policy:?}: little is asked");
         assert_eq!(few, many, "{policy:?}");
@@ -237,7 +235,7 @@ fn fields_are_public(message: &Message) -> bool {
     )
 }
 
-/// Until something ends, nobody can tell how long anything really runs.
+/// Before the first end, no actor can know any true run time.
 #[test]
 fn run_times_decide_nothing_before_the_first_completion() {
     for (policy, level, _) in LEVELS {

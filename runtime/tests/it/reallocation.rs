@@ -45,14 +45,14 @@ fn job_by_job(provider: &mut haggle_agents::ProviderConfig) {
     provider.scheduler = SchedulerConfig { policy, order, compression }.into();
 }
 
-/// When each job ended, in seconds.
+/// End of each job, in seconds.
 fn ends(ran: &Ran) -> Vec<i64> {
     let mut records = Vec::from_iter(&ran.records);
     records.sort_by_key(|record| record.job.number);
     records.iter().map(|record| record.end.as_micros() / 1_000_000).collect()
 }
 
-/// How often jobs changed places, and were submitted again to where they had been.
+/// Number of moves to other places, and of submissions to the same place.
 fn moves(ran: &Ran) -> (usize, usize) {
     let moves = ran.log.lines().filter_map(|line| line.split_once(" moves ")?.1.split_once('>'));
     let (same, other): (Vec<_>, Vec<_>) = moves.partition(|(from, to)| from == to);
@@ -79,9 +79,8 @@ fn jobs_are_done_when_they_are_without_messages() {
     }
 }
 
-/// The same where moved jobs wait 200 s for their data and are started up for 100 s. Data that come
-/// while the processors are taken cost nothing; the fourth job, which had gained 300 s of what it was
-/// promised, gains 100 s, and that is more than the threshold.
+/// The same with 200 s for the data of moved jobs and 100 s for their start-up. Data that arrive while the processors
+/// are taken cost nothing. The fourth job had gained 300 s; now it gains 100 s, which is more than the threshold.
 #[test]
 fn what_a_move_costs_is_part_of_what_it_brings() {
     let second = |seconds| Span::from_secs(seconds);
@@ -98,7 +97,7 @@ fn what_a_move_costs_is_part_of_what_it_brings() {
     }
 }
 
-/// With messages that take 10 s, what moves starts that much later, and nothing is lost.
+/// With messages that take 10 s, moved jobs start that much later, and nothing is lost.
 #[test]
 fn messages_may_take_time() {
     let mut setup = six_jobs(Some((Algorithm::AllCancellation, ReallocationHeuristic::Mct)));
@@ -108,7 +107,7 @@ fn messages_may_take_time() {
     assert_eq!(moves(&ran).0, 2);
 }
 
-/// What EASY backfilling says of a job may not hold, so it says nothing.
+/// EASY backfilling cannot guarantee an estimate, so it gives none.
 #[test]
 fn who_reserves_nothing_gets_no_moldable_job() {
     let jobs = || vec![moldable(job(1, 0, 100, 100, 2)), moldable(job(2, 0, 100, 100, 2))];
@@ -125,7 +124,7 @@ fn who_reserves_nothing_gets_no_moldable_job() {
     assert_eq!(ends, [166_666_667, 333_333_334]);
 }
 
-/// Whoever does not mold runs a moldable job as its user describes it.
+/// An actor that does not mold jobs runs a moldable job as its user describes it.
 #[test]
 fn a_moldable_job_is_rigid_elsewhere() {
     let jobs = || vec![moldable(job(1, 0, 100, 80, 2))];
@@ -135,7 +134,7 @@ fn a_moldable_job_is_rigid_elsewhere() {
     }
 }
 
-/// The reallocator hears of its own jobs only.
+/// The reallocator only knows its own jobs.
 #[test]
 fn local_jobs_are_neither_seen_nor_moved() {
     let rule = Rule { algorithm: Algorithm::AllCancellation, ..Rule::default() };
@@ -167,7 +166,7 @@ fn local_jobs_are_neither_seen_nor_moved() {
     assert!(listed > 6, "{listed}");
 }
 
-/// A user who loses patience gets the job back wherever it is, also while it moves.
+/// An impatient user gets the job back wherever it is, also while it moves.
 #[test]
 fn a_job_is_withdrawn_wherever_it_is() {
     let rule = Rule { algorithm: Algorithm::AllCancellation, ..Rule::default() };

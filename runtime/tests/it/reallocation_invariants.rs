@@ -1,4 +1,4 @@
-//! What holds in every run in which jobs move, on random small worlds.
+//! Invariants of all runs in which jobs move, on random small worlds.
 
 use std::collections::BTreeMap;
 
@@ -15,21 +15,21 @@ use proptest::prelude::*;
 use crate::setup::{Setup, job};
 use crate::trouble::trouble;
 
-/// Seconds since the one before, requested, run; processors.
+/// Seconds since the job before, requested time, run time, processors.
 type Described = (i64, i64, i64, u32);
 
 #[derive(Clone, Debug)]
 struct Drawn {
-    /// Processors, queue, whether limits are limits, speed.
+    /// Processors, queue, whether jobs are killed at their limits, speed.
     providers: Vec<(u32, usize, bool, u8)>,
     local: Vec<Vec<Described>>,
-    /// The same of jobs that may move, with how they speed up.
+    /// The same of jobs that may move, with their speed-up.
     moldable: Vec<(Described, usize)>,
     rule: (usize, usize, i64, usize),
     period: Option<i64>,
-    /// For how long data are on their way, and jobs are started up.
+    /// Time for which data are under way, and time of a start-up.
     cost: (i64, i64),
-    /// The last one: bisection, and sizes are kept.
+    /// The last value: bisection, and sizes are kept.
     tuning: usize,
     patience: Option<i64>,
     latency: i64,
@@ -88,7 +88,7 @@ fn setup(drawn: &Drawn) -> Setup {
     let mut setup = Setup::default();
     for &(processors, queue, extend, speed) in &drawn.providers {
         let order = Order::Arrival;
-        // Now and then one reserves nothing.
+        // Some providers reserve nothing.
         let (policy, compression) = [
             (Policy::Conservative, Compression::JobByJob),
             (Policy::Conservative, Compression::ByStart),
@@ -159,7 +159,7 @@ fn setup(drawn: &Drawn) -> Setup {
     setup
 }
 
-/// No processor of a provider holds two jobs at one time.
+/// Checks that no processor of a provider holds two jobs at one time.
 fn assert_processors_are_held_once(records: &[JobRecord]) {
     let mut held: BTreeMap<(u32, u32), Vec<(i64, i64)>> = BTreeMap::new();
     for record in records {
@@ -183,7 +183,7 @@ fn assert_processors_are_held_once(records: &[JobRecord]) {
     }
 }
 
-/// Jobs that keep their size have it everywhere, or all processors of a narrower provider.
+/// Checks that jobs that keep their size have it everywhere, or all processors of a narrower provider.
 fn assert_sizes_are_kept(setup: &Setup, log: &str) {
     let mut sizes: BTreeMap<&str, Vec<(usize, u32)>> = BTreeMap::new();
     for line in log.lines() {

@@ -1,4 +1,4 @@
-//! Reservations with windows, from the user to the start: what is said, and what always holds.
+//! Reservations with windows, from the user to the start: messages and invariants.
 
 use haggle_agents::protocol::{Message, ReservationMessage, SubmissionMessage};
 use haggle_agents::{Maintenance, OnFailure};
@@ -26,7 +26,7 @@ fn provider(processors: u32, criterion: Criterion, threshold: Option<u32>) -> Se
     setup.change(|it| it.scheduler = Scheduling::Reservations(config))
 }
 
-/// A job that is to be reserved: number, submission, processors, time, from when, by when.
+/// A job that requests a window: number, submission, processors, time, ready time, deadline.
 fn asks(number: i64, submit: i64, work: (u32, i64), window: (i64, i64)) -> Job {
     Job {
         ready: Some(at(window.0)),
@@ -75,7 +75,7 @@ pub(crate) fn reserving(jobs: i64, seed: u64) -> Setup {
     setup
 }
 
-/// What users ask for.
+/// Requests of users.
 fn drawn(jobs: i64, seed: u64) -> Vec<Job> {
     let mut dice = stream(seed, "reserving", "jobs");
     let mut submit = 0;
@@ -102,7 +102,7 @@ fn drawn(jobs: i64, seed: u64) -> Vec<Job> {
                 job.shape = JobShape::Moldable(Speedup::new(0.9, 4).expect("a speedup"));
             }
         }
-        // Some run on past their plan, some end early.
+        // Some jobs run on past their plan, and some end early.
         let ran = Span::from_secs((time * dice.random_range(1..12)) / 10);
         job.run_time = haggle_model::job::HiddenRunTime::new(ran);
         list.push(job);
@@ -110,7 +110,7 @@ fn drawn(jobs: i64, seed: u64) -> Vec<Job> {
     list
 }
 
-/// The example of the newcomer that moves back behind whom it would displace.
+/// The example of a new job that moves back behind a job that it would displace.
 #[test]
 fn what_is_granted_moves_nobody_out_of_its_window() {
     let jobs = vec![
@@ -128,7 +128,7 @@ fn what_is_granted_moves_nobody_out_of_its_window() {
     ran.assert_disclosures();
 }
 
-/// The user alone knows what it would take: the provider offers all that is near enough for it.
+/// Only the user knows which alternatives are acceptable; the provider offers all that are near enough.
 #[test]
 fn users_take_the_nearest_alternative_that_will_do() {
     for (percent, start, said) in [
@@ -158,7 +158,7 @@ fn users_take_the_nearest_alternative_that_will_do() {
     }
 }
 
-/// What has gone meanwhile cannot be taken: the next one is, if it will do.
+/// An alternative that is no longer free cannot be taken. The next acceptable one is taken.
 #[test]
 fn an_alternative_that_has_gone_is_not_taken() {
     let setup = || {
@@ -173,7 +173,7 @@ fn an_alternative_that_has_gone_is_not_taken() {
     ran.assert_disclosures();
 }
 
-/// A start is fixed after its share of the waiting time, and the user hears of it.
+/// A start is fixed after its share of the waiting time, and the user is notified.
 #[test]
 fn users_are_told_when_their_start_is_fixed() {
     let jobs = vec![
@@ -192,7 +192,7 @@ fn users_are_told_when_their_start_is_fixed() {
     assert_eq!(ran.starts(), [Some(0), Some(15), Some(10)], "not before 7.5 s");
 }
 
-/// Nobody who has a window is impatient before it begins.
+/// The patience of a user does not begin before the window of the job.
 #[test]
 fn patience_begins_when_the_window_does() {
     let jobs = vec![asks(1, 0, (1, 40), (0, 40)), asks(2, 0, (1, 5), (20, 60))];
@@ -206,7 +206,8 @@ fn patience_begins_when_the_window_does() {
     assert_eq!(withdrawn.map(|it| it.0), Some(at(30)));
 }
 
-/// Whoever was granted a window has started in it, left of itself, or was answered as it wished.
+/// Checks that each job with a granted window has started in it, was withdrawn by its user, or was answered as its
+/// user wished.
 pub(crate) fn assert_kept_or_answered(records: &[JobRecord]) {
     for record in records {
         let Some(granted) = &record.granted else { continue };
@@ -225,7 +226,7 @@ pub(crate) fn assert_kept_or_answered(records: &[JobRecord]) {
                 Answer::Shrunk => reservation.remedy == Remedy::Shrink,
                 Answer::Moved => it.cause != Cause::Failure || reservation.remedy != Remedy::Revoke,
                 Answer::Revoked => reservation.remedy != Remedy::Postpone,
-                // Nobody keeps checkpoints over links here.
+                // No job keeps checkpoints over links here.
                 Answer::Late => false,
             };
             assert!(wanted, "{it:?}: {record:?}");
@@ -233,8 +234,8 @@ pub(crate) fn assert_kept_or_answered(records: &[JobRecord]) {
     }
 }
 
-/// The second of two processors fails at 5 s for 20 s, under a job that waits for both or runs on
-/// both: what it asked for becomes of it.
+/// The second of two processors fails at 5 s for 20 s, under a job that waits for both or runs on both. The job gets
+/// the remedy that it requested.
 #[test]
 fn who_loses_its_processors_is_answered_as_it_wishes() {
     let speedup = JobShape::Moldable(Speedup::new(1.0, 8).expect("a speedup"));
@@ -252,12 +253,12 @@ fn who_loses_its_processors_is_answered_as_it_wishes() {
         let mut setup = provider(2, Criterion::Edf, None).user(0, vec![job]);
         setup.failing = vec![(0, ProcessorSet::range(1, 1), vec![(5, 25)])];
         let ran = setup.run_on_both();
-        // What runs is lost and starts again at once.
+        // A running job is lost and starts again at once.
         let start =
             if early == 1 { start.map(|start| if start == 10 { 5 } else { start }) } else { start };
         assert_eq!(ran.starts(), [start], "{remedy:?}");
         let told = ran.messages.iter().filter(|it| it.3.kind() == said).map(|it| it.0);
-        // Who has run and may be late waits as any other job.
+        // A job that has run and may be late waits as any other job.
         let waits = remedy == Remedy::Postpone && early == 1;
         assert_eq!(
             told.collect::<Vec<_>>(),
@@ -280,7 +281,7 @@ fn who_loses_its_processors_is_answered_as_it_wishes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whoever is granted a window starts in it, whatever others ask for.
+    /// Every job with a granted window starts in it, whatever others request.
     #[test]
     fn windows_are_kept(
         jobs in 1..40_i64,

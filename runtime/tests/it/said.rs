@@ -1,7 +1,7 @@
-//! What each field of each message tells its receiver of its sender, or why it tells nothing.
+//! Facts about the sender that each field of each message discloses, or the reason why it discloses none.
 //!
-//! The table does not compile when a message, or a field of one, is missing or named twice, and
-//! it is held against the rows that messages really cause.
+//! The table does not compile if a message or a field is missing or named twice. It is compared with the rows that
+//! messages really cause.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
@@ -28,26 +28,26 @@ use haggle_scheduling::grid::Report;
 use crate::any_message::{Pool, worlds};
 use crate::setup::spoken_item;
 
-/// What a field is about.
+/// Content of a field, seen as disclosure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
-    /// Of the sender: each time there is a row of this kind, if there is anything to tell.
+    /// About the sender: a row of this kind each time there is anything to disclose.
     Tells(Item),
-    /// Of the sender, one row of each of these kinds, as far as it is asked for that much.
+    /// About the sender: at most one row of each of these kinds, as far as the question demands it.
     TellsUpTo(&'static [Item]),
-    /// Which job it is about, which its receiver knows or is to hear of by another field.
+    /// Job that the message is about. The receiver knows it, or gets it by another field.
     Names,
-    /// The receiver's own name for something, given back.
+    /// A name that the receiver has given, returned to it.
     Returned,
-    /// What the receiver is to do.
+    /// Request to the receiver.
     Asks,
-    /// With which of its answers, orders or tries it has to do: the receiver could count them.
+    /// Number of an answer, an order or a try, which the receiver could count itself.
     Counts,
-    /// The clock of all, which everybody reads.
+    /// A time of the common clock, which every actor reads.
     Clock,
-    /// What only machines read, wherever the program goes.
+    /// Data that only machines read, wherever the program goes.
     Program,
-    /// Nobody's secret: between a user and who serves it, or from nature, the world or oneself.
+    /// No secret: between a user and the actor that serves it, or from nature, the world or the actor itself.
     Public,
 }
 
@@ -55,8 +55,7 @@ use Field::{Asks, Clock, Counts, Names, Program, Public, Returned, Tells, TellsU
 
 type Row = Vec<(&'static str, Field)>;
 
-/// The fields of a message with what they are about: of a variant `Name { field: about }`, of one that
-/// is a tuple `Name { 0: about }`.
+/// Fields of a message, each with its content. A variant is `Name { field: about }`; a tuple is `Name { 0: about }`.
 macro_rules! table {
     ($($row:ident($enum:ident $(<$of:ty>)?) {
         $($variant:ident { $($field:tt: $about:expr),* $(,)? },)*
@@ -69,7 +68,7 @@ macro_rules! table {
     };
 }
 
-/// The same for what a message carries.
+/// The same for the contents of a message.
 macro_rules! contents {
     ($($row:ident($struct:ident $(<$of:ty>)?) { $($field:ident: $about:expr),* $(,)? })*) => {
         $(fn $row(content: &$struct $(<$of>)?) -> Row {
@@ -147,7 +146,7 @@ table! {
         MachinesFree {},
         Redraw {},
         Redrawn {},
-        // What is available of a cluster is told to itself.
+        // A cluster reports its loads to itself.
         Loads { 0: Public },
     }
     bargain(BargainMessage) {
@@ -168,7 +167,7 @@ table! {
         Undo {},
     }
     vote(Vote<Bags>) {
-        // How long it is held follows from when offers were good, which was said with them.
+        // The lease follows from the validity of the offers, which was disclosed with them.
         Ready { terms: Tells(Item::Estimate), lease: Clock },
         NotReady { 0: TellsUpTo(&LADDER) },
         Committed { 0: TellsUpTo(&[Item::Estimate]) },
@@ -202,7 +201,7 @@ table! {
         Leave {},
     }
     part_vote(Vote<Parts>) {
-        // It is held until it starts, which was asked for.
+        // The part is held until its start, which was requested.
         Ready { terms: Returned, lease: Returned },
         NotReady { 0: TellsUpTo(&[Item::Change, Item::Estimate]) },
         Committed { 0: Returned },
@@ -211,7 +210,7 @@ table! {
         Inquire {},
     }
     transaction(TransactionMessage) {
-        // What each word tells stands in `spoken`.
+        // `spoken` has a table for each kind of message.
         Said { job: Names, message: TellsUpTo(&SPOKEN) },
         TooWide { job: Tells(Item::Refusal), id: Returned },
         Begin { job: Names, id: Counts },
@@ -248,7 +247,7 @@ table! {
         Report { 0: Tells(Item::ResourceStatus) },
     }
     data(DataMessage) {
-        // The network is to move the data, and sees all of them anyway.
+        // The network must move the data, so it sees all of them anyway.
         Transfer { 0: Asks },
         Transferred { number: Returned, at: Clock },
         TransferCheckpoint { 0: Asks },
@@ -312,7 +311,7 @@ contents! {
     }
     answer(Answer) { job: Names, answer: Counts, valid: Clock, view: TellsUpTo(&LADDER) }
     order(ShareOrder) { expected: TellsUpTo(&[Item::BagCompletion]), unheld: Asks }
-    // The numbers of a metascheduler are instants, and tell nothing of what lies between them.
+    // The numbers of a metascheduler are instants, so they do not disclose how many agreements lie between them.
     agreement_id(AgreementId) { coordinator: Returned, number: Clock }
     to_participant(ToParticipant<Bags>) {
         id: Clock, settled: Clock, instruction: TellsUpTo(&[Item::BagCompletion]),
@@ -352,17 +351,18 @@ contents! {
     }
 }
 
-/// What is said in protocols may hold: a job, that there is no room, when there is some, or that a part is over.
+/// Items that a message of a protocol may disclose: a job, a lack of room, the time when there is room, the end of a
+/// part.
 const SPOKEN: [Item; 4] = [Item::Job, Item::Change, Item::Estimate, Item::JobStatus];
 
-/// What an answer to a call may hold.
+/// Items that an answer to a call may disclose.
 const LADDER: [Item; 5] = [Item::Offer, Item::Power, Item::Load, Item::FreeSlots, Item::Queue];
 
-/// What a vote may hold: new offers with a no.
+/// Items that a vote may disclose; a refusal carries new offers.
 const VOTE: [Item; 6] =
     [Item::Estimate, Item::Offer, Item::Power, Item::Load, Item::FreeSlots, Item::Queue];
 
-/// All fields of a message, with those of what it carries.
+/// All fields of a message, with those of its contents.
 fn fields(message: &Message) -> Row {
     match message {
         Message::Submission(it) => {
@@ -499,7 +499,7 @@ fn fields(message: &Message) -> Row {
         }
         Message::Resource(it) => resource(it),
         Message::Run(it) => world(it),
-        // An actor knows what it has in mind.
+        // An actor knows the reasons of its own timers.
         Message::Wake(
             Timer::RunEnds { .. }
             | Timer::PlanEnds { .. }
@@ -519,6 +519,7 @@ fn fields(message: &Message) -> Row {
             | Timer::PatienceOver { .. }
             | Timer::OffersDue { .. }
             | Timer::NextBag
+            | Timer::NextTurn
             | Timer::JobsArrived
             | Timer::Reallocate
             | Timer::AgreementDue
@@ -536,7 +537,7 @@ fn fields(message: &Message) -> Row {
     }
 }
 
-/// What a message tells for sure, and at most.
+/// Items that a message always discloses, and all items that it may disclose.
 fn expected(message: &Message) -> (BTreeSet<Item>, BTreeSet<Item>) {
     let (mut sure, mut most) = (BTreeSet::new(), BTreeSet::new());
     for (_, field) in fields(message) {
@@ -559,7 +560,7 @@ fn rows_are_what_the_fields_of_messages_tell() {
         let end = run(world(), Driver::Sequential, &mut pool, &AtomicBool::new(false));
         end.unwrap_or_else(|error| panic!("{name}: {error}"));
     }
-    // Neither is a user: what goes on between those is no news of anybody.
+    // Neither party is a user, because news about its own job discloses nothing to a user.
     let between = Parties { from: ActorKind::Provider, to: ActorKind::Metascheduler };
     let mut told_by: BTreeMap<&str, (BTreeSet<Item>, BTreeSet<Item>)> = BTreeMap::new();
     for (_, message) in &pool.0 {
@@ -577,8 +578,8 @@ fn rows_are_what_the_fields_of_messages_tell() {
         all.1.extend(most);
     }
     assert!(told_by.len() >= 73, "{}", told_by.len());
-    // What is allowed has to be told at times, but for the whole queue, which no policy asks for,
-    // what other instructions and votes hold, and receipts: no bag goes unheld in these worlds.
+    // Each allowed item must be disclosed at times. The exceptions are the whole queue, which no policy requests, the
+    // contents of other instructions and votes, and receipts, because no bag is unheld in these worlds.
     for (kind, (told, most)) in told_by {
         let never: BTreeSet<Item> = most.difference(&told).copied().collect();
         let allowed: &[Item] = match kind {
@@ -590,7 +591,7 @@ fn rows_are_what_the_fields_of_messages_tell() {
             "part_ready" | "part_committed" | "part_not_ready" | "part_not_before" => {
                 &[Item::Change, Item::Estimate]
             }
-            // What each word tells is a table of its own.
+            // Messages of protocols have a table of their own.
             kind if kind.starts_with("tx_") => &SPOKEN,
             _ => &[],
         };

@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use crate::flows::{assert_links_are_shared, moved, sites};
 use crate::setup::{Setup, job};
 
-/// Every so many seconds a checkpoint of 10 MB a processor, which takes 1 s more than its way: another second, and one more
-/// for each processor where nothing else is on the way. So does recovery.
+/// A checkpoint of 10 MB a processor at each interval. It takes 1 s more than its transfer; alone, the transfer takes
+/// another second, and one more for each processor. Recovery takes the same.
 fn every(interval: i64) -> OnFailure {
     let second = Span::from_secs(1);
     let volume =
@@ -49,9 +49,9 @@ fn a_transfer_takes_latency_and_size_by_bandwidth() {
     assert_eq!(record.promised_end, Some(Time::from_secs(33)));
 }
 
-/// Two jobs of two and six processors stop at 10 s, and their data flow from 12 s on with 5 MB a second each: 20 MB are there
-/// at 16 s, and of 60 MB then 40 MB are left for 4 s more. The next ones go from 28 s and from 32 s on, and the first
-/// is there at 30 s.
+/// Two jobs of two and six processors stop at 10 s, and their data flow from 12 s on with 5 MB a second each. The 20
+/// MB are there at 16 s; of the 60 MB, 40 MB are left for 4 s more. The next transfers begin at 28 s and 32 s, and
+/// the first is there at 30 s.
 #[test]
 fn jobs_that_write_at_one_time_slow_each_other() {
     let jobs = vec![job(1, 0, 25, 25, 2), job(2, 0, 25, 25, 6)];
@@ -63,8 +63,8 @@ fn jobs_that_write_at_one_time_slow_each_other() {
     assert_eq!(Vec::from_iter(ran.records.iter().map(end)), [(35_000, 10_000), (43_000, 18_000)]);
 }
 
-/// The first of these was planned to end at 33 s, the second at 41 s. A third job that needs all processors was promised its
-/// start there, and gets it when the second one is done, whether or not run times may be exceeded.
+/// The first of these was planned to end at 33 s, the second at 41 s. A third job that needs all processors was
+/// promised that start. It starts when the second one is done, whether or not jobs may overrun.
 #[test]
 fn what_waits_starts_later_where_checkpoints_are_late() {
     for overrun in [Overrun::Kill, Overrun::Extend] {
@@ -78,11 +78,11 @@ fn what_waits_starts_later_where_checkpoints_are_late() {
     }
 }
 
-/// A processor fails at 17 s, when the checkpoint of the first job is there and 30 MB of that of the second are not, and is back
-/// at 18 s. Under the first job: it recovers until 19 s, and what it reads flows from 20 s on, when the second one has
-/// written. It stops at 32 s; its data flow from 34 s on beside 40 MB that are left of the second one's, which
-/// stopped at 30 s. Under the second one: what it has written so far is worth nothing, and it begins anew. The
-/// first one has written again at 30 s, before it flows.
+/// A processor fails at 17 s, when the checkpoint of the first job is there and 30 MB of that of the second are not;
+/// it is back at 18 s. If it fails under the first job, that job recovers until 19 s. Its data flow from 20 s on,
+/// when the second one has written. It stops at 32 s; its data flow from 34 s on beside 40 MB that are left of the
+/// second one's, which stopped at 30 s. If it fails under the second one, the data written so far are lost, and that
+/// job begins anew. The first one has written again at 30 s, before they flow.
 #[test]
 fn a_checkpoint_counts_when_its_data_are_there() {
     let ran = |failed: u32| {
@@ -106,7 +106,7 @@ fn a_checkpoint_counts_when_its_data_are_there() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Where only one job runs at a time, its checkpoints take what they would with a storage of its own.
+    /// If only one job runs at a time, its checkpoints take as long as with a storage of its own.
     #[test]
     fn one_at_a_time_is_as_with_a_storage_of_its_own(
         works in prop::collection::vec((0_i64..40, 1_i64..60, 0_i64..130, 1_u32..9), 1..8),
@@ -138,7 +138,7 @@ proptest! {
             }
             record.checkpoints.clear();
         }
-        // What is known beforehand has no record of its own.
+        // Checkpoints whose times are known beforehand have no record of their own.
         setup.stored.clear();
         prop_assert_eq!(records, setup.run_on_both().records);
     }

@@ -1,4 +1,4 @@
-//! Builds small worlds and writes down all that happens in them.
+//! Builds small worlds and records all that happens in them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -38,7 +38,7 @@ use haggle_runtime::world::{Outages, OutsideError};
 use haggle_runtime::{
     Blueprint, Driver, EXAMINED_MAX, IN_VAIN_MAX, Network, RunError, RunStats, Sink, World, run,
 };
-use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule};
+use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule, RequestOrder};
 use haggle_scheduling::composition::{CompositionOptions, CompositionPolicy};
 use haggle_scheduling::placement::Placement;
 use haggle_scheduling::reallocation::{MoveCost, Rule, Tuning};
@@ -61,36 +61,36 @@ pub(crate) struct Setup {
     acceptors: u32,
     accepted: Option<Transaction>,
     users: Vec<(usize, Option<Span>, Vec<Job>)>,
-    /// The workflows of which jobs are tasks.
+    /// Workflows whose tasks are among the jobs.
     pub(crate) workflows: BTreeMap<WorkflowId, Arc<Workflow>>,
     /// How data of tasks travel.
     pub(crate) ways: DataWays,
-    /// The sites of which data share links, and how, instead: a network moves them.
+    /// Sites whose data share links, and the way of sharing. If set, a network moves the data instead.
     pub(crate) sites: Option<(Sites, LinkSharing)>,
-    /// The providers whose jobs keep their checkpoints in the storage of those sites.
+    /// Providers whose jobs keep their checkpoints in the storage of those sites.
     pub(crate) stored: Vec<usize>,
     pub(crate) order: EventsOrder,
     pub(crate) latency: Span,
     pub(crate) jitter: Span,
-    /// Whether messages may overtake each other; users are then where they submit to, as in scenarios.
+    /// True if messages may overtake each other. Users are then at the actor to which they submit, as in scenarios.
     pub(crate) reordering: bool,
-    /// What goes wrong with messages; users are where they submit to, too.
+    /// Faults of messages. With faults, users are also at the actor to which they submit.
     pub(crate) trouble: Option<Trouble>,
-    /// When it stops.
+    /// Time at which the run stops.
     pub(crate) horizon: Option<Time>,
-    /// What fails when.
+    /// Processors that fail, with their outages.
     pub(crate) failing: Vec<Failing>,
-    /// How many messages may bring no job further, if it is not as many as anywhere.
+    /// Largest number of messages without progress of a job; `None` = the default.
     pub(crate) in_vain_max: Option<u64>,
 }
 
 /// (provider, processors that fail as one, their outages in seconds).
 pub(crate) type Failing = (u32, ProcessorSet, Vec<(i64, i64)>);
 
-/// The restoration of what never comes back.
+/// Restoration of a permanent failure.
 pub(crate) const NEVER: i64 = i64::MAX;
 
-/// What a run left behind.
+/// Results of a run.
 pub(crate) struct Ran {
     pub(crate) result: Result<RunStats, RunError>,
     /// `time from>to kind job`, one line a message, and outcomes.
@@ -98,15 +98,15 @@ pub(crate) struct Ran {
     pub(crate) records: Vec<JobRecord>,
     /// (when, from, to, message) of all messages between actors.
     pub(crate) messages: Vec<(Time, ActorId, ActorId, Message)>,
-    /// (provider, start, end, processors) of all that was lost.
+    /// (provider, start, end, processors) of all lost runs.
     pub(crate) lost: Vec<(u32, Time, Time, ProcessorSet)>,
     /// Windows of maintenance that began or were refused.
     pub(crate) windows: Vec<MaintenanceRecord>,
-    /// What jobs needed where they were submitted last, if they had moved.
+    /// Data that moved jobs needed at their last submission.
     pub(crate) staged: BTreeMap<JobId, StageIn>,
-    /// When each task was submitted to a provider last, and what it needed there.
+    /// Time of each task's last submission to a provider, and the data that it needed there.
     pub(crate) inputs: BTreeMap<JobId, (Time, Staged)>,
-    /// What kind of actor each is.
+    /// Kind of each actor.
     kinds: Vec<ActorKind>,
 }
 
@@ -149,7 +149,7 @@ impl Setup {
         self
     }
 
-    /// A provider that takes parts of jobs, and tells when it is free.
+    /// A provider that accepts parts of jobs and discloses its free times.
     pub(crate) fn coallocating(self, processors: u32) -> Setup {
         self.provider(processors, Policy::Conservative).change(|provider| {
             let (policy, order) = (Policy::Conservative, Order::Arrival);
@@ -159,7 +159,7 @@ impl Setup {
         })
     }
 
-    /// A metascheduler that spreads jobs over all providers, which take this many percent longer then.
+    /// A metascheduler that spreads jobs over all providers. A spread job takes this many percent longer.
     pub(crate) fn coallocator(mut self, moves: CoallocationPolicy, overhead: u32) -> Setup {
         self.coallocators.push(CoallocatorConfig {
             me: ActorId(0), // known when the world is made
@@ -170,6 +170,7 @@ impl Setup {
             part_min: 1,
             parts: None,
             choice: RemapRule::default(),
+            requests: RequestOrder::default(),
             overhead: Law::Constant(f64::from(overhead)),
             overhead_max: 25,
             trials: 5,
@@ -220,13 +221,13 @@ impl Setup {
         self
     }
 
-    /// The protocol that the acceptors follow, if it is not that of the first metascheduler.
+    /// Sets the protocol of the acceptors, if it is not that of the first metascheduler.
     pub(crate) fn acceptors_of(mut self, transaction: Transaction) -> Setup {
         self.accepted = Some(transaction);
         self
     }
 
-    /// Acceptors for "paxos", which come last but for users.
+    /// Acceptors for "paxos". They come after all other actors but users.
     pub(crate) fn acceptors(mut self, count: u32) -> Setup {
         self.acceptors = count;
         self
@@ -249,13 +250,13 @@ impl Setup {
         others.iter().sum::<usize>() as u32
     }
 
-    /// Who moves data that share links, behind all others but nature.
+    /// Address of the network that moves data over shared links. Only nature comes after it.
     fn data_network(&self) -> ActorId {
         let others = self.transactors.len() + self.acceptors as usize + self.users.len();
         ActorId(self.first_transactor() + others as u32)
     }
 
-    /// By protocol, who follows it.
+    /// All protocols, each with the metaschedulers that follow it.
     fn transacting(&self, me: ActorId) -> Vec<Transacting> {
         let mut all: Vec<Transacting> = Vec::new();
         for (place, config) in self.transactors.iter().enumerate() {
@@ -289,13 +290,13 @@ impl Setup {
         self
     }
 
-    /// The last one of these leaves jobs the sizes that they were submitted with.
+    /// The last reallocator keeps the sizes with which jobs were submitted.
     pub(crate) fn keeping_sizes(mut self) -> Setup {
         self.reallocators.last_mut().expect("a reallocator").keeps_sizes = true;
         self
     }
 
-    /// What it costs the last one of these to move a job.
+    /// Cost of a move by the last reallocator.
     pub(crate) fn moving_costs(mut self, cost: MoveCost) -> Setup {
         self.reallocators.last_mut().expect("a reallocator").cost = cost;
         self
@@ -316,7 +317,7 @@ impl Setup {
         self
     }
 
-    /// Gives each job of a user the run time of the one `shift` places behind it.
+    /// Gives each job of a user the run time of the job `shift` places behind it.
     pub(crate) fn permute_run_times(&mut self, shift: usize) {
         for (.., jobs) in &mut self.users {
             let times: Vec<_> = jobs.iter().map(|job| job.run_time).collect();
@@ -445,7 +446,7 @@ impl Setup {
         }
     }
 
-    /// When providers hear of their maintenance.
+    /// Notices of maintenance to providers.
     fn announcements(&self) -> impl Iterator<Item = (Time, ActorId, Message)> {
         let windows = |it: &ProviderConfig| {
             let to = ActorId(it.id.0);
@@ -486,14 +487,14 @@ impl Setup {
         Ran { result, log, records, messages, lost, windows, staged, inputs, kinds }
     }
 
-    /// Whether a provider's scheduler crashes: then promises may be broken.
+    /// Returns whether a provider's scheduler crashes. Promises may be broken then.
     pub(crate) fn provider_crashes(&self) -> bool {
         let providers = self.providers.len();
         let actors = self.world().actors.len();
         self.trouble.as_ref().is_some_and(|it| it.hits(providers, actors))
     }
 
-    /// Who restarts is as it was, whether it is made anew from its journal or not.
+    /// Checks that a restarted actor has its earlier state, with or without recovery from its journal.
     pub(crate) fn assert_recovery(&mut self, log: &str) {
         if let Some(trouble) = &mut self.trouble
             && !trouble.crashes.is_empty()
@@ -503,7 +504,7 @@ impl Setup {
         }
     }
 
-    /// Runs on both drivers, which have to agree to the letter.
+    /// Runs on both drivers, whose logs must be equal.
     pub(crate) fn run_on_both(&self) -> Ran {
         let sequential = self.run(Driver::Sequential);
         let actix = self.run(Driver::Actix);
@@ -514,7 +515,7 @@ impl Setup {
 }
 
 impl Ran {
-    /// Start of each job (s), by number; `None` for those that never started.
+    /// Start of each job (s), by number; `None` if it never started.
     pub(crate) fn starts(&self) -> Vec<Option<i64>> {
         let mut records: Vec<&JobRecord> = self.records.iter().collect();
         records.sort_by_key(|record| (record.job.workload, record.job.number));
@@ -533,7 +534,7 @@ impl Ran {
         Parties { from: self.kinds[from.index()], to: self.kinds[to.index()] }
     }
 
-    /// What each message discloses is what this file says of it, too.
+    /// Checks that each message discloses the items that this file states.
     pub(crate) fn assert_disclosures(&self) {
         for (now, from, to, message) in &self.messages {
             let between = self.parties(*from, *to);
@@ -694,7 +695,7 @@ fn kind(actor: &AnyActor) -> ActorKind {
     }
 }
 
-/// What a message lets its receiver know about its sender.
+/// Items that a message discloses about its sender.
 fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
     let with_user = [between.from, between.to].contains(&ActorKind::User);
     let item = match message {
@@ -816,7 +817,7 @@ fn items(message: &Message, between: Parties) -> Vec<DisclosedItem> {
     vec![item]
 }
 
-/// What is disclosed by what a protocol says, by its words.
+/// Item that a message of a protocol discloses, by its kind.
 pub(crate) fn spoken_item(message: &Spoken) -> Option<DisclosedItem> {
     let text = format!("{message:?}");
     match message.kind() {

@@ -1,4 +1,4 @@
-//! A run step by step is the run in one go, and those who listen hear the same.
+//! A run step by step is the same as the run in one go, and its listeners receive the same.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +12,7 @@ use haggle_scheduling::placement::Placement;
 
 use crate::setup::{Setup, job};
 
-/// A line for everything that happens.
+/// A line for each event.
 #[derive(Default)]
 struct Lines(Vec<String>);
 
@@ -139,7 +139,7 @@ fn what_is_stopped_can_go_on() {
     assert_eq!(lines.0, in_one_go(setup().world()));
 }
 
-/// Finds fault with a part of what happens.
+/// Returns an error for one kind of event.
 struct Fussy(&'static str);
 
 impl Fussy {

@@ -1,5 +1,5 @@
-//! A job's number is its ticket: what is said about it cannot be about an earlier attempt, for
-//! whoever has it is given it once.
+//! A job's number is its ticket: an actor is given each job once, so a message about the job cannot be about an
+//! earlier attempt.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -11,7 +11,7 @@ use haggle_runtime::{Driver, OutsideError, Sink, run};
 
 use crate::any_message::worlds;
 
-/// Whom jobs were given to.
+/// Actors to which each job was given.
 #[derive(Default)]
 struct Given {
     jobs: BTreeSet<(ActorId, JobId)>,
@@ -42,8 +42,8 @@ impl Sink for Given {
     }
 }
 
-/// Where rigid jobs and bags go, also where processors fail and users withdraw; a try of a grid has a
-/// number that no other try of its job has.
+/// Rigid jobs and bags reach an actor at most once, also with failures and withdrawals. A try in a grid has a number
+/// that no other try of its job has.
 #[test]
 fn nobody_is_given_a_job_twice() {
     let (mut jobs, mut calls, mut again) = (0, 0, 0);

@@ -7,10 +7,10 @@ use haggle_agents::{Actor, AnyActor, Message, Outbox, Timer};
 use haggle_model::{ActorId, Time};
 use haggle_runtime::{Driver, OutsideError, RunStats, Sink, World, run};
 
-/// What an actor does with its timers when one of them goes off.
+/// Effects on its timers when a timer of an actor goes off.
 type Script = fn(u64, &mut Outbox);
 
-/// Does what its script says.
+/// An actor that follows its script.
 struct Alarmed(Script);
 
 impl Actor for Alarmed {
@@ -23,7 +23,7 @@ impl Actor for Alarmed {
     }
 }
 
-/// What goes off, `time actor:timer`.
+/// Timers that go off, `time actor:timer`.
 #[derive(Default)]
 struct Log(String);
 
@@ -42,7 +42,7 @@ impl Sink for Log {
     }
 }
 
-/// What goes off where these actors are woken up at time zero, for 0.
+/// Timers that go off if these actors are woken up at time zero, for 0.
 fn log(scripts: &[Script]) -> (String, RunStats) {
     let ran = [Driver::Sequential, Driver::Actix].map(|driver| {
         let actors = scripts.iter().map(|&script| AnyActor::Other(Box::new(Alarmed(script))));

@@ -1,5 +1,5 @@
-//! Parts of jobs by any protocol: counts and times to the number, and what holds in whatever world of
-//! rivals, losses, copies, partitions and crashes.
+//! Parts of jobs by any protocol: exact counts and times of messages, and invariants of worlds with rivals, losses,
+//! copies, partitions and crashes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -32,8 +32,7 @@ pub(crate) fn millis(millis: i64) -> Span {
     Span::from_micros(1000 * millis)
 }
 
-/// Every protocol with the usual parameters; `n` = the providers, the metascheduler is the next actor,
-/// and acceptors come behind it.
+/// Every protocol with the usual parameters; "paxos" only if the setup has acceptors.
 pub(crate) fn protocols(setup: &Setup, retry: Option<Span>) -> Vec<Transaction> {
     let acceptors = setup.acceptor_ids();
     let (patience, lease) = (millis(1000), millis(5000));
@@ -95,7 +94,7 @@ fn idle(n: usize, protocol: usize) -> (Transaction, Setup) {
     (transaction, setup)
 }
 
-/// One job that takes all of them.
+/// One job that takes all processors.
 fn alone(n: usize, protocol: usize) -> (Transaction, Setup) {
     let (transaction, setup) = idle(n, protocol);
     (transaction, setup.user(n, vec![job(1, 0, 100, 60, 4 * n as u32)]))
@@ -115,7 +114,7 @@ fn said(ran: &Ran) -> BTreeMap<&'static str, usize> {
     kinds
 }
 
-/// Nobody waits for processors that there are not, and nobody behind who asked for them.
+/// A job that is too wide is refused, and the next job does not wait for it.
 #[test]
 fn a_job_that_is_too_wide_is_given_back_and_the_next_one_runs() {
     for protocol in 0..protocols(&alone(2, 0).1, None).len() {
@@ -197,23 +196,23 @@ fn who_comes_too_late_tries_again() {
     }
 }
 
-/// What is observed of transactions in a run, and what ran where.
+/// Observations of transactions in a run, and the runs on each processor.
 #[derive(Default)]
 struct Watcher {
     now: Time,
     records: Vec<JobRecord>,
-    /// By agreement: who was asked, at last who agreed.
+    /// By agreement: the participants that were asked, and in the end those that agreed.
     asked: BTreeMap<AgreementId, BTreeSet<ActorId>>,
     agreed: BTreeSet<AgreementId>,
     failed: BTreeSet<AgreementId>,
     parts: BTreeMap<(ActorId, AgreementId), Part>,
-    /// For which start each part is held.
+    /// Start for which each part is held.
     starts: BTreeMap<(ActorId, AgreementId), Time>,
-    /// Parts that were held again after they had come to their end.
+    /// Parts that were held again after their end.
     again: Vec<(ActorId, AgreementId)>,
     /// Crashes, by actor.
     crashed: BTreeMap<ActorId, Time>,
-    /// Whether one began although somebody held nothing.
+    /// Agreements of which a part began although another part was not held.
     too_soon: Vec<AgreementId>,
     runs: BTreeMap<(u32, u32), Vec<(Time, Time)>>,
     said: u64,
@@ -313,11 +312,12 @@ impl Watcher {
         }
     }
 
-    /// What holds at the end of a run in which all came to its end.
+    /// Checks the invariants at the end of a run in which all jobs have ended.
     fn check(&self, transactions: &[Transaction], faultless: bool) -> Result<(), TestCaseError> {
         let of = |id: &AgreementId| &transactions[id.coordinator.0 as usize - FIRST];
         let traits = |id: &AgreementId| of(id).traits();
-        // A lease may end while who is to commit is down; who waits for that is never too late.
+        // A lease may end while the coordinator is down. A participant that may block waits for it, so it is never
+        // too late.
         let strict = |id: &AgreementId| {
             traits(id).outcome == Outcome::Atomic && (faultless || of(id).may_block())
         };
@@ -340,8 +340,8 @@ impl Watcher {
             let whole = ran == 0 || ran == asked.len();
             let orphaned = traits(id).outcome == Outcome::Orphans
                 && self.crashed.contains_key(&id.coordinator);
-            // Of candidates those that were selected are known when all have agreed.
-            // What runs its course before its group is given up cannot be given up.
+            // The selected candidates are known when all have agreed. A part that ends before its group is given up
+            // cannot be given up.
             let may_be_torn = orphaned || !(faultless || strict(id));
             prop_assert!(whole || may_be_torn, "{:?} runs {} of {:?}", id, ran, asked);
             let told = !self.agreed.contains(id) || ran == asked.len();
@@ -367,13 +367,13 @@ impl Watcher {
     }
 }
 
-/// Providers of a drawn world; metaschedulers come behind them.
+/// Number of providers of a drawn world; metaschedulers come after them.
 const FIRST: usize = 3;
 
 #[derive(Clone, Debug)]
 struct Drawn {
     processors: Vec<u32>,
-    /// Which protocols, for three metaschedulers.
+    /// Protocols of the three metaschedulers.
     protocols: Vec<usize>,
     in_doubt: bool,
     jobs: Vec<Vec<(i64, i64, u32)>>,
@@ -385,7 +385,7 @@ struct Drawn {
     back_off: BackOff,
     trials: u32,
     patience: Option<i64>,
-    /// Whether jobs take milliseconds, and not seconds.
+    /// True if jobs take milliseconds instead of seconds.
     short: bool,
 }
 
@@ -439,8 +439,8 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         )
 }
 
-/// Jobs of milliseconds that are booked at once, and from a fifth to two fifths of the messages are lost: parts come to
-/// their ends before their metascheduler hears of them.
+/// Jobs of milliseconds that are booked at once, while 20 % to 40 % of the messages are lost. Parts end before their
+/// metascheduler receives reports about them.
 fn short_and_lossy() -> impl Strategy<Value = Drawn> {
     let books = || prop::sample::select(vec![1_usize, 2, 4, 9]);
     let protocols =
@@ -463,7 +463,8 @@ fn short_and_lossy() -> impl Strategy<Value = Drawn> {
 }
 
 impl Drawn {
-    /// A job whose times are in seconds, or in milliseconds and tenths of seconds between submissions.
+    /// A job. With `short`, its times are in milliseconds, and submissions in tenths of seconds; otherwise all are in
+    /// seconds.
     fn job(&self, number: i64, submit: i64, time: i64, processors: u32) -> Job {
         let job = job(number, submit, time + 5, time, processors);
         if !self.short {
@@ -498,7 +499,7 @@ fn play(drawn: &Drawn) -> Result<(), TestCaseError> {
         {
             rules.in_doubt = InDoubt::Inquire { every: millis(1000) };
         }
-        // Without an order only who has patience gets on.
+        // Without a lock order, only patience ends a deadlock.
         if let Transaction::Ordered(rules) = &mut transaction {
             rules.patience = Some(millis(60_000));
         }

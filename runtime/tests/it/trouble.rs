@@ -1,4 +1,4 @@
-//! What goes wrong with messages in random worlds whose transport is reliable.
+//! Faults of messages, and crashes of actors, in random worlds.
 
 use haggle_model::failures::{Cause, Failures, Outage, OutageList, Resource};
 use haggle_model::random::{Stream, stream};
@@ -13,18 +13,18 @@ pub(crate) struct Trouble {
     pub(crate) timeout: i64,
     pub(crate) loss: f64,
     pub(crate) duplication: f64,
-    /// The one who is parted from all others, by its place among all actors, from when until when.
+    /// Actors that are parted from all others, by their places among all actors, each with begin and end.
     pub(crate) partitions: Vec<(u32, i64, i64)>,
-    /// Who crashes, by its place among all actors, from when until when.
+    /// Actors that crash, by their places among all actors, each with begin and end.
     pub(crate) crashes: Vec<(u32, i64, i64)>,
-    /// Whether what is lost is lost, and what is doubled arrives twice.
+    /// True if lost messages are not sent again, and doubled ones arrive twice.
     pub(crate) datagram: bool,
-    /// Whether who restarts is made anew from its journal.
+    /// True if a restarted actor is rebuilt from its journal.
     pub(crate) recovers: bool,
     pub(crate) seed: u64,
 }
 
-/// Trouble as likely as none.
+/// Some trouble, as likely as none.
 pub(crate) fn trouble() -> impl Strategy<Value = Option<Trouble>> {
     let share = || prop::sample::select(vec![0.0, 0.1, 0.5]);
     let partition = (any::<u32>(), 0_i64..60, 1_i64..40)
@@ -62,12 +62,12 @@ impl Trouble {
         Crashes::new(actors as u64, Box::new(due))
     }
 
-    /// Whether one of the first so many out of all `actors` crashes.
+    /// Returns whether one of the first of all `actors` crashes.
     pub(crate) fn hits(&self, first: usize, actors: usize) -> bool {
         self.crashes.iter().any(|it| (it.0 as usize % actors) < first)
     }
 
-    /// Brings it into a network between actors at these `sites`.
+    /// Adds the faults to a network between actors at these `sites`.
     pub(crate) fn befall(&self, network: &mut Network, sites: &[u32]) {
         let streams = |purpose: &str| -> Vec<Stream> {
             (0..sites.len()).map(|it| stream(self.seed, &it.to_string(), purpose)).collect()

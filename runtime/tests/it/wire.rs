@@ -1,5 +1,5 @@
-//! Whatever is said can be written down and read again: a run in which every message is a copy
-//! that was made from text goes as the run itself.
+//! Every message can be written and read again: a run in which each message is a copy that was made from text is the
+//! same as the run itself.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -10,14 +10,15 @@ use haggle_runtime::{Driver, OutsideError, Sink, World, run};
 
 use crate::any_message::worlds;
 
-/// An actor that hears everything by wire.
+/// An actor that receives every message by wire.
 struct ByWire(AnyActor);
 
 impl Actor for ByWire {
     type Message = Message;
 
     fn on_message(&mut self, now: Time, from: ActorId, message: Message, out: &mut Outbox) {
-        // Whoever keeps no accounts is not told that the run is over; behind a wire all seem to.
+        // An actor without accounts does not receive the end of the run. Behind a wire, all actors seem to keep
+        // accounts.
         if message == Message::Run(RunMessage::RunOver) && !self.0.keeps_accounts() {
             return;
         }
@@ -28,7 +29,7 @@ impl Actor for ByWire {
     }
 }
 
-/// What happens in a run, to the letter, and how often what is said.
+/// Events of a run, word for word, and the number of messages of each kind.
 #[derive(Default)]
 struct Log {
     lines: Vec<String>,

@@ -1,12 +1,14 @@
 //! Actors: who submits to whom, who may use whom, who is linked to whom.
 
-use super::names::Names;
+use std::collections::BTreeMap;
+
+use super::names::{Known, Names};
 use super::{Check, list};
 use crate::file::{AsksFor, Metascheduler, Role, Step};
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
 
-impl Check<'_> {
+impl<'a> Check<'a> {
     pub(super) fn check_actors(&mut self, names: &Names) {
         self.check_presence();
         self.check_processor_total();
@@ -80,12 +82,12 @@ impl Check<'_> {
     }
 
     fn check_users(&mut self, names: &Names) {
-        let workloads: Vec<&str> = names.workloads.iter().map(String::as_str).collect();
-        let mut targets: Vec<&str> = names.providers.keys().map(String::as_str).collect();
-        targets.extend(names.metaschedulers.iter().chain(&names.takers).map(String::as_str));
+        let workloads = names.workload_list();
+        let takers = names.takers.iter().map(String::as_str);
+        let targets: Known<'_> = names.job_takers().chain(takers).collect();
         for (index, user) in self.scenario.users.iter().enumerate() {
             let path = Path::root().key("user").index(index);
-            if !workloads.contains(&user.workload.as_str()) {
+            if !workloads.contains(user.workload.as_str()) {
                 self.unknown_name(
                     &path.key("workload"),
                     "workload",
@@ -94,7 +96,7 @@ impl Check<'_> {
                 );
             }
             let target = user.submits_to.as_str();
-            if targets.contains(&target) {
+            if targets.contains(target) {
                 self.check_shape(index);
                 self.check_reserving(index, names);
                 continue;
@@ -120,10 +122,9 @@ impl Check<'_> {
     /// Bags go to metaschedulers that compose offers, and only bags do.
     fn check_shape(&mut self, index: usize) {
         let user = &self.scenario.users[index];
-        let workload = self.scenario.workloads.iter().find(|it| it.name == user.workload);
-        let Some(workload) = workload else { return };
+        let Some(workload) = self.directory.workload(user.workload.as_str()) else { return };
         let bags = workload.steps.iter().any(|step| matches!(step, Step::Bags {}));
-        let target = self.scenario.metaschedulers.iter().find(|it| it.name == user.submits_to);
+        let target = self.directory.metascheduler(user.submits_to.as_str());
         let composes = target.is_some_and(|it| it.composition.is_some());
         if bags == composes {
             return;
@@ -146,8 +147,9 @@ impl Check<'_> {
     }
 
     fn check_metaschedulers(&mut self, names: &Names) {
-        let mut known = names.provider_list();
-        known.extend(self.scenario.grid.as_ref().map(|grid| grid.name.as_str()));
+        let grid = self.scenario.grid.as_ref().map(|grid| grid.name.as_str());
+        let known: Known<'_> = names.provider_list().chain(grid).collect();
+        let spread = self.spread_providers(names);
         // Of a scenario without any place at all it has been said already.
         let none = self.scenario.providers.is_empty();
         let elsewhere = self.scenario.grid.is_some() || self.scenario.plans.is_some();
@@ -176,6 +178,7 @@ impl Check<'_> {
             self.check_reallocation(&path, metascheduler);
             // What it is called, and what it needs.
             let (key, word) = metascheduler.role().named();
+            let needs = metascheduler.needs(&self.scenario.own);
             self.check_coallocation(&path, metascheduler, names);
             for place in names.providers_meant(&metascheduler.providers) {
                 let provider = &self.scenario.providers[place];
@@ -210,14 +213,14 @@ impl Check<'_> {
                         },
                     );
                 }
-                self.check_reserves(&path, metascheduler, place, names);
+                self.check_reserves(&path, metascheduler, place, &spread);
                 let provider = &self.scenario.providers[place];
                 let disclosure = Path::root().key("provider").index(place).key("disclosure");
                 let unknown = self.is_replaced(&disclosure);
-                if provider.disclosure >= metascheduler.needs(&self.scenario.own) || unknown {
+                if provider.disclosure >= needs || unknown {
                     continue;
                 }
-                let needs = metascheduler.needs(&self.scenario.own).name();
+                let needs = needs.name();
                 let measures = matches!(metascheduler.role(), Role::Maps(mapping)
                     if mapping.profiling && mapping.asks_for == AsksFor::Machines);
                 let (at, asks, instead) = if measures {
@@ -316,13 +319,25 @@ impl Check<'_> {
         );
     }
 
+    /// Providers that keep parts of jobs, by their place in the file, each with the first metascheduler that spreads
+    /// jobs over it.
+    fn spread_providers(&self, names: &Names) -> BTreeMap<usize, &'a Metascheduler> {
+        let mut spread = BTreeMap::new();
+        for metascheduler in self.scenario.metaschedulers.iter().filter(|it| it.takes_parts()) {
+            for place in names.providers_meant(&metascheduler.providers) {
+                spread.entry(place).or_insert(metascheduler);
+            }
+        }
+        spread
+    }
+
     /// Moldable jobs go to queues that reserve: what any other says of a job may not hold.
     fn check_reserves(
         &mut self,
         path: &Path,
         metascheduler: &Metascheduler,
         place: usize,
-        names: &Names,
+        spread: &BTreeMap<usize, &Metascheduler>,
     ) {
         let provider = &self.scenario.providers[place];
         let at = Path::root().key("provider").index(place);
@@ -332,10 +347,7 @@ impl Check<'_> {
             return;
         }
         let name = &provider.name;
-        let spreads = |it: &&Metascheduler| {
-            it.takes_parts() && names.providers_meant(&it.providers).contains(&place)
-        };
-        if let Some(other) = self.scenario.metaschedulers.iter().find(spreads) {
+        if let Some(other) = spread.get(&place) {
             self.report(
                 &path.key("reallocation"),
                 format!(
@@ -382,11 +394,11 @@ impl Check<'_> {
 
     fn check_links(&mut self, names: &Names) {
         let stores = names.stores.iter().map(String::as_str);
-        let actors = Vec::from_iter(names.actors().into_iter().chain(stores));
+        let actors: Known<'_> = names.actors().chain(stores).collect();
         for (index, link) in self.scenario.network.links.iter().enumerate() {
             let path = Path::root().key("network").key("link").index(index).key("between");
             for (end, actor) in link.between.iter().enumerate() {
-                if !actors.contains(&actor.as_str()) {
+                if !actors.contains(actor.as_str()) {
                     self.unknown_name(&path.index(end), "actor", actor.as_str(), &actors);
                 }
             }

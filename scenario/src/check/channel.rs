@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Check;
-use super::names::Names;
+use super::names::{Known, Names};
 use crate::Scenario;
 use crate::file::{Coallocation, EventsOrder, Metascheduler, Partition, Role, Transport};
 use crate::quantity::{Name, Share, TimeSpan};
@@ -126,7 +126,7 @@ impl Protocol {
     }
 }
 
-impl Check<'_> {
+impl<'a> Check<'a> {
     pub(super) fn check_channel(&mut self, names: &Names) {
         let network = &self.scenario.network;
         let asked = [
@@ -136,8 +136,7 @@ impl Check<'_> {
         ];
         let transport = network.transport;
         for (fault, _) in asked.into_iter().filter(|(_, asked)| *asked) {
-            let mut talkers =
-                self.scenario.metaschedulers.iter().filter(|it| is_used(self.scenario, it));
+            let mut talkers = self.used_metaschedulers();
             let hurt = talkers.find(|it| !Protocol::of(it).survives(fault, transport));
             if let Some(who) = hurt {
                 self.report_fault(&Path::root().key("network").key(fault.key()), fault, who);
@@ -152,7 +151,7 @@ impl Check<'_> {
             if self.problems.len() > known {
                 continue;
             }
-            let across = crossing(self.scenario, names, partition);
+            let across = self.crossing(names, partition);
             let hurt =
                 across.iter().find(|it| !Protocol::of(it).survives(Fault::Partition, transport));
             match (hurt, across.first()) {
@@ -211,7 +210,7 @@ impl Check<'_> {
         let asked = asked.iter().filter(|(fault, asked)| *asked && *fault != Fault::Reordering);
         let mut hurt = Vec::from_iter(asked.map(|&(fault, _)| (network.key(fault.key()), fault)));
         for (index, partition) in scenario.network.partitions.iter().enumerate() {
-            if parts_overflow(scenario, partition) {
+            if self.parts_overflow(partition) {
                 let path = network.key("partition").index(index);
                 if partition.until.is_none() && !datagram {
                     self.report(
@@ -282,6 +281,7 @@ impl Check<'_> {
             self.report(&between, "nobody to be parted from".to_owned(), "one group", help);
         }
         let mut sites = BTreeMap::new();
+        let actors: Known<'_> = names.actors().collect();
         for (group, members) in partition.between.iter().enumerate() {
             let path = between.index(group);
             if members.is_empty() {
@@ -289,7 +289,7 @@ impl Check<'_> {
                 self.report(&path, "a group of nobody".to_owned(), "empty", help);
             }
             for (place, name) in members.iter().enumerate() {
-                self.check_member(&path.index(place), name.as_str(), group, &mut sites, names);
+                self.check_member(&path.index(place), name.as_str(), group, &mut sites, &actors);
             }
         }
         if let Some(until) = partition.until.filter(|until| *until <= partition.from) {
@@ -310,15 +310,14 @@ impl Check<'_> {
         name: &'s str,
         group: usize,
         sites: &mut BTreeMap<&'s str, usize>,
-        names: &Names,
+        actors: &Known<'_>,
     ) where
         Self: 's,
     {
-        let actors = names.actors();
-        if !actors.contains(&name) {
-            return self.unknown_name(path, "actor", name, &actors);
+        if !actors.contains(name) {
+            return self.unknown_name(path, "actor", name, actors);
         }
-        if *sites.entry(self.scenario.site_of(name)).or_insert(group) != group {
+        if *sites.entry(self.directory.site_of(name)).or_insert(group) != group {
             self.report(
                 path,
                 format!("\"{name}\", or who is at the same place, is in two groups"),
@@ -326,6 +325,48 @@ impl Check<'_> {
                 "name it in one group; users are where they submit to".to_owned(),
             );
         }
+    }
+
+    /// The metaschedulers to which users submit.
+    fn used_metaschedulers(&self) -> impl Iterator<Item = &'a Metascheduler> + use<'a> {
+        let (scenario, directory) = (self.scenario, self.directory);
+        scenario.metaschedulers.iter().filter(|it| directory.is_used(it.name.as_str()))
+    }
+
+    /// The group of each place that a partition names; users are where they submit to.
+    fn groups<'p>(&self, partition: &'p Partition) -> BTreeMap<&'p str, usize>
+    where
+        'a: 'p,
+    {
+        let mut groups = BTreeMap::new();
+        for (group, members) in partition.between.iter().enumerate() {
+            for member in members {
+                groups.entry(self.directory.site_of(member.as_str())).or_insert(group);
+            }
+        }
+        groups
+    }
+
+    /// Whether a partition parts the grid from the actor that it passes jobs on to.
+    pub(super) fn parts_overflow(&self, partition: &Partition) -> bool {
+        let Some((grid, overflow)) = self.scenario.grid.as_ref().zip(self.scenario.overflow())
+        else {
+            return false;
+        };
+        let groups = self.groups(partition);
+        let group = |name: &Name| groups.get(name.as_str());
+        group(&grid.name).zip(group(&overflow.to)).is_some_and(|(one, other)| one != other)
+    }
+
+    /// The metaschedulers that talk to providers from which a partition parts them.
+    pub(super) fn crossing(&self, names: &Names, partition: &Partition) -> Vec<&'a Metascheduler> {
+        let groups = self.groups(partition);
+        let parted = |metascheduler: &&Metascheduler| {
+            let Some(own) = groups.get(metascheduler.name.as_str()) else { return false };
+            let providers = names.copies_meant(&metascheduler.providers);
+            providers.iter().any(|it| groups.get(it.as_str()).is_some_and(|other| other != own))
+        };
+        self.used_metaschedulers().filter(parted).collect()
     }
 }
 
@@ -338,39 +379,4 @@ pub(super) fn at_once(scenario: &Scenario) -> Option<&'static str> {
         (None, Some(_)) => Some("clusters and their metascheduler"),
         (None, None) => None,
     }
-}
-
-fn is_used(scenario: &Scenario, metascheduler: &Metascheduler) -> bool {
-    scenario.users.iter().any(|user| user.submits_to == metascheduler.name)
-}
-
-/// Whether a partition parts the grid from whom it passes jobs on to.
-pub(super) fn parts_overflow(scenario: &Scenario, partition: &Partition) -> bool {
-    let Some((grid, overflow)) = scenario.grid.as_ref().zip(scenario.overflow()) else {
-        return false;
-    };
-    let group = |name: &Name| {
-        let is_there = |member: &Name| scenario.site_of(member.as_str()) == name.as_str();
-        partition.between.iter().position(|members| members.iter().any(is_there))
-    };
-    group(&grid.name).zip(group(&overflow.to)).is_some_and(|(one, other)| one != other)
-}
-
-/// The metaschedulers that talk to providers from which a partition parts them.
-pub(super) fn crossing<'s>(
-    scenario: &'s Scenario,
-    names: &Names,
-    partition: &Partition,
-) -> Vec<&'s Metascheduler> {
-    let group = |name: &str| {
-        let is_there = |member: &Name| scenario.site_of(member.as_str()) == name;
-        partition.between.iter().position(|members| members.iter().any(is_there))
-    };
-    let parted = |metascheduler: &&Metascheduler| {
-        let Some(own) = group(metascheduler.name.as_str()) else { return false };
-        let providers = names.copies_meant(&metascheduler.providers);
-        providers.iter().any(|it| group(it).is_some_and(|other| other != own))
-    };
-    let used = scenario.metaschedulers.iter().filter(|it| is_used(scenario, it));
-    used.filter(parted).collect()
 }

@@ -2,7 +2,7 @@
 
 use haggle_model::Span;
 
-use super::names::Names;
+use super::names::{Known, Names};
 use super::{Check, SHORTEST};
 use crate::file::{CheckpointRule, Checkpoints, OnFailure, Provider};
 use crate::quantity::{TimeOrShare, TimeSpan};
@@ -89,8 +89,6 @@ impl Check<'_> {
             return;
         };
         let own = copies(provider);
-        let mut places = names.places_of_data();
-        places.retain(|place| own.iter().all(|copy| copy != place));
         if own.iter().any(|copy| copy == store.as_str()) {
             self.report(
                 &at,
@@ -99,14 +97,21 @@ impl Check<'_> {
                 "name another place, or write `bandwidth` instead: how fast the storage of the provider is"
                     .to_owned(),
             );
-        } else if places.is_empty() {
+            return;
+        }
+        if names.is_place_of_data(store.as_str(), self.directory) {
+            return;
+        }
+        let is_other = |place: &&str| own.iter().all(|copy| copy != place);
+        let places: Known<'_> = names.places_of_data().filter(is_other).collect();
+        if places.is_empty() {
             self.report(
                 &at,
                 format!("no place for checkpoints is called \"{store}\""),
                 "no such place for checkpoints",
                 format!("add it to the network: `stores = [\"{store}\"]` under [network]"),
             );
-        } else if !places.contains(&store.as_str()) {
+        } else {
             self.unknown_name(&at, "place for checkpoints", store.as_str(), &places);
         }
     }

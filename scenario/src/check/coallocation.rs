@@ -1,10 +1,14 @@
 //! Co-allocation and mapping: what providers have to be for a job to start whole on several of them, or not
 //! at all.
 
+use std::collections::BTreeMap;
+
 use super::Check;
 use super::names::Names;
-use crate::file::{Compression, Metascheduler, Overrun, Policy};
+use crate::file::{Compression, Metascheduler, Overrun, Policy, RequestOrder};
+use crate::quantity::{Name, TimeSpan};
 use haggle_config::document::Path;
+use haggle_scheduling::coallocation::CoallocationPolicy;
 
 impl Check<'_> {
     /// A metascheduler that spreads jobs, and the providers over which it does.
@@ -33,8 +37,7 @@ impl Check<'_> {
             return self.check_protocol(path, metascheduler, names);
         }
         let parts = metascheduler.coallocation.as_ref().and_then(|it| it.parts);
-        let copies = names.copies_meant(&metascheduler.providers);
-        let providers = copies.iter().filter(|name| names.is_provider(name)).count();
+        let providers = names.provider_copies(&metascheduler.providers).len();
         if let Some(parts) = parts.filter(|&parts| parts as usize > providers) {
             self.report(
                 &at.key("parts"),
@@ -44,7 +47,8 @@ impl Check<'_> {
                     .to_owned(),
             );
         }
-        let crashes = self.scenario.crashing().any(|it| it == name);
+        self.check_request_order(&at.key("requests"), metascheduler, names);
+        let crashes = names.crashing.contains(name.as_str());
         if crashes {
             self.report(
                 &at,
@@ -55,6 +59,59 @@ impl Check<'_> {
                 "take it out of `actors` of [[failures]]".to_owned(),
             );
         }
+    }
+
+    /// Requests for moves can be served by provider only if the next one is there at the instant of the answer.
+    fn check_request_order(&mut self, at: &Path, metascheduler: &Metascheduler, names: &Names) {
+        let Some(coallocation) = &metascheduler.coallocation else { return };
+        let moves = coallocation.policy.moves() > CoallocationPolicy::Rigid;
+        if !moves || coallocation.requests != RequestOrder::ByProvider {
+            return;
+        }
+        let name = metascheduler.name.as_str();
+        let network = &self.scenario.network;
+        let links = self.links_of(name);
+        let late =
+            names.provider_copies(&metascheduler.providers).into_iter().find_map(|provider| {
+                let (latency, remedy) = match links.get(provider.as_str()) {
+                    Some(&latency) => {
+                        (latency, "set the `latency` of their link in [network] to 0s")
+                    }
+                    None => (network.latency, "set `latency = \"0s\"` in [network]"),
+                };
+                let jitter = (network.jitter, "set `jitter = \"0s\"` in [network]");
+                let delay =
+                    [(latency, remedy), jitter].into_iter().find(|it| it.0 != TimeSpan::ZERO);
+                Some((provider, delay?.1))
+            });
+        let Some((far, remedy)) = late else { return };
+        self.report(
+            at,
+            format!(
+                "messages between metascheduler \"{name}\" and provider \"{far}\" take time, so that the next \
+                 request of a provider is not there when those of others are served"
+            ),
+            "cannot be kept",
+            format!("{remedy}, or set `requests = \"in-turns\"`"),
+        );
+    }
+
+    /// The latencies of links between a metascheduler and others; a user is where its jobs go.
+    fn links_of(&self, metascheduler: &str) -> BTreeMap<&str, TimeSpan> {
+        let users = self.scenario.users.iter();
+        let sites: BTreeMap<&str, &str> =
+            users.map(|user| (user.name.as_str(), user.submits_to.as_str())).collect();
+        let site = |end: &'_ Name| sites.get(end.as_str()).copied();
+        let links = self.scenario.network.links.iter().filter_map(|link| {
+            let [one, other] = &link.between;
+            let ends = [site(one).unwrap_or(one.as_str()), site(other).unwrap_or(other.as_str())];
+            match ends {
+                [one, other] if one == metascheduler => Some((other, link.latency)),
+                [one, other] if other == metascheduler => Some((one, link.latency)),
+                _ => None,
+            }
+        });
+        links.collect()
     }
 
     /// A provider that is to take parts of jobs.
@@ -108,13 +165,9 @@ impl Check<'_> {
                 );
             }
         }
-        let mut failing = self.scenario.processor_failures();
-        let fails =
-            failing.any(|it| names.providers_meant(&it.of).into_iter().any(|it| it == place));
-        let mut crashing = self.scenario.crashing();
+        let fails = names.failing.contains(&place);
         let survives = metascheduler.transaction().is_some();
-        let crashes =
-            !survives && crashing.any(|it| names.providers.get(it.as_str()) == Some(&place));
+        let crashes = !survives && names.crash_at(provider);
         if fails || crashes {
             self.report(
                 &path,

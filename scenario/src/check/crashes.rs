@@ -1,8 +1,9 @@
 //! `[[failures]]` of actors: schedulers that crash and restart, machine or not.
 
+use std::collections::BTreeSet;
+
 use super::Check;
-use super::names::Names;
-use super::workflows::has_tasks;
+use super::names::{Known, Names};
 use crate::file::{Failures, Metascheduler, Transport, User};
 use crate::quantity::Name;
 use haggle_config::document::Path;
@@ -29,9 +30,9 @@ impl Check<'_> {
                 "let machines fail: `of = [\"a-cluster\"]`".to_owned(),
             );
         }
-        let known = names.actors();
+        let known: Known<'_> = names.actors().collect();
         for (index, actor) in actors.iter().enumerate() {
-            if !known.contains(&actor.as_str()) {
+            if !known.contains(actor.as_str()) {
                 self.unknown_name(&at.index(index), "actor", actor.as_str(), &known);
             }
         }
@@ -76,16 +77,19 @@ impl Check<'_> {
     /// Whether one of these actors, or whom it submits to, has to tell or hear that a task is over, for
     /// others to be submitted.
     fn keeps_tasks_waiting(&self, actors: &[Name]) -> bool {
+        let actors: BTreeSet<&Name> = actors.iter().collect();
         let concerned =
             |user: &&User| actors.contains(&user.name) || actors.contains(&user.submits_to);
-        self.scenario.users.iter().filter(concerned).any(|user| has_tasks(self.scenario, user))
+        let has_tasks = |user| self.directory.workflows_of(user).next().is_some();
+        self.scenario.users.iter().filter(concerned).any(has_tasks)
     }
 
     /// Whether all metaschedulers to whom one of these actors matters say again what is lost.
     fn is_said_again(&self, actors: &[Name], names: &Names) -> bool {
+        let actors: BTreeSet<&str> = actors.iter().map(|it| it.as_str()).collect();
         let matters = |it: &&Metascheduler| {
-            let meant = names.copies_meant(&it.providers);
-            actors.iter().any(|actor| *actor == it.name || meant.contains(&actor.to_string()))
+            let mut meant = names.copies_meant(&it.providers).into_iter();
+            actors.contains(it.name.as_str()) || meant.any(|copy| actors.contains(copy.as_str()))
         };
         let mut concerned = self.scenario.metaschedulers.iter().filter(matters);
         concerned.all(|it| it.transaction().is_some_and(|(_, rules)| rules.retry.is_some()))

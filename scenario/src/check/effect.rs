@@ -21,12 +21,11 @@ use haggle_model::Disclosure;
 use super::Check;
 use super::names::Names;
 use crate::file::{
-    Composition, EstimatesFrom, Metascheduler, Offers, OnFailure, Order, Policy, Provider,
+    Composition, EstimatesFrom, Metascheduler, Offers, OnFailure, Order, Passes, Policy, Provider,
     Reallocation, ReallocationAlgorithm, ReschedulingRule, Resizes, Role, Step, Told, Workload,
 };
 use flow::{Flow, Serves};
 use haggle_config::document::Path;
-use reservations::leaves_sizes;
 
 /// Whether the keys of its jobs say which are urgent.
 fn has_urgent_jobs(metascheduler: &Metascheduler) -> bool {
@@ -42,7 +41,7 @@ fn sets_keys(workload: &Workload) -> bool {
 impl Check<'_> {
     pub(super) fn check_effects(&mut self, names: &Names) {
         let scenario = self.scenario;
-        let flow = Flow::of(scenario, names);
+        let flow = Flow::of(scenario, names, self.directory);
         let has_keys = scenario.workloads.iter().any(sets_keys);
         for (index, provider) in scenario.providers.iter().enumerate() {
             let path = Path::root().key("provider").index(index);
@@ -51,7 +50,7 @@ impl Check<'_> {
         }
         for (index, metascheduler) in scenario.metaschedulers.iter().enumerate() {
             let path = Path::root().key("metascheduler").index(index);
-            self.metascheduler_effects(&path, metascheduler);
+            self.metascheduler_effects(&path, metascheduler, names);
         }
         let sorts = scenario
             .providers
@@ -59,8 +58,9 @@ impl Check<'_> {
             .any(|it| matches!(it.policy.order(), Some(Order::Key | Order::Own(_))))
             || scenario.metaschedulers.iter().any(has_urgent_jobs);
         for index in 0..scenario.workloads.len() {
-            self.workload_effects(index, sorts, &flow, names);
+            self.workload_effects(index, sorts, &flow);
         }
+        self.events_order_effects(&flow);
         self.impossible_jobs(names);
         self.figures_of_transactions();
         self.unused_actors(&flow);
@@ -73,6 +73,20 @@ impl Check<'_> {
         self.mapping_effects(names);
         self.seed_effects();
         self.large_workloads();
+    }
+
+    /// The order of submissions and completions of an instant, where all of them are known to each decision.
+    fn events_order_effects(&mut self, flow: &Flow) {
+        let differs = |(provider, serves): (&Provider, &Serves)| {
+            // Bags are bargained over message by message, and jobs that failed wait in the order of messages.
+            let Serves { fails, crashes, .. } = *serves;
+            provider.passes == Passes::Event || provider.policy.bargains() || fails || crashes
+        };
+        let read = self.scenario.providers.iter().zip(&flow.serves).any(differs);
+        let why = "each provider decides at the end of an instant, when it knows all submissions and completions";
+        let remedy = "remove it, or set `passes = \"event\"` for a provider";
+        let at = Path::root().key("scenario").key("events-order");
+        self.uses(&at, read, "the scenario", why, remedy);
     }
 
     fn provider_effects(&mut self, path: &Path, provider: &Provider, serves: Serves) {
@@ -235,7 +249,7 @@ impl Check<'_> {
         }
     }
 
-    fn metascheduler_effects(&mut self, path: &Path, metascheduler: &Metascheduler) {
+    fn metascheduler_effects(&mut self, path: &Path, metascheduler: &Metascheduler, names: &Names) {
         let owner = format!("metascheduler \"{}\"", metascheduler.name);
         let composes = &metascheduler.composition;
         let (why, remedy) = match metascheduler.role() {
@@ -262,7 +276,8 @@ impl Check<'_> {
             self.reallocation_effects(&path.key("reallocation"), &owner, reallocation);
         }
         if let Some(coallocation) = &metascheduler.coallocation {
-            self.coallocation_effects(&path.key("coallocation"), &owner, coallocation);
+            let providers = names.provider_copies(&metascheduler.providers).len();
+            self.coallocation_effects(&path.key("coallocation"), &owner, coallocation, providers);
         }
         self.uses(
             &path.key("negotiation"),
@@ -328,7 +343,7 @@ impl Check<'_> {
         }
     }
 
-    fn workload_effects(&mut self, place: usize, sorts: bool, flow: &Flow, names: &Names) {
+    fn workload_effects(&mut self, place: usize, sorts: bool, flow: &Flow) {
         let (path, workload) =
             (Path::root().key("workload").index(place), &self.scenario.workloads[place]);
         let owner = format!("workload \"{}\"", workload.name);
@@ -339,7 +354,7 @@ impl Check<'_> {
             "only jobs of a grid bring data along"
         };
         let grid = self.scenario.grid.as_ref();
-        let on_grid = self.scenario.may_run_on_grid(workload);
+        let on_grid = self.directory.may_run_on_grid(workload);
         self.uses(&path.key("data"), on_grid && !merges, &owner, why, "remove it");
         if let Some(grid) = grid.filter(|_| on_grid) {
             let saves = grid.saves();
@@ -356,7 +371,7 @@ impl Check<'_> {
         for (index, step) in workload.steps.iter().enumerate() {
             if let Step::Reservations { .. } = step {
                 let at = path.key("step").index(index);
-                self.reserving_effects(&at, step, place, (flow, names));
+                self.reserving_effects(&at, step, place, flow);
             }
             if let Step::Moldable { .. } = step {
                 let at = path.key("step").index(index).key("kind");
@@ -365,7 +380,7 @@ impl Check<'_> {
                 let remedy = "remove the step, submit to a metascheduler with `reallocation`, or add \
                               `narrowest` or `widest` to a step \"reservations\"";
                 let what = format!("step \"moldable\" of {owner}");
-                let read = flow.molded[place] || leaves_sizes(self.scenario, place);
+                let read = flow.molded[place] || flow.leave_sizes[place];
                 self.has_effect(&at, read, &what, why, remedy);
             }
             if let Step::Key { .. } = step {
@@ -395,7 +410,7 @@ impl Check<'_> {
         for (table, actors) in tables.filter_map(|(index, it)| Some((index, it.actors.as_ref()?))) {
             for (index, actor) in actors.iter().enumerate() {
                 let name = actor.as_str();
-                let place = scenario.metaschedulers.iter().position(|it| it.name == *actor);
+                let place = self.directory.metascheduler_place(name);
                 let used = match names.providers.get(name) {
                     Some(&provider) => flow.serves[provider].is_used(),
                     None => place.is_none_or(|place| flow.metaschedulers[place]),

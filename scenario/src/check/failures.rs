@@ -196,10 +196,9 @@ impl Check<'_> {
             let nodes = members.div_ceil(failures.processors_per_node.max(1));
             u64::from(nodes.min(failures.nodes.unwrap_or(u32::MAX)))
         };
-        let sites: BTreeMap<&str, u32> = self.scenario.owners().into_iter().collect();
         let members = |name: String| match names.providers.get(&name) {
             Some(&place) => self.scenario.providers[place].processors,
-            None => sites.get(name.as_str()).copied().unwrap_or(0),
+            None => names.members.get(&name).copied().unwrap_or(0),
         };
         names.copies_meant(&failures.of).into_iter().map(|name| nodes(members(name))).sum()
     }

@@ -1,6 +1,8 @@
 //! Figures: what each kind needs, and files that would overwrite each other.
 
-use super::names::Names;
+use std::collections::BTreeSet;
+
+use super::names::{Known, Names};
 use super::{Check, list};
 use crate::file::{AxisScale, Figure, FigureKey, FigureKind, Messages};
 use crate::quantity::{AxisEnd, Name};
@@ -25,11 +27,11 @@ fn kinds_with(key: &str) -> String {
 impl Check<'_> {
     pub(super) fn check_figures(&mut self, names: &Names) {
         let resources = self.grid_names();
-        let known: Vec<&str> =
-            names.provider_list().into_iter().chain(resources.iter().map(String::as_str)).collect();
+        let known: Known<'_> =
+            names.provider_list().chain(resources.iter().map(String::as_str)).collect();
         let axes = self.scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
         let axes: Vec<String> = axes.map(|axis| axis.title()).collect();
-        let axes: Vec<&str> = axes.iter().map(String::as_str).collect();
+        let axes: Known<'_> = axes.iter().map(String::as_str).collect();
         let files = figure_names(&self.scenario.figures);
         for (index, figure) in self.scenario.figures.iter().enumerate() {
             let path = Path::root().key("figure").index(index);
@@ -80,12 +82,13 @@ impl Check<'_> {
 
     /// A job of a workload that the scenario does not have is in no run.
     fn doubt_marked_jobs(&mut self, path: &Path, figure: &Figure) {
-        let known: Vec<&str> = self.scenario.workloads.iter().map(|it| it.name.as_str()).collect();
         for (index, job) in figure.jobs.iter().enumerate() {
             let JobName::InWorkload(workload, _) = &job.0 else { continue };
-            if known.contains(&workload.as_str()) {
+            if self.directory.workload(workload).is_some() {
                 continue;
             }
+            let known: Vec<&str> =
+                self.scenario.workloads.iter().map(|it| it.name.as_str()).collect();
             let help = match nearest(workload, known.iter().copied()) {
                 Some(meant) => format!("did you mean \"{meant}\"?"),
                 None => format!("the scenario has {}", list(&known)),
@@ -143,13 +146,14 @@ impl Check<'_> {
         &mut self,
         path: &Path,
         providers: &[Name],
-        known: &[&str],
+        known: &Known<'_>,
         what: &str,
     ) {
+        let mut seen = BTreeSet::new();
         for (index, provider) in providers.iter().enumerate() {
-            if !known.contains(&provider.as_str()) {
+            if !known.contains(provider.as_str()) {
                 self.unknown_name(&path.index(index), what, provider.as_str(), known);
-            } else if providers[..index].contains(provider) {
+            } else if !seen.insert(provider) {
                 self.report(
                     &path.index(index),
                     format!("{what} \"{provider}\" is listed twice"),
@@ -224,16 +228,16 @@ impl Check<'_> {
         }
     }
 
-    fn check_figure_axes(&mut self, path: &Path, figure: &Figure, axes: &[&str]) {
+    fn check_figure_axes(&mut self, path: &Path, figure: &Figure, axes: &Known<'_>) {
         if let Some(x) = &figure.x
-            && !axes.contains(&x.as_str())
+            && !axes.contains(x.as_str())
         {
             self.unknown_name(&path.key("x"), "sweep axis", x.as_str(), axes);
         }
         if let (Some(group), Some(metric)) =
             (&figure.group_by, figure.measured().find(|metric| metric.is_whole()))
             && GROUPS.contains(&group.as_str())
-            && !axes.contains(&group.as_str())
+            && !axes.contains(group.as_str())
         {
             let (metric, group) = (metric.name(), group.as_str());
             self.report(
@@ -243,7 +247,7 @@ impl Check<'_> {
                 "remove `group-by`, or choose another `metric`".to_owned(),
             );
         }
-        let is_axis = |name: &Name| axes.contains(&name.as_str());
+        let is_axis = |name: &Name| axes.contains(name.as_str());
         let over_axis = [&figure.x, &figure.group_by].into_iter().flatten().any(is_axis);
         if figure.against.is_some() && !axes.is_empty() && !over_axis {
             self.report(
@@ -251,13 +255,13 @@ impl Check<'_> {
                 "differences between runs of a sweep are drawn over one of its axes".to_owned(),
                 "over which axis?",
                 match figure.kind {
-                    FigureKind::Bars => format!("add `group-by`, such as \"{}\"", axes[0]),
-                    _ => format!("add `x`, such as \"{}\"", axes[0]),
+                    FigureKind::Bars => format!("add `group-by`, such as \"{}\"", axes.list()[0]),
+                    _ => format!("add `x`, such as \"{}\"", axes.list()[0]),
                 },
             );
         }
         let groups_by_axis =
-            figure.group_by.as_ref().is_some_and(|group| axes.contains(&group.as_str()));
+            figure.group_by.as_ref().is_some_and(|group| axes.contains(group.as_str()));
         if let Some(metric) = &figure.metric
             && figure.kind.shows_spread()
             && figure.x.is_none()
@@ -273,10 +277,10 @@ impl Check<'_> {
             );
         }
         if let Some(group) = &figure.group_by {
-            let axes = axes.iter().copied().filter(|_| figure.kind.measures());
+            let axes = axes.list().iter().copied().filter(|_| figure.kind.measures());
             let jobs = (figure.kind == FigureKind::Gantt).then_some("job");
-            let known: Vec<&str> = GROUPS.into_iter().chain(jobs).chain(axes).collect();
-            if !known.contains(&group.as_str()) {
+            let known: Known<'_> = GROUPS.into_iter().chain(jobs).chain(axes).collect();
+            if !known.contains(group.as_str()) {
                 self.unknown_name(
                     &path.key("group-by"),
                     "group or sweep axis",

@@ -101,7 +101,7 @@ impl Check<'_> {
         }
         let scenario = self.scenario;
         let own = scenario.workloads.iter().enumerate();
-        let own = own.filter(|(_, workload)| scenario.may_run_on_grid(workload));
+        let own = Vec::from_iter(own.filter(|(_, it)| self.directory.may_run_on_grid(it)));
         let (mut jobs, mut flows) = (false, false);
         for (index, workload) in own {
             jobs = true;
@@ -209,9 +209,8 @@ impl Check<'_> {
 
     /// What stays for ever must fit, all of it. How many jobs a log or a model has is not known here.
     fn doubt_storage(&mut self, path: &Path, storage: Storage) {
-        let workloads = &self.scenario.workloads;
         let outputs = self.scenario.users.iter().filter_map(|user| {
-            let workload = workloads.iter().find(|it| it.name == user.workload)?;
+            let workload = self.directory.workload(user.workload.as_str())?;
             let jobs = workload.jobs.as_ref()?.len() as u64;
             Some(jobs.saturating_mul(workload.data?.output.0))
         });

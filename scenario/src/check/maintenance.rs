@@ -12,7 +12,7 @@ use haggle_config::document::Path;
 
 impl Check<'_> {
     pub(super) fn check_maintenance(&mut self, names: &Names) {
-        let known = names.provider_list();
+        let known = names.provider_list().collect();
         let mut closed = BTreeMap::new();
         let mut windows = 0_u64;
         for (index, maintenance) in self.scenario.maintenance.iter().enumerate() {

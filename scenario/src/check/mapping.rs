@@ -1,5 +1,7 @@
 //! Iterative applications: who maps them, on which machines, and what has no effect.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::Check;
 use super::names::Names;
 use crate::file::{Communication, IterativeApplications, Metascheduler, Model, Provider, Workload};
@@ -56,9 +58,9 @@ impl Check<'_> {
     pub(super) fn check_mapped(&mut self) {
         let scenario = self.scenario;
         for (index, user) in scenario.users.iter().enumerate() {
-            let workload = scenario.workloads.iter().find(|it| it.name == user.workload);
+            let workload = self.directory.workload(user.workload.as_str());
             let Some(workload) = workload else { continue };
-            let target = scenario.metaschedulers.iter().find(|it| it.name == user.submits_to);
+            let target = self.directory.metascheduler(user.submits_to.as_str());
             let maps = target.is_some_and(|it| it.mapping.is_some());
             let path = Path::root().key("user").index(index).key("submits-to");
             match (is_iterative(workload), maps) {
@@ -95,8 +97,14 @@ impl Check<'_> {
             let remedy = "remove it, or set `profiling = true`";
             self.uses(&path.key("tolerance"), mapping.profiling, &owner, why, remedy);
         }
+        let mut coming: BTreeMap<usize, Vec<&IterativeApplications>> = BTreeMap::new();
+        for workload in scenario.workloads.iter().filter(|it| is_iterative(it)) {
+            for place in self.places_of(&workload.name, names) {
+                coming.entry(place).or_default().extend(&workload.iterative);
+            }
+        }
         for (index, provider) in scenario.providers.iter().enumerate() {
-            self.machine_effects(index, provider, names);
+            self.machine_effects(index, provider, coming.get(&index).map_or(&[], Vec::as_slice));
         }
         for (index, workload) in scenario.workloads.iter().enumerate() {
             let Some(it) = workload.iterative.as_ref().filter(|_| is_iterative(workload)) else {
@@ -114,11 +122,11 @@ impl Check<'_> {
             let remedy = "remove it, or set `communication = \"synchronous\"` and several sites";
             self.uses(&path.key("transfer"), waits && apart, &owner, why, remedy);
             let machines = places.iter().map(|&place| machine(&scenario.providers[place]));
-            let machines = Vec::from_iter(machines);
+            let machines = BTreeSet::from_iter(machines);
             for (number, known) in it.machines.iter().enumerate() {
                 let at = path.key("machine").index(number);
                 let owner = format!("machine \"{}\" of {owner}", known.name);
-                let is_there = machines.contains(&&known.name) || places.is_empty();
+                let is_there = machines.contains(&known.name) || places.is_empty();
                 let why = "no provider that may run them has such machines";
                 let remedy = "remove it, or name the type by `machine` of a provider";
                 for key in ["name", "throughputs"] {
@@ -129,13 +137,14 @@ impl Check<'_> {
     }
 
     /// What a provider says of its machines, for the applications that may come.
-    fn machine_effects(&mut self, index: usize, provider: &Provider, names: &Names) {
-        let scenario = self.scenario;
+    fn machine_effects(
+        &mut self,
+        index: usize,
+        provider: &Provider,
+        coming: &[&IterativeApplications],
+    ) {
         let path = Path::root().key("provider").index(index);
         let owner = format!("provider \"{}\"", provider.name);
-        let workloads = scenario.workloads.iter().filter(|it| is_iterative(it));
-        let coming = workloads.filter(|it| self.places_of(&it.name, names).contains(&index));
-        let coming = Vec::from_iter(coming.filter_map(|it| it.iterative.as_ref()));
         let maps = !coming.is_empty();
         let why = "no iterative application comes here";
         let remedy = "remove it, or let a metascheduler with `mapping` use this provider";
@@ -161,9 +170,9 @@ impl Check<'_> {
 
     /// The providers that may run the applications of a workload.
     fn places_of(&self, workload: &Name, names: &Names) -> Vec<usize> {
-        let users = self.scenario.users.iter().filter(|user| user.workload == *workload);
+        let users = self.directory.submitters(workload.as_str());
         let maps = |it: &&Metascheduler| it.mapping.is_some();
-        let to = |name: &Name| self.scenario.metaschedulers.iter().find(|it| it.name == *name);
+        let to = |name: &Name| self.directory.metascheduler(name.as_str());
         let by = users.filter_map(|user| to(&user.submits_to).filter(maps));
         let mut places = Vec::from_iter(by.flat_map(|it| names.providers_meant(&it.providers)));
         places.sort_unstable();

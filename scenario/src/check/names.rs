@@ -1,8 +1,10 @@
 //! Names: each actor and each workload has its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Check;
+use crate::Directory;
+use crate::file::Provider;
 use crate::quantity::Name;
 use crate::resolve::copies;
 use haggle_config::document::Path;
@@ -15,9 +17,11 @@ pub(crate) struct Names {
     pub(super) groups: BTreeMap<String, Vec<String>>,
     pub(super) metaschedulers: Vec<String>,
     /// Storages of the network.
-    pub(super) stores: Vec<String>,
+    pub(super) stores: BTreeSet<String>,
     /// Sites of a grid, and clusters with plans.
     pub(super) sites: Vec<String>,
+    /// How many resources or machines each of them has.
+    pub(super) members: BTreeMap<String, u32>,
     /// Whom users of the grid, or of the clusters, submit to.
     pub(super) takers: Vec<String>,
     /// The grid, if a metascheduler may use it or it passes jobs on: then it talks over the network.
@@ -26,6 +30,38 @@ pub(crate) struct Names {
     /// Those of them that submit to a provider or its metascheduler.
     talkers: Vec<String>,
     pub(super) workloads: Vec<String>,
+    /// Providers whose processors may fail, by their place in the file.
+    pub(super) failing: BTreeSet<usize>,
+    /// The actors that may crash.
+    pub(super) crashing: BTreeSet<String>,
+}
+
+/// Names that a list may hold, in the order in which a message gives them.
+#[derive(Debug, Default)]
+pub(super) struct Known<'a> {
+    list: Vec<&'a str>,
+    set: BTreeSet<&'a str>,
+}
+
+impl<'a> Known<'a> {
+    pub(super) fn list(&self) -> &[&'a str] {
+        &self.list
+    }
+
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.set.contains(name)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}
+
+impl<'a> FromIterator<&'a str> for Known<'a> {
+    fn from_iter<I: IntoIterator<Item = &'a str>>(names: I) -> Known<'a> {
+        let list = Vec::from_iter(names);
+        Known { set: list.iter().copied().collect(), list }
+    }
 }
 
 impl Names {
@@ -37,13 +73,16 @@ impl Names {
             providers: BTreeMap::new(),
             groups: BTreeMap::new(),
             metaschedulers: Vec::new(),
-            stores: Vec::new(),
+            stores: BTreeSet::new(),
             sites: Vec::new(),
+            members: BTreeMap::new(),
             takers: Vec::new(),
             used_grid: None,
             users: Vec::new(),
             talkers: Vec::new(),
             workloads: Vec::new(),
+            failing: BTreeSet::new(),
+            crashing: scenario.crashing().map(ToString::to_string).collect(),
         };
         for (index, provider) in scenario.providers.iter().enumerate() {
             let path = Path::root().key("provider").index(index).key("name");
@@ -64,7 +103,7 @@ impl Names {
         for (index, store) in scenario.network.stores.iter().enumerate() {
             let path = Path::root().key("network").key("stores").index(index);
             check.take(&mut taken, store.as_str(), "storage", &path);
-            names.stores.push(store.to_string());
+            names.stores.insert(store.to_string());
         }
         if let Some(grid) = &scenario.grid {
             let path = Path::root().key("grid");
@@ -77,6 +116,7 @@ impl Names {
                 let path = path.key("site").index(index).key("name");
                 check.take(&mut taken, site.name.as_str(), "site", &path);
                 names.sites.push(site.name.to_string());
+                names.members.insert(site.name.to_string(), site.resources);
             }
         }
         if let Some(plans) = &scenario.plans {
@@ -87,6 +127,7 @@ impl Names {
                 let path = path.key("cluster").index(index).key("name");
                 check.take(&mut taken, cluster.name.as_str(), "cluster", &path);
                 names.sites.push(cluster.name.to_string());
+                names.members.insert(cluster.name.to_string(), cluster.machines);
             }
         }
         for (index, user) in scenario.users.iter().enumerate() {
@@ -103,30 +144,53 @@ impl Names {
             check.take(&mut taken, workload.name.as_str(), "workload", &path);
             names.workloads.push(workload.name.to_string());
         }
+        let failing = scenario.processor_failures().flat_map(|it| names.providers_meant(&it.of));
+        names.failing = failing.collect();
         names
     }
 
+    /// The workloads that a table may name.
+    pub(super) fn workload_list(&self) -> Known<'_> {
+        self.workloads.iter().map(String::as_str).collect()
+    }
+
+    /// Providers one by one, and metaschedulers: they take jobs one by one.
+    pub(super) fn job_takers(&self) -> impl Iterator<Item = &str> {
+        self.providers.keys().chain(&self.metaschedulers).map(String::as_str)
+    }
+
     /// The providers that a list may name: copies and the names of groups.
-    pub(super) fn provider_list(&self) -> Vec<&str> {
-        self.providers.keys().chain(self.groups.keys()).map(String::as_str).collect()
+    pub(super) fn provider_list(&self) -> impl Iterator<Item = &str> {
+        self.providers.keys().chain(self.groups.keys()).map(String::as_str)
     }
 
     /// Those whose resources may fail, which a list may name: providers, or sites of a grid.
-    pub(super) fn owner_list(&self) -> Vec<&str> {
-        let sites = self.sites.iter().map(String::as_str);
-        self.provider_list().into_iter().chain(sites).collect()
+    pub(super) fn owner_list(&self) -> Known<'_> {
+        self.provider_list().chain(self.sites.iter().map(String::as_str)).collect()
     }
 
     /// Those who talk over the network, or submit to who does.
-    pub(super) fn actors(&self) -> Vec<&str> {
+    pub(super) fn actors(&self) -> impl Iterator<Item = &str> {
         let others = self.metaschedulers.iter().chain(&self.talkers).chain(&self.used_grid);
-        self.providers.keys().chain(others).map(String::as_str).collect()
+        self.providers.keys().chain(others).map(String::as_str)
     }
 
     /// Where data may be: at providers, at metaschedulers and in storages.
-    pub(super) fn places_of_data(&self) -> Vec<&str> {
+    pub(super) fn places_of_data(&self) -> impl Iterator<Item = &str> {
         let others = self.metaschedulers.iter().chain(&self.stores);
-        self.providers.keys().chain(others).map(String::as_str).collect()
+        self.providers.keys().chain(others).map(String::as_str)
+    }
+
+    /// Whether a provider, or one of several that are alike, may crash.
+    pub(super) fn crash_at(&self, provider: &Provider) -> bool {
+        copies(provider).iter().any(|copy| self.crashing.contains(copy))
+    }
+
+    /// Whether data may be at an actor of that name.
+    pub(super) fn is_place_of_data(&self, name: &str, directory: &Directory<'_>) -> bool {
+        self.is_provider(name)
+            || self.stores.contains(name)
+            || directory.metascheduler_place(name).is_some()
     }
 
     /// The copies of providers that `names` stand for; all for an empty list.
@@ -139,6 +203,13 @@ impl Names {
             None => vec![name.to_string()],
         };
         names.iter().flat_map(copies).collect()
+    }
+
+    /// The providers of a metascheduler, each of several that are alike by itself; all for an empty list.
+    pub(super) fn provider_copies(&self, names: &[Name]) -> Vec<String> {
+        let mut copies = self.copies_meant(names);
+        copies.retain(|name| self.is_provider(name));
+        copies
     }
 
     /// Whether a provider, or one of several that are alike, has this name.

@@ -1,7 +1,7 @@
 //! Jobs that a grid passes on when they have waited too long.
 
 use super::Check;
-use super::names::Names;
+use super::names::{Known, Names};
 use crate::file::Role;
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
@@ -33,13 +33,11 @@ impl Check<'_> {
             );
         }
         let to = overflow.to.as_str();
-        let mut targets: Vec<&str> = names.providers.keys().map(String::as_str).collect();
-        targets.extend(names.metaschedulers.iter().map(String::as_str));
-        if !targets.contains(&to) {
+        let targets: Known<'_> = names.job_takers().collect();
+        if !targets.contains(to) {
             return self.unknown_name(&path.key("to"), "provider or metascheduler", to, &targets);
         }
-        let target = scenario.metaschedulers.iter().find(|it| it.name.as_str() == to);
-        let Some(target) = target else { return };
+        let Some(target) = self.directory.metascheduler(to) else { return };
         let unfit = match target.role() {
             Role::Places(_) if !scenario.uses_grid(target) => return,
             Role::Places(_) => {

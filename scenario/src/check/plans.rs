@@ -124,7 +124,7 @@ impl Check<'_> {
             let name = row.cluster.as_str();
             match clusters.get(name) {
                 None => {
-                    let names = Vec::from_iter(clusters.keys().copied());
+                    let names = clusters.keys().copied().collect();
                     self.unknown_name(&path.key("cluster"), "cluster", name, &names);
                 }
                 Some(&machines) if row.machines > machines => self.report(
@@ -203,9 +203,8 @@ impl Check<'_> {
                 self.check_measured(&path.key("applications").key("measured"), rows);
             }
             let mut merged = workload.merge.iter().flatten();
-            let applications = |name: &Name| {
-                scenario.workloads.iter().any(|it| it.name == *name && is_given_whole(it))
-            };
+            let applications =
+                |name: &Name| self.directory.workload(name.as_str()).is_some_and(is_given_whole);
             if let Some(part) = merged.position(applications) {
                 self.report(
                     &path.key("merge").index(part),
@@ -216,10 +215,7 @@ impl Check<'_> {
             }
         }
         for (index, user) in scenario.users.iter().enumerate() {
-            let Some(workload) = scenario.workloads.iter().find(|it| it.name == user.workload)
-            else {
-                continue;
-            };
+            let Some(workload) = self.directory.workload(user.workload.as_str()) else { continue };
             let path = Path::root().key("user").index(index);
             match (is_of_applications(workload), name == Some(&user.submits_to)) {
                 (true, false) => self.report(

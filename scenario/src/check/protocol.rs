@@ -1,6 +1,8 @@
 //! Protocols by which parts of jobs are got: times that fit each other and the network, and what has
 //! to be there when something fails.
 
+use std::collections::BTreeSet;
+
 use haggle_model::Span;
 
 use super::Check;
@@ -124,10 +126,11 @@ impl Check<'_> {
         coallocation: &Coallocation,
         names: &Names,
     ) {
-        let meant = names.copies_meant(&metascheduler.providers);
-        let concerned = |name: &&str| {
-            *name == metascheduler.name.as_str() || meant.iter().any(|it| it.as_str() == *name)
-        };
+        if names.crashing.is_empty() {
+            return;
+        }
+        let meant = BTreeSet::from_iter(names.copies_meant(&metascheduler.providers));
+        let concerned = |name: &&str| *name == metascheduler.name.as_str() || meant.contains(*name);
         let mut crashing = self.scenario.crashing().map(|it| it.as_str());
         let Some(who) = crashing.find(|name| concerned(name)) else { return };
         let who = who.to_owned();

@@ -2,15 +2,14 @@
 
 use super::Check;
 use super::names::Names;
-use crate::Scenario;
-use crate::file::{Policy, Step};
+use crate::file::Policy;
 use haggle_config::document::Path;
 
 impl Check<'_> {
     /// Jobs are reserved by providers that can, and by nobody else.
     pub(super) fn check_reserving(&mut self, index: usize, names: &Names) {
         let user = &self.scenario.users[index];
-        if !reserves(self.scenario, user.workload.as_str()) {
+        if !self.directory.reserves(user.workload.as_str()) {
             return;
         }
         let (workload, target) = (&user.workload, &user.submits_to);
@@ -38,26 +37,4 @@ impl Check<'_> {
             help,
         );
     }
-}
-
-/// Whether a step of a workload, or of what is merged into it, has jobs reserved.
-pub(super) fn reserves(scenario: &Scenario, workload: &str) -> bool {
-    // A merger may be wrong, and lead back to itself.
-    let mut seen = vec![workload];
-    let mut next = 0;
-    while let Some(&name) = seen.get(next) {
-        next += 1;
-        let Some(found) = scenario.workloads.iter().find(|it| it.name.as_str() == name) else {
-            continue;
-        };
-        if found.steps.iter().any(|step| matches!(step, Step::Reservations { .. })) {
-            return true;
-        }
-        for part in found.merge.iter().flatten().map(|it| it.as_str()) {
-            if !seen.contains(&part) {
-                seen.push(part);
-            }
-        }
-    }
-    false
 }

@@ -44,7 +44,7 @@ impl Check<'_> {
         for (index, workload) in self.scenario.workloads.iter().enumerate() {
             let at = Path::root().key("workload").index(index);
             let key = at.key("share");
-            let sessions = sessions && self.scenario.runs_on_grid(workload);
+            let sessions = sessions && self.directory.runs_on_grid(workload);
             match workload.share {
                 Some(_) if sessions && workload.merge.is_some() => self.report(
                     &key,

@@ -106,7 +106,7 @@ impl Check<'_> {
 
     /// How many checkpoints listed jobs send to their storage: each of them is events of the network.
     fn check_number_of_checkpoints(&mut self, path: &Path, it: &Provider, names: &Names) {
-        let scenario = self.scenario;
+        let (scenario, directory) = (self.scenario, self.directory);
         let store = scenario.store_of(it).filter(|_| scenario.link_sharing().is_some());
         let checkpoints = it.checkpoints.as_ref().filter(|_| store.is_some());
         let Some(interval) = checkpoints.and_then(|it| it.interval) else { return };
@@ -117,7 +117,7 @@ impl Check<'_> {
         };
         let users = scenario.users.iter().filter(|user| may_come(user.submits_to.as_str()));
         let workloads: BTreeSet<usize> =
-            users.flat_map(|user| scenario.sources(user.workload.as_str())).collect();
+            users.flat_map(|user| directory.sources(user.workload.as_str())).collect();
         let jobs = workloads.iter().flat_map(|&at| scenario.workloads[at].jobs.iter().flatten());
         let horizon = scenario.scenario.horizon.map_or(Span::FOREVER, |horizon| horizon.0);
         let seconds = jobs.map(|job| job.run.0.min(horizon).as_secs_f64()).sum::<f64>();

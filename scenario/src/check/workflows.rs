@@ -1,7 +1,8 @@
 //! Workflows: their shape and their estimates, and who takes their tasks.
 
+use std::collections::BTreeSet;
+
 use super::{Check, Logs};
-use crate::Scenario;
 use crate::file::{
     AmplitudeOf, Role, TaskEstimates, TaskProgress, Underestimate, User, Workflows, Workload,
 };
@@ -46,7 +47,7 @@ impl Check<'_> {
                 "write a number above 0 for at least one hour".to_owned(),
             );
         }
-        let on_grid = self.scenario.runs_on_grid(workload);
+        let on_grid = self.directory.runs_on_grid(workload);
         self.check_processors(&at, it, on_grid);
         let Some(progress) = it.progress else { return };
         let at = at.key("progress");
@@ -293,14 +294,15 @@ impl Check<'_> {
     /// by one.
     pub(super) fn check_tasks(&mut self) {
         let scenario = self.scenario;
-        let mut submitted: Vec<&str> = Vec::new();
+        let mut submitted = BTreeSet::new();
         for (index, user) in scenario.users.iter().enumerate() {
-            let parts: Vec<&Workload> = scenario.workflows_of(user).map(|(it, _)| it).collect();
+            let parts: Vec<&Workload> =
+                self.directory.workflows_of(user).map(|(it, _)| it).collect();
             if parts.is_empty() {
                 continue;
             }
             let path = Path::root().key("user").index(index);
-            if let Some(help) = refuses_tasks(scenario, user) {
+            if let Some(help) = self.refuses_tasks(user) {
                 self.report(
                     &path.key("submits-to"),
                     format!("\"{}\" takes no tasks of workflows", user.submits_to),
@@ -309,7 +311,7 @@ impl Check<'_> {
                 );
             }
             for part in parts {
-                if submitted.contains(&part.name.as_str()) {
+                if !submitted.insert(part.name.as_str()) {
                     self.report(
                         &path.key("workload"),
                         format!("the workflows of \"{}\" are submitted twice", part.name),
@@ -317,13 +319,13 @@ impl Check<'_> {
                         "give this user a workload of its own, with another name".to_owned(),
                     );
                 }
-                submitted.push(part.name.as_str());
             }
-            let mut sources = scenario.sources(user.workload.as_str()).into_iter();
+            let mut sources = self.directory.sources(user.workload.as_str()).into_iter();
             let parts_tasks = |it: &Workload| {
-                let mut merged = scenario.sources(it.name.as_str()).into_iter();
                 let merges = it.merge.is_some() && !it.steps.is_empty();
-                merges && merged.any(|place| scenario.workloads[place].is_workflows())
+                let mut merged =
+                    merges.then(|| self.directory.sources(it.name.as_str())).into_iter().flatten();
+                merged.any(|place| scenario.workloads[place].is_workflows())
             };
             if sources.any(|place| parts_tasks(&scenario.workloads[place])) {
                 self.report(
@@ -335,33 +337,27 @@ impl Check<'_> {
             }
         }
     }
-}
 
-/// Where tasks may be submitted instead, if not where this user does.
-fn refuses_tasks(scenario: &Scenario, user: &User) -> Option<&'static str> {
-    if let Some(grid) = scenario.grid.as_ref().filter(|_| scenario.submits_to_grid(user)) {
-        return grid.policy.takes_sessions().then_some(
-            "submit to a grid whose jobs can wait, such as one with `policy = \"workflow\"`",
-        );
-    }
-    if scenario.submits_to_plans(user) {
-        return Some("submit to a grid or to providers");
-    }
-    let target = scenario.metaschedulers.iter().find(|it| it.name == user.submits_to);
-    // One that composes has been reported: it takes no rigid jobs at all.
-    let target = target?;
-    match target.role() {
-        Role::Places(_) if scenario.uses_grid(target) => {
-            Some("submit to the grid itself, or to a metascheduler that uses providers only")
+    /// Where tasks may be submitted instead, if not where this user does.
+    fn refuses_tasks(&self, user: &User) -> Option<&'static str> {
+        if let Some(grid) = self.directory.grid_of(user) {
+            return grid.policy.takes_sessions().then_some(
+                "submit to a grid whose jobs can wait, such as one with `policy = \"workflow\"`",
+            );
         }
-        Role::Places(_) | Role::Composes(_) => None,
-        Role::Spreads(_) | Role::Moves(_) | Role::Maps(_) => {
-            Some("submit to a provider, or to a metascheduler with `placement`")
+        if self.scenario.submits_to_plans(user) {
+            return Some("submit to a grid or to providers");
+        }
+        let name = user.submits_to.as_str();
+        // A metascheduler that composes has been reported: it takes no rigid jobs at all.
+        match self.directory.metascheduler(name)?.role() {
+            Role::Places(_) if self.directory.may_use_grid(name) => {
+                Some("submit to the grid itself, or to a metascheduler that uses providers only")
+            }
+            Role::Places(_) | Role::Composes(_) => None,
+            Role::Spreads(_) | Role::Moves(_) | Role::Maps(_) => {
+                Some("submit to a provider, or to a metascheduler with `placement`")
+            }
         }
     }
-}
-
-/// Whether some jobs of a user are tasks of workflows.
-pub(super) fn has_tasks(scenario: &Scenario, user: &User) -> bool {
-    scenario.workflows_of(user).next().is_some()
 }

@@ -1,6 +1,8 @@
 //! Workloads: one source each, logs that are there, steps that make sense.
 
-use super::names::Names;
+use std::collections::BTreeSet;
+
+use super::names::{Known, Names};
 use super::{Check, Logs};
 use crate::file::{Step, Workload};
 use crate::log_path;
@@ -10,12 +12,14 @@ use haggle_config::document::Path;
 
 impl Check<'_> {
     pub(super) fn check_workloads(&mut self, names: &Names) {
+        let known = names.workload_list();
+        let circles = self.before_circles();
         for (index, workload) in self.scenario.workloads.iter().enumerate() {
             let path = Path::root().key("workload").index(index);
             self.check_source(&path, workload);
             self.check_model(&path, workload);
             self.check_jobs(&path, workload);
-            self.check_merge(&path, workload, names);
+            self.check_merge(&path, workload, &known, circles.contains(&index));
             self.check_rules(&path, workload);
             if let Some(log) = &workload.log {
                 self.check_file(&path.key("log"), "log", log);
@@ -92,21 +96,27 @@ impl Check<'_> {
         }
     }
 
-    fn check_merge(&mut self, path: &Path, workload: &Workload, names: &Names) {
-        let known: Vec<&str> = names.workloads.iter().map(String::as_str).collect();
+    fn check_merge(
+        &mut self,
+        path: &Path,
+        workload: &Workload,
+        known: &Known<'_>,
+        may_be_in_circle: bool,
+    ) {
+        let mut seen = BTreeSet::new();
         let parts = workload.merge.as_deref().unwrap_or_default();
         for (index, part) in parts.iter().enumerate() {
             let path = path.key("merge").index(index);
-            if !known.contains(&part.as_str()) {
-                self.unknown_name(&path, "workload", part.as_str(), &known);
-            } else if parts[..index].contains(part) {
+            if !known.contains(part.as_str()) {
+                self.unknown_name(&path, "workload", part.as_str(), known);
+            } else if !seen.insert(part) {
                 self.report(
                     &path,
                     format!("workload \"{part}\" is listed twice"),
                     "again",
                     "remove one of them, or make a second workload of the same source".to_owned(),
                 );
-            } else if self.leads_to(part.as_str(), workload.name.as_str()) {
+            } else if may_be_in_circle && self.leads_to(part.as_str(), workload.name.as_str()) {
                 self.report(
                     &path,
                     format!("workload \"{}\" would contain itself", workload.name),
@@ -119,23 +129,36 @@ impl Check<'_> {
 
     /// Whether `target` is `from` or among what is merged into it.
     fn leads_to(&self, from: &str, target: &str) -> bool {
-        let mut seen: Vec<&str> = vec![from];
-        let mut next = 0;
-        while let Some(&name) = seen.get(next) {
-            next += 1;
-            if name == target {
-                return true;
-            }
-            let workload =
-                self.scenario.workloads.iter().find(|workload| workload.name.as_str() == name);
-            for part in workload.and_then(|workload| workload.merge.as_ref()).into_iter().flatten()
-            {
-                if !seen.contains(&part.as_str()) {
-                    seen.push(part.as_str());
+        let target = self.directory.workload_place(target);
+        target.is_some_and(|target| self.directory.sources(from).contains(&target))
+    }
+
+    /// The places of the workloads that are in a circle of mergers, or lead to one: all that is left after
+    /// workloads are taken away, again and again, whose parts are all gone.
+    fn before_circles(&self) -> BTreeSet<usize> {
+        let workloads = &self.scenario.workloads;
+        let mut mergers = vec![Vec::new(); workloads.len()];
+        let mut parts = vec![0_usize; workloads.len()];
+        for (place, workload) in workloads.iter().enumerate() {
+            for part in workload.merge.iter().flatten() {
+                if let Some(part) = self.directory.workload_place(part.as_str()) {
+                    mergers[part].push(place);
+                    parts[place] += 1;
                 }
             }
         }
-        false
+        let mut left: BTreeSet<usize> = (0..workloads.len()).collect();
+        let mut free = Vec::from_iter((0..workloads.len()).filter(|&place| parts[place] == 0));
+        while let Some(place) = free.pop() {
+            left.remove(&place);
+            for &merger in &mergers[place] {
+                parts[merger] -= 1;
+                if parts[merger] == 0 {
+                    free.push(merger);
+                }
+            }
+        }
+        left
     }
 
     /// A log, record or workflow is a file that is there.

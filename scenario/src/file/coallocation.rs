@@ -6,7 +6,7 @@ use haggle_scheduling::coallocation::{CoallocationPolicy as Moves, TRIALS};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FillRule, Law, Protocol, RemapRule, words_alone};
+use super::{FillRule, Law, Protocol, RemapRule, RequestOrder, words_alone};
 use crate::quantity::{Share, TimeSpan};
 
 /// How a metascheduler spreads rigid jobs over providers, and moves them while they wait.
@@ -33,6 +33,9 @@ pub struct Coallocation {
     /// How often a job is tried in vain, since others have taken the room, before it is given back.
     #[schemars(range(min = 1, max = 1000))]
     pub trials: u32,
+    /// In which order requests of idle providers for moves are served; "by-provider" only where messages between them and
+    /// the metascheduler take no time.
+    pub requests: RequestOrder,
     /// Which provider gives as many processors as it can first.
     pub fill: FillRule,
     /// Fewest processors of a part of a job that is spread; a job that cannot be divided so runs at one provider, or
@@ -62,6 +65,7 @@ impl Default for Coallocation {
             retry: None,
             back_off: None,
             trials: TRIALS,
+            requests: RequestOrder::default(),
             fill: FillRule::default(),
             part_min: 1,
             parts: None,

@@ -1,10 +1,10 @@
-//! What a checkpoint costs the job that writes it.
+//! Cost of a checkpoint for the job that writes it.
 
 use haggle_model::Span;
 
 use haggle_model::work::{Work, span_of};
 
-/// C: for how long writing a checkpoint stops the job.
+/// C: time for which writing a checkpoint stops the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckpointCost {
     /// The same for every job.
@@ -12,11 +12,11 @@ pub enum CheckpointCost {
     /// `base` for the shortest jobs, `base + slope` for jobs of `full` or longer,
     /// and in proportion between them.
     Affine {
-        /// For a job without length.
+        /// Cost for a job without length.
         base: Span,
-        /// What the longest jobs pay in addition.
+        /// Additional cost of the longest jobs.
         slope: Span,
-        /// From this length on the cost does not grow.
+        /// Length from which on the cost does not grow.
         full: Work,
     },
 }

@@ -1,4 +1,4 @@
-//! What is known of failures of a resource, or of a node of a provider.
+//! Known failures of a resource, or of a node of a provider.
 
 use haggle_model::{Span, Time};
 
@@ -14,7 +14,7 @@ haggle_model::words! {
     }
 }
 
-/// What is known of a resource's failures.
+/// Known failures of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailureHistory {
     start: Time,
@@ -23,7 +23,7 @@ pub struct FailureHistory {
 }
 
 impl FailureHistory {
-    /// Nothing has failed since `start`.
+    /// No failure since `start`.
     pub const fn new(start: Time) -> FailureHistory {
         FailureHistory { start, last: start, failures: 0 }
     }
@@ -34,7 +34,7 @@ impl FailureHistory {
         self.failures += 1;
     }
 
-    /// What is known of both together, as of nodes under one job. Both have the same start.
+    /// The known failures of both together, such as nodes under one job. Both have the same start.
     pub fn joined(self, other: FailureHistory) -> FailureHistory {
         FailureHistory {
             start: self.start,

@@ -1,12 +1,11 @@
-//! When a job saves its progress (Chtepen 2011, section 4.3, and the optimal
-//! intervals of Young 1974 and Daly 2006 as references).
+//! Times at which a job saves its progress (Chtepen 2011, section 4.3, and the optimal intervals of Young
+//! 1974 and Daly 2006 as references).
 //!
-//! When a job starts to compute, [`IntervalRule::start`] says when its timer
-//! runs out for the first time. When it does, [`IntervalRule::expire`] says
-//! whether a checkpoint is written, which takes C and makes the job pause, or
-//! omitted. When the checkpoint is written, [`IntervalRule::written`] says when
-//! the timer runs out next. A timer that runs out at or after the job's end
-//! does nothing, and a job that starts again elsewhere starts with a new state.
+//! When a job starts to compute, [`IntervalRule::start`] sets its timer. When the timer expires,
+//! [`IntervalRule::expire`] decides whether a checkpoint is written or omitted. Writing takes C and makes
+//! the job pause. When the checkpoint is written, [`IntervalRule::written`] sets the timer again. A timer
+//! that expires at or after the job's end has no effect. A job that starts again elsewhere starts with a
+//! new state.
 
 use haggle_model::work::Fraction;
 use haggle_model::{Span, Time};
@@ -14,20 +13,20 @@ use haggle_model::{Span, Time};
 use super::optimum::{SHORTEST, daly, young};
 use crate::own::Own;
 
-/// What an interval may depend on, at the instant of the decision.
+/// Inputs of a rule, at the instant of the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Situation {
     /// The present.
     pub now: Time,
-    /// E: how long the whole job takes here at its present share.
+    /// E: time that the whole job takes here at its present share.
     pub execution: Span,
-    /// RE: how long what is left of it takes here at its present share.
+    /// RE: time that the rest of the job takes here at its present share.
     pub remaining: Span,
-    /// LF: when this resource failed last; the start of the run if it has not yet.
+    /// LF: time of this resource's last failure; the start of the run if it has not failed.
     pub last_failure: Time,
     /// MF: mean time between failures of this resource.
     pub mean_failure: Span,
-    /// C: for how long a checkpoint stops the job.
+    /// C: time for which a checkpoint stops the job.
     pub cost: Span,
 }
 
@@ -39,54 +38,54 @@ pub enum IntervalRule {
         /// The interval I.
         interval: Span,
     },
-    /// Always the same, but a checkpoint is omitted if the resource has not failed
-    /// for longer than the job takes, t − LF > E (LastFailureCP, section 4.3.2).
+    /// Always the same. A checkpoint is omitted if the last failure is longer ago than the job takes, t −
+    /// LF > E (LastFailureCP, section 4.3.2).
     LastFailure {
         /// The interval I.
         interval: Span,
-        /// At most so many are omitted in a row; `None` = any number.
+        /// Most checkpoints omitted in a row; `None` = any number.
         max_omit: Option<u32>,
     },
-    /// Longer by a step where the job should end before the next failure,
-    /// RE < MF, shorter by a step where not (MeanFailureCP, section 4.3.3).
+    /// Longer by a step if the job should end before the next failure, RE < MF; otherwise shorter by a step
+    /// (MeanFailureCP, section 4.3.3).
     MeanFailure {
-        /// The interval I from which it sets out.
+        /// The first interval I.
         interval: Span,
-        /// I_min: it gets no shorter; at least 1.001·C, for a job must make progress.
+        /// I_min: shortest interval; at least 1.001·C, for a job must make progress.
         minimum: Length,
-        /// By how much it changes; I in the publication.
+        /// Step by which it changes; I in the publication.
         step: Length,
-        /// α: it grows no more once it is α·E or longer, in (0, 1].
+        /// α: an interval of α·E or longer does not grow, in (0, 1].
         limit: Fraction,
         /// t_i: time of the first checkpoint after the start.
         first: Span,
     },
     /// √(2·C·MTBF), the first-order optimum (Young, Communications of the ACM 17(9), 1974).
     Young {
-        /// The mean time between failures; `None` = MF as it is seen.
+        /// The mean time between failures; `None` = the observed MF.
         mtbf: Option<Span>,
     },
     /// √(2·C·M)·(1 + ⅓·√(C/2M) + ⅑·C/2M) − C, or M where C ≥ 2·M, the
     /// higher-order optimum (Daly, Future Generation Computer Systems 22(3), 2006).
     Daly {
-        /// The mean time between failures M; `None` = MF as it is seen.
+        /// The mean time between failures M; `None` = the observed MF.
         mtbf: Option<Span>,
     },
-    /// A rule from outside: the time until the next checkpoint, asked for when a job starts to compute and whenever one has
-    /// been written; at least a millisecond.
+    /// A rule from outside: the time until the next checkpoint, at least a millisecond. It is called when a
+    /// job starts to compute and after each checkpoint.
     Own(Own<fn(&Situation) -> Span>),
 }
 
-/// A length of time, or a part of how long the job takes (E).
+/// A length of time, or a part of the execution time of the job (E).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// So long.
+    /// A fixed time.
     Fixed(Span),
-    /// So much of E.
+    /// A fraction of E.
     OfExecution(Fraction),
 }
 
-/// What a rule remembers of a job on its resource.
+/// State of a rule for a job on its resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntervalState {
     /// I_J: the job's own interval.
@@ -95,28 +94,28 @@ pub struct IntervalState {
     omitted: u32,
 }
 
-/// What happens when the timer has run out.
+/// Action when the timer has expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expiry {
     /// A checkpoint is written.
     Write,
-    /// None is written; the timer runs out again after so long.
+    /// No checkpoint is written; the timer expires again after this time.
     Omit(Span),
 }
 
-/// What a rule does each time until something else happens to the job or its resource.
+/// The repeated action of a rule until something else happens to the job or its resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Routine {
-    /// Whether a checkpoint is written when the timer runs out, or omitted.
+    /// True if a checkpoint is written when the timer expires, false if it is omitted.
     pub writes: bool,
-    /// Time until it runs out again, from when the checkpoint has been written if one is.
+    /// Time until it expires again, counted from the end of a written checkpoint.
     pub interval: Span,
-    /// The last instant at which this still happens.
+    /// The last instant at which the action is still the same.
     pub until: Time,
 }
 
 impl IntervalRule {
-    /// The interval of a rule that may do the same each time.
+    /// The interval of a rule that may repeat one action.
     pub fn constant_interval(&self) -> Option<Span> {
         match *self {
             IntervalRule::Periodic { interval }
@@ -125,8 +124,8 @@ impl IntervalRule {
         }
     }
 
-    /// What happens when a timer runs out at `due`, if it goes on in the same way while the
-    /// last failure and E, how long the whole job takes, stay the same.
+    /// The action when a timer expires at `due`, if it repeats while the last failure and E, the execution
+    /// time of the whole job, stay the same.
     pub fn routine(&self, due: Time, last_failure: Time, execution: Span) -> Option<Routine> {
         let interval = self.constant_interval()?;
         let (writes, until) = match self {
@@ -139,8 +138,8 @@ impl IntervalRule {
         Some(Routine { writes, interval, until })
     }
 
-    /// A job starts or goes on to compute on a resource: its state there, and
-    /// the time until its timer runs out.
+    /// A job starts or continues to compute on a resource: its state there, and the time until its timer
+    /// expires.
     pub fn start(&self, situation: &Situation) -> (IntervalState, Span) {
         let state = |interval| IntervalState { interval, omitted: 0 };
         match *self {
@@ -163,8 +162,8 @@ impl IntervalRule {
         }
     }
 
-    /// No interval of a job is shorter than this while its resource neither fails nor changes the
-    /// job's share; E is `execution`, C is `cost`.
+    /// A lower bound of a job's intervals while its resource neither fails nor changes the job's share; E
+    /// is `execution`, C is `cost`.
     pub fn least(&self, state: &IntervalState, execution: Span, cost: Span) -> Span {
         match *self {
             IntervalRule::MeanFailure { minimum, .. } => shortest(minimum, execution, cost),
@@ -173,7 +172,7 @@ impl IntervalRule {
         }
     }
 
-    /// The timer has run out.
+    /// The timer has expired.
     pub fn expire(&self, state: &mut IntervalState, situation: &Situation) -> Expiry {
         if let IntervalRule::LastFailure { interval, max_omit } = *self {
             let safe = situation.now - situation.last_failure > situation.execution;
@@ -186,7 +185,7 @@ impl IntervalRule {
         Expiry::Write
     }
 
-    /// A checkpoint has been written: the time until the timer runs out again.
+    /// A checkpoint has been written: the time until the timer expires again.
     pub fn written(&self, state: &mut IntervalState, situation: &Situation) -> Span {
         match *self {
             IntervalRule::Periodic { .. } | IntervalRule::LastFailure { .. } => {}
@@ -222,7 +221,7 @@ fn shortest(minimum: Length, execution: Span, cost: Span) -> Span {
     minimum.given(execution).max(progress(cost))
 }
 
-/// The shortest interval with which a job gets on: longer than a checkpoint takes.
+/// The shortest interval with which a job makes progress: longer than a checkpoint takes.
 pub(super) fn progress(cost: Span) -> Span {
     (cost + Fraction::from_ppm(1_000).of(cost)).max(SHORTEST)
 }

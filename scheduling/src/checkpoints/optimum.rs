@@ -1,10 +1,10 @@
-//! How often checkpoints are best written, by what one costs, C, and the mean time between failures, M.
+//! Optimal intervals of checkpoints, from the cost of one, C, and the mean time between failures, M.
 
 use haggle_model::Span;
 use haggle_model::work::span_of;
 
-/// The shortest interval that a rule computes: where it would be none, as for resources that fail
-/// all the time, a job would do nothing but save its progress.
+/// The shortest interval that a rule returns. A resource that fails all the time would make it zero, and
+/// its job would only save its progress.
 pub const SHORTEST: Span = Span::from_micros(1_000);
 
 /// Young's interval, rounded down to a microsecond and at least the shortest.
@@ -23,7 +23,7 @@ pub(crate) fn daly(cost: Span, mtbf: Span) -> Span {
     span_of((root + c / 3 + c * root / (18 * m)).saturating_sub(c)).max(SHORTEST)
 }
 
-/// √(2·C·M), exact in integers, which are the same on every machine.
+/// √(2·C·M), exact in integers, so that all machines give the same result.
 fn root_of_twice(cost: Span, mtbf: Span) -> u128 {
     (2 * micros(cost) * micros(mtbf)).isqrt()
 }

@@ -1,8 +1,8 @@
-//! Checkpoints of rigid jobs, by which they go on after their processors have failed.
+//! Checkpoints of rigid jobs, from which they continue after their processors have failed.
 //!
-//! A job stands still while one is written, so that what it has done at any instant
-//! follows from when it started: nobody has to be woken up for a checkpoint. Adaptive rules go by
-//! what its nodes have seen before it starts, and a queue plans for as many checkpoints as there can be.
+//! A job stands still while it writes a checkpoint. So its progress at any instant follows from its start,
+//! and no event is needed for a checkpoint. Adaptive rules use the failures that the job's nodes have seen
+//! before its start. A queue plans for the largest possible number of checkpoints.
 //!
 //! ```text
 //!  start                                                      end
@@ -19,39 +19,40 @@ use super::optimum::{SHORTEST, daly, young};
 use super::steps::{Seen, Steps};
 use crate::own::Own;
 
-/// The rule by which rigid jobs write checkpoints, and what these take, in time of the machine.
+/// The rule by which rigid jobs write checkpoints, and the time that these take, on the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckpointRule {
-    /// For how long a job computes before each.
+    /// Time that a job computes before each checkpoint.
     pub every: Every,
-    /// For how long it stops to write one.
+    /// Time that it stops to write one.
     pub cost: Span,
-    /// For how long it reads one before it goes on.
+    /// Time that it reads one before it continues.
     pub recovery: Span,
-    /// What is written and read, if it takes time beside these: more for wide jobs.
+    /// Data written and read, if they take additional time: more for wide jobs.
     pub volume: Option<Volume>,
 }
 
-/// The data of checkpoints, on their way to a storage that all processors of a job share.
+/// The data of checkpoints, in transit to a storage that all processors of a job share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Volume {
-    /// What each processor has, bytes.
+    /// Data of each processor, bytes.
     pub bytes: u64,
-    /// How long the first of them is under way.
+    /// Time until the first byte arrives.
     pub latency: Span,
-    /// How fast the storage takes them from a job that has it for itself, bit/s; above zero.
+    /// Speed of the storage for a single job, bit/s; above zero.
     pub bandwidth: u64,
-    /// What may come on top, because whoever moves them rounds.
+    /// Additional time that rounding of transfers may take.
     pub rounding: Span,
 }
 
 impl Volume {
-    /// What so many processors have together, bytes.
+    /// Data of this many processors together, bytes.
     pub fn of(self, processors: u32) -> u64 {
         self.bytes.saturating_mul(u64::from(processors))
     }
 
-    /// How long the data of so many processors take by themselves, rounded up to the next microsecond.
+    /// Transfer time of the data of this many processors without other load, rounded up to the next
+    /// microsecond.
     fn transfer(self, processors: u32) -> Span {
         let bits = u128::from(self.bytes) * 8 * u128::from(processors);
         if bits == 0 {
@@ -62,24 +63,24 @@ impl Volume {
     }
 }
 
-/// For how long a job computes before each checkpoint.
+/// Time that a job computes before each checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Every {
-    /// So long, above zero.
+    /// A fixed time, above zero.
     Interval(Span),
     /// √(2·C·M), the first-order optimum (Young, Communications of the ACM 17(9), 1974).
     Young(Nodes),
     /// √(2·C·M)·(1 + ⅓·√(C/2M) + ⅑·C/2M) − C, or M where C ≥ 2·M, the higher-order optimum
     /// (Daly, Future Generation Computer Systems 22(3), 2006).
     Daly(Nodes),
-    /// A rule from outside; what it gives is at least a millisecond.
+    /// A rule from outside; its result is at least a millisecond.
     Own(Nodes, Own<fn(&JobSituation) -> Span>),
-    /// As on a grid, by what the nodes under the job have seen of failures (Chtepen 2011, section 4.3). E, how
-    /// long the job takes as a whole, is what was requested: nobody knows more. A job without a request
-    /// saves its progress as if the next failure were always near.
+    /// As on a grid, from the failures that the nodes under the job have seen (Chtepen 2011, section 4.3).
+    /// E, the execution time of the whole job, is its requested time, because no better value is known. A
+    /// job without a request saves its progress as if the next failure were always near.
     Adaptive {
-        /// [`IntervalRule::LastFailure`], [`IntervalRule::MeanFailure`], or one of the optima by what the nodes have seen,
-        /// which are no shorter here than the job needs to get on.
+        /// [`IntervalRule::LastFailure`], [`IntervalRule::MeanFailure`], or one of the optima with the
+        /// observed failures. Here the optima are no shorter than the job needs to make progress.
         rule: IntervalRule,
         /// Processors of a node, at least 1.
         node: u32,
@@ -88,31 +89,31 @@ pub enum Every {
     },
 }
 
-/// A job, as far as its checkpoints go.
+/// The properties of a job that determine its checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RigidJob {
     /// Processors that it needs.
     pub processors: u32,
-    /// What was requested, in time of the machine, if anything was.
+    /// Requested time on the machine, if any.
     pub limit: Option<Span>,
     /// Computing that it need not do again.
     pub saved: Span,
 }
 
-/// What the interval of a job may depend on.
+/// Inputs of the rule for the interval of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobSituation {
     /// Processors that it holds.
     pub processors: u32,
     /// Nodes that they are on.
     pub nodes: u32,
-    /// Mean time between failures of one node; [`Span::FOREVER`] if the scenario does not say.
+    /// Mean time between failures of one node; [`Span::FOREVER`] if the scenario has none.
     pub mtbf: Span,
-    /// C: for how long a checkpoint stops it.
+    /// C: time for which a checkpoint stops it.
     pub cost: Span,
 }
 
-/// What fails under a job: M of a job on n nodes is that of a node, divided by n.
+/// Failures under a job: M of a job on n nodes is that of one node, divided by n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nodes {
     /// Mean time between failures of one node.
@@ -122,7 +123,7 @@ pub struct Nodes {
 }
 
 impl CheckpointRule {
-    /// None are ever written.
+    /// No checkpoints.
     pub const NEVER: CheckpointRule = CheckpointRule {
         every: Every::Interval(Span::FOREVER),
         cost: Span::ZERO,
@@ -135,12 +136,13 @@ impl CheckpointRule {
         CheckpointRule { every: Every::Interval(interval), cost, recovery, volume: None }
     }
 
-    /// Checkpoints as they are planned for: no attempt writes more.
+    /// Planned checkpoints: no attempt writes more.
     pub fn planned(&self, job: RigidJob) -> Checkpoints {
         self.of(job, Seen::Always)
     }
 
-    /// The checkpoints of an attempt that computes, or recovers, from `start` on, on nodes that have seen so much.
+    /// The checkpoints of an attempt that computes, or recovers, from `start` on. `history` has the
+    /// failures of its nodes.
     pub fn attempt(&self, job: RigidJob, start: Time, history: FailureHistory) -> Checkpoints {
         let mean_failure = match self.every {
             Every::Adaptive { mean_failure, .. } => mean_failure,
@@ -149,7 +151,7 @@ impl CheckpointRule {
         self.of(job, Seen::Before { start, history, mean_failure })
     }
 
-    /// How many processors of a node fail together, if the rule goes by what nodes have seen.
+    /// Processors of a node, which fail together, if the rule uses the failures of nodes.
     pub fn learns_of_nodes(&self) -> Option<u32> {
         match self.every {
             Every::Adaptive { node, .. } => Some(node),
@@ -171,7 +173,7 @@ impl CheckpointRule {
                 let situation = JobSituation { processors, nodes, mtbf, cost };
                 Times::Steady((own.rule)(&situation).max(SHORTEST))
             }
-            // It can omit none then.
+            // Planned as if it omitted no checkpoint.
             Every::Adaptive { rule: IntervalRule::LastFailure { interval, .. }, .. }
                 if seen == Seen::Always =>
             {
@@ -190,19 +192,19 @@ impl CheckpointRule {
 }
 
 impl Nodes {
-    /// M of a job on so many processors.
+    /// M of a job on this many processors.
     fn mtbf_under(&self, processors: u32) -> Span {
         let nodes = i64::from(self.under(processors));
         Span::from_micros(self.mtbf.as_micros() / nodes).max(Span::TICK)
     }
 
-    /// How many there are under a job on so many processors.
+    /// Number of nodes under a job on this many processors.
     fn under(&self, processors: u32) -> u32 {
         processors.div_ceil(self.processors).max(1)
     }
 }
 
-/// When a rigid job writes checkpoints, and what these take, in time of the machine.
+/// The checkpoints of a rigid job, and the time that these take, on the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoints {
     times: Times,
@@ -210,31 +212,31 @@ pub struct Checkpoints {
     recovery: Span,
 }
 
-/// For how long a job computes before each checkpoint.
+/// Time that a job computes before each checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Times {
-    /// Always so long, above zero.
+    /// A fixed time, above zero.
     Steady(Span),
-    /// As a rule says that is asked each time.
+    /// The result of a rule that is called each time.
     Adaptive { rule: IntervalRule, execution: Option<Span>, saved: Span, seen: Seen },
 }
 
-/// How far an attempt has come.
+/// Progress of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Progress {
     /// Computing that need not be done again.
     pub saved: Span,
-    /// Time in which it did not compute, but recovered or wrote checkpoints.
+    /// Time in which it recovered or wrote checkpoints.
     pub overhead: Span,
 }
 
 impl Checkpoints {
-    /// The same time between all of them, above zero.
+    /// The same time between all checkpoints, above zero.
     pub const fn every(interval: Span, cost: Span, recovery: Span) -> Checkpoints {
         Checkpoints { times: Times::Steady(interval), cost, recovery }
     }
 
-    /// For how long the job computes before each, if that is always the same.
+    /// Time that the job computes before each checkpoint, if it is fixed.
     pub fn interval(&self) -> Option<Span> {
         match self.times {
             Times::Steady(interval) => Some(interval),
@@ -242,12 +244,12 @@ impl Checkpoints {
         }
     }
 
-    /// For how long the job stops to write one.
+    /// Time that the job stops to write one.
     pub fn cost(&self) -> Span {
         self.cost
     }
 
-    /// For how long it reads one before it goes on.
+    /// Time that it reads one before it continues.
     pub fn recovery(&self) -> Span {
         self.recovery
     }
@@ -256,14 +258,14 @@ impl Checkpoints {
         if resumed { self.recovery } else { Span::ZERO }
     }
 
-    /// Those of an attempt that computes for so long, one after the other.
+    /// Checkpoints of an attempt that computes for `computing`, one after the other.
     fn steps(&self, computing: Span, resumed: bool) -> Option<Steps> {
         let Pace::Adaptive(mut steps) = self.pace(computing) else { return None };
         steps.stood(self.recovers(resumed));
         Some(steps)
     }
 
-    /// The same one by one, for who sees how long each takes.
+    /// The same checkpoints one by one, for a caller that measures how long each takes.
     pub fn course(&self, computing: Span) -> Course {
         Course { pace: self.pace(computing), computing, computed: Span::ZERO }
     }
@@ -277,8 +279,7 @@ impl Checkpoints {
         }
     }
 
-    /// How long an attempt takes that computes for so long, and goes on from a
-    /// checkpoint or not.
+    /// Length of an attempt that computes for `computing`; `resumed` if it continues from a checkpoint.
     pub fn lasts(&self, computing: Span, resumed: bool) -> Span {
         let written = match self.times {
             Times::Steady(interval) => count(computing, interval),
@@ -292,7 +293,7 @@ impl Checkpoints {
         i64::try_from(micros).map_or(Span::FOREVER, Span::from_micros).min(Span::FOREVER)
     }
 
-    /// How far an attempt that is to compute for so long has come after `elapsed`.
+    /// Progress, after `elapsed`, of an attempt that will compute for `computing`.
     pub fn progress(&self, elapsed: Span, computing: Span, resumed: bool) -> Progress {
         let recovery = self.recovers(resumed).min(elapsed);
         let Times::Steady(interval) = self.times else {
@@ -317,13 +318,13 @@ impl Checkpoints {
     }
 }
 
-/// The checkpoints of an attempt one after the other, each of which takes as long as it takes.
+/// The checkpoints of an attempt one after the other, each with a measured duration.
 #[derive(Clone, Debug)]
 pub struct Course {
     pace: Pace,
-    /// What the attempt is to compute.
+    /// Time that the attempt will compute.
     computing: Span,
-    /// What it has computed up to the last checkpoint that was due.
+    /// Time that it has computed up to the last due checkpoint.
     computed: Span,
 }
 
@@ -334,8 +335,8 @@ enum Pace {
 }
 
 impl Course {
-    /// For how long the attempt computes until it stops for the next checkpoint; none is written before its end if there
-    /// is no next one.
+    /// Time that the attempt computes until it stops for the next checkpoint; `None` if no further one is
+    /// written.
     pub fn until_next(&mut self) -> Option<Span> {
         let computed = match &mut self.pace {
             Pace::Steady(interval) => {
@@ -348,7 +349,8 @@ impl Course {
         Some(computes)
     }
 
-    /// It stood still for so long: it recovered before it computed, or the last checkpoint that was due is written.
+    /// The attempt stood still for `took`: it recovered before it computed, or it has written the last due
+    /// checkpoint.
     pub fn stood(&mut self, took: Span) {
         if let Pace::Adaptive(steps) = &mut self.pace {
             steps.stood(took);
@@ -356,7 +358,7 @@ impl Course {
     }
 }
 
-/// How many an attempt writes that computes for so long: none at its end.
+/// Number of checkpoints that an attempt writes in `computing`: none at its end.
 fn count(computing: Span, interval: Span) -> i64 {
     (computing - Span::TICK).max(Span::ZERO).as_micros() / interval.as_micros()
 }

@@ -5,14 +5,14 @@ use haggle_model::{Span, Time};
 use super::history::{FailureHistory, MeanFailure};
 use super::interval::{Expiry, IntervalRule, IntervalState, Situation, progress};
 
-/// What the nodes under a job have seen of failures.
+/// Failures that the nodes under a job have seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// The next one is always near, so that all is saved that may be.
+    /// The next failure is always near, so the job saves as often as it may.
     Always,
-    /// So much before the attempt started.
+    /// The failures before the attempt started.
     Before {
-        /// When it started to compute or to recover.
+        /// Time at which it started to compute or to recover.
         start: Time,
         history: FailureHistory,
         mean_failure: MeanFailure,
@@ -22,27 +22,27 @@ pub(super) enum Seen {
 /// A checkpoint of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// How long after the start of the attempt it is begun.
+    /// Time from the start of the attempt to the begin of the checkpoint.
     pub(super) begins: Span,
-    /// What the attempt has computed by then.
+    /// Time that the attempt has computed by then.
     pub(super) computed: Span,
 }
 
-/// The checkpoints of an attempt that is not lost.
+/// The checkpoints of an attempt, if it is not lost.
 #[derive(Clone, Debug)]
 pub(super) struct Steps {
     rule: IntervalRule,
-    /// E, as far as it is known.
+    /// E, if known.
     execution: Option<Span>,
-    /// What the job had computed before.
+    /// Time that the job had computed before.
     saved: Span,
     seen: Seen,
     cost: Span,
-    /// What the attempt is to compute.
+    /// Time that the attempt will compute.
     computing: Span,
     elapsed: Span,
     computed: Span,
-    /// The rule's memory, and the time until its timer runs out; none before it has been asked.
+    /// State of the rule, and the time until its timer expires; `None` before the first call.
     timer: Option<(IntervalState, Span)>,
 }
 
@@ -59,7 +59,8 @@ impl Steps {
         Steps { rule, execution, saved, seen, cost, computing, elapsed, computed, timer }
     }
 
-    /// A queue plans for as many checkpoints as there can be, so an optimum may not be as short as it likes.
+    /// Shortest interval: a queue plans for the largest number of checkpoints, so an optimum has a lower
+    /// bound.
     fn least(&self) -> Span {
         match self.rule {
             IntervalRule::Young { .. } | IntervalRule::Daly { .. } => progress(self.cost),
@@ -86,7 +87,7 @@ impl Steps {
             self.timer.unwrap_or_else(|| self.rule.start(&self.situation()));
         timer = timer.max(self.least());
         loop {
-            // None is written at the end, nor where there is none.
+            // No checkpoint is written at the end of the attempt.
             if self.computed + timer >= self.computing || self.elapsed + timer >= Span::FOREVER {
                 return None;
             }
@@ -102,8 +103,8 @@ impl Steps {
         }
     }
 
-    /// The attempt stood still for so long: it recovered before the first checkpoint, or the last one that was
-    /// due is written.
+    /// The attempt stood still for `took`: it recovered before the first checkpoint, or it has written the
+    /// last due one.
     pub(super) fn stood(&mut self, took: Span) {
         self.elapsed += took;
         if let Some((mut state, _)) = self.timer {

@@ -1,9 +1,9 @@
-//! What metaschedulers ask providers for, and how often.
+//! Requests of metaschedulers to providers, and how often they repeat.
 
-/// How often a job that is spread is placed in vain before it is given back, where nothing else is said.
+/// Default for how often a spread job is placed in vain before it is given back.
 pub const TRIALS: u32 = 5;
 
-/// The same of an iterative application.
+/// As [`TRIALS`], of an iterative application.
 pub const MAPPING_TRIALS: u32 = 10;
 
 haggle_model::words! {

@@ -16,11 +16,11 @@ haggle_model::words! {
     }
 }
 
-/// Earliest start of a job from `now` on: at one provider alone if one has room then, the first in
-/// turn from `first` on, else over several; over as many as the job is to be divided over, if that is said. `None` if
-/// there is none.
+/// Earliest start of a job from `now` on. The job runs at one provider if one has room then, the first in
+/// turn from `first` on, else over several. If the job sets a number of parts, it runs over that many.
+/// `None` if there is no start.
 ///
-/// Room grows where a step begins, so that only these times and the first one are tried.
+/// Room grows only where a step begins, so only these times and the first one are tried.
 pub fn earliest_common_start(
     free: &Together,
     demand: &Demand,
@@ -28,7 +28,7 @@ pub fn earliest_common_start(
     fill: FillRule,
     now: Time,
 ) -> Option<Allocation> {
-    // What many have been placed before leave for one of its size begins far behind.
+    // Behind many placed jobs the first room for this size lies far ahead.
     let from = match demand.earliest <= now {
         true => free.not_before(demand.processors, demand.shortest(), now),
         false => demand.earliest,
@@ -74,7 +74,7 @@ pub(super) fn earliest_alone(
     in_turn(free.len(), first).filter_map(fit).min_by_key(|allocation| allocation.start)
 }
 
-/// The whole job at one provider, from `start` on.
+/// The whole job at one provider, starting at `start`.
 fn alone(free: &Together, demand: &Demand, first: usize, start: Time) -> Option<Allocation> {
     if demand.parts.is_some() {
         return None;
@@ -85,7 +85,7 @@ fn alone(free: &Together, demand: &Demand, first: usize, start: Time) -> Option<
     in_time(demand, Allocation { start, span, parts: vec![(place, demand.processors)] })
 }
 
-/// The job over several providers, from `start` on.
+/// The job over several providers, starting at `start`.
 fn spread(
     free: &Together,
     demand: &Demand,
@@ -109,7 +109,7 @@ fn spread(
     for (place, free) in room {
         let most = free.min(left);
         let rest = left - most;
-        // The rest must not be too little for a part.
+        // The rest must be large enough for a part.
         let missing = if rest > 0 { least.saturating_sub(rest) } else { 0 };
         let part = most.saturating_sub(missing);
         if part >= least {
@@ -118,7 +118,7 @@ fn spread(
         }
     }
     parts.sort_unstable();
-    // One that has room for the longer time has room for the shorter one.
+    // A single part cannot result: its provider has room for the shorter time, too, so `alone` took it.
     if left > 0 {
         return None;
     }
@@ -130,7 +130,7 @@ fn in_time(demand: &Demand, allocation: Allocation) -> Option<Allocation> {
     in_time.then_some(allocation)
 }
 
-/// All providers, from the one whose turn it is.
+/// All providers, starting with the one whose turn it is.
 fn in_turn(providers: usize, first: usize) -> impl Iterator<Item = usize> {
     (0..providers).map(move |place| (first + place) % providers)
 }

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-/// As many processors as evenly as possible, by the places of providers from `first` on, who get
-/// what is left over. Nobody gets none.
+/// Divides `processors` as evenly as possible, by the places of providers from `first` on, which get the
+/// remainder. Providers without a processor are left out.
 pub fn divide(processors: u32, providers: usize, first: usize) -> Vec<(usize, u32)> {
     let count = providers.max(1) as u32;
     let part = |turn: usize| {
@@ -13,11 +13,12 @@ pub fn divide(processors: u32, providers: usize, first: usize) -> Vec<(usize, u3
     (0..providers).map(part).filter(|&(_, part)| part > 0).collect()
 }
 
-/// A job in exactly `count` parts of at least `least` processors each, by the places of providers in ascending order.
+/// Divides a job into exactly `count` parts of at least `least` processors each, by the places of providers
+/// in ascending order.
 ///
-/// `room` says which provider has how many free processors, those that are to give first at the front: the first of
-/// them take part with which the job finds room. Its parts are as equal as their free processors allow. `None` if there
-/// is no room, or the job is too narrow.
+/// `room` lists (provider, free processors), in the order in which providers give. The first providers with
+/// which the job finds room take part. The parts are as equal as the free processors allow. Returns `None`
+/// if there is no room, or if the job is too narrow.
 pub(super) fn divide_over(
     count: usize,
     processors: u32,
@@ -43,7 +44,7 @@ pub(super) fn divide_over(
     if chosen.len() < count {
         return None;
     }
-    // The one with least room gives first, so that the others share what it has too few for.
+    // The provider with the least room gives first, so that the others share what it lacks.
     chosen.sort_unstable_by_key(|&(place, free)| (free, Reverse(place)));
     let mut left = processors;
     for (providers, part) in (1..=count as u32).rev().zip(&mut chosen) {
@@ -73,7 +74,7 @@ mod tests {
         };
         assert_eq!(over(2, 8, 1, &[8, 8, 8]), Some(vec![(0, 4), (1, 4)]));
         assert_eq!(over(2, 7, 1, &[8, 8]), Some(vec![(0, 4), (1, 3)]));
-        // As equal as possible, and the first two with which there is room.
+        // As equal as possible, on the first two providers with enough room together.
         assert_eq!(over(2, 8, 1, &[1, 2, 7]), Some(vec![(0, 1), (2, 7)]));
         assert_eq!(over(2, 8, 2, &[1, 2, 7]), Some(vec![(1, 2), (2, 6)]));
         assert_eq!(over(3, 9, 1, &[2, 9, 9, 9]), Some(vec![(0, 2), (1, 4), (2, 3)]));

@@ -1,17 +1,18 @@
-//! What a provider tells of its free time.
+//! Free times that a provider discloses.
 
 use haggle_model::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// All, in millionths.
+/// All processors, in millionths.
 const MILLION: u32 = 1_000_000;
 
-/// From when on how many processors are free: a step function, the last step for ever. Before the
-/// first step nothing is free.
+/// Free processors over time: a step function, the last step for ever. Before the first step no processor
+/// is free.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FreeTimes(Vec<(Time, u32)>);
 
-/// Free times of a stretch of time: from its first step until `until`. Without steps it says nothing.
+/// Free times of a stretch of time: from its first step until `until`. Without steps it holds no
+/// information.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stretch {
     steps: FreeTimes,
@@ -25,28 +26,28 @@ impl Stretch {
         stretch.is_sound().then_some(stretch)
     }
 
-    /// Whether the steps are in the order of time, which what is read need not be.
+    /// Returns whether the steps are in the order of time; steps read from outside may not be.
     pub fn is_sound(&self) -> bool {
         let ends = self.steps.0.last().is_none_or(|&(step, _)| step < self.until);
         ends && self.steps.is_sound()
     }
 
-    /// How many steps.
+    /// Number of steps.
     pub fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// Whether it says nothing.
+    /// Returns whether it has no steps.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Its steps: from when on, how many.
+    /// Its steps as (from when, free processors).
     pub fn steps(&self) -> &[(Time, u32)] {
         self.steps.steps()
     }
 
-    /// From when until when.
+    /// Start and end of the stretch.
     pub fn bounds(&self) -> Option<(Time, Time)> {
         self.steps.0.first().map(|&(from, _)| (from, self.until))
     }
@@ -69,28 +70,28 @@ impl FreeTimes {
         FreeTimes::default()
     }
 
-    /// Whether the steps are in the order of time, which what is read need not be.
+    /// Returns whether the steps are in the order of time; steps read from outside may not be.
     pub fn is_sound(&self) -> bool {
         self.0.is_sorted_by(|one, next| one.0 < next.0)
     }
 
-    /// How many steps.
+    /// Number of steps.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether nothing is ever free.
+    /// Returns whether nothing is ever free.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The steps: from when on, how many.
+    /// The steps as (from when, free processors).
     pub fn steps(&self) -> &[(Time, u32)] {
         &self.0
     }
 
-    /// The same with fewer processors, so that less is seen of the load: so many millionths of those
-    /// that are free, rounded down.
+    /// The same with fewer processors, which hides a part of the load: this many millionths of the free
+    /// processors, rounded down.
     pub fn published(mut self, millionths: u32) -> FreeTimes {
         let millionths = u64::from(millionths.min(MILLION));
         for (_, free) in &mut self.0 {
@@ -100,15 +101,15 @@ impl FreeTimes {
         self
     }
 
-    /// All of it, as a stretch.
+    /// All free times, as one stretch.
     pub fn whole(&self) -> Stretch {
         let before = (Time::from_micros(i64::MIN), 0);
         let steps = std::iter::once(before).chain(self.0.iter().copied()).collect();
         Stretch { steps: FreeTimes(steps), until: Time::FOREVER }
     }
 
-    /// When ever more processors are available, up to so many: from `from` on, as if nothing behind that
-    /// were planned.
+    /// Times from `from` on at which more processors become available, up to `processors`, as if nothing
+    /// later were planned.
     pub fn available(&self, processors: u32, from: Time) -> FreeTimes {
         let mut most = 0;
         let mut steps = Vec::new();

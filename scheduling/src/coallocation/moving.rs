@@ -1,4 +1,4 @@
-//! Moving a job that waits: an earlier start where it is, or other providers (Netto 2009, 4.3).
+//! Moves of a waiting job: an earlier start where it is, or other providers (Netto 2009, 4.3).
 
 use haggle_model::{Span, Time};
 
@@ -31,14 +31,14 @@ haggle_model::words! {
     }
 }
 
-/// The same parts at the earliest start before `until`; `free` counts them as free, and nobody is
-/// looked at who has no part.
+/// The same parts at the earliest start before `until`. `free` must count the parts as free; only providers
+/// with a part are examined.
 pub fn shift(free: &Together, current: &Allocation, from: Time, until: Time) -> Option<Allocation> {
     let processors = current.parts.iter().map(|&(_, processors)| processors).sum();
     let mut start = from;
     loop {
         start = free.earliest_chance(processors, current.span, start, until)?;
-        // Each needs some time from its earliest fit on, so none can start before the latest of these.
+        // Each part starts no earlier than its own earliest fit, so all start at the latest of these.
         let mut latest = start;
         for &(place, processors) in &current.parts {
             latest = latest.max(free.earliest_fit(place, processors, current.span, start)?);
@@ -50,32 +50,32 @@ pub fn shift(free: &Together, current: &Allocation, from: Time, until: Time) -> 
     }
 }
 
-/// How a better place is looked for.
+/// Rules for the search of a better place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Search {
     /// How the job may move.
     pub moves: CoallocationPolicy,
     /// The provider that gives first.
     pub first: usize,
-    /// Who gives how much.
+    /// How providers fill the job.
     pub fill: FillRule,
-    /// Which places a remap looks at.
+    /// Places that a remap examines.
     pub choice: RemapRule,
 }
 
-/// What a look for a better place has found that found none: it need not be found again.
+/// Result of a search that found no better place, for use in later searches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InVain {
-    /// Where it could have been remapped to, which was no better.
+    /// The earliest remapped place, which was no better.
     remapped: Option<Allocation>,
-    /// Whether it says anything of later looks. Where fewer processors are free more may be left over
-    /// than make up a part, and places at one provider alone are not kept here.
+    /// True if it holds for later searches. With fewer free processors, the rest may become large enough
+    /// for a part; and places at one provider alone are not kept here.
     lasts: bool,
 }
 
 impl InVain {
-    /// Whether another look is in vain, too, if all that has changed since are free times within a
-    /// stretch.
+    /// Returns whether another search fails, too, if since then only free times within the stretch `changed` have
+    /// changed.
     pub fn holds(
         &self,
         (demand, current): (&Demand, &Allocation),
@@ -92,12 +92,12 @@ impl InVain {
     }
 }
 
-/// A better place for a job that waits, if it may move there: one that is completed earlier, or
-/// with as early a completion at fewer providers; else what was found instead. `free` counts its parts
-/// as free; under [`CoallocationPolicy::Shift`] only those of who has one are looked at.
+/// A better place for a waiting job, if the job may move: an earlier completion, or as early a completion
+/// at fewer providers. Otherwise the result of the failed search. `free` must count the job's parts as
+/// free; under [`CoallocationPolicy::Shift`] only providers with a part are examined.
 ///
-/// After a look in vain, and given the stretch in which free times have changed since, only starts are
-/// tried from which on the job would run in that stretch: all others still are in vain.
+/// `since` is an earlier failed search and the stretch in which free times have changed since. Then only
+/// starts are tried with which the job would run in that stretch: all others still fail.
 pub fn improve(
     search: Search,
     free: &Together,
@@ -127,7 +127,7 @@ pub fn improve(
     let tries_alone = remaps && choice == RemapRule::EarliestCompletion && demand.parts.is_none();
     let alone = tries_alone.then(|| earliest_alone(free, demand, first, now)).flatten();
     let merit = |it: &Allocation| (it.completion(), it.parts.len());
-    // Among equals the first counts: who moves has a reason.
+    // Among equals the first one counts: the job must not move without a reason.
     let all = [shifted.as_ref(), remapped.as_ref(), alone.as_ref()];
     let best = all.into_iter().flatten().min_by_key(|it| merit(it));
     match best.filter(|best| merit(best) < merit(current)) {

@@ -1,29 +1,29 @@
-//! What has changed since when: outside the hull of these stretches all is as it was.
+//! Changes over time: outside the hull of the stretches noted here nothing has changed.
 
 use std::collections::VecDeque;
 
 use haggle_model::Time;
 
-/// Stretches of time in which something has changed, in the order of learning of them.
+/// Stretches of time in which something has changed, in the order of their notices.
 ///
-/// A hull is asked for since any of them, so that only those are kept that reach further to one side
-/// than all that came after them.
+/// A query may ask for the hull since any of them. So a stretch is kept only if it reaches further to one
+/// side than all later ones.
 #[derive(Clone, Debug, Default)]
 pub struct News {
     count: u64,
-    /// Ever later begins, each with the number of the one that begins so.
+    /// Ascending begins, each with the number of its stretch.
     begins: VecDeque<(u64, Time)>,
-    /// Ever earlier ends.
+    /// Descending ends, each with the number of its stretch.
     ends: VecDeque<(u64, Time)>,
 }
 
 impl News {
-    /// How many there have been: what is asked since.
+    /// Number of changes so far, for a later call of [`News::since`].
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Something has changed between two times.
+    /// Notes a change between two times.
     pub fn add(&mut self, begin: Time, end: Time) {
         self.count += 1;
         while self.begins.back().is_some_and(|&(_, it)| begin <= it) {
@@ -36,7 +36,7 @@ impl News {
         self.ends.push_back((self.count, end));
     }
 
-    /// The hull of all but the first so many; `None` if there are no more.
+    /// The hull of all changes after the first `count`; `None` if there are none.
     pub fn since(&self, count: u64) -> Option<(Time, Time)> {
         let first = |of: &VecDeque<(u64, Time)>| {
             let place = of.partition_point(|&(number, _)| number <= count);

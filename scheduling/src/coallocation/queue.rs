@@ -1,4 +1,4 @@
-//! The queue of a provider that takes parts of jobs, beside jobs of its own.
+//! The queue of a provider that accepts parts of jobs, beside jobs of its own.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use crate::plan::extra::Extra;
 use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, SchedulerConfig, Slot};
 use crate::{Compression, Conservative, Interval, Maintaining};
 
-/// Conservative backfilling of jobs around parts that stay where they are booked.
+/// Conservative backfilling of jobs around parts, which keep their places.
 ///
-/// What is given back is offered to the jobs when [`CoallocationQueue::compress`] is called: after
-/// all that ends at an instant has ended, before parts are asked to move, and when these have.
+/// Jobs move up to returned time when [`CoallocationQueue::compress`] is called. The provider calls it
+/// after all ends of an instant, before parts are asked to move, and again when these have moved.
 #[derive(Clone, Debug)]
 pub struct CoallocationQueue {
     queue: Conservative,
-    /// Where parts go that are about to move, and what is kept for that.
+    /// New places of parts that are about to move, and the processors kept for them.
     prepared: BTreeMap<Slot, (Interval, Extra)>,
 }
 
@@ -31,31 +31,31 @@ impl CoallocationQueue {
         CoallocationQueue { queue, prepared: BTreeMap::new() }
     }
 
-    /// When how many processors are free, where a part counts as free.
+    /// Free processors over time; the part `without` counts as free.
     pub fn free_times(&mut self, now: Time, without: Option<Slot>) -> FreeTimes {
         let mut profile = self.queue.profile_from(now).clone();
         if let Some(Interval { start, span, processors }) = without.and_then(|it| self.planned(it))
         {
             profile.remove(start.max(now), start + span, processors);
         }
-        // What lies behind all limits is as good as never.
+        // A time behind jobs without a limit is as good as never.
         let steps = profile.steps_from(now).map(|(start, free)| (start.max(now), free));
         FreeTimes::new(steps.filter(|&(start, _)| start < BEYOND_ALL_LIMITS).collect())
             .expect("steps of a profile ascend")
     }
 
-    /// The stretch outside which [`CoallocationQueue::free_during`] gives what it gave when this was
-    /// asked last.
+    /// The stretch outside which [`CoallocationQueue::free_during`] has not changed since the last call.
     pub fn take_changed(&mut self) -> Option<(Time, Time)> {
         self.queue.take_changed()
     }
 
-    /// What is free from `from` until `until`.
+    /// Free times from `from` until `until`.
     pub fn free_during(&mut self, now: Time, from: Time, until: Time) -> Stretch {
         self.stretch(now, from, until, 0)
     }
 
-    /// What is free while a part waits to run, where it counts as free; nothing is told of others.
+    /// Free times during the planned run of a waiting part, which itself counts as free; nothing if it does
+    /// not wait.
     pub fn free_around(&mut self, now: Time, part: Slot) -> Stretch {
         let Some(part) = self.planned(part) else { return Stretch::default() };
         self.stretch(now, part.start, part.end(), part.processors)
@@ -68,22 +68,22 @@ impl CoallocationQueue {
         }
         let steps = self.queue.profile_from(now).steps_from(from);
         let steps = steps.map(|(start, free)| (start.max(from), free + more));
-        // What lies behind all limits is as good as never.
+        // A time behind jobs without a limit is as good as never.
         let during = steps.take_while(|&(start, _)| start < until.min(BEYOND_ALL_LIMITS));
         Stretch::new(during.collect(), until).expect("steps of a profile ascend")
     }
 
-    /// How many processors are neither used nor booked from now on.
+    /// Number of processors that are neither used nor booked from now on.
     pub fn free_for_ever(&mut self, now: Time) -> u32 {
         self.queue.profile_from(now).min_free(now, Time::FOREVER)
     }
 
-    /// Whether a processor is neither used nor booked now.
+    /// Returns whether a processor is neither used nor booked now.
     pub fn is_idle(&mut self, now: Time) -> bool {
         self.queue.profile_from(now).free_at(now) > 0
     }
 
-    /// Holds a part where there is room; `false` if there is none.
+    /// Holds a part if there is room for it; otherwise returns `false`.
     pub fn hold(&mut self, now: Time, slot: Slot, part: Interval) -> bool {
         let profile = self.queue.profile_from(now);
         let has_room = now <= part.start
@@ -95,14 +95,14 @@ impl CoallocationQueue {
         has_room
     }
 
-    /// Where a part that waits is booked.
+    /// The booking of a waiting part.
     pub fn planned(&self, slot: Slot) -> Option<Interval> {
         self.queue.fixed(slot)
     }
 
-    /// Keeps another place for a part that waits, of which its own counts as free; both are kept
-    /// until the move is [settled](CoallocationQueue::settle) or
-    /// [dropped](CoallocationQueue::abandon). `false` if there is no room, or if it moves already.
+    /// Keeps another place for a waiting part, whose own place counts as free. Both are kept until the move
+    /// is [settled](CoallocationQueue::settle) or [dropped](CoallocationQueue::abandon). Returns `false` if
+    /// there is no room, or if the part moves already.
     pub fn prepare(&mut self, now: Time, slot: Slot, to: Interval) -> bool {
         let Some(from) = self.planned(slot).filter(|_| now <= to.start && Span::ZERO < to.span)
         else {
@@ -117,14 +117,14 @@ impl CoallocationQueue {
         true
     }
 
-    /// Moves a part to the place kept for it; `false` if there is none.
+    /// Moves a part to the place kept for it; returns `false` if there is none.
     pub fn settle(&mut self, now: Time, slot: Slot) -> bool {
         let Some(to) = self.release(now, slot).filter(|to| now <= to.start) else { return false };
         self.queue.fix_anew(now, slot, to);
         true
     }
 
-    /// Drops the place kept for a part, which stays where it is; `false` if there is none.
+    /// Drops the place kept for a part, which keeps its own; returns `false` if there is none.
     pub fn abandon(&mut self, now: Time, slot: Slot) -> bool {
         let dropped = self.release(now, slot);
         if let Some(to) = dropped {
@@ -133,20 +133,20 @@ impl CoallocationQueue {
         dropped.is_some()
     }
 
-    /// The first start from `from` on at which there would be room.
+    /// The first start from `from` on with enough room.
     pub fn earliest(&mut self, now: Time, from: Time, processors: u32, span: Span) -> Option<Time> {
         self.queue.profile_from(now).earliest_fit(processors, span, from.max(now))
     }
 
-    /// Whether there would be room from `from` on.
+    /// Returns whether there is enough room from `from` on.
     pub fn fits(&mut self, now: Time, from: Time, processors: u32, span: Span) -> bool {
         let from = from.max(now);
         let found = self.queue.profile_from(now).earliest_fit_by(processors, span, from, from);
         found == Some(from)
     }
 
-    /// Books a part until `end`, and no longer: one that waits, or one that has its processors. What
-    /// is behind that is given back.
+    /// Books a part until `end` and no longer, whether it waits or runs. The time behind that is given
+    /// back.
     pub fn shorten(&mut self, now: Time, slot: Slot, end: Time) {
         match self.planned(slot) {
             Some(part) => {
@@ -158,8 +158,8 @@ impl CoallocationQueue {
         }
     }
 
-    /// Those of these parts that were to have started before now, or have had no place since they
-    /// were, get the next places that there are; jobs are planned anew around them.
+    /// Gives parts that should have started before now, or that have lost their place, the next free
+    /// places. Jobs are planned again around them.
     pub fn catch_up(&mut self, now: Time, parts: &[Slot]) {
         let is_late = |part: Interval| part.start < now || part.start >= BEYOND_ALL_LIMITS;
         let mut late: Vec<(Time, Slot)> = parts
@@ -172,20 +172,20 @@ impl CoallocationQueue {
         }
     }
 
-    /// A part that waits is a job of the queue from now on, for it has no other part any more: it
-    /// may move up by itself.
+    /// Turns a waiting part into a job of the queue, because it is the only part left; it may move up by
+    /// itself.
     pub fn into_job(&mut self, request: Request) {
         if self.planned(request.slot).is_some() {
             self.queue.queue_fixed(request);
         }
     }
 
-    /// Jobs that wait move up to what has been given back.
+    /// Moves waiting jobs up to the time that has been given back.
     pub fn compress(&mut self, now: Time) {
         self.queue.compress_now(now);
     }
 
-    /// Gives back what is kept for a move.
+    /// Gives back the processors kept for a move.
     fn release(&mut self, now: Time, slot: Slot) -> Option<Interval> {
         let (to, extra) = self.prepared.remove(&slot)?;
         self.queue.profile_from(now);

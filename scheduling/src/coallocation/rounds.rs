@@ -1,31 +1,43 @@
-//! Whom a provider asks to move that has become idle (Netto 2009, Algorithm 3).
+//! Requests of an idle provider to jobs to move (Netto 2009, Algorithm 3).
 
 use std::collections::VecDeque;
 
-/// Rounds in which those that have a part at a provider are asked, one after the other.
+haggle_model::words! {
+    /// In which order a metascheduler serves the requests of several providers for moves.
+    #[derive(Default)]
+    pub enum RequestOrder {
+        /// First come, first served: a provider asks for one job at a time, so that idle providers take turns.
+        #[default]
+        InTurns = "in-turns",
+        /// All requests of one provider before those of the others, the first one in the scenario first.
+        ByProvider = "by-provider",
+    }
+}
+
+/// Rounds in which the jobs with a part at a provider are asked to move, one after the other.
 ///
-/// A round begins while processors are idle, and while somebody has moved in the round before.
+/// A round begins while processors are idle and a job has moved in the round before.
 #[derive(Clone, Debug)]
 pub struct Rounds<J> {
     /// Rounds that may still begin.
     left: u32,
-    /// To be asked in this round.
+    /// Jobs to be asked in this round.
     to_ask: VecDeque<J>,
-    /// Whether somebody has moved in this round; so it seems before the first one.
+    /// True if a job has moved in this round; `true` before the first one.
     progress: bool,
 }
 
 impl<J> Rounds<J> {
-    /// Rounds at most, where nothing else is said.
+    /// Default for the largest number of rounds.
     pub const MOST: u32 = 10;
 
-    /// So many rounds at most.
+    /// At most `most` rounds.
     pub fn new(most: u32) -> Rounds<J> {
         Rounds { left: most, to_ask: VecDeque::new(), progress: true }
     }
 
-    /// Who is asked next; `waiting` are those that wait when a round begins, and `idle` says whether
-    /// there is room.
+    /// The job that is asked next. `waiting` returns the waiting jobs when a round begins; `idle` returns
+    /// whether processors are idle.
     pub fn next(
         &mut self,
         idle: impl FnOnce() -> bool,
@@ -39,7 +51,7 @@ impl<J> Rounds<J> {
         self.to_ask.pop_front()
     }
 
-    /// The one who was asked has moved.
+    /// The job that was asked last has moved.
     pub fn moved(&mut self) {
         self.progress = true;
     }

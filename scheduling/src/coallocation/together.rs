@@ -1,4 +1,4 @@
-//! Free times of several providers, as they have been told, kept so that searches pass over what is full.
+//! Free times of several providers, as disclosed, stored so that searches skip full times.
 
 use std::cell::RefCell;
 
@@ -8,24 +8,24 @@ use super::{FreeTimes, Stretch};
 use crate::Profile;
 use crate::hints::Hints;
 
-/// Free times by the places of providers, and how many processors are free at all of them together:
-/// where these are too few, nobody has to be looked at.
+/// Free times by the places of providers, and their sum. Where the sum is too small, no provider must be
+/// examined.
 #[derive(Clone, Debug)]
 pub struct Together {
     places: Vec<Profile>,
     all: Profile,
-    /// What counts of one provider among all, so that no sum is too large.
+    /// Largest count of one provider in the sum, so that the sum cannot overflow.
     most: u32,
-    /// Before when nothing fits, until something is given back.
+    /// Bounds before which nothing fits, valid until something is given back.
     hints: RefCell<Hints>,
-    /// How many parts are lifted out for a while.
+    /// Number of parts that are lifted out at present.
     lifted: usize,
 }
 
-/// By how many processors a course differs from another, from when on.
+/// Differences of one course from another: (from when, processors more or fewer).
 type Bends = Vec<(Time, i32)>;
 
-/// What [`Together::lift`] has changed.
+/// The changes made by [`Together::lift`].
 #[derive(Clone, Debug)]
 pub struct Put {
     place: usize,
@@ -34,7 +34,7 @@ pub struct Put {
 }
 
 impl Together {
-    /// Nothing is known to be free.
+    /// No free processors are known.
     pub fn nothing(providers: usize) -> Together {
         let most = i32::MAX as u32 / providers.max(1) as u32;
         Together {
@@ -46,7 +46,7 @@ impl Together {
         }
     }
 
-    /// Puts a stretch in the place of what was known of a provider then.
+    /// Replaces the known free times of a provider during a stretch.
     pub fn put(&mut self, place: usize, stretch: &Stretch) {
         let put = self.change(place, stretch);
         let mut more = 0;
@@ -59,7 +59,7 @@ impl Together {
         }
     }
 
-    /// The same until it is [taken back](Together::take_back).
+    /// As [`Together::put`], until it is [taken back](Together::take_back).
     pub fn lift(&mut self, place: usize, stretch: &Stretch) -> Put {
         self.lifted += 1;
         self.change(place, stretch)
@@ -75,7 +75,7 @@ impl Together {
         put
     }
 
-    /// Makes what was known before known again.
+    /// Restores the free times known before.
     pub fn take_back(&mut self, put: &Put) {
         self.lifted -= 1;
         self.bend(put, -1);
@@ -87,7 +87,7 @@ impl Together {
         self.all.change_course(signed(&put.in_all).into_iter());
     }
 
-    /// What a stretch changes of a provider's course, of which no more than `most` counts.
+    /// Bends by which a stretch changes a provider's course, of which at most `most` processors count.
     fn bends(&self, place: usize, stretch: &Stretch, most: u32) -> Bends {
         let Some((from, until)) = stretch.bounds() else { return Bends::new() };
         let old = self.places[place].steps_from(from);
@@ -116,23 +116,23 @@ impl Together {
         }
     }
 
-    /// Forgets what was before `now`.
+    /// Forgets the time before `now`.
     pub fn forget_before(&mut self, now: Time) {
         self.all.forget_before(now);
         self.places.iter_mut().for_each(|place| place.forget_before(now));
     }
 
-    /// How many providers.
+    /// Number of providers.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether there are no providers.
+    /// Returns whether there are no providers.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// All that is known of a provider.
+    /// All known free times of a provider.
     pub fn free_times(&self, place: usize) -> FreeTimes {
         FreeTimes::new(self.places[place].steps().collect()).expect("steps of a profile ascend")
     }
@@ -153,8 +153,8 @@ impl Together {
         self.places[place].earliest_fit(processors, span, from)
     }
 
-    /// Earliest start from `from` on and before `until` at which so many processors are free
-    /// everywhere together, though not all of them at the same places, during `span`.
+    /// Earliest start from `from` on and before `until` at which `processors` are free in total during
+    /// `span`, though not necessarily at the same places.
     pub(super) fn earliest_chance(
         &self,
         processors: u32,
@@ -166,8 +166,9 @@ impl Together {
         self.all.earliest_fit_by(processors, span, from, latest)
     }
 
-    /// An instant from `now` on before which so many are not free together during `span`.
+    /// An instant from `now` on before which `processors` are not free in total during `span`.
     pub(super) fn not_before(&self, processors: u32, span: Span, now: Time) -> Time {
+        // Hints hold only while nothing is given back, and a lifted part counts as given back.
         if self.lifted > 0 {
             return now;
         }
@@ -175,7 +176,7 @@ impl Together {
         hints.earliest(&self.all, processors.min(self.most), span, now).max(now)
     }
 
-    /// The first time after another at which somebody has more or fewer free.
+    /// The first time after `after` at which the free processors of any provider change.
     pub(super) fn next_step(&self, after: Time) -> Option<Time> {
         self.places.iter().filter_map(|place| place.next_step(after)).min()
     }

@@ -1,7 +1,6 @@
-//! Double-proportional load balancing (Netto 2009, section 6.4.3, Algorithm 6):
-//! in proportion to the offers, and where offers are equal also to what is
-//! known of the providers: their computing power, or the capacity that their
-//! load leaves before the deadline.
+//! Double-proportional load balancing (Netto 2009, section 6.4.3, Algorithm 6): in proportion to the
+//! offers, and among equal offers in proportion to known data of the providers. These are their computing
+//! power, or the capacity that their load leaves before the deadline.
 
 use std::cmp::Reverse;
 
@@ -103,7 +102,7 @@ impl Composer for DplbV2 {
 /// Bits left free above the largest weight: for twice the tasks, and for sums.
 const HEADROOM: u32 = 40;
 
-/// An offer and what its provider weighs.
+/// An offer and the weight of its provider.
 #[derive(Clone, Copy, Debug)]
 struct Weighted {
     size: u32,
@@ -135,7 +134,7 @@ fn shares(offers: Vec<Weighted>, tasks: u32) -> Vec<u32> {
 fn share_group(offers: &[Weighted], group: &[usize], target: u32, shares: &mut [u32]) {
     let all_zero = group.iter().all(|&i| offers[i].weight == 0);
     let weight = |i: usize| if all_zero { offers[i].power } else { offers[i].weight };
-    // Only their ratio counts, and products with tasks must fit.
+    // Only the ratio of weights counts, and their products with tasks must fit.
     let largest = group.iter().map(|&i| weight(i)).max().unwrap_or(0);
     let shift = HEADROOM.saturating_sub(largest.leading_zeros());
     let weight = |i: usize| weight(i) >> shift;
@@ -153,7 +152,7 @@ fn share_group(offers: &[Weighted], group: &[usize], target: u32, shares: &mut [
         shares[i] = share.min(offers[i].size).min(left);
         left -= shares[i];
     }
-    // What an offer was too small for goes to the others.
+    // Tasks for which an offer was too small go to the others.
     for &i in group {
         let more = left.min(offers[i].size - shares[i]);
         shares[i] += more;

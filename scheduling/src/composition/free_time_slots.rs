@@ -1,5 +1,5 @@
-//! Into the earliest free time slots of all providers (after Netto 2009,
-//! section 6.4.4, FreeTimeSlots).
+//! Composition from the earliest free time slots of all providers (after Netto 2009, section 6.4.4,
+//! FreeTimeSlots).
 
 use std::cmp::Reverse;
 
@@ -11,7 +11,7 @@ use crate::bags::{Award, Batch, FreeSlot};
 use super::view::{FreeTime, View, level};
 use super::{BagCall, Composer, Composition, Part};
 
-/// Fills the earliest free time slots; sees no deadlines, so nothing can be moved.
+/// Fills the earliest free time slots; it sees no deadlines, so it can move no work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FreeTimeSlots;
 
@@ -50,7 +50,7 @@ impl Filling {
     }
 }
 
-/// How many slots are open at each time.
+/// Number of slots that are open at each time.
 fn profile(slots: &[FreeSlot]) -> Profile {
     // At equal times the ends come first.
     let ends = slots.iter().filter(|slot| slot.end < Time::FOREVER).map(|slot| (slot.end, false));
@@ -89,7 +89,7 @@ impl Composer for FreeTimeSlots {
         let mut left = bag.tasks;
         let mut completion = bag.deadline.unwrap_or(bag.now);
         while left > 0 {
-            // The earliest start; then the most that can start there.
+            // The earliest start; among equal ones the one with most processors.
             let next =
                 |filling: &Filling| filling.next.map(|(start, tasks)| (start, Reverse(tasks)));
             let best = fillings.iter_mut().filter(|f| f.next.is_some()).min_by_key(|f| next(f))?;

@@ -39,7 +39,7 @@ pub(super) struct Take {
     pub(super) tasks: u32,
 }
 
-/// Takes that exclude each other nowhere, in the order in which they were added.
+/// Compatible takes, in the order in which they were added.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Composite {
     takes: Vec<Take>,
@@ -62,9 +62,9 @@ impl Composite {
 
 /// The takes of the first composite to be done; `None` if no composite has all tasks.
 ///
-/// Offers are added one by one, the best first. Each goes into every incomplete
-/// composite so far that has none of its provider, and where a smaller one of
-/// its provider is in the way, into a copy without that.
+/// Offers are added one by one, the best first. Each offer goes into every incomplete composite that has no
+/// take of its provider. If a smaller take of its provider is in the way, the offer goes into a copy
+/// without that take.
 pub(super) fn takes(bag: &BagCall, offers: &[&[Offer]], turn: u64) -> Option<Vec<Take>> {
     let mut composites: Vec<Composite> = Vec::new();
     let mut seen = BTreeSet::new();
@@ -75,8 +75,8 @@ pub(super) fn takes(bag: &BagCall, offers: &[&[Offer]], turn: u64) -> Option<Vec
             composites.push(first);
             continue;
         }
-        // Equal composites have equal futures, so one of them is enough. Those
-        // of earlier rounds do not have this offer and cannot be equal.
+        // Equal composites have equal futures, so one of them is enough. Composites of earlier rounds do
+        // not have this offer and cannot be equal.
         seen.clear();
         for index in 0..composites.len() {
             let composite = &mut composites[index];
@@ -106,8 +106,8 @@ pub(super) fn takes(bag: &BagCall, offers: &[&[Offer]], turn: u64) -> Option<Vec
 
 /// All offers, the best first, up to the first one for the whole bag.
 ///
-/// Those that meet the deadline by size, the others by completion; without a
-/// deadline equal ones in turn, so that not always the same provider is first.
+/// Offers that meet the deadline are ordered by size, the others by completion. Without a deadline, equal
+/// offers are ordered in turn, so that not always the same provider is first.
 fn candidates(bag: &BagCall, offers: &[&[Offer]], turn: u64) -> Vec<(usize, Offer)> {
     let providers = offers.len() as u64;
     let rank = |provider: usize| match bag.deadline {

@@ -1,5 +1,5 @@
-//! What all policies that use offers share: which offers meet the deadline, and
-//! what is done if these do not suffice (Netto 2009, section 6.4).
+//! Common parts of all policies that use offers: the offers that meet the deadline, and the composite when
+//! these do not suffice (Netto 2009, section 6.4).
 
 use haggle_model::Time;
 
@@ -45,7 +45,7 @@ pub(super) fn compose(
     earliest(bag, offers, options, turn)
 }
 
-/// Whether the offers are for so many tasks together.
+/// Returns whether the offers together have room for `tasks`.
 pub(super) fn suffice(feasible: &[Feasible], tasks: u32) -> bool {
     let sum: u64 = feasible.iter().map(|feasible| u64::from(feasible.offer.tasks)).sum();
     tasks > 0 && sum >= u64::from(tasks)

@@ -1,8 +1,8 @@
-//! The disclosure ladder as types: a policy can read what it declares to need,
-//! and nothing else compiles.
+//! The disclosure ladder as types: a policy can read only the level that it declares; other accesses do not
+//! compile.
 //!
-//! Each [`Level`] adds one field. A [`View`] holds the fields of its level, not
-//! a way to the provider; an accessor exists from the level on that has the field:
+//! Each [`Level`] adds one field. A [`View`] holds the fields of its level, with no access to the provider
+//! itself. An accessor exists from the level on that has its field:
 //!
 //! ```
 //! use haggle_scheduling::composition::{View, view::level};
@@ -12,7 +12,7 @@
 //! }
 //! ```
 //!
-//! Offers alone say nothing of power,
+//! Offers disclose no power,
 //!
 //! ```compile_fail,E0277
 //! use haggle_scheduling::composition::{View, view::level};
@@ -22,7 +22,7 @@
 //! }
 //! ```
 //!
-//! power nothing of load,
+//! power no load,
 //!
 //! ```compile_fail,E0277
 //! use haggle_scheduling::composition::{View, view::level};
@@ -32,7 +32,7 @@
 //! }
 //! ```
 //!
-//! load nothing of slots,
+//! load no slots,
 //!
 //! ```compile_fail,E0277
 //! use haggle_scheduling::composition::{View, view::level};
@@ -42,7 +42,7 @@
 //! }
 //! ```
 //!
-//! and slots nothing of what waits:
+//! and slots no waiting work:
 //!
 //! ```compile_fail,E0277
 //! use haggle_scheduling::composition::{View, view::level};
@@ -64,13 +64,13 @@ use crate::bags::{FreeSlot, Offer};
 /// The free time of a provider.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FreeTime {
-    /// Processor by processor, from now on over the whole plan.
+    /// One processor after the other, from now on over the whole plan.
     pub slots: Vec<FreeSlot>,
     /// Planned time of one of the bag's tasks on this machine.
     pub task: Span,
 }
 
-/// Work that waits at a provider.
+/// Waiting work of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct QueueEntry {
     /// Processors of a job, or tasks of a share.
@@ -79,19 +79,18 @@ pub struct QueueEntry {
     pub promise: Time,
 }
 
-/// Where a provider looks up what it is to tell; nobody asks for more than
-/// the level that was agreed on.
+/// Source of the facts that a provider may disclose. No fact above the agreed level is requested.
 pub trait Facts {
     /// Its offers for the bag.
     fn offers(&mut self) -> Vec<Offer>;
     /// Its total computing power, in thousandths of a reference processor.
     fn power(&mut self) -> u64;
-    /// The work it still has to do, in thousandths of a reference processor
-    /// times microseconds, so that load / power is the time to do it.
+    /// Its remaining work, in thousandths of a reference processor times microseconds, so that load / power
+    /// is the time to do it.
     fn load(&mut self) -> u128;
     /// Its free time.
     fn free_time(&mut self) -> FreeTime;
-    /// What waits there.
+    /// Its waiting work.
     fn queue(&mut self) -> Vec<QueueEntry>;
 }
 
@@ -109,7 +108,7 @@ pub mod level {
     /// And free time slots.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Slots;
-    /// And everything that waits.
+    /// And all waiting work.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Queue;
 }
@@ -123,25 +122,25 @@ mod sealed {
     impl Sealed for super::level::Queue {}
 }
 
-/// A level of disclosure. There are exactly those in [`level`].
+/// A level of disclosure; [`level`] has all of them.
 pub trait Level: sealed::Sealed + Sized {
-    /// What the level adds to those before it.
+    /// The field that the level adds to the levels before it.
     type Info;
-    /// What a view holds beside the offers.
+    /// The fields of a view beside the offers.
     type Extra: Clone + fmt::Debug + PartialEq + Eq + Hash + Serialize + DeserializeOwned;
     /// The same level as a value.
     const DISCLOSURE: Disclosure;
 
-    /// Looks up what the level holds.
+    /// Reads the fields of the level.
     fn look_up(facts: &mut impl Facts) -> Self::Extra;
 
-    /// Takes what the level holds out of a view of any; `None` if that is lower.
+    /// Takes the fields of this level out of any view; `None` if the view has a lower level.
     fn take(view: &AnyView) -> Option<Self::Extra>;
 }
 
 /// A level that includes level `L`.
 pub trait Includes<L: Level>: Level {
-    /// What `L` adds.
+    /// Returns the field that `L` adds.
     fn get(extra: &Self::Extra) -> &L::Info;
 }
 
@@ -216,7 +215,7 @@ impl Level for level::Queue {
     }
 }
 
-/// Writes down that a level includes another, and where it keeps its field.
+/// Implements that a level includes another, with the place of its field.
 macro_rules! includes {
     ($($upper:ident includes $lower:ident: $extra:ident => $field:expr;)*) => {
         $(impl Includes<level::$lower> for level::$upper {
@@ -245,7 +244,7 @@ includes! {
     Queue includes Queue: extra => &extra.3;
 }
 
-/// What a provider has told at level `L`.
+/// Facts that a provider has disclosed at level `L`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct View<L: Level> {
@@ -254,7 +253,7 @@ pub struct View<L: Level> {
 }
 
 impl<L: Level> View<L> {
-    /// Looks up what the level holds, and no more.
+    /// Reads the facts of the level, and no more.
     pub fn disclose(facts: &mut impl Facts) -> View<L> {
         View { offers: facts.offers(), extra: L::look_up(facts) }
     }
@@ -272,7 +271,7 @@ impl<L: Level> View<L> {
         *<L as Includes<level::Power>>::get(&self.extra)
     }
 
-    /// Work still to be done, in thousandths of a reference processor times microseconds.
+    /// Remaining work, in thousandths of a reference processor times microseconds.
     pub fn load(&self) -> u128
     where
         L: Includes<level::Load>,
@@ -288,7 +287,7 @@ impl<L: Level> View<L> {
         <L as Includes<level::Slots>>::get(&self.extra)
     }
 
-    /// What waits.
+    /// Waiting work.
     pub fn queue(&self) -> &[QueueEntry]
     where
         L: Includes<level::Queue>,
@@ -313,7 +312,7 @@ pub enum AnyView {
 }
 
 impl AnyView {
-    /// Looks up what `level` holds, and no more.
+    /// Reads the facts of `level`, and no more.
     pub fn disclose(level: Disclosure, facts: &mut impl Facts) -> AnyView {
         match level {
             Disclosure::Offers => AnyView::Offers(View::disclose(facts)),
@@ -346,12 +345,12 @@ impl AnyView {
         }
     }
 
-    /// What of it level `L` holds; `None` if that is more than there is.
+    /// The part of the view at level `L`; `None` if the view has a lower level.
     pub fn narrow<L: Level>(&self) -> Option<View<L>> {
         Some(View { offers: self.offers().to_vec(), extra: L::take(self)? })
     }
 
-    /// What waits, as far as the level says.
+    /// Waiting work, if the level discloses it.
     pub fn queue(&self) -> &[QueueEntry] {
         match self {
             AnyView::Queue(view) => view.queue(),
@@ -378,7 +377,7 @@ impl AnyView {
         }
     }
 
-    /// Free time of the whole plan, if the level says it.
+    /// Free time of the whole plan, if the level discloses it.
     pub fn free_time(&self) -> Option<&FreeTime> {
         match self {
             AnyView::Offers(_) | AnyView::Power(_) | AnyView::Load(_) => None,

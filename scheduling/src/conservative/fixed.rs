@@ -1,4 +1,4 @@
-//! Bookings that stay where they are until who made them moves them, beside those of the queue.
+//! Bookings, beside those of the queue, that only their maker moves.
 
 use haggle_model::Time;
 
@@ -8,13 +8,13 @@ use crate::scheduler::{Request, Slot};
 use crate::{Interval, Profile};
 
 impl Conservative {
-    /// What is given back is kept until [`Conservative::compress_now`].
+    /// Time given back is not used before [`Conservative::compress_now`].
     pub(crate) fn deferring(mut self) -> Conservative {
         self.defers = true;
         self
     }
 
-    /// What waits moves up to what has been given back.
+    /// Waiting jobs move up to the time that has been given back.
     pub(crate) fn compress_now(&mut self, now: Time) {
         self.plan.profile_from(now);
         self.compress(now);
@@ -23,7 +23,7 @@ impl Conservative {
     /// Books an interval that is free; its slot starts then.
     pub(crate) fn fix(&mut self, slot: Slot, interval: Interval) {
         let Interval { start, span, processors } = interval;
-        // It starts in the order in which it came, among those that start together.
+        // Of bookings that start together, the one made first starts first.
         let rank = (i64::MIN, i64::MIN, self.sequence);
         self.sequence += 1;
         let end = interval.end();
@@ -37,14 +37,14 @@ impl Conservative {
         self.file(slot);
     }
 
-    /// Where what has been fixed under a slot is booked, while it waits.
+    /// The fixed booking of a slot, while it waits.
     pub(crate) fn fixed(&self, slot: Slot) -> Option<Interval> {
         let booking = self.bookings.get(slot.index())?.filter(|booking| booking.fixed)?;
         let Booking { start, span, processors, .. } = booking;
         Some(Interval { start, span, processors })
     }
 
-    /// Books what has been fixed elsewhere, where that is free if its present interval is.
+    /// Moves a fixed booking to `to`, which must be free once the present interval is given back.
     pub(crate) fn fix_anew(&mut self, now: Time, slot: Slot, to: Interval) {
         let present = *self.booking(slot);
         let Interval { start, span, processors } = to;
@@ -59,7 +59,7 @@ impl Conservative {
         self.note_given_back(from, present.end, present.processors);
     }
 
-    /// What runs is planned until `end` from now on, which is not later than it was.
+    /// A running job is planned to end at `end`, which is not later than before.
     pub(crate) fn shorten(&mut self, now: Time, slot: Slot, end: Time) {
         let part = self.plan.finished(now, slot);
         let end = end.min(part.planned_end);
@@ -67,8 +67,8 @@ impl Conservative {
         self.note_given_back(end, part.planned_end, part.processors);
     }
 
-    /// What has been fixed under these slots, and starts too late or never, is booked at the next
-    /// places that there are without the queue, which is planned anew.
+    /// Fixed bookings that start too late or never are taken out and booked at the next free places beside
+    /// running jobs. The queue is planned again around them.
     pub(crate) fn postpone(&mut self, now: Time, slots: impl Iterator<Item = Slot>) {
         self.replan_around(now, |queue| {
             let mut late = Vec::new();
@@ -86,9 +86,8 @@ impl Conservative {
         });
     }
 
-    /// What has been fixed waits in the queue from now on, where it is booked. It has been tried
-    /// nowhere else, so it is looked at wherever it could be when others are tried on what has been
-    /// given back.
+    /// A fixed booking joins the queue at its present place. It has been tried nowhere else, so the next
+    /// pass tries it on all free time.
     pub(crate) fn queue_fixed(&mut self, request: Request) {
         let slot = request.slot;
         let Booking { processors, span, start, rank: (.., sequence), .. } = *self.booking(slot);
@@ -106,18 +105,18 @@ impl Conservative {
         self.plan.profile_from(now)
     }
 
-    /// The stretch outside which no availability has changed since this was asked last.
+    /// The stretch outside which no availability has changed since the last call.
     pub(crate) fn take_changed(&mut self) -> Option<(Time, Time)> {
         self.plan.profile_mut().take_changed()
     }
 
-    /// To keep more than what is booked.
+    /// To keep processors beyond the bookings.
     pub(crate) fn profile_mut(&mut self) -> &mut Profile {
         self.has_fixed = true;
         self.plan.profile_mut()
     }
 
-    /// More than what is booked is not kept any longer, and profile has it back.
+    /// Processors kept beyond the bookings have been given back to the profile.
     pub(crate) fn has_given_back(&mut self, start: Time, end: Time, processors: u32) {
         self.note_given_back(start, end, processors);
     }

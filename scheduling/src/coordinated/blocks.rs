@@ -1,7 +1,7 @@
-//! Shares whose tasks start together, as a rigid job does.
+//! Shares whose tasks start together, like a rigid job.
 //!
-//! A block is a batch of its entry: it is planned, moved and started as a whole. A share of more
-//! tasks than the machine has processors is blocks as wide as the machine, and one of the rest.
+//! A block is a batch of its entry: it is planned, moved and started as a whole. A share with more tasks
+//! than the machine has processors consists of blocks as wide as the machine, and one block for the rest.
 
 use haggle_model::{Span, Time};
 
@@ -15,16 +15,16 @@ use crate::scheduler::{Slot, promise};
 /// How shares of bags are planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Shares {
-    /// Every task by itself, wherever it fits.
+    /// Every task at its own earliest fit.
     #[default]
     Tasks,
-    /// All tasks from one start. Those that were lost with their processors, or placed in free time
-    /// slots of the same start, are a block of their own.
+    /// All tasks at one start. Tasks that were lost with their processors form a block of their own, as do
+    /// tasks placed in free time slots with the same start.
     Blocks,
 }
 
 impl Shares {
-    /// Books `tasks` of a share from `from` on and says where they went, in order of start.
+    /// Books `tasks` of a share from `from` on and returns the batches, in order of start.
     pub(super) fn place(
         self,
         profile: &mut Profile,
@@ -39,7 +39,7 @@ impl Shares {
     }
 }
 
-/// Every block at its earliest fit, the full ones first.
+/// Places every block at its earliest fit, the full ones first.
 fn place_blocks(profile: &mut Profile, span: Span, tasks: u32, from: Time) -> Vec<Batch> {
     let (mut blocks, mut left) = (Vec::new(), tasks);
     while left > 0 {
@@ -53,7 +53,7 @@ fn place_blocks(profile: &mut Profile, span: Span, tasks: u32, from: Time) -> Ve
 }
 
 impl ConservativeBags {
-    /// Offers for blocks: each size by itself, for a wider block may not go where a smaller one does.
+    /// Offers for blocks: each size on its own, because a wider block may not fit where a smaller one does.
     pub(super) fn offer_blocks(&self, now: Time, bag: &BagRequest) -> Vec<Offer> {
         let mut offers = Vec::new();
         for tasks in self.fractions.sizes(bag.tasks) {
@@ -66,20 +66,20 @@ impl ConservativeBags {
         offers
     }
 
-    /// Whether the batches of an entry are blocks.
+    /// Returns whether the batches of an entry are blocks.
     pub(super) fn is_in_blocks(&self, slot: Slot) -> bool {
         self.shares == Shares::Blocks && self.entries.in_use(slot).kind == Kind::Share
     }
 
-    /// Puts blocks of one entry, in order of start, to their earliest fits one after the other;
-    /// nothing is free before `open`. No books are kept of what they leave.
+    /// Moves blocks of one entry, in order of start, to their earliest fits one after the other. No
+    /// processor is free before `open`. The openings do not note the time that the blocks leave.
     pub(super) fn move_blocks_up(&mut self, open: Time, slot: Slot, blocks: &[Batch]) {
         let &Entry { span, earliest, .. } = self.entries.in_use(slot);
         let from = open.max(earliest);
         for &Batch { start, tasks } in blocks {
             let mut left = tasks;
             while left > 0 {
-                // Blocks without a planned start wait together, and may not fit together.
+                // Blocks without a planned start are in one batch, and may not fit together.
                 let block = left.min(self.plan.profile().capacity());
                 self.effort.searches += 1;
                 let profile = self.plan.profile_mut();

@@ -1,14 +1,14 @@
-//! The entries of a queue by slot, and the first planned start of each beside them.
+//! The entries of a queue by slot, with the first planned start of each beside them.
 //!
-//! Whoever looks through all of the queue asks as a rule only who starts next. That is kept apart
-//! from the entries, side by side, so that ten thousand entries cost a look at a few pages of memory.
+//! Searches through the whole queue usually need only the first starts. So these are stored apart from the
+//! entries, side by side: for ten thousand entries they take only a few pages of memory.
 
 use haggle_model::Time;
 
 use super::entry::{Entry, Kind};
 use crate::scheduler::Slot;
 
-/// Where nothing waits: after all time.
+/// Start of an entry without waiting tasks: after all time.
 const NOTHING: Time = Time::from_micros(i64::MAX);
 
 /// All entries.
@@ -16,18 +16,18 @@ const NOTHING: Time = Time::from_micros(i64::MAX);
 pub(super) struct Entries {
     /// By slot.
     list: Vec<Option<Entry>>,
-    /// The same: what of it starts first.
+    /// The first start of each entry, by slot.
     firsts: Vec<First>,
-    /// How many entries are shares.
+    /// Number of entries that are shares.
     shares: usize,
 }
 
-/// What of an entry starts first.
+/// The first start of an entry.
 #[derive(Clone, Copy, Debug)]
 struct First {
-    /// [`NOTHING`] if nothing of it waits.
+    /// [`NOTHING`] if no task of it waits.
     start: Time,
-    /// Of the entry, in the order of arrival.
+    /// Number of the entry in the order of arrival.
     sequence: u32,
 }
 
@@ -39,7 +39,7 @@ impl First {
 }
 
 impl Entries {
-    /// How many slots there are, in use or not.
+    /// Number of slots, in use or not.
     pub(super) fn slots(&self) -> usize {
         self.list.len()
     }
@@ -49,7 +49,7 @@ impl Entries {
         self.list.get(slot.index())?.as_ref()
     }
 
-    /// The same of a slot in use.
+    /// As [`Entries::get`], of a slot in use.
     ///
     /// # Panics
     /// If it is not.
@@ -69,7 +69,7 @@ impl Entries {
         Some(changed)
     }
 
-    /// The same of a slot in use.
+    /// As [`Entries::change_any`], of a slot in use.
     ///
     /// # Panics
     /// If it is not.
@@ -77,7 +77,7 @@ impl Entries {
         self.change_any(slot, change).expect("a slot in use has an entry")
     }
 
-    /// Plans a job that waits for another start.
+    /// Gives a waiting job another planned start.
     pub(super) fn plan_job(&mut self, slot: Slot, start: Time) {
         self.change(slot, |entry| entry.waiting[0].start = start);
     }
@@ -107,30 +107,30 @@ impl Entries {
         slots.zip(&self.list).filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
     }
 
-    /// Those of which something is planned to start by `time`.
+    /// Entries with a task planned to start by `time`.
     pub(super) fn due(&self, time: Time) -> impl Iterator<Item = (Slot, &Entry)> {
         let slots = (0..).map(Slot).zip(&self.firsts);
         let due = slots.filter(move |(_, first)| first.start <= time);
         due.map(|(slot, _)| (slot, self.in_use(slot)))
     }
 
-    /// When something starts next.
+    /// The next planned start.
     pub(super) fn next_start(&self) -> Option<Time> {
         let next = self.firsts.iter().map(|first| first.start).min();
         next.filter(|&start| start < NOTHING)
     }
 
-    /// How many entries wait, or have something that does.
+    /// Number of entries with waiting tasks.
     pub(super) fn waiting(&self) -> usize {
         self.firsts.iter().filter(|first| first.start < NOTHING).count()
     }
 
-    /// Whether some are shares.
+    /// Returns whether there are shares.
     pub(super) fn has_shares(&self) -> bool {
         self.shares > 0
     }
 
-    /// The planned start of the entry that came as the so many-th, if it still waits under this slot.
+    /// The planned start of the `sequence`-th entry, if it still waits under this slot.
     pub(super) fn planned(&self, slot: Slot, sequence: u32) -> Option<Time> {
         let first = self.firsts.get(slot.index())?;
         (first.sequence == sequence && first.start < NOTHING).then_some(first.start)

@@ -15,13 +15,13 @@ pub(super) struct Entry {
     pub(super) width: u32,
     /// Planned time of one task.
     pub(super) span: Span,
-    /// No task starts before.
+    /// Earliest start of a task.
     pub(super) earliest: Time,
-    /// Tasks that wait, by planned start, each start once.
+    /// Waiting tasks by planned start; each start occurs once.
     pub(super) waiting: Vec<Batch>,
     /// Planned completion when it was accepted.
     pub(super) promised: Time,
-    /// When the whole bag will be done, as last heard.
+    /// Completion of the whole bag, from the latest message.
     pub(super) bag_expected: Option<Time>,
 }
 
@@ -32,7 +32,7 @@ pub(super) enum Kind {
 }
 
 impl Entry {
-    /// Work that waits in `batches`, of which there is one at least, in order of start.
+    /// Work that waits in `batches`: at least one, in order of start.
     pub(super) fn new(
         kind: Kind,
         sequence: u64,
@@ -58,14 +58,14 @@ impl Entry {
         entry
     }
 
-    /// Latest completion of the tasks that wait.
+    /// Latest completion of the waiting tasks.
     pub(super) fn latest_planned(&self) -> Option<Time> {
         self.waiting.last().map(|batch| batch.start + self.span)
     }
 
-    /// Adds tasks that wait.
+    /// Adds waiting tasks.
     pub(super) fn put(&mut self, start: Time, tasks: u32) {
-        // Most come in order.
+        // Most batches come in order.
         if self.waiting.last().is_none_or(|last| last.start < start) {
             self.waiting.push(Batch { start, tasks });
             return;
@@ -76,7 +76,7 @@ impl Entry {
         }
     }
 
-    /// Takes away some of the tasks that wait for `start`.
+    /// Takes away some of the tasks planned for `start`.
     pub(super) fn take(&mut self, start: Time, tasks: u32) {
         let at = self.waiting.binary_search_by_key(&start, |batch| batch.start);
         let at = at.expect("only tasks that wait are taken");
@@ -86,13 +86,13 @@ impl Entry {
         }
     }
 
-    /// Some of the tasks that wait for `start` get an earlier one.
+    /// Moves some of the tasks planned for `start` to an earlier start.
     pub(super) fn move_up(&mut self, start: Time, earlier: Time, tasks: u32) {
         let by_start = |batch: &Batch| batch.start;
         let old = self.waiting.binary_search_by_key(&start, by_start);
         let old = old.expect("only tasks that wait are moved");
         match self.waiting[..old].binary_search_by_key(&earlier, by_start) {
-            // They take the place of those they leave.
+            // All tasks of the old batch move, so its entry is reused.
             Err(new) if self.waiting[old].tasks == tasks => {
                 self.waiting[old].start = earlier;
                 self.waiting[new..=old].rotate_right(1);

@@ -1,5 +1,5 @@
-//! Rigid jobs while there are no shares: what has been given back is kept for them, and the orders in
-//! which they were looked at last, for the next ones are hardly others.
+//! Rigid jobs while there are no shares. Returned time is noted for them, and their last orders are kept,
+//! because the next orders hardly differ.
 
 use haggle_model::Time;
 
@@ -12,8 +12,8 @@ use crate::plan::waiting::{Entry, Waiting};
 use crate::scheduler::Slot;
 
 impl ConservativeBags {
-    /// Whether books are kept of what has been given back: not while there are shares, for nearly
-    /// all of their tasks move when something does, and books of that cost more than they save.
+    /// Returns whether returned time is noted. While there are shares it is not: nearly all of their tasks move
+    /// when something does, so noting costs more than it saves.
     pub(super) fn keeps_books(&mut self, now: Time) -> bool {
         let shares = self.entries.has_shares();
         let nobody_knows = std::mem::replace(&mut self.all_open, shares);
@@ -27,7 +27,7 @@ impl ConservativeBags {
         !shares
     }
 
-    /// Forgets in which orders jobs were looked at.
+    /// Builds the orders of the jobs again.
     fn line_up(&mut self) {
         let jobs = self.entries.iter().map(|(slot, entry)| in_line(slot, entry));
         let mut line = Waiting::default();
@@ -35,7 +35,7 @@ impl ConservativeBags {
         self.lines = [line.clone(), line];
     }
 
-    /// A job has come.
+    /// A job has been queued.
     pub(super) fn join_lines(&mut self, slot: Slot) {
         let entry = Some(self.entries.in_use(slot));
         let job = entry.filter(|it| it.kind == Kind::Job && !self.all_open);
@@ -44,7 +44,7 @@ impl ConservativeBags {
         }
     }
 
-    /// Puts one job after the other to its earliest fit, by start or by completion.
+    /// Moves one job after the other to its earliest fit, by start or by completion.
     pub(super) fn move_jobs_up(&mut self, now: Time, by_start: bool) {
         let shorter_first = self.rescheduling.rule != ReschedulingRule::Compress;
         let ConservativeBags { plan, openings, entries, lines, effort, .. } = self;

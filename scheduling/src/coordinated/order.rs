@@ -1,4 +1,4 @@
-//! In which order batches that wait are looked at.
+//! The order in which waiting batches are examined.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,13 +12,12 @@ use super::entry::Entry;
 use crate::bags::Batch;
 use crate::scheduler::Slot;
 
-/// What the batches of an entry are ordered by. It never descends from one
-/// start to the next.
+/// Key that orders the batches of an entry. It never decreases from one start to the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Key {
-    /// All by the same time.
+    /// The same time for all batches.
     Fixed(Time),
-    /// Each by its start and so much time.
+    /// The start of each batch, plus this span.
     AfterStart(Span),
 }
 
@@ -31,37 +30,36 @@ impl Key {
     }
 }
 
-/// All that waits, by key, then by entry, then by start.
+/// All waiting batches, by key, then by entry, then by start.
 ///
-/// The batches of each entry are in order already, so they are merged and not
-/// sorted; and what comes out are runs of batches of one entry. Those that are
-/// to come stay where they are in their entry, whatever its earlier ones do.
-/// Entries are sorted by their first batches: rigid jobs have no more.
+/// The batches of each entry are in order already, so they are merged, not sorted. The result is a sequence
+/// of runs, each with batches of one entry. Later batches keep their places in the entry when earlier ones
+/// move. Entries are sorted by their first batches: rigid jobs have no more.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// Every entry with its key; where keys are equal, the first goes first.
+    /// Every entry with its key; among equal keys the first entry goes first.
     entries: Vec<(Slot, Key)>,
-    /// Whose turn it is.
+    /// The next line.
     next: Option<Line>,
-    /// Those that have not had a turn, the first one last.
+    /// Lines that have not had a turn, the first one last.
     fresh: Vec<Line>,
-    /// Those that have had one.
+    /// Lines that have had a turn.
     later: BinaryHeap<Reverse<Line>>,
 }
 
-/// Batches of one entry that are to come.
+/// Remaining batches of one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Line {
-    /// Of the first of them.
+    /// Key of the first batch.
     key: Time,
-    /// In `entries`.
+    /// Index in `entries`.
     place: usize,
-    /// How many there are.
+    /// Number of batches.
     batches: usize,
 }
 
 impl Order {
-    /// Of `entries` that wait, and of their batches that start after `after`.
+    /// The order of these waiting `entries`, and of their batches that start after `after`.
     pub(super) fn new<'a>(
         entries: impl Iterator<Item = (Slot, Key, &'a Entry)>,
         after: Time,
@@ -80,8 +78,8 @@ impl Order {
         order
     }
 
-    /// The next run: an entry and which of its batches. Passes over all that
-    /// start at or before `after`.
+    /// The next run: an entry and the range of its batches. Batches that start at or before `after` are
+    /// skipped.
     pub(super) fn next(&mut self, entries: &Entries, after: Time) -> Option<(Slot, Range<usize>)> {
         loop {
             let Line { place, batches: left, .. } = self.next?;
@@ -105,7 +103,7 @@ impl Order {
         }
     }
 
-    /// What those of the last batches of an entry make that start after `after`.
+    /// The line of those last batches of an entry that start after `after`.
     fn line(&self, place: usize, batches: &[Batch], after: Time) -> Option<Line> {
         let first = batches.partition_point(|batch| batch.start <= after);
         let (_, key) = self.entries[place];
@@ -113,13 +111,13 @@ impl Order {
         Some(Line { key: key.of(batch), place, batches: batches.len() - first })
     }
 
-    /// Whose turn it is after the next one.
+    /// The line after the next one.
     fn peek(&self) -> Option<Line> {
         let later = self.later.peek().map(|&Reverse(line)| line);
         self.fresh.last().copied().into_iter().chain(later).min()
     }
 
-    /// The first of all lines, where `line` is one more.
+    /// The first of all lines, with `line` added.
     fn first_of(&mut self, line: Option<Line>) -> Option<Line> {
         let first = self.peek();
         if line.is_some_and(|line| first.is_none_or(|first| line < first)) {
@@ -145,7 +143,7 @@ mod tests {
     use super::*;
     use crate::coordinated::entry::Kind;
 
-    /// An entry with these starts, and its key: one time, or so much after each start.
+    /// An entry with these starts, and its key: one time, or a span after each start.
     fn entries() -> impl Strategy<Value = Vec<(Entry, Key)>> {
         let starts = prop::collection::btree_set(0..60_i64, 1..20);
         let one = (starts, any::<bool>(), 0..30_i64).prop_map(|(starts, fixed, key)| {

@@ -1,46 +1,42 @@
-//! Equal tasks that move up one after the other, each into what the last one left.
+//! Equal tasks that move up one after the other, each into the place that the last one left.
 
 use std::iter::Peekable;
 
 use haggle_model::Time;
 
-/// Finds earlier places for tasks of one entry, in order of their planned
-/// starts, in a stretch of time that is no longer than a task.
+/// Finds earlier places for tasks of one entry, in order of their planned starts, in a stretch of time that
+/// is no longer than a task.
 ///
-/// All places in the stretch overlap. So what counts for a move is the time
-/// from the new start to the old one alone: it has to be free, and is taken.
-/// Where a task can go depends on the fewest processors that are free from there
-/// until its start, which `places` keeps while the starts go on.
+/// All places in the stretch overlap. So a move only needs the time from the new start to the old one to be
+/// free, and takes that time. The possible places depend on the fewest processors that are free from there
+/// until the task's start. `places` keeps these numbers while the starts advance.
 ///
-/// As a rule each task goes to where the one before it has been. Then, for
-/// however many moves, one start has come in the end and one has gone.
+/// As a rule each task moves to the former place of the task before it. So for any number of moves, in the
+/// end one start is new and one is gone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Relay {
     /// Processors of one task.
     width: u32,
-    /// Up to where `places` have been found.
+    /// End of the stretch for which `places` have been found.
     reached: Time,
     /// Free processors there, in the profile.
     free: u32,
-    /// From when on how many processors are free until `reached`; both ascend.
-    /// Too many by those that were `taken`.
+    /// (from when, processors free until `reached`); both ascend. The numbers are too large by `taken`.
     places: Vec<(Time, u32)>,
-    /// The first so many of `places` are full.
+    /// The first `full` places are full.
     full: usize,
     taken: u32,
-    /// How many tasks start then that did not before, and how many do no more;
-    /// both ascend.
+    /// (start, tasks) that are new, and that are gone; both by ascending start.
     come: Vec<(Time, u32)>,
     gone: Vec<(Time, u32)>,
-    /// No task comes to the first so many of `gone` any more.
+    /// The first `passed` entries of `gone` get no task any more.
     passed: usize,
-    /// Room for what the moves come to.
+    /// Buffer for the net result of the moves.
     bends: Vec<(Time, i32)>,
 }
 
 impl Relay {
-    /// Begins with tasks of `width` and the stretch from `from` on, where so
-    /// many processors are free.
+    /// Begins with tasks of `width` and the stretch from `from` on, with `free` free processors.
     pub(super) fn begin(&mut self, width: u32, from: Time, free: u32) {
         (self.width, self.reached, self.free, self.taken) = (width, from, free, 0);
         self.places.clear();
@@ -50,14 +46,14 @@ impl Relay {
         self.passed = 0;
     }
 
-    /// Goes on to tasks that are planned to start at `start`. The `steps` of the
-    /// profile that come next are (start, free processors).
+    /// Advances to tasks that are planned to start at `start`. The next `steps` of the profile are (start,
+    /// free processors).
     pub(super) fn reach(
         &mut self,
         start: Time,
         steps: &mut Peekable<impl Iterator<Item = (Time, u32)>>,
     ) {
-        // Whatever moved was planned to start before this and has taken nothing here.
+        // Moved tasks were planned to start before this, and have taken no processors here.
         while self.reached < start {
             let (mut place, free) = (self.reached, self.free + self.taken);
             while let [.., (earlier, at_least)] = self.places[self.full..]
@@ -74,7 +70,7 @@ impl Relay {
         }
     }
 
-    /// The earliest place for the tasks, and how many fit there.
+    /// The earliest place for the tasks, and the number of tasks that fit there.
     pub(super) fn place(&mut self) -> Option<(Time, u32)> {
         while let Some(&(place, free)) = self.places.get(self.full) {
             let free = free - self.taken;
@@ -86,14 +82,14 @@ impl Relay {
         None
     }
 
-    /// Moves so many tasks from the start reached to the place found.
+    /// Moves `tasks` tasks from the start reached to the place found.
     pub(super) fn move_up(&mut self, place: Time, tasks: u32) {
         self.taken += tasks * self.width;
         self.gone.push((self.reached, tasks));
         while self.gone[self.passed].0 < place {
             self.passed += 1;
         }
-        // As many as have gone from there come back.
+        // New tasks first fill the places of tasks that are gone from there.
         let mut come = tasks;
         let gone = self.gone[self.passed..].iter_mut();
         for (_, gone) in gone.take_while(|(start, _)| *start == place) {
@@ -105,8 +101,8 @@ impl Relay {
         }
     }
 
-    /// What the moves come to for the profile: from each of these times on so many
-    /// tasks more have room than without it, in the stretch.
+    /// The net result of the moves for the profile, in the stretch: from each time on, room for this many
+    /// more tasks than before it.
     pub(super) fn bends(&mut self) -> &[(Time, i32)] {
         let bends = &mut self.bends;
         bends.clear();
@@ -122,10 +118,10 @@ impl Relay {
         bends
     }
 
-    /// Which tasks come to which places: calls `moved` with an old start, a new one, and
-    /// how many tasks go from the one to the other.
+    /// Assigns tasks to places: calls `moved` with an old start, a new start, and the number of tasks that
+    /// move between them.
     pub(super) fn finish(&self, mut moved: impl FnMut(Time, Time, u32)) {
-        // The first that have gone are the first that have come.
+        // The first tasks that are gone take the first new places.
         let mut come = self.come.iter().copied();
         let (mut place, mut room) = (self.reached, 0);
         for &(start, mut gone) in &self.gone {
@@ -151,8 +147,7 @@ mod tests {
         Time::from_secs(seconds)
     }
 
-    /// Where one task each goes that is to start at one of `starts`, and what
-    /// that comes to, as (old start, new start).
+    /// Places of single tasks planned to start at `starts`, and the net result, as (old start, new start).
     fn relayed(steps: &[(i64, u32)], starts: &[i64]) -> (Vec<Option<Time>>, Vec<(Time, Time)>) {
         let mut steps = steps.iter().map(|&(start, free)| (at(start), free)).peekable();
         let mut relay = Relay::default();

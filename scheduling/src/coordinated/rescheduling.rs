@@ -1,4 +1,4 @@
-//! What happens to waiting work when something ends early.
+//! Rescheduling of waiting work when something ends early.
 
 use std::fmt;
 
@@ -37,13 +37,12 @@ haggle_model::words! {
 pub struct ReschedulingConfig {
     /// The order of the first pass.
     pub rule: ReschedulingRule,
-    /// Whether a second pass, by planned start, fills what the first one opened.
+    /// True if a second pass, by planned start, fills what the first one opened.
     /// [`ReschedulingRule::Compress`] has none.
     pub second_pass: bool,
-    /// Whether the first pass drops the whole plan and makes it anew in its
-    /// order, instead of moving one task after the other. The old plan stays
-    /// if the new one would keep a job beyond its promise, or a task beyond
-    /// the expected completion of its bag.
+    /// True if the first pass drops the whole plan and makes it again in its order, instead of moving one
+    /// task after the other. The old plan stays if the new one would exceed the promise of a job or the
+    /// expected completion of a bag.
     pub rebuild: bool,
 }
 
@@ -74,27 +73,27 @@ impl fmt::Display for ReschedulingConfig {
     }
 }
 
-/// What rescheduling has done so far.
+/// Counts of the work of rescheduling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
-    /// How often waiting work was looked at because something had ended early.
+    /// Number of times that waiting work was examined after an early end.
     pub reschedules: u64,
-    /// Turns that were looked at.
+    /// Turns that were examined.
     pub turns: u64,
-    /// Searches for an earlier place, and looks at the place the last task left.
+    /// Searches for an earlier place, including checks of the place that the last task left.
     pub searches: u64,
-    /// Moves; tasks that go from one place to the same other one move at once.
+    /// Moves; tasks that move together between the same two places count once.
     pub moves: u64,
-    /// Tasks and jobs that got another start, counted anew in every pass.
+    /// Tasks and jobs that got another start, counted again in every pass.
     pub moved: u64,
 }
 
-/// Before all that waits.
+/// Before all planned starts.
 const BEFORE_ALL: Time = Time::from_micros(i64::MIN);
 
-/// Tasks of one entry that wait for the same start.
+/// Waiting tasks of one entry with the same planned start.
 ///
-/// They are interchangeable, and within an entry every order goes by start.
+/// They are interchangeable, and every order sorts the tasks of an entry by start.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     slot: Slot,
@@ -102,7 +101,7 @@ struct Turn {
 }
 
 impl ConservativeBags {
-    /// The passes of the rule over all that waits.
+    /// Runs the passes of the rule over all waiting work.
     pub(super) fn passes(&mut self, now: Time) {
         let ReschedulingConfig { rule, second_pass, rebuild } = self.rescheduling;
         if rule == ReschedulingRule::None {
@@ -116,7 +115,7 @@ impl ConservativeBags {
         } else if self.keeps_books(now) {
             self.move_jobs_up(now, rule == ReschedulingRule::Compress);
         } else {
-            // What starts now has its processors.
+            // Work that starts now has its processors already.
             self.move_up(now, self.first_order(now));
         }
         if !second_pass || rule == ReschedulingRule::Compress {
@@ -135,7 +134,7 @@ impl ConservativeBags {
         }
     }
 
-    /// In what order the first pass looks at all that waits to start after `after`.
+    /// The order of the first pass over all work planned to start after `after`.
     fn first_order(&self, after: Time) -> Order {
         let key = |slot, entry: &Entry| match (self.rescheduling.rule, entry.kind) {
             (ReschedulingRule::Compress | ReschedulingRule::None, _) => Key::AfterStart(Span::ZERO),
@@ -154,7 +153,7 @@ impl ConservativeBags {
         self.order(after, key, |entry| (Span::ZERO, entry.sequence))
     }
 
-    /// All that waits to start after `after`, ordered by `key`, then by `tie`, then by start.
+    /// All work planned to start after `after`, ordered by `key`, then by `tie`, then by start.
     fn order(
         &self,
         after: Time,
@@ -168,7 +167,7 @@ impl ConservativeBags {
         Order::new(entries, after)
     }
 
-    /// All in `order`.
+    /// All turns of `order`.
     fn turns(&self, mut order: Order) -> Vec<Turn> {
         let mut turns = Vec::new();
         while let Some((slot, run)) = order.next(&self.entries, BEFORE_ALL) {
@@ -178,10 +177,10 @@ impl ConservativeBags {
         turns
     }
 
-    /// Puts one task after the other to its earliest fit, all others staying in place.
+    /// Moves one task after the other to its earliest fit, while all others keep their places.
     fn move_up(&mut self, now: Time, mut order: Order) {
-        // Nothing is free before this: moves fill what they find and leave holes
-        // behind it only. Most that waits is planned without a gap before it.
+        // No processor is free before `open`: moves fill the earliest free time and leave holes only behind
+        // it. Most work is planned without a gap before it.
         let mut open = self.plan.profile().first_free(now);
         let mut batches = Vec::new();
         let mut relay = std::mem::take(&mut self.relay);
@@ -203,13 +202,12 @@ impl ConservativeBags {
         self.relay = relay;
     }
 
-    /// Batches of one entry, in order of start, where nothing is free before `open`.
+    /// Moves batches of one entry up, in order of start; no processor is free before `open`.
     ///
-    /// A task that moves from s to t needs the time from t to s only, for from
-    /// s on it has its own place, and it leaves nothing behind before s. So the
-    /// next one finds the same t until that time is full, and as many as fit
-    /// there move together. And one that is planned later finds no place before
-    /// t, nor before s if there was no such t.
+    /// A task that moves from s to t needs only the time from t to s, because from s on it has its own
+    /// place. It leaves no room before s. So the next task finds the same t until that time is full, and as
+    /// many tasks as fit there move together. A task planned later finds no place before t. If there was no
+    /// such t, it finds none before s.
     fn move_entry_up(&mut self, open: Time, slot: Slot, batches: &mut [Batch], relay: &mut Relay) {
         let &Entry { width, span, earliest, .. } = self.entries.in_use(slot);
         let (mut from, mut at) = (open.max(earliest), 0);
@@ -223,7 +221,7 @@ impl ConservativeBags {
                     if at == batches.len() {
                         return;
                     }
-                    // Nor is there one for the next before something is free again.
+                    // The next task finds no place before a processor is free again, either.
                     let free = self.plan.profile().earliest_fit(width, Span::TICK, start);
                     from = free.unwrap_or(Time::FOREVER);
                 }
@@ -249,8 +247,8 @@ impl ConservativeBags {
         }
     }
 
-    /// The same where all overlap with a place at `from`, so that no two places
-    /// are apart. Says from when on the next one could find one.
+    /// As [`Self::move_entry_up`], where all places overlap with one at `from`. Returns the time from which
+    /// on the next task could find a place.
     fn relay(&mut self, slot: Slot, mut from: Time, batches: &[Batch], relay: &mut Relay) -> Time {
         let &Entry { width, span, .. } = self.entries.in_use(slot);
         let mut steps = self.plan.profile().steps_from(from).peekable();
@@ -277,7 +275,7 @@ impl ConservativeBags {
         self.entries.change(slot, |entry| {
             relay.finish(|start, earlier, tasks| entry.move_up(start, earlier, tasks));
         });
-        // They end earlier by what they begin earlier.
+        // Tasks end earlier by as much as they start earlier.
         let (bends, width) = (relay.bends(), width as i32);
         let profile = self.plan.profile_mut();
         profile.change_course(bends.iter().map(|&(time, by)| (time, by * width)));
@@ -285,8 +283,7 @@ impl ConservativeBags {
         from
     }
 
-    /// Drops the plan and makes it anew in the order of `turns`, unless that
-    /// breaks what has been promised.
+    /// Drops the plan and makes it again in the order of `turns`, unless that breaks a promise.
     fn rebuild(&mut self, now: Time, turns: &[Turn]) {
         let mut rebuilt = self.clone();
         rebuilt.drop_plan(now, turns);
@@ -297,25 +294,25 @@ impl ConservativeBags {
         let both = self.entries.iter().zip(rebuilt.entries.iter());
         let moved: u64 =
             both.map(|((_, old), (_, new))| tasks_moved(&old.waiting, &new.waiting)).sum();
-        // Everything stands where it fits first.
+        // All entries are at their first fits.
         rebuilt.effort.moved += moved;
         rebuilt.openings.forget();
         *self = rebuilt;
     }
 
-    /// Whether another plan for the same entries keeps a job within its promise, and a task within the
-    /// expected completion of its bag.
+    /// Returns whether another plan for the same entries keeps jobs within their promises, and tasks within the
+    /// expected completions of their bags.
     pub(super) fn keeps_promises_as(&self, anew: &ConservativeBags) -> bool {
         let mut both = self.entries.iter().zip(anew.entries.iter());
         both.all(|((slot, old), (_, new))| {
             let promised = new.bag_expected.unwrap_or(new.promised);
-            // What runs over its plan breaks promises that no order can mend.
+            // A job that runs over its plan breaks promises that no order can repair.
             anew.completion(slot, new) <= promised.max(self.completion(slot, old))
         })
     }
 
-    /// Takes all that waits out of the plan, makes a `change` and plans it anew,
-    /// first come, first served.
+    /// Takes all waiting work out of the plan, makes a `change` and plans the work again, first come, first
+    /// served.
     pub(super) fn plan_anew_around(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
         self.plan.profile_from(now);
         let turns = self.turns(self.first_come(BEFORE_ALL));
@@ -325,21 +322,21 @@ impl ConservativeBags {
         self.openings.forget();
     }
 
-    /// What is planned stays, but what waits for a job without a limit, or for processors that
-    /// have failed, is not: there may be a place for it now.
+    /// Planned work keeps its places. Work behind a job without a limit or behind failed processors has
+    /// none; it may get a place now.
     fn plan_the_rest(&mut self, now: Time) {
         let rest = self.turns(self.first_come(BEYOND_ALL_LIMITS - Span::TICK));
         self.drop_plan(now, &rest);
         self.plan_anew(now, &rest);
     }
 
-    /// All that waits to start after `after`, first come, first served.
+    /// All work planned to start after `after`, first come, first served.
     fn first_come(&self, after: Time) -> Order {
         let tie = |entry: &Entry| (Span::ZERO, entry.sequence);
         self.order(after, |_, _| Key::Fixed(Time::ZERO), tie)
     }
 
-    /// Takes all that waits out of the plan, of what was planned before `now` the rest.
+    /// Takes waiting work out of the plan; of work planned before `now`, only the rest is given back.
     fn drop_plan(&mut self, now: Time, turns: &[Turn]) {
         for &Turn { slot, batch: Batch { start, tasks } } in turns {
             self.entries.change(slot, |entry| entry.take(start, tasks));
@@ -348,7 +345,7 @@ impl ConservativeBags {
         }
     }
 
-    /// Plans what was dropped, in the order of `turns`.
+    /// Plans the dropped work, in the order of `turns`.
     fn plan_anew(&mut self, now: Time, turns: &[Turn]) {
         for &Turn { slot, batch } in turns {
             let &Entry { kind, width, span, earliest, .. } = self.entries.in_use(slot);
@@ -364,7 +361,7 @@ impl ConservativeBags {
     }
 }
 
-/// Tasks of one entry that have another start now.
+/// Number of tasks of one entry that have another start now.
 fn tasks_moved(old: &[Batch], new: &[Batch]) -> u64 {
     let stays = |batch: &Batch| {
         let at = new.binary_search_by_key(&batch.start, |other| other.start);

@@ -1,4 +1,4 @@
-//! Entries that are placed again because others come before them, or because there is more room.
+//! Entries that are placed again because new entries come before them, or because there is more room.
 
 use haggle_model::Time;
 
@@ -7,10 +7,10 @@ use super::steps::Steps;
 use crate::bags::Batch;
 use crate::hints::Hints;
 
-/// Entries placed again from which on hints of their own pay: most attempts fail before.
+/// Number of entries placed again from which on separate hints pay off; most attempts fail before.
 const DEEP: usize = 256;
 
-/// Batches that are taken out of steps one by one.
+/// Most batches that are taken out of steps one by one.
 const FEW: usize = 64;
 
 /// New places for some entries.
@@ -33,15 +33,15 @@ impl Moves {
     }
 }
 
-/// Whether what these have booked is given back sooner than a saved prefix is copied.
+/// Returns whether giving back the batches of these entries is faster than copying a saved prefix.
 pub(super) fn are_few(entries: &[Entry]) -> bool {
     entries.iter().map(|entry| entry.batches.len()).sum::<usize>() <= FEW
 }
 
 impl Queue {
-    /// Places the entries from `from` on again, in key order, in what `steps`
-    /// leave, which is no more than the entries before them do: their moves, or the first entry
-    /// that would be late. The steps are of no use afterwards.
+    /// Places the entries from `from` on again, in key order, in `steps`. The steps must have at most the
+    /// room that the entries before `from` leave. Returns the moves, or the first entry that would be late.
+    /// The steps are of no use afterwards.
     pub(super) fn place_again(
         &mut self,
         steps: &mut Steps,
@@ -59,7 +59,7 @@ impl Queue {
             let demand = self.entries[index].demand;
             let mut earliest = self.saved[nearest].earliest(demand, now);
             if index - from >= DEEP {
-                // Nor will it fit before where the last one like it was looked for.
+                // Such an entry does not fit before the place found for the last one of its class, either.
                 hints.booked();
                 earliest = steps.earliest_hinted(&mut hints, demand, earliest);
             }

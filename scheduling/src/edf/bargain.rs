@@ -1,4 +1,4 @@
-//! The queue as one that bargains over bags.
+//! Bargaining over bags.
 
 use haggle_model::Time;
 
@@ -16,9 +16,8 @@ use super::trial::Trial;
 impl Edf {
     /// Puts some of an offer's tasks into the plan.
     ///
-    /// Fewer tasks can fit worse than all of them, as what is placed behind
-    /// them falls differently. Then the plan of the whole offer is taken, and
-    /// the tasks at its end are left out.
+    /// Fewer tasks may fit worse than all of them, because the entries behind them are placed differently.
+    /// Then the plan of the whole offer is used, without the tasks at its end.
     fn award_offered(
         &mut self,
         now: Time,
@@ -46,7 +45,7 @@ impl Edf {
         None
     }
 
-    /// Puts tasks into slots that were free, moving nothing.
+    /// Puts tasks into free slots without moving other entries.
     fn award_placed(
         &mut self,
         now: Time,
@@ -76,7 +75,7 @@ impl Edf {
             return None;
         }
         let mut entry = Entry::new(slot, demand, deadline.min(Time::FOREVER), batches);
-        // There is no place yet to stay at behind a job without a limit.
+        // Behind a job without a limit there is no place yet to be pinned to.
         entry.pinned = self.config.pinned && promise(completion).is_some();
         self.queue.insert_beside(entry);
         Some(completion)
@@ -86,14 +85,14 @@ impl Edf {
 impl Bargainer for Edf {
     fn offers(&mut self, now: Time, bag: &BagRequest) -> Vec<Offer> {
         self.queue.forget_before(now);
-        // Nothing is done at once: as early as possible is the search from now on.
+        // Without a deadline the search begins now, to find the earliest completion.
         let wished = bag.deadline.unwrap_or(now).min(Time::FOREVER);
         let mut promises = Vec::new();
         for tasks in self.config.fractions.sizes(bag.tasks).into_iter().rev() {
             let mut trial = Trial::new(Demand::tasks(tasks, bag.span, bag.earliest), &self.config);
             let completion = trial.promise(&mut self.queue, now, wished, &mut self.stats);
             promises.push(Offer { tasks, completion });
-            // No offer is earlier than wished: those for fewer tasks say nothing new.
+            // No offer is earlier than wished, so offers for fewer tasks add nothing.
             if completion == wished {
                 break;
             }

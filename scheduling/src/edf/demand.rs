@@ -1,4 +1,4 @@
-//! How work is placed: earliest first, all processors together or task by task.
+//! Placement of work: earliest first, all processors together or task by task.
 
 use haggle_model::{Span, Time};
 
@@ -12,9 +12,9 @@ pub(super) struct Demand {
     /// Processors of a rigid job, or tasks of a share.
     pub(super) units: u32,
     pub(super) span: Span,
-    /// Whether all units start at once.
+    /// True if all units start at once.
     pub(super) rigid: bool,
-    /// Nothing starts before.
+    /// No unit starts before this.
     pub(super) earliest: Time,
 }
 
@@ -27,13 +27,13 @@ impl Demand {
         Demand { units: tasks, span: span.max(Span::TICK), rigid: false, earliest }
     }
 
-    /// Processors of what starts at once.
+    /// Processors that start together.
     pub(super) fn width(self) -> u32 {
         if self.rigid { self.units } else { 1 }
     }
 
-    /// Books this in `steps` at the earliest starts from `now` on and adds the
-    /// batches to `batches`; `None`, with nothing booked, if it would be completed after `limit`.
+    /// Books this in `steps` at the earliest starts from `now` on and adds the batches to `batches`.
+    /// Returns `None`, with nothing booked, if it would be completed after `limit`.
     pub(super) fn place(
         self,
         steps: &mut Steps,
@@ -49,10 +49,10 @@ impl Demand {
         Some(())
     }
 
-    /// The same without booking it; says where a rigid job fits.
+    /// As [`Demand::place`], without booking; returns the window of a rigid job.
     ///
-    /// Tasks go in batches as wide as what is free at the earliest start, which
-    /// is the same as placing them one by one.
+    /// Tasks are placed in batches as wide as the free processors at the earliest start, with the same
+    /// result as one by one.
     pub(super) fn find(
         self,
         steps: &mut Steps,
@@ -67,14 +67,14 @@ impl Demand {
             return Some(None);
         }
         let window = steps.earliest(self.units, self.span, now, latest);
-        // Jobs without a limit hold their processors for ever.
+        // A rigid job behind a job without a limit is placed at the end of all time.
         let never = (limit >= Time::FOREVER).then_some(Time::FOREVER);
         let start = window.map(|window| window.start).or(never)?;
         batches.push(Batch { start, tasks: self.units });
         Some(window)
     }
 
-    /// When the last of these batches is done; [`Time::FOREVER`] at the latest.
+    /// Completion of the last of these batches; [`Time::FOREVER`] at the latest.
     pub(super) fn completion(self, batches: &[Batch]) -> Time {
         let last = batches.iter().map(|batch| batch.start).max();
         last.map_or(Time::FOREVER, |start| (start + self.span).min(Time::FOREVER))

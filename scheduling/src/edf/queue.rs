@@ -1,6 +1,6 @@
-//! What waits in key order, and where it is placed beside what runs.
+//! Waiting entries in key order, and their places beside running jobs.
 //!
-//! The queue makes copies of the profile for every attempt, and places hundreds of entries in them.
+//! The queue copies the profile for every attempt, and places hundreds of entries in the copies.
 
 use haggle_model::Time;
 
@@ -15,40 +15,40 @@ use crate::hints::Hints;
 use crate::plan::{Part, Plan};
 use crate::{Interval, Overlap};
 
-/// Entries between two saved prefixes when they are made; as entries start there come to be fewer, and half of these at
-/// least.
+/// Entries between two saved prefixes when they are made. As entries start the distance shrinks, to half of
+/// this at least.
 const STRIDE: usize = 16;
 
-/// What the first so many entries leave.
+/// The availability that the first `count` entries leave.
 #[derive(Clone, Debug)]
 pub(super) struct Saved {
     pub(super) count: usize,
     steps: Steps,
-    /// No more than that: what comes in among these entries leaves less, and what leaves
-    /// more makes the prefix anew.
+    /// Valid for at most that room: a new entry among these leaves less, and a change that leaves more
+    /// makes the prefix anew.
     hints: Hints,
 }
 
 impl Saved {
-    /// When work can start beside that at the earliest, or before that.
+    /// A lower bound of the earliest start of work beside these entries.
     pub(super) fn earliest(&mut self, demand: Demand, now: Time) -> Time {
         self.steps.earliest_hinted(&mut self.hints, demand, now)
     }
 }
 
-/// Accepted work, or what of it has not started.
+/// Accepted work, or its part that has not started.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) slot: Slot,
     pub(super) demand: Demand,
-    /// Promised completion; [`Time::FOREVER`] = nothing is promised.
+    /// Promised completion; [`Time::FOREVER`] = no promise.
     pub(super) promise: Time,
     /// Its place in the plan, earliest first.
     pub(super) batches: Vec<Batch>,
-    /// Whether it must stay there.
+    /// True if it must stay there.
     pub(super) pinned: bool,
-    /// Latest completion that breaks nothing: the promise, or the plan where
-    /// an overrun has broken the promise already.
+    /// Latest completion that breaks no promise; after an overrun has broken the promise, the planned
+    /// completion.
     pub(super) limit: Time,
 }
 
@@ -77,16 +77,16 @@ impl Entry {
     }
 }
 
-/// What waits, and what runs.
+/// Waiting entries, and the plan of running work.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
-    /// What runs and what is pinned.
+    /// Running and pinned work.
     plan: Plan,
     /// By (promise, order of acceptance).
     pub(super) entries: Vec<Entry>,
-    /// Behind them.
+    /// Rigid jobs without a promise, behind the entries.
     pub(super) tail: Tail,
-    /// By count, from none on; made as needed.
+    /// Saved prefixes by count, from 0 on; made as needed.
     pub(super) saved: Vec<Saved>,
 }
 
@@ -100,12 +100,12 @@ impl Queue {
         }
     }
 
-    /// What runs and what is pinned.
+    /// The plan of running and pinned work.
     pub(super) fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// All that waits but the tail.
+    /// All waiting entries except the tail.
     pub(super) fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -114,7 +114,7 @@ impl Queue {
         self.entries.len() + self.tail.len()
     }
 
-    /// What waits, in order: (slot, demand, promised completion).
+    /// Waiting work, in order: (slot, demand, promised completion).
     pub(super) fn waiting(&self) -> impl Iterator<Item = (Slot, Demand, Time)> {
         let entries = self.entries.iter().map(|it| (it.slot, it.demand, it.promise));
         entries.chain(self.tail.iter().map(|(slot, demand)| (slot, demand, Time::FOREVER)))
@@ -128,12 +128,12 @@ impl Queue {
         self.tail.waits(slot) || self.entries.iter().any(|entry| entry.slot == slot)
     }
 
-    /// How many entries are promised for `time` or before.
+    /// Number of entries promised for `time` or before.
     pub(super) fn position(&self, time: Time) -> usize {
         self.entries.partition_point(|entry| entry.promise <= time)
     }
 
-    /// What the first `count` entries leave.
+    /// The availability that the first `count` entries leave.
     pub(super) fn prefix(&mut self, count: usize) -> Steps {
         let nearest = self.nearest(count);
         let mut steps = self.saved[nearest].steps.clone();
@@ -141,13 +141,13 @@ impl Queue {
         steps
     }
 
-    /// When work can start at the earliest beside the first `count` entries, or before that.
+    /// A lower bound of the earliest start of work beside the first `count` entries.
     pub(super) fn earliest(&mut self, count: usize, demand: Demand, now: Time) -> Time {
         let nearest = self.nearest(count);
         self.saved[nearest].earliest(demand, now)
     }
 
-    /// The last saved prefix of `count` entries or fewer, which are not many fewer.
+    /// The last saved prefix of at most `count` entries, and of not many fewer.
     pub(super) fn nearest(&mut self, count: usize) -> usize {
         if self.saved.is_empty() {
             let steps = self.plan.profile().into();
@@ -171,8 +171,8 @@ impl Queue {
         }
     }
 
-    /// Makes of what the first `from` entries leave what the first `to` leave, unless they differ by
-    /// too much.
+    /// Turns the availability behind `from` entries into that behind `to` entries. Returns `false`,
+    /// unchanged, if they differ by too many batches.
     pub(super) fn go_on(&self, steps: &mut Steps, from: usize, to: usize) -> bool {
         let between = &self.entries[from.min(to)..from.max(to)];
         let few = are_few(between);
@@ -186,7 +186,7 @@ impl Queue {
         few
     }
 
-    /// Places everything again; if something would be late, only what has no planned start.
+    /// Places all entries again; if one would be late, only those without a planned start.
     pub(super) fn improve(&mut self, now: Time) {
         let mut steps = self.prefix(0);
         match self.place_again(&mut steps, now, 0) {
@@ -198,8 +198,8 @@ impl Queue {
         }
     }
 
-    /// Places what waits for a job without a limit, or for processors that have failed, around
-    /// all that has a planned start.
+    /// Places the entries that wait for a job without a limit or for failed processors, around all entries
+    /// with a planned start.
     fn place_the_rest(&mut self, now: Time) {
         let unplanned = |batches: &[Batch]| {
             batches.last().is_some_and(|batch| batch.start >= BEYOND_ALL_LIMITS)
@@ -224,8 +224,7 @@ impl Queue {
         self.place_rest_of_tail(now);
     }
 
-    /// Adds work for which others have been moved out of the way, with so many tasks fewer than
-    /// those had to make room for; says when it is done.
+    /// Adds work for which other entries have been moved, less `surplus` tasks; returns its completion.
     pub(super) fn accept(&mut self, now: Time, mut entry: Entry, surplus: u32) -> Time {
         self.place_tail_behind(now, &entry, surplus);
         entry.leave_out(surplus);
@@ -234,7 +233,7 @@ impl Queue {
         completion
     }
 
-    /// Adds work that has found room beside all that waits.
+    /// Adds work that has found room beside all waiting entries.
     pub(super) fn insert_beside(&mut self, entry: Entry) {
         self.end_tail_before(entry.promise);
         self.tail.keep_places();
@@ -269,13 +268,13 @@ impl Queue {
         true
     }
 
-    /// What runs, or waits, has changed, and all that waits stays where it is.
+    /// The plan or the entries have changed, and all waiting work keeps its place.
     fn outdate(&mut self) {
         self.saved.clear();
         self.tail.keep_places();
     }
 
-    /// Some of what runs under `slot` has ended; says what it gives back.
+    /// A part that runs under `slot` has ended; returns what it gives back.
     pub(super) fn end(&mut self, now: Time, slot: Slot, part: Part) -> Option<Part> {
         let ended = self.plan.end(now, slot, part)?;
         if now < ended.planned_end {
@@ -290,25 +289,25 @@ impl Queue {
         self.outdate();
     }
 
-    /// All under `slot` is over.
+    /// All work under `slot` has ended.
     pub(super) fn forget(&mut self, slot: Slot) {
         self.plan.forget(slot);
     }
 
-    /// Windows of maintenance change what runs and what is pinned; the entries stay where they are.
+    /// A window of maintenance changes the plan; the entries keep their places.
     pub(super) fn change_plan(&mut self, change: impl FnOnce(&mut Plan)) {
         change(&mut self.plan);
         self.outdate();
     }
 
-    /// Plans around a window of maintenance if everything that waits can be kept beside it.
+    /// Plans around a window of maintenance if all waiting entries can keep their limits beside it.
     pub(super) fn announce(&mut self, now: Time, number: u32, window: Interval) -> bool {
         let mut anew = self.clone();
         let has_room = anew.plan.announce(now, number, window, Overlap::Refuse);
         has_room && self.take_over(anew, now)
     }
 
-    /// Windows of maintenance take what they lack, if everything that waits can be kept beside that.
+    /// Windows of maintenance take the processors they lack, if all waiting entries can keep their limits.
     pub(super) fn complete_windows(&mut self, now: Time) {
         if self.plan.lacks_for_windows() {
             let mut anew = self.clone();
@@ -317,8 +316,7 @@ impl Queue {
         }
     }
 
-    /// Takes over a queue with another plan, if all its entries find places in that which break
-    /// nothing.
+    /// Takes over a queue with another plan, if all its entries find places there within their limits.
     fn take_over(&mut self, mut anew: Queue, now: Time) -> bool {
         anew.saved.clear();
         let mut steps = anew.prefix(0);
@@ -332,8 +330,8 @@ impl Queue {
         fits
     }
 
-    /// Something takes time that may be planned for others: after this `change` everything that
-    /// waits is planned anew around it, late or not, pinned or not.
+    /// A `change` of the plan takes time that may be planned for entries. All waiting entries are planned
+    /// again around it, late or not, pinned or not.
     pub(super) fn plan_anew_around(&mut self, now: Time, change: impl FnOnce(&mut Plan)) {
         self.forget_before(now);
         for entry in self.entries.iter_mut().filter(|entry| entry.pinned) {
@@ -352,11 +350,11 @@ impl Queue {
         self.place_tail_again(now);
     }
 
-    /// Starts, in key order, the rigid jobs or the tasks whose time has come
-    /// and that find free processors: calls `begin(slot, processors)`.
+    /// Starts, in key order, the due rigid jobs or tasks that find free processors: calls `begin(slot,
+    /// processors)`.
     ///
-    /// Work that ends at this very instant may not have given its processors
-    /// back yet; its end brings the next pass.
+    /// Work that ends at this very instant may not have given its processors back yet; its end brings the
+    /// next pass.
     pub(super) fn start(&mut self, now: Time, rigid: bool, mut begin: impl FnMut(Slot, u32)) {
         let is_due = |it: &Entry| it.demand.rigid == rigid && it.batches[0].start <= now;
         if let Some(first) = self.entries.iter().position(is_due) {
@@ -367,7 +365,7 @@ impl Queue {
         }
     }
 
-    /// The same for entries, of which the first that is due is known.
+    /// As [`Queue::start`], for entries; `first` is the first due one.
     fn start_from(
         &mut self,
         first: usize,
@@ -393,7 +391,8 @@ impl Queue {
                 let end = now + entry.demand.span;
                 if !entry.pinned {
                     plan.profile_mut().add(now, end, batch.tasks);
-                    // Those that have the entry among theirs leave what they did.
+                    // Prefixes that include the entry do not change: the batch only moves from entry to
+                    // plan.
                     for before in saved.iter_mut().take_while(|saved| saved.count <= index) {
                         before.hints.booked();
                         before.steps.add(now, end, batch.tasks);
@@ -411,12 +410,12 @@ impl Queue {
             }
             entries.remove(index);
             saved.iter_mut().filter(|saved| saved.count > index).for_each(|it| it.count -= 1);
-            // Of those that come near each other one is enough.
+            // If two prefixes come close to each other, one is enough.
             saved.dedup_by(|next, kept| next.count < kept.count + STRIDE / 2);
         }
     }
 
-    /// Processor-microseconds of what waits.
+    /// Processor-microseconds of waiting work.
     pub(super) fn waiting_work(&self) -> u128 {
         let work = |demand: Demand| u128::from(demand.units) * demand.span.as_micros() as u128;
         self.waiting().map(|(_, demand, _)| work(demand)).sum()

@@ -1,11 +1,9 @@
 //! Free processors over time, as one flat list.
 //!
-//! The queue copies its availability for every attempt and then places hundreds
-//! of entries in it. A flat list is copied at once, and it stays short: where
-//! the machine is full, steps of zero free processors melt into one. That
-//! suits better here than the blocks of [`Profile`], which is made for one long
-//! plan that changes a little at a time: with it, also where its blocks lie side
-//! by side, the queue took 1.1 to 1.7 times as long.
+//! The queue copies its availability for every attempt and then places hundreds of entries in it. A flat
+//! list is copied at once, and it stays short: where the machine is full, steps of zero free processors
+//! merge into one. Here it is better than the blocks of [`Profile`], which is made for one long plan with
+//! small changes. With a profile, even with adjacent blocks, the queue took 1.1 to 1.7 times as long.
 
 use haggle_model::{Span, Time};
 
@@ -46,7 +44,7 @@ pub(super) struct Step {
     pub(super) free: u32,
 }
 
-/// Where some work fits.
+/// A place for some work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Window {
     pub(super) start: Time,
@@ -92,7 +90,7 @@ impl Steps {
         self.steps.iter().map(|step| (Time::from_micros(step.start), step.free))
     }
 
-    /// Books processors that are free.
+    /// Books free processors.
     pub(super) fn add(&mut self, start: Time, end: Time, processors: u32) {
         if let Some(window) = self.window(start, end) {
             self.book(window, processors);
@@ -112,7 +110,7 @@ impl Steps {
         window.and_then(|window| self.fewest(window)).unwrap_or(u32::MAX)
     }
 
-    /// Fewest processors that are free all the while.
+    /// Fewest free processors during the window.
     fn fewest(&self, window: Window) -> Option<u32> {
         self.steps[window.first..window.behind].iter().map(|step| step.free).min()
     }
@@ -125,7 +123,7 @@ impl Steps {
         }
         let first = self.find(start);
         let count = self.steps[first..].partition_point(|step| step.start < end_micros);
-        // The first step is touched however it starts.
+        // The first step covers the start even if it begins earlier.
         Some(Window { start, end: end_micros, first, behind: first + count.max(1) })
     }
 
@@ -165,7 +163,7 @@ impl Steps {
         }
     }
 
-    /// An instant before which work cannot start here; `hints` are of these steps, or of some
+    /// A lower bound of the earliest start of work here. `hints` must belong to these steps, or to steps
     /// with more room.
     pub(super) fn earliest_hinted(&self, hints: &mut Hints, demand: Demand, now: Time) -> Time {
         hints.earliest_in(demand.width(), demand.span, now, |processors, span, from| {
@@ -174,7 +172,7 @@ impl Steps {
         })
     }
 
-    /// Books processors in a window that was found in just these steps.
+    /// Books processors in a window that was found in exactly these steps.
     pub(super) fn book(&mut self, window: Window, processors: u32) {
         debug_assert!(self.fewest(window) >= Some(processors), "booked more than is free");
         self.change(window, |free| *free -= processors);
@@ -183,7 +181,7 @@ impl Steps {
     fn change(&mut self, window: Window, mut change: impl FnMut(&mut u32)) {
         let Window { start, end, mut first, mut behind, .. } = window;
         let start = start.as_micros();
-        // The later end first, so that the places before it stay.
+        // The later end is inserted first, so that the indices before it stay valid.
         let ends_inside = self.steps.get(behind).is_none_or(|step| step.start > end);
         if end < FOREVER && ends_inside {
             let free = self.steps[behind - 1].free;

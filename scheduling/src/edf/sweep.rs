@@ -1,16 +1,16 @@
 //! The tasks of a share in one sweep.
 //!
-//! Tasks of length T go earliest first, as many at a time as are free for all
-//! of T. Let C(t) be how many have started by t, and f(s) the processors free
-//! at s. At s those run that started after s - T, so that C(t) - C(s - T) must
-//! not exceed f(s) for any s in [t, t + T). Earliest first is the largest such C:
+//! Tasks of length T start earliest first, as many at a time as are free for all of T. Let C(t) be the
+//! number that have started by t, and f(s) the processors free at s. The tasks that run at s have started
+//! after s - T. So C(t) - C(s - T) must not exceed f(s) for any s in [t, t + T). Earliest first is the
+//! largest such C:
 //!
 //! ```text
 //! C(t) = min over s in [t, t + T) of  f(s) + C(s - T)
 //! ```
 //!
-//! a minimum over a sliding window, which takes one pass over the steps of f
-//! and over those of C itself, however many batches there are.
+//! This is a minimum over a sliding window. It takes one pass over the steps of f and over those of C
+//! itself, for any number of batches.
 
 use haggle_model::{Span, Time};
 
@@ -22,13 +22,13 @@ use super::steps::{FOREVER, Step, Steps};
 struct Bounds<'a> {
     steps: &'a [Step],
     span: i64,
-    /// Generated so far up to this time, which lies in this step.
+    /// End of the bounds generated so far, which lies in step `step`.
     time: i64,
     step: usize,
     /// C(time - T), and the first batch that is not in it.
     started: u32,
     batch: usize,
-    /// (bound, until when), increasing in both: what can still be the minimum is from `front` on. A list
+    /// (bound, until when), increasing in both. Entries from `front` on can still be the minimum. A list
     /// that only grows costs less here than a ring.
     window: Vec<(u32, i64)>,
     front: usize,
@@ -43,13 +43,13 @@ impl Bounds<'_> {
         let begins = |step: usize| steps.get(step).map_or(i64::MAX, |it| it.start);
         let mut next_step = begins(step + 1);
         while time < until {
-            // Where a batch has run its time, later ones may take its place.
+            // When a batch has ended, later tasks may take its place.
             while over(batch) <= time {
                 started += batches[batch].tasks;
                 batch += 1;
             }
             let next_batch = over(batch);
-            // Until then one step is as the other.
+            // Until then only the steps of f change.
             while time < next_batch.min(until) {
                 let bound = steps[step].free.saturating_add(started);
                 while window.len() > front && window[window.len() - 1].0 >= bound {
@@ -66,7 +66,7 @@ impl Bounds<'_> {
         (self.time, self.step, self.started, self.batch) = (time, step, started, batch);
     }
 
-    /// From `time` on the last bound does not hold: what has just started is over.
+    /// Drops the last bound from `time` on: the batch that has just started will have ended.
     fn cut(&mut self, time: i64) {
         if self.time <= time {
             return;
@@ -115,9 +115,9 @@ impl Bounds<'_> {
 }
 
 impl Steps {
-    /// The batches of `tasks` that take `span`, earliest first from `now` on,
-    /// added to `batches`; `None` as soon as one would start after `latest`.
-    /// What never finds a processor starts at [`Time::FOREVER`].
+    /// The batches of `tasks` that take `span`, earliest first from `now` on, added to `batches`. Returns
+    /// `None` as soon as one would start after `latest`. Tasks that never find a processor start at
+    /// [`Time::FOREVER`].
     pub(super) fn sweep(
         &mut self,
         tasks: u32,
@@ -158,7 +158,7 @@ impl Steps {
         new.extend_from_slice(&old[..index]);
         let mut time = old[index].start;
         let mut used = 0;
-        // How many have started, and how many are over.
+        // Batches that have started, and batches that have ended.
         let (mut started, mut over) = (0, 0);
         let (mut next_start, mut next_end) = (start(batches.first()), end(batches.first()));
         loop {
@@ -181,7 +181,7 @@ impl Steps {
             if over == batches.len() {
                 break;
             }
-            // Until then the same is taken from all steps.
+            // Until then the same number is taken from all steps.
             time = next_start.min(next_end);
             let behind = &old[index + 1..];
             let same = behind.iter().take_while(|step| step.start < time).count();

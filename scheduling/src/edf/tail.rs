@@ -1,10 +1,10 @@
-//! Rigid jobs that are promised nothing, behind all other entries of the queue.
+//! Rigid jobs without a promise, behind all other entries of the queue.
 //!
-//! They make nobody late and can be late for nothing, so that other work is placed without a look at
-//! them. Whenever what is before them is placed again, so are they; most of such a plan is dropped before
-//! it is used, so it is made no farther than somebody asks. Other changes before them, such as time that is
-//! given back and cannot be given away, or work that is taken out, move none of them: then their plan is
-//! made to its end beside what was there when it was begun, and kept.
+//! They have no promised completion and come after all entries that have one, so other work is placed as if
+//! they were absent. When the entries before them are placed again, so are they. Most of such a plan is
+//! dropped before it is used, so it is made no farther than a query needs. Other changes before them move
+//! none of them: time given back that cannot be used, or an entry that is taken out. Then their plan is
+//! made to its end, beside the bookings with which it was begun, and kept.
 
 use std::borrow::Cow;
 
@@ -24,11 +24,11 @@ use crate::scheduler::{BEYOND_ALL_LIMITS, Slot};
 #[derive(Clone, Debug)]
 pub(super) struct Tail {
     jobs: Gradual,
-    /// All that starts by then is planned; the rest will be as if it were planned then.
+    /// Jobs that start by then are planned; the others will be planned as if at that instant.
     as_of: Time,
-    /// What is before the jobs, or runs, is no longer what they are planned beside.
+    /// True if the bookings before or beside the jobs have changed since they were planned.
     outdated: bool,
-    /// Whether what starts next is planned.
+    /// True if the next start is planned.
     knows_next: bool,
     accepted: u32,
 }
@@ -48,7 +48,7 @@ impl Tail {
         self.jobs.is_empty()
     }
 
-    /// In order: slots and demands.
+    /// Slots and demands, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Slot, Demand)> {
         self.jobs.iter().map(|job| (job.slot, demand(job)))
     }
@@ -57,7 +57,7 @@ impl Tail {
         self.jobs.get(slot).is_some()
     }
 
-    /// Something before the jobs has changed, and they stay where they are.
+    /// The bookings before the jobs have changed, and the jobs keep their places.
     pub(super) fn keep_places(&mut self) {
         self.outdated = true;
     }
@@ -66,7 +66,7 @@ impl Tail {
         if self.knows_next {
             return self.jobs.next_start();
         }
-        // A provider asks after a scheduling pass, which knows; for others a copy will do.
+        // After a scheduling pass the next start is known; other callers may pay for a copy.
         let mut tail = self.clone();
         tail.plan_next();
         tail.jobs.next_start()
@@ -87,7 +87,8 @@ impl Tail {
         (self.as_of, self.outdated, self.knows_next) = (now, false, false);
     }
 
-    /// All planned: those that have a planned start, and whether others have none.
+    /// Requires that all jobs are planned. Returns the jobs with a planned start, and whether there are
+    /// others.
     pub(super) fn planned(&self) -> (impl Iterator<Item = &Entry>, bool) {
         let is_planned = |job: &&Entry| job.booked < BEYOND_ALL_LIMITS;
         (self.jobs.iter().filter(is_planned), self.jobs.iter().any(|job| !is_planned(&job)))
@@ -104,7 +105,7 @@ impl Tail {
         waits
     }
 
-    /// Starts, in order, those whose time has come and that find free processors; says whether some did.
+    /// Starts, in order, the due jobs that find free processors; returns whether any job started.
     pub(super) fn start(
         &mut self,
         now: Time,
@@ -153,7 +154,7 @@ fn book(profile: &mut Profile, entry: &Placed) {
 }
 
 impl Queue {
-    /// Adds a job at the end, to be planned when somebody asks.
+    /// Adds a job at the end; it is planned when a query needs it.
     pub(super) fn line_up(&mut self, now: Time, slot: Slot, demand: Demand) {
         if self.tail.is_empty() {
             self.tail.plan_anew(now, &self.beside_entries());
@@ -167,15 +168,15 @@ impl Queue {
         tail.jobs.push(now, Entry { key, booked: now, span, slot, processors });
     }
 
-    /// What is before the tail has been placed again: then so is the tail.
+    /// The entries before the tail have been placed again, so the tail is planned again.
     pub(super) fn place_tail_again(&mut self, now: Time) {
         if !self.tail.is_empty() {
             self.tail.plan_anew(now, &self.beside_entries());
         }
     }
 
-    /// The same for new work that is not in the queue yet, and will have `surplus` tasks fewer when
-    /// the tail has been placed.
+    /// As [`Queue::place_tail_again`], with `new` work that is not in the queue yet. It will have `surplus`
+    /// tasks fewer once the tail has been placed.
     pub(super) fn place_tail_behind(&mut self, now: Time, new: &Placed, surplus: u32) {
         if self.tail.is_empty() {
             return;
@@ -188,7 +189,7 @@ impl Queue {
         }
     }
 
-    /// Those of the tail that have no planned start get another place, all others staying where they are.
+    /// Jobs of the tail without a planned start are placed again; all others keep their places.
     pub(super) fn place_rest_of_tail(&mut self, now: Time) {
         if !self.tail.is_empty() {
             let beside = self.beside_entries();
@@ -198,7 +199,7 @@ impl Queue {
         }
     }
 
-    /// Beside what runs and all before the tail.
+    /// The availability beside the plan and all entries before the tail.
     fn beside_entries(&self) -> Profile {
         let mut profile = self.plan().profile().clone();
         for entry in self.entries.iter().filter(|entry| !entry.pinned) {
@@ -207,7 +208,7 @@ impl Queue {
         profile
     }
 
-    /// The tail with everything planned, beside all that is there now.
+    /// The tail with all jobs planned, beside the present bookings.
     fn planned_tail(&mut self) -> &mut Tail {
         self.tail.plan_all();
         if std::mem::take(&mut self.tail.outdated) {
@@ -217,7 +218,7 @@ impl Queue {
         &mut self.tail
     }
 
-    /// What everything leaves.
+    /// The availability beside all waiting work.
     pub(super) fn whole(&mut self) -> Steps {
         if self.tail.is_empty() {
             return self.prefix(self.entries.len());
@@ -225,18 +226,19 @@ impl Queue {
         self.planned_tail().jobs.profile().into()
     }
 
-    /// What waits under `slot`, with its place.
+    /// The waiting entry of `slot`, with its place.
     pub(super) fn planned(&self, slot: Slot) -> Option<Cow<'_, Placed>> {
         if !self.tail.waits(slot) {
             return self.entries.iter().find(|entry| entry.slot == slot).map(Cow::Borrowed);
         }
-        // Who bargains asks for shares; for the others a copy will do.
+        // Bargaining queries shares only; for jobs of the tail a copy is fast enough.
         let mut tail = self.tail.clone();
         tail.plan_all();
         tail.jobs.get(slot).map(|job| Cow::Owned(placed(job)))
     }
 
-    /// If work with this `promise` comes behind the tail, its jobs become entries, each with its place.
+    /// If work with this `promise` comes behind the tail, the jobs of the tail become entries, each with
+    /// its place.
     pub(super) fn end_tail_before(&mut self, promise: Time) {
         if promise < Time::FOREVER || self.tail.is_empty() {
             return;

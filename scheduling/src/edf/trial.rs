@@ -1,10 +1,9 @@
-//! Where new work would go: the attempts to place it in one unchanged plan.
+//! The place of new work: attempts to place it in one unchanged plan.
 //!
-//! An attempt puts the work behind the first k entries and places the rest
-//! again; if one of these would be late, k moves behind it and the next round
-//! begins. What comes of a round depends on k only, not on the deadline that
-//! led there, so that all attempts of a search share their rounds. Behind more entries the work is
-//! done no earlier; so many attempts are known to fail before their first round is made.
+//! An attempt puts the work behind the first k entries and places the rest again. If one of these would be
+//! late, k moves behind it and the next round begins. The result of a round depends on k only, not on the
+//! deadline, so all attempts of a search share their rounds. Behind more entries the work is done no
+//! earlier. So many attempts are known to fail before their first round is made.
 
 use std::collections::BTreeMap;
 
@@ -24,11 +23,11 @@ use super::{EdfConfig, EdfStats, Late};
 pub(super) struct Trial<'a> {
     demand: Demand,
     config: &'a EdfConfig,
-    /// By k; those that were needed.
+    /// The rounds made so far, by k.
     rounds: BTreeMap<usize, Round>,
-    /// What the first so many entries leave: for the next round, as a rule, few are to be added.
+    /// The availability that some first entries leave; as a rule the next round adds only few.
     beside: Option<(usize, Steps)>,
-    /// Where entries are placed again.
+    /// Buffer in which entries are placed again.
     again: Steps,
 }
 
@@ -43,16 +42,16 @@ struct Round {
 /// The entries behind the work.
 #[derive(Debug)]
 enum Rest {
-    /// Nobody has asked yet.
+    /// Not needed so far.
     Unknown,
-    /// How they are placed again.
+    /// Their new places.
     Placed(Moves),
-    /// Which of them would be late.
+    /// The index of an entry that would be late.
     Late(usize),
 }
 
 impl Round {
-    /// Which entry would be late, if any, where somebody has asked.
+    /// The entry that would be late, if any; the outer `None` if that is unknown.
     fn victim(&self) -> Option<Option<usize>> {
         match self.rest {
             Rest::Unknown => None,
@@ -66,7 +65,7 @@ impl Round {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chain {
     round: usize,
-    /// Entries that the work moved back behind.
+    /// Number of entries behind which the work moved back.
     pub(super) repairs: u64,
 }
 
@@ -89,7 +88,7 @@ impl<'a> Trial<'a> {
         if wished >= Time::FOREVER || self.attempt(queue, now, wished).is_some() {
             return wished;
         }
-        // Behind all that has a promise the work delays nobody who could be late.
+        // Behind all promised entries the work delays no promise.
         let promised = queue.position(Time::FOREVER - Span::TICK);
         let (mut infeasible, mut feasible) = (wished, self.round(queue, now, promised).completion);
         if self.config.mode == Late::Strict && promised > 0 {
@@ -97,7 +96,7 @@ impl<'a> Trial<'a> {
         }
         let step = self.config.resolution.as_micros();
         while (feasible - infeasible).as_micros() > step {
-            // Whole steps, and at least one: the ends need not be whole steps apart.
+            // Whole steps, and at least one: the distance need not be a multiple of the step.
             let steps = ((feasible - infeasible).as_micros() / (2 * step)).max(1);
             let middle = Time::from_micros(infeasible.as_micros() + steps * step);
             stats.attempts += 1;
@@ -107,11 +106,11 @@ impl<'a> Trial<'a> {
                 None => infeasible = middle,
             }
         }
-        // What would come behind work without a limit cannot be promised.
+        // No completion behind work without a limit can be promised.
         promise(feasible).unwrap_or(Time::FOREVER)
     }
 
-    /// Whether the work can be done by `deadline` with every promise kept.
+    /// Tries to place the work by `deadline` with every promise kept.
     pub(super) fn attempt(
         &mut self,
         queue: &mut Queue,
@@ -124,7 +123,7 @@ impl<'a> Trial<'a> {
             if fewer.is_some_and(|(_, round)| round.completion > deadline) {
                 return None;
             }
-            // Most rounds have been made for another attempt.
+            // Most rounds have been made for an earlier attempt.
             let made = fewer.filter(|&(&k, _)| k == chain.round);
             let victim = match made.and_then(|(_, round)| round.victim()) {
                 Some(victim) => victim,
@@ -142,7 +141,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Moves the other entries out of the way and says where the work goes.
+    /// Moves the other entries out of the way and returns the batches of the work.
     pub(super) fn apply(mut self, queue: &mut Queue, chain: Chain) -> Vec<Batch> {
         let round = self.rounds.remove(&chain.round).expect("the chain ended in it");
         if let Rest::Placed(moves) = round.rest {
@@ -167,7 +166,7 @@ impl<'a> Trial<'a> {
         &self.rounds[&k]
     }
 
-    /// What the first k entries leave.
+    /// The availability that the first k entries leave.
     fn beside(&mut self, queue: &mut Queue, k: usize) -> Steps {
         if let Some((count, mut steps)) = self.beside.take()
             && queue.go_on(&mut steps, count, k)
@@ -177,12 +176,12 @@ impl<'a> Trial<'a> {
         queue.prefix(k)
     }
 
-    /// The first entry that would be late with the work behind the first k, where that has been
-    /// placed.
+    /// The first entry that would be late with the work behind the first k. Requires that the work has been
+    /// placed there.
     fn find_victim(&mut self, queue: &mut Queue, now: Time, k: usize) -> Option<usize> {
         let steps = self.beside(queue, k);
         let round = self.rounds.get_mut(&k).expect("the work has been placed first");
-        // To copy them costs less than to give back what is booked.
+        // Copying the steps costs less than giving the bookings back.
         self.again.clone_from(&steps);
         self.beside = Some((k, steps));
         add(&mut self.again, &round.batches, self.demand.span);

@@ -8,20 +8,20 @@ use super::replication::Replicas;
 use super::scheduler::{Checkpointing, GridScheduler, Questions, Restart, Round};
 use super::view::{Detection, View};
 
-/// Switches between replicas and checkpoints by what is left for the next job.
+/// Switches between replicas and checkpoints by the room for the next job.
 ///
-/// One mode holds for a whole round: to cancel replicas makes room, and would
-/// bring them back at once otherwise.
+/// One mode holds for a whole round: cancelling replicas makes room, which would otherwise bring them back
+/// at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CombinedFt {
     /// Rep_max and CL; Rep_min is not used, for under load a job has one replica.
     replicas: Replicas,
-    /// Replication begins again when so much is left for the next job.
+    /// Replication begins again when this much room is left for the next job.
     resume: u64,
     mode: Mode,
 }
 
-/// What makes jobs survive failures.
+/// The protection of jobs against failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Replicas,
@@ -34,7 +34,7 @@ impl CombinedFt {
         CombinedFt { replicas, resume: replicas.room, mode: Mode::Replicas }
     }
 
-    /// Once it writes checkpoints, it does so until CA ≥ `resume`, at least CL.
+    /// After a change to checkpoints, uses them until CA ≥ `resume`, at least CL.
     pub const fn with_hysteresis(self, resume: u64) -> CombinedFt {
         CombinedFt { resume, ..self }
     }
@@ -48,7 +48,7 @@ impl CombinedFt {
         if free >= enough { Mode::Replicas } else { Mode::Checkpoints }
     }
 
-    /// Jobs without a replica get one, those with several keep the most advanced.
+    /// Jobs without a replica get one; jobs with several keep the most advanced one.
     fn protect(&self, view: &mut View, round: &mut Round<'_>) {
         let mut after: Option<Turn> = None;
         loop {
@@ -66,15 +66,15 @@ impl CombinedFt {
                 let Some(replicated) = jobs.any_replicated(round.draw) else { return };
                 reduce(view, round, replicated);
             }
-            // What was cancelled may have held no slot, or one of a resource that is down.
+            // A cancelled replica may have held no slot, or one of a resource that is down.
             let Some(resource) = view.place(job) else { return };
             round.set_checkpointing(view, job, true);
             round.dispatch(view, job, resource, Restart::FromCheckpoint);
         }
     }
 
-    /// As many replicas as there is room for; below, one with checkpoints for
-    /// each job that has none.
+    /// As many replicas as there is room for. Without room, each job without a replica gets one with
+    /// checkpoints.
     fn replicate(&self, view: &mut View, round: &mut Round<'_>) {
         let mut postponed: Option<Turn> = None;
         while view.resources().any_available() {
@@ -116,7 +116,7 @@ impl GridScheduler for CombinedFt {
         Checkpointing::Switched
     }
 
-    /// Of jobs with several replicas the most advanced one is kept.
+    /// The most advanced replica of each replicated job is kept, so their progress is requested.
     fn questions(&self, view: &View) -> Questions {
         let mut progress = Vec::new();
         let mut after = None;

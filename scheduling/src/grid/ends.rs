@@ -1,5 +1,5 @@
-//! When jobs end next where, as far as a grid's scheduler knows, filed so that [an estimate](super::estimate)
-//! need not look at all resources.
+//! Next ends of jobs on resources, as the grid's scheduler knows them. They are filed so that [an
+//! estimate](super::estimate) need not examine all resources.
 
 use std::collections::BTreeSet;
 
@@ -10,23 +10,23 @@ use smallvec::SmallVec;
 use super::jobs::GridJob;
 use super::resources::ResourceId;
 
-/// A resource and the jobs that hold a slot there and stay; one that is down has no slots.
+/// A resource and the jobs that hold a slot there and stay; a failed resource has no slots.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
-    /// What the background load leaves of its speed.
+    /// Speed that the background load leaves.
     pub(super) avail: Speed,
-    /// How many jobs it takes at the same time.
+    /// Number of jobs that it runs at the same time.
     pub(super) slots: u32,
     pub(super) replicas: SmallVec<[Replica; 1]>,
 }
 
 impl Held {
-    /// What each of its jobs gets.
+    /// Speed of each of its jobs.
     pub(super) fn share(&self) -> EffectiveSpeed {
         EffectiveSpeed::shared(self.avail, self.replicas.len().max(1) as u64)
     }
 
-    /// When the first of its jobs ends if nothing changes, or has ended already; `None` if none does.
+    /// End of its first job if nothing changes, possibly in the past; `None` if no job ends.
     fn next_end(&self) -> Option<Time> {
         let share = self.share();
         let next = self.replicas.iter().map(|replica| replica.end(share)).min();
@@ -34,33 +34,33 @@ impl Held {
     }
 }
 
-/// A job that holds a slot, with what it has computed at least.
+/// A job that holds a slot, with a lower bound of its progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Replica {
     pub(super) job: JobId,
     length: Work,
-    /// It has computed since then, from nothing,
+    /// Time since which it has computed, from nothing,
     since: Time,
-    /// and since then, from that: what its newest checkpoint holds.
+    /// and time since which it has computed, from the state of its newest checkpoint.
     saved_at: Time,
     saved: Work,
 }
 
 impl Replica {
-    /// A job that was sent to a resource then.
+    /// A job that was sent to a resource at `since`.
     pub(super) fn new(job: JobId, since: Time, known: &GridJob) -> Replica {
         let &GridJob { length, saved, saved_at, .. } = known;
         Replica { job, length, since, saved_at: saved_at.max(since), saved }
     }
 
-    /// What is left of it, with the share that it has now.
+    /// Remaining work, with its present share.
     pub(super) fn left(&self, now: Time, share: EffectiveSpeed) -> Work {
         let left = self.length.saturating_sub(share.over(now - self.since));
         let unsaved = self.length.saturating_sub(self.saved);
         left.min(unsaved.saturating_sub(share.over(now - self.saved_at)))
     }
 
-    /// When it ends by that, or has ended; before that at most by what is lost where shares are rounded.
+    /// Its end from the remaining work, possibly in the past. It may be early by the rounding of shares.
     fn end(&self, share: EffectiveSpeed) -> Time {
         let unsaved = self.length.saturating_sub(self.saved);
         let end = self.since + self.length.at_effective(share);
@@ -68,17 +68,17 @@ impl Replica {
     }
 }
 
-/// Resources by when something ends there.
+/// Resources by the next end of a job.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ends {
     by_resource: Vec<Option<Time>>,
     order: BTreeSet<(Time, ResourceId)>,
-    /// Those that a job leaves: until it has, it holds a slot.
+    /// Resources that a job is leaving: it holds its slot until it has left.
     left: BTreeSet<ResourceId>,
 }
 
 impl Ends {
-    /// Files what a resource holds now.
+    /// Files the present jobs of a resource.
     pub(super) fn file(&mut self, id: ResourceId, held: &Held, is_left: bool) {
         if id.index() >= self.by_resource.len() {
             self.by_resource.resize(id.index() + 1, None);
@@ -96,12 +96,12 @@ impl Ends {
         }
     }
 
-    /// Those where something ends, or should have ended: when, the first one first.
+    /// Resources where a job ends, or should have ended, with the time; the earliest first.
     pub(super) fn order(&self) -> &BTreeSet<(Time, ResourceId)> {
         &self.order
     }
 
-    /// Those that a job leaves.
+    /// Resources that a job is leaving.
     pub(super) fn left(&self) -> &BTreeSet<ResourceId> {
         &self.left
     }

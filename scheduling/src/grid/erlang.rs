@@ -1,7 +1,7 @@
 //! Erlang's B formula.
 
-/// B(m, a): the share of arrivals that find all of `places` taken when `offered`
-/// Erlang arrive, by the recursion B(m) = a·B(m−1) / (m + a·B(m−1)), B(0) = 1.
+/// B(m, a): the share of arrivals that find all `places` taken when `offered` Erlang arrive, by the
+/// recursion B(m) = a·B(m−1) / (m + a·B(m−1)), B(0) = 1.
 ///
 /// ```
 /// let blocked = haggle_scheduling::grid::erlang::blocking(2, 1.0);
@@ -14,7 +14,7 @@ pub fn blocking(places: u32, offered: f64) -> f64 {
 /// The smallest number of places at which no more than `target`, above 0, of the
 /// arrivals are blocked, or `most` if that is fewer.
 pub fn places_for(target: f64, offered: f64, most: u32) -> u32 {
-    // However they arrive, at most one of m places a unit of load is used: B(m, a) >= 1 - m/a.
+    // At most one of m places is used per unit of load, for any arrivals: B(m, a) >= 1 - m/a.
     if offered * (1.0 - target) > f64::from(most) {
         return most;
     }
@@ -51,7 +51,7 @@ mod tests {
         assert_eq!(places_for(0.05, 0.0, 100), 1);
     }
 
-    /// However large the load, the work is bounded.
+    /// The work is bounded for any load.
     #[test]
     fn more_places_than_are_asked_about_are_not_counted() {
         for offered in [100.0, 3.6e9, 1e300, f64::INFINITY] {

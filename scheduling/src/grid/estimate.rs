@@ -1,18 +1,19 @@
-//! When a job that is asked about would start and end if no other came, as far as a grid's scheduler can tell.
+//! Estimated start and end of a requested job if no other job is submitted, as far as the grid's scheduler
+//! knows.
 //!
-//! It follows the grid from what its view says to the end of that job, with these assumptions:
+//! The estimate follows the grid from the scheduler's view to the end of that job, with these assumptions:
 //!
-//! - Resources stay as they were last reported: those that work go on with the speed that is left to them, those that
-//!   are down stay down.
-//! - A job takes its requested time. One at a resource has computed since it was sent there, with the share that it
-//!   has now; or since its newest checkpoint came, from what that holds, if that is more. One that should be over is
-//!   over at once, and one that leaves a resource has left it.
-//! - Data, checkpoints and preparation take no time: the question says nothing of them.
-//! - Jobs that wait are sent in the order of the policy, each once, to the available resource that the view
-//!   prefers, in the first round after there is room. With its first replica that ends, a job ends.
+//! - Resources stay as they were last reported: working ones keep the speed that is left to them, failed
+//!   ones stay down.
+//! - A job takes its requested time. A running job has computed since it was sent to its resource, with its
+//!   present share. It has computed from its newest checkpoint since that arrived, if that gives more. A
+//!   job that should have ended ends at once, and a job that is leaving a resource has left it.
+//! - Data, checkpoints and preparation take no time: the request does not describe them.
+//! - Waiting jobs are sent in the order of the policy, each once, to the available resource that the view
+//!   prefers, in the first round with room. A job ends with its first replica that ends.
 //!
-//! Resources are asked nothing for it, so what they have not reported stays with them. A resource is looked at when
-//! something ends there, or is sent there, before the job has its place: most are not.
+//! No resource is asked for the estimate, so unreported changes are unknown. A resource is examined if a
+//! job ends there, or is sent there, before the requested job has its place; most are not.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, btree_set};
@@ -28,61 +29,62 @@ use super::resources::{Rank, Resource, ResourceId};
 use super::rounds::Rounds;
 use super::view::View;
 
-/// When a job would start and end.
+/// Estimated start and end of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// When it would be sent to a resource; [`Time::FOREVER`] if nothing that works will have room for it.
+    /// Time at which it would be sent to a resource; [`Time::FOREVER`] if no working resource will have
+    /// room for it.
     pub start: Time,
-    /// When it would be computed; [`Time::FOREVER`] if that never ends.
+    /// Time of its end; [`Time::FOREVER`] if it never ends.
     pub completion: Time,
 }
 
-/// What a job is to the forecast: one that there is, or the one that is asked about.
+/// A job in the forecast: a known one, or the requested one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Who {
     Known(JobId),
     Asked,
 }
 
-/// A job at a resource, and what is left of it; without an end, nobody knows how much.
+/// A job at a resource, and its remaining work; `None` if that is unknown.
 #[derive(Clone, Copy, Debug)]
 struct Running {
     who: Who,
     left: Option<Work>,
 }
 
-/// A resource; one that is down has no slots.
+/// A resource; a failed one has no slots.
 #[derive(Clone, Debug)]
 struct Machine {
     avail: Speed,
     slots: u32,
     running: SmallVec<[Running; 2]>,
-    /// Up to when its jobs have been followed.
+    /// Time up to which its jobs have been followed.
     seen: Time,
-    /// How often its jobs have changed: an end that was foreseen before does not count.
+    /// Number of changes of its jobs: an end foreseen before the last change is invalid.
     version: u32,
-    /// How good it is for one more job, where it has room and that has been filed.
+    /// Its rank for one more job, if it has room and the rank is filed.
     rank: Option<Rank>,
 }
 
 struct Forecast<'v> {
     view: &'v View,
     now: Time,
-    /// Those that have been looked at.
+    /// Resources that have been examined.
     machines: BTreeMap<ResourceId, Machine>,
-    /// Of these, those with a free slot, the preferred one last.
+    /// Examined resources with a free slot, the preferred one last.
     available: BTreeSet<Rank>,
-    /// The next end at each of them: when, where, and of which version.
+    /// The next end at each examined resource: time, resource and version.
     ends: BinaryHeap<Reverse<(Time, ResourceId, u32)>>,
-    /// Those with a free slot as the view has them, the preferred one first; and when something ends where. What has
-    /// been looked at is as it is above.
+    /// Resources with a free slot in the view, the preferred one first; and ends of jobs in the view. For
+    /// examined resources the fields above hold instead.
     filed_available: Peekable<Rev<btree_set::Iter<'v, Rank>>>,
     filed_ends: Peekable<btree_set::Iter<'v, (Time, ResourceId)>>,
 }
 
 impl View {
-    /// When a job of this length would start and end that is submitted now, under a policy that sends jobs in this
-    /// order; a job without a length never ends. `first` is when the next round decides.
+    /// Start and end of a job of this length that is submitted now, under a policy that sends jobs in this
+    /// order. A job without a length never ends. `first` is the time of the next round's decisions.
     pub fn estimate(
         &self,
         now: Time,
@@ -96,7 +98,7 @@ impl View {
         let mut round = Some(first);
         loop {
             let end = forecast.next_end();
-            // What ends at the instant of a round has made room for it.
+            // A job that ends at the instant of a round has made room for it.
             match (end, round) {
                 (Some(end), at) if at.is_none_or(|at| end <= at) => {
                     if forecast.end_at(end).contains(&Who::Asked) {
@@ -126,7 +128,7 @@ impl View {
         }
     }
 
-    /// The jobs that wait, and the one that is asked about behind those that are equal to it; what is left of each.
+    /// The waiting jobs with their remaining work; the requested one behind those that are equal to it.
     fn queue(&self, order: QueueOrder, length: Option<Work>) -> Vec<(Who, Option<Work>)> {
         let jobs = self.jobs();
         let known = jobs.shelf(0).map(|(_, id)| {
@@ -155,13 +157,13 @@ impl<'v> Forecast<'v> {
             filed_available: view.resources().preferred().peekable(),
             filed_ends: view.ends().order().iter().peekable(),
         };
-        // Of these the view has filed something else.
+        // The view has filed another state of these resources.
         let others = view.ends().left().iter().copied();
         others.chain(view.reported_anew()).for_each(|id| forecast.look_at(id));
         forecast
     }
 
-    /// Looks at a resource, unless that has been done.
+    /// Examines a resource, unless that has been done.
     fn look_at(&mut self, id: ResourceId) {
         if !self.machines.contains_key(&id) {
             let machine = Machine::of(&self.view.last_reported(id), self.now);
@@ -170,7 +172,7 @@ impl<'v> Forecast<'v> {
         }
     }
 
-    /// When the next job ends anywhere.
+    /// The next end of any job.
     fn next_end(&mut self) -> Option<Time> {
         loop {
             while let Some(&Reverse((_, id, version))) = self.ends.peek()
@@ -187,12 +189,12 @@ impl<'v> Forecast<'v> {
         }
     }
 
-    /// Ends what ends first anywhere, at that instant; whom that concerns.
+    /// Ends the jobs that end first, at that instant; returns them.
     fn end_at(&mut self, at: Time) -> SmallVec<[Who; 2]> {
         let Some(Reverse((_, id, _))) = self.ends.pop() else { return SmallVec::new() };
         let mut ended = SmallVec::new();
         self.change(id, at, |machine| ended = machine.end());
-        // With a job its other replicas end.
+        // The other replicas of an ended job end, too.
         for &who in &ended {
             let Who::Known(job) = who else { continue };
             let replicas = self.view.job(job).replicas.clone();
@@ -204,8 +206,8 @@ impl<'v> Forecast<'v> {
         ended
     }
 
-    /// When the job that is asked about ends, which has just been sent to this machine; [`Time::FOREVER`] if it never
-    /// does. `None` if what happens elsewhere may change that: `is_last` says that no other job waits.
+    /// End of the requested job, which has just been sent to this machine; [`Time::FOREVER`] if it never
+    /// ends. Returns `None` if changes on other machines may affect it; `is_last` if no other job waits.
     fn end_alone(&self, place: ResourceId, is_last: bool) -> Option<Time> {
         let mut machine = self.machines[&place].clone();
         let replicated = |it: &Running| match it.who {
@@ -224,7 +226,7 @@ impl<'v> Forecast<'v> {
         Some(Time::FOREVER)
     }
 
-    /// Sends a job to the preferred machine with room, if there is one; says to which.
+    /// Sends a job to the preferred machine with room, if there is one; returns the machine.
     fn send(&mut self, at: Time, who: Who, left: Option<Work>) -> Option<ResourceId> {
         let Forecast { machines, filed_available, .. } = self;
         while filed_available.next_if(|it| machines.contains_key(&it.resource())).is_some() {}
@@ -235,8 +237,8 @@ impl<'v> Forecast<'v> {
         Some(best)
     }
 
-    /// Changes the jobs of a machine that has been looked at, at an instant up to which it is followed; and files it
-    /// anew.
+    /// Changes the jobs of an examined machine at the instant up to which it is followed, and files it
+    /// again.
     fn change(&mut self, id: ResourceId, at: Time, change: impl FnOnce(&mut Machine)) {
         let Forecast { view, machines, available, ends, .. } = self;
         let machine = machines.get_mut(&id).expect("it has been looked at");
@@ -274,18 +276,18 @@ impl Machine {
         self.running.len() as u32
     }
 
-    /// What each of its jobs gets.
+    /// Speed of each of its jobs.
     fn share(&self) -> EffectiveSpeed {
         EffectiveSpeed::shared(self.avail, u64::from(self.held().max(1)))
     }
 
-    /// When the next of its jobs ends, if one does.
+    /// End of its next job, if one ends.
     fn next_end(&self) -> Option<Time> {
         let left = self.running.iter().filter_map(|job| job.left).min()?;
         Some(self.seen + left.at_effective(self.share())).filter(|&end| end < Time::FOREVER)
     }
 
-    /// Follows its jobs up to an instant at or before the next end.
+    /// Follows its jobs up to an instant not later than the next end.
     fn go_on_to(&mut self, at: Time) {
         let done = self.share().over(at - self.seen);
         for left in self.running.iter_mut().filter_map(|job| job.left.as_mut()) {
@@ -294,7 +296,7 @@ impl Machine {
         self.seen = at;
     }
 
-    /// Ends the jobs of which nothing is left.
+    /// Ends the jobs without remaining work.
     fn end(&mut self) -> SmallVec<[Who; 2]> {
         let mut ended = SmallVec::new();
         self.running.retain(|it| {

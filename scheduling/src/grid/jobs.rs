@@ -1,4 +1,4 @@
-//! The jobs as a scheduler knows them, filed by how many replicas they have.
+//! The jobs known to a scheduler, filed by their number of replicas.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -15,42 +15,42 @@ use haggle_model::work::{Speed, Work};
 /// The order of every queue: by arrival, then by number.
 pub type Turn = (Time, JobId);
 
-/// What is known of one job that is not done.
+/// A job that is not done, as the scheduler knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GridJob {
     /// When it was submitted.
     pub arrival: Time,
     /// Its length.
     pub length: Work,
-    /// What its newest available checkpoint holds.
+    /// Progress saved in its newest available checkpoint.
     pub saved: Work,
-    /// Since when that has been available.
+    /// Time since which that has been available.
     pub saved_at: Time,
-    /// Whether its replicas write checkpoints.
+    /// True if its replicas write checkpoints.
     pub checkpointing: bool,
     /// D_J: dispatches so far, without those refused.
     pub dispatches: u32,
-    /// Where it has replicas, as far as the scheduler knows: those that died
-    /// unnoticed are among them.
+    /// Resources with a replica, as far as the scheduler knows. Replicas that failed unnoticed are
+    /// included.
     pub replicas: SmallVec<[ResourceId; 4]>,
 }
 
 impl GridJob {
-    /// Its work without what its newest checkpoint holds, microseconds on the reference resource: parts of
-    /// work are so small that the sum over a long queue could be too large for them.
+    /// Its work that is not saved, in microseconds on the reference resource. Parts of work are so small
+    /// that their sum over a long queue could overflow.
     fn left(&self) -> u128 {
         self.length.saturating_sub(self.saved).as_parts()
             / Speed::from_mips(1).over(Span::TICK).as_parts()
     }
 }
 
-/// All jobs. A change costs O(log n), and so do the answers, but for the first of a kind. Of those that are
-/// done, nothing is kept but that they were there.
+/// All jobs. A change costs O(log n), and so does a query, except for the first one of its kind. Of a job
+/// that is done, only its submission is remembered.
 #[derive(Clone, Debug, Default)]
 pub struct Jobs {
     /// By number, whether a job has been submitted.
     submitted: Vec<bool>,
-    /// Those that are not done.
+    /// Jobs that are not done.
     open: ByJob<GridJob>,
     /// Jobs that are not done, by number of replicas, in turn.
     shelves: Vec<BTreeSet<Turn>>,
@@ -60,9 +60,9 @@ pub struct Jobs {
     replicated: OnDemand<RankSet>,
     /// Jobs with one replica that writes no checkpoints, in turn.
     bare: OnDemand<BTreeSet<Turn>>,
-    /// Jobs that have changed since somebody asked.
+    /// Jobs that have changed since the last query.
     changed: OnDemand<Vec<JobId>>,
-    /// Of all that are not done, microseconds on the reference resource for what is not saved.
+    /// Unsaved work of all jobs that are not done, in microseconds on the reference resource.
     left: OnDemand<u128>,
 }
 
@@ -70,7 +70,7 @@ impl Jobs {
     /// A job has been submitted.
     ///
     /// # Panics
-    /// If there is one of this number.
+    /// If there is a job of this number.
     pub fn add(&mut self, id: JobId, arrival: Time, length: Work) {
         if id.index() >= self.submitted.len() {
             self.submitted.resize(id.index() + 1, false);
@@ -90,7 +90,7 @@ impl Jobs {
         self.file(id);
     }
 
-    /// Whether a job has been submitted, be it done or not.
+    /// Returns whether a job has been submitted, done or not.
     pub fn has(&self, id: JobId) -> bool {
         self.submitted.get(id.index()).copied().unwrap_or(false)
     }
@@ -100,7 +100,7 @@ impl Jobs {
         self.open.get(id)
     }
 
-    /// The same of a job of which that is known.
+    /// As [`Jobs::open`], of a job that is known to be open.
     ///
     /// # Panics
     /// If it has not been submitted, or is done.
@@ -113,7 +113,7 @@ impl Jobs {
         self.open.jobs()
     }
 
-    /// Changes a job, unless it is done; its arrival and its length stay.
+    /// Changes a job, unless it is done; its arrival and its length must not change.
     pub fn change(&mut self, id: JobId, change: impl FnOnce(&mut GridJob)) {
         if self.open(id).is_none() {
             return;
@@ -123,7 +123,7 @@ impl Jobs {
         self.file(id);
     }
 
-    /// A job is done, or not wanted any more: gives what was known of it, unless it was done already.
+    /// A job is done, or is no longer needed. Returns it, unless it was done already.
     pub fn close(&mut self, id: JobId) -> Option<GridJob> {
         if self.open(id).is_some() {
             self.unfile(id);
@@ -132,8 +132,8 @@ impl Jobs {
         self.open.remove(id)
     }
 
-    /// A checkpoint with this progress is available from `now` on; an older one does not count, nor does one of a job
-    /// that is done.
+    /// A checkpoint with this progress is available from `now` on. An older checkpoint does not count, nor
+    /// does one of a job that is done.
     pub fn save(&mut self, now: Time, id: JobId, progress: Work) {
         let Some(job) = self.open.get_mut(id) else { return };
         let before = job.left();
@@ -145,7 +145,8 @@ impl Jobs {
         self.changed.keep(|jobs| jobs.push(id));
     }
 
-    /// Jobs that have come or changed since this was asked before, by number: all that wait, at first.
+    /// Jobs that were submitted or have changed since the last call, by number; the first call returns all
+    /// waiting jobs.
     pub fn take_changed(&mut self) -> Vec<JobId> {
         self.changed.get(|| self.shelf(0).map(|(_, job)| job).collect());
         let mut jobs = Vec::new();
@@ -155,7 +156,7 @@ impl Jobs {
         jobs
     }
 
-    /// Whether a job has been submitted, is not done and has no replica.
+    /// Returns whether a job has been submitted, is not done and has no replica.
     pub fn waits(&self, id: JobId) -> bool {
         self.open(id).is_some_and(|job| job.replicas.is_empty())
     }
@@ -165,12 +166,12 @@ impl Jobs {
         self.next_of(0, replicas as usize, after)
     }
 
-    /// The first job in turn after `after` that is not done and has so many replicas.
+    /// The first job in turn after `after` that is not done and has exactly `replicas`.
     pub fn next_with(&self, replicas: u32, after: Option<Turn>) -> Option<Turn> {
         self.next_of(replicas as usize, replicas as usize + 1, after)
     }
 
-    /// The first job in turn after `after` that is not done and has at least so many replicas.
+    /// The first job in turn after `after` that is not done and has at least `replicas`.
     pub fn next_from(&self, replicas: u32, after: Option<Turn>) -> Option<Turn> {
         self.next_of(replicas as usize, usize::MAX, after)
     }
@@ -181,13 +182,13 @@ impl Jobs {
         next(self.bare.get(|| self.shelf(1).filter(is_bare).collect()), after)
     }
 
-    /// The longest job without a replica, the first in turn of those.
+    /// The longest job without a replica; among equal ones the first in turn.
     pub fn longest(&self) -> Option<Turn> {
         let &(length, _) = self.by_length().last()?;
         self.by_length().range((length, (Time::ZERO, JobId(0)))..).next().map(|&(_, turn)| turn)
     }
 
-    /// The shortest job without a replica, the first in turn of those.
+    /// The shortest job without a replica; among equal ones the first in turn.
     pub fn shortest(&self) -> Option<Turn> {
         self.by_length().first().map(|&(_, turn)| turn)
     }
@@ -214,13 +215,13 @@ impl Jobs {
         self.shelves.first().map_or(0, BTreeSet::len)
     }
 
-    /// Work of all jobs that are not done, as their users describe them, without what their checkpoints hold.
-    /// How far replicas have got beyond these is not known. Microseconds on the reference resource.
+    /// Unsaved work of all jobs that are not done, with the lengths that users gave. Progress of replicas
+    /// beyond their checkpoints is unknown. Microseconds on the reference resource.
     pub fn work_left(&self) -> u128 {
         *self.left.get(|| self.open.values().map(GridJob::left).sum())
     }
 
-    /// Jobs that are not done and have so many replicas, in turn.
+    /// Jobs that are not done and have exactly `replicas`, in turn.
     pub fn shelf(&self, replicas: usize) -> impl Iterator<Item = Turn> {
         self.shelves.get(replicas).into_iter().flatten().copied()
     }
@@ -268,7 +269,7 @@ fn next(set: &BTreeSet<Turn>, after: Option<Turn>) -> Option<Turn> {
     set.range((from, Bound::Unbounded)).next().copied()
 }
 
-/// The most advanced of a job's replicas, then the one named first.
+/// The most advanced replica of a job; among equal ones the one named first.
 pub(crate) fn most_advanced(
     job: &GridJob,
     progress: impl Fn(ResourceId) -> Work,

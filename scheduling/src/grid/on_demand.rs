@@ -1,24 +1,24 @@
-//! What is only kept once somebody has asked for it.
+//! Data that are kept only after their first query.
 
 use std::cell::OnceCell;
 
-/// An order of things that most policies never ask for: the first question makes it, and from
-/// then on it is kept up to date.
+/// An order that most policies never query. The first query creates it, and from then on it is kept up to
+/// date.
 #[derive(Clone, Debug)]
 pub(super) struct OnDemand<T>(OnceCell<T>);
 
 impl<T> OnDemand<T> {
-    /// What is asked for.
+    /// Returns the data, and creates them at the first call.
     pub(super) fn get(&self, make: impl FnOnce() -> T) -> &T {
         self.0.get_or_init(make)
     }
 
-    /// Whether somebody has asked.
+    /// Returns whether the data have been created.
     pub(super) fn is_made(&self) -> bool {
         self.0.get().is_some()
     }
 
-    /// What it is about changes.
+    /// Applies a change to the data, if they have been created.
     pub(super) fn keep(&mut self, change: impl FnOnce(&mut T)) {
         if let Some(kept) = self.0.get_mut() {
             change(kept);

@@ -25,48 +25,48 @@ pub enum GridPolicy {
     MaxMax,
     /// The shortest job to the best resource.
     MinMax,
-    /// So many replicas of each job, whatever happens.
+    /// A fixed number of replicas of each job.
     UnconditionalRep(u32),
-    /// Up to so many replicas of those jobs that run when none waits.
+    /// Up to this many replicas of running jobs when no job waits.
     Wqr(u32),
     /// More replicas while there is room.
     LoadDependentRep(Replicas),
-    /// So many replicas of each job; what is seen to have failed is replaced.
+    /// A fixed number of replicas of each job; replicas noticed to have failed are replaced.
     DetectionAndReplication(u32),
-    /// More replicas while there is room; what is seen to have failed is replaced.
+    /// More replicas while there is room; replicas noticed to have failed are replaced.
     FailureDependentRep(Replicas),
     /// Replicas while there is room, checkpoints under load.
     CombinedFt {
-        /// How many, and when there is room.
+        /// Numbers of replicas, and the definition of room.
         replicas: Replicas,
-        /// Replication begins again when so much is left for the next job.
+        /// Replication begins again when this much room is left for the next job.
         resume: u64,
     },
-    /// FJBCR that starts jobs again that were seen to have failed.
+    /// FJBCR that restarts jobs noticed to have failed.
     Migration {
-        /// Whether jobs write checkpoints and start from them.
+        /// True if jobs write checkpoints and start from them.
         checkpointing: bool,
     },
-    /// As [`GridPolicy::Migration`], and jobs move to where they end earlier.
+    /// As [`GridPolicy::Migration`], and jobs move to resources where they end earlier.
     Rescheduling {
-        /// θ: the part of the time left that a move has to save.
+        /// θ: the part of the remaining time that a move must save.
         gain: Fraction,
-        /// Whether jobs write checkpoints and start from them.
+        /// True if jobs write checkpoints and start from them.
         checkpointing: bool,
     },
     /// Tasks of workflows that end together, see [`WorkflowScheduler`].
     Workflow(WorkflowPolicy),
-    /// Tasks of workflows where static schedules put them, see [`StaticScheduler`].
+    /// Tasks of workflows at the places of static schedules, see [`StaticScheduler`].
     StaticWorkflow(StaticPolicy),
     /// Sessions that reserve a share of a resource, or are rejected.
     Sessions(SessionPolicy),
-    /// A scheduler from outside, which is made for so many resources. A job of it counts as lost when it has no
-    /// replica left.
+    /// A scheduler from outside, which is created for a number of resources. A job of it counts as lost
+    /// when it has no replica left.
     Own(Own<fn(u32) -> Box<dyn GridScheduler>>),
 }
 
 impl GridPolicy {
-    /// All policies of ours, in the order of the manual.
+    /// All built-in policies, in the order of the manual.
     pub const NAMES: [&str; 20] = [
         "fcfs",
         "fjbcr",
@@ -113,7 +113,7 @@ impl GridPolicy {
         }
     }
 
-    /// The scheduler of so many resources.
+    /// The scheduler of `resources` resources.
     pub fn build(self, resources: u32) -> Box<dyn GridScheduler> {
         const NOTICED: Detection = Detection::RestartReport;
         match self {
@@ -148,7 +148,7 @@ impl GridPolicy {
         }
     }
 
-    /// Whether jobs that run may be told to go on elsewhere.
+    /// Returns whether running jobs may be moved to other resources.
     pub const fn moves(self) -> bool {
         matches!(
             self,
@@ -158,7 +158,7 @@ impl GridPolicy {
         )
     }
 
-    /// Whether it may ask how far jobs are.
+    /// Returns whether it may request the progress of jobs.
     pub const fn asks_progress(self) -> bool {
         matches!(
             self,
@@ -169,8 +169,8 @@ impl GridPolicy {
         )
     }
 
-    /// How many replicas a job gets in all; for the count of jobs that are lost
-    /// though more replicas are to follow, see [`fate`](haggle_model::grid::fate).
+    /// Total number of replicas of a job. It is used to count jobs that are lost although more replicas
+    /// would follow, see [`fate`](haggle_model::grid::fate).
     pub const fn replicas(self) -> u32 {
         match self {
             GridPolicy::UnconditionalRep(count)

@@ -7,36 +7,36 @@ use super::resources::ResourceId;
 use super::scheduler::{Checkpointing, GridScheduler, Restart, Round};
 use super::view::{Detection, View};
 
-/// Which job is next.
+/// Choice of the next job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum QueueOrder {
-    /// The one that arrived first.
+    /// The job that arrived first.
     Arrival,
-    /// The longest one.
+    /// The longest job.
     LongestFirst,
-    /// The shortest one.
+    /// The shortest job.
     ShortestFirst,
 }
 
-/// Which resource gets it.
+/// Choice of its resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Choice {
-    /// Any available one, drawn uniformly.
+    /// Any available resource, drawn uniformly.
     Random,
-    /// The one the view [prefers](super::resources::Preference).
+    /// The resource that the view [prefers](super::resources::Preference).
     Fastest,
 }
 
-/// Sends the job that is next to an available resource until either runs out.
+/// Sends the next job to an available resource until jobs or resources run out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueScheduler {
-    /// Which job is next.
+    /// Choice of the next job.
     pub order: QueueOrder,
-    /// Which resource gets it.
+    /// Choice of its resource.
     pub choice: Choice,
-    /// How it learns of failures; jobs that have failed are queued again, by arrival.
+    /// Detection of failures; failed jobs are queued again, by arrival.
     pub detection: Detection,
-    /// Whether jobs write checkpoints and start from them again.
+    /// True if jobs write checkpoints and restart from them.
     pub checkpointing: bool,
 }
 

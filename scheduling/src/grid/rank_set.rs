@@ -13,17 +13,17 @@ pub struct RankSet {
 }
 
 impl RankSet {
-    /// How many members there are.
+    /// Number of members.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no members.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether `number` is a member.
+    /// Returns whether `number` is a member.
     pub fn contains(&self, number: u32) -> bool {
         self.members.get(number as usize).is_some_and(|&member| member)
     }
@@ -39,7 +39,7 @@ impl RankSet {
         new
     }
 
-    /// Takes a number out; `false` if it was none.
+    /// Takes a number out; `false` if it was no member.
     pub fn remove(&mut self, number: u32) -> bool {
         let member = self.contains(number);
         if member {
@@ -50,7 +50,7 @@ impl RankSet {
         member
     }
 
-    /// Members below `number`.
+    /// Number of members below `number`.
     pub fn rank(&self, number: u32) -> usize {
         let mut index = (number as usize).min(self.members.len());
         let mut rank = 0;
@@ -79,8 +79,8 @@ impl RankSet {
         Some(index as u32)
     }
 
-    /// A member that is not in `excluded`: `draw` is asked for a number below
-    /// their count, unless there is none.
+    /// A member that is not in `excluded`. `draw` is called with the number of such members, unless that is
+    /// zero.
     pub fn draw_except(
         &self,
         excluded: impl IntoIterator<Item = u32>,

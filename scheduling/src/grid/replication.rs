@@ -6,16 +6,16 @@ use super::resources::{LoadUnit, Resources};
 use super::scheduler::{GridScheduler, Restart, Round};
 use super::view::{Detection, View};
 
-/// How many replicas a job gets.
+/// Number of replicas of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replicas {
     /// Rep_min: under load, at least one.
     pub min: u32,
     /// Rep_max: while there is room, at least Rep_min.
     pub max: u32,
-    /// CL: there is room while so much is left for the next job.
+    /// CL: there is room while this much is left for the next job.
     pub room: u64,
-    /// In what that is counted.
+    /// Unit of the room.
     pub unit: LoadUnit,
 }
 
@@ -25,7 +25,7 @@ impl Replicas {
         Replicas { min: replicas, max: replicas, room: 0, unit: LoadUnit::Resources }
     }
 
-    /// Whether there is room, CA ≥ CL.
+    /// Returns whether there is room, CA ≥ CL.
     pub fn have_room(&self, resources: &Resources) -> bool {
         resources.free(self.unit) >= self.room
     }
@@ -35,22 +35,21 @@ impl Replicas {
     }
 }
 
-/// Fills each job in turn up to its number of replicas, each on another
-/// resource, at the place of [`Resources::place`].
+/// Fills each job in turn up to its number of replicas, each on another resource, at the place of
+/// [`Resources::place`].
 ///
-/// Under load the later jobs' second replicas wait, and are sent when the load
-/// falls. What cannot be placed is postponed to the next round.
+/// Under load the second replicas of later jobs wait, and are sent when the load falls. A replica without a
+/// place is postponed to the next round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replication {
-    /// How many replicas.
+    /// Number of replicas.
     pub replicas: Replicas,
-    /// Without detection replicas that died go on to count; with it they are
-    /// replaced, from the beginning.
+    /// Without detection, failed replicas still count; with it they are replaced, from the beginning.
     pub detection: Detection,
 }
 
 impl Replication {
-    /// UnconditionalRep: `replicas` of each job, whatever happens.
+    /// UnconditionalRep: always `replicas` of each job.
     pub const fn unconditional(replicas: u32) -> Replication {
         Replication { replicas: Replicas::fixed(replicas), detection: Detection::None }
     }
@@ -60,13 +59,13 @@ impl Replication {
         Replication { replicas, detection: Detection::None }
     }
 
-    /// Failure detection and replication: what is seen to have failed is replaced.
+    /// Failure detection and replication: replicas noticed to have failed are replaced.
     pub const fn with_detection(replicas: u32) -> Replication {
         Replication { replicas: Replicas::fixed(replicas), detection: Detection::State }
     }
 
-    /// FailureDependentRep: more replicas while there is room, and what is seen
-    /// to have failed is replaced.
+    /// FailureDependentRep: more replicas while there is room, and replicas noticed to have failed are
+    /// replaced.
     pub const fn failure_dependent(replicas: Replicas) -> Replication {
         Replication { replicas, detection: Detection::State }
     }
@@ -80,8 +79,8 @@ impl GridScheduler for Replication {
     fn round(&mut self, view: &mut View, round: &mut Round<'_>) {
         let mut postponed: Option<Turn> = None;
         while view.resources().any_available() {
-            // Within a round there can only be less and less room. So whoever came
-            // before those postponed has enough for the rest of the round.
+            // Within a round the room only shrinks. So jobs before the postponed ones have enough replicas
+            // for the rest of the round.
             let limit = self.replicas.limit(view.resources());
             let Some(turn) = view.jobs().next_below(limit, postponed) else { return };
             match view.place(turn.1) {

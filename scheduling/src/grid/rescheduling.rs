@@ -1,5 +1,4 @@
-//! Moves jobs that run to resources where they would end earlier (Chtepen 2011,
-//! section 2.2).
+//! Moves running jobs to resources where they would end earlier (Chtepen 2011, section 2.2).
 
 use super::jobs::Turn;
 use super::queues::QueueScheduler;
@@ -8,25 +7,24 @@ use super::scheduler::{Checkpointing, GridScheduler, Insight, Questions, Round};
 use super::view::{Detection, View};
 use haggle_model::work::{EffectiveSpeed, Fraction};
 
-/// Moves each job that runs, in order of arrival, to where it would end first,
-/// if that is worth it; then sends the jobs that wait as FJBCR does.
+/// Moves each running job, in order of arrival, to the resource where it would end first, if that is worth
+/// it. Then sends the waiting jobs as FJBCR does.
 ///
-/// Staying takes RE, what is left at the present share. Moving takes C + NO + R0
-/// and what is left at avail/(n_res + 1) of the other resource; without
-/// checkpoints the whole length. A round looks at every job that runs once, and
-/// at other resources only where they are faster than its share.
+/// Staying takes RE, the rest at the present share. Moving takes C + NO + R0 and the rest at avail/(n_res +
+/// 1) of the other resource; without checkpoints, the whole length. A round examines every running job
+/// once, and other resources only if they are faster than its share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rescheduling {
-    /// θ: a job moves if that takes less than (1 − θ) of staying.
+    /// θ: a job moves if moving takes less than (1 − θ) of staying.
     pub gain: Fraction,
-    /// Whether a job that moves saves its progress first.
+    /// True if a moving job saves its progress first.
     pub checkpointing: bool,
-    /// How it learns of failures.
+    /// Detection of failures.
     pub detection: Detection,
 }
 
 impl Rescheduling {
-    /// Where the only replica of a job moves to, from `current`.
+    /// The resource to which the only replica of a job moves from `current`.
     fn better(
         &self,
         view: &View,
@@ -45,7 +43,7 @@ impl Rescheduling {
         let work = if self.checkpointing { left } else { length };
         let mut best = None;
         for id in resources.by_effective_speed() {
-            // Resources come in falling speed: from here on computing alone takes too long.
+            // Resources come in order of falling speed: from here on computing alone takes too long.
             let computing = work.at_effective(resources.get(id).effective_speed());
             let worth = |micros: i64| i128::from(micros) * whole < stay;
             let beaten = best.is_some_and(|(moving, _)| computing >= moving);

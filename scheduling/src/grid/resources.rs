@@ -1,5 +1,5 @@
-//! The resources as a scheduler sees them, filed by what policies look for, so
-//! that no policy has to look at all of them.
+//! The resources known to a scheduler, filed by the criteria of policies, so that no policy must examine
+//! all of them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, btree_set};
@@ -57,14 +57,14 @@ impl fmt::Debug for SiteId {
     }
 }
 
-/// What is known of one resource.
+/// A resource as the scheduler knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resource {
-    /// Where it stands.
+    /// Its site.
     pub site: SiteId,
-    /// Whether it works.
+    /// True if it works.
     pub up: bool,
-    /// What the background load leaves of its speed.
+    /// Speed that the background load leaves.
     pub avail: Speed,
     /// Jobs that may hold a slot at the same time, n_max.
     pub slots: u32,
@@ -73,17 +73,17 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// Whether it works and has a free slot.
+    /// Returns whether it works and has a free slot.
     pub const fn is_available(&self) -> bool {
         self.up && self.held < self.slots
     }
 
-    /// What it can compute, micro-MIPS; nothing while it is down.
+    /// Its computing power, micro-MIPS; zero while it is down.
     const fn power(&self) -> u64 {
         if self.up { self.avail.as_micro_mips() } else { 0 }
     }
 
-    /// What one more job would get, avail/(n_res + 1).
+    /// Speed of one more job, avail/(n_res + 1).
     pub const fn effective_speed(&self) -> EffectiveSpeed {
         EffectiveSpeed::shared(self.avail, self.held as u64 + 1)
     }
@@ -116,7 +116,7 @@ haggle_model::words! {
     }
 }
 
-/// All resources. A change costs O(log n), and so do the answers, but for the first of a kind.
+/// All resources. A change costs O(log n), and so does a query, except for the first one of its kind.
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
     all: Vec<Resource>,
@@ -124,15 +124,15 @@ pub struct Resources {
     available: RankSet,
     /// Available resources, the one with the largest effective speed last.
     fastest: OnDemand<BTreeSet<Rank>>,
-    /// The same in the order of [`Preference::SpeedThenLoad`].
+    /// Available resources in the order of [`Preference::SpeedThenLoad`].
     speediest: OnDemand<BTreeSet<Rank>>,
     sites: OnDemand<Sites>,
-    /// Speed left on all that work, micro-MIPS.
+    /// Available speed of all working resources, micro-MIPS.
     power: OnDemand<u64>,
     free_slots: u64,
 }
 
-/// The resources that work, by site.
+/// The working resources, by site.
 #[derive(Clone, Debug, Default)]
 struct Sites {
     all: Vec<Site>,
@@ -151,22 +151,22 @@ pub(super) struct Rank {
 
 type SiteRank = (EffectiveSpeed, Reverse<SiteId>);
 
-/// The resources of a site that work.
+/// The working resources of a site.
 #[derive(Clone, Debug, Default)]
 struct Site {
     avail: u64,
     held: u64,
-    /// Those available, the fastest last.
+    /// The available ones, the fastest last.
     fastest: BTreeSet<Rank>,
 }
 
-/// MIPS_S: the speed left, over one more than the jobs (equation 4.3).
+/// MIPS_S: the available speed, divided by the number of jobs plus one (equation 4.3).
 const fn power(avail: u64, held: u64) -> EffectiveSpeed {
     EffectiveSpeed::shared(Speed::from_micro_mips(avail), held + 1)
 }
 
 impl Resources {
-    /// None yet.
+    /// No resources.
     pub fn new(preference: Preference) -> Resources {
         Resources { preference, ..Resources::default() }
     }
@@ -179,7 +179,7 @@ impl Resources {
         id
     }
 
-    /// Changes a resource; its site stays.
+    /// Changes a resource; its site must not change.
     pub fn change(&mut self, id: ResourceId, change: impl FnOnce(&mut Resource)) {
         self.unfile(id);
         let site = self.all[id.index()].site;
@@ -188,22 +188,22 @@ impl Resources {
         self.file(id);
     }
 
-    /// How many there are.
+    /// Number of resources.
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no resources.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// One of them.
+    /// One resource.
     pub fn get(&self, id: ResourceId) -> &Resource {
         &self.all[id.index()]
     }
 
-    /// CA: what is left for the next job.
+    /// CA: the room for the next job.
     pub fn free(&self, unit: LoadUnit) -> u64 {
         match unit {
             LoadUnit::Resources => self.available.len() as u64,
@@ -211,12 +211,12 @@ impl Resources {
         }
     }
 
-    /// What all that work can compute together.
+    /// Computing power of all working resources together.
     pub fn power(&self) -> Speed {
         Speed::from_micro_mips(*self.power.get(|| self.all.iter().map(Resource::power).sum()))
     }
 
-    /// Whether any resource is available.
+    /// Returns whether any resource is available.
     pub fn any_available(&self) -> bool {
         !self.available.is_empty()
     }
@@ -231,12 +231,12 @@ impl Resources {
         self.by(Preference::EffectiveSpeed).iter().rev().map(|rank| rank.id.0)
     }
 
-    /// How good the available resources are for one more job, the preferred one first.
+    /// Ranks of the available resources for one more job, the preferred one first.
     pub(super) fn preferred(&self) -> Rev<btree_set::Iter<'_, Rank>> {
         self.by(self.preference).iter().rev()
     }
 
-    /// How good a resource would be for one more job if it were in this state.
+    /// Rank of a resource for one more job, if it were in this state.
     pub(super) fn rank(&self, id: ResourceId, state: &Resource) -> Rank {
         Rank::new(id, state, self.preference)
     }
@@ -259,7 +259,7 @@ impl Resources {
         })
     }
 
-    /// An available resource that is none of `except`, drawn uniformly.
+    /// An available resource not in `except`, drawn uniformly.
     pub fn random(
         &self,
         except: &[ResourceId],
@@ -268,11 +268,10 @@ impl Resources {
         self.available.draw_except(except.iter().map(|id| id.0), draw).map(ResourceId)
     }
 
-    /// Where the next replica of a job goes that has replicas on `copies`
-    /// (Chtepen 2011, section 4.4.1): to the site with the fewest of them, then
-    /// the largest power of equation 4.3, resources with a copy left out, then
-    /// the lowest number; there to the available resource with the largest
-    /// effective speed. `None` if all that are available have a copy.
+    /// Place of the next replica of a job that has replicas on `copies` (Chtepen 2011, section 4.4.1). The
+    /// site is the one with the fewest copies, then with the largest power of equation 4.3 without the
+    /// resources with a copy, then with the lowest number. The resource is the available one of that site
+    /// with the largest effective speed. `None` if all available resources have a copy.
     pub fn place(&self, copies: &[ResourceId]) -> Option<ResourceId> {
         let has_copy = |site| copies.iter().any(|&id| self.get(id).site == site);
         let (_, Reverse(site)) =
@@ -283,7 +282,7 @@ impl Resources {
         self.best_of(site, copies)
     }
 
-    /// The best site among those with copies.
+    /// The best site among the sites with copies.
     fn best_with_copies(&self, copies: &[ResourceId]) -> Option<SiteRank> {
         let sites = copies.iter().map(|&id| self.get(id).site);
         let candidates = sites.filter(|&site| self.best_of(site, copies).is_some());
@@ -302,13 +301,13 @@ impl Resources {
         candidates.map(rank).max().map(|(_, rank)| rank)
     }
 
-    /// The available resource of a site with the largest effective speed, without `copies`.
+    /// The available resource of a site with the largest effective speed, except `copies`.
     fn best_of(&self, site: SiteId, copies: &[ResourceId]) -> Option<ResourceId> {
         let mut best = self.sites().all[site.index()].fastest.iter().rev().map(|rank| rank.id.0);
         best.find(|id| !copies.contains(id))
     }
 
-    /// The resources that are available.
+    /// The available resources.
     fn ranked(&self) -> impl Iterator<Item = (ResourceId, &Resource)> {
         let all = self.all.iter().enumerate().map(|(id, it)| (ResourceId(id as u32), it));
         all.filter(|(_, resource)| resource.is_available())
@@ -342,7 +341,7 @@ impl Resources {
 }
 
 impl Rank {
-    /// Whose it is.
+    /// The ranked resource.
     pub(super) const fn resource(self) -> ResourceId {
         self.id.0
     }

@@ -1,51 +1,51 @@
-//! When a grid's scheduler decides.
+//! Times of the decisions of a grid's scheduler.
 
 use haggle_model::{Span, Time};
 
-/// The times of a scheduler's rounds, and what they take (Chtepen 2011, sections 2.2 and 5.3.1).
+/// The times of a scheduler's rounds, and their durations (Chtepen 2011, sections 2.2 and 5.3.1).
 ///
 /// ```text
 ///     due        answered                    decided
 ///  ────┼── query ────┼──────── schedule ────────┼──────▶
-///      │             what the information       it decides on that, and on what it knows of
-///      │             service knows is read      its jobs by now; what it decides goes out
+///      │             state of the information   decisions use that state and the present
+///      │             service is read            state of the jobs; they are sent
 /// ```
 ///
-/// A round that is due while another one is under way begins when that is over: event-driven
-/// rounds at once, others at the next multiple of their period.
+/// A round that is due during another round begins when that one ends: event-driven rounds immediately,
+/// others at the next multiple of their period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rounds {
-    /// Time between rounds, I_GS; zero = whenever something has happened.
+    /// Time between rounds, I_GS; zero = after every event.
     pub period: Span,
-    /// How long the information service takes to answer.
+    /// Time that the information service takes to answer.
     pub query: Span,
-    /// How long it takes from then on until decisions go out.
+    /// Time from the answer until the decisions are sent.
     pub schedule: Span,
 }
 
 impl Rounds {
-    /// Whether one is due whenever something has happened.
+    /// Returns whether a round is due after every event.
     pub fn are_event_driven(self) -> bool {
         self.period == Span::ZERO
     }
 
-    /// When a round is due that is needed `now`.
+    /// Time at which a round is due that is needed `now`.
     pub fn due(self, now: Time) -> Time {
         now.next_multiple_of(self.period)
     }
 
-    /// When the round after one is due that was due at `due` and is over `now`; not where
-    /// rounds are event-driven.
+    /// Time at which the next round is due, if the last one was due at `due` and ends `now`; not for
+    /// event-driven rounds.
     pub fn due_after(self, due: Time, now: Time) -> Time {
         (due + self.period).max(self.due(now))
     }
 
-    /// How long a round takes from its beginning until it decides.
+    /// Time from the beginning of a round until its decisions.
     pub fn takes(self) -> Span {
         self.query + self.schedule
     }
 
-    /// The first instant at which a round may decide on what happens `now`.
+    /// The first instant at which a round may decide on an event of `now`.
     pub fn decided_after(self, now: Time) -> Time {
         if self.are_event_driven() { now + self.takes() } else { self.decided(now) }
     }

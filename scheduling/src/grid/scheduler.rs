@@ -1,4 +1,4 @@
-//! What a grid's scheduler is asked for, and what it answers.
+//! Interface of a grid's scheduler.
 
 use haggle_model::{JobId, Span, Time};
 
@@ -10,41 +10,41 @@ use crate::workflows::Ledger;
 use haggle_model::progress::ProgressReport;
 use haggle_model::work::Work;
 
-/// A policy that decides in rounds which job goes where.
+/// A policy that decides in rounds to which resource each job goes.
 ///
-/// Before a round the view is told what happened and [consulted](View::consult).
-/// The policy enters its decisions into the view as it makes them, so that it
-/// fills no resource twice, and leaves them in the round as actions.
+/// Before a round the view receives reports and is [consulted](View::consult). The policy enters its
+/// decisions into the view immediately, so that it fills no resource twice. It leaves them in the round as
+/// actions.
 pub trait GridScheduler: std::fmt::Debug + Send {
-    /// How it learns of failures; the view is made with it.
+    /// Detection of failures; the view is created with it.
     fn detection(&self) -> Detection;
 
-    /// Who writes checkpoints.
+    /// The jobs that write checkpoints.
     fn checkpointing(&self) -> Checkpointing {
         Checkpointing::Never
     }
 
-    /// Whether jobs wait for room, and are started again where that is noticed to be needed.
-    /// Otherwise each is sent somewhere in the round after it came, or given up.
+    /// Returns whether jobs wait for room, and are restarted when a failure is noticed. Otherwise each job is sent
+    /// in the round after its arrival, or given up.
     fn queues(&self) -> bool {
         true
     }
 
-    /// In which order jobs that wait are sent, as far as [estimates](super::estimate) of their starts go.
+    /// Order in which waiting jobs are sent, as used by [estimates](super::estimate) of their starts.
     fn order(&self) -> QueueOrder {
         QueueOrder::Arrival
     }
 
-    /// A job has come; if it is a task, it may have to wait for others before the view has it.
+    /// A job has been submitted; a task may have to wait for others before the view has it.
     fn came(&mut self, _job: JobId) {}
 
-    /// How many jobs that might start are kept back because others, which may not, come before them.
-    /// None may be counted as long as one runs.
+    /// Number of ready jobs that are kept back because jobs before them may not start yet. It may be
+    /// positive only while no job runs.
     fn kept_back(&self, _view: &View) -> u64 {
         0
     }
 
-    /// A job is withdrawn that is at no resource. Says whether others may start for that.
+    /// Withdraws a job that is at no resource. Returns whether other jobs may start because of that.
     fn withdrawn(&mut self, _job: JobId) -> bool {
         false
     }
@@ -52,32 +52,32 @@ pub trait GridScheduler: std::fmt::Debug + Send {
     /// A replica of a job has been computed and has given its slot back.
     fn computed(&mut self, _now: Time, _job: JobId) {}
 
-    /// What it has to know for the next round beyond the view, which has been consulted.
+    /// Questions of the next round beyond the view, which has been consulted.
     fn questions(&self, _view: &View) -> Questions {
         Questions::default()
     }
 
-    /// Decides what can be decided now.
+    /// Makes the decisions that are possible now.
     fn round(&mut self, view: &mut View, round: &mut Round<'_>);
 }
 
-/// What a policy has to know for a round beyond the view.
+/// Questions of a policy for a round, beyond the view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Questions {
-    /// How far these replicas are, see [`Insight::progress`].
+    /// Replicas whose progress is requested, see [`Insight::progress`].
     pub progress: Vec<(JobId, ResourceId)>,
-    /// Whether it asks how long moving takes, see [`Insight::moving_time`].
+    /// True if times of moves are requested, see [`Insight::moving_time`].
     pub traffic: bool,
 }
 
-/// Which jobs write checkpoints under a policy.
+/// The jobs that write checkpoints under a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Checkpointing {
     /// None.
     Never,
     /// All.
     Always,
-    /// Those for which it is switched on, see [`Action::Checkpointing`].
+    /// Jobs for which it is switched on, see [`Action::Checkpointing`].
     Switched,
 }
 
@@ -88,7 +88,7 @@ pub enum Action {
     Cancel {
         /// The job.
         job: JobId,
-        /// Where the replica is.
+        /// The resource of the replica.
         resource: ResourceId,
     },
     /// The replicas of a job begin or cease to write checkpoints; a checkpoint
@@ -96,59 +96,58 @@ pub enum Action {
     Checkpointing {
         /// The job.
         job: JobId,
-        /// Whether they begin.
+        /// True if they begin.
         on: bool,
     },
-    /// A job without replicas is not tried any more: rejected if no resource ever took it,
-    /// else lost.
+    /// A job without replicas is given up: rejected if no resource ever accepted it, else lost.
     GiveUp {
         /// The job.
         job: JobId,
-        /// Whether a resource ever took it.
+        /// True if a resource ever accepted it.
         taken: bool,
     },
     /// A replica is sent to a resource.
     Dispatch {
         /// The job.
         job: JobId,
-        /// Where it goes.
+        /// The resource to which it goes.
         resource: ResourceId,
-        /// What the checkpoint holds from which it starts; zero = from the beginning.
+        /// Progress in the checkpoint from which it starts; zero = from the beginning.
         from: Work,
     },
     /// The only replica of a job moves.
     Migrate {
         /// The job.
         job: JobId,
-        /// Where it is.
+        /// Its present resource.
         from: ResourceId,
-        /// Where it goes.
+        /// The resource to which it goes.
         to: ResourceId,
-        /// Whether it saves its progress first; otherwise it starts again.
+        /// True if it saves its progress first; otherwise it restarts.
         save: bool,
     },
-    /// The only replica of a job gives its slot back at once, and goes on elsewhere from what it
-    /// has done.
+    /// The only replica of a job gives its slot back at once, and continues at another resource with its
+    /// present progress.
     Relocate {
         /// The job.
         job: JobId,
-        /// Where it is.
+        /// Its present resource.
         from: ResourceId,
-        /// Where it goes.
+        /// The resource to which it goes.
         to: ResourceId,
     },
-    /// The only replica of a job gives its slot back at once, and waits for another one with what
-    /// it has done.
+    /// The only replica of a job gives its slot back at once, and waits for another slot with its present
+    /// progress.
     Suspend {
         /// The job.
         job: JobId,
-        /// Where it is.
+        /// Its present resource.
         resource: ResourceId,
     },
 }
 
 impl Action {
-    /// Slots are given back before they are given away.
+    /// Slots are given back before they are given to other replicas.
     const fn order(&self) -> u8 {
         match self {
             Action::Cancel { .. } | Action::GiveUp { .. } => 0,
@@ -159,70 +158,69 @@ impl Action {
     }
 }
 
-/// What a policy may ask of the grid during a round, beyond its view.
+/// Information about the grid that a policy may request in a round, beyond its view.
 pub trait Insight {
-    /// What the replica of a job on a resource has done, with what it started
-    /// from; of one that died unnoticed, what it had done then.
+    /// Progress of the replica of a job on a resource, including its state at the start. For a replica that
+    /// failed unnoticed: its progress then.
     fn progress(&self, _job: JobId, _resource: ResourceId) -> Work {
         Work::ZERO
     }
 
-    /// W_J: what the replica of a task on a resource had done when it reported last, MI; of one that
-    /// reports nothing, what it has done by now.
+    /// W_J: progress of the replica of a task in its last report, MI; for one that reports nothing, its
+    /// present progress.
     fn reported(&self, job: JobId, resource: ResourceId) -> f64 {
         self.progress(job, resource).as_mi_f64()
     }
 
-    /// How long a job would not compute if it moved: writing a checkpoint,
-    /// transfer of input and checkpoint, and recovery, C + NO + R0. `None` if it
-    /// cannot move now, for it does not compute.
+    /// Time that a job would not compute if it moved: writing a checkpoint, transfer of input and
+    /// checkpoint, and recovery, C + NO + R0. `None` if it cannot move now, because it does not compute.
     fn moving_time(&self, _job: JobId, _from: ResourceId, _to: ResourceId) -> Option<Span> {
         None
     }
 
-    /// What of that a checkpoint and recovery take, C + R0.
+    /// The part of that time for checkpoint and recovery, C + R0.
     fn saving_time(&self, _job: JobId) -> Span {
         Span::ZERO
     }
 
-    /// For how long the replica of a job on a resource has computed there.
+    /// Time for which the replica of a job has computed on a resource.
     fn computing(&self, _job: JobId, _resource: ResourceId) -> Span {
         Span::ZERO
     }
 
-    /// Whether a replica computed at a resource when its progress was asked for.
+    /// Returns whether a replica computed at a resource when its progress was requested.
     fn computes(&self, _job: JobId, _resource: ResourceId) -> bool {
         false
     }
 
-    /// What a task has reported so far, oldest first.
+    /// Progress reports of a task, oldest first.
     fn reports(&self, _job: JobId) -> &[ProgressReport] {
         &[]
     }
 
-    /// How long the data would be on their way that a job needs to start at a resource: its
-    /// input, and a checkpoint if it starts from one.
+    /// Transfer time of the data that a job needs to start at a resource: its input, and a checkpoint if it
+    /// starts from one.
     fn fetching_time(&self, _job: JobId, _to: ResourceId, _restart: Restart) -> Span {
         Span::ZERO
     }
 
-    /// For how long a job holds a slot before its data are asked for, and again before it computes if
-    /// it recovers from a checkpoint.
+    /// Time that a job holds a slot before its data are requested, and again before it computes if it
+    /// recovers from a checkpoint.
     fn starting_time(&self, _restart: Restart) -> Span {
         Span::ZERO
     }
 
-    /// How long the output of a job would be on its way from a resource to the storage.
+    /// Transfer time of the output of a job from a resource to the storage.
     fn sending_time(&self, _job: JobId, _from: ResourceId) -> Span {
         Span::ZERO
     }
 
-    /// The length of a job as its user describes it; also of one that waits for others.
+    /// The length of a job as its user gave it; also of a job that waits for others.
     fn length(&self, _job: JobId) -> Work {
         Work::ZERO
     }
 
-    /// Whether a job is not over.
+    /// Returns whether a job has not ended.
     fn is_open(&self, _job: JobId) -> bool {
         true
     }
@@ -232,24 +230,24 @@ pub trait Insight {
         None
     }
 
-    /// What a job asks for as a session, and for whom.
+    /// A job's request as a session, with its user.
     fn session(&self, _job: JobId) -> Session {
         Session::default()
     }
 }
 
-/// Nothing can be asked.
+/// Without information beyond the view.
 impl Insight for () {}
 
 /// A round of decisions.
 pub struct Round<'a> {
-    /// When it takes place.
+    /// Time of the round.
     pub now: Time,
-    /// Answers what the view does not hold.
+    /// Answers beyond the view.
     pub insight: &'a dyn Insight,
     /// Draws a number below its argument, uniformly.
     pub draw: &'a mut dyn FnMut(usize) -> usize,
-    /// How many pairs of a task and a place for it were compared, where that is counted.
+    /// Number of compared pairs of a task and a place, if they are counted.
     pub evaluations: u64,
     actions: Vec<Action>,
 }
@@ -264,7 +262,7 @@ impl<'a> Round<'a> {
         Round { now, insight, draw, evaluations: 0, actions: Vec::new() }
     }
 
-    /// The decisions, in the order in which they are to be sent: cancels first.
+    /// The decisions, in the order in which they must be sent: cancels first.
     pub fn into_actions(mut self) -> Vec<Action> {
         self.actions.sort_by_key(Action::order);
         self.actions
@@ -295,14 +293,14 @@ impl<'a> Round<'a> {
         self.actions.push(Action::Cancel { job, resource });
     }
 
-    /// A job without replicas is not tried any more.
+    /// Gives up a job without replicas.
     pub fn give_up(&mut self, view: &mut View, job: JobId) {
         let taken = view.job(job).dispatches > 0;
         view.withdraw(job);
         self.actions.push(Action::GiveUp { job, taken });
     }
 
-    /// Moves a replica, which saves its progress before if it is to.
+    /// Moves a replica, which saves its progress first if `save`.
     ///
     /// # Panics
     /// As [`View::migrate`].
@@ -318,7 +316,7 @@ impl<'a> Round<'a> {
         self.actions.push(Action::Migrate { job, from, to, save });
     }
 
-    /// Moves a replica, whose slot is free at once.
+    /// Moves a replica; its slot is free at once.
     ///
     /// # Panics
     /// As [`View::migrate`].
@@ -334,7 +332,7 @@ impl<'a> Round<'a> {
         self.actions.push(Action::Suspend { job, resource });
     }
 
-    /// Switches a job's checkpoints, unless they are so already.
+    /// Switches a job's checkpoints on or off, unless that is their state already.
     pub fn set_checkpointing(&mut self, view: &mut View, job: JobId, on: bool) {
         if view.job(job).checkpointing != on {
             view.set_checkpointing(job, on);
@@ -343,7 +341,7 @@ impl<'a> Round<'a> {
     }
 }
 
-/// Where a job starts that has been started before.
+/// State from which a job restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Restart {
     /// At its newest available checkpoint.

@@ -1,9 +1,9 @@
-//! Sessions that ask for a share of a resource and are placed at once or
-//! rejected for ever: the "VM" algorithms (Chtepen 2011, section 2.2).
+//! Sessions that request a share of a resource and are placed at once or rejected for ever: the "VM"
+//! algorithms (Chtepen 2011, section 2.2).
 //!
-//! Every session asks for p, a [`Share`] of one resource; what is free of a
-//! resource is 100 % less all p on it. An arrival looks at the resources one by one.
-//! What is here knows nothing of jobs and views; [`SessionScheduler`] does.
+//! Every session requests p, a [`Share`] of one resource. The free share of a resource is 100 % less all p
+//! on it. An arriving session examines the resources one by one. This module knows no jobs and views;
+//! [`SessionScheduler`] does.
 
 mod dynamic_limit;
 mod scheduler;
@@ -19,22 +19,21 @@ pub use dynamic_limit::{DynamicLimit, LightLoad};
 use dynamic_limit::{LightSessions, Room};
 pub use scheduler::SessionScheduler;
 
-/// Who works in a session: a number that is the same in all workloads, or -1 for all who
-/// have none.
+/// User of a session: a number that is the same in all workloads, or -1 for all sessions without a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct User(pub i32);
 
-/// A session as it arrives.
+/// An arriving session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Whose it is.
+    /// Its user.
     pub user: User,
-    /// p: what it asks for.
+    /// p: its requested share.
     pub share: Share,
 }
 
 impl Default for Session {
-    /// A whole resource, for nobody in particular.
+    /// A whole resource, without a user.
     fn default() -> Session {
         Session { user: User(-1), share: Share::WHOLE }
     }
@@ -43,16 +42,15 @@ impl Default for Session {
 /// The rule by which sessions are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionPolicy {
-    /// Where most sessions of its user are, then the resource named first
-    /// (Capacity Matching and User Clustering).
+    /// The resource with most sessions of the same user, then the resource named first (Capacity Matching
+    /// and User Clustering).
     UserClustering,
     /// The resource named first (Full Fill).
     FullFill,
     /// The first one from the resource after the one that took the last session
     /// (Full Fill Round Robin).
     RoundRobin,
-    /// As [`SessionPolicy::RoundRobin`], and what is larger than the limit is
-    /// rejected (With Limit).
+    /// As [`SessionPolicy::RoundRobin`]; larger sessions than the limit are rejected (With Limit).
     Limit(Share),
     /// As [`SessionPolicy::RoundRobin`], with a limit for each resource that
     /// leaves room for light sessions (With Dynamic Limit).
@@ -76,18 +74,18 @@ impl SessionPolicy {
 #[derive(Clone, Debug)]
 pub struct Sessions {
     policy: SessionPolicy,
-    /// Light sessions so far, where the policy asks.
+    /// Light sessions so far, if the policy needs them.
     seen: LightSessions,
     resources: Vec<Shared>,
     /// The resource after the one that took the last session.
     turn: usize,
 }
 
-/// What has been given away of one resource.
+/// The shares given away of one resource.
 #[derive(Clone, Debug, Default)]
 struct Shared {
     given: u32,
-    /// Sessions that are light.
+    /// Number of light sessions.
     light: u32,
     /// Sessions by user.
     users: BTreeMap<User, u32>,
@@ -100,13 +98,13 @@ impl Shared {
 }
 
 impl Sessions {
-    /// Idle resources.
+    /// For idle resources.
     pub fn new(policy: SessionPolicy, resources: u32) -> Sessions {
         let resources = vec![Shared::default(); resources as usize];
         Sessions { policy, seen: LightSessions::default(), resources, turn: 0 }
     }
 
-    /// A session arrives: where it goes of the resources that are `open`; `None` = it is rejected.
+    /// A session arrives. Returns its resource, among those that are `open`; `None` = it is rejected.
     pub fn arrive(
         &mut self,
         now: Time,
@@ -129,7 +127,7 @@ impl Sessions {
     /// A session that began at `start` has ended, or was lost.
     ///
     /// # Panics
-    /// If none of this user and share is there.
+    /// If there is no session of this user and share.
     pub fn depart(&mut self, start: Time, now: Time, session: Session, resource: ResourceId) {
         self.give_back(session, resource);
         if self.is_light(session.share) {
@@ -137,10 +135,10 @@ impl Sessions {
         }
     }
 
-    /// A session never began, though it was sent to a resource.
+    /// A session was sent to a resource but never began.
     ///
     /// # Panics
-    /// If none of this user and share is there.
+    /// If there is no session of this user and share.
     pub fn give_back(&mut self, session: Session, resource: ResourceId) {
         let light = self.is_light(session.share);
         let shared = &mut self.resources[resource.index()];
@@ -153,12 +151,12 @@ impl Sessions {
         shared.light -= u32::from(light);
     }
 
-    /// What is free of a resource.
+    /// The free share of a resource.
     pub fn free(&self, resource: ResourceId) -> Share {
         Share(self.resources[resource.index()].free())
     }
 
-    /// The largest share that would be taken at a resource now, if it is free.
+    /// The largest share that a resource would accept now, if it is free.
     pub fn limit(&self, resource: ResourceId) -> Share {
         self.limits().of(&self.resources[resource.index()])
     }
@@ -193,7 +191,7 @@ impl Sessions {
             SessionPolicy::UserClustering => {
                 let sessions =
                     |&index: &usize| self.resources[index].users.get(&user).copied().unwrap_or(0);
-                // Of equal ones the last is the maximum, hence from behind.
+                // Of equal resources `max_by_key` returns the last one, so they are searched from the end.
                 all.rev().filter(fits).max_by_key(sessions)
             }
             SessionPolicy::FullFill => all.find(fits),
@@ -204,11 +202,11 @@ impl Sessions {
     }
 }
 
-/// The largest share that a resource takes.
+/// The largest share that a resource accepts.
 enum Limits {
     /// The same everywhere.
     Common(Share),
-    /// What light sessions leave.
+    /// The share that light sessions leave.
     Dynamic(Room),
 }
 
@@ -225,7 +223,7 @@ impl Limits {
 mod tests {
     use super::*;
 
-    /// Where the sessions go, numbered from 1; 0 = rejected.
+    /// Resources of the sessions, numbered from 1; 0 = rejected.
     fn placed(policy: SessionPolicy) -> Vec<u32> {
         let mut sessions = Sessions::new(policy, 3);
         let arrivals = [('A', 60), ('B', 50), ('B', 30), ('A', 40), ('C', 90)];

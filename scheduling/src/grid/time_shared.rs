@@ -1,38 +1,35 @@
-//! One time-shared resource: who holds a slot on it, who computes, how fast,
-//! and when the next job ends (Chtepen 2011, section 2.2 and equation 5.1).
+//! One time-shared resource: the jobs that hold a slot on it, the jobs that compute and their speed, and
+//! the end of the next job (Chtepen 2011, section 2.2 and equation 5.1).
 //!
-//! A job [`reserve`](TimeShared::reserve)s a slot, [`start`](TimeShared::start)s
-//! to compute once its input is there, may [`pause`](TimeShared::pause) to write
-//! a checkpoint and [`resume`](TimeShared::resume), and gives its slot back when
-//! it has been computed or is [`release`](TimeShared::release)d. A job that is
-//! paused holds its share but makes no progress. If it goes elsewhere after that, it
-//! may [`vacate`](TimeShared::vacate) its slot at once for another job.
+//! A job [`reserve`](TimeShared::reserve)s a slot and [`start`](TimeShared::start)s to compute once its
+//! input has arrived. It may [`pause`](TimeShared::pause) to write a checkpoint and
+//! [`resume`](TimeShared::resume). It gives its slot back when it has been computed or is
+//! [`release`](TimeShared::release)d. A paused job holds its share but makes no progress. If it then moves
+//! to another resource, it may [`vacate`](TimeShared::vacate) its slot at once for another job.
 //!
-//! Every resource has a clock of its own, against which each job computes at a
-//! constant rate. With equal shares it shows the work a job that has always been
-//! there would have done, V = ∫ avail/n dt; with reserved shares it shows the time.
-//! So a job's end on that clock is known when it starts and stays the same however
-//! many come and go.
+//! Every resource has a clock of its own, on which each job computes at a constant rate. With equal shares
+//! the clock shows the work of a hypothetical job that has always been there, V = ∫ avail/n dt; with
+//! reserved shares it shows the time. So a job's end on that clock is known at its start and does not
+//! change when other jobs come and go.
 //!
-//! **Rounding.** Work is counted exactly: a job's end is rounded up to the next
-//! microsecond, and what the processor could have done in the rest of it is not
-//! counted. Above 22 jobs an equal share may not be a whole number of
-//! [`Work`]'s parts; less than one part a job is carried over to the next change then.
+//! **Rounding.** Work is counted exactly. A job's end is rounded up to the next microsecond, and unused
+//! work in the rest of that microsecond is not counted. Above 22 jobs an equal share may not be a whole
+//! number of [`Work`]'s parts; then less than one part per job is carried over to the next change.
 
 use haggle_model::{JobId, Span, Time};
 
 use haggle_model::work::{EffectiveSpeed, Fraction, Speed, Work, span_of};
 use litemap::LiteMap;
 
-/// How a resource divides its capacity.
+/// Division of a resource's capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// All that compute get the same, v = (capacity − background)/n.
+    /// All computing jobs have the same share, v = (capacity − background)/n.
     Equal {
         /// Jobs that may hold a slot at the same time.
         slots: u32,
     },
-    /// Each job gets the share of the capacity it asked for.
+    /// Each job has its requested share of the capacity.
     Reserved {
         /// Jobs that may hold a slot at the same time; `None` = any number.
         slots: Option<u32>,
@@ -47,7 +44,7 @@ impl Share {
     /// The whole resource.
     pub const WHOLE: Share = Share(10_000);
 
-    /// So many percent.
+    /// A share of `percent` percent.
     pub const fn from_percent(percent: u32) -> Share {
         Share(percent * 100)
     }
@@ -62,23 +59,23 @@ impl From<Share> for Fraction {
     }
 }
 
-/// Why a resource does not take a job.
+/// Reason why a resource refuses a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// It is down.
     Down,
-    /// No slot, or not enough of its capacity, is left.
+    /// It has no free slot, or too little free capacity.
     Full,
     /// The job has a slot there already.
     Present,
 }
 
-/// What a resource has done so far.
+/// Statistics of a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Time with at least one job that computes or writes a checkpoint.
     pub busy: Span,
-    /// Time in which no further job would have been taken for lack of slots or capacity.
+    /// Time in which no further job would have been accepted, for lack of slots or capacity.
     pub full: Span,
     /// Σ time in which jobs held a slot.
     pub held: Span,
@@ -90,9 +87,8 @@ pub struct Usage {
 
 /// A time-shared resource.
 ///
-/// Calls come in order of time. Whoever drives it wakes up at
-/// [`TimeShared::next_completion`] and takes what has ended with
-/// [`TimeShared::take_completed`] before time goes on.
+/// Calls come in order of time. Before time passes [`TimeShared::next_completion`], the caller must take
+/// the ended jobs with [`TimeShared::take_completed`].
 ///
 /// ```
 /// use haggle_model::{JobId, Time};
@@ -117,15 +113,15 @@ pub struct TimeShared {
     now: Time,
     clock: Clock,
     jobs: LiteMap<JobId, Held>,
-    /// Jobs that compute, by the clock's reading at their end.
+    /// Computing jobs, by the clock's reading at their end.
     ends: LiteMap<(u128, JobId), ()>,
-    /// Jobs that compute or are paused.
+    /// Number of jobs that compute or are paused.
     sharers: u32,
-    /// Jobs that are paused, and whose slots are free.
+    /// Number of paused jobs whose slots are free.
     vacating: u32,
-    /// Sum of the shares asked for by all that hold a slot.
+    /// Sum of the requested shares of all jobs with a slot.
     reserved: u64,
-    /// Sum of the rates of all that compute.
+    /// Sum of the rates of all computing jobs.
     rates: u128,
     usage: Usage,
 }
@@ -140,8 +136,8 @@ impl TimeShared {
             up: true,
             now: Time::ZERO,
             clock: Clock::default(),
-            // Most have one job at a time: room for that is a fourth of what a list begins with by itself,
-            // and a tree keeps a node of room for eleven.
+            // Most resources have one job at a time. A list starts with room for four, and a node of a tree
+            // has room for eleven.
             jobs: LiteMap::with_capacity(1),
             ends: LiteMap::with_capacity(1),
             sharers: 0,
@@ -152,7 +148,7 @@ impl TimeShared {
         }
     }
 
-    /// Whether a job with this share would be taken; with equal shares `share` does not matter.
+    /// Returns whether a job with this share would be accepted; with equal shares `share` does not matter.
     pub fn admits(&self, share: Share) -> Result<(), Refused> {
         let held = self.holders() as usize;
         let fits = match self.sharing {
@@ -172,7 +168,7 @@ impl TimeShared {
         }
     }
 
-    /// Gives a slot to a job of `length`, of which `done` has been done elsewhere.
+    /// Gives a slot to a job of `length`; `done` of it has been computed elsewhere.
     pub fn reserve(
         &mut self,
         now: Time,
@@ -197,7 +193,7 @@ impl TimeShared {
     /// A job that has reserved a slot begins to compute.
     ///
     /// # Panics
-    /// If it has none, or computes already.
+    /// If it has no slot, or computes already.
     pub fn start(&mut self, now: Time, job: JobId) {
         self.advance(now);
         assert_eq!(self.held(job).stage, Stage::Reserved, "{job} starts once");
@@ -205,7 +201,7 @@ impl TimeShared {
         self.compute(job);
     }
 
-    /// A job that computes stops to write a checkpoint. Says what it has done.
+    /// A computing job stops to write a checkpoint. Returns its progress.
     ///
     /// # Panics
     /// If it does not compute.
@@ -217,18 +213,18 @@ impl TimeShared {
         held.done
     }
 
-    /// A job that was paused goes on.
+    /// A paused job continues.
     ///
     /// # Panics
-    /// If it was not.
+    /// If it is not paused.
     pub fn resume(&mut self, now: Time, job: JobId) {
         self.advance(now);
         assert_eq!(self.held(job).stage, Stage::Paused, "{job} is not paused");
         self.compute(job);
     }
 
-    /// A job that is paused gives its slot back, and keeps its share until it is
-    /// [`release`](TimeShared::release)d. With reserved shares others get no more without it.
+    /// A paused job gives its slot back, and keeps its share until it is [`release`](TimeShared::release)d.
+    /// With reserved shares, other jobs get no more than before.
     ///
     /// # Panics
     /// If it is not paused.
@@ -241,14 +237,14 @@ impl TimeShared {
         self.reserved -= u64::from(held.share.0);
     }
 
-    /// A job leaves before its end. Says what it has done, or `None` if it holds no slot here.
+    /// A job leaves before its end. Returns its progress, or `None` if it holds no slot here.
     pub fn release(&mut self, now: Time, job: JobId) -> Option<Work> {
         self.advance(now);
         self.jobs.contains_key(&job).then(|| self.leave(job))
     }
 
-    /// Takes the jobs that have ended by now, in order of their end and number;
-    /// their slots are free at once.
+    /// Takes the jobs that have ended by now, in order of their end and number; their slots are free at
+    /// once.
     pub fn take_completed(&mut self, now: Time, completed: &mut Vec<JobId>) {
         self.advance(now);
         let reading = self.clock.reading;
@@ -258,13 +254,13 @@ impl TimeShared {
         }
     }
 
-    /// The load by others that compute here outside the grid changes.
+    /// The background load outside the grid changes.
     pub fn set_background(&mut self, now: Time, background: Speed) {
         self.advance(now);
         self.background = background;
     }
 
-    /// The resource fails: appends what each job had done, by number, and forgets all of them.
+    /// The resource fails: appends the progress of each job, by number, and forgets all jobs.
     pub fn fail(&mut self, now: Time, lost: &mut Vec<(JobId, Work)>) {
         self.advance(now);
         while let Some(&job) = self.jobs.keys().next() {
@@ -280,7 +276,7 @@ impl TimeShared {
         self.up = true;
     }
 
-    /// When the next job ends if nothing changes before.
+    /// End of the next job if nothing changes before.
     #[inline]
     pub fn next_completion(&self) -> Option<Time> {
         let (&(end, _), ()) = self.ends.first()?;
@@ -293,7 +289,7 @@ impl TimeShared {
         Some(self.now + span_of(wait)).filter(|&end| end < self.now + Span::FOREVER)
     }
 
-    /// Time goes on, with nothing else happening, not beyond [`TimeShared::next_completion`].
+    /// Advances the time without other events, not beyond [`TimeShared::next_completion`].
     pub fn advance(&mut self, now: Time) {
         debug_assert!(now >= self.now, "time runs forwards");
         debug_assert!(
@@ -322,7 +318,7 @@ impl TimeShared {
         self.now = now;
     }
 
-    /// What a job has done by now, or `None` if it holds no slot here.
+    /// Progress of a job by now, or `None` if it holds no slot here.
     pub fn progress(&mut self, now: Time, job: JobId) -> Option<Work> {
         self.advance(now);
         let held = self.jobs.get(&job)?;
@@ -350,18 +346,18 @@ impl TimeShared {
         self.sharers
     }
 
-    /// How it divides its capacity.
+    /// Division of its capacity.
     pub fn sharing(&self) -> Sharing {
         self.sharing
     }
 
-    /// Whether it works.
+    /// Returns whether it works.
     pub fn is_up(&self) -> bool {
         self.up
     }
 
-    /// Whether what each job gets in a microsecond is a whole number of parts of work, so that
-    /// it does not matter how time is divided.
+    /// Returns whether the work of each job in a microsecond is a whole number of parts, so that any division of
+    /// time gives the same result.
     pub fn shares_are_whole(&self) -> bool {
         match self.sharing {
             Sharing::Equal { .. } => {
@@ -372,17 +368,17 @@ impl TimeShared {
         }
     }
 
-    /// The speed of all jobs together: what the background load leaves.
+    /// The speed of all jobs together, which the background load leaves.
     pub fn avail(&self) -> Speed {
         self.capacity.saturating_sub(self.background)
     }
 
-    /// Parts of work per microsecond that equal shares are taken from.
+    /// Parts of work per microsecond that equal shares divide.
     fn rate(&self) -> u128 {
         u128::from(self.avail().as_micro_mips()) * Work::PER_MICRO
     }
 
-    /// Parts of work that a job with this share gets per step of the clock.
+    /// Parts of work of a job with this share per step of the clock.
     fn rate_of(&self, share: Share) -> u128 {
         match self.sharing {
             Sharing::Equal { .. } => 1,
@@ -407,7 +403,7 @@ impl TimeShared {
         self.ends.insert((end, job), ());
     }
 
-    /// Ends a stretch of computing and keeps what was done in it.
+    /// Ends a stretch of computing and keeps its progress.
     fn halt(&mut self, job: JobId) {
         let reading = self.clock.reading;
         let rate = self.rate_of(self.held(job).share);
@@ -415,7 +411,7 @@ impl TimeShared {
         assert_eq!(held.stage, Stage::Computing, "{job} does not compute");
         self.ends.remove(&(held.end(rate), job));
         self.rates -= rate;
-        // What is left of the microsecond in which the job has ended is not used.
+        // The rest of the microsecond in which the job has ended is not used.
         let given = Work::from_parts((reading - held.since) * rate);
         let taken = held.progress(reading, rate) - held.done;
         self.usage.processed -= given - taken;
@@ -442,8 +438,8 @@ impl TimeShared {
     }
 }
 
-/// Sees to it that one more fits into a list of few, which begins with room for one and grows by half: by itself it
-/// would grow to room for four, on each of a hundred thousand resources.
+/// Makes room for one more entry in a short list, which begins with room for one and grows by half. By
+/// default it would grow to room for four, on each of a hundred thousand resources.
 pub fn make_room<K: Ord, V>(list: &mut LiteMap<K, V>) {
     let mut entries = std::mem::take(list).into_tuple_vec();
     if entries.len() == entries.capacity() {
@@ -456,9 +452,9 @@ pub fn make_room<K: Ord, V>(list: &mut LiteMap<K, V>) {
 #[derive(Clone, Debug)]
 struct Held {
     length: Work,
-    /// What it had done when its stage began.
+    /// Its progress when its stage began.
     done: Work,
-    /// Where it stands if it computes: the reading of the clock when it began to.
+    /// For a computing job: the reading of the clock when it began to compute.
     since: u128,
     share: Share,
     stage: Stage,
@@ -466,13 +462,13 @@ struct Held {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Its input is on the way.
+    /// Its input is in transit.
     Reserved,
     /// It computes.
     Computing,
     /// It writes a checkpoint.
     Paused,
-    /// It writes one, and its slot is free.
+    /// It writes a checkpoint, and its slot is free.
     Vacating,
 }
 
@@ -487,7 +483,7 @@ impl Held {
         }
     }
 
-    /// What has been done of it when the clock reads that.
+    /// Its progress at a reading of the clock.
     fn progress(&self, reading: u128, rate: u128) -> Work {
         if self.stage != Stage::Computing {
             return self.done;
@@ -496,11 +492,11 @@ impl Held {
     }
 }
 
-/// What the rates of jobs refer to: virtual work or time.
+/// The clock of the jobs' rates: virtual work or time.
 #[derive(Clone, Debug, Default)]
 struct Clock {
     reading: u128,
-    /// What could not be divided evenly yet.
+    /// Work that could not be divided evenly yet.
     carry: u128,
 }
 
@@ -524,8 +520,8 @@ impl Clock {
     }
 }
 
-/// E or RE: how long `work` takes where a job gets a share of one in `sharers`
-/// of `avail`, rounded up to the next microsecond.
+/// E or RE: time that `work` takes for a job with a share of one in `sharers` of `avail`, rounded up to the
+/// next microsecond.
 #[inline]
 pub fn execution(work: Work, avail: Speed, sharers: u32) -> Span {
     work.at_effective(EffectiveSpeed::shared(avail, u64::from(sharers.max(1))))

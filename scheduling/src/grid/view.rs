@@ -1,12 +1,11 @@
-//! What a scheduler knows of the grid: what resources reported, late as that
-//! may be, and over it what it has done itself since (Chtepen 2011, section 2.2).
+//! The scheduler's knowledge of the grid: reports of resources, which may be late, and its own decisions
+//! since (Chtepen 2011, section 2.2).
 //!
-//! The scheduler knows at once what it dispatched and cancelled, and which jobs
-//! have ended. Failures, repairs and load it learns from [`Report`]s. A report
-//! speaks only of replicas that were dispatched before it was taken; a slot
-//! given to a later one stays taken. Of several reports on a resource the last
-//! one counts when the view is [consulted](View::consult) before a round: an
-//! outage that begins and ends between two rounds is not seen.
+//! The scheduler knows its dispatches and cancels and the ends of jobs immediately. It learns of failures,
+//! repairs and load from [`Report`]s. A report covers only replicas dispatched before it was taken; a slot
+//! given to a later replica stays taken. Of several reports on a resource the last one counts when the view
+//! is [consulted](View::consult) before a round. So an outage that begins and ends between two rounds is
+//! not noticed.
 
 use std::collections::BTreeMap;
 
@@ -20,36 +19,36 @@ use super::resources::{Preference, Resource, ResourceId, Resources, SiteId};
 use haggle_model::work::{Speed, Work, span_of};
 use serde::{Deserialize, Serialize};
 
-/// How a scheduler learns that replicas died with their resource.
+/// Detection of replicas that failed with their resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Detection {
-    /// It never does.
+    /// No detection.
     #[default]
     None,
-    /// It sees a resource that is down, and with it all replicas that were sent
-    /// there before. An outage that no round sees goes unnoticed (section 4.4.2).
+    /// It notices a resource that is down, and with it the failure of all replicas that were sent there
+    /// before. An outage that no round observes is not noticed (section 4.4.2).
     State,
-    /// It also misses replicas on a resource that works again.
+    /// It also notices replicas that are missing on a resource that works again.
     RestartReport,
 }
 
-/// What was found at a resource.
+/// State that was found at a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// When it was looked at; a dispatch that was under way then counts as later.
+    /// Time of the observation; a dispatch in transit at that time counts as later.
     pub taken: Time,
-    /// Whether it works.
+    /// True if it works.
     pub up: bool,
-    /// What the background load leaves of its speed.
+    /// Speed that the background load leaves.
     pub avail: Speed,
     /// Jobs that hold a slot or send their output; none if it is down.
     pub jobs: Vec<JobId>,
 }
 
-/// A replica that the scheduler has seen to fail.
+/// A replica whose failure the scheduler has noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Loss {
-    /// Where it was.
+    /// Its resource.
     pub resource: ResourceId,
     /// The job.
     pub job: JobId,
@@ -61,11 +60,11 @@ pub struct View {
     detection: Detection,
     resources: Resources,
     jobs: Jobs,
-    /// By resource; most have one at a time.
+    /// Replicas by resource; most resources have one at a time.
     occupants: Vec<SmallVec<[Occupant; 1]>>,
     /// The last report on each resource since the view was consulted.
     reports: BTreeMap<ResourceId, Report>,
-    /// When jobs end next where, by what is known without these reports.
+    /// Next ends of jobs, without these reports.
     ends: OnDemand<Ends>,
 }
 
@@ -81,11 +80,11 @@ struct Occupant {
 enum Stay {
     /// It holds a slot.
     Slot,
-    /// It holds a slot until its checkpoint is written, and goes on elsewhere.
+    /// It holds a slot until its checkpoint is written, and continues at another resource.
     Leaving,
     /// It has been computed and sends its output.
     Output,
-    /// It has died, and the scheduler has not noticed.
+    /// It has failed, and the scheduler has not noticed.
     Unnoticed,
 }
 
@@ -122,8 +121,8 @@ impl View {
         &self.jobs
     }
 
-    /// How long all resources that work would need for what is left of all jobs: their whole lengths, without
-    /// what is saved. Rounded up to the next microsecond.
+    /// Time that all working resources would need for the remaining work of all jobs: their lengths without
+    /// saved progress. Rounded up to the next microsecond.
     pub fn drain_time(&self) -> Span {
         match (self.jobs.work_left() * 1_000_000, self.resources.power().as_micro_mips()) {
             (0, _) => Span::ZERO,
@@ -132,17 +131,17 @@ impl View {
         }
     }
 
-    /// A resource as it was last reported, be the report consulted or not.
+    /// A resource as last reported, whether or not the report has been consulted.
     pub(super) fn last_reported(&self, resource: ResourceId) -> Held {
         self.held(resource, self.reports.get(&resource))
     }
 
-    /// Resources of which more has been reported than the view was consulted on.
+    /// Resources with reports since the view was last consulted.
     pub(super) fn reported_anew(&self) -> impl Iterator<Item = ResourceId> {
         self.reports.keys().copied()
     }
 
-    /// When jobs end next where, by what was known when the view was consulted last, and has been done since.
+    /// Next ends of jobs, from the last consulted state and later decisions.
     pub(super) fn ends(&self) -> &Ends {
         self.ends.get(|| {
             let ids = (0..self.occupants.len() as u32).map(ResourceId);
@@ -152,7 +151,7 @@ impl View {
         })
     }
 
-    /// A resource with the jobs that hold a slot there and stay, where this report on it was the last one.
+    /// A resource with the jobs that hold a slot there and stay, as of this report.
     fn held(&self, resource: ResourceId, report: Option<&Report>) -> Held {
         let known = self.resources.get(resource);
         let (up, avail) =
@@ -167,12 +166,12 @@ impl View {
         Held { avail, slots, replicas: there.filter_map(replica).collect() }
     }
 
-    /// Whether a job that leaves a resource still has its slot.
+    /// Returns whether a leaving job still holds its slot at a resource.
     fn is_left(&self, resource: ResourceId) -> bool {
         self.occupants[resource.index()].iter().any(|it| it.stay == Stay::Leaving)
     }
 
-    /// What is at a resource has changed, or what is known of it.
+    /// Files a resource again, after a change there or in the knowledge of it.
     fn refile(&mut self, resource: ResourceId) {
         if self.ends.is_made() {
             let (held, is_left) = (self.held(resource, None), self.is_left(resource));
@@ -190,19 +189,19 @@ impl View {
         self.jobs.take_changed()
     }
 
-    /// Where the next replica of a job goes, see [`Resources::place`].
+    /// Place of the next replica of a job, see [`Resources::place`].
     pub fn place(&self, job: JobId) -> Option<ResourceId> {
         self.resources.place(&self.jobs.get(job).replicas)
     }
 
-    /// Something was found at a resource. It counts from the next [`View::consult`] on.
-    /// Resources that neither failed nor changed their load need not be reported again.
+    /// A resource has been observed. The report counts from the next [`View::consult`] on. Resources that
+    /// neither failed nor changed their load need no further report.
     pub fn report(&mut self, resource: ResourceId, report: Report) {
         self.reports.insert(resource, report);
     }
 
-    /// Takes the reports in before a round; says which replicas are seen to have failed.
-    /// They need a restart, and their jobs are queued again.
+    /// Applies the reports before a round; returns the replicas noticed to have failed. They need a
+    /// restart, and their jobs are queued again.
     pub fn consult(&mut self) -> Vec<Loss> {
         let mut losses = Vec::new();
         for (resource, report) in std::mem::take(&mut self.reports) {
@@ -225,7 +224,7 @@ impl View {
             if alive || occupant.since >= report.taken {
                 return true;
             }
-            // What leaves has its replica elsewhere already.
+            // A leaving replica exists at its new resource already.
             if occupant.stay == Stay::Leaving {
                 return false;
             }
@@ -234,7 +233,7 @@ impl View {
                 return false;
             }
             occupant.stay = Stay::Unnoticed;
-            // Only another outage can reveal it.
+            // Only another outage can reveal the failure.
             self.detection == Detection::State
         });
         for loss in &losses[known..] {
@@ -248,9 +247,9 @@ impl View {
         self.refile(resource);
     }
 
-    /// Whether the death of a replica that died at a resource can still be noticed:
-    /// not once the resource has been seen to work again without it, unless that
-    /// is what reveals it. (Another outage may still reveal it by accident.)
+    /// Returns whether the failure of a replica at a resource can still be noticed. It cannot once the resource was
+    /// seen to work again without it, unless that observation reveals it. (Another outage may still reveal
+    /// it by accident.)
     pub fn may_notice(&self, job: JobId, resource: ResourceId) -> bool {
         let expected = |occupant: &Occupant| {
             occupant.job == job && matches!(occupant.stay, Stay::Slot | Stay::Output)
@@ -275,14 +274,13 @@ impl View {
         self.refile(resource);
     }
 
-    /// A resource has not taken a replica that was sent there: it does not count
-    /// as a dispatch, and the job is queued again.
+    /// A resource has refused a replica: the dispatch does not count, and the job is queued again.
     pub fn refuse(&mut self, job: JobId, resource: ResourceId) {
         self.cancel(job, resource);
         self.jobs.change(job, |job| job.dispatches -= 1);
     }
 
-    /// A replica is not needed any more; its slot counts as free at once.
+    /// Cancels a replica; its slot counts as free at once.
     pub fn cancel(&mut self, job: JobId, resource: ResourceId) {
         self.forget_replica(job, resource);
         self.vacate(job, resource, |stay| stay != Stay::Leaving);
@@ -294,7 +292,7 @@ impl View {
     /// # Panics
     /// As [`View::dispatch`].
     pub fn migrate(&mut self, now: Time, job: JobId, from: ResourceId, to: ResourceId) {
-        // One that has died unnoticed, or sends its output, has no slot to give back.
+        // A replica that failed unnoticed, or sends its output, has no slot to give back.
         self.vacate(job, from, |stay| !stay.holds_slot());
         let mut occupants = self.occupants[from.index()].iter_mut();
         if let Some(occupant) = occupants.find(|occupant| occupant.job == job) {
@@ -305,12 +303,12 @@ impl View {
         self.forget_replica(job, from);
     }
 
-    /// A replica that moves has given its old slot back.
+    /// A moving replica has given its old slot back.
     pub fn leave(&mut self, job: JobId, from: ResourceId) {
         self.vacate(job, from, |stay| stay == Stay::Leaving);
     }
 
-    /// A replica has been computed and has given its slot back; its output is on the way.
+    /// A replica has been computed and has given its slot back; its output is in transit.
     pub fn computed(&mut self, job: JobId, resource: ResourceId) {
         let mut occupants = self.occupants[resource.index()].iter_mut();
         let holds = |occupant: &&mut Occupant| occupant.job == job && occupant.stay == Stay::Slot;
@@ -321,15 +319,15 @@ impl View {
         }
     }
 
-    /// Whether a replica has given its slot back and only sends data: its output, or its
-    /// checkpoint if it is to go on elsewhere.
+    /// Returns whether a replica has given its slot back and only sends data: its output, or its checkpoint if it
+    /// continues at another resource.
     pub fn has_computed(&self, job: JobId, resource: ResourceId) -> bool {
         let sends = |occupant: &Occupant| occupant.job == job && occupant.stay == Stay::Output;
         self.occupants[resource.index()].iter().any(sends)
     }
 
-    /// A replica on `resource` has completed its job: the slots of all replicas
-    /// are free at once. Says where the others are to be cancelled.
+    /// A replica on `resource` has completed its job: the slots of all replicas are free at once. Returns
+    /// the resources where the other replicas must be cancelled.
     pub fn complete(&mut self, job: JobId, resource: ResourceId) -> Vec<ResourceId> {
         let mut copies = self.jobs.close(job).map_or_else(Vec::new, |job| job.replicas.into_vec());
         for &copy in &copies {
@@ -339,7 +337,7 @@ impl View {
         copies
     }
 
-    /// A job without replicas is not wanted any more.
+    /// Withdraws a job without replicas.
     pub fn withdraw(&mut self, job: JobId) {
         self.jobs.close(job);
     }
@@ -362,7 +360,7 @@ impl View {
         self.jobs.change(job, |job| job.replicas.retain(|copy| *copy != resource));
     }
 
-    /// Forgets what a job has at a resource, where `which` applies.
+    /// Forgets the entry of a job at a resource, if `which` applies.
     fn vacate(&mut self, job: JobId, resource: ResourceId, which: impl Fn(Stay) -> bool) {
         let occupants = &mut self.occupants[resource.index()];
         let Some(index) =

@@ -1,15 +1,15 @@
-//! Workflows whose tasks report how far they are (Chtepen 2011, chapters 5 and 6).
+//! Workflows whose tasks report their progress (Chtepen 2011, chapters 5 and 6).
 //!
 //! ```text
 //!  graphs ─▶ Ledger ─── which tasks are ready, which sets run ───┐
 //!  reports of tasks ─▶ Predictor ─── how much of each is left ───┤
-//!  View ─── resources, and who is where ─────────────────────────┴─▶ BalancedRound ─▶ place
+//!  View ─── resources, and their jobs ───────────────────────────┴─▶ BalancedRound ─▶ place
 //!                                                                    moves            dispatches
 //! ```
 //!
-//! [`balance`] and [`placing`] know neither graphs nor reports, and the ledger ([`crate::workflows`]) no resources;
-//! [`scheduler`] puts them together in a round. [`statics`] decides before a workflow starts, and is told nothing of
-//! what becomes of it.
+//! [`balance`] and [`placing`] know neither graphs nor reports, and the ledger ([`crate::workflows`]) knows
+//! no resources; [`scheduler`] combines them in a round. [`statics`] decides before a workflow starts, and
+//! receives no reports of its progress.
 
 pub mod balance;
 pub mod curve;

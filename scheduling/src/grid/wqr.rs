@@ -4,15 +4,15 @@
 use super::scheduler::{GridScheduler, Restart, Round};
 use super::view::{Detection, View};
 
-/// Sends jobs in order of arrival to random resources; when none waits any more,
-/// copies of those that run go to the resources that are left.
+/// Sends jobs in order of arrival to random resources. When no job waits, the remaining resources get
+/// copies of running jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wqr {
-    /// Replicas of a job, the first one included.
+    /// Replicas of a job, including the first one.
     pub max: u32,
 }
 
-/// Two replicas of a job at most.
+/// At most two replicas of a job.
 impl Default for Wqr {
     fn default() -> Wqr {
         Wqr { max: 2 }
@@ -25,7 +25,7 @@ impl GridScheduler for Wqr {
     }
 
     fn round(&mut self, view: &mut View, round: &mut Round<'_>) {
-        // Jobs with fewer replicas come first. What gets one moves to the next shelf.
+        // Jobs with fewer replicas come first. A job that gets one moves to the next shelf.
         for replicas in 0..self.max {
             let mut after = None;
             while view.resources().any_available()

@@ -1,4 +1,4 @@
-//! All rules of one's own that a program has, by their names.
+//! All rules of one's own of a program, by their names.
 
 use std::fmt;
 
@@ -16,14 +16,14 @@ use crate::placement::{OwnPlacement, Placement};
 use crate::queue::Order;
 use crate::scheduler::Request;
 
-/// An order of a queue: the job comes first for which this is smallest, of what was requested and the time to plan with. It is
-/// asked once, when the job is queued.
+/// An order of a queue, from a request and the time to plan with: the job with the smallest result is
+/// first. The rule is called once, when the job is queued.
 pub type OrderRule = fn(&Request, Span) -> i64;
 
-/// Makes the scheduler of a grid, see [`GridPolicy::Own`].
+/// Creates the scheduler of a grid, see [`GridPolicy::Own`].
 pub type GridPolicyRule = fn(u32) -> Box<dyn GridScheduler>;
 
-/// Makes what predicts lengths of tasks, see [`Prediction::Own`].
+/// Creates a predictor of the lengths of tasks, see [`Prediction::Own`].
 pub type PredictionRule = fn() -> Box<dyn Predictor>;
 
 /// The time between checkpoints on a grid, see [`IntervalRule::Own`](crate::checkpoints::IntervalRule::Own).
@@ -32,7 +32,7 @@ pub type GridCheckpointRule = fn(&Situation) -> Span;
 /// The time between checkpoints of a rigid job, see [`Every::Own`](crate::checkpoints::Every::Own).
 pub type JobCheckpointRule = fn(&JobSituation) -> Span;
 
-/// Rules for checkpoints that we have.
+/// Words of the built-in rules for checkpoints.
 const CHECKPOINTS: [&str; 5] = ["periodic", "last-failure", "mean-failure", "young", "daly"];
 
 /// The rules of a program, which its scenarios can name.
@@ -54,12 +54,12 @@ const CHECKPOINTS: [&str; 5] = ["periodic", "last-failure", "mean-failure", "you
 /// # Ok::<(), haggle_scheduling::own::NoSuchRule>(())
 /// ```
 ///
-/// Each method takes the name of a rule, its version and the rule. A name has letters, digits, `-` and `_`, and is
-/// neither that of another rule of the kind nor one of haggle's words for it. The version is counted up whenever the
-/// rule decides otherwise than before: runs that were made by another version are not taken for the same.
+/// Each method takes the name of a rule, its version and the rule. A name has letters, digits, `-` and `_`.
+/// It must differ from other rules of the kind and from haggle's words for the kind. The version must be
+/// incremented whenever the rule decides differently: runs of another version do not count as the same.
 ///
 /// # Panics
-/// All of them, if there cannot be a rule of that name.
+/// All methods, if the name is not allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     /// Orders of queues.
@@ -72,7 +72,7 @@ pub struct Rules {
     pub predictions: List<PredictionRule>,
     /// Compositions of bags.
     pub compositions: List<OwnComposition>,
-    /// What providers tell of their offers.
+    /// Rules for the disclosure of providers' offers.
     pub offers: List<OfferRule>,
     /// Times between checkpoints on grids.
     pub grid_checkpoints: List<GridCheckpointRule>,
@@ -80,7 +80,7 @@ pub struct Rules {
     pub job_checkpoints: List<JobCheckpointRule>,
 }
 
-/// What a rule is for.
+/// Purpose of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// An order of queues.
@@ -93,7 +93,7 @@ pub enum Kind {
     Prediction,
     /// A composition of bags.
     Composition,
-    /// What a provider tells of its offers.
+    /// A rule for the disclosure of a provider's offers.
     Offers,
     /// The time between checkpoints on a grid.
     GridCheckpoints,
@@ -108,22 +108,22 @@ pub struct List<T> {
     rules: Vec<Own<T>>,
 }
 
-/// A rule that a scenario names is not among those of the program.
+/// A scenario names a rule that the program does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSuchRule {
-    /// What it is for.
+    /// Purpose of the rule.
     pub kind: Kind,
-    /// What it is called.
+    /// Name of the rule.
     pub name: String,
 }
 
 impl Rules {
-    /// None.
+    /// No rules.
     pub fn new() -> Rules {
         Rules::default()
     }
 
-    /// Adds an [`Order`]: of the jobs that wait, the one comes first for which the rule gives least.
+    /// Adds an [`Order`]: the waiting job with the smallest result is first.
     #[track_caller]
     pub fn order(mut self, name: &'static str, version: u32, rule: OrderRule) -> Rules {
         self.orders.add(Own { name, version, rule }, &Order::WORDS);
@@ -137,14 +137,14 @@ impl Rules {
         self
     }
 
-    /// Adds a [`GridPolicy`]: makes the scheduler of so many resources.
+    /// Adds a [`GridPolicy`]: creates the scheduler for a number of resources.
     #[track_caller]
     pub fn grid_policy(mut self, name: &'static str, version: u32, rule: GridPolicyRule) -> Rules {
         self.grid_policies.add(Own { name, version, rule }, &GridPolicy::NAMES);
         self
     }
 
-    /// Adds a prediction of the lengths of tasks that run.
+    /// Adds a prediction of the lengths of running tasks.
     #[track_caller]
     pub fn prediction(mut self, name: &'static str, version: u32, rule: PredictionRule) -> Rules {
         self.predictions.add(Own { name, version, rule }, &Prediction::WORDS);
@@ -159,7 +159,7 @@ impl Rules {
         self
     }
 
-    /// Adds what a provider tells of the offers that it has planned, see [`OfferRule`].
+    /// Adds a rule for the disclosure of planned offers, see [`OfferRule`].
     #[track_caller]
     pub fn offers(mut self, name: &'static str, version: u32, rule: OfferRule) -> Rules {
         self.offers.add(Own { name, version, rule }, &["padded"]);
@@ -178,7 +178,8 @@ impl Rules {
         self
     }
 
-    /// Adds an [`Every`](crate::checkpoints::Every): for how long a rigid job computes before each checkpoint.
+    /// Adds an [`Every`](crate::checkpoints::Every): the time that a rigid job computes before each
+    /// checkpoint.
     #[track_caller]
     pub fn job_checkpoints(
         mut self,
@@ -190,12 +191,12 @@ impl Rules {
         self
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no rules.
     pub fn is_empty(&self) -> bool {
         self.all().next().is_none()
     }
 
-    /// All of them: what each is for, its name and its version.
+    /// All rules: purpose, name and version.
     pub fn all(&self) -> impl Iterator<Item = (Kind, &'static str, u32)> {
         let lists = self.orders.all().chain(self.placements.all());
         let lists = lists.chain(self.grid_policies.all()).chain(self.predictions.all());
@@ -220,7 +221,7 @@ impl<T> List<T> {
         List { kind, rules: Vec::new() }
     }
 
-    /// What they are for, names and versions.
+    /// Purpose, name and version of each rule.
     pub fn all(&self) -> impl Iterator<Item = (Kind, &'static str, u32)> {
         self.rules.iter().map(|own| (self.kind, own.name, own.version))
     }
@@ -274,7 +275,7 @@ none_of! {
 }
 
 impl Kind {
-    /// In words, such as `grid policy`.
+    /// The purpose in words, such as `grid policy`.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Order => "order",

@@ -1,10 +1,10 @@
-//! Rules that have a word each, or are somebody's own.
+//! Enums of rules that have a word each, or are one's own.
 
 /// Declares an enum of rules: as [`haggle_model::words`], but its last value is `Own`, a rule from outside.
 ///
-/// What `Own` holds is the rule itself in the engine (`Order`), and the name of a rule in a scenario (`Order<Name>`). Both are one
-/// enum, so that its words, what they mean and what they do are in one place. `among` gets from the name to the rule, which is
-/// in the list of [`Rules`](super::Rules) that stands behind `in`.
+/// `Own` holds the rule itself in the engine (`Order`), and the name of a rule in a scenario
+/// (`Order<Name>`). Both are one enum, so that the words, their meanings and their effects are in one
+/// place. `among` finds the rule of a name in the list of [`Rules`](super::Rules) that stands behind `in`.
 ///
 /// The comments of the values are texts of the manual.
 macro_rules! words_or_own {

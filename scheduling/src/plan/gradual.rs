@@ -1,9 +1,9 @@
-//! A plan of jobs one after the other in their order, each at its first fit, that is made only as
-//! far as somebody asks.
+//! A plan of jobs, one after the other in their order, each at its first fit. It is made only as far as a
+//! query needs.
 //!
-//! Most of such a plan is dropped before it is used, and a scheduling pass asks only what starts now
-//! and when something starts next. Who finds no place before then waits unplanned, for more
-//! bookings leave less room (`gradual/later.rs`).
+//! Most of such a plan is dropped before it is used. A scheduling pass needs only the jobs that start now
+//! and the time of the next start. A job without a place before then stays unplanned; more bookings only
+//! leave less room (`gradual/later.rs`).
 
 mod later;
 
@@ -24,15 +24,15 @@ pub(crate) use later::Until;
 /// A planned start.
 pub(crate) type Due = (Time, Key, Slot);
 
-/// Jobs that wait, and as much of their plan as somebody has asked for.
+/// Waiting jobs, and the part of their plan that was needed so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Gradual {
     waiting: Waiting,
     /// The waiting jobs, by slot.
     entries: Vec<Option<Entry>>,
-    /// What the jobs were planned beside, and those that are planned.
+    /// The bookings beside which jobs are planned, and the planned jobs.
     profile: Profile,
-    /// Those in the list of jobs that wait that are not planned yet, in order.
+    /// Jobs of the waiting list that are not planned yet, in order.
     later: Vec<Later>,
     /// Planned starts, earliest first.
     due: BinaryHeap<Reverse<Due>>,
@@ -66,13 +66,13 @@ impl Gradual {
         self.entries.get(slot.index())?.as_ref()
     }
 
-    /// All that wait, in order unless some were put in since they were brought in order.
+    /// All waiting jobs; in order, unless jobs were inserted since the list was last brought in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
         let waits = |entry: &&Entry| self.get(entry.slot).is_some_and(|it| it.key == entry.key);
         self.waiting.iter().filter(waits).filter_map(|entry| self.get(entry.slot))
     }
 
-    /// Beside what is planned.
+    /// The availability beside the planned jobs.
     pub(crate) fn profile(&self) -> &Profile {
         &self.profile
     }
@@ -81,7 +81,7 @@ impl Gradual {
         self.profile.forget_before(now);
     }
 
-    /// Drops the plan, to make another one beside what leaves `profile`.
+    /// Drops the plan; the next one is made beside `profile`.
     pub(crate) fn plan_anew(&mut self, now: Time, profile: &Profile) {
         self.settle();
         self.profile.clone_from(profile);
@@ -92,8 +92,8 @@ impl Gradual {
         self.hints.forget();
     }
 
-    /// Where all are planned: they stay where they are, beside what leaves `profile`; those without a
-    /// planned start do not if they are to be planned anew.
+    /// Requires that all jobs are planned. They keep their places, beside `profile`. Jobs without a planned
+    /// start are planned again if `anew`.
     pub(crate) fn keep_places(&mut self, now: Time, profile: Profile, anew: bool) {
         debug_assert!(self.later.is_empty(), "who is not planned has no start");
         self.settle();
@@ -116,19 +116,19 @@ impl Gradual {
         waiting.settle(|entry| entries[entry.slot.index()].is_some_and(|it| it.key == entry.key));
     }
 
-    /// Brings the list of waiting jobs in order if most of it is of those that have gone.
+    /// Brings the list of waiting jobs in order if most of its entries have gone.
     pub(crate) fn tidy(&mut self) {
         if self.waiting.most_have_gone() && self.later.is_empty() {
             self.settle();
         }
     }
 
-    /// Plans all that waits.
+    /// Plans all waiting jobs.
     pub(crate) fn plan_all(&mut self, now: Time) {
         self.plan_until(Until::Instant(Time::FOREVER), now);
     }
 
-    /// Adds a job, wherever it stands in the order, at its first fit beside what is planned.
+    /// Adds a job, at any place in the order, at its first fit beside the planned jobs.
     pub(crate) fn insert(&mut self, now: Time, mut entry: Entry) -> Time {
         let Entry { processors, span, slot, .. } = entry;
         let from = self.hints.earliest(&self.profile, processors, span, now);
@@ -143,7 +143,7 @@ impl Gradual {
         start
     }
 
-    /// Adds a job behind all others, to be planned when somebody asks.
+    /// Adds a job behind all others; it is planned when a query needs it.
     pub(crate) fn push(&mut self, now: Time, entry: Entry) {
         self.put(entry);
         let place = self.waiting.push(entry);
@@ -158,18 +158,18 @@ impl Gradual {
         self.entries[index] = Some(entry);
     }
 
-    /// Books a job and makes sure that it starts then.
+    /// Books a job and makes it due then.
     fn book(&mut self, start: Time, slot: Slot) {
         let entry = self.entries[slot.index()].as_mut().expect("who is planned waits");
         entry.booked = start;
         self.profile.add(start, start + entry.span, entry.processors);
-        // What has no planned start is due when it gets one.
+        // A job without a planned start becomes due when it gets one.
         if start < BEYOND_ALL_LIMITS {
             self.due.push(Reverse((start, entry.key, slot)));
         }
     }
 
-    /// Books something else beside all that is planned, if there is room for it.
+    /// Books another interval beside the planned jobs, if there is room for it.
     pub(crate) fn book_beside(&mut self, window: Interval) -> bool {
         let fits = window.processors <= self.profile.min_free(window.start, window.end());
         if fits {
@@ -178,7 +178,7 @@ impl Gradual {
         fits
     }
 
-    /// A job waits no longer, for it starts, or there will be another plan.
+    /// A job waits no longer: it starts, or another plan will be made.
     pub(crate) fn remove(&mut self, slot: Slot) -> Option<Entry> {
         let gone = self.entries.get_mut(slot.index())?.take();
         if gone.is_some() {
@@ -193,13 +193,13 @@ impl Gradual {
         self.due.retain(|&Reverse((.., other))| other != slot);
     }
 
-    /// When the next of those that are planned starts.
+    /// Start of the next planned job.
     pub(crate) fn next_start(&self) -> Option<Time> {
         self.due.peek().map(|&Reverse((start, ..))| start)
     }
 
-    /// The next of those that are planned to start by `now`; who does not start is
-    /// [put back](Gradual::not_yet).
+    /// The next job that is planned to start by `now`. If it does not start, the caller [puts it
+    /// back](Gradual::not_yet).
     pub(crate) fn take_due(&mut self, now: Time) -> Option<Due> {
         let &Reverse((start, ..)) = self.due.peek()?;
         let due = (start <= now).then(|| self.due.pop())?;

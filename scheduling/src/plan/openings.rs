@@ -1,17 +1,19 @@
-//! Where waiting work may find an earlier place because something was given back.
+//! Places to which waiting jobs may move up because processors were given back.
 //!
-//! In the literature each waiting job is lifted out after every end and put back at its earliest
-//! fit. Nearly all of them land where they were. A place that is earlier is of one of two kinds.
-//! It overlaps or touches the one that the job has, as nearly all of them do: then as many
-//! processors as it needs are free just before it starts, which the profile tells at a glance.
-//! Or the whole of it is elsewhere: then some part of it has been given back since the job was
-//! last looked at. For these the openings keep, for each class of widths, the *hulls* of the
-//! stretches around what was given back in which enough are free, if they are long enough for
-//! anybody who waits.
+//! In the literature, after every end each waiting job is taken out and put back at its earliest fit.
+//! Nearly all of them land where they were. An earlier place is of one of two kinds.
 //!
-//! A hull is as it was when last measured. What moves since then can only make it smaller, and
-//! what it leaves behind opens a hull of its own, so that a hull is too large at worst; one that
-//! promised a place which was not there is measured again, stretch by stretch.
+//! - It overlaps or touches the job's present place, as nearly all do. Then as many processors as the job
+//!   needs are free just before its start, which the profile shows at once.
+//! - It lies wholly elsewhere. Then a part of it has been given back since the job was last examined.
+//!
+//! For the second kind the openings keep *hulls* for each class of widths. A hull covers the stretches
+//! around a returned region in which enough processors are free. It is kept if it is long enough for any
+//! waiting job.
+//!
+//! A hull keeps the size at which it was measured. Later moves can only make it smaller, and the region
+//! that a move leaves opens a hull of its own. So a hull is at worst too large. If a search in it fails, it
+//! is measured again, stretch by stretch.
 
 mod class;
 
@@ -33,14 +35,14 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    /// What is left where `processors` have just been given back, if anything.
+    /// The part of a region that is usable where `processors` have just been given back, if any.
     pub(crate) fn new(
         profile: &Profile,
         start: Time,
         end: Time,
         processors: u32,
     ) -> Option<Region> {
-        // Nothing comes back at the end of all time.
+        // No processors are given back at the end of all time.
         let end = end.min(Time::FOREVER);
         (start < end).then(|| {
             let (min, widest) = profile.bounds(start, end);
@@ -56,22 +58,21 @@ impl Region {
     }
 }
 
-/// Before all that is given back.
+/// Before every region.
 const BEFORE_ALL: Time = Time::from_micros(i64::MIN);
 
-/// What is open, by class of widths.
+/// Open hulls, by class of widths.
 #[derive(Clone, Debug)]
 pub(crate) struct Openings {
-    /// Time given back that waiting work has not been tried on yet.
+    /// Regions given back on which waiting jobs have not been tried yet.
     noted: Vec<Region>,
     classes: Vec<Class>,
-    /// How often something has moved, to know which hulls may be too large.
+    /// Number of moves so far, to know which hulls may be too large.
     moves: u64,
     passes: u64,
-    /// Whether something has been left behind in this pass that others are to be tried on in
-    /// the next one.
+    /// True if a move in this pass has left a region on which earlier jobs must be tried in the next pass.
     left_behind: bool,
-    /// Nothing was given back from here on, in the last pass and in this one.
+    /// Latest ends of the regions given back, in the last pass and in this one.
     until: [Time; 2],
 }
 
@@ -84,27 +85,27 @@ impl Openings {
         Openings { noted: Vec::new(), classes, moves: 0, passes: 0, left_behind: false, until }
     }
 
-    /// Notes that `processors` have been given back, to be opened later.
+    /// Notes that `processors` have been given back; the next pass opens the region.
     pub(crate) fn note(&mut self, profile: &Profile, start: Time, end: Time, processors: u32) {
         self.noted.extend(Region::new(profile, start, end, processors));
     }
 
-    /// The same of a region.
+    /// As [`Openings::note`], of a region.
     pub(crate) fn note_region(&mut self, region: Option<Region>) {
         self.noted.extend(region);
     }
 
-    /// What has been noted since it was last opened or forgotten.
+    /// Regions noted since they were last opened or forgotten.
     pub(crate) fn noted(&self) -> &[Region] {
         &self.noted
     }
 
-    /// Whether waiting work is to be tried once more.
+    /// Returns whether waiting jobs must be tried once more.
     pub(crate) fn has_new(&self) -> bool {
         self.left_behind || !self.noted.is_empty()
     }
 
-    /// Waiting work need not be tried on what has been noted or left behind.
+    /// Drops all regions: waiting jobs need not be tried on them.
     pub(crate) fn forget(&mut self) {
         self.noted.clear();
         self.left_behind = false;
@@ -112,8 +113,8 @@ impl Openings {
         self.classes.iter_mut().for_each(Class::clear);
     }
 
-    /// A pass begins: closes what all have been tried on and opens what has been noted, as of
-    /// `now`, to `jobs` of so many processors and so much time.
+    /// Begins a pass: closes the hulls on which all jobs have been tried. Opens the noted regions, as of
+    /// `now`, for `jobs` of these widths and spans.
     pub(crate) fn begin_pass(
         &mut self,
         profile: &Profile,
@@ -141,7 +142,7 @@ impl Openings {
         }
     }
 
-    /// Opens what `region` has given back, as of `now`, until a pass is over.
+    /// Opens `region`, as of `now`, until a pass is over.
     fn open(&mut self, profile: &Profile, region: Region, now: Time, pass: u64) {
         let Region { end, narrowest, widest, .. } = region;
         self.until[1] = self.until[1].max(end);
@@ -160,13 +161,13 @@ impl Openings {
                 let in_vain = None;
                 class.insert(Hull { left, right, start, end, width, pass, measured, in_vain });
             }
-            // What is wider has no more room.
+            // Wider jobs have no more room.
             room >= class.shortest_from_here
         });
     }
 
-    /// Something has moved: what it left behind is opened to those that come later in this pass,
-    /// and if some have had their turn already, to them in the next.
+    /// Something has moved. The region it left is opened to later jobs in this pass. With `in_next_pass` it
+    /// stays open in the next pass, for the jobs before.
     pub(crate) fn moved(
         &mut self,
         profile: &Profile,
@@ -181,7 +182,7 @@ impl Openings {
         }
     }
 
-    /// No place before `limit` that is open has more room, by class of widths.
+    /// The most room of an open hull that begins before `limit`, by class of widths.
     pub(crate) fn longest_before(&self, limit: Time) -> Vec<Span> {
         let longest = |class: &Class| {
             let hulls = class.hulls().iter().take_while(|hull| hull.left < limit);
@@ -190,11 +191,11 @@ impl Openings {
         self.classes.iter().map(longest).collect()
     }
 
-    /// The earliest place before `booked` for a job that is booked there and may start from `from`
-    /// on, which is `now` or later, if there is one.
+    /// The earliest place before `booked` for a job that is booked there. The job may start from `from` on,
+    /// which is `now` or later.
     ///
-    /// It is either in front of the job's own place, so that the two overlap or touch, which the
-    /// profile tells at a glance; or the whole of it is in a hull.
+    /// The place either overlaps or touches the job's own from the front, which the profile shows at once;
+    /// or it lies wholly in a hull.
     pub(crate) fn earlier_fit(
         &mut self,
         profile: &Profile,
@@ -204,7 +205,7 @@ impl Openings {
         from: Time,
         now: Time,
     ) -> Option<Time> {
-        // What was too full just before its place still is where nothing has been given back.
+        // Where nothing was given back, the time just before the job's place is still too full.
         let is_near = self.until.iter().any(|&until| booked <= until);
         let near = is_near.then(|| profile.free_since(processors, booked, from)).flatten();
         let before = near.unwrap_or(booked);
@@ -225,7 +226,7 @@ impl Openings {
             if far.is_some() {
                 return far;
             }
-            // Another one may start earlier than this one.
+            // Only a search of the whole hull proves that it has no place for such a job.
             if latest + span >= hull.right && from <= hull.left.max(now) {
                 class.is_in_vain(at, processors, span);
             }

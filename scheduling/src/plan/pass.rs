@@ -1,7 +1,7 @@
-//! One pass over jobs that wait: each that can start earlier does, one after the other.
+//! One pass over waiting jobs: each job that can start earlier is moved up, one after the other.
 //!
-//! Which ones can, and where to, say the openings: the schedules are those of the obvious version,
-//! which tries all of them, job for job; the tests compare them.
+//! The openings show which jobs can move, and where to. The schedules equal those of the obvious version,
+//! which tries all jobs, job for job; the tests compare them.
 
 mod tail;
 
@@ -14,28 +14,28 @@ use super::waiting::Entry;
 use crate::not_before::NotBefore;
 use crate::scheduler::Slot;
 
-/// What a pass works on.
+/// The data that a pass works on.
 #[derive(Debug)]
 pub(crate) struct Pass<'a> {
     pub(crate) plan: &'a mut Plan,
     pub(crate) openings: &'a mut Openings,
     pub(crate) not_before: &'a NotBefore,
-    /// Those who are to be tried on all that is free, few; where there are any, none move as one.
+    /// The few jobs that must be tried on all free time; if there are any, no tail moves as a whole.
     pub(crate) untried: &'a [Slot],
     pub(crate) now: Time,
 }
 
-/// Who has another start after a pass.
+/// Jobs that have another start after a pass.
 #[derive(Debug)]
 pub(crate) struct Moved {
     /// Places of the list, ascending.
     pub(crate) places: Vec<usize>,
-    /// All from this place on.
+    /// All jobs from this place on.
     pub(crate) tail: usize,
 }
 
 impl Pass<'_> {
-    /// In any order.
+    /// A pass over a list in any order.
     pub(crate) fn one_by_one(mut self, list: &mut [Entry]) -> Moved {
         self.begin(list);
         let mut places = Vec::new();
@@ -48,8 +48,8 @@ impl Pass<'_> {
         Moved { places, tail: list.len() }
     }
 
-    /// In order of start, where the list is that and its keys begin with it; nothing else is booked to
-    /// end after `ends`.
+    /// A pass over a list in order of start, whose keys begin with the start. Nothing else is booked to end
+    /// after `ends`.
     pub(crate) fn by_start(mut self, list: &mut [Entry], ends: Time) -> Moved {
         let given_back = self.openings.noted().iter().map(|region| region.end).max();
         self.begin(list);
@@ -76,7 +76,7 @@ impl Pass<'_> {
         self.openings.begin_pass(self.plan.profile(), self.now, jobs);
     }
 
-    /// Moves a job, if it can; says by how much.
+    /// Moves a job up, if possible; returns by how much.
     fn move_up(&mut self, entry: &mut Entry, in_next_pass: bool) -> Option<Span> {
         let Pass { plan, openings, not_before, untried, now } = self;
         let Entry { booked, span, processors, slot, .. } = *entry;

@@ -1,18 +1,17 @@
-//! What runs under each slot, and when it is planned to end.
+//! Running parts under each slot, and their planned ends.
 
 use haggle_model::Time;
 
 use crate::scheduler::Slot;
 
-/// Processors that are planned to come back together: all of a rigid job, or those of tasks of a
-/// share.
+/// Processors that are planned to be given back together: all of a rigid job, or tasks of a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) processors: u32,
     pub(crate) planned_end: Time,
 }
 
-/// What runs, by slot.
+/// Running parts, by slot.
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
     /// Processors on which nothing runs.
@@ -20,14 +19,14 @@ pub(crate) struct Running {
     slots: Vec<Held>,
 }
 
-/// What one slot holds.
+/// The parts of one slot.
 #[derive(Clone, Debug, Default)]
 struct Held {
-    /// What was started first of what runs: all of a rigid job, for which nothing is allocated.
+    /// The running part that started first: all of a rigid job, without a memory allocation.
     first: Option<Part>,
-    /// The others in order of starting; no two end together.
+    /// The other parts in order of their start; no two have the same planned end.
     others: Vec<Part>,
-    /// Latest end of what is over.
+    /// Latest end of a part that has ended.
     ended: Option<Time>,
 }
 
@@ -52,15 +51,15 @@ impl Running {
         self.slots[slot.index()].add(part);
     }
 
-    /// All that runs of a rigid job.
+    /// The running part of a rigid job.
     pub(crate) fn only(&self, slot: Slot) -> Option<Part> {
         self.held(slot)?.first
     }
 
-    /// Takes what has ended out of what runs, if it runs.
+    /// Takes a part that has ended out of the running ones, if it runs.
     ///
-    /// What has overrun goes by a later end than the one it was started with,
-    /// so if none has that end it is what was started first.
+    /// An overrun part has a later planned end than the one it was started with. So if no part has the
+    /// given end, the part that started first is meant.
     pub(crate) fn end(&mut self, now: Time, slot: Slot, part: Part) -> Option<Part> {
         let held = self.slots.get_mut(slot.index())?;
         let ends = |other: Part| other.planned_end == part.planned_end;
@@ -76,7 +75,7 @@ impl Running {
         Some(over)
     }
 
-    /// Lets what was to have ended by `now` run until `end`; says how many processors it holds.
+    /// Extends parts planned to end by `now` until `end`; returns the processors they hold.
     pub(crate) fn extend(&mut self, slot: Slot, now: Time, end: Time) -> u32 {
         let Some(held) = self.slots.get_mut(slot.index()) else { return 0 };
         let mut over = 0;
@@ -90,12 +89,12 @@ impl Running {
         over
     }
 
-    /// Processors of which none runs anything can run nothing from now on.
+    /// Closes idle processors.
     pub(crate) fn close(&mut self, processors: u32) {
         self.free -= processors;
     }
 
-    /// Processors that were closed can run something again.
+    /// Opens closed processors again.
     pub(crate) fn reopen(&mut self, processors: u32) {
         self.free += processors;
     }
@@ -104,7 +103,7 @@ impl Running {
         self.held(slot)?.parts().map(|part| part.planned_end).max()
     }
 
-    /// Of what is over.
+    /// Latest end of the parts that have ended.
     pub(crate) fn latest_end(&self, slot: Slot) -> Option<Time> {
         self.held(slot)?.ended
     }
@@ -154,7 +153,7 @@ impl Held {
         }
     }
 
-    /// Nothing runs.
+    /// Removes all running parts.
     fn stop(&mut self) {
         self.first = None;
         self.others.clear();

@@ -1,4 +1,4 @@
-//! Waiting jobs in the order in which they are looked at, one after the other.
+//! Waiting jobs in the order in which they are examined.
 
 use haggle_model::{Span, Time};
 
@@ -12,28 +12,28 @@ pub(crate) struct Entry {
     pub(crate) key: Key,
     /// Its planned start.
     pub(crate) booked: Time,
-    /// Time it asks for.
+    /// Time it requests.
     pub(crate) span: Span,
     pub(crate) slot: Slot,
     pub(crate) processors: u32,
 }
 
-/// A sorted list that is walked from end to end far more often than it is changed. So changes are
-/// noted, and made all at once before the next walk.
+/// A sorted list that is walked from end to end far more often than it is changed. So changes are noted,
+/// and applied together before the next walk.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
-    /// Sorted, but for those that a walk has moved; some are gone.
+    /// Sorted, except for entries that a walk has moved; some entries have gone.
     list: Vec<Entry>,
     /// Not yet in the list, in no order.
     joined: Vec<Entry>,
-    /// How many in the list are gone.
+    /// Number of entries in the list that have gone.
     gone: usize,
-    /// Room for what is merged.
+    /// Buffer for merging.
     merged: Vec<Entry>,
 }
 
 impl Waiting {
-    /// How many wait.
+    /// Number of waiting jobs.
     pub(crate) fn len(&self) -> usize {
         self.list.len() + self.joined.len() - self.gone
     }
@@ -43,29 +43,29 @@ impl Waiting {
         self.joined.push(entry);
     }
 
-    /// Adds a job behind all others, at once; says at which place of the list.
+    /// Adds a job behind all others, at once; returns its place in the list.
     pub(crate) fn push(&mut self, entry: Entry) -> usize {
         debug_assert!(self.joined.is_empty(), "others may belong behind it");
         self.list.push(entry);
         self.list.len() - 1
     }
 
-    /// All jobs, and those that are gone but have not been taken out.
+    /// All jobs, including entries that have gone but have not been taken out.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.list.iter().chain(&self.joined)
     }
 
-    /// One of the jobs waits no longer, as `waits` of [`Waiting::settle`] will say.
+    /// One of the jobs waits no longer; `waits` of [`Waiting::settle`] must return `false` for it.
     pub(crate) fn one_has_gone(&mut self) {
         self.gone += 1;
     }
 
-    /// Whether the list should be brought in order, for want of room.
+    /// Returns whether the list should be brought in order to save memory.
     pub(crate) fn most_have_gone(&self) -> bool {
         self.gone > 2 * self.len() + 64
     }
 
-    /// Brings the list in order: puts in who has joined and takes out who has gone.
+    /// Brings the list in order: inserts joined jobs and removes those that have gone.
     pub(crate) fn settle(&mut self, waits: impl Fn(&Entry) -> bool) {
         if self.gone > 0 {
             self.list.retain(&waits);
@@ -75,8 +75,8 @@ impl Waiting {
         self.merge();
     }
 
-    /// Brings the list in order where any bookings and keys have changed: `present` says how an entry
-    /// is now, if it waits. What is out of order is taken out and put in again.
+    /// Brings the list in order where any bookings and keys have changed. `present` returns the present
+    /// state of an entry, if it waits. An entry out of order is taken out and inserted again.
     pub(crate) fn renew(&mut self, present: impl Fn(&Entry) -> Option<Entry>) {
         let Waiting { list, joined, gone, .. } = self;
         let mut renewed = |entry: &mut Entry| {
@@ -110,7 +110,7 @@ impl Waiting {
         &mut self.list
     }
 
-    /// Puts the jobs at these places, which ascend and whose keys have changed, where they belong.
+    /// Moves the jobs at these ascending places, whose keys have changed, to where they belong.
     pub(crate) fn sort_again(&mut self, places: &[usize]) {
         if places.is_empty() {
             return;
@@ -129,7 +129,7 @@ impl Waiting {
         self.merge();
     }
 
-    /// Merges those that have joined into the list.
+    /// Merges joined jobs into the list.
     fn merge(&mut self) {
         let Waiting { list, joined, merged, .. } = self;
         let Some(first) = joined.iter().map(|entry| entry.key).min() else { return };

@@ -1,8 +1,8 @@
 //! Windows of maintenance on the plan: announced, begun, over.
 //!
-//! A window that is announced is booked like what has been promised at a time. When something takes
-//! more than was known of it (a job runs on, processors fail), it gives way to that, and takes back
-//! what it can when there is room again.
+//! An announced window is booked like a promise for a fixed time. When a job or a failure takes more than
+//! was known (a job runs on, processors fail), the window gives way. It takes processors back when there is
+//! room again.
 
 use haggle_model::Time;
 
@@ -16,19 +16,19 @@ pub(crate) struct Windows(Vec<Window>);
 struct Window {
     number: u32,
     interval: Interval,
-    /// Processors that are booked for it; once it has begun, that are closed.
+    /// Processors that are booked for it; once it has begun, closed processors.
     kept: u32,
     has_begun: bool,
 }
 
 impl Window {
-    /// What is left of it, if anything.
+    /// The rest of its time, if any.
     fn rest(&self, now: Time) -> Option<(Time, Time)> {
         let (start, end) = (self.interval.start.max(now), self.interval.end());
         (start < end).then_some((start, end))
     }
 
-    /// Books as many processors as it lacks and are free.
+    /// Books free processors up to the number that it lacks.
     fn take(&mut self, profile: &mut Profile, now: Time) {
         let Some((start, end)) = self.rest(now) else { return };
         let missing = self.interval.processors - self.kept;
@@ -46,17 +46,17 @@ impl Window {
 }
 
 impl Windows {
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The times of those that are not over.
+    /// The times and processors of all windows that are not over.
     pub(super) fn intervals(&self) -> impl Iterator<Item = Interval> {
         self.0.iter().map(|window| Interval { processors: window.kept, ..window.interval })
     }
 
-    /// Whether one that has not begun lacks processors.
+    /// Returns whether a window that has not begun lacks processors.
     pub(super) fn are_short(&self) -> bool {
         self.0.iter().any(|it| !it.has_begun && it.kept < it.interval.processors)
     }
@@ -74,27 +74,27 @@ impl Windows {
         self.0.push(window);
     }
 
-    /// Lets those that have not begun go, to be laid again when something else has changed.
+    /// Releases all windows that have not begun; [`Windows::lay`] books them again after a change.
     pub(super) fn lift(&mut self, profile: &mut Profile, now: Time) {
         for window in self.0.iter_mut().filter(|it| !it.has_begun) {
             window.release(profile, now, window.kept);
         }
     }
 
-    /// Books again, in the order of announcement, what those that have not begun lack.
+    /// Books the missing processors of windows that have not begun, in the order of announcement.
     pub(super) fn lay(&mut self, profile: &mut Profile, now: Time) {
         for window in self.0.iter_mut().filter(|it| !it.has_begun) {
             window.take(profile, now);
         }
     }
 
-    /// How many processors are booked for a window.
+    /// Processors that are booked for a window.
     pub(super) fn kept(&self, number: u32) -> u32 {
         let window = self.0.iter().find(|it| it.number == number);
         window.map_or(0, |it| it.kept)
     }
 
-    /// A window begins with so many processors, no more than are booked for it.
+    /// A window begins with `processors` processors, no more than are booked for it.
     pub(super) fn begin(&mut self, profile: &mut Profile, now: Time, number: u32, processors: u32) {
         if let Some(window) = self.0.iter_mut().find(|it| it.number == number) {
             window.release(profile, now, window.kept - processors);
@@ -102,7 +102,7 @@ impl Windows {
         }
     }
 
-    /// A window is over; says how many processors it gives back.
+    /// A window is over; returns the processors that it opens again.
     pub(super) fn end(&mut self, profile: &mut Profile, now: Time, number: u32) -> u32 {
         let Some(place) = self.0.iter().position(|it| it.number == number) else { return 0 };
         let mut window = self.0.remove(place);

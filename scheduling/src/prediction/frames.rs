@@ -1,25 +1,24 @@
-//! How long the frames of three animations take to render: a model.
+//! A model of the time to render the frames of three animations.
 //!
-//! The times of the ray tracer behind the published measurements are not
-//! available, their totals and the course of each animation are (Netto 2009,
-//! section 7.4.1, Table 7.1). The curves here follow that course and are scaled
-//! to those totals; what a frame costs at any resolution was fitted to the
-//! table. So agreement with the table tests the fit, not the source.
+//! The times of the ray tracer behind the published measurements are not available; their totals and the
+//! course of each animation are (Netto 2009, section 7.4.1, Table 7.1). The curves here follow that course
+//! and are scaled to those totals. The fixed cost of a frame was fitted to the table. So agreement with the
+//! table tests the fit, not the source.
 
 use std::f64::consts::TAU;
 
 /// Frames of every animation.
 pub const FRAMES: usize = 200;
 
-/// Which animation.
+/// An animation of the published table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Animation {
     /// A vase turns before a sky: all frames take about the same time.
     SkyVase,
-    /// The camera goes into a box and out on the other side: frames take
-    /// longer and longer, then little.
+    /// The camera enters a box and leaves it on the other side: frames take longer and longer, then little
+    /// time.
     Box,
-    /// Fish swim through a scene: no frame is like the next.
+    /// Fish swim through a scene: each frame differs from the next.
     Fish,
 }
 
@@ -45,7 +44,7 @@ impl Animation {
         }
     }
 
-    /// Seconds that each frame costs at a low resolution, whatever its size.
+    /// Seconds that each frame costs at a low resolution, independent of its size.
     const fn fixed_cost(self) -> f64 {
         match self {
             Animation::SkyVase => 0.78,
@@ -78,10 +77,10 @@ impl Animation {
     }
 }
 
-/// Size of a frame.
+/// Resolution of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Resolution {
-    /// 2048 x 1536, that of the animation itself.
+    /// 2048 x 1536, the resolution of the animation.
     Full,
     /// 640 x 480.
     W640,

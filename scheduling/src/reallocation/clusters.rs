@@ -1,4 +1,4 @@
-//! Events on clusters that answer at once.
+//! Events on clusters that answer immediately.
 
 use haggle_model::{JobId, Sizing, Time};
 
@@ -6,22 +6,22 @@ use super::{Decision, Event, Question, Rule, Waiting};
 
 /// Clusters as a metascheduler sees them.
 pub trait Clusters {
-    /// How many there are.
+    /// Number of clusters.
     fn count(&self) -> usize;
 
     /// The jobs of the metascheduler that wait at a cluster.
     fn waiting(&mut self, cluster: usize) -> Vec<Waiting>;
 
-    /// What would become of a job that is submitted now; `None` if the cluster does not take it.
+    /// Estimate for a job that is submitted now; `None` if the cluster does not accept it.
     fn estimate(&mut self, cluster: usize, job: JobId) -> Option<Sizing>;
 
-    /// Submits a job; it gets the size that an estimate would have.
+    /// Submits a job, which gets the size of the estimate.
     fn submit(&mut self, cluster: usize, job: JobId);
 
-    /// Takes waiting jobs back, all at once, and says which: those that still waited.
+    /// Cancels waiting jobs, all at once, and returns those that still waited.
     fn cancel(&mut self, cluster: usize, jobs: &[JobId]) -> Vec<JobId>;
 
-    /// When a job that waits will be done; `None` if it does not wait there.
+    /// Planned completion of a waiting job; `None` if it does not wait there.
     fn completion(&mut self, cluster: usize, job: JobId) -> Option<Time>;
 }
 
@@ -30,18 +30,18 @@ pub trait Clusters {
 pub struct Reallocated {
     /// The job.
     pub job: JobId,
-    /// Where it waited.
+    /// The cluster where it waited.
     pub from: usize,
-    /// Where it is; the same cluster again where all were cancelled.
+    /// The cluster where it is now; possibly the same, if all were cancelled.
     pub to: usize,
 }
 
-/// The cluster that would have a job done first; of several the first.
+/// The cluster with the earliest completion of a job; the first one of equal clusters.
 pub fn first_done(estimates: impl Iterator<Item = (usize, Sizing)>) -> Option<(usize, Sizing)> {
     estimates.min_by_key(|&(cluster, sizing)| (sizing.completion(), cluster))
 }
 
-/// Goes through an event, and says what was submitted again, in order.
+/// Runs an event, and returns the jobs that were submitted again, in order.
 pub fn reallocate(rule: Rule, clusters: &mut impl Clusters) -> Vec<Reallocated> {
     let all = 0..clusters.count();
     let waiting = Vec::from_iter(all.map(|cluster| clusters.waiting(cluster)));

@@ -1,35 +1,36 @@
-//! Where the data of jobs are, and what it costs to move a job.
+//! Places of the jobs' data, and the cost of moving a job.
 
 use std::collections::BTreeMap;
 
 use haggle_model::{JobId, Span, StageIn, Time};
 
-/// What it costs to move a job that waits.
+/// Cost of moving a waiting job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct MoveCost {
-    /// For how long its data are on their way, whatever else is.
+    /// Time that its data are in transit, under any load.
     pub transfer: Span,
-    /// For how long it holds its processors before it computes.
+    /// Time that it holds its processors before it computes.
     pub start_up: Span,
 }
 
-/// What the jobs on the desk need where they were sent to last. None of those that bring their data
-/// along is here: they have been sent to nobody yet.
+/// Stage-in needs of jobs at the places to which they were last sent. A job that has been sent to no place
+/// yet is not here: it brings its data along.
 #[derive(Debug)]
 pub struct DataPlaces {
     cost: MoveCost,
-    /// By job, the place of a provider, and what the job needs there.
+    /// By job: the place of a provider, and the needs of the job there.
     jobs: BTreeMap<JobId, (usize, StageIn)>,
 }
 
 impl DataPlaces {
-    /// All jobs bring their data along as yet.
+    /// At first all jobs bring their data along.
     pub fn new(cost: MoveCost) -> DataPlaces {
         DataPlaces { cost, jobs: BTreeMap::new() }
     }
 
-    /// What a job would need if it were sent to this place now: nothing where it is sent first, and
-    /// nothing else where it is already. From there its data go on when they have come.
+    /// Needs of a job if it were sent to this place now. At its first place it needs nothing; at its
+    /// present place its needs stay the same. Its data leave the present place when they have arrived
+    /// there.
     pub fn stage_in(&self, now: Time, job: JobId, place: usize) -> StageIn {
         let MoveCost { transfer, start_up } = self.cost;
         match self.jobs.get(&job) {
@@ -43,20 +44,20 @@ impl DataPlaces {
         }
     }
 
-    /// Whether the data of a job are still on their way to where it was sent last. Who is looked at
-    /// then may be sent on for ever: each time before its data have come.
+    /// Returns whether the data of a job are still in transit to its present place. Such a job must not be sent on:
+    /// it might be sent on for ever, each time before its data arrive.
     pub fn are_on_their_way(&self, now: Time, job: JobId) -> bool {
         self.jobs.get(&job).is_some_and(|(_, stage_in)| stage_in.ready > now)
     }
 
-    /// A job is sent to this place.
+    /// A job has been sent to this place.
     pub fn sent(&mut self, job: JobId, place: usize, stage_in: StageIn) {
         if self.cost != MoveCost::default() {
             self.jobs.insert(job, (place, stage_in));
         }
     }
 
-    /// Forgets the jobs that are over.
+    /// Forgets jobs that have ended.
     pub fn keep(&mut self, is_on_desk: impl Fn(JobId) -> bool) {
         self.jobs.retain(|&job, _| is_on_desk(job));
     }

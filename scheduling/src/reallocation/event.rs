@@ -1,4 +1,4 @@
-//! One look at all jobs that wait (Caniou, Charrier and Desprez 2010, section 3.2.2).
+//! One examination of all waiting jobs (Caniou, Charrier and Desprez 2010, section 3.2.2).
 //!
 //! ```text
 //!  Event::new ─▶ to_cancel ─▶ questions ─▶ learn ... ─▶ decide ─▶ Stay, Move, Place
@@ -19,30 +19,30 @@ use super::{Algorithm, Rule, first_done};
 pub struct Waiting {
     /// The job. Jobs are numbered by age.
     pub job: JobId,
-    /// When it will be done.
+    /// Its planned completion.
     pub completion: Time,
 }
 
-/// What has to be known for the next decision.
+/// Data needed for the next decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Question {
-    /// What would become of the job if it were submitted to this cluster now?
+    /// The estimate for the job if it were submitted to this cluster now.
     Estimate {
         /// The job.
         job: JobId,
-        /// Which cluster.
+        /// The cluster.
         cluster: usize,
     },
-    /// When will the job be done where it waits?
+    /// The completion of the job where it waits.
     Completion {
         /// The job.
         job: JobId,
-        /// Where it waits.
+        /// The cluster where it waits.
         cluster: usize,
     },
 }
 
-/// What is to be done with a job.
+/// A decision about a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// It stays where it is, or has started.
@@ -50,62 +50,62 @@ pub enum Decision {
         /// The job.
         job: JobId,
     },
-    /// It is to be cancelled at one cluster and submitted to another.
+    /// It must be cancelled at one cluster and submitted to another.
     Move {
         /// The job.
         job: JobId,
-        /// Where it waits.
+        /// The cluster where it waits.
         from: usize,
-        /// Where it goes.
+        /// The cluster to which it goes.
         to: usize,
     },
-    /// It is to be submitted: it has been cancelled, or was never submitted.
+    /// It must be submitted: it has been cancelled, or was never submitted.
     Place {
         /// The job.
         job: JobId,
-        /// Where it waited.
+        /// The cluster where it waited.
         from: Option<usize>,
-        /// Where it goes, or goes again; `None` if no cluster takes it.
+        /// The cluster to which it goes, possibly again; `None` if no cluster accepts it.
         to: Option<usize>,
-        /// What would come of it there; `None` if no cluster has said that.
+        /// The estimate there; `None` if no cluster has given one.
         sizing: Option<Sizing>,
     },
     /// All jobs have had their turn.
     Over,
 }
 
-/// One look at all jobs that wait.
+/// One examination of all waiting jobs.
 #[derive(Clone, Debug)]
 pub struct Event {
     rule: Rule,
-    /// Whose turn it may be, by age.
+    /// Candidates for the next turn, by age.
     compared: Vec<Candidate>,
-    /// Who comes after these, one after the other.
+    /// Jobs after these, one after the other.
     rest: VecDeque<Candidate>,
-    /// How often each cluster has changed: what it said before is void.
+    /// Number of changes of each cluster; each change invalidates its earlier answers.
     versions: Vec<u32>,
     is_of_newcomer: bool,
-    /// What it has taken so far.
+    /// Effort so far.
     review: Review,
 }
 
-/// Something that a cluster said when it had changed so often.
+/// An answer of a cluster, with the number of changes of the cluster at that time.
 type Said<T> = Option<(u32, T)>;
 
 /// A job whose turn has not come.
 #[derive(Clone, Debug)]
 struct Candidate {
     job: JobId,
-    /// Where it waits or waited, unless it is new.
+    /// The cluster where it waits or waited; `None` if it is new.
     cluster: Option<usize>,
     /// Its completion there; none if it has started.
     completion: Said<Option<Time>>,
-    /// What each cluster has said, or that it cannot take the job.
+    /// Estimates of the clusters; `None` inside: the cluster cannot run the job.
     estimates: Vec<Said<Option<Sizing>>>,
 }
 
 impl Candidate {
-    /// What is known of a cluster in its present state.
+    /// The estimate of a cluster in its present state, if known.
     fn estimate(&self, cluster: usize, versions: &[u32]) -> Option<Option<Sizing>> {
         let (version, said) = (*self.estimates.get(cluster)?)?;
         (version == versions[cluster]).then_some(said)
@@ -118,7 +118,7 @@ impl Candidate {
 }
 
 impl Event {
-    /// An event that begins with these jobs, by cluster.
+    /// An event over these waiting jobs, by cluster.
     pub fn new(rule: Rule, waiting: &[Vec<Waiting>]) -> Event {
         let of = |(cluster, jobs): (usize, &Vec<Waiting>)| {
             let candidate = |it: &Waiting| Candidate {
@@ -154,7 +154,7 @@ impl Event {
         }
     }
 
-    /// An event that places one new job on one of so many clusters.
+    /// An event that places one new job on one of `clusters` clusters.
     pub fn newcomer(job: JobId, clusters: usize) -> Event {
         let rule = Rule { algorithm: Algorithm::AllCancellation, ..Rule::default() };
         let mut event = Event::new(rule, &vec![Vec::new(); clusters]);
@@ -164,17 +164,17 @@ impl Event {
         event
     }
 
-    /// Whether it places a new job, and looks at none that wait.
+    /// Returns whether it places a new job, and examines no waiting ones.
     pub fn is_of_newcomer(&self) -> bool {
         self.is_of_newcomer
     }
 
-    /// What it has taken.
+    /// Effort of the event.
     pub fn review(&self) -> Review {
         self.review
     }
 
-    /// Whether what a cluster says of a job counts.
+    /// Returns whether the estimate of a cluster for a job counts.
     fn counts(&self, it: &Candidate, cluster: usize) -> bool {
         let stays = self.rule.algorithm == Algorithm::Regular && !self.rule.resizes;
         !stays || it.cluster != Some(cluster)
@@ -193,14 +193,14 @@ impl Event {
         jobs
     }
 
-    /// A job could not be cancelled: it has started, or is over.
+    /// A job could not be cancelled: it has started, or has ended.
     pub fn leave_out(&mut self, job: JobId) {
         self.compared.retain(|it| it.job != job);
         self.rest.retain(|it| it.job != job);
     }
 
-    /// What has to be known for the next decision and is not. When all of it has been learned, there
-    /// may be more to ask; if there is not, [`Event::decide`] follows.
+    /// Questions that must be answered before the next decision. After the answers there may be further
+    /// questions; if there are none, [`Event::decide`] follows.
     pub fn questions(&mut self) -> Vec<Question> {
         if self.compared.is_empty() {
             self.compared.extend(self.rest.pop_front());
@@ -241,7 +241,7 @@ impl Event {
         Some(&mut self.compared[place])
     }
 
-    /// A cluster has said what would become of a job; `None` if it does not take it.
+    /// A cluster has estimated a job; `None` if it does not accept it.
     pub fn learn_estimate(&mut self, job: JobId, cluster: usize, sizing: Option<Sizing>) {
         let (clusters, version) = (self.versions.len(), self.versions[cluster]);
         if let Some(it) = self.find(job) {
@@ -250,7 +250,7 @@ impl Event {
         }
     }
 
-    /// The cluster where a job waits has said when it will be done; `None` if it does not wait.
+    /// The cluster where a job waits has reported its completion; `None` if it does not wait.
     pub fn learn_completion(&mut self, job: JobId, cluster: usize, completion: Option<Time>) {
         let version = self.versions[cluster];
         if let Some(it) = self.find(job).filter(|it| it.cluster == Some(cluster)) {
@@ -258,7 +258,7 @@ impl Event {
         }
     }
 
-    /// What the clusters say of a candidate, as far as it counts.
+    /// The clusters' estimates for a candidate, as far as they count.
     fn said<'a>(&'a self, it: &'a Candidate) -> impl Iterator<Item = (usize, Sizing)> + 'a {
         let counted = (0..self.versions.len()).filter(move |&at| self.counts(it, at));
         counted.filter_map(|at| Some((at, it.estimate(at, &self.versions)??)))
@@ -274,14 +274,14 @@ impl Event {
         Prospect { best: best.map(|(_, sizing)| sizing), second, present }
     }
 
-    /// The place of the job whose turn it is, among those compared.
+    /// Index of the next job, among those compared.
     fn next(&self) -> usize {
         let mut next = 0;
         if self.compared.len() > 1 {
             let mut prospect = self.prospect(&self.compared[0]);
             for (place, it) in self.compared.iter().enumerate().skip(1) {
                 let other = self.prospect(it);
-                // Of two that are alike the older goes first.
+                // Of two equal jobs the older one goes first.
                 if self.rule.heuristic.prefers(&other, &prospect) {
                     (next, prospect) = (place, other);
                 }
@@ -290,8 +290,8 @@ impl Event {
         next
     }
 
-    /// What is to be done with the job whose turn it is. To be asked when there are no questions;
-    /// what has not been learned by then counts as if no cluster took the job.
+    /// The decision about the next job. Must be called when there are no questions; a missing answer counts
+    /// as a refusal of the job.
     pub fn decide(&mut self) -> Decision {
         if self.compared.is_empty() {
             return Decision::Over;
@@ -304,7 +304,7 @@ impl Event {
         let it = self.compared.remove(place);
         let (job, from) = (it.job, it.cluster);
         if self.rule.algorithm == Algorithm::AllCancellation {
-            // Whoever had it takes it again if nobody else does.
+            // If no cluster accepts the job, its former cluster gets it again.
             let to = best.map(|(cluster, _)| cluster).or(from);
             if let Some(to) = to {
                 self.versions[to] += 1;
@@ -316,6 +316,7 @@ impl Event {
         match (best, from, present) {
             (Some((to, sizing)), Some(from), Some(present))
                 if sizing.completion() + self.rule.threshold < present =>
+            // Both clusters change, so their earlier answers are void.
             {
                 self.versions[from] += 1;
                 self.versions[to] += 1;

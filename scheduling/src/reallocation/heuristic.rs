@@ -1,4 +1,4 @@
-//! Whose turn it is when jobs are reallocated.
+//! Choice of the next job in a reallocation.
 
 use std::cmp::Ordering;
 
@@ -25,12 +25,12 @@ haggle_model::words! {
 }
 
 impl ReallocationHeuristic {
-    /// Whether it compares jobs.
+    /// Returns whether it compares jobs.
     pub const fn compares(self) -> bool {
         !matches!(self, ReallocationHeuristic::Mct)
     }
 
-    /// Whether it weighs what becomes of a job where it is.
+    /// Returns whether it considers the completion of a job where it is.
     pub(super) const fn weighs_present(self) -> bool {
         matches!(
             self,
@@ -40,7 +40,7 @@ impl ReallocationHeuristic {
         )
     }
 
-    /// Whether the first of two jobs goes before the second, if neither were older.
+    /// Returns whether the first of two jobs goes before the second, apart from their ages.
     pub(super) fn prefers(self, one: &Prospect, other: &Prospect) -> bool {
         let earlier =
             |prospect: &Prospect| prospect.best.map_or(Time::FOREVER, |it| it.completion());
@@ -56,14 +56,14 @@ impl ReallocationHeuristic {
     }
 }
 
-/// What a job can expect.
+/// Expected completions of a job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prospect {
-    /// Where it would be done first.
+    /// The estimate with the earliest completion.
     pub(super) best: Option<Sizing>,
     /// Its completion at the second best cluster.
     pub(super) second: Option<Time>,
-    /// Its completion where it is, or was.
+    /// Its completion at its present or former cluster.
     pub(super) present: Time,
 }
 
@@ -72,7 +72,7 @@ impl Prospect {
         self.best.map_or(Time::FOREVER, |best| best.completion())
     }
 
-    /// Without a second cluster it cannot lose more.
+    /// Without a second cluster the loss is unlimited.
     fn sufferage(&self) -> Span {
         self.second.unwrap_or(Time::FOREVER) - self.best()
     }

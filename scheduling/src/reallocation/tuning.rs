@@ -1,5 +1,4 @@
-//! How many processors a moldable job gets on a cluster (Caniou, Charrier and Desprez 2010, section
-//! 3.2.1).
+//! Number of processors of a moldable job on a cluster (Caniou, Charrier and Desprez 2010, section 3.2.1).
 
 use haggle_model::{Sizing, Time};
 use serde::{Deserialize, Serialize};
@@ -8,7 +7,8 @@ haggle_model::words! {
     /// How a provider searches for the number of processors of a moldable job.
     #[derive(Default)]
     pub enum Tuning {
-        // As if more processors were better up to a point, and worse from there on; where the plan has holes they are not.
+        // Assumes that more processors are better up to a point and worse behind it; a plan with holes
+        // violates that.
         /// By halving the range of numbers; it may miss the best one.
         #[default]
         Binary = "binary",
@@ -18,8 +18,8 @@ haggle_model::words! {
 }
 
 impl Tuning {
-    /// The number of processors from 1 to `widest` with the earliest completion of all that
-    /// it `evaluate`s; of several the smallest. `None` if one cannot be evaluated.
+    /// The number of processors from 1 to `widest` with the earliest completion of all that it `evaluate`s;
+    /// the smallest one of equal numbers. `None` if one cannot be evaluated.
     pub fn best(
         self,
         widest: u32,
@@ -46,12 +46,12 @@ impl Tuning {
     }
 }
 
-/// How a provider comes to the size of a job.
+/// Choice of the size of a job at a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Sizes {
-    /// It searches for the best.
+    /// The provider searches for the best size.
     Searched(Tuning),
-    /// The job keeps the processors that it had somewhere else, or as many of them as there are.
+    /// The job keeps the processors that it had at another provider, or as many as the machine has.
     Kept(u32),
 }
 
@@ -69,7 +69,7 @@ impl Sizes {
     }
 }
 
-/// Halves the range of numbers, towards the better one of its two ends.
+/// Halves the range of numbers, towards the better of its two ends.
 fn bisect(widest: u32, see: &mut impl FnMut(u32) -> Option<Time>) -> Option<()> {
     let mut low = (1, see(1)?);
     if widest <= 1 {

@@ -1,9 +1,9 @@
-//! Whether one more reservation can be granted, and what has to move for it.
+//! Admission of one more reservation, and the moves of others for it.
 //!
-//! The newcomer takes its place in the order of the criterion. Who is before it stays where it is;
-//! it and all behind it are placed one after the other, each at its first fit. If somebody behind
-//! finds no place, the two change places in the order and all begins again, so that the newcomer
-//! only ever moves back. If the newcomer itself finds none, its alternatives are tried.
+//! The newcomer takes its place in the order of the criterion. Reservations before it keep their places. It
+//! and all reservations behind it are placed one after the other, each at its first fit. If one behind it
+//! finds no place, the two are swapped in the order and the search starts again, so the newcomer only ever
+//! moves back. If the newcomer itself finds no place, its alternatives are tried.
 
 use haggle_model::Time;
 
@@ -14,12 +14,12 @@ use super::{AfterAnchor, Booking, Granted, Reservations};
 use crate::Profile;
 use crate::dominated::Dominated;
 
-/// Bookings to be placed from which on it pays to remember searches.
+/// Number of bookings to be placed from which on remembering searches pays off.
 const DEEP: usize = 64;
 
-/// A plan in which everybody has a place.
+/// A plan in which every booking has a place.
 struct Placed {
-    /// Everybody, in the order in which they were placed.
+    /// All bookings, in the order in which they were placed.
     list: Vec<Booking>,
     /// The place of the newcomer in it.
     newcomer: usize,
@@ -28,8 +28,8 @@ struct Placed {
 }
 
 impl Reservations {
-    /// Grants the first that is possible: the reservation as it is asked for, then alternatives no
-    /// farther than `threshold`.
+    /// Grants the first possible one: the reservation as requested, then alternatives no farther than
+    /// `threshold`.
     pub(super) fn admit(
         &mut self,
         now: Time,
@@ -46,8 +46,8 @@ impl Reservations {
         Some(self.commit(now, first?))
     }
 
-    /// Grants an alternative that was offered, by the order in which it was found; `None` if it was not offered since
-    /// something changed last, or if it is too late for that plan.
+    /// Grants an alternative that was offered, by the order in which it was found. Returns `None` if it was
+    /// not offered since the last change, or if it is too late for that plan.
     pub(super) fn admit_offered(
         &mut self,
         now: Time,
@@ -67,7 +67,7 @@ impl Reservations {
         Some(self.commit(now, Placed { list, newcomer, profile, alternative }))
     }
 
-    /// Makes a plan the plan of the machine.
+    /// Makes `placed` the plan of the machine.
     fn commit(&mut self, now: Time, placed: Placed) -> Granted {
         let Placed { list, newcomer, profile, alternative } = placed;
         let start = list[newcomer].start;
@@ -78,7 +78,7 @@ impl Reservations {
         Granted { start, alternative }
     }
 
-    /// Up to `most` alternatives that are possible, nearest first, which are kept as offers.
+    /// Up to `most` possible alternatives, nearest first, which are kept as offers.
     pub(super) fn possible(
         &mut self,
         now: Time,
@@ -92,10 +92,10 @@ impl Reservations {
         let mut last: Option<(usize, Order)> = None;
         self.search(now, request, sizes, Some(threshold), draw, |placed| {
             let Placed { list, newcomer, alternative, .. } = placed;
-            // The same may be possible behind somebody else, too.
+            // The same alternative may be possible behind another booking, too.
             let is_new = |it: &Alternative| found.iter().all(|(other, _)| other != it);
             if let Some(alternative) = alternative.filter(is_new) {
-                // The order changes with the newcomer's place, and with nothing else.
+                // The order depends on the newcomer's place only.
                 let same = last.take().filter(|&(place, _)| place == newcomer);
                 let (_, order) =
                     same.unwrap_or_else(|| (newcomer, Order::new(list[newcomer].id, &list)));
@@ -111,7 +111,7 @@ impl Reservations {
         found.into_iter().map(|(alternative, _)| alternative).collect()
     }
 
-    /// Calls `enough` with one possible plan after the other, until it has.
+    /// Calls `enough` with one possible plan after the other, until it returns `true`.
     fn search(
         &mut self,
         now: Time,
@@ -136,12 +136,12 @@ impl Reservations {
                 threshold
                     .map(|most| options::alternatives(request, sizes, now, &base, &anchors, most))
             };
-            // As it was asked for first; alternatives are worked out when that has failed.
+            // The request as it is comes first; alternatives are computed when it has failed.
             let asked = std::iter::once(None);
             let others = std::iter::once_with(alternatives).flatten().flatten().map(Some);
             let mut displaced = None;
             for alternative in asked.chain(others) {
-                // Most have no room, and nobody needs to be placed again to see that.
+                // Most alternatives have no room, which shows before bookings are placed again.
                 let has_room =
                     |it: Alternative| it.processors <= base.min_free(it.start, it.completion);
                 if !alternative.is_none_or(has_room) {
@@ -156,6 +156,7 @@ impl Reservations {
                             return;
                         }
                     }
+                    // The newcomer itself has no place: the next alternative may have one.
                     Err(0) => {}
                     Err(behind) => {
                         displaced = Some(place + behind);
@@ -169,7 +170,7 @@ impl Reservations {
         }
     }
 
-    /// Availability beside all that is booked but these, where they are booked now.
+    /// Availability beside all bookings except these.
     fn beside(&self, now: Time, bookings: &[Booking]) -> Profile {
         let mut profile = self.plan.profile().clone();
         for booking in bookings {
@@ -178,7 +179,7 @@ impl Reservations {
         profile
     }
 
-    /// What runs and what waits of `before`, as what alternatives may touch.
+    /// Running reservations and the waiting ones in `before`, as anchors of alternatives.
     fn anchors(&self, before: &[Booking]) -> Vec<Anchor> {
         let waiting = before.iter().map(|booking| Anchor {
             start: booking.start,
@@ -192,14 +193,15 @@ impl Reservations {
     }
 }
 
-/// Books one after the other at its first fit, the newcomer first, or says which one has none. A job without a
-/// deadline that waits always has a place, if need be one behind jobs without a limit.
+/// Books one after the other at its first fit, the newcomer first; fails with the index of one without a
+/// place. A waiting job without a deadline always has a place, if need be behind jobs without a limit.
 fn place_again(profile: &mut Profile, list: &mut [Booking], now: Time) -> Result<(), usize> {
     let mut known = (list.len() >= DEEP).then(|| Dominated::new(profile.capacity()));
     for (index, booking) in list.iter_mut().enumerate() {
         let Reserve { processors, span, window, .. } = booking.request;
         let (from, latest) = (window.earliest(now), window.latest_start(span));
-        // Most searches begin where an earlier one of a smaller job has ended, and not at the front of the plan.
+        // Most searches begin where an earlier search for a smaller job has ended, not at the front of the
+        // plan.
         let bound = known.as_ref().map_or(from, |known| known.earliest(processors, span));
         let start = profile.earliest_fit_by(processors, span, from.max(bound), latest);
         if let Some((known, start)) = known.as_mut().zip(start).filter(|_| from == now) {
@@ -223,7 +225,7 @@ mod tests {
     use super::*;
     use crate::scheduler::Slot;
 
-    /// So many requests in a row, all of which wait: how many blocks of the profile the searches look at.
+    /// Blocks of the profile that the searches examine for this many requests in a row, all of which wait.
     fn looks(requests: u32) -> u64 {
         let mut queue = Reservations::new(256, ReservationConfig::default());
         let mut state = 1;
@@ -250,9 +252,9 @@ mod tests {
         queue.plan.profile().looks()
     }
 
-    /// A request among n that wait places n / 2 of them again. A search that began at the front of the plan each
-    /// time would look at as many blocks as there are, so that all requests together would cost n³: 56 times as much
-    /// for four times as many requests.
+    /// A request among n waiting ones places n / 2 of them again. A search from the front of the plan would
+    /// examine as many blocks as there are. So all requests together would cost n³: 56 times as much for
+    /// four times as many requests.
     #[test]
     fn searches_in_a_deep_queue_do_not_begin_at_its_front() {
         let (few, many) = (looks(250), looks(1_000));

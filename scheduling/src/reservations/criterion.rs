@@ -1,4 +1,4 @@
-//! In which order waiting reservations are planned again when one more comes.
+//! The order in which waiting reservations are planned again for a new request.
 //!
 //! The criterion orders the reservations with a deadline among themselves. Jobs without a deadline come behind all
 //! of them, in the order of submission: they can wait, so a reservation is never refused for their sake.
@@ -28,7 +28,7 @@ haggle_model::words! {
 }
 
 impl Criterion {
-    /// Puts bookings in this order, jobs without a deadline last, whatever order they are in; `draw` is asked for a
+    /// Sorts bookings, jobs without a deadline last, independently of their present order. `draw` returns a
     /// number below its argument.
     pub(super) fn sort(
         self,
@@ -56,6 +56,7 @@ impl Criterion {
                 (Reverse(u128::from(it.request.processors) * span), first(it))
             }),
             Criterion::Shuffle => {
+                // A fixed order first, so that the draws alone determine the result.
                 bookings.sort_unstable_by_key(first);
                 for last in (1..bookings.len()).rev() {
                     let place = draw(last + 1);
@@ -111,7 +112,7 @@ mod tests {
             };
             Booking { request, id, start: Time::ZERO }
         };
-        // In whatever order they were before.
+        // The result must not depend on the order before.
         let mut bookings: Vec<Booking> = (0..).zip(table).map(booking).collect();
         bookings.rotate_left(2);
         criterion.sort(&mut bookings, Time::from_micros(100), draw);

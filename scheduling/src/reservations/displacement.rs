@@ -1,8 +1,8 @@
-//! Who loses its place when the machine changes, and gets another one.
+//! Reservations that lose their places when the machine changes, and get other ones.
 //!
-//! A window is promised, and not a place in it. So who is hit by processors that fail, jobs that run on or
-//! maintenance gets the first place in its window that all other reservations leave; if there is none, what its
-//! user [wants](Remedy) then. Jobs without a deadline go aside for reservations.
+//! A window is promised, not a place in it. So a reservation hit by failed processors, by jobs that run on
+//! or by maintenance gets the first place in its window that all other reservations leave. If there is
+//! none, its [remedy](Remedy) applies. Jobs without a deadline give way to reservations.
 
 use haggle_model::Time;
 use haggle_model::reservation::Remedy;
@@ -11,9 +11,9 @@ use super::{Booking, Displaced, Reservations, Reserve};
 use crate::plan::Plan;
 
 impl Reservations {
-    /// Makes a `change` of the machine, and places again the bookings that it hits: first those with a deadline,
-    /// then jobs without one, beside what is left. If processors fail, a reservation that is to be given back then
-    /// gets no other place.
+    /// Makes a `change` of the machine, and places the bookings that it hits again: first those with a
+    /// deadline, then jobs without one in the remaining time. If processors fail, a reservation with
+    /// [`Remedy::Revoke`] gets no other place.
     pub(super) fn plan_around(&mut self, now: Time, fails: bool, change: impl FnOnce(&mut Plan)) {
         self.plan.profile_from(now);
         let profile = self.plan.profile_mut();
@@ -28,13 +28,13 @@ impl Reservations {
             std::mem::take(&mut self.waiting).into_iter().partition(Booking::has_deadline);
         self.place_around(now, fails, reservations);
         self.place_around(now, fails, others);
-        // A request that is made anew may move the others, so that it is the last to be answered.
+        // A request that is made again may move the others, so it is answered last.
         self.displaced[told..].sort_by_key(|(_, it)| matches!(it, Displaced::Out(_)));
         self.given_back = true;
     }
 
-    /// Places bookings in the order of planned starts: within their windows while there is room. When all these have
-    /// their places, those that can wait behind their windows get the earliest place there is.
+    /// Places bookings in the order of planned starts, within their windows while there is room. When all
+    /// these have places, bookings that can wait behind their windows get the earliest free places.
     fn place_around(&mut self, now: Time, fails: bool, bookings: Vec<Booking>) {
         let mut late = Vec::new();
         for booking in self.keep_places(now, bookings) {
@@ -61,8 +61,8 @@ impl Reservations {
         }
     }
 
-    /// Books the bookings again that can stay where they are, one after the other as they are to start, and returns
-    /// the others.
+    /// Books the bookings that can keep their places again, in the order of their starts, and returns the
+    /// others.
     fn keep_places(&mut self, now: Time, mut bookings: Vec<Booking>) -> Vec<Booking> {
         bookings.sort_unstable_by_key(Booking::by_start);
         let mut hit = Vec::new();
@@ -82,7 +82,7 @@ impl Reservations {
         self.waiting.push(booking);
     }
 
-    /// Whenever there is room; from now on it is promised no more than what it has.
+    /// Books the earliest free place. From now on only that place is promised.
     fn postpone(&mut self, now: Time, mut booking: Booking) {
         let Reserve { slot, processors, span, window, .. } = booking.request;
         booking.start = self

@@ -68,7 +68,7 @@ impl Granting for Reservations {
 }
 
 impl LocalScheduler for Reservations {
-    /// For as long as it takes, whenever there is room; nothing is promised.
+    /// Books the first free place for the requested time; nothing is promised.
     fn submit(&mut self, now: Time, request: Request) -> Option<Time> {
         self.catch_up(now);
         let Request { slot, processors, .. } = request;
@@ -133,14 +133,14 @@ impl LocalScheduler for Reservations {
         true
     }
 
-    /// In the order in which they were asked for.
+    /// Starts reservations in the order of their requests.
     fn start_due(&mut self, now: Time, started: &mut Vec<Slot>) {
         self.catch_up(now);
         self.waiting.sort_unstable_by_key(|booking| (booking.request.submitted, booking.id));
         let Reservations { plan, waiting, running, .. } = self;
         waiting.retain(|booking| {
             let Reserve { slot, processors, .. } = booking.request;
-            // What ends at this very instant may not have given its processors back yet.
+            // A job that ends at this very instant may not have given its processors back yet.
             if booking.start > now || processors > plan.free() {
                 return true;
             }
@@ -151,7 +151,7 @@ impl LocalScheduler for Reservations {
         });
     }
 
-    /// Or when a start becomes fixed, if that comes first.
+    /// The next planned start, or the next instant at which a start becomes fixed, if that is earlier.
     fn next_start(&self) -> Option<Time> {
         let due = |booking: &Booking| {
             let fixed = booking.request.fixed_at(booking.start).filter(|_| !booking.is_fixed());
@@ -185,6 +185,8 @@ impl Maintaining for Reservations {
         if self.plan.announce(now, number, window, Overlap::Refuse) {
             return true;
         }
+        // Tried on a copy: with [`Overlap::Refuse`] a reservation that would lose its window makes the
+        // window refused.
         let (mut anew, mut has_room) = (self.clone(), false);
         anew.plan_around(now, false, |plan| has_room = plan.announce(now, number, window, overlap));
         let mut new = anew.displaced[self.displaced.len()..].iter();

@@ -1,9 +1,9 @@
 //! Alternatives that were offered, each with the order of the plan in which it was found.
 //!
-//! A plan in which everybody has a place follows from the places of today and from the order in which bookings are
-//! placed. An offer therefore keeps this order and no plan. As long as nothing has changed, the same order gives
-//! the same plan, and an alternative that is taken is granted. Jobs without a deadline may come and start in the
-//! meantime, because they are placed last.
+//! A plan with a place for every booking follows from the present places and from the order in which
+//! bookings are placed. So an offer keeps this order and no plan. While nothing changes, the same order
+//! gives the same plan, and an alternative that is taken is granted. Jobs without a deadline may be
+//! submitted and start in the meantime, because they are placed last.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use haggle_model::Time;
 use super::{Alternative, Booking, Reserve};
 use crate::scheduler::Slot;
 
-/// Offers among which those that are too late are not looked for.
+/// Number of offers up to which late ones are not dropped.
 const FEW: usize = 64;
 
 /// One alternative to one request.
@@ -24,7 +24,7 @@ struct Offer {
     order: Order,
 }
 
-/// In which order bookings were placed, with the newcomer among them; by their numbers.
+/// The order in which bookings were placed, including the newcomer; by their numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
     pub(super) newcomer: u64,
@@ -36,7 +36,7 @@ impl Order {
         Order { newcomer, all: list.iter().map(|booking| booking.id).collect() }
     }
 
-    /// Puts bookings in this order, and what has come since behind them.
+    /// Sorts bookings in this order, later requests behind them.
     pub(super) fn sort(&self, list: &mut [Booking]) {
         let ranks: BTreeMap<u64, usize> = self.all.iter().copied().zip(0..).collect();
         let rank = |it: &Booking| ranks.get(&it.id).copied().unwrap_or(usize::MAX);
@@ -44,16 +44,16 @@ impl Order {
     }
 }
 
-/// All offers since something changed last.
+/// All offers since the last change.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Offers {
     all: Vec<Offer>,
-    /// How many were left when those that are too late were dropped.
+    /// Number of offers left when the late ones were last dropped.
     in_time: usize,
 }
 
 impl Offers {
-    /// Keeps an offer. Requests are known by what they ask for, not by their slots.
+    /// Keeps an offer. Requests are compared by their contents, not by their slots.
     pub(super) fn keep(
         &mut self,
         now: Time,
@@ -68,21 +68,21 @@ impl Offers {
         self.all.push(Offer { request: anyone(request), alternative, order });
     }
 
-    /// How an alternative to a request was found, if it was offered.
+    /// The order in which an alternative to a request was found, if it was offered.
     pub(super) fn find(&self, request: &Reserve, alternative: Alternative) -> Option<Order> {
         let request = anyone(request);
         let is_it = |it: &&Offer| it.alternative == alternative && it.request == request;
         self.all.iter().rev().find(is_it).map(|it| it.order.clone())
     }
 
-    /// Something has changed, so no offer holds any more.
+    /// Drops all offers, because something has changed.
     pub(super) fn forget(&mut self) {
         self.all.clear();
         self.in_time = 0;
     }
 }
 
-/// The request without its name.
+/// The request without its slot.
 fn anyone(request: &Reserve) -> Reserve {
     Reserve { slot: Slot(0), ..*request }
 }

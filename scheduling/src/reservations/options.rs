@@ -1,9 +1,8 @@
-//! Other intervals for a reservation that does not find a place in its window.
+//! Alternative intervals for a reservation without a place in its window.
 //!
-//! The best places are those that touch what is booked around the window: just before it starts,
-//! or just after it must have ended (Netto 2009, section 3.3.2, the list Psi). Work that may run on
-//! more or fewer processors is tried on each number of them, in the window first: there may be room
-//! for fewer, or for more that are done sooner.
+//! The best places touch the bookings around the window: just before the first start, or just after the
+//! latest end (Netto 2009, section 3.3.2, the list Psi). Moldable work is tried on each possible number of
+//! processors, in the window first. There may be room for fewer processors, or for more that finish sooner.
 
 use haggle_model::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -11,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::request::{Percent, Reserve, Size};
 use crate::Profile;
 
-/// An interval outside the window, or in it on another number of processors. In order of distance,
-/// then of completion, then of size.
+/// An interval outside the window, or in it on another number of processors. Ordered by distance, then by
+/// completion, then by size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Alternative {
-    /// How far from the window it is.
+    /// Distance from the window.
     pub distance: Span,
-    /// Its end: it is no longer than the work.
+    /// End of the interval, which is as long as the work.
     pub completion: Time,
     /// Processors.
     pub processors: u32,
@@ -26,13 +25,13 @@ pub struct Alternative {
 }
 
 impl Alternative {
-    /// How long the work takes.
+    /// Time that the work takes.
     pub fn span(&self) -> Span {
         self.completion - self.start
     }
 
-    /// Whether it is no farther than so many hundredths of the time `span` that the work takes on as
-    /// many processors as were asked for.
+    /// Returns whether its distance is at most `threshold` hundredths of `span`, the time that the work takes on
+    /// the requested processors.
     pub fn is_within(&self, threshold: Percent, span: Span) -> bool {
         let wide = |span: Span| i128::from(span.as_micros());
         wide(self.distance) * 100 <= wide(span) * i128::from(threshold)
@@ -56,17 +55,18 @@ haggle_model::words! {
     }
 }
 
-/// Something that is booked around a window.
+/// A booking around a window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Anchor {
     pub(super) start: Time,
     pub(super) completion: Time,
-    /// When it will be out of the way.
+    /// Time from which on it is out of the way.
     pub(super) after: Time,
 }
 
-/// Alternatives to `request` no farther than `threshold`, nearest first: beside `anchors`, and on each
-/// of the other `sizes` also at the first fit in the window, where others leave `free` what they do.
+/// Alternatives to `request` no farther than `threshold`, nearest first: beside `anchors`, and for each of
+/// the other `sizes` also at the first fit in the window. `free` is the availability that the other
+/// bookings leave.
 pub(super) fn alternatives(
     request: &Reserve,
     sizes: &[Size],
@@ -90,7 +90,7 @@ pub(super) fn alternatives(
     found
 }
 
-/// The intervals outside the window that touch what is booked around it.
+/// The intervals outside the window that touch bookings around it.
 fn touching(
     request: &Reserve,
     size: Size,
@@ -105,7 +105,7 @@ fn touching(
         .filter(move |it| it.start < window.deadline && window.earliest(now) < it.completion);
     around
         .flat_map(move |it| [it.start - size.span, it.after])
-        // What lies in the window has been tried.
+        // Starts in the window have been tried.
         .filter(move |&start| start >= now && (start < ready || latest < start))
         .map(move |start| request.beside(size, start))
 }

@@ -1,4 +1,4 @@
-//! What a user asks for: processors for some time, within a window.
+//! A user's request: processors for some time, within a window.
 
 use haggle_model::reservation::Remedy;
 use haggle_model::{Span, Time};
@@ -9,7 +9,7 @@ use crate::scheduler::Slot;
 /// Hundredths; shares of a time are whole ones.
 pub type Percent = u32;
 
-/// When a reservation may run.
+/// Time in which a reservation may run.
 ///
 /// | restriction | window |
 /// |---|---|
@@ -25,10 +25,10 @@ pub struct Window {
 }
 
 impl Window {
-    /// Whenever there is room.
+    /// Any time.
     pub const ANY: Window = Window { ready: None, deadline: Time::FOREVER };
 
-    /// Just there: work that takes `span` has no freedom in it.
+    /// Exactly there: work that takes `span` has no freedom in it.
     pub fn strict(start: Time, span: Span) -> Window {
         Window { ready: Some(start), deadline: start + span }
     }
@@ -43,37 +43,37 @@ impl Window {
         if self.deadline < Time::FOREVER { self.deadline - span } else { Time::FOREVER }
     }
 
-    /// How much later than now, or than it is ready, work that takes `span` may start. It shrinks
-    /// as time goes on, and is below zero where it is too late.
+    /// How much later than now, or than its ready time, work that takes `span` may start. It shrinks as
+    /// time passes, and is negative when it is too late.
     pub fn flexibility(self, span: Span, now: Time) -> Span {
         self.latest_start(span) - self.earliest(now)
     }
 }
 
-/// A reservation that a user asks for.
+/// A requested reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reserve {
     /// The provider's name for it.
     pub slot: Slot,
-    /// When the user asked first.
+    /// Time of the user's first request.
     pub submitted: Time,
     /// Processors, all at once; at most the machine's.
     pub processors: u32,
     /// Planned time, after which it is over.
     pub span: Span,
-    /// When it may run.
+    /// Window in which it may run.
     pub window: Window,
     /// Share of the waiting time, from submission to planned start, after which the start is
     /// fixed; `None` = never.
     pub fix_at: Option<Percent>,
-    /// How far from the window an alternative may be that its user takes, in hundredths of the
-    /// time it needs; `None` = takes none.
+    /// Largest distance from the window at which its user accepts an alternative, in hundredths of the time
+    /// it needs; `None` = none accepted.
     pub accepts: Option<Percent>,
-    /// What its user wants when its place is lost.
+    /// Its user's wish for when its place is lost.
     pub remedy: Remedy,
 }
 
-/// So many processors, and how long the work takes on them: one point of the moldability function
+/// A number of processors, and the time that the work takes on them: one point of the moldability function
 /// f_mol (Netto 2009, section 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
@@ -84,12 +84,12 @@ pub struct Size {
 }
 
 impl Reserve {
-    /// What it asks for.
+    /// The requested size.
     pub fn size(&self) -> Size {
         Size { processors: self.processors, span: self.span }
     }
 
-    /// The interval from `start` on, on so many processors, as an alternative to the window.
+    /// The interval from `start` on, of this size, as an alternative to the window.
     pub fn beside(&self, size: Size, start: Time) -> Alternative {
         let completion = start + size.span;
         let before = self.window.ready.unwrap_or(self.submitted) - start;
@@ -98,14 +98,14 @@ impl Reserve {
         Alternative { distance, completion, processors: size.processors, start }
     }
 
-    /// The request for just this alternative.
+    /// The request for exactly this alternative.
     pub fn at(&self, alternative: Alternative) -> Reserve {
         let Alternative { processors, start, .. } = alternative;
         let span = alternative.span();
         Reserve { processors, span, window: Window::strict(start, span), ..*self }
     }
 
-    /// When its start is fixed if it is planned for `start`.
+    /// Time at which its start is fixed if it is planned for `start`.
     pub fn fixed_at(&self, start: Time) -> Option<Time> {
         let waiting = i128::from((start - self.submitted).as_micros().max(0));
         let share = |percent: Percent| (waiting * i128::from(percent) / 100) as i64;

@@ -17,8 +17,9 @@ fn on(processors: u32) -> RigidJob {
     RigidJob { processors, limit: None, saved: Span::ZERO }
 }
 
-/// A checkpoint costs 2 min, and a node of 8 processors fails every 20 h. On one node √(2·120·72000) = 4156.92 s pass
-/// between two; on 4 nodes a job fails every 5 h, and it is half as long. Daly: 4156.92 + 40 + 120·4156.92/(18·72000) - 120.
+/// A checkpoint costs 2 min, and a node of 8 processors fails every 20 h. On one node, √(2·120·72000) = 4156.92 s
+/// pass between two checkpoints. On 4 nodes a job fails every 5 h, and the interval is half as long. Daly: 4156.92 +
+/// 40 + 120·4156.92/(18·72000) - 120.
 #[test]
 fn wide_jobs_save_more_often() {
     let nodes = Nodes { mtbf: secs(72_000), processors: 8 };
@@ -32,12 +33,12 @@ fn wide_jobs_save_more_often() {
     }
     close(interval(Every::Daly(nodes), 8), 4077.31);
     close(interval(Every::Interval(secs(10)), 32), 10.0);
-    // Where a checkpoint takes longer than twice the time to the next failure, that time is the interval.
+    // If a checkpoint takes longer than twice the time to the next failure, that time is the interval.
     close(interval(Every::Daly(Nodes { mtbf: secs(480), processors: 1 }), 10), 48.0);
 }
 
-/// 2 GB of each processor at 4 Gbit/s take 4 s. So a checkpoint of 10 processors costs 40 s and 5 s, and Young's interval
-/// with it is √(2·45·8000) = 848.53 s; of one processor √(2·9·80000) = 1200 s.
+/// 2 GB of each processor at 4 Gbit/s take 4 s. So a checkpoint of 10 processors costs 40 s and 5 s, and Young's
+/// interval is √(2·45·8000) = 848.53 s. For one processor it is √(2·9·80000) = 1200 s.
 #[test]
 fn wide_jobs_have_more_to_save() {
     let nodes = Nodes { mtbf: secs(80_000), processors: 1 };
@@ -98,7 +99,7 @@ fn what_takes_too_long_takes_forever() {
 }
 
 proptest! {
-    /// Against a job that is followed from microsecond to microsecond.
+    /// Against a job that is followed microsecond by microsecond.
     #[test]
     fn as_if_followed_step_by_step(
         interval in 1_i64..12,
@@ -109,7 +110,7 @@ proptest! {
     ) {
         let micros = Span::from_micros;
         let it = Checkpoints::every(micros(interval), micros(cost), micros(recovery));
-        // What each microsecond is spent on.
+        // The use of each microsecond: whether the job computes in it.
         let mut steps = vec![false; if resumed { recovery as usize } else { 0 }];
         let (mut computed, mut saved_at) = (0, Vec::new());
         while computed < computing {
@@ -138,16 +139,16 @@ fn adaptive(rule: IntervalRule, cost: i64, recovery: i64) -> CheckpointRule {
     CheckpointRule { every, cost: secs(cost), recovery: secs(recovery), volume: None }
 }
 
-/// What nodes know that have failed at these seconds.
+/// The history of nodes that have failed at these seconds.
 fn failed(at: &[i64]) -> FailureHistory {
     let mut history = FailureHistory::new(Time::ZERO);
     at.iter().for_each(|&at| history.failed(Time::from_secs(at)));
     history
 }
 
-/// FT-M2 with pauses, and with what was requested, 50 s, in place of E: a job of 40 s starts at 100 s, and its timer runs out
-/// after 10 s of computing each. A node failed at 75 s, so that checkpoints are written up to 125 s: at 110 and 122 s.
-/// The third would be at 134 s.
+/// FT-M2 with pauses, and with the requested time, 50 s, in place of E. A job of 40 s starts at 100 s, and its timer
+/// goes off after each 10 s of computing. A node failed at 75 s, so checkpoints are written up to 125 s: at 110 and
+/// 122 s. The third would be at 134 s.
 #[test]
 fn last_failure_omits_what_a_job_outlasts() {
     let rule =
@@ -158,20 +159,21 @@ fn last_failure_omits_what_a_job_outlasts() {
     assert_eq!(it.lasts(secs(40), false), secs(44));
     assert_eq!(it.progress(secs(24), secs(40), false).saved, secs(20));
     assert_eq!(it.progress(secs(43), secs(40), false).saved, secs(20));
-    // With 3 s of recovery the second is at 125 s, and just written; 1 s later it is not.
+    // With 3 s of recovery the second is at 125 s, and just written; 1 s later it is omitted.
     assert_eq!(it.lasts(secs(40), true), secs(47));
     assert_eq!(rule(None).attempt(job, at(101), failed(&[75])).lasts(secs(40), true), secs(45));
-    // After one was omitted the next one is written.
+    // After one omitted checkpoint the next one is written.
     assert_eq!(rule(Some(1)).attempt(job, at(200), failed(&[75])).lasts(secs(40), false), secs(42));
-    // It is planned as if all were written, and so it is where nobody said how long it takes.
+    // It is planned as if all were written; so it is without a requested time.
     assert_eq!(rule(None).planned(job).lasts(secs(50), false), secs(58));
     let it = rule(None).attempt(on(1), at(200), failed(&[75]));
     assert_eq!(it.lasts(secs(40), false), secs(46));
 }
 
-/// A job of 100 s, from 100 s on, on a node that failed twice by then: M is 50 s at first and grows by half a second with
-/// each. The first checkpoint is at 10 s; RE = 90 s is more than M = 56 s then, so the interval shrinks from 20 s to 15. The next
-/// one is at 25 s: 75 > 64.5 s, and it is 10 s. 65 > 70.5 is not so: from 35 s of computing on it grows, 15, 20, and the last two are at 50 and 70 s.
+/// A job of 100 s, from 100 s on, on a node that has failed twice by then: M is 50 s at first and grows by half a
+/// second with each. The first checkpoint is at 10 s. RE = 90 s is more than M = 56 s then, so the interval shrinks
+/// from 20 s to 15 s. The next one is at 25 s: 75 > 64.5, and the interval is 10 s. At 35 s of computing, 65 > 70.5
+/// does not hold, so the interval grows to 15, 20 and 25 s: the next ones are at 50, 70 and 95 s.
 #[test]
 fn mean_failure_goes_by_the_nodes_of_a_job() {
     let rule = IntervalRule::MeanFailure {
@@ -190,13 +192,14 @@ fn mean_failure_goes_by_the_nodes_of_a_job() {
     }
     assert_eq!(it.lasts(secs(100), false), secs(112));
     assert_eq!(it.lasts(secs(95), false), secs(105));
-    // It is planned with 20, 15, 10, 5, 5 ... less the first: at 10, 25, 35, 40, 45 ... 95 s.
+    // The plan uses intervals of 20, 15, 10, 5, 5 ... s less the first: 10, 25, 35, 40, 45 ... 95 s.
     assert_eq!(adaptive(rule, 2, 0).planned(job).lasts(secs(100), false), secs(100 + 2 * 15));
 }
 
-/// The same node: M is 50 s at first, and Young's interval √(2·2·50) = 14.14 s. The first checkpoint is there 16.14 s later, when
-/// M is 58.07 s and the interval 15.24 s. A node that fails each second would have 2 s of each; a job needs more than that to get on,
-/// and is planned for no less: 49 times 2.002 s in 100.
+/// The same node: M is 50 s at first, and Young's interval √(2·2·50) = 14.14 s. The first checkpoint is there 16.14 s
+/// later, when M is 58.07 s and the interval 15.24 s. If the node fails each second, the interval would be 2 s, no
+/// longer than a checkpoint takes. A job needs more than that for progress, so the interval is at least 2.002 s, also
+/// in the plan: 49 times in 100 s.
 #[test]
 fn the_optimum_goes_by_the_nodes_of_a_job_where_no_mean_is_given() {
     let rule = adaptive(IntervalRule::Young { mtbf: None }, 2, 0);
@@ -214,7 +217,7 @@ fn the_optimum_goes_by_the_nodes_of_a_job_where_no_mean_is_given() {
 }
 
 proptest! {
-    /// An attempt takes no longer than it was planned for, its progress never falls, and its end is when all is computed.
+    /// An attempt takes no longer than planned, its progress never falls, and it ends when all is computed.
     #[test]
     fn adaptive_attempts_keep_to_their_plans(
         kind in 0..4,

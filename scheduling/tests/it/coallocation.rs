@@ -33,28 +33,27 @@ const QUEUE: SchedulerConfig = SchedulerConfig {
     compression: Compression::ByStart,
 };
 
-/// A job that is on several machines, or was when it came.
+/// A job that is on several machines, or was when it arrived.
 #[derive(Clone, Debug)]
 struct External {
     current: Allocation,
     turn: usize,
     runs: bool,
-    /// The last look for a better place, and how many news there had been.
+    /// Result of the last search for a better place, and the number of changes before it.
     in_vain: Option<(u64, InVain)>,
 }
 
-/// Machines, driven as the definition says: ends, Algorithm 3 at each machine where something ended
-/// early, starts, arrivals, starts.
+/// Machines, driven by the definition: ends, Algorithm 3 at each machine with an early end, starts, arrivals, starts.
 struct World<'a> {
     jobs: &'a [Job],
     sizes: &'a [u32],
     rules: Rules,
     machines: Vec<CoallocationQueue>,
     external: BTreeMap<usize, External>,
-    /// Free times as they are known from what has changed of them.
+    /// Free times, put together from their changes.
     known: Together,
     news: News,
-    /// When what runs ends, and was planned to: by job, with its machines.
+    /// End and planned end of running jobs, with their machines.
     running: BTreeMap<usize, (i64, i64, i64, BTreeMap<usize, u32>)>,
     stories: BTreeMap<usize, Story>,
     turn: usize,
@@ -222,8 +221,8 @@ impl World<'_> {
         altered.into_iter().for_each(|place| self.machines[place].compress(at(now)));
     }
 
-    /// Looks for a better place in all that is free, and in what has changed since the last look: they
-    /// find the same.
+    /// Searches for a better place in all free times, and in the changes since the last search. Both must find the
+    /// same.
     fn look(
         &mut self,
         now: i64,
@@ -260,7 +259,7 @@ impl World<'_> {
         better
     }
 
-    /// Hears what has changed, or what is in this stretch if it is not empty.
+    /// Records the changes of free times, or all that is free in this stretch if it is not empty.
     fn hear(&mut self, now: i64, (begin, end): (Time, Time)) {
         self.known.forget_before(at(now));
         for (place, machine) in self.machines.iter_mut().enumerate() {
@@ -302,8 +301,8 @@ impl World<'_> {
     }
 }
 
-/// A part that was booked where its provider said that it was free becomes a job of the queue's own: it
-/// is tried at once wherever there really is room, and needs nobody who ends for that.
+/// A part becomes a job of the queue itself. The queue tries it at once wherever there is room, without waiting for
+/// the end of another job.
 #[test]
 fn a_part_that_becomes_a_job_is_tried_everywhere() {
     let mut queue = CoallocationQueue::new(4, QUEUE);
@@ -317,8 +316,7 @@ fn a_part_that_becomes_a_job_is_tried_everywhere() {
     assert_eq!(queue.next_start(), Some(at(0)));
 }
 
-/// Those with a part here that wait, in the order in which they are asked. Numbers are in the order
-/// of arrival.
+/// Waiting jobs with a part here, in the order of requests for moves. Numbers are in the order of arrival.
 fn waiting(external: &BTreeMap<usize, External>, place: usize) -> Vec<usize> {
     let waiting = external.iter().filter(|(_, it)| !it.runs && it.current.at(place) > 0);
     let mut waiting: Vec<usize> = waiting.map(|(&id, _)| id).collect();
@@ -362,7 +360,7 @@ fn three_providers() -> Together {
     vec![steps(&[(0, 1), (10, 4)]), steps(&[(0, 0), (6, 3), (14, 4)]), steps(&[(0, 2)])].into()
 }
 
-/// Case M1: whose turn it is gives first.
+/// Case M1: the provider whose turn it is gives processors first.
 #[test]
 fn the_earliest_common_start_is_filled_in_turn() {
     let free = three_providers();
@@ -411,7 +409,7 @@ fn the_largest_can_give_first() {
     }
 }
 
-/// Whoever gives so much that too little is left gives less, or nothing.
+/// A provider that would leave too few processors for the next part gives fewer, or none.
 #[test]
 fn no_part_is_smaller_than_the_least() {
     let free = three_providers();
@@ -454,7 +452,7 @@ fn who_cannot_be_done_in_time_has_no_start() {
         earliest_common_start(&free, &demand, 0, FillRule::InTurn, at(0))
     };
     assert_eq!(by(5).map(|it| it.start), Some(at(0)));
-    // Spread it would take until 5, but nobody has room for it alone before 6.
+    // Spread it would take until 5, but no provider has room for the whole job before 6.
     assert_eq!(by(4), None);
 }
 
@@ -573,8 +571,8 @@ fn a_world() -> impl Strategy<Value = (Vec<u32>, Vec<Job>)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// Everything starts and ends where the definition says; what the machines hold at once, that
-    /// all parts of a job start together and that no promise is broken is asserted on the way.
+    /// Every job starts and ends where the definition says. On the way, the test asserts that no machine is
+    /// overfilled, that all parts of a job start together, and that no promise is broken.
     #[test]
     fn a_random_world_goes_as_the_definition_says(
         (sizes, jobs) in a_world(),
@@ -593,8 +591,8 @@ proptest! {
         }
     }
 
-    /// What is put in is known, what was known is known again when it is taken back, and there is a
-    /// chance wherever enough are free everywhere together.
+    /// Stretches that are put in are known. When they are taken back, the earlier ones are known again. There is a
+    /// chance of a start wherever enough processors are free in total.
     #[test]
     fn what_is_put_together_is_known_and_can_be_taken_back(
         stretches in prop::collection::vec(

@@ -9,7 +9,7 @@ use haggle_scheduling::{
 
 use CompositionPolicy::{FreeTimeSlots, OffersDplb, OffersDplbV2, OffersNoLb, OffersPlb};
 
-/// All that is true of a provider, in seconds and whole processors.
+/// All facts about a provider, in seconds and whole processors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct World {
     pub(crate) offers: Vec<(u32, i64)>,
@@ -128,7 +128,7 @@ fn ox_6_table_6_1() {
         assert_eq!(parts(&composition), (vec![(1, 320, 100), (2, 128, 40), (3, 64, 40)], 100));
         assert!(!composition.balanced);
     }
-    // With 256 tasks by 40 at the first provider the rest is done by 200 only.
+    // With 256 tasks by 40 at the first provider, the rest is not done before 200.
     let forced = [offering(&[(256, 40)]), worlds[1].clone(), worlds[2].clone()];
     assert_eq!(compose(OffersNoLb, call(512, Some(40)), &forced).completion, at(200));
 }

@@ -1,4 +1,4 @@
-//! Composing offers: what holds for random ones.
+//! Composing offers: invariants for random ones.
 
 use haggle_model::Disclosure;
 use haggle_scheduling::{Award, Composition, CompositionOptions, CompositionPolicy};
@@ -97,7 +97,7 @@ proptest! {
         }
     }
 
-    /// I5: the order of providers matters for ties only.
+    /// I5: the order of providers only matters for ties.
     #[test]
     fn providers_in_another_order_get_the_same(
         worlds in worlds(),
@@ -141,7 +141,7 @@ proptest! {
         prop_assert_eq!(compose(&worlds), compose(&scaled));
     }
 
-    /// I7: without load the two are the same.
+    /// I7: without load, both policies do the same.
     #[test]
     fn no_load_is_no_difference(mut worlds in worlds(), deadline in 1_i64..15) {
         for world in &mut worlds {
@@ -151,8 +151,7 @@ proptest! {
         prop_assert_eq!(compose(OffersDplbV2), compose(OffersDplb));
     }
 
-    /// T2: what a policy does not need cannot change what it does, even where
-    /// the views hold it.
+    /// T2: facts that a policy does not need have no effect on it, even if the views hold them.
     #[test]
     fn hidden_state_does_not_matter(
         pairs in prop::collection::vec((world(), world()), 1..6),
@@ -189,7 +188,7 @@ proptest! {
         }
     }
 
-    /// Every task goes to the earliest start that is left.
+    /// Every task goes to the earliest start that is still free.
     #[test]
     fn slots_are_filled_earliest_first(worlds in worlds(), deadline in deadline(), tasks in 1_u32..12) {
         let views = views(&worlds, Disclosure::Slots);
@@ -222,7 +221,7 @@ proptest! {
                 .filter_map(|p| earliest(p, &used).map(|start| (start, p)))
                 .min_by_key(|&(start, _)| start);
             let Some((start, _)) = best else { complete = false; break };
-            // Among equal starts whichever; the sums by start must agree.
+            // Equal starts may differ in the provider; the sums by start must agree.
             let provider = (0..worlds.len())
                 .filter(|&p| earliest(p, &used) == Some(start))
                 .max_by_key(|&p| {
@@ -235,7 +234,7 @@ proptest! {
                         }
                         room
                     };
-                    // A batch is filled before the next provider gets one.
+                    // A batch is filled before the next provider gets a task.
                     (starts[p].last() == Some(&start), room(p), std::cmp::Reverse(p))
                 })
                 .expect("one is the best");

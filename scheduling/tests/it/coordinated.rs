@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::one_by_one::OneByOne;
 
-/// What arrives, and what is told at the same time.
+/// An arrival, and reports at the same time.
 #[derive(Clone, Debug)]
 struct Arrival {
     at: i64,
@@ -18,11 +18,11 @@ struct Arrival {
     size: u32,
     span: i64,
     run: i64,
-    /// Which of the offers is awarded.
+    /// Number of the offer that is awarded.
     choice: usize,
-    /// How much later than the share the whole bag is done.
+    /// Time from the completion of the share to that of the whole bag.
     later: i64,
-    /// An earlier share whose bag is said to be done earlier, and by how much.
+    /// An earlier share whose bag is reported to complete earlier, and by how much.
     lowered: (usize, i64),
     /// An earlier entry that is withdrawn if it waits.
     withdrawn: Option<usize>,
@@ -75,7 +75,7 @@ fn planned(queue: &ConservativeBags, slot: u32) -> Vec<(i64, u32)> {
     batches.iter().map(|batch| (batch.start.as_micros(), batch.tasks)).collect()
 }
 
-/// What a queue said and did, in order.
+/// Answers and starts of a queue, in order.
 #[derive(Clone, Debug, PartialEq)]
 enum Word {
     Offers(Vec<Offer>),
@@ -129,7 +129,7 @@ fn replay(queue: &mut dyn Bargainer, arrivals: &[Arrival]) -> Vec<Word> {
             queue.bag_expected(slot, at(expected[number]));
             let (other, by) = arrival.lowered;
             if other < number && arrivals[other].bag {
-                // Not below what the provider itself needs: the bag is not done before its share.
+                // Not below the completion of the provider itself: a bag is not done before its share.
                 let own = queue.latest_completion(Slot(other as u32)).map_or(0, Time::as_micros);
                 let lower = i64::max(expected[other] - by, own);
                 queue.bag_expected(Slot(other as u32), at(lower));
@@ -254,8 +254,8 @@ fn cx_5_a_second_pass_fills_what_the_first_has_opened() {
     assert_eq!(plan(once), (vec![(0, 1)], vec![(8, 1)]));
 }
 
-/// By own completion the first task of the bag goes before the job, its last one
-/// behind it; by that of the share all of them go behind it.
+/// By its own completion, the first task of the bag goes before the job and the last one behind it. By the completion
+/// of the share, all of them go behind it.
 #[test]
 fn a_share_can_be_ordered_by_its_last_task() {
     let planned_at_4 = |rule: ReschedulingRule| {
@@ -307,7 +307,7 @@ fn a_block_is_offered_moved_and_started_as_one() {
     assert_eq!(started, [(Slot(2), 4)]);
 }
 
-/// Blocks that wait for processors that have failed have no start, and come apart again.
+/// Blocks that wait for failed processors have no start, and are split again.
 #[test]
 fn a_share_wider_than_the_machine_is_several_blocks() {
     for rule in ReschedulingRule::ALL {
@@ -342,7 +342,7 @@ fn a_hold_that_is_given_back_moves_nothing() {
     queue.start_due(at(0), &mut Vec::new());
     assert_eq!(planned(&queue, 1), [(20, 1)]);
     assert_eq!(queue.queue_length(), 1);
-    // The room is there again for others.
+    // The room is free again for others.
     assert_eq!(queue.award(at(0), Slot(0), &held, &award), Some(at(20)));
     let mut started = Vec::new();
     queue.tasks_due(at(0), &mut started);

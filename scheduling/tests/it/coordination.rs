@@ -1,4 +1,4 @@
-//! Providers and a metascheduler that keep the expected completion of bags.
+//! Providers and a metascheduler that track the expected completion of bags.
 
 use std::collections::BTreeMap;
 
@@ -125,7 +125,7 @@ struct Arrival {
     site: usize,
     span: i64,
     run: i64,
-    /// At which offers of the providers the bag is cut.
+    /// Offers of the providers by which the bag is divided.
     choices: [usize; 3],
 }
 
@@ -144,8 +144,8 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     })
 }
 
-/// One earliest: Time::ZERO go to providers from `site` on, as much as one of their
-/// offers says, and what is left to the last.
+/// Submits a job, or divides a bag over the providers from `site` on. Each gets the size of one of its offers, and
+/// the last one gets the rest.
 fn arrive(system: &mut System, number: usize, arrival: &Arrival) {
     let sites = system.sites.len();
     if !arrival.bag {
@@ -158,7 +158,7 @@ fn arrive(system: &mut System, number: usize, arrival: &Arrival) {
         let site = (arrival.site + turn) % sites;
         let offers = system.offers(site, &request);
         let choice = arrival.choices[turn];
-        // Some are passed over.
+        // Some providers get no part.
         let chosen = choice.checked_sub(1).map_or(0, |at| offers[at.min(offers.len() - 1)].tasks);
         let tasks = if turn + 1 == sites { left } else { chosen.min(left) };
         left -= tasks;
@@ -169,7 +169,7 @@ fn arrive(system: &mut System, number: usize, arrival: &Arrival) {
     system.award(JobId(number as u32), &request, arrival.run, &parts);
 }
 
-/// Runs a system through the arrivals and looks at it whenever no message is under way.
+/// Runs a system through the arrivals and examines it whenever no message is under way.
 fn live(system: &mut System, arrivals: &[Arrival], mut look: impl FnMut(&System)) {
     for (number, arrival) in arrivals.iter().enumerate() {
         let until = system.now + arrival.gap;
@@ -189,7 +189,7 @@ fn live(system: &mut System, arrivals: &[Arrival], mut look: impl FnMut(&System)
     }
 }
 
-/// Whether the table is right on the bag as a whole.
+/// Returns whether the completion of the bag as a whole is right in the table.
 fn is_right(system: &System, bag: JobId) -> bool {
     let sites = system.table.providers(bag).map(|(site, _)| site.index());
     let truth = sites.map(|site| system.latest(bag, site)).max();
@@ -266,7 +266,7 @@ proptest! {
     }
 }
 
-/// Without catching up the table keeps completions that have long been improved.
+/// Without catching up, the table keeps completions that were improved long ago.
 #[test]
 fn without_catching_up_the_table_goes_stale() {
     let run = |catches_up| {

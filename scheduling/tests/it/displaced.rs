@@ -1,5 +1,5 @@
-//! Reservations on a machine whose processors fail, are closed, and run jobs on past their plans: what is
-//! granted is kept, or answered as its user wants.
+//! Reservations on a machine whose processors fail or are closed, and whose jobs overrun. A granted window is kept,
+//! or answered as its user wishes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,25 +12,24 @@ use proptest::prelude::*;
 
 use crate::reservations::{Asked, asked, at, displaced, request, reserve, span, started};
 
-/// When processors fail, how many, and for how long.
+/// A failure: time, processors, and length.
 type Break = (i64, u32, i64);
 
-/// When a window of maintenance is announced, how long before it begins, how many processors it closes,
-/// and for how long.
+/// A window of maintenance: time of its announcement, lead time, processors, and length.
 type Close = (i64, i64, u32, i64);
 
 const CAPACITY: u32 = 5;
 
-/// What a provider does for its scheduler, in a world of ticks.
+/// Work of a provider for its scheduler, in a world of ticks.
 struct Machine<'a> {
     queue: Reservations,
     asked: &'a [Asked],
     overruns: &'a [bool],
-    /// Of what runs: slot, end, planned end.
+    /// Running jobs: slot, end, planned end.
     running: Vec<(usize, i64, i64)>,
     /// Processors and time of each slot.
     sizes: Vec<(u32, i64)>,
-    /// The windows that are to be kept.
+    /// Windows that must be kept.
     windows: Vec<Option<Window>>,
     down: u32,
     closed: BTreeMap<u32, u32>,
@@ -62,7 +61,7 @@ impl<'a> Machine<'a> {
         running + self.down + self.closed.values().sum::<u32>()
     }
 
-    /// Those that are killed wait again, in their windows if that is wanted.
+    /// Killed jobs wait again, in their windows if their users want that.
     fn fails(&mut self, now: i64, count: u32) -> Result<(), TestCaseError> {
         self.disturbed = true;
         let mut killed = Vec::new();
@@ -106,7 +105,7 @@ impl<'a> Machine<'a> {
                     let revoked =
                         fails && remedy == Remedy::Revoke && self.windows[place].is_some();
                     prop_assert!(!revoked, "{slot} was not to be moved");
-                    // What others leave as they find places moves it up again.
+                    // Other jobs may leave room when they find places, which moves it up again.
                     prop_assert!(self.queue.planned(Slot(slot)) <= Some(start));
                 }
                 Displaced::Postponed(start) => {
@@ -178,7 +177,7 @@ impl<'a> Machine<'a> {
 
     fn lives(mut self, breaks: &[Break], closes: &[Close]) -> Result<(), TestCaseError> {
         let mut next = 0;
-        // Those of the breaks that found enough processors to fail, and are not over.
+        // Failures that found enough processors and are not over.
         let mut failed = BTreeSet::new();
         let mut announced = BTreeSet::new();
         for now in 0..3_000 {
@@ -238,8 +237,8 @@ impl<'a> Machine<'a> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Whatever fails, overruns and is closed: who is granted a window starts in it, unless it is told
-    /// otherwise, and nothing runs that has no processors.
+    /// In spite of failures, overruns and maintenance, every granted window is kept or answered, and no job runs
+    /// without processors.
     #[test]
     fn windows_are_kept_or_answered(
         asked in asked(),

@@ -42,7 +42,7 @@ fn offers(edf: &mut Edf, bag: BagRequest) -> Vec<(u32, i64)> {
     offers.iter().map(|offer| (offer.tasks, offer.completion.as_micros() / 1_000_000)).collect()
 }
 
-/// (start in seconds, processors) of what waits under a slot.
+/// (start in seconds, processors) of the waiting work of a slot.
 fn planned(edf: &Edf, slot: u32) -> Vec<(i64, u32)> {
     let batches = edf.planned(Slot(slot));
     batches.iter().map(|batch| (batch.start.as_micros() / 1_000_000, batch.tasks)).collect()
@@ -121,7 +121,7 @@ fn ox_8_offers_of_empty_clusters() {
     assert_eq!(offers(&mut edf(2), bag(8, 3, 6)), [(4, 6), (6, 9), (8, 12)]);
 }
 
-/// The placements; what their delay is worth is a matter of the metrics.
+/// Checks the placements only; metrics count the value of a delay.
 #[test]
 fn ox_10b_free_slots_delay_where_offers_do_not() {
     let mut edf = edf(1);
@@ -208,7 +208,7 @@ fn jobs_without_deadline_or_limit_are_promised_nothing_and_delay_no_promise() {
     assert_eq!(planned(&edf, 4), [(0, 2)]);
     assert_eq!(planned(&edf, 0), [(7, 2)]);
     assert_eq!(planned(&edf, 1), [(17, 2)]);
-    // Behind a job without limit there is no planned start, but promises go before.
+    // Behind a job without a limit there is no planned start, but promises go first.
     assert_eq!(edf.submit(at(0), request(5, Some(7), Some(3))), Some(at(7)));
     let mut started = Vec::new();
     edf.start_due(at(0), &mut started);
@@ -216,7 +216,7 @@ fn jobs_without_deadline_or_limit_are_promised_nothing_and_delay_no_promise() {
     assert_eq!(edf.next_start(), Some(at(7)));
     let slots = edf.free_slots(at(0));
     assert!(slots.len() <= 4);
-    // The one without limit starts, and is over one day after all.
+    // The job without a limit starts, and ends at last.
     for (slot, now) in [(5, 7), (4, 14), (0, 24)] {
         edf.finished(at(now), Slot(slot));
         edf.start_due(at(now), &mut started);
@@ -242,7 +242,7 @@ fn an_overrun_pushes_later_work_back_and_nobody_shares_processors() {
     edf.overran(at(10), Slot(0), at(20));
     assert_eq!(planned(&edf, 1), [(20, 1)]);
     assert_eq!(edf.next_start(), Some(at(20)));
-    // A promise that is broken already is not a reason to refuse others for ever.
+    // A promise that is broken already must not cause refusals for ever.
     assert_eq!(submit(&mut edf, 3, 1, 5, 60), 60);
     edf.finished(at(12), Slot(0));
     edf.start_due(at(12), &mut started);

@@ -1,5 +1,4 @@
-//! The earliest-deadline-first queue: random histories against the obvious
-//! version, and what holds in all of them.
+//! The earliest-deadline-first queue: random histories against the obvious version, and invariants.
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
@@ -12,7 +11,7 @@ use crate::edf::{at, bag, edf};
 use crate::obvious_edf::ObviousEdf;
 use crate::replay::{TestJob, replay};
 
-/// One thing that happens to a provider.
+/// One event at a provider.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Job {
@@ -26,7 +25,7 @@ enum Event {
         choice: usize,
         awarded: u32,
     },
-    /// A bag that goes into the published slots.
+    /// A bag that is placed in the published slots.
     Slots {
         tasks: u32,
         slack: i64,
@@ -43,7 +42,7 @@ struct Happening {
     /// Run time in percent of the span, at most all of it.
     run: i64,
     event: Event,
-    /// Whether somebody asks for the whole plan, from now on until the next one happens.
+    /// True if the whole plan is examined from now on until the next event.
     looks: bool,
 }
 
@@ -64,7 +63,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         .prop_map(|(gap, span, run, event, looks)| Happening { gap, span, run, event, looks })
 }
 
-/// A queue and its obvious version, told the same, with everything they say compared.
+/// A queue and its obvious version, with the same input. All of their answers are compared.
 struct Pair {
     fast: Edf,
     obvious: ObviousEdf,
@@ -246,7 +245,7 @@ impl Pair {
             Event::Slots { tasks, slack } => {
                 let mut slots = self.fast.free_slots(now);
                 let mut batches = Vec::new();
-                // One task a slot, in the earliest of those that are long enough.
+                // One task a slot, in the earliest slots that are long enough.
                 slots.retain(|slot| slot.start + Span::from_micros(span) <= slot.end);
                 for slot in slots.iter().take(tasks as usize) {
                     batches.push(Batch { start: slot.start, tasks: 1 });
@@ -315,8 +314,8 @@ proptest! {
         pair.drain();
     }
 
-    /// The search goes from the wish in whole steps. It ends there, or where the last step before
-    /// the promise was tried in vain; what lies between steps may have been possible.
+    /// The search goes from the wish in whole steps. It ends there, or after the last step before the promise failed;
+    /// times between steps may have been possible.
     #[test]
     fn the_promise_is_the_earliest_that_was_found(
         happenings in prop::collection::vec(happening(), 1..20),
@@ -350,8 +349,8 @@ proptest! {
         }
     }
 
-    /// Without deadlines nothing is promised, and the queue is conservative
-    /// backfilling that plans anew after every early end.
+    /// Without deadlines there are no promises, and the queue is conservative backfilling that plans anew after every
+    /// early end.
     #[test]
     fn without_deadlines_it_is_conservative_backfilling(
         jobs in prop::collection::vec((0_i64..6, 1_i64..20, 1_i64..=20, 1_u32..=4), 1..60),

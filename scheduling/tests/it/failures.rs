@@ -42,7 +42,7 @@ struct Work {
     requested: i64,
     run: i64,
     deadline: Option<i64>,
-    /// For how long it cannot start, where the scheduler reserves.
+    /// Time in which it cannot start, if the scheduler reserves.
     data: i64,
 }
 
@@ -65,11 +65,11 @@ fn failure() -> impl Strategy<Value = Failure> {
     (0_i64..90, 1_i64..40, 1..=PROCESSORS)
 }
 
-/// What a provider does with a scheduler, without knowing which processors are which.
+/// Work of a provider for its scheduler, without the numbers of processors.
 struct Machine<'a> {
     work: &'a [Work],
     scheduler: Box<dyn LocalScheduler>,
-    /// (planned end, attempt) of what runs.
+    /// (planned end, attempt) of running jobs.
     running: BTreeMap<Slot, (Time, u32)>,
     attempts: u32,
     ends: BinaryHeap<Reverse<(Time, Slot, u32)>>,
@@ -95,7 +95,7 @@ impl Machine<'_> {
             span: Some(Span::from_secs(requested)),
             key: 0,
             deadline: deadline.map(Time::from_secs),
-            // What was killed keeps its place every other time.
+            // A killed job keeps its place every other time.
             ahead: starts % 2 == 1,
         };
         match self.scheduler.reserving().filter(|_| data > 0 && starts == 0) {
@@ -137,14 +137,14 @@ impl Machine<'_> {
     }
 }
 
-/// Runs the work through failures; how often each job was started.
+/// Runs the work with failures. Returns the number of starts of each job.
 fn run(scheduling: &Scheduling, work: &[Work], failures: &[Failure]) -> Vec<u32> {
     let log = run_by(scheduling.build(PROCESSORS), work, failures);
     let starts = |slot| log.iter().filter(|(_, other)| *other == Slot(slot)).count() as u32;
     (0..work.len() as u32).map(starts).collect()
 }
 
-/// Every start in order.
+/// Runs the work with failures. Returns every start in order.
 fn run_by(
     scheduler: Box<dyn LocalScheduler>,
     work: &[Work],
@@ -180,7 +180,7 @@ fn run_by(
             && time == now
         {
             machine.ends.pop();
-            // What was killed does not end.
+            // A killed job does not end.
             if machine.running.get(&slot).is_some_and(|&(_, current)| current == attempt) {
                 machine.running.remove(&slot);
                 machine.done += 1;
@@ -251,7 +251,7 @@ proptest! {
     }
 }
 
-/// A failure that hits nothing but free processors and goes unused changes no schedule.
+/// A failure of free processors that are not needed meanwhile changes no schedule.
 #[test]
 fn what_was_free_all_the_while_is_not_missed() {
     let work = [
@@ -263,7 +263,7 @@ fn what_was_free_all_the_while_is_not_missed() {
     }
 }
 
-/// The job that was killed comes before the one that was next.
+/// The killed job comes before the next job of the queue.
 #[test]
 fn a_lost_job_can_go_ahead_of_all_that_waits() {
     for policy in Policy::ALL {

@@ -1,4 +1,4 @@
-//! Checkpoint intervals on one resource, as published and worked examples have them.
+//! Checkpoint intervals on one resource, in published and worked examples.
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::checkpoints::{Length, Situation};
@@ -9,7 +9,7 @@ fn secs(seconds: i64) -> Span {
     Span::from_secs(seconds)
 }
 
-/// What became of a job that computes alone at 1 MIPS, in seconds.
+/// Course of a job that computes alone at 1 MIPS, in seconds.
 #[derive(Debug, PartialEq)]
 struct Course {
     /// Progress at each checkpoint.
@@ -65,8 +65,8 @@ fn ft_m3_last_failure_omits_what_the_job_outlasts() {
     assert_eq!(run(Some(2)), Course { written: vec![600, 2_400], omitted: 2, end: 5_020 });
 }
 
-/// A checkpoint is omitted if the resource has not failed for longer than the job takes; what
-/// is passed over by arithmetic goes by the same instant.
+/// A checkpoint is omitted if the resource has not failed for longer than the job takes. Checkpoints that are skipped
+/// by arithmetic use the same instant.
 #[test]
 fn last_failure_writes_up_to_the_last_instant_in_which_the_job_outlasts() {
     let rule = IntervalRule::LastFailure { interval: secs(600), max_omit: None };
@@ -109,7 +109,7 @@ fn ft_m4_mean_failure_shortens_until_the_rest_is_short_enough() {
     assert_eq!(course, Course { written: expected, omitted: 0, end: 10_420 });
 }
 
-/// It grows while it is shorter than the limit: one as long as that does not grow.
+/// The interval grows while it is shorter than the limit; an interval as long as the limit does not grow.
 #[test]
 fn mean_failure_does_not_grow_beyond_its_limit() {
     let course = |percent| {

@@ -1,4 +1,4 @@
-//! What grid policies decide in the worked cases of the publication's algorithms.
+//! Decisions of grid policies in the worked cases of the publication's algorithms.
 
 use haggle_model::{JobId, Span, Time};
 use haggle_scheduling::grid::{
@@ -185,7 +185,7 @@ fn combined_ft_makes_room_for_a_job_by_ending_a_replica() {
     submit(&mut view, 5, 1, 100);
     decide(&mut policy, &mut view, 5, &());
     assert_eq!(view.job(job(1)).replicas.len(), 2);
-    // Earlier in turn than the job that is replicated.
+    // This job is earlier in turn than the replicated one.
     submit(&mut view, 4, 2, 10);
     let actions = decide(&mut policy, &mut view, 10, &Progress(vec![(1, 1, 5)]));
     assert_eq!((cancelled(&actions), sent(&actions)), (vec![(1, 0)], vec![(2, 0)]));
@@ -233,7 +233,7 @@ fn ft_m7_an_outage_is_seen_if_it_is_shown_when_a_round_looks() {
 }
 
 proptest! {
-    /// What is reported late by up to 300 s, at rounds every 600 s.
+    /// Reports are late by up to 300 s, and rounds are every 600 s.
     #[test]
     fn outages_longer_than_both_periods_are_always_seen(
         from in 1..5_000_i64,
@@ -247,7 +247,7 @@ proptest! {
         let (shown, hidden) = (from + delays.0, from + length + delays.1);
         let mut seen = 0;
         for round in (0..12_000).step_by(600) {
-            // A report that arrives with a round comes before it.
+            // A report that arrives at the instant of a round comes before it.
             if (round - 599..=round).contains(&shown) {
                 down(&mut view, 0, from);
             }

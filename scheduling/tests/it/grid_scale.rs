@@ -8,8 +8,8 @@ use haggle_scheduling::grid::{
     ResourceId, Round, SiteId, Speed, View, Work,
 };
 
-/// Jobs come and end evenly over the rounds; in each some resources fail and
-/// work again in the next. Returns how many jobs were completed.
+/// Jobs arrive and end evenly over the rounds. In each round some resources fail, and they work again in the next.
+/// Returns the number of completed jobs.
 fn run(policy: &mut dyn GridScheduler, resources: u32, jobs: u32, rounds: u32) -> usize {
     let mut view = View::new(policy.detection(), Preference::EffectiveSpeed);
     for number in 0..resources {
@@ -48,7 +48,7 @@ fn run(policy: &mut dyn GridScheduler, resources: u32, jobs: u32, rounds: u32) -
                 running.push_back((job, resource));
             }
         }
-        // As many end as arrive, so that there is always something running.
+        // As many jobs end as arrive, so that some are always running.
         for _ in 0..(2 * jobs / rounds).min(running.len() as u32) {
             let (job, resource) = running.pop_front().expect("counted");
             if view.jobs().open(job).is_some_and(|it| it.replicas.contains(&resource)) {

@@ -1,4 +1,4 @@
-//! What a dynamic limit learns of light sessions.
+//! Effects of light sessions on a dynamic limit.
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::grid::{
@@ -11,8 +11,8 @@ fn of(percent: u32) -> Session {
     Session { share: Share::from_percent(percent), ..Session::default() }
 }
 
-/// A light session comes each second and stays for 10 s where there is room for five: every other
-/// one is rejected, and places are kept for them as well.
+/// A light session arrives each second and stays for 10 s, and there is room for five. Every other one is rejected,
+/// and places are kept for these, too.
 #[test]
 fn light_sessions_that_are_rejected_count_as_load() {
     let second = Span::from_secs(1);

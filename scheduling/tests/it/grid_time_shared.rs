@@ -1,4 +1,4 @@
-//! A time-shared resource as its published cases, and against a recomputation step by step.
+//! A time-shared resource in its published cases, and against a recomputation step by step.
 
 use haggle_model::{JobId, Span, Time};
 use haggle_scheduling::grid::{Share, Sharing, Speed, TimeShared, Work};
@@ -17,7 +17,7 @@ fn submit(resource: &mut TimeShared, now: Time, job: u32, mi: u64, share: Share)
     resource.start(now, JobId(job));
 }
 
-/// Runs to the end and says when each job has ended.
+/// Runs to the end and returns the end of each job.
 fn ends(resource: &mut TimeShared) -> Vec<(u32, Time)> {
     let mut ends = Vec::new();
     while let Some(now) = resource.next_completion() {
@@ -62,7 +62,7 @@ fn gm_m2_input_holds_a_slot_without_computing() {
     cr.take_completed(at(5), &mut completed);
     assert_eq!(completed, [JobId(2)]);
     assert_eq!(reserve(&mut cr, at(5), 3, 3), Ok(()));
-    // J1 has the processor to itself while J3's input is on the way.
+    // J1 has the processor to itself while J3's input is under way.
     cr.start(at(6), JobId(3));
     assert_eq!(ends(&mut cr), [(1, at(8)), (3, at(10))]);
 }
@@ -93,7 +93,7 @@ fn gm_m4_reserved_shares_are_constant() {
     assert_eq!(ends(&mut cr), [(3, at(20))]);
 }
 
-/// A resource that reserves shares is full when nothing of it is left, or no slot.
+/// A resource that reserves shares is full if no share or no slot of it is left.
 #[test]
 fn what_takes_a_small_share_is_not_full() {
     let full = |slots, last| {
@@ -147,7 +147,7 @@ fn a_job_that_writes_its_last_checkpoint_holds_its_share_without_a_slot() {
     assert_eq!(ends(&mut cr), [(2, at(14))]);
     let usage = cr.usage(at(14));
     assert_eq!((usage.held, usage.full), (Span::from_secs(18), Span::from_secs(4)));
-    // What it had reserved is free with the slot, and is not given back twice.
+    // The reserved share becomes free with the slot, and is not given back twice.
     let mut cr = TimeShared::new(Speed::from_mips(10), Sharing::Reserved { slots: None });
     submit(&mut cr, at(0), 1, 40, Share::from_percent(60));
     cr.pause(at(1), JobId(1));
@@ -231,13 +231,13 @@ enum State {
     Paused,
 }
 
-/// The same resource done one microsecond after the other in fractions with one
-/// denominator, 3 micro-MIPS divided among up to `slots` jobs.
+/// The same resource, computed microsecond by microsecond in fractions with one denominator: 3 micro-MIPS divided
+/// among up to `slots` jobs.
 struct Obvious {
     slots: usize,
     avail: u64,
     up: bool,
-    /// Job, state, what it still has to do and what it has done.
+    /// Job, state, remaining work and completed work.
     jobs: Vec<(JobId, State, i128, i128)>,
     processed: i128,
 }
@@ -246,7 +246,7 @@ impl Obvious {
     /// Parts of a micro-MIPS in a microsecond: divisible by all numbers of jobs.
     const PARTS: i128 = 5 * 4 * 3;
 
-    /// A microsecond; says who has ended.
+    /// Computes one microsecond and returns the jobs that have ended.
     fn tick(&mut self) -> Vec<JobId> {
         let sharers = self.jobs.iter().filter(|job| job.1 != State::Reserved).count() as i128;
         for job in self.jobs.iter_mut().filter(|job| job.1 == State::Computing) {
@@ -372,7 +372,7 @@ proptest! {
         }
     }
 
-    /// Beyond 22 jobs shares are not whole parts; still every part that is given is counted once.
+    /// Beyond 22 jobs, shares are not whole parts; still, every part that is given is counted once.
     #[test]
     fn what_all_jobs_have_done_is_what_the_resource_has_processed(
         slots in 20..60_u32,
@@ -402,7 +402,7 @@ proptest! {
         prop_assert_eq!(cr.usage(now + Span::from_secs(1)).processed.as_parts(), all);
     }
 
-    /// A reserved share is the same whoever comes and goes.
+    /// A reserved share is the same whichever other jobs come and go.
     #[test]
     fn reserved_shares_do_not_depend_on_the_others(
         jobs in prop::collection::vec((0..50_i64, 1..5_001_u32, 0..5_000_u128), 1..40),

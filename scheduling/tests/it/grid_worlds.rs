@@ -1,6 +1,5 @@
-//! Grid policies in random worlds, against their definitions: slots are never
-//! overfilled, no job has two replicas on one resource, and what is filed is
-//! what a look at everything finds.
+//! Grid policies in random worlds, against their definitions. Slots are never overfilled, no job has two replicas on
+//! one resource, and the indexes agree with a search of everything.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +13,7 @@ use proptest::prelude::*;
 
 use crate::obvious_grid::{Decisions, Plain};
 
-/// Something that happens.
+/// An event.
 #[derive(Clone, Debug)]
 enum Step {
     Submit { mi: u64 },
@@ -96,7 +95,7 @@ impl Policy {
     }
 }
 
-/// Progress and distances that look random.
+/// Progress and distances that seem random.
 struct Facts;
 
 impl Insight for Facts {
@@ -118,7 +117,7 @@ fn draws() -> impl FnMut(usize) -> usize {
     }
 }
 
-/// What really is the case at a resource.
+/// The true state of a resource.
 #[derive(Clone, Debug)]
 struct Truth {
     up: bool,
@@ -141,13 +140,13 @@ impl Truth {
     }
 }
 
-/// All replicas there really are.
+/// All replicas that really exist.
 fn replicas(truth: &[Truth]) -> Vec<(JobId, ResourceId)> {
     let resources = (0..).map(ResourceId).zip(truth);
     resources.flat_map(|(id, there)| there.all().map(move |job| (job, id))).collect()
 }
 
-/// How long all resources that work would need for all jobs, without what is saved: whole MI and MIPS.
+/// Time that all working resources would need for all jobs, without saved work: whole MI and MIPS.
 fn drain_time(plain: &Plain) -> Span {
     let left = |job: &GridJob| job.length.as_mi_f64() - job.saved.as_mi_f64();
     let work: f64 = plain.jobs.values().map(|job| left(job).max(0.0)).sum();
@@ -248,7 +247,7 @@ proptest! {
                     policy.scheduler().round(&mut view, &mut round);
                     let actions = round.into_actions();
 
-                    // Slots are those of the view: replicas that died unseen hold one in it.
+                    // Slots are those of the view, in which replicas that failed unseen still hold one.
                     let held = |job: JobId, resource: ResourceId| {
                         let mut without = before.clone();
                         without.cancel(job, resource);

@@ -53,7 +53,7 @@ fn work(requested: BoxedStrategy<i64>) -> impl Strategy<Value = Vec<Work>> {
     prop::collection::vec(one, 1..40)
 }
 
-/// No two at a time, so that there are always enough processors for one.
+/// Windows never overlap, so there are always enough processors for one.
 fn closings() -> impl Strategy<Value = Vec<Closing>> {
     let overlap = prop::sample::select(vec![Overlap::Refuse, Overlap::Break]);
     let one = (0_i64..25, 0_i64..30, 1_i64..15, 1..=PROCESSORS, overlap);
@@ -69,13 +69,13 @@ fn closings() -> impl Strategy<Value = Vec<Closing>> {
     })
 }
 
-/// What a provider does with a scheduler, without knowing which processors are which.
+/// Work of a provider for its scheduler, without the numbers of processors.
 struct Machine<'a> {
     work: &'a [Work],
     scheduler: Box<dyn LocalScheduler>,
-    /// (end, planned end) of what runs.
+    /// (end, planned end) of running jobs.
     running: BTreeMap<Slot, (i64, i64)>,
-    /// Windows that go on, with their processors.
+    /// Windows in progress, with their processors.
     closed: BTreeMap<usize, u32>,
     down: u32,
     promises: Vec<Option<i64>>,
@@ -83,11 +83,11 @@ struct Machine<'a> {
     ends: Vec<Option<i64>>,
 }
 
-/// What became of it.
+/// Result of a run.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     starts: Vec<i64>,
-    /// Processors that each window had; `None` = it was refused.
+    /// Processors of each window; `None` = it was refused.
     held: Vec<Option<u32>>,
 }
 
@@ -135,7 +135,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Kills enough for so many to fail, but leaves maintenance what it has.
+    /// Kills enough jobs for this many processors to fail, but leaves maintenance its processors.
     fn fail(&mut self, now: i64, processors: u32) -> u32 {
         let fails = processors.min(PROCESSORS - self.down - self.closed.values().sum::<u32>());
         let mut killed = Vec::new();
@@ -154,10 +154,10 @@ impl Machine<'_> {
     }
 }
 
-/// Processors fail: when, for how long, how many.
+/// A failure: time, length, processors.
 type Failure = (i64, i64, u32);
 
-/// Lives through it, second by second. What overruns goes on for as long as it had asked for.
+/// Runs second by second. A job that overruns goes on for its requested time again.
 fn run(
     scheduler: Box<dyn LocalScheduler>,
     work: &[Work],
@@ -276,8 +276,8 @@ proptest! {
             let SchedulerConfig { policy, order, compression } = config;
             let mut closings = closings.clone();
             if compression == Compression::Replan {
-                // It keeps no reservation, so a window that lacks processors takes those of what
-                // waits, before it is planned anew: one that is refused lacks none.
+                // This queue keeps no reservations. A window that lacks processors takes those of waiting jobs,
+                // before these are planned anew; a window that may be refused lacks none.
                 closings.iter_mut().for_each(|closing| closing.overlap = Overlap::Refuse);
             }
             let (fast, _) = run(config.build(PROCESSORS), &work, &closings, &[]);
@@ -287,7 +287,7 @@ proptest! {
         }
     }
 
-    /// Where a window is refused that is in the way of promises, none is broken.
+    /// If a window in the way of promises is refused, no promise is broken.
     #[test]
     fn maintenance_gets_what_was_announced_and_breaks_nothing(
         work in work((1..20_i64).boxed()),
@@ -306,8 +306,7 @@ proptest! {
         }
     }
 
-    /// Failures, overruns and windows that break promises: all jobs end, and no processor is used
-    /// twice.
+    /// With failures, overruns and windows that break promises, all jobs end, and no processor is used twice.
     #[test]
     fn whatever_fails_and_overruns_maintenance_takes_what_is_there(
         mut work in work((1..20_i64).boxed()),
@@ -325,8 +324,8 @@ proptest! {
     }
 }
 
-/// The machine is closed from 10 to 15 s: no job starts whose requested time runs into that, and one
-/// that is short enough passes, under every policy that may let it.
+/// The machine is closed from 10 to 15 s. No job starts whose requested time overlaps that. A short job may pass,
+/// under every policy that permits it.
 #[test]
 fn no_job_starts_that_would_run_into_maintenance() {
     let long = Work { submit: 0, processors: 4, requested: 12, run: 2 };
@@ -341,8 +340,8 @@ fn no_job_starts_that_would_run_into_maintenance() {
     }
 }
 
-/// Forty jobs as wide as the machine end early one after the other, and those behind move up; the
-/// window in the middle of them stays where it is.
+/// Forty jobs as wide as the machine end early one after the other, and later jobs move up. The window in the middle
+/// of them stays where it is.
 #[test]
 fn maintenance_stays_where_it_is_when_the_end_of_a_long_queue_moves() {
     let work = [Work { submit: 0, processors: PROCESSORS, requested: 10, run: 6 }; 40];
@@ -369,8 +368,8 @@ fn what_is_not_closed_is_used() {
     }
 }
 
-/// A reservation is in the way: the window is refused, or the window of the reservation is broken and
-/// that is told. One that can move within its window makes room.
+/// A reservation is in the way: the window is refused, or the reservation is broken and that is reported. A
+/// reservation that can move within its window makes room.
 #[test]
 fn a_window_in_the_way_of_a_reservation_is_refused_or_told() {
     for (flexible, overlap, accepted, told) in [

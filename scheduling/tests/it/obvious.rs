@@ -1,5 +1,5 @@
-//! Obvious versions of the schedulers: a sorted list of bookings, every job
-//! looked at after every event. Slow, short, and written from the definitions.
+//! Obvious versions of the schedulers: a sorted list of bookings, in which every job is examined after every event.
+//! Slow, short, and written from the definitions.
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
@@ -48,13 +48,13 @@ impl ObviousProfile {
     }
 }
 
-/// What is planned from here on waits for a job without a limit.
+/// Starts from here on wait for a job without a limit.
 const BEYOND_ALL_LIMITS: i64 = Span::FOREVER.as_micros();
 
 /// No planned start.
 const NEVER: i64 = Time::FOREVER.as_micros();
 
-/// When something ends that takes so long.
+/// End of a job of this length.
 fn end(start: i64, span: i64) -> i64 {
     (start + span).min(Time::FOREVER.as_micros())
 }
@@ -70,7 +70,7 @@ struct Waiting {
     ready: i64,
 }
 
-/// Any of the policies, done the obvious way.
+/// Any of the policies, in an obvious implementation.
 #[derive(Clone, Debug)]
 pub(crate) struct Obvious {
     policy: Policy,
@@ -79,16 +79,16 @@ pub(crate) struct Obvious {
     capacity: u32,
     running: Vec<(Slot, Booked)>,
     waiting: Vec<Waiting>,
-    /// Decided to start at this instant, processors not yet there.
+    /// Jobs that start at this instant, and whose processors are not free yet.
     decided: Vec<(Waiting, Booked)>,
     /// Processors that have failed.
     down: u32,
-    /// Announced maintenance: number, when, whether it has begun, processors that were announced.
+    /// Announced maintenance: number, interval, whether it has begun, announced processors.
     windows: Vec<(u32, Booked, bool, u32)>,
     sequence: u32,
-    /// When it last started what was due.
+    /// Time of the last start of due jobs.
     passed: i64,
-    /// Until when the processors were planned to be used that have been given back since the last compression.
+    /// Latest planned end of the processors that were given back since the last compression.
     given_back: Option<i64>,
 }
 
@@ -155,14 +155,14 @@ impl Obvious {
         fit.unwrap_or(Time::FOREVER.as_micros())
     }
 
-    /// Something that was planned to end at `end` has gone.
+    /// Notes returned time: the planned end of its job was `end`.
     fn give_back(&mut self, end: i64) {
         if self.policy == Policy::Conservative {
             self.given_back = self.given_back.max(Some(end));
         }
     }
 
-    /// One compression for all that has gone.
+    /// One compression for all returned time.
     fn catch_up(&mut self, now: Time) {
         if let Some(end) = self.given_back.take() {
             self.compress(now.as_micros(), end);
@@ -191,7 +191,7 @@ impl Obvious {
         }
     }
 
-    /// Windows that were announced while jobs were in the way take what has come back.
+    /// Windows that lack processors, because jobs were in the way, take returned ones.
     fn complete_windows(&mut self) {
         for place in 0..self.windows.len() {
             let (_, Booked { start, end, processors }, has_begun, wanted) = self.windows[place];
@@ -243,7 +243,7 @@ impl LocalScheduler for Obvious {
     fn failed(&mut self, now: Time, processors: u32, killed: &[Killed]) {
         self.running.retain(|(slot, _)| killed.iter().all(|it| it.slot != *slot));
         self.down += processors;
-        // What was decided on processors that may have gone is decided again.
+        // Decisions that used lost processors are made again.
         let decided = std::mem::take(&mut self.decided);
         self.waiting.extend(decided.into_iter().map(|(job, _)| job));
         for waiting in &mut self.waiting {
@@ -291,7 +291,7 @@ impl LocalScheduler for Obvious {
             }
             return;
         }
-        // EASY decides by plan; what has been decided starts when it physically can.
+        // EASY decides by plan. A decided job starts when its processors are free.
         let planned_free =
             |me: &Obvious, job: &Waiting| me.profile(None).min_free(now, end(now, job.span));
         while let Some(head) = queue.first().copied() {
@@ -388,7 +388,7 @@ impl Reserving for Obvious {
         let ready = ready.as_micros();
         let start = self.fit(None, processors, span, now.as_micros().max(ready));
         self.waiting.push(Waiting { slot, processors, span, rank, start, ready });
-        // What goes ahead of the others is planned before them.
+        // A job that goes ahead of the others is planned before them.
         self.waiting.extend(others.iter().map(|&other| Waiting { start: NEVER, ..other }));
         self.plan_anew(now.as_micros(), |w| others.iter().any(|other| other.slot == w.slot));
         let promised = self.policy == Policy::Conservative && end(start, span) < BEYOND_ALL_LIMITS;
@@ -402,7 +402,7 @@ impl Reserving for Obvious {
     }
 }
 
-/// Windows as they are announced in the tests: nothing fails, and jobs keep to their requests.
+/// Windows as in the tests: nothing fails, and jobs keep to their requested times.
 impl Maintaining for Obvious {
     fn announce(&mut self, now: Time, number: u32, window: Interval, overlap: Overlap) -> bool {
         self.catch_up(now);

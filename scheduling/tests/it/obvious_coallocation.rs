@@ -1,10 +1,10 @@
-//! Co-allocation from its definition: lists of bookings, every time tried one by one.
+//! Co-allocation from its definition: lists of bookings, where every time is tried one by one.
 
 use std::collections::BTreeMap;
 
 use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule};
 
-/// A job of a world; one without a home is spread where it has to be.
+/// A job of a world. A job without a home is spread if necessary.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job {
     pub(crate) home: Option<usize>,
@@ -21,7 +21,7 @@ impl Job {
     }
 }
 
-/// What became of a job.
+/// Outcome of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Story {
     pub(crate) promised: i64,
@@ -30,7 +30,7 @@ pub(crate) struct Story {
     pub(crate) parts: BTreeMap<usize, u32>,
 }
 
-/// How a world goes about it.
+/// Rules of a world.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) moves: CoallocationPolicy,
@@ -48,7 +48,7 @@ struct Booking {
     turn: usize,
 }
 
-/// Machines, and what is booked on them.
+/// Machines and their bookings.
 pub(crate) struct Obvious<'a> {
     sizes: &'a [u32],
     jobs: &'a [Job],
@@ -58,7 +58,7 @@ pub(crate) struct Obvious<'a> {
 }
 
 impl Obvious<'_> {
-    /// The stories of all jobs, which are in the order of their arrival.
+    /// Outcomes of all jobs, which are in the order of their arrival.
     pub(crate) fn run(sizes: &[u32], jobs: &[Job], rules: Rules) -> BTreeMap<usize, Story> {
         let mut world = Obvious { sizes, jobs, rules, booked: BTreeMap::new(), turn: 0 };
         let mut stories: BTreeMap<usize, Story> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! The obvious earliest-deadline-first queue: a plain list of steps, every
-//! attempt and every offer from scratch. Slow, short, written from the definition.
+//! The obvious earliest-deadline-first queue: a plain list of steps, where every attempt and every offer begins from
+//! scratch. Slow, short, and written from the definition.
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::composition::QueueEntry;
@@ -80,7 +80,7 @@ struct Entry {
     pinned: bool,
 }
 
-/// Where the new work goes, where everything that waits goes, and the repairs.
+/// Place of the new work, places of all waiting work, and the repairs.
 type Success = (Vec<(i64, i64)>, Vec<Vec<(i64, i64)>>, u64);
 
 #[derive(Clone, Debug)]
@@ -117,7 +117,7 @@ impl ObviousEdf {
         entry.map_or(Vec::new(), |entry| entry.batches.iter().map(batch).collect())
     }
 
-    /// The machine less what runs, what is pinned, and the first `count` entries.
+    /// The machine without running work, pinned work, and the first `count` entries.
     fn profile(&self, count: usize) -> Steps {
         let mut steps = Steps(vec![(i64::MIN, self.processors)]);
         for &(_, end, processors) in &self.running {
@@ -133,7 +133,7 @@ impl ObviousEdf {
         steps
     }
 
-    /// New places for the entries from `from` on, or the first that is late.
+    /// New places for the entries from `from` on, or the first one that is late.
     fn again(
         &self,
         steps: &mut Steps,

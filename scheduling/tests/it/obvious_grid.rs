@@ -1,4 +1,4 @@
-//! Grid policies done from their definition, by looking at every job and every resource.
+//! Grid policies from their definition, where every job and every resource is examined.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use haggle_scheduling::grid::{
 };
 use smallvec::smallvec;
 
-/// What is decided, in the order in which it is decided.
+/// Decisions, in the order in which they are made.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Decisions {
     pub(crate) view: Plain,
@@ -24,7 +24,7 @@ pub(crate) struct Decisions {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Plain {
     pub(crate) resources: Vec<Resource>,
-    /// Those that are not done.
+    /// Jobs that are not done.
     pub(crate) jobs: BTreeMap<JobId, GridJob>,
 }
 

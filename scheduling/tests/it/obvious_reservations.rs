@@ -1,5 +1,5 @@
-//! Reservations done from the definition: every attempt and every search from scratch, on a plain
-//! list of bookings, with all that moved put back by hand.
+//! Reservations from the definition: every attempt and every search begins from scratch, on a plain list of bookings,
+//! and moved jobs are put back one by one.
 
 use std::cmp::Reverse;
 
@@ -78,7 +78,7 @@ impl ObviousReservations {
         list.sort_by_key(|job| (job.deadline >= FOREVER).then_some((job.submitted, job.id)));
     }
 
-    /// Places all from `k` on; who fails.
+    /// Places all jobs from `k` on. Returns the job that finds no place, if any.
     fn pass(&self, now: i64, list: &mut [Job], k: usize) -> Option<usize> {
         for i in k..list.len() {
             match self.first_fit(now, &list[i], &list[..i]) {
@@ -89,7 +89,7 @@ impl ObviousReservations {
         None
     }
 
-    /// A job without a window takes the first place that all others leave.
+    /// A job without a window takes the first place that all others leave free.
     pub(crate) fn submit(&mut self, now: i64, job: Job) {
         let start = self.first_fit(now, &job, &self.waiting).expect("there is room some time");
         self.waiting.push(Job { id: self.asked, start, ..job });
@@ -143,8 +143,8 @@ impl ObviousReservations {
         self.waiting.iter().find(|other| other.id == id).expect("it waits").start
     }
 
-    /// One plan after the other in which everybody has a place, until these are enough; says what number the
-    /// newcomer has.
+    /// Tries one plan after the other in which every job has a place, until `enough` accepts one. Returns the number
+    /// of the new job.
     fn attempts(
         &mut self,
         now: i64,
@@ -217,8 +217,8 @@ impl ObviousReservations {
         }
     }
 
-    /// On each number of processors: in the window at the first fit, unless that was asked for; and
-    /// outside, before and after all that is booked around it.
+    /// Options for each number of processors: in the window at the first fit, unless that was requested; and outside,
+    /// before and after all bookings around it.
     fn options(
         &self,
         now: i64,
@@ -278,7 +278,7 @@ impl ObviousReservations {
         due.iter().map(|job| job.slot).collect()
     }
 
-    /// What runs or waits under a slot is over or cancelled.
+    /// Removes the running or waiting job of a slot, which is over or cancelled.
     pub(crate) fn leave(&mut self, slot: u32) {
         self.running.retain(|job| job.slot != slot);
         self.waiting.retain(|job| job.slot != slot);

@@ -1,5 +1,5 @@
-//! The queue of bags done from its definition: every task by itself, or every block as a rigid job
-//! of that width, on a plain list of bookings.
+//! The queue of bags from its definition: every task by itself, or every block as a rigid job of that width, on a
+//! plain list of bookings.
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::composition::QueueEntry;
@@ -34,7 +34,7 @@ struct Task {
 }
 
 impl Task {
-    /// What it counts for when it starts and ends.
+    /// Number of tasks that it counts for when it starts and ends.
     fn tasks(&self) -> u32 {
         if self.job { 1 } else { self.width }
     }
@@ -75,7 +75,7 @@ impl OneByOne {
         }
     }
 
-    /// All bookings but those of the tasks at these places.
+    /// All bookings except those of the tasks at these places.
     fn profile(&self, without: &[usize]) -> ObviousProfile {
         let booked = |(_, task): (usize, &Task)| Booked {
             start: task.start,
@@ -305,7 +305,7 @@ impl Bargainer for OneByOne {
         };
         let all: Vec<Offer> =
             Fractions::default().sizes(bag.tasks).into_iter().map(offer).collect();
-        // An offer stands if no larger one promises as much.
+        // An offer stands if every larger one completes later.
         let stands = |at: &usize| all[at + 1..].iter().all(|o| o.completion > all[*at].completion);
         (0..all.len()).filter(stands).map(|at| all[at]).collect()
     }

@@ -14,7 +14,7 @@ enum Step {
     Book { processors: u32, span: i64, from: i64 },
     /// Give back one of the bookings, from a share of its length on.
     GiveBack { which: usize, percent: i64 },
-    /// The same of every so many bookings at once.
+    /// The same for every n-th booking at once.
     GiveBackMany { every: usize, percent: i64 },
 }
 
@@ -87,7 +87,7 @@ proptest! {
             });
             prop_assert_eq!(fast.reach(processors, at(from), at(from + span), at(0)), hull);
         }
-        // The steps from any time on cover it and all time behind it.
+        // The steps from any time on cover that time and all later times.
         for from in (0..300).step_by(7) {
             let steps: Vec<(Time, u32)> = fast.steps_from(at(from)).collect();
             let ends = steps[1..].iter().map(|&(end, _)| end).chain([at(300)]);
@@ -111,7 +111,7 @@ proptest! {
                 prop_assert_eq!(fit.free, fast.min_free(fit.start, until));
             }
         }
-        // What is cut out is gone, and what is behind it comes earlier.
+        // A stretch that is cut out is gone, and everything behind it comes earlier.
         for (_, span, from) in queries {
             let mut shorter = fast.clone();
             shorter.cut(at(from), at(from + span));
@@ -121,7 +121,7 @@ proptest! {
             let steps: Vec<u32> = shorter.steps().map(|(_, free)| free).collect();
             prop_assert!(steps.windows(2).all(|pair| pair[0] != pair[1]), "{:?}", steps);
         }
-        // Breakpoints are forgotten without changing what comes later.
+        // Breakpoints are forgotten without a change of later times.
         let mut later = fast.clone();
         later.forget_before(at(60));
         for time in 60..400 {

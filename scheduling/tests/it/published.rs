@@ -1,4 +1,4 @@
-//! Tiny cases whose expected starts other simulators publish in their tests.
+//! Tiny cases with expected starts that other simulators publish in their tests.
 //!
 //! A job is (submitted, requested, run, processors -> start), in seconds.
 //! Sources: pyss (dinesh121991/pyss, src/schedulers/Input_test_files), SchedGym

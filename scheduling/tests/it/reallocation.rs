@@ -1,4 +1,4 @@
-//! Reallocation of moldable jobs: examples by hand, and whole runs against the obvious version.
+//! Reallocation of moldable jobs: worked examples, and whole runs against the obvious version.
 
 mod examples;
 mod obvious;

@@ -1,5 +1,5 @@
-//! Drives one scheduler through a list of jobs: submissions before ends at one
-//! instant, one scheduling pass an event.
+//! Drives one scheduler through a list of jobs: submissions before ends at one instant, and one scheduling pass after
+//! each event.
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::{LocalScheduler, Request, Slot};
@@ -25,7 +25,7 @@ impl TestJob {
     }
 }
 
-/// What came of a replay: the start of each job (s) and the completion it was promised.
+/// Result of a replay: the start of each job (s) and its promised completion.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) starts: Vec<i64>,

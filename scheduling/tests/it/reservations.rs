@@ -23,8 +23,8 @@ fn no_draw(_: usize) -> usize {
     panic!("only the shuffle draws")
 }
 
-/// A reservation that waits or is asked for; the numbers are those of a table: slot, submitted,
-/// processors, span, ready time, deadline.
+/// A waiting or requested reservation. The numbers are those of a table: slot, submitted, processors, span, ready
+/// time, deadline.
 pub(crate) fn reserve(
     slot: u32,
     submitted: i64,
@@ -44,7 +44,7 @@ pub(crate) fn reserve(
     }
 }
 
-/// The start granted.
+/// Requests a reservation and returns the granted start.
 fn ask(queue: &mut Reservations, now: i64, request: &Reserve) -> Option<i64> {
     let granted = queue.ask(at(now), request, &[], &mut no_draw);
     granted.map(|granted| granted.start.as_micros())
@@ -59,8 +59,8 @@ fn queue(processors: u32, criterion: Criterion, threshold: Option<Percent>) -> R
     Reservations::new(processors, config)
 }
 
-/// Nobody knows when a job without a limit ends, so what is behind it has no planned start. It gets one when the job ends, at
-/// 5 s, and when processors that had failed are back, at 8 s, also where nothing else moves.
+/// The end of a job without a limit is unknown, so jobs behind it have no planned start. They get one when it ends,
+/// at 5 s, and when processors that had failed are back, at 8 s, even if nothing else moves.
 #[test]
 fn who_waits_for_a_job_without_a_limit_gets_a_place_when_it_ends() {
     for compresses in [true, false] {
@@ -137,7 +137,7 @@ fn flexibility_shrinks_as_time_goes_on() {
     assert_eq!(window.flexibility(span(200), at(150)), span(50));
 }
 
-/// Case M3: the newcomer goes behind who finds no place any more.
+/// Case M3: the new job goes behind the job that finds no place any more.
 #[test]
 fn the_newcomer_moves_back_behind_whom_it_displaces() {
     let mut queue = queue(2, Criterion::Edf, None);
@@ -168,7 +168,7 @@ fn the_nearest_alternative_within_the_threshold_is_taken() {
     }
 }
 
-/// Case M5: behind what runs.
+/// Case M5: behind a running job.
 #[test]
 fn an_alternative_may_come_behind_what_runs() {
     for (threshold, granted) in [(25, None), (50, Some(30))] {
@@ -186,7 +186,7 @@ fn an_alternative_may_come_behind_what_runs() {
     }
 }
 
-/// Case M7: a start that is fixed after a share of the waiting time, which follows the plan.
+/// Case M7: a start that is fixed after a share of the waiting time. The waiting time follows the plan.
 #[test]
 fn windows_close_after_a_share_of_the_waiting_time() {
     let shares = [25, 50, 75];
@@ -218,7 +218,7 @@ fn windows_close_after_a_share_of_the_waiting_time() {
     assert_eq!(queue.fix(at(14), Slot(2)), Some(at(24)));
 }
 
-/// A share of nothing fixes at once: who comes later has to go around it.
+/// A share of zero fixes the start at once, and a later job must be planned around it.
 #[test]
 fn a_window_may_close_when_it_is_granted() {
     for (fix_at, granted) in [(None, Some(0)), (Some(0), None)] {
@@ -252,7 +252,7 @@ pub(crate) fn started(queue: &mut Reservations, now: i64) -> Vec<u32> {
     started.into_iter().map(|slot| slot.0).collect()
 }
 
-/// Who asks for no window waits behind all that is booked, and goes aside for those who do.
+/// A job without a window waits behind all bookings, and is moved for later reservations.
 #[test]
 fn a_job_without_a_window_goes_aside() {
     let mut queue = queue(2, Criterion::Edf, None);
@@ -266,9 +266,9 @@ fn a_job_without_a_window_goes_aside() {
     assert_eq!((started(&mut queue, 2), planned(&queue, 1)), (vec![], Some(15)));
 }
 
-/// Two jobs without a window wait for 400 to 501, and for behind that. A reservation for just that time is granted
-/// under every criterion, also where these jobs were submitted first, or are larger, or may not start for ever
-/// because a job without a limit is ahead of them.
+/// Two jobs without a window wait for 400 to 501, and for the time behind that. A reservation for just that time is
+/// granted under every criterion. This holds even if these jobs were submitted first, are larger, or have no planned
+/// start because a job without a limit is ahead of them.
 #[test]
 fn a_job_without_a_window_keeps_no_reservation_out() {
     for criterion in Criterion::ALL {
@@ -292,8 +292,8 @@ fn a_job_without_a_window_keeps_no_reservation_out() {
     }
 }
 
-/// One of two processors fails at 5. A reservation keeps its place, and the job without a window that was to start
-/// before it goes aside.
+/// One of two processors fails at 5. A reservation keeps its place, and the job without a window that would start
+/// before it is moved.
 #[test]
 fn a_job_without_a_window_goes_aside_where_processors_fail() {
     let mut queue = queue(2, Criterion::Edf, None);
@@ -308,9 +308,9 @@ fn a_job_without_a_window_goes_aside_where_processors_fail() {
     assert!(displaced(&mut queue).iter().all(|&(slot, _)| slot == 2));
 }
 
-/// Biggest job first, 16 processors: submit, processors, time, ready time, deadline. The last one finds no room in its
-/// window, and is offered 857 by a plan in which the third moves from 884 to 966. Taken at once it gets that; jobs
-/// without a window that come in the meantime change nothing.
+/// Biggest job first, 16 processors: submit, processors, time, ready time, deadline. The last one finds no room in
+/// its window, and is offered 857 by a plan in which the third moves from 884 to 966. If it takes the offer at once,
+/// it gets that. Jobs without a window that arrive in the meantime change nothing.
 #[test]
 fn an_alternative_that_was_offered_is_granted_on_an_unchanged_plan() {
     let table = [
@@ -337,7 +337,7 @@ fn an_alternative_that_was_offered_is_granted_on_an_unchanged_plan() {
         if comes {
             queue.submit(at(88), request(9, 16, 700));
         }
-        // It is known by what it asks for, whatever slot it gets.
+        // The reservation is recognised by its request, whatever slot it gets.
         let again = Reserve { slot: Slot(7), ..newcomer };
         let taken = queue.take(at(89), &again, offered[0], &mut no_draw);
         assert_eq!(taken.map(|it| (it.start, it.alternative)), Some((at(857), Some(offered[0]))));
@@ -345,7 +345,7 @@ fn an_alternative_that_was_offered_is_granted_on_an_unchanged_plan() {
     }
 }
 
-/// A job without a window that has started since leaves no room for what was offered: the plan has changed.
+/// A job without a window that has started since leaves no room for the offer: the plan has changed.
 #[test]
 fn an_alternative_is_lost_when_others_have_taken_its_place() {
     let mut queue = queue(1, Criterion::Edf, Some(200));
@@ -361,8 +361,8 @@ fn an_alternative_is_lost_when_others_have_taken_its_place() {
     assert_eq!(taken.map(|it| it.start), Some(at(20)));
 }
 
-/// What runs over its plan pushes others about within their windows, and breaks those that have
-/// no room left; who is hit keeps what it has from then on.
+/// A job that overruns moves others within their windows, and breaks the windows without room. A reservation that was
+/// hit keeps its place from then on.
 #[test]
 fn who_runs_over_its_plan_breaks_no_window_that_has_room() {
     let mut queue = queue(1, Criterion::Edf, None);
@@ -382,7 +382,7 @@ fn who_runs_over_its_plan_breaks_no_window_that_has_room() {
     assert_eq!(displaced(&mut queue), []);
 }
 
-/// Processors that fail are planned for nothing until they are back.
+/// Failed processors are not used in plans until they are back.
 #[test]
 fn failures_break_windows_that_have_no_room_left() {
     let mut queue = queue(3, Criterion::Edf, None);
@@ -402,8 +402,8 @@ fn failures_break_windows_that_have_no_room_left() {
     assert_eq!(queue.next_start(), Some(at(20)));
 }
 
-/// One of three processors fails, and beside a job on two of them there is room no more until it ends at
-/// 12: by 30 there is for who takes 10, by 20 there is none. What becomes of it is what its user wants.
+/// One of three processors fails. Beside a job on two of them there is no room until that ends at 12. A job of 10 has
+/// room by 30, but not by 20. Its user's remedy decides.
 #[test]
 fn who_has_no_room_left_waits_on_or_not() {
     for (remedy, by, expected) in [
@@ -427,23 +427,23 @@ fn who_has_no_room_left_waits_on_or_not() {
     }
 }
 
-/// What somebody asks for in a random world.
+/// Request of a user in a random world.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) at: i64,
     pub(crate) job: Job,
-    /// Other numbers of processors, and the time on them.
+    /// Other numbers of processors, each with the time on them.
     pub(crate) sizes: Vec<(u32, i64)>,
-    /// How much of its time it runs.
+    /// Run time, as a percentage of its time.
     pub(crate) percent: i64,
     pub(crate) remedy: Remedy,
     pub(crate) accepts: Option<u32>,
-    /// Which one that waits is cancelled right after.
+    /// A waiting job that is cancelled right after.
     pub(crate) cancelled: Option<usize>,
 }
 
 impl Asked {
-    /// How long it runs where it is planned for so long.
+    /// Its run time if it is planned for so long.
     pub(crate) fn runs(&self, span: i64) -> i64 {
         i64::max(1, span * self.percent / 100)
     }
@@ -493,16 +493,16 @@ pub(crate) fn asked() -> impl Strategy<Value = Vec<Asked>> {
     })
 }
 
-/// How users get alternatives.
+/// Ways in which users get alternatives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Taking {
     /// With the request.
     AtOnce,
-    /// They are offered some, and take one of them.
+    /// The queue makes offers, and the user takes one of them.
     OfOffers,
 }
 
-/// Both worlds side by side, tick by tick.
+/// Runs both worlds side by side, tick by tick.
 fn compare(
     config: ReservationConfig,
     taking: Taking,
@@ -623,7 +623,7 @@ fn compare(
             prop_assert_eq!(planned(&fast, job.slot), Some(job.start));
         }
     }
-    // Who has been accepted has started, within its window.
+    // Every accepted reservation has started, within its window.
     for (place, window) in accepted {
         let start = starts[place].expect("what is accepted is never refused");
         prop_assert!(window.earliest(at(asked[place].at)) <= at(start));
@@ -640,7 +640,7 @@ fn compare(
     Ok(())
 }
 
-/// So many wait at once that searches begin where others have ended; all windows are long, and some begin late.
+/// Many jobs wait at once, so that searches begin where others have ended. All windows are long, and some begin late.
 #[test]
 fn deep_queues_decide_as_defined() {
     let mut state = 5;
@@ -682,7 +682,7 @@ proptest! {
         }
     }
 
-    /// Strict intervals and exact times: the order decides nothing.
+    /// Strict intervals and exact times: the order has no effect.
     #[test]
     fn without_flexibility_all_orders_are_one(asked in asked()) {
         let granted = |criterion| {
@@ -700,8 +700,8 @@ proptest! {
         }
     }
 
-    /// Windows fixed at once under any order, or first come first served: the newcomer is last. Jobs without a
-    /// deadline are not among them, for a newcomer with a deadline goes before these.
+    /// Windows that are fixed at once under any order are the same as first come, first served: the new job is last.
+    /// Jobs without a deadline are left out, because a new job with a deadline goes before these.
     #[test]
     fn fixed_windows_are_first_come_first_served(asked in asked()) {
         let has_deadline = |it: &Asked| it.job.deadline < FOREVER;

@@ -1,4 +1,4 @@
-//! Fast schedulers against obvious ones, and what each of them promises.
+//! Fast schedulers against obvious ones, and the promises of each.
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::{
@@ -13,7 +13,7 @@ fn jobs() -> impl Strategy<Value = Vec<TestJob>> {
     jobs_that_request((1..=60_i64).boxed())
 }
 
-/// Now and then one has no limit.
+/// Some jobs have no limit.
 fn jobs_with_and_without_a_limit() -> impl Strategy<Value = Vec<TestJob>> {
     jobs_that_request(prop_oneof![12 => 1..=60_i64, 1 => Just(0)].boxed())
 }
@@ -33,7 +33,7 @@ fn jobs_that_request(requested: BoxedStrategy<i64>) -> impl Strategy<Value = Vec
     })
 }
 
-/// Nearly all come at once and are over early, so that long ends of the queue move as one.
+/// Nearly all arrive at once and end early, so that long ends of the queue move as one.
 fn a_burst() -> impl Strategy<Value = Vec<TestJob>> {
     let gap = prop_oneof![30 => Just(0_i64), 1 => 0..200_i64];
     let requested = prop_oneof![20 => 1..=20_i64, 1 => 20..=60_i64];

@@ -14,12 +14,12 @@ pub(crate) fn at(micros: i64) -> Time {
     Time::from_micros(micros)
 }
 
-/// What is told between a provider and the metascheduler.
+/// Messages between a provider and the metascheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
-    /// A provider will be done with its tasks of a bag.
+    /// A provider reports when it will be done with its tasks of a bag.
     Report(usize, JobId, Time),
-    /// A provider is told when the whole bag will be done.
+    /// A provider is notified of the completion of the whole bag.
     BagCompletion(usize, JobId, Time),
 }
 
@@ -46,20 +46,20 @@ pub(crate) struct System {
     pub(crate) sites: Vec<ConservativeBags>,
     pub(crate) table: BagTable,
     shares: BTreeMap<(JobId, usize), Share>,
-    /// Run time of what is in each slot, by provider.
+    /// Run times of the work in each slot, by provider.
     run_times: Vec<Vec<(i64, i64, bool)>>,
     running: Vec<Run>,
     coordinated: bool,
     catches_up: bool,
     pub(crate) now: i64,
-    /// All messages in the order in which they were taken up.
+    /// All messages, in the order in which they were handled.
     pub(crate) told: Vec<(i64, Message)>,
     /// (provider, slot, end of a task), in order.
     pub(crate) ends: Vec<(usize, Slot, i64)>,
 }
 
 impl System {
-    /// A provider for each number of processors.
+    /// One provider for each number of processors.
     pub(crate) fn new(machines: &[u32], rule: ReschedulingRule, catches_up: bool) -> System {
         let site = |&processors: &u32| {
             ConservativeBags::new(processors, rule.into(), Fractions::default())
@@ -95,7 +95,7 @@ impl System {
         self.sites[site].offers(at(self.now), bag)
     }
 
-    /// Awards (provider, tasks) of a bag and tells all of them when it will be done.
+    /// Awards (provider, tasks) of a bag and notifies all of these providers of its completion.
     pub(crate) fn award(&mut self, id: JobId, bag: &BagRequest, run: i64, parts: &[(usize, u32)]) {
         let mut committed = Vec::new();
         for &(site, tasks) in parts {
@@ -124,7 +124,7 @@ impl System {
         share.ended.or_else(planned).expect("a share that has not ended has a plan")
     }
 
-    /// Lives through all instants before `time`, and the ends at `time`.
+    /// Runs through all instants before `time`, and handles the ends at `time`.
     pub(crate) fn run_to(&mut self, time: i64) {
         while let Some(next) = self.next().filter(|&next| next < time) {
             self.now = next;
@@ -170,7 +170,7 @@ impl System {
         }
     }
 
-    /// Lets providers revise their plans and start what is due; then all messages flow.
+    /// Providers revise their plans and start due work; then all messages are delivered.
     pub(crate) fn settle(&mut self) {
         let mut queue = self.revise();
         while !queue.is_empty() {
@@ -179,7 +179,7 @@ impl System {
         }
     }
 
-    /// The providers' part of an instant; the messages that follow from it.
+    /// The providers' part of an instant. Returns the messages that follow from it.
     pub(crate) fn revise(&mut self) -> Vec<Message> {
         for site in 0..self.sites.len() {
             let (mut jobs, mut tasks) = (Vec::new(), Vec::new());
@@ -203,7 +203,7 @@ impl System {
         messages
     }
 
-    /// Takes up one message; those that follow from it.
+    /// Delivers one message. Returns the messages that follow from it.
     pub(crate) fn deliver(&mut self, message: Message) -> Vec<Message> {
         self.told.push((self.now, message));
         match message {
@@ -231,7 +231,7 @@ impl System {
         }
     }
 
-    /// What each holder knows of the completion of each bag there has been.
+    /// Completion of each bag, as each holder knows it.
     pub(crate) fn known(&self) -> Vec<((JobId, usize), Time)> {
         self.shares.iter().map(|(&share, of)| (share, of.holder.known())).collect()
     }

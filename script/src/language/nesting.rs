@@ -1,8 +1,8 @@
-//! How deep, and how large, values may become.
+//! Limits for the depth and the size of values.
 //!
-//! The engine bounds lists, maps and texts by themselves. A function value holds the variables that it
-//! captures, and these may be function values again: of them the engine knows nothing. A value can be put into another
-//! one only by a variable that holds it, so each variable is measured where it is read or captured.
+//! The engine limits lists, maps and texts. A function value holds the variables that it captures,
+//! which may be function values again. The engine does not limit these. A value gets into another one
+//! only through a variable, so each variable is measured where it is read or captured.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,27 +11,27 @@ use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, FnPtr, Position};
 
 use super::{Fallible, failed};
 
-/// Lists in lists, maps in lists, captured variables in functions and so on.
+/// Maximum depth: lists in lists, maps in lists, captured variables in functions and so on.
 const DEEPEST: usize = 16;
 
-/// Values inside one value, all levels together.
+/// Maximum number of values inside one value, on all levels.
 const MOST: usize = 20_000;
 
-/// Values that may be looked at for these bounds while one expression is computed: a part of a second.
+/// Maximum number of values that are measured for one expression: a fraction of a second.
 const EFFORT: usize = 50_000_000;
 
-/// What is left of the effort for one expression.
+/// Remaining effort for one expression.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Effort(Rc<Cell<usize>>);
 
 impl Effort {
-    /// To be called before an expression is computed.
+    /// Resets the effort. Call it before each expression.
     pub(super) fn renew(&self) {
         self.0.set(EFFORT);
     }
 }
 
-/// Has an engine measure each variable that is read or captured.
+/// Makes an engine measure each variable that is read or captured.
 pub(super) fn bound(engine: &mut Engine, effort: &Effort) {
     let effort = effort.clone();
     #[expect(deprecated, reason = "the engine marks what may change with a new version so")]
@@ -65,7 +65,7 @@ enum Fit {
     TooLarge,
 }
 
-/// Counts down `left` for each value inside.
+/// Decreases `left` by the number of values inside.
 fn count(value: &Dynamic, depth: usize, left: &mut usize) -> Fit {
     if depth > DEEPEST {
         return Fit::TooDeep;

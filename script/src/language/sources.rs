@@ -9,7 +9,7 @@ use super::{Fallible, Gaps, failed, or_fail};
 use crate::quantity::Sample;
 use crate::source::{Absent, Point, Source};
 
-/// One of several sources, as expressions hold it.
+/// One of several sources, as a value of expressions.
 #[derive(Clone)]
 struct Asked {
     data: Rc<dyn Source>,
@@ -22,7 +22,7 @@ impl Asked {
         self.taken(self.data.sample(metric, group, &or_fail(point(at))?))
     }
 
-    /// Of the jobs that are in the group at `base`.
+    /// A value of the jobs that are in the group at `base`.
     fn value_by(&self, metric: &str, group: &str, at: &Map, base: &Map) -> Fallible<Sample> {
         let (at, base) = (or_fail(point(at))?, or_fail(point(base))?);
         self.taken(self.data.sample_by(metric, group, &at, &base))
@@ -65,8 +65,8 @@ fn point(at: &Map) -> Result<Point, String> {
     at.iter().map(|(axis, value)| Ok((axis.to_string(), text(value)?))).collect()
 }
 
-/// Teaches an engine these words over some data; in `gaps` is noted where one asks for what was
-/// left out to be quick.
+/// Registers these words with an engine. `gaps` records requests for data that a quick reproduction
+/// leaves out.
 pub(super) fn register<S: Source + 'static>(
     engine: &mut Engine,
     sources: Vec<Rc<S>>,

@@ -8,7 +8,7 @@ use super::{Fallible, or_fail};
 use crate::quantity::{NO_SPREAD, Quantity, Sample};
 use crate::verdict::{self, Verdict};
 
-/// Teaches an engine these words.
+/// Registers these words with an engine.
 pub(super) fn register(engine: &mut Engine) {
     register_arithmetic(engine);
     register_lists(engine);
@@ -110,7 +110,7 @@ fn register_lists(engine: &mut Engine) {
     }
 }
 
-/// The slope of the line that fits best: of samples, seed by seed.
+/// Slope of the least-squares line; for samples, separately for each seed.
 fn slope(xs: &[f64], ys: &[Quantity]) -> Result<Quantity, String> {
     let means: Vec<f64> = ys.iter().map(Quantity::mean).collect();
     if stats::slope(xs, &means).is_none() {
@@ -126,7 +126,7 @@ fn slope(xs: &[f64], ys: &[Quantity]) -> Result<Quantity, String> {
     Ok(slope)
 }
 
-/// The quantity of the largest mean, or with `sign` -1 of the smallest.
+/// The quantity with the largest mean, or with `sign` -1 with the smallest.
 fn extreme(list: &Array, sign: f64) -> Fallible<Quantity> {
     let all = quantities(list)?;
     let best = all.into_iter().max_by(|a, b| (sign * a.mean()).total_cmp(&(sign * b.mean())));

@@ -1,4 +1,4 @@
-//! `figures.toml` and `claims.toml` as they are written.
+//! Types of `figures.toml` and `claims.toml`.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use haggle_scenario::file::{Figure, Whiskers};
 pub(super) struct FiguresFile {
     /// Functions that checks and drawings of the study share.
     pub(super) functions: Option<Spanned<String>>,
-    /// What `--quick` leaves.
+    /// Reductions for `--quick`.
     #[serde(default)]
     pub(super) quick: Quick,
     #[serde(default, rename = "figure")]
@@ -25,20 +25,20 @@ pub(super) struct FiguresFile {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct ClaimsFile {
-    /// Why several claims come out as they do, by name.
+    /// Explanations of the results of several claims, by name.
     #[serde(default)]
     pub(super) reasons: BTreeMap<Spanned<String>, String>,
     #[serde(default, rename = "claim")]
     pub(super) claims: Vec<ClaimEntry>,
 }
 
-/// `[quick]`: what a quick reproduction leaves.
+/// `[quick]`: reductions for a quick reproduction.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Quick {
-    /// At most so many replications.
+    /// Maximum number of replications.
     pub replications: Option<u32>,
-    /// Of an axis, these values.
+    /// Values of an axis that are kept.
     #[serde(default)]
     pub axes: BTreeMap<String, Vec<toml::Value>>,
 }
@@ -59,7 +59,7 @@ pub(super) struct FigureEntry {
     pub(super) draws: Vec<Draw>,
 }
 
-/// How long a figure takes on two cores, in minutes.
+/// Run time of a figure on two cores, in minutes.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Minutes {
@@ -73,78 +73,78 @@ pub struct Minutes {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Draw {
-    /// What is drawn.
+    /// Kind of the drawing.
     pub kind: DrawKind,
-    /// Added to the figure's name where it has several images.
+    /// Suffix of the figure's name, if the figure has several images.
     pub suffix: Option<String>,
-    /// Title above; without it, what the figure is about.
+    /// Title; by default, the figure's description.
     #[serde(default, deserialize_with = "brief")]
     pub title: Option<String>,
-    /// What lies along the x axis, or is a table's rows; in scatters the x of points.
+    /// The x axis, or a table's rows; in scatters the x of points.
     #[serde(default)]
     pub x: Dimension,
     /// Bars of a group, lines, points, or a table's columns.
     #[serde(default)]
     pub series: Dimension,
-    /// Panels beside each other.
+    /// Panels side by side.
     #[serde(default)]
     pub panels: Dimension,
     /// Label of the y axis with its unit.
     #[serde(default, deserialize_with = "brief")]
     pub label: Option<String>,
-    /// Above the legend: what its entries are values of.
+    /// Label above the legend: the quantity of its entries.
     #[serde(default, deserialize_with = "brief")]
     pub legend: Option<String>,
-    /// What is shown of the spread over replications.
+    /// Spread over replications that is drawn.
     #[serde(default)]
     pub bars: Spread,
-    /// How far the whiskers of boxes reach.
+    /// Ends of the whiskers of boxes.
     #[serde(default)]
     pub whiskers: Option<Whiskers>,
-    /// Where values of boxes mean something: a line across.
+    /// A reference value of boxes, drawn as a horizontal line.
     pub reference: Option<f64>,
-    /// Strips along lines instead of whiskers.
+    /// True if lines have bands instead of whiskers.
     #[serde(default)]
     pub band: bool,
-    /// How values lie on the x axis of lines or a scatter.
+    /// Scale of the x axis of lines or a scatter.
     #[serde(default)]
     pub x_scale: XScale,
-    /// How values lie on the y axis of lines.
+    /// Scale of the y axis of lines.
     #[serde(default)]
     pub y_scale: YScale,
-    /// Whether each panel has a scale of its own.
+    /// True if each panel has a scale of its own.
     #[serde(default)]
     pub own_scales: bool,
-    /// Values of axes that stay the same.
+    /// Fixed values of axes.
     #[serde(rename = "where", default)]
     pub at: BTreeMap<String, toml::Value>,
-    /// The sweep, where there are several.
+    /// The sweep, if there are several.
     pub sweep: Option<String>,
     /// The group of jobs: a class, provider or workload; without it, all jobs.
     pub group: Option<String>,
-    /// What is measured: a word of scenarios or a key of summary.json with dots.
+    /// The metric: a word of scenarios or a key of summary.json with dots.
     pub metric: Option<String>,
-    /// What is measured, as an expression.
+    /// The measured value as an expression.
     pub value: Option<String>,
-    /// What values are multiplied by.
+    /// Factor for values.
     pub scale: Option<f64>,
-    /// A chart of one run, as its scenario would declare it.
+    /// A chart of one run, declared as in a scenario.
     pub plot: Option<Figure>,
 }
 
 impl Draw {
-    /// Whether it shows how values are spread.
+    /// True if it shows distributions of values.
     pub fn shows_spread(&self) -> bool {
         matches!(self.kind, DrawKind::Box | DrawKind::LetterValues)
     }
 
-    /// Whether places on the x axis are measured, not given.
+    /// True if positions on the x axis are measured, not given.
     pub fn measures_x(&self) -> bool {
         let measured = self.x.metric.is_some() || self.x.value.is_some();
         self.kind == DrawKind::Scatter || self.kind == DrawKind::Lines && measured
     }
 
-    /// What holds wherever no part says otherwise.
+    /// The defaults for all parts.
     pub fn part(&self) -> Part {
         Part {
             at: self.at.clone(),
@@ -157,7 +157,7 @@ impl Draw {
         }
     }
 
-    /// All expressions that are drawn.
+    /// All expressions of the drawing.
     pub(super) fn expressions(&self) -> impl Iterator<Item = &str> {
         let dimensions = [&self.x, &self.series, &self.panels];
         let parts = dimensions.into_iter().flat_map(|it| &it.values);
@@ -166,13 +166,13 @@ impl Draw {
     }
 }
 
-/// What is drawn.
+/// Kind of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DrawKind {
     /// Groups of bars.
     Bars,
-    /// Groups of boxes: how values are spread over replications.
+    /// Groups of boxes: distributions of values over replications.
     Box,
     /// Groups of boxes within boxes, for many replications.
     LetterValues,
@@ -180,7 +180,7 @@ pub enum DrawKind {
     Lines,
     /// A named point for each series.
     Scatter,
-    /// Tasks and what they need: an edge from each x to each series where the value is not 0.
+    /// A graph of tasks: an edge from each x to each series with a value other than 0.
     Graph,
     /// A table, printed and as CSV.
     Table,
@@ -188,7 +188,7 @@ pub enum DrawKind {
     Run,
 }
 
-/// What is shown of the spread over replications.
+/// Spread over replications that is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spread {
@@ -201,27 +201,27 @@ pub enum Spread {
     None,
 }
 
-/// How values lie on an x axis.
+/// Scale of an x axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum XScale {
-    /// Evenly.
+    /// Linear.
     #[default]
     Linear,
-    /// By their logarithms.
+    /// Logarithmic.
     Log,
 }
 
-/// How values lie on a y axis.
+/// Scale of a y axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum YScale {
-    /// Evenly.
+    /// Linear.
     #[default]
     Linear,
-    /// By their logarithms.
+    /// Logarithmic.
     Log,
-    /// By their logarithms, as times in seconds.
+    /// Logarithmic, for times in seconds.
     LogTime,
 }
 
@@ -231,23 +231,23 @@ pub enum YScale {
 pub struct Dimension {
     /// An axis of the sweep.
     pub axis: Option<String>,
-    /// What x is called; without it, the axis. Of panels and series, what stands before each value.
+    /// Label of x; by default, the name of the axis. For panels and series, a prefix of each value.
     #[serde(default, deserialize_with = "brief")]
     pub label: Option<String>,
-    /// Which values of the axis, in this order; or any parts. Without them, all of the axis.
+    /// The values of the axis, in this order, or any parts. Without them, all values of the axis.
     #[serde(default, deserialize_with = "parts")]
     pub values: Vec<Part>,
-    /// In scatters and lines: what x measures. Lines go from value to value of the axis.
+    /// In scatters and lines: the metric of x. Lines join the points in the order of the axis.
     pub metric: Option<String>,
-    /// In scatters and lines: what x measures, as an expression.
+    /// In scatters and lines: the value of x as an expression.
     pub value: Option<String>,
-    /// In scatters and lines: what x is multiplied by.
+    /// In scatters and lines: factor for x.
     pub scale: Option<f64>,
-    /// In scatters and lines: the group of jobs of which x is taken.
+    /// In scatters and lines: the group of jobs for x.
     pub group: Option<String>,
 }
 
-/// Parts, of which those that are but values of the axis are written bare.
+/// Reads parts. A part that is only a value of the axis is written without a table.
 fn parts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Part>, D::Error> {
     let part = |value| match value {
         value @ toml::Value::Table(_) => Part::deserialize(value)
@@ -257,29 +257,29 @@ fn parts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Part>, D::Error> {
     Vec::<toml::Value>::deserialize(from)?.into_iter().map(part).collect()
 }
 
-/// Part of what is shown: which runs, which jobs, what is measured. What one part leaves open,
-/// the parts around it say.
+/// A part of the drawing: its runs, its jobs and its measured value. Unset fields are taken from the
+/// surrounding parts.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Part {
     /// The value of the dimension's axis.
     pub is: Option<toml::Value>,
-    /// What it is called.
+    /// Its name.
     pub name: Option<String>,
     /// Values of other axes.
     #[serde(rename = "where", default)]
     pub at: BTreeMap<String, toml::Value>,
-    /// The sweep, where there are several.
+    /// The sweep, if there are several.
     pub sweep: Option<String>,
     /// The group of jobs: a class, provider or workload; without it, all jobs.
     pub group: Option<String>,
-    /// What is measured: a word of scenarios or a key of summary.json with dots.
+    /// The metric: a word of scenarios or a key of summary.json with dots.
     pub metric: Option<String>,
-    /// What is measured, as an expression, in which `at` is the point and `group` the group.
+    /// The measured value as an expression, in which `at` is the point and `group` the group.
     pub value: Option<String>,
-    /// What values are multiplied by.
+    /// Factor for values.
     pub scale: Option<f64>,
-    /// Label of the y axis, where panels measure different things.
+    /// Label of the y axis, if panels show different quantities.
     #[serde(default, deserialize_with = "brief")]
     pub label: Option<String>,
 }
@@ -300,20 +300,20 @@ pub(super) struct ClaimEntry {
     pub(super) reason: Option<Spanned<String>>,
 }
 
-/// How sharp a claim is.
+/// Precision of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grade {
     /// A number, or a threshold.
     Exact,
-    /// The sign of a difference, beyond chance.
+    /// The sign of a difference, beyond noise.
     Ordering,
     /// The direction of means.
     Trend,
 }
 
 impl Grade {
-    /// The word in catalogues.
+    /// Its word in catalogues.
     pub const fn name(self) -> &'static str {
         match self {
             Grade::Exact => "exact",
@@ -323,7 +323,7 @@ impl Grade {
     }
 }
 
-/// Longest text in a figure: what is longer has no room, and takes for ever to draw.
+/// Maximum length of a text in a figure. A longer text has no room and takes too long to draw.
 const TEXT_MAX: usize = 300;
 
 fn brief<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {

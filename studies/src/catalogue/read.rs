@@ -1,4 +1,4 @@
-//! Reading a study's files: every mistake at its place.
+//! Reads a study's files, and reports every mistake at its place.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use haggle_scenario::file::FigureKind;
 use haggle_scenario::{InvalidScenario, Problem, Source, nearest};
 use haggle_script::Language;
 
-/// Reads a study that may name the studies by code in `known`.
+/// Reads a study, which may refer to the studies by code in `known`.
 pub(super) fn study(
     library: &Library,
     name: &str,
@@ -140,7 +140,7 @@ fn figure(
     (problems.len() == count).then_some(Figure { name, about, origins, minutes, draws })
 }
 
-/// What of a drawing does not go together, and the way out.
+/// Contradictory settings of a drawing, with a correction.
 fn misfit(draw: &Draw) -> Option<(&'static str, &'static str)> {
     match (draw.kind, &draw.plot) {
         _ if draw.whiskers.is_some() && draw.kind != DrawKind::Box => {
@@ -268,13 +268,13 @@ fn test(
     }
 }
 
-/// A text of a file as an expression that knows where it stands.
+/// A text of a file as an expression with its place.
 fn expression(source: &Source, text: &Spanned<String>) -> Expression {
     let span = text.span();
     let written = source.text.get(span.clone()).unwrap_or_default();
     let quotes = ["'''", "\"\"\"", "'", "\""].into_iter().find(|it| written.starts_with(it));
     let quotes = quotes.map_or(0, str::len);
-    // A newline right after three quotes is none of the text.
+    // TOML drops a newline right after three quotes.
     let newline = match written.get(quotes..) {
         Some(rest) if quotes == 3 && rest.starts_with("\r\n") => 2,
         Some(rest) if quotes == 3 && rest.starts_with('\n') => 1,

@@ -1,5 +1,6 @@
-//! Means over the jobs, or the workflows, that *another* run of the same workload chooses as well: a policy that
-//! changes where bags run changes which ones ran on one provider, and one that is slower has fewer workflows done.
+//! Means over the jobs, or the workflows, that are selected by *another* run of the same workload as
+//! well. A policy that changes places of bags changes which bags run on one provider. A slower policy
+//! completes fewer workflows. Such means compare the same jobs in both runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,23 +9,23 @@ use haggle_results::columns::Table;
 use haggle_results::reader::TableData;
 use haggle_results::{ResultsError, RunReader};
 
-/// What is averaged.
+/// A mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mean {
     /// A column of `jobs`, over the bags that ran on one provider, or on several, in the other run.
     Bags { column: &'static str, several: bool },
-    /// A column of `workflows`, over those of which all tasks are done in both runs.
+    /// A column of `workflows`, over the workflows that are complete in both runs.
     Workflows { column: &'static str },
 }
 
-/// Columns of `jobs` whose means are asked for, by their keys in `summary.json`.
+/// Columns of `jobs` that have means, by their keys in `summary.json`.
 const OF_JOBS: [(&str, &str); 3] = [
     ("turnaround_time.mean", "turnaround_time"),
     ("waiting_time.mean", "waiting_time"),
     ("bounded_slowdown.mean", "bounded_slowdown"),
 ];
 
-/// Likewise of `workflows`.
+/// Columns of `workflows` that have means.
 const OF_WORKFLOWS: [(&str, &str); 2] = [
     ("grid.workflows.makespan", "makespan"),
     ("grid.workflows.turnaround_time", "turnaround_time"),
@@ -52,7 +53,7 @@ impl Mean {
         }
     }
 
-    /// That of the run in `folder`, for the run in `base`; `None` if there is nothing to average.
+    /// The mean for the run in `folder`, with the selection by the run in `base`; `None` if it is empty.
     pub(super) fn value(self, folder: &Path, base: &Path) -> Result<Option<f64>, ResultsError> {
         match self {
             Mean::Bags { column, several } => bags(folder, base, column, several),
@@ -84,7 +85,7 @@ fn bags(
 }
 
 fn workflows(folder: &Path, base: &Path, column: &str) -> Result<Option<f64>, ResultsError> {
-    // A workflow that is not complete has no value.
+    // An incomplete workflow has no value.
     let done = |folder: &Path| -> Result<BTreeMap<Key, f64>, ResultsError> {
         let names = ["workload_name", "workflow", column];
         let table = RunReader::open(folder)?.columns(Table::Workflows, &names)?;
@@ -101,10 +102,10 @@ fn jobs(folder: &Path, columns: &[&str]) -> Result<TableData, ResultsError> {
     RunReader::open(folder)?.columns(Table::Jobs, columns)
 }
 
-/// What a job or a workflow is called in every run of its workload.
+/// A key that identifies a job or a workflow in every run of its workload.
 type Key = (String, Option<i64>);
 
-/// These keys, row by row.
+/// The keys of all rows.
 fn keys(table: &TableData, number: &str) -> Result<Vec<Key>, ResultsError> {
     let (workloads, ids) = (table.text("workload_name")?, table.integer(number)?);
     let name = |row| workloads.at(row).unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! What became of jobs relative to another run: each pair of runs is read once.
+//! Effects on jobs relative to another run. Each pair of runs is read once.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,14 +9,14 @@ use haggle_results::{ResultsError, RunReader};
 use super::unknown;
 use haggle_experiment::compare::impact::{ALL, Impact, Impacts, impacts};
 
-/// What stands before the names of these values.
+/// Prefix of the names of these values.
 const PREFIX: &str = "impact.";
 
-/// Pairs of runs that have been read: the run, and its base.
+/// Effects that have been computed, by run and base run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Known(RefCell<BTreeMap<(PathBuf, PathBuf), Impacts>>);
 
-/// The name of a value, if the metric is one of these.
+/// The name of the effect, if the metric is one.
 pub(super) fn name(metric: &str) -> Result<Option<&str>, String> {
     let Some(name) = metric.strip_prefix(PREFIX) else { return Ok(None) };
     match Impact::NAMES.contains(&name) {
@@ -28,8 +28,8 @@ pub(super) fn name(metric: &str) -> Result<Option<&str>, String> {
 }
 
 impl Known {
-    /// A value of a group of jobs of the run in `folder` relative to that in `base`; `None` if there is
-    /// no job to take it from.
+    /// An effect on a group of jobs of the run in `folder` relative to the run in `base`; `None` if the
+    /// group has no such job.
     pub(super) fn value(
         &self,
         folder: &Path,

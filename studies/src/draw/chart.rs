@@ -38,7 +38,7 @@ pub(super) fn drawing(shown: &Shown<'_>) -> Drawing {
     })
 }
 
-/// The title of a panel; of a figure with but one, its own.
+/// The title of a panel, or of the figure if it has only one.
 fn title(shown: &Shown<'_>, panel: &Named) -> String {
     if panel.name.is_empty() { shown.title.clone() } else { panel.name.clone() }
 }

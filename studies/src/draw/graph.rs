@@ -6,8 +6,8 @@ use haggle_plots::{Figure as Drawing, GraphTask, TaskGraph};
 
 use super::Shown;
 
-/// All tasks in the order of the axes, which is one in which they can run. Those that need the same ones have one
-/// colour.
+/// All tasks in the order of the axes, which must be an order in which they can run. Tasks with the
+/// same parents have the same colour.
 pub(super) fn drawing(shown: &Shown<'_>) -> Drawing {
     let mut names: Vec<&str> = Vec::new();
     for named in shown.x.iter().chain(&shown.series) {

@@ -11,7 +11,7 @@ use crate::catalogue::{Draw, Figure};
 use crate::data::Data;
 use haggle_experiment::figures;
 
-/// Draws what the figure's `plot` says of a run.
+/// Draws the figure's `plot` of a run.
 pub(super) fn draw(
     figure: &Figure,
     how: &Draw,

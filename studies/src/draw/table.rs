@@ -7,7 +7,7 @@ use super::{Shown, Spread};
 use crate::catalogue::DrawKind;
 use haggle_script::quantity::number;
 
-/// A row a cell, in full precision.
+/// The CSV file: a row for each cell, in full precision.
 pub(super) fn csv(shown: &Shown<'_>) -> String {
     let scatter = shown.draw.kind == DrawKind::Scatter;
     let head: &[&str] = match (scatter, shown.draw.measures_x()) {
@@ -55,7 +55,7 @@ fn numbers(estimate: &Estimate) -> [String; 3] {
     [format!("{:?}", estimate.mean), optional(estimate.std), optional(estimate.half_width)]
 }
 
-/// A table as people read it: a row for each x, below its panel's name where there are several.
+/// A table for readers: a row for each x, below its panel's name if there are several panels.
 pub(super) fn rows(shown: &Shown<'_>) -> Vec<Vec<String>> {
     let mut head = vec![shown.x_label()];
     head.extend(shown.series.iter().map(|series| match series.name.as_str() {

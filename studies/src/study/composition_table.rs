@@ -23,8 +23,8 @@ impl Compute for CompositionTable {
     fn compute(&self, _effort: Effort) -> Result<Data, String> {
         let mut data = Data::table(self.name(), &["provider"]);
         let all = compose(&OFFERS).ok_or("nothing was composed")?;
-        // What would have come of it with the best single offer, (256, 40) of provider 1,
-        // and no other of that provider.
+        // The result with the best single offer, (256, 40) of provider 1, and no other offer of that
+        // provider.
         let forced = compose(&[&OFFERS[0][..1], OFFERS[1], OFFERS[2]]).ok_or("nothing")?;
         for provider in 0..OFFERS.len() {
             let part = all.parts.iter().find(|part| part.provider == provider);
@@ -66,7 +66,7 @@ fn compose(offers: &[&[(u32, i64)]]) -> Option<Composition> {
     CompositionPolicy::OffersNoLb.compose(&bag, &views, CompositionOptions::default(), 0)
 }
 
-/// Offers and nothing else.
+/// Facts with offers only.
 struct Told(Vec<Offer>);
 
 impl Facts for Told {

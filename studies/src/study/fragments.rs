@@ -1,5 +1,5 @@
-//! Figures 7.10 to 7.12 of Netto 2009: how many requests would fit into the time
-//! that overestimation leaves, if nothing but length mattered.
+//! Figures 7.10 to 7.12 of Netto 2009: the number of requests that fit into the time left by
+//! overestimation, if only their lengths mattered.
 
 use haggle_model::Span;
 use haggle_scheduling::backfilling_limit::{fit, fragments};
@@ -40,7 +40,7 @@ impl Compute for BackfillingLimit {
                     let place = percent * (run_times.len() - 1) / RANKS;
                     let values = [
                         ("request", found.requests[place].as_secs_f64()),
-                        // On a logarithmic axis nothing is 0.
+                        // Zero cannot be drawn on a logarithmic axis.
                         ("fragment", found.fragments[place].as_secs_f64().max(1.0)),
                         ("fitting", fitting),
                     ];

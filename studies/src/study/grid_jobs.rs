@@ -1,5 +1,5 @@
-//! The jobs of Chtepen 2011, section 4.3.4, before anything runs: when they come in the day, and
-//! how long they are (Fig. 4.4).
+//! The jobs of Chtepen 2011, section 4.3.4, before any run: their arrivals over the day, and their
+//! lengths (Fig. 4.4).
 
 use haggle_model::time::MICROS_PER_SECOND;
 
@@ -13,9 +13,9 @@ use haggle_scenario::{Experiment, Logs, Scenario};
 pub(super) struct GridJobs;
 
 const HOURS: usize = 24;
-/// Classes of lengths, each an hour but the last one, which has all that is longer.
+/// Number of classes of lengths. Each is an hour wide, and the last one has all longer jobs.
 const CLASSES: usize = 11;
-/// The scenarios; the lengths of the second are this part of those of the first.
+/// The scenarios, and the factor by which lengths of the second one differ from those of the first.
 const LOADS: [(&str, &str, f64); 2] =
     [("high", "high-load.toml", 1.0), ("low", "low-load.toml", 0.12)];
 
@@ -49,7 +49,7 @@ impl Compute for GridJobs {
     }
 }
 
-/// Jobs by the hour of the day in which they come, and by their length.
+/// Numbers of jobs by hour of arrival, and by length.
 #[derive(Default)]
 struct Counts {
     jobs: u64,

@@ -1,6 +1,6 @@
-//! Netto 2009, chapter 5: an iterative application on seven clusters of Grid'5000, from measured throughput to
-//! run times on seven sets of cores. The test bed is not at hand: how throughput settles and what runs take are
-//! models of our own.
+//! Netto 2009, chapter 5: an iterative application on seven clusters of Grid'5000, from measured
+//! throughput to run times on seven sets of cores. The test bed is not available. Models of our own
+//! replace the course of throughput and the measured run times.
 
 mod courses;
 mod executions;
@@ -23,7 +23,7 @@ const MODELS: [&str; 2] = ["synchronous", "asynchronous"];
 /// One transfer between sites (section 5.4.2).
 const TRANSFER: Span = Span::from_micros(800_000);
 
-/// Our own: to the coordinator, and back.
+/// Our own: transfers to the coordinator, and back.
 const TRANSFERS: u32 = 2;
 
 /// The numbers of the resource sets.
@@ -31,7 +31,7 @@ fn sets() -> impl Iterator<Item = (String, &'static [u32; 7])> {
     (1..).zip(&RESOURCE_SETS).map(|(number, set): (u32, _)| (number.to_string(), set))
 }
 
-/// Tables 5.1 and 5.2: clusters, and how many cores of them are in each resource set.
+/// Tables 5.1 and 5.2: clusters, and their numbers of cores in each resource set.
 pub(super) struct ResourceSets;
 
 impl Compute for ResourceSets {
@@ -65,7 +65,7 @@ impl Compute for ResourceSets {
     }
 }
 
-/// Tables 5.3 and 5.4: throughputs and the time they took, as printed and by our profiler.
+/// Tables 5.3 and 5.4: throughputs and the time of their measurement, as printed and by our profiler.
 pub(super) struct Throughputs;
 
 impl Compute for Throughputs {

@@ -1,6 +1,5 @@
-//! What Caniou, Charrier and Desprez 2010 say of moldable jobs before anything runs: how they speed up
-//! (figure 3), of which kinds they are (table 2), and how a size is searched for in a plan with
-//! holes (figure 1).
+//! Moldable jobs of Caniou, Charrier and Desprez 2010 before any run. The studies show their speedups
+//! (figure 3), their kinds (table 2), and the search for a size in a plan with holes (figure 1).
 
 use haggle_model::job::Lot;
 use haggle_model::moldable::{KINDS, Rounding};
@@ -12,7 +11,7 @@ use haggle_scheduling::reallocation::Tuning;
 use super::{Compute, Effort};
 use crate::data::Data;
 
-/// What the kinds of jobs are called.
+/// Names of the kinds of jobs.
 const NAMES: [&str; 4] = ["t1", "t2", "t3", "t4"];
 
 fn speedup(kind: usize) -> Result<Speedup, String> {
@@ -44,7 +43,7 @@ impl Compute for SpeedupCurves {
     }
 }
 
-/// Table 2, and how many of so many draws are of each kind.
+/// Table 2, and the share of each kind in a large number of draws.
 pub(super) struct JobKinds;
 
 const DRAWS: i64 = 100_000;
@@ -92,11 +91,11 @@ impl Compute for JobKinds {
     }
 }
 
-/// Figure 1: a job of seven minutes that speeds up without loss, on a cluster of five processors. Its
-/// plan is one that gives the completions that the figure prints; the report does not show it.
+/// Figure 1: a job of seven minutes with linear speedup, on a cluster of five processors. The report
+/// does not show its plan, so this plan is one that gives the printed completions.
 pub(super) struct SizeSearch;
 
-/// What others hold of it, from and until, s; one processor each.
+/// Processors held by other jobs: start and end, s; one processor each.
 const HELD: [(i64, i64); 4] = [(0, 360), (120, 180), (120, 300), (120, 360)];
 const PROCESSORS: u32 = 5;
 

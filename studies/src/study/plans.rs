@@ -1,6 +1,6 @@
-//! Plans of rescheduling: on one cluster against the optimum, as whole runs on grids of clusters, and what they
-//! rely on (Sanjay and Vadhiyar 2011, section 7). The performance models of the paper's applications are not
-//! published, so these are synthetic ones.
+//! Plans of rescheduling: on one cluster compared with the optimum, as whole runs on grids of clusters,
+//! and their settings (Sanjay and Vadhiyar 2011, section 7). The performance models of the paper's
+//! applications are not published, so these are synthetic.
 
 mod costs;
 mod counts;
@@ -23,7 +23,7 @@ pub(super) use errors::{PredictionErrors, PredictionRuns};
 pub(super) use runs::{PlanGroups, PlanLinks, PlanRuns};
 pub(super) use settings::PlanSettings;
 
-/// The paper's planners, by their words.
+/// The paper's planners, with their words.
 fn methods() -> [(&'static str, Method); 3] {
     [
         ("incremental", Method::Incremental(IncrementalOptions::default())),
@@ -32,11 +32,11 @@ fn methods() -> [(&'static str, Method); 3] {
     ]
 }
 
-/// An interval has to take longer (section 4).
+/// Minimum length of an interval (section 4).
 const THRESHOLD: Span = Span::from_secs(1200);
-/// Machines of the one cluster (section 7.2.2).
+/// Number of machines of the single cluster (section 7.2.2).
 const MACHINES: usize = 512;
-/// Our own: the paper has neither the fixed part of a move nor the size of a checkpoint.
+/// Our own: the paper gives neither the fixed part of a move nor the size of a checkpoint.
 const MIGRATION: Migration = Migration { fixed: 60.0, volume: 200.0 };
 
 fn application(phases: &[Phase], merged: usize) -> Result<Arc<Application>, String> {

@@ -1,5 +1,5 @@
-//! Co-allocation protocols of Netto 2009, chapter 2: what each promises (table 2.6), and whether it matters how
-//! messages are delivered (section 1.4.2).
+//! Co-allocation protocols of Netto 2009, chapter 2: their properties (table 2.6), and the effect of
+//! how messages are delivered (section 1.4.2).
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -35,7 +35,7 @@ fn variants(
     Ok((folder, chosen.collect()))
 }
 
-/// Table 2.6: what the protocols of co-allocation systems promise, as they say themselves.
+/// Table 2.6: properties of the protocols of co-allocation systems, as stated by the protocols.
 pub(super) struct ProtocolTraits;
 
 impl Compute for ProtocolTraits {
@@ -64,7 +64,7 @@ impl Compute for ProtocolTraits {
     }
 }
 
-/// Section 1.4.2: events in the order in which they happen, whether messages are calls or go through
+/// Section 1.4.2: a comparison of the order of events for messages as calls and for messages through
 /// mailboxes.
 pub(super) struct Deliveries;
 

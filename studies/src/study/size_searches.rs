@@ -1,5 +1,6 @@
-//! How often bisection finds the best size: every search of a month in which jobs are placed and never move, on
-//! all clusters, beside the same search among all sizes (Caniou, Charrier and Desprez 2010, section 3.2.1).
+//! How often bisection finds the best size. Every search of a month is compared with a search among all
+//! sizes, on all clusters. Jobs are placed and never move (Caniou, Charrier and Desprez 2010, section
+//! 3.2.1).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,7 +19,7 @@ use haggle_scenario::{Experiment, Logs, Scenario};
 pub(super) struct SizeSearches;
 
 const SCENARIO: (&str, &str) = ("rr7365", "months.toml");
-/// The month and platform, and its jobs as they are placed.
+/// The month and the platform; jobs stay at their first place.
 const POINT: [&str; 3] = ["feb", "d0", "none"];
 
 impl Compute for SizeSearches {
@@ -74,20 +75,20 @@ impl Compute for SizeSearches {
 struct Counts {
     /// Searches among more than one size.
     searches: u64,
-    /// Those in which bisection found a size that is as good as the best.
+    /// Searches in which bisection found a size as good as the best one.
     equal: u64,
-    /// Sizes at which bisection looked.
+    /// Sizes that bisection examined.
     evaluations: u64,
-    /// Sums of the times until completion that both found, s.
+    /// Sums of the times until completion that both searches found, s.
     response: f64,
     best_response: f64,
 }
 
-/// Clusters, and what runs on them: (end, cluster, slot).
+/// Clusters, and their running jobs: (end, cluster, slot).
 struct Grid {
     clusters: Vec<(Conservative, u32)>,
     running: BinaryHeap<Reverse<(Time, usize, u32)>>,
-    /// Which job is in each slot, and on how many processors.
+    /// For each slot, its job and number of processors.
     placed: Vec<(usize, u32)>,
 }
 
@@ -103,7 +104,7 @@ impl Grid {
         }
     }
 
-    /// Places each job where it would be done first; all clusters are as fast as the reference.
+    /// Places each job where it is completed first. All clusters have the speed of the reference.
     fn run(&mut self, jobs: &[Job]) -> Option<Counts> {
         let mut counts = Counts::default();
         for (number, job) in jobs.iter().enumerate() {
@@ -129,7 +130,7 @@ impl Grid {
         Some(counts)
     }
 
-    /// Searches for the size of a job on a cluster in both ways; the one that counts is bisection's.
+    /// Searches for the size of a job on a cluster in both ways. Returns the result of bisection.
     fn search(
         &mut self,
         cluster: usize,
@@ -151,6 +152,7 @@ impl Grid {
         if widest > 1 {
             counts.searches += 1;
             counts.equal += u64::from(binary.completion() == exhaustive.completion());
+            // Both searches are counted, and the exhaustive one examines every size once.
             counts.evaluations += u64::from(looks - widest);
             counts.response += (binary.completion() - now).as_secs_f64();
             counts.best_response += (exhaustive.completion() - now).as_secs_f64();
@@ -158,7 +160,7 @@ impl Grid {
         Some(binary)
     }
 
-    /// Lets everything end and start that does so by `now`.
+    /// Processes all ends and starts of jobs until `now`.
     fn go_on_to(&mut self, now: Time, jobs: &[Job]) {
         loop {
             let end = self.running.peek().map(|Reverse((end, ..))| *end);

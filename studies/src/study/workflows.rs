@@ -1,6 +1,6 @@
-//! What goes into the runs of Chtepen 2011, chapters 5 and 6, before anything runs: the example of a workflow
-//! with its parent sets, when workflows come and how long their tasks are, what tasks say of that, how well
-//! lengths are predicted from it, and the parameters of both chapters.
+//! Inputs of the runs of Chtepen 2011, chapters 5 and 6. The studies show an example of a workflow with its
+//! parent sets, arrivals of workflows, and lengths of tasks. They also show estimates of tasks, predictions of
+//! lengths, and the parameters of both chapters.
 
 mod curves;
 mod example;
@@ -28,7 +28,7 @@ const STUDY: &str = "chtepen-workflows";
 /// Axes of a sweep, each with a value.
 type Point<'a> = &'a [(&'a str, &'a str)];
 
-/// The variant of a sweep of the study that has these values on axes; the first such one.
+/// The first variant of a sweep of the study with these values on axes.
 fn variant(file: &str, at: Point<'_>) -> Result<Scenario, String> {
     let source = Library::Embedded.read(STUDY, file).map_err(|error| error.to_string())?;
     let experiment = Experiment::read(source, Logs::Ignore).map_err(|error| error.to_string())?;
@@ -40,8 +40,8 @@ fn variant(file: &str, at: Point<'_>) -> Result<Scenario, String> {
     Ok(found.ok_or_else(|| format!("`{file}` has no such variant"))?.scenario)
 }
 
-/// The workflows of a scenario under a seed, each with its tasks in order: the root, those side by side, the
-/// final one.
+/// The workflows of a scenario under a seed. The tasks of each are in order: the root, the parallel
+/// tasks, the final one.
 fn workflows(scenario: &Scenario, seed: u64) -> Result<Vec<Vec<Job>>, String> {
     let workloads = Workloads::new(scenario, std::path::Path::new(""), seed)
         .map_err(|error| error.to_string())?;
@@ -57,12 +57,12 @@ fn workflows(scenario: &Scenario, seed: u64) -> Result<Vec<Vec<Job>>, String> {
     Ok(all.into_values().collect())
 }
 
-/// The tasks of a workflow that are side by side.
+/// The parallel tasks of a workflow.
 fn side_by_side(tasks: &[Job]) -> &[Job] {
     &tasks[1..tasks.len() - 1]
 }
 
-/// The word of scenarios for how a task's estimates err.
+/// The word of scenarios for the kind of a task's estimation error.
 fn word(side: Side) -> &'static str {
     match side {
         Side::Over => "over",

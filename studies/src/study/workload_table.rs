@@ -1,5 +1,5 @@
-//! Table 6.2 of Netto 2009: the workloads that the scenario of chapter 6 makes
-//! of the logs, before anything runs.
+//! Table 6.2 of Netto 2009: the workloads that the scenario of chapter 6 derives from the logs, before
+//! any run.
 
 use haggle_model::time::MICROS_PER_SECOND;
 

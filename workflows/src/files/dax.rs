@@ -1,6 +1,7 @@
 //! DAX, the abstract workflows of Pegasus in XML: schemas 2.1 to 3.6. The run time of a job is its
-//! attribute `runtime`, as the generator of Bharathi et al. (2008) writes it, or its profile `runtime`
-//! of the namespace `pegasus`, as Pegasus' own libraries write it. The attribute counts if there are both.
+//! attribute `runtime`, as the generator of Bharathi et al. (2008) writes it. Alternatively, it is the
+//! profile `runtime` of the namespace `pegasus`, as Pegasus' own libraries write it. If there are both,
+//! the attribute counts.
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub(super) fn parse(text: &str, rules: Rules) -> Result<Draft, Problem> {
         })?;
         match event {
             Event::Start(element) => {
-                // White space before the element is passed by now.
+                // The reader has passed the white space before the element.
                 let line = place.line_of(xml.buffer_position());
                 dax.begin(&element, line, depth)?;
                 depth += 1;
@@ -51,7 +52,7 @@ pub(super) fn parse(text: &str, rules: Rules) -> Result<Draft, Problem> {
     dax.finish()
 }
 
-/// Lines of places that ascend.
+/// Line numbers of ascending places.
 struct Place<'a> {
     text: &'a str,
     passed: usize,
@@ -77,7 +78,7 @@ struct Dax {
     job: Option<Job>,
     child: Option<String>,
     kinds: FxHashMap<String, Arc<str>>, // looked up only
-    /// Parents and children with their lines: jobs may come later.
+    /// Parents and children with their lines; their jobs may come later in the file.
     edges: Vec<(String, String, usize)>,
 }
 
@@ -88,7 +89,7 @@ struct Job {
     line: usize,
     /// The attribute `runtime`.
     runtime: Option<String>,
-    /// The profile of that name, as far as it is read.
+    /// The profile of that name, as far as it has been read.
     profile: Option<String>,
     in_profile: bool,
     uses: Vec<Use>,
@@ -201,7 +202,7 @@ impl Dax {
 }
 
 impl Job {
-    /// Makes it a task.
+    /// Adds the job as a task.
     fn add(self, draft: &mut Draft) -> Result<(), Problem> {
         let Job { id, kind, line, runtime, profile, uses, .. } = self;
         let of_job = |what| (line, FileProblem::Task { name: id.clone(), what });
@@ -224,7 +225,7 @@ impl Job {
     }
 }
 
-/// The file that an element names, unless it is an executable or is not moved.
+/// The file that an element names; `None` for executables and files that are not transferred.
 fn uses(
     draft: &mut Draft,
     element: &BytesStart<'_>,
@@ -253,7 +254,7 @@ fn attributes<const N: usize>(
     names: [&str; N],
 ) -> Result<[Option<String>; N], String> {
     let mut values = [const { None }; N];
-    // The reader's own check looks at all attributes before each one.
+    // The reader's own check would compare each attribute with all others.
     for attribute in element.attributes().with_checks(false) {
         let attribute = attribute.map_err(|error| error.to_string())?;
         let Some(place) = names.iter().position(|&name| name == attribute.key.as_ref()) else {

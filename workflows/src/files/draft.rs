@@ -12,13 +12,13 @@ use super::size::Size;
 use super::{Described, FileProblem, NegativeValues, Rules};
 use crate::{Builder, Task, TaskId, Workflow};
 
-/// The line, 0 if unknown, and what is wrong there.
+/// The line, 0 if unknown, and the problem there.
 pub(super) type Problem = (usize, FileProblem);
 
 /// A parent, its child, and the bytes between them.
 type Bytes = (TaskId, TaskId, u64);
 
-/// What has been read so far.
+/// The part of the workflow that has been read so far.
 #[derive(Default)]
 pub(super) struct Draft {
     rules: Rules,
@@ -29,11 +29,11 @@ pub(super) struct Draft {
     file_numbers: FxHashMap<Arc<str>, usize>, // looked up only
     reads: Vec<Use>,
     writes: Vec<Use>,
-    /// How many values below 0 there were, and the first of them.
+    /// Number of values below 0, and description of the first.
     negative: Option<(usize, String)>,
 }
 
-/// A task reads or writes a file of so many bytes.
+/// A task reads or writes a file of `bytes`.
 #[derive(Clone, Copy)]
 struct Use {
     task: TaskId,
@@ -61,7 +61,7 @@ impl Draft {
         self.edges.push((parent, child, 0));
     }
 
-    /// The bytes of a file of that size, which a task of that name reads or writes.
+    /// The bytes of a file of this size, which the task of this name reads or writes.
     pub(super) fn bytes(
         &mut self,
         task: &str,
@@ -87,7 +87,7 @@ impl Draft {
         }
     }
 
-    /// The run time of a task of that name, to the next microsecond.
+    /// The run time of the task of this name, rounded to the nearest microsecond.
     pub(super) fn work(&mut self, task: &str, seconds: f64) -> Result<Span, FileProblem> {
         let wrong = |what| Err(FileProblem::Task { name: task.to_owned(), what });
         match seconds {
@@ -132,14 +132,15 @@ impl Draft {
         self.files.len() - 1
     }
 
-    /// The workflow: files become bytes over edges, from storage and to it.
+    /// The workflow: files become bytes over edges, or bytes from and to storage.
     pub(super) fn build(mut self) -> Result<Described, Problem> {
-        // A task may list a file twice; it is moved once.
+        // A task may list a file twice; the file is transferred once.
         self.reads.sort_by_key(|it| (it.task, it.file));
         self.reads.dedup_by_key(|it| (it.task, it.file));
         self.writes.sort_by_key(|it| (it.file, it.task));
         self.writes.dedup_by_key(|it| (it.file, it.task));
         let mut moved = Moved::new(self.lines.len(), self.writes.len());
+        // First, because the edges found here determine the ancestors that match the other files.
         let unclear = self.feed_from_one(&mut moved);
         let unclear_from_storage = self.feed_from_several(&unclear, &mut moved)?;
         let notes = self.notes(&unclear_from_storage);
@@ -148,7 +149,7 @@ impl Draft {
         for (written, fed) in self.writes.iter().zip(&moved.fed) {
             if !fed {
                 let output = &mut moved.output[written.task.index()];
-                // Sums out of range stay so, and are refused by the builder.
+                // Sums out of range stay at the maximum, which the builder refuses.
                 *output = output.saturating_add(written.bytes);
             }
         }
@@ -160,14 +161,14 @@ impl Draft {
         Ok(Described { workflow, notes, negative_values })
     }
 
-    /// The places in `writes` of those of a file.
+    /// Indices in `writes` of the writers of a file.
     fn writers(&self, file: usize) -> Range<usize> {
         let start = self.writes.partition_point(|it| it.file < file);
         let length = self.writes[start..].partition_point(|it| it.file == file);
         start..start + length
     }
 
-    /// Moves files of one writer or none, and returns the reads of files that have several.
+    /// Assigns files with one writer or none. Returns the reads of files with several writers.
     fn feed_from_one(&mut self, moved: &mut Moved) -> Vec<Use> {
         let mut unclear = Vec::new();
         for read in &self.reads {
@@ -185,7 +186,7 @@ impl Draft {
         unclear
     }
 
-    /// Moves files of several writers, and returns the reads that no writer feeds.
+    /// Assigns files with several writers. Returns the reads that no writer feeds.
     fn feed_from_several(
         &mut self,
         unclear: &[Use],
@@ -267,7 +268,7 @@ impl Moved {
     }
 }
 
-/// The workflow with these edges; of those between the same two tasks, bytes are added.
+/// The workflow with these edges; bytes of edges between the same two tasks are added.
 fn connected(
     mut builder: Builder,
     mut edges: Vec<Bytes>,

@@ -1,4 +1,4 @@
-//! What can be wrong with a file of a workflow, and where.
+//! Errors in a file of a workflow, with their places.
 
 use std::fmt;
 use std::io;
@@ -20,11 +20,11 @@ pub struct FileError {
     pub file: Arc<str>,
     /// Line, from 1; 0 = the problem is with the file as a whole, or the format gives no lines.
     pub line: usize,
-    /// What is wrong.
+    /// The problem.
     pub problem: FileProblem,
 }
 
-/// What is wrong with a file of a workflow.
+/// A problem of a file of a workflow.
 #[derive(Debug, Error)]
 pub enum FileProblem {
     /// The file could not be opened.
@@ -33,25 +33,25 @@ pub enum FileProblem {
     /// The file could not be read on, or its compressed data are damaged.
     #[error("cannot read on: {0}")]
     Read(io::Error),
-    /// The file is compressed in a way that is not read here.
+    /// The file is compressed in a format that is not supported.
     #[error("compressed with {0}; only gzip and zstd are read, so decompress it first")]
     Compression(&'static str),
-    /// The unpacked text has more bytes than are read.
+    /// The unpacked text exceeds the limit.
     #[error("more than {} MiB of text; split the workflow", FILE_BYTES_MAX >> 20)]
     TooLong,
-    /// There are bytes that are not UTF-8.
+    /// The file has bytes that are not UTF-8.
     #[error("not a text in UTF-8; expected WfFormat (JSON) or DAX (XML)")]
     NotText,
-    /// It begins like neither format.
+    /// The file begins like neither format.
     #[error("begins neither with {{ nor with <; expected WfFormat (JSON) or DAX (XML)")]
     UnknownFormat,
-    /// The text is no JSON, or has not the parts of WfFormat.
+    /// The text is no JSON, or lacks parts of WfFormat.
     #[error("not WfFormat: {}", shown(.0))]
     Json(String),
-    /// The text is no XML, or has not the parts of DAX.
+    /// The text is no XML, or lacks parts of DAX.
     #[error("not a DAX: {}", shown(.0))]
     Xml(String),
-    /// The file is of a version of WfFormat that is not read.
+    /// The version of WfFormat is not supported.
     #[error("WfFormat {}; versions 1.3 to 1.6 are read, so convert it", quoted(.0))]
     Version(String),
     /// A part of a task is missing or out of range.
@@ -59,15 +59,15 @@ pub enum FileProblem {
     Task {
         /// The task.
         name: String,
-        /// What is wrong, and what is expected.
+        /// The problem, and the expected value.
         what: &'static str,
     },
-    /// A parent or child is no task of the file.
+    /// A named parent or child is no task of the file.
     #[error("task {} names {}, but there is no such task", quoted(.name), quoted(.other))]
     UnknownTask {
         /// The task that names it.
         name: String,
-        /// What it names.
+        /// The unknown name.
         other: String,
     },
     /// A file that a task reads or writes has no size.
@@ -85,9 +85,9 @@ pub enum FileProblem {
         task: String,
         /// The file.
         file: String,
-        /// The size as it is written.
+        /// The size as written in the file.
         found: String,
-        /// Whether it is a number below 0.
+        /// True if it is a number below 0.
         negative: bool,
     },
     /// The run time of a task is below 0.
@@ -98,7 +98,7 @@ pub enum FileProblem {
         /// Its run time.
         seconds: f64,
     },
-    /// The list of files has a file twice.
+    /// The list of files has a file twice with different sizes.
     #[error("file {} is listed with {first} B and with {second} B; list it once", quoted(.file))]
     TwoSizes {
         /// The file.
@@ -108,21 +108,21 @@ pub enum FileProblem {
         /// The other.
         second: String,
     },
-    /// A file has so many writers and readers that they cannot be matched.
+    /// A file has too many writers and readers to match them.
     #[error("file {} has too many writers and readers to find the writer of each reader; give each version a name of its own", quoted(.file))]
     TooManyWriters {
         /// The file.
         file: String,
     },
-    /// The tasks and edges are no workflow.
+    /// The tasks and edges do not form a workflow.
     #[error("{}", shown(&.0.to_string()))]
     Graph(#[from] GraphError),
 }
 
-/// On one line, and not too long.
+/// Makes a text printable on one line and limits its length.
 pub(super) fn shown(text: &str) -> String {
     let mut shown: String = text.chars().take(4 * SHOWN).flat_map(char::escape_debug).collect();
-    // Quotation marks and apostrophes are no danger to a line.
+    // Quotation marks and apostrophes cannot break a line, so they stay as they are.
     shown = shown.replace("\\\"", "\"").replace("\\'", "'");
     if text.chars().nth(4 * SHOWN).is_some() {
         shown.push('…');
@@ -162,5 +162,5 @@ impl fmt::Display for FileError {
     }
 }
 
-// Written by hand: the message already holds that of the cause.
+// Written by hand: the message already includes that of the cause.
 impl std::error::Error for FileError {}

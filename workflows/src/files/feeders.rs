@@ -1,19 +1,19 @@
-//! Writers of a file that has several of them: those whose data a reader receives.
+//! Files with several writers: the writers whose data a reader receives.
 
 use crate::{TaskId, Workflow};
 
-/// Most tasks that are looked at for all readers of a file together. Published workflows of a thousand
-/// tasks take some hundred; the bound is there for files that are made to take long.
+/// Largest number of tasks examined for all readers of a workflow together. Published workflows of a
+/// thousand tasks need some hundred. The bound protects against files that are made to take long.
 const STEPS_MAX: usize = 20_000_000;
 
-/// More tasks would have to be looked at than [`STEPS_MAX`].
+/// More than [`STEPS_MAX`] tasks would have to be examined.
 pub(super) struct TooMany;
 
 /// Searches from readers to their ancestors.
 pub(super) struct Feeders<'w> {
-    /// Tasks and all edges but those that are sought.
+    /// Tasks, and all edges except those that the search must find.
     workflow: &'w Workflow,
-    /// By task, the search that met it last.
+    /// For each task, the last search that reached it.
     met: Vec<u32>,
     search: u32,
     to_do: Vec<TaskId>,
@@ -26,7 +26,7 @@ impl<'w> Feeders<'w> {
         Feeders { workflow, met, search: 0, to_do: Vec::new(), steps: 0 }
     }
 
-    /// The latest ancestors of `reader` among `writers`, which ascend: no one of them is an ancestor of another.
+    /// The latest ancestors of `reader` among `writers` (ascending): none of them is an ancestor of another.
     pub(super) fn of(
         &mut self,
         reader: TaskId,
@@ -34,7 +34,7 @@ impl<'w> Feeders<'w> {
     ) -> Result<Vec<TaskId>, TooMany> {
         let lowest = writers.iter().map(|&writer| self.workflow.level(writer)).min().unwrap_or(0);
         let mut found = Vec::new();
-        // Ancestors of a writer are superseded, at least by this way.
+        // Ancestors of a writer are superseded on this path, so the search stops at writers.
         self.ancestors(&[reader], lowest, |task| {
             let is_writer = writers.binary_search(&task).is_ok();
             if is_writer {
@@ -43,7 +43,7 @@ impl<'w> Feeders<'w> {
             !is_writer
         })?;
         if found.len() > 1 {
-            // One that is met by another way may be an ancestor of one found before.
+            // A writer found on another path may be an ancestor of one found before.
             let latest = found.clone();
             self.ancestors(&latest, lowest, |_| true)?;
             found.retain(|task| self.met[task.index()] != self.search);
@@ -52,7 +52,7 @@ impl<'w> Feeders<'w> {
         Ok(found)
     }
 
-    /// Meets the ancestors of some tasks down to a level; beyond one, if `goes_on` says so.
+    /// Visits the ancestors of tasks down to a level. It continues beyond an ancestor if `goes_on` returns true.
     fn ancestors(
         &mut self,
         tasks: &[TaskId],

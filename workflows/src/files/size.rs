@@ -1,10 +1,10 @@
-//! Sizes of files as programs write them: `100`, `100.0`, `1.0E2`, and drawn ones below 0.
+//! Sizes of files as programs write them: `100`, `100.0`, `1.0E2`, and drawn values below 0.
 
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
-/// Whole numbers up to here are exact as floating point.
+/// Whole numbers up to this one are exact as floating point.
 const EXACT_MAX: f64 = (1_u64 << 53) as f64;
 
 /// The size of a file as it is written.
@@ -19,7 +19,7 @@ pub(super) enum Size {
 }
 
 impl Size {
-    /// The size that a text says.
+    /// Parses a size.
     pub(super) fn of(text: &str) -> Size {
         match text.trim().parse() {
             Ok(bytes) => Size::Bytes(bytes),

@@ -1,9 +1,9 @@
-//! WfFormat of WfCommons (Coleman et al. 2022). Up to 1.4 a task holds all that is known of it; 1.5
-//! separates what a task is (`specification`) from how it ran (`execution`); 1.6 adds sums (`metrics`), which
-//! are not read.
+//! WfFormat of WfCommons (Coleman et al. 2022). Up to 1.4, a task holds all of its data. 1.5 separates
+//! the description of a task (`specification`) from its run (`execution`). 1.6 adds sums (`metrics`),
+//! which are not read.
 //!
-//! The schema of 1.3 says that file sizes are in KB, but published instances have bytes there, and
-//! WfCommons' own converter keeps the numbers; so they are read as bytes.
+//! The schema of 1.3 gives file sizes in KB, but published instances have bytes, and WfCommons' own
+//! converter keeps the numbers. They are therefore read as bytes.
 
 use std::sync::Arc;
 
@@ -113,7 +113,7 @@ struct ExecutedTask {
     runtime_in_seconds: f64,
     command: Option<Command>,
     core_count: Option<f64>,
-    /// Not in the schema: how [`super::write()`] keeps checkpoints.
+    /// Not in the schema: the field in which [`super::write()`] stores checkpoints.
     checkpoint_in_bytes: Option<u64>,
 }
 
@@ -149,7 +149,7 @@ fn of_task(name: &str, what: &'static str) -> Problem {
     (0, FileProblem::Task { name: name.to_owned(), what })
 }
 
-/// Strings that many tasks have in common are kept once.
+/// Strings that many tasks have in common are stored once.
 #[derive(Default)]
 struct Kinds(FxHashMap<String, Arc<str>>); // looked up only
 
@@ -235,7 +235,7 @@ fn specified(
         let ran = ran.remove(id).ok_or_else(no_run)?;
         let work = draft.work(id, ran.runtime_in_seconds).map_err(|problem| (0, problem))?;
         let program = ran.command.as_ref().and_then(|command| command.program.as_deref());
-        // A name that is no id is that of a kind.
+        // A name that differs from the id is that of a kind.
         let kind =
             kinds.of(program.or_else(|| Some(task.name.as_str()).filter(|&name| name != id)));
         let processors = processors(id, ran.core_count)?;

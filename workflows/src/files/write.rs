@@ -1,4 +1,4 @@
-//! Writing WfFormat 1.5. What is written is read back as the same workflow.
+//! Writes WfFormat 1.5. The written file is read back as the same workflow.
 
 use std::io::{self, Write};
 
@@ -71,12 +71,12 @@ struct Command<'a> {
     program: &'a str,
 }
 
-/// Writes the workflow as WfFormat 1.5, with a description of where it comes from.
+/// Writes the workflow as WfFormat 1.5, with a description of its origin.
 ///
-/// All data are files: one for each edge with bytes, and one for what a task reads from storage or
-/// writes there. The format asks for a makespan and a date: they are the length of the critical path,
-/// and the start of Unix time. Checkpoints are not in the schema, and stand in `checkpointInBytes`.
-/// Run times above 285 years are rounded.
+/// All data become files: one for each edge with bytes, and one for the data that a task reads from
+/// storage or writes there. The format requires a makespan and a date: they are the length of the
+/// critical path, and the start of Unix time. Checkpoints are not in the schema, and are written to
+/// `checkpointInBytes`. Run times above 285 years are rounded.
 pub fn write(workflow: &Workflow, description: &str, output: impl Write) -> io::Result<()> {
     let tasks = workflow.ids().map(|id| specified(workflow, id)).collect();
     let document = Document {

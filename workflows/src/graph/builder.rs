@@ -1,4 +1,4 @@
-//! Makes a workflow of tasks and edges in any order.
+//! Builds a workflow from tasks and edges in any order.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use rustc_hash::FxHashMap;
 
 use super::{Adjacency, Edge, GraphError, Link, Task, TaskId, Workflow};
 
-/// The most bytes of a workflow: sums of them stay in range.
+/// Largest total of bytes of a workflow; sums stay in range.
 const BYTES_MAX: u64 = 1 << 62;
 
-/// Collects tasks and edges. What is wrong with one of them is said at once, so that its reader can
-/// add the place; what is wrong with the whole, by [`Builder::build`].
+/// Collects tasks and edges. An error in one of them is returned at once, so that a reader can add the
+/// place. An error of the whole graph is returned by [`Builder::build`].
 #[derive(Clone, Debug, Default)]
 pub struct Builder {
     name: String,
@@ -23,7 +23,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A workflow of that name, without tasks so far.
+    /// A workflow of this name without tasks.
     pub fn new(name: impl Into<String>) -> Builder {
         Builder { name: name.into(), ..Builder::default() }
     }
@@ -42,7 +42,7 @@ impl Builder {
         if task.processors == 0 {
             return Err(GraphError::NoProcessor { name: name() });
         }
-        // Neither summand is above a quarter of the range.
+        // Both summands are at most a quarter of the range, so the sum cannot overflow.
         if task.work.is_forever() || (self.work + task.work).is_forever() {
             let what = "work than 73,000 years";
             return Err(GraphError::TooLarge { name: name(), what });
@@ -60,23 +60,23 @@ impl Builder {
         &self.tasks
     }
 
-    /// Adds bytes that a task reads from storage, and writes there.
+    /// Adds bytes that a task reads from storage and writes to it.
     pub fn stored(&mut self, task: TaskId, input: u64, output: u64) -> Result<(), GraphError> {
         let place = task.index();
         let task = self.tasks.get_mut(place).ok_or(GraphError::UnknownTask { task })?;
         self.bytes = sum(self.bytes, [input, output], &task.name)?;
-        // Parts of a sum that is in range.
+        // They are parts of a sum that is in range, so they cannot overflow.
         task.input += input;
         task.output += output;
         Ok(())
     }
 
-    /// The number of the task of that name.
+    /// The number of the task with this name.
     pub fn id(&self, name: &str) -> Option<TaskId> {
         self.numbers.get(name).copied()
     }
 
-    /// Lets `child` wait for `parent`, and need so many bytes of it.
+    /// Makes `child` wait for `parent` and receive `bytes` from it.
     pub fn edge(&mut self, parent: TaskId, child: TaskId, bytes: u64) -> Result<(), GraphError> {
         if let Some(task) = [parent, child].into_iter().find(|id| id.index() >= self.tasks.len()) {
             return Err(GraphError::UnknownTask { task });
@@ -93,14 +93,14 @@ impl Builder {
         Ok(())
     }
 
-    /// The workflow. There is an error if it has no task, a cycle, or two edges between two tasks.
+    /// Builds the workflow. It is an error if there is no task, a cycle, or two edges between the same two tasks.
     pub fn build(self) -> Result<Workflow, GraphError> {
         let Builder { name, tasks, edges, .. } = self;
         if tasks.is_empty() {
             return Err(GraphError::NoTask);
         }
         let named = |id: TaskId| Arc::clone(&tasks[id.index()].name);
-        // Turned round, the neighbours of each task are in order.
+        // Turning sorts the neighbours of each task.
         let parents = Adjacency::of_edges(tasks.len(), &edges).turned();
         drop(edges);
         let children = parents.turned();
@@ -187,12 +187,12 @@ fn levels(children: &Adjacency, parents: &Adjacency) -> Result<Vec<u32>, Vec<Tas
     if done == level.len() { Ok(level) } else { Err(cycle(&waits_for, parents)) }
 }
 
-/// A cycle among the tasks that wait for others for ever.
+/// A cycle among the tasks that wait for each other for ever.
 fn cycle(waits_for: &[usize], parents: &Adjacency) -> Vec<TaskId> {
     let waits = |task: &TaskId| waits_for[task.index()] > 0;
     let tasks = (0..waits_for.len() as u32).map(TaskId);
     let mut task = tasks.into_iter().find(waits).expect("not all tasks are done");
-    // Whoever waits has a parent that waits, so the way back comes by some task twice.
+    // A task that waits has a parent that waits, so the way back reaches some task twice.
     let mut place = vec![None; waits_for.len()];
     let mut way = Vec::new();
     while place[task.index()].is_none() {
@@ -209,7 +209,7 @@ fn cycle(waits_for: &[usize], parents: &Adjacency) -> Vec<TaskId> {
     cycle
 }
 
-/// All tasks ascending by (level, number), and where each level begins and the last one ends.
+/// All tasks ascending by (level, number), and the start of each level with the end of the last one.
 fn by_level(level: &[u32]) -> (Vec<TaskId>, Vec<usize>) {
     let levels = level.iter().max().map_or(0, |&deepest| deepest as usize + 1);
     let mut starts = vec![0; levels + 1];

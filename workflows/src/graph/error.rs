@@ -1,4 +1,4 @@
-//! Why a graph is no workflow.
+//! Reasons why a graph is no workflow.
 
 use std::sync::Arc;
 
@@ -6,16 +6,16 @@ use thiserror::Error;
 
 use super::TaskId;
 
-/// Tasks of a cycle that a message names.
+/// Number of tasks of a cycle that a message names.
 const NAMED_TASKS: usize = 8;
 
-/// Why a graph is no workflow.
+/// Reason why a graph is no workflow.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GraphError {
     /// There are no tasks.
     #[error("no task; a workflow has at least one")]
     NoTask,
-    /// More tasks or edges than can be numbered.
+    /// The number of tasks or edges exceeds the limit.
     #[error("more than {max} {what}", max = u32::MAX)]
     TooMany {
         /// Tasks or edges.
@@ -44,7 +44,7 @@ pub enum GraphError {
     TooLarge {
         /// The task, or the child of an edge.
         name: Arc<str>,
-        /// What there is too much of, and the limit.
+        /// The exceeded quantity and its limit.
         what: &'static str,
     },
     /// An edge leads to or from a task that does not exist.
@@ -64,15 +64,15 @@ pub enum GraphError {
         "there are two edges from \"{parent}\" to \"{child}\"; give one, with the sum of bytes"
     )]
     DoubleEdge {
-        /// What comes first.
+        /// The parent.
         parent: Arc<str>,
-        /// What comes afterwards.
+        /// The child.
         child: Arc<str>,
     },
-    /// Each of these tasks waits for the one before, and the first for the last.
+    /// Each of these tasks waits for the previous one, and the first waits for the last.
     #[error("cycle: {}", shown(.tasks))]
     Cycle {
-        /// All tasks of one cycle, parent before child, from the lowest number.
+        /// All tasks of one cycle, each parent before its child, from the lowest number on.
         tasks: Vec<Arc<str>>,
     },
 }

@@ -10,17 +10,17 @@ use super::{TaskId, Workflow};
 pub struct ParentSets {
     parents: Vec<Vec<TaskId>>,
     children: Vec<Vec<TaskId>>,
-    /// Of each task; none of a root.
+    /// Parent set of each task; none for a root.
     of: Vec<Option<u32>>,
 }
 
 impl ParentSets {
-    /// How many distinct sets there are; none if all tasks are roots.
+    /// Number of distinct sets; zero if all tasks are roots.
     pub fn len(&self) -> usize {
         self.parents.len()
     }
 
-    /// Whether all tasks are roots.
+    /// True if all tasks are roots.
     pub fn is_empty(&self) -> bool {
         self.parents.is_empty()
     }
@@ -30,7 +30,7 @@ impl ParentSets {
         &self.parents[set]
     }
 
-    /// The tasks whose parents these are, ascending.
+    /// The tasks with this parent set, ascending.
     pub fn children(&self, set: usize) -> &[TaskId] {
         &self.children[set]
     }

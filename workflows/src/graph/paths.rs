@@ -14,9 +14,9 @@ pub struct Path {
 }
 
 impl Workflow {
-    /// The critical path: of all paths from a root to a final task, the one that takes longest. A
-    /// task takes `time`, and so many bytes over an edge take `transfer`, both at least zero. Of
-    /// equally long paths, one whose tasks have low numbers.
+    /// The critical path: the longest of all paths from a root to a final task. A task takes `time`,
+    /// and the bytes of an edge take `transfer`, both at least zero. Of equally long paths, one whose
+    /// tasks have low numbers is returned.
     pub fn critical_path(
         &self,
         time: impl Fn(TaskId) -> Span,
@@ -37,6 +37,7 @@ impl Workflow {
         }
         let mut longest = TaskId(0);
         for root in self.roots() {
+            // Task 0, the initial value, need not be a root; the first root then replaces it.
             let is_first = !self.parents(longest).is_empty();
             if is_first || to_end[root.index()] > to_end[longest.index()] {
                 longest = root;
@@ -46,7 +47,7 @@ impl Workflow {
         Path { tasks, length: to_end[longest.index()] }
     }
 
-    /// The critical path on the reference machine where data take no time.
+    /// The critical path on the reference machine if transfers take no time.
     pub fn critical_path_by_work(&self) -> Path {
         self.critical_path(|task| self.task(task).work, |_| Span::ZERO)
     }

@@ -1,9 +1,10 @@
-//! Min-min, max-min and sufferage (Maheswaran et al. 1999, in the form of Casanova et al. 2000: one
-//! task at a time), on the tasks of a level together and level by level (Blythe et al. 2005).
+//! Min-min, max-min and sufferage (Maheswaran et al. 1999), one task at a time (Casanova et al. 2000). They
+//! are applied to the tasks of a level together, level by level (Blythe et al. 2005).
 //!
-//! In each step, the completion time of each task of the level is known on each resource, after the
-//! tasks that it has; a rule chooses a task, which goes where it completes first. Of equal resources,
-//! the one that is available first, then the lowest number; of equal tasks, the lowest number.
+//! In each step, the completion time of each task of the level is computed on each resource, after the
+//! tasks placed there. A rule chooses a task, which is placed where it completes first. Ties of
+//! resources are broken by the earliest availability, then by the lowest number; ties of tasks by the
+//! lowest number.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +14,14 @@ use super::plan::{Plan, Ready};
 use super::{Placement, Problem, Schedule};
 use crate::TaskId;
 
-/// Which task of a level is next.
+/// Rule by which the next task of a level is chosen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// The earliest completion time is least.
+    /// The task with the least earliest completion time.
     MinMin,
-    /// The earliest completion time is greatest.
+    /// The task with the greatest earliest completion time.
     MaxMin,
-    /// The second completion time is the most above the earliest.
+    /// The task with the largest difference between second and earliest completion time.
     Sufferage,
 }
 
@@ -32,19 +33,18 @@ pub(super) fn schedule(problem: &Problem<'_>, rule: Rule) -> Schedule {
     batch.plan.schedule()
 }
 
-/// A completion time, and what decides between equal ones.
+/// A completion time with its tie-breaks: availability and number of the resource.
 type Completion = (Time, Time, u32);
 
 struct Batch<'a> {
     rule: Rule,
     plan: Plan<'a>,
-    /// Resources of each class by the time when they are available: only the first ones of a class
-    /// come into question.
+    /// Resources of each class by time of availability. Only the first ones of a class can be best.
     available: Vec<BTreeSet<(Time, u32)>>,
     /// Tasks of the level by the rule, the next one first.
     order: BTreeSet<(i64, TaskId)>,
     waiting: Vec<Option<Waiting>>,
-    /// Tasks for whom a resource is the best or second, and perhaps some who have found others.
+    /// For each resource: the tasks for which it is the best or second, and possibly some that now have others.
     suitors: Vec<Vec<TaskId>>,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Batch<'a> {
         while let Some((key, task)) = self.order.pop_first() {
             let Waiting { ready, best, .. } = self.waiting[task.index()].expect("it waits");
             if self.rule == Rule::MinMin {
-                // Completion times only grow, so the least one is right as soon as it is up to date.
+                // Completion times only grow, so the least one is final once it is up to date.
                 self.enter(task, ready, [None, None]);
                 let now = self.waiting[task.index()].expect("it was entered");
                 if now.key != key {
@@ -96,8 +96,8 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Puts a task where the rule has it now; it is known to its resources if it was a suitor `of`
-    /// them before.
+    /// Inserts a task at its present place in the order. Resources of which it was a suitor before
+    /// (`of`) know it already.
     fn enter(&mut self, task: TaskId, ready: Ready, of: [Option<u32>; 2]) {
         let [best, second] = self.completions(task, ready);
         let best = best.expect("there are resources");
@@ -127,7 +127,7 @@ impl<'a> Batch<'a> {
         class.insert((self.plan.available(resource), resource));
     }
 
-    /// The completion times on a resource have changed, on all others they have not.
+    /// Updates the tasks after the completion times on one resource have changed.
     fn turn_away(&mut self, resource: u32) {
         for task in std::mem::take(&mut self.suitors[resource as usize]) {
             let Some(Waiting { ready, key, best, second }) = self.waiting[task.index()] else {
@@ -155,7 +155,7 @@ impl<'a> Batch<'a> {
                 least[1] = completion;
             }
         };
-        // On this one the data may be there earlier than on others of its class.
+        // The data may arrive earlier on this resource than on others of its class.
         let home = ready.home();
         see(home, self.plan.available(home));
         for class in &self.available {

@@ -1,5 +1,5 @@
-//! Critical Path on a Processor (Topcuoglu, Hariri and Wu 2002, section 4.3): the tasks of a critical
-//! path on the resource that runs them all fastest, the others where they end first.
+//! Critical Path on a Processor (Topcuoglu, Hariri and Wu 2002, section 4.3). The tasks of a critical
+//! path run on the resource that is fastest for all of them, the others where they end first.
 
 use super::plan::Plan;
 use super::ranks::{self, Queue, Rank};
@@ -34,8 +34,8 @@ pub(super) fn schedule(problem: &Problem<'_>) -> Schedule {
     plan.schedule()
 }
 
-/// SET_CP: from the root with the highest priority, each time a child with the same priority. Of
-/// several, the lowest number.
+/// SET_CP: from the root with the highest priority, each time a child with the same priority. Among
+/// several, the lowest number is taken.
 fn critical_path(workflow: &Workflow, priorities: &[Rank]) -> Vec<TaskId> {
     let priority = |task: TaskId| priorities[task.index()];
     let highest = workflow.roots().map(priority).max().expect("a workflow has roots");

@@ -9,7 +9,7 @@ use crate::TaskId;
 
 pub(super) fn schedule(problem: &Problem<'_>) -> Schedule {
     let ranks = ranks::upward(problem, &ranks::computation(problem));
-    // A parent that takes no time has the rank of its child, and comes first in the order of levels.
+    // A parent that takes no time has the rank of its child. The stable sort keeps it first, by the order of levels.
     let mut order: Vec<TaskId> = problem.workflow().order().to_vec();
     order.sort_by_key(|task| Reverse(ranks[task.index()]));
     let mut plan = Plan::new(problem);

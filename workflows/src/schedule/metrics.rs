@@ -1,20 +1,20 @@
-//! What schedules are compared by (Topcuoglu, Hariri and Wu 2002, section 5.1).
+//! Metrics by which schedules are compared (Topcuoglu, Hariri and Wu 2002, section 5.1).
 
 use haggle_model::Span;
 
 use super::{Problem, Schedule};
 
-/// How good a schedule is.
+/// Quality of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metrics {
     /// The time to the end of the last task.
     pub makespan: Span,
-    /// Schedule length ratio: the makespan by the length of the critical path of least times, without
-    /// data; at least 1. `None` if all tasks take no time.
+    /// Schedule length ratio: the makespan divided by the length of the critical path of least times,
+    /// without transfers; at least 1. `None` if all tasks take no time.
     pub slr: Option<f64>,
-    /// The least time of all tasks on one resource, by the makespan. `None` if that is zero.
+    /// The least time of all tasks on one resource, divided by the makespan. `None` if that is zero.
     pub speedup: Option<f64>,
-    /// The speedup by the number of resources.
+    /// The speedup divided by the number of resources.
     pub efficiency: Option<f64>,
 }
 

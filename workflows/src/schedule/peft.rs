@@ -1,5 +1,5 @@
-//! Predict Earliest Finish Time (Arabnejad and Barbosa 2014): ready tasks by the mean of their row of
-//! the optimistic cost table, each where its end and the optimistic rest are least.
+//! Predict Earliest Finish Time (Arabnejad and Barbosa 2014). Ready tasks are ordered by the mean of their
+//! row of the optimistic cost table. Each is placed where the sum of its end and its optimistic cost is least.
 
 use haggle_model::Span;
 
@@ -24,8 +24,8 @@ pub(super) fn schedule(problem: &Problem<'_>) -> Schedule {
     plan.schedule()
 }
 
-/// OCT (equation 6), a row a task: the longest time from the end of the task on a resource to the end
-/// of the workflow, if every later task has its best resource for itself.
+/// OCT (equation 6), one row for each task: the longest time from its end on a resource to the end of the
+/// workflow. Every later task is assumed to have its best resource for itself.
 pub(super) fn optimistic_costs(problem: &Problem<'_>) -> Vec<Span> {
     let workflow = problem.workflow();
     let resources = problem.resources();
@@ -39,7 +39,7 @@ pub(super) fn optimistic_costs(problem: &Problem<'_>) -> Vec<Span> {
             let best = problem.all().map(on).min().expect("there are resources");
             let sending = problem.sending(task, link.bytes);
             for (rest, resource) in rest.iter_mut().zip(problem.all()) {
-                // Data stay where they are, or go to the best resource of all.
+                // Data stay on their resource, or go to the best of all resources.
                 let moved = best + sending.away(resource);
                 let stayed = on(resource) + sending.home(resource);
                 *rest = (*rest).max(moved.min(stayed));

@@ -1,4 +1,4 @@
-//! A schedule that is being made: when resources are idle, and when data arrive.
+//! A partial schedule: idle times of resources, and arrivals of data.
 
 use haggle_model::{Span, Time};
 
@@ -12,7 +12,7 @@ pub(super) struct Plan<'a> {
     idle: Vec<Idle>,
 }
 
-/// When all data of a task are on a resource: the same time on all but one.
+/// Arrival of all data of a task on a resource: the same time on all resources but one.
 #[derive(Clone, Copy)]
 pub(super) struct Ready {
     elsewhere: Time,
@@ -26,7 +26,7 @@ impl Ready {
         if resource == self.home { self.at_home } else { self.elsewhere }
     }
 
-    /// The resource whose data would arrive last elsewhere.
+    /// The resource from which data would be the last to arrive elsewhere.
     pub(super) fn home(&self) -> u32 {
         self.home
     }
@@ -42,7 +42,7 @@ impl<'a> Plan<'a> {
         Plan { problem, placed, idle }
     }
 
-    /// When the data of a task arrive, all of whose parents are placed.
+    /// Arrival of the data of a task whose parents are all placed.
     pub(super) fn ready(&self, task: TaskId) -> Ready {
         let arrival = |link: &crate::Link| {
             let parent = self.placed[link.task.index()].expect("parents are placed first");
@@ -101,18 +101,18 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The idle slots of a resource, all longer than nothing.
+/// The idle slots of a resource; none is empty.
 #[derive(Clone, Default)]
 struct Idle {
-    /// Between tasks, ascending.
+    /// Slots between tasks, ascending.
     gaps: Vec<(Time, Time)>,
     last_end: Time,
 }
 
 impl Idle {
-    /// The earliest start of so long a task in one slot, not before `ready`.
+    /// The earliest start, not before `ready`, at which a task of length `time` fits into one slot.
     fn first_fit(&self, ready: Time, time: Span) -> Time {
-        // Slots that end earlier are too short, whatever is in them.
+        // Slots that end before this are too short.
         let first = self.gaps.partition_point(|&(_, end)| end < ready + time);
         let fits = |&&(start, end): &&(Time, Time)| start.max(ready) + time <= end;
         let gap = self.gaps[first..].iter().find(fits);

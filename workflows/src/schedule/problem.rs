@@ -1,4 +1,4 @@
-//! A workflow on resources: how long each task takes on each of them, and data between them.
+//! A workflow on resources: the time of each task on each of them, and the transfer of data between them.
 
 use haggle_model::{Span, Time};
 use thiserror::Error;
@@ -6,10 +6,10 @@ use thiserror::Error;
 use super::Placement;
 use crate::{TaskId, Workflow};
 
-/// What moves data between any two resources; on one resource they take no time.
+/// Network between any two resources. Data that stay on one resource take no time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Network {
-    /// From the end of a parent until its first byte arrives, for each edge, with data or without.
+    /// Time from the end of a parent to the arrival of its first byte, for each edge, with or without data.
     pub latency: Span,
     /// Bytes a second, above 0; infinite if only the latency takes time.
     pub bytes_per_second: f64,
@@ -19,27 +19,27 @@ impl Network {
     /// Data take no time.
     pub const INSTANT: Network = Network { latency: Span::ZERO, bytes_per_second: f64::INFINITY };
 
-    /// How long so many bytes take from one resource to another.
+    /// Time of `bytes` from one resource to another.
     pub fn transfer(&self, bytes: u64) -> Span {
         self.latency + Span::from_secs_f64(bytes as f64 / self.bytes_per_second)
     }
 }
 
-/// Why there is no problem to schedule.
+/// Reason why a problem is invalid.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ProblemError {
     /// There are no resources.
     #[error("no resource; at least one is needed")]
     NoResource,
-    /// A resource has no speed.
+    /// The speed of a resource is invalid.
     #[error("resource {resource} has speed {speed}, expected above 0 (1 = the reference machine)")]
     Speed {
         /// Its number.
         resource: usize,
-        /// What was given.
+        /// The given speed.
         speed: f64,
     },
-    /// The times are not those of all tasks on all resources.
+    /// The rows of times do not match the tasks and resources.
     #[error("row {row} of the times has {found} entries, expected {expected}; {tasks} rows")]
     Rows {
         /// The number of the row, from 0.
@@ -48,7 +48,7 @@ pub enum ProblemError {
         found: usize,
         /// The entries of the first row.
         expected: usize,
-        /// Rows that there should be.
+        /// Number of rows that are expected.
         tasks: usize,
     },
     /// A time is negative.
@@ -62,10 +62,10 @@ pub enum ProblemError {
     /// The network has a negative latency.
     #[error("latency is negative")]
     Latency,
-    /// The network moves nothing.
+    /// The bandwidth of the network is invalid.
     #[error("bandwidth is {0}, expected bytes a second above 0")]
     Bandwidth(f64),
-    /// Schedules might last longer than simulated time does.
+    /// Schedules could exceed the range of simulated time.
     #[error("all tasks on the slowest resource, and all data, take more than 73,000 years")]
     TooLong,
 }
@@ -77,42 +77,42 @@ pub struct Problem<'a> {
     resources: usize,
     times: Times,
     moves: Moves,
-    /// Resources of one class take equal times for each task.
+    /// Class of each resource. Resources of one class take equal times for each task.
     class_of: Vec<u32>,
-    /// When resources are taken by others.
+    /// Times at which resources are taken by others.
     taken: Vec<Placement>,
-    /// Before when tasks cannot start, by number; empty = any may start at once.
+    /// Earliest start of each task, by number; empty = all tasks may start at once.
     released: Vec<Time>,
 }
 
-/// How data come from a task to those that need them.
+/// Transfer of data from a task to its children.
 #[derive(Clone, Debug)]
 enum Moves {
     /// From resource to resource.
     Direct(Network),
-    /// By way of a storage: how long each task sends its output there, from each resource.
+    /// Through a storage: time for which each task sends its output there, from each resource.
     Stored(Vec<Span>),
 }
 
 #[derive(Clone, Debug)]
 enum Times {
-    /// Of each resource, relative to the reference machine.
+    /// Speed of each resource, relative to the reference machine.
     Speeds(Vec<f64>),
-    /// Of each task, on each resource.
+    /// Time of each task on each resource.
     Rows(Vec<Span>),
 }
 
-/// How long data are on their way from each resource.
+/// Travel time of data from each resource.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sending<'p> {
-    /// From any resource to any other one; none to itself.
+    /// From any resource to any other one; zero on the same one.
     Direct(Span),
-    /// From each resource to the storage, whoever needs them.
+    /// From each resource to the storage, for any reader.
     Stored(&'p [Span]),
 }
 
 impl Sending<'_> {
-    /// To any other resource.
+    /// Time to any other resource.
     pub(super) fn away(self, from: u32) -> Span {
         match self {
             Sending::Direct(transfer) => transfer,
@@ -120,7 +120,7 @@ impl Sending<'_> {
         }
     }
 
-    /// To the same resource.
+    /// Time to the same resource.
     pub(super) fn home(self, from: u32) -> Span {
         match self {
             Sending::Direct(_) => Span::ZERO,
@@ -128,7 +128,7 @@ impl Sending<'_> {
         }
     }
 
-    /// The sum over so many resources of the times to another one, microseconds.
+    /// The sum over `resources` resources of the times to another one, microseconds.
     pub(super) fn total(self, resources: usize) -> i128 {
         match self {
             Sending::Direct(transfer) => resources as i128 * i128::from(transfer.as_micros()),
@@ -145,7 +145,7 @@ impl Sending<'_> {
 }
 
 impl<'a> Problem<'a> {
-    /// Related resources: a task takes its work by the speed.
+    /// Related resources: a task takes its work divided by the speed.
     pub fn with_speeds(
         workflow: &'a Workflow,
         speeds: Vec<f64>,
@@ -167,7 +167,7 @@ impl<'a> Problem<'a> {
         Problem::new(workflow, resources, times, Moves::Direct(network), class_of).checked()
     }
 
-    /// Unrelated resources: the time of each task on each of them, a row a task.
+    /// Unrelated resources: the time of each task on each of them, one row for each task.
     pub fn with_times(
         workflow: &'a Workflow,
         rows: &[Vec<Span>],
@@ -179,9 +179,10 @@ impl<'a> Problem<'a> {
         Problem::new(workflow, resources, times, Moves::Direct(network), class_of).checked()
     }
 
-    /// Unrelated resources, and a storage by way of which all data go, also those that a later task on the
-    /// same resource needs. `times` have a row a task: how long it has each resource, with what fetching its
-    /// input takes. `sending` has, as long a row each, for how long its output is on the way then.
+    /// Unrelated resources, and a storage through which all data go, also data for a later task on the
+    /// same resource. `times` has one row for each task: the time for which it occupies each resource,
+    /// including the fetching of its input. `sending` has rows of the same form: the time that its
+    /// output then takes.
     pub fn with_storage(
         workflow: &'a Workflow,
         times: &[Vec<Span>],
@@ -205,11 +206,11 @@ impl<'a> Problem<'a> {
         Problem { workflow, resources, times, moves, class_of, taken, released }
     }
 
-    /// The same among others: resources are `taken` at times that do not overlap, and tasks are `released`
-    /// at times, by number.
+    /// The same problem beside others: resources are `taken` at times that do not overlap, and tasks
+    /// are `released` at times, by number.
     ///
     /// # Panics
-    /// If there is not a time for each task, or a resource is none of these.
+    /// If `released` does not have one time for each task, or a resource of `taken` does not exist.
     pub fn amid(self, taken: Vec<Placement>, released: Vec<Time>) -> Problem<'a> {
         assert_eq!(released.len(), self.workflow.tasks().len(), "each task has a time");
         let is_there = |one: &Placement| (one.resource as usize) < self.resources;
@@ -233,7 +234,7 @@ impl<'a> Problem<'a> {
         let tasks = self.workflow.ids().filter_map(slowest);
         let data =
             self.workflow.edges().map(|edge| self.sending(edge.parent, edge.bytes).longest());
-        // Sums saturate beyond what is allowed.
+        // Sums saturate beyond the allowed range.
         let longest: Span = tasks.chain(data).sum();
         if longest.is_forever() { Err(ProblemError::TooLong) } else { Ok(self) }
     }
@@ -243,7 +244,7 @@ impl<'a> Problem<'a> {
         self.workflow
     }
 
-    /// How many resources there are.
+    /// Number of resources.
     pub fn resources(&self) -> usize {
         self.resources
     }
@@ -253,7 +254,7 @@ impl<'a> Problem<'a> {
         0..self.resources as u32
     }
 
-    /// How long a task takes on a resource.
+    /// Time of a task on a resource.
     pub fn time(&self, task: TaskId, resource: u32) -> Span {
         match &self.times {
             Times::Speeds(speeds) => {
@@ -263,14 +264,14 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// How long the data that a task makes for another one take from its resource to that of the other.
+    /// Transfer time of the data of a task for another one, from its resource to that of the other.
     pub fn transfer(&self, parent: TaskId, bytes: u64, from: u32, to: u32) -> Span {
         let sending = self.sending(parent, bytes);
         if from == to { sending.home(from) } else { sending.away(from) }
     }
 
-    /// How long the data that a task makes for another one are on their way: asked once for all
-    /// resources, of which there may be a thousand.
+    /// Transfer times of the data of a task for another one. Computed once for all resources, of which
+    /// there may be a thousand.
     pub(super) fn sending(&self, parent: TaskId, bytes: u64) -> Sending<'_> {
         match &self.moves {
             Moves::Direct(network) => Sending::Direct(network.transfer(bytes)),
@@ -280,23 +281,23 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// When resources are taken by others.
+    /// Times at which resources are taken by others.
     pub fn taken(&self) -> &[Placement] {
         &self.taken
     }
 
-    /// Before when a task cannot start.
+    /// Earliest start of a task.
     pub fn released(&self, task: TaskId) -> Time {
         self.released.get(task.index()).copied().unwrap_or(Time::ZERO)
     }
 
-    /// The class of a resource: those of one class take equal times for each task.
+    /// The class of a resource. Resources of one class take equal times for each task.
     pub(super) fn class_of(&self, resource: u32) -> usize {
         self.class_of[resource as usize] as usize
     }
 }
 
-/// The entries of all rows, of which there is one for each task.
+/// The entries of all rows; there is one row for each task.
 fn joined(
     workflow: &Workflow,
     rows: &[Vec<Span>],

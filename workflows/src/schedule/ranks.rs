@@ -1,9 +1,9 @@
-//! Ranks of tasks (Topcuoglu, Hariri and Wu 2002, section 4.1), times the number of resources.
+//! Ranks of tasks (Topcuoglu, Hariri and Wu 2002, section 4.1), multiplied by the number of resources.
 
 use super::Problem;
 use crate::TaskId;
 
-/// The sums of all ranks fit: a rank is at most 2^62 µs on each of 2^32 resources.
+/// All sums of ranks fit: a rank is at most 2^62 µs on each of 2^32 resources.
 pub(super) type Rank = i128;
 
 /// The sum over all resources of the times of a task.
@@ -12,7 +12,7 @@ pub(super) fn computation(problem: &Problem<'_>) -> Vec<Rank> {
     problem.workflow().ids().map(sum).collect()
 }
 
-/// rank_u (equation 2): the longest way from the start of a task to the end.
+/// rank_u (equation 2): the longest path from the start of a task to the end.
 pub(super) fn upward(problem: &Problem<'_>, computation: &[Rank]) -> Vec<Rank> {
     let workflow = problem.workflow();
     let mut ranks = vec![0; computation.len()];
@@ -26,7 +26,7 @@ pub(super) fn upward(problem: &Problem<'_>, computation: &[Rank]) -> Vec<Rank> {
     ranks
 }
 
-/// rank_d (equation 4): the longest way from the beginning to the start of a task.
+/// rank_d (equation 4): the longest path from the beginning to the start of a task.
 pub(super) fn downward(problem: &Problem<'_>, computation: &[Rank]) -> Vec<Rank> {
     let workflow = problem.workflow();
     let mut ranks = vec![0; computation.len()];
@@ -59,7 +59,7 @@ impl<'a, P: Ord + Copy> Queue<'a, P> {
         Queue { problem, priorities, ready, waits_for }
     }
 
-    /// The next task, which its children wait for no more.
+    /// The next task. Its children no longer wait for it.
     pub(super) fn next(&mut self) -> Option<TaskId> {
         let (_, std::cmp::Reverse(task)) = self.ready.pop()?;
         for link in self.problem.workflow().children(task) {

@@ -1,6 +1,7 @@
-//! CyberShake: from strain Green tensors of a site, seismograms are made, and from each its peak
-//! values. Two tasks collect them all. About 0.8 % of the tasks extract tensors, at least two where
-//! there is room. Our own: each extraction has as many seismograms, but for one.
+//! CyberShake: seismograms are synthesized from strain Green tensors of a site, and peak values are
+//! computed from each. Two tasks collect all results. About 0.8 % of the tasks extract tensors, at
+//! least two if the size allows. Our own assumption: the numbers of seismograms of extractions differ
+//! by at most one.
 
 use super::draw::{Draw, Stored, parts};
 use crate::GraphError;
@@ -10,7 +11,7 @@ const EXTRACTED: (f64, f64) = (231_720_131.58, 27_081_652_820_787_388.0);
 const VARIATION: (f64, f64) = (3_708_598.53, 3_187_576.0 * 3_187_576.0);
 const SEISMOGRAM: f64 = 24_000.0;
 const PEAKS: f64 = 216.0;
-/// What is collected is packed to this part.
+/// Compression ratio of the collected results.
 const PACKED: f64 = 1.0 / 6.0;
 
 pub(super) fn draw(draw: &mut Draw, tasks: usize) -> Result<(), GraphError> {

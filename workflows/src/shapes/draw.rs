@@ -1,5 +1,5 @@
-//! Random tasks of a shape: run times, sizes and edges each have a stream of their own, so that one
-//! more draw of the one shifts nothing of the others.
+//! Random tasks of a shape. Run times, sizes and edges have one stream each, so an additional draw of
+//! one kind does not shift the others.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{Builder, GraphError, Task, TaskId, Workflow};
 /// Mean and variance of a normal distribution.
 pub(super) type MeanAndVariance = (f64, f64);
 
-/// A workflow while it is drawn.
+/// A workflow that is being drawn.
 pub(super) struct Draw {
     builder: Builder,
     kinds: Vec<Arc<str>>,
@@ -23,7 +23,7 @@ pub(super) struct Draw {
     edges: Stream,
 }
 
-/// What a task reads and writes in storage, bytes.
+/// Data that a task reads from and writes to storage, bytes.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Stored {
     pub(super) input: f64,
@@ -55,7 +55,7 @@ impl Draw {
         }
     }
 
-    /// Adds a task that runs for so many seconds.
+    /// Adds a task that runs for `seconds`.
     pub(super) fn task(
         &mut self,
         kind: &str,
@@ -79,7 +79,7 @@ impl Draw {
         })
     }
 
-    /// Adds a task whose run time is drawn.
+    /// Adds a task with a drawn run time.
     pub(super) fn drawn(
         &mut self,
         kind: &str,
@@ -94,27 +94,27 @@ impl Draw {
         self.builder.edge(from, to, bytes as u64)
     }
 
-    /// A run time or a speed of computing.
+    /// Draws a run time or a computing rate.
     pub(super) fn rate(&mut self, law: MeanAndVariance) -> f64 {
         normal(&mut self.run_times, law)
     }
 
-    /// Seconds between these, each as likely.
+    /// Draws seconds uniformly from a range.
     pub(super) fn seconds(&mut self, from: f64, to: f64) -> f64 {
         self.run_times.random_range(from..to)
     }
 
-    /// A size of data.
+    /// Draws a size of data.
     pub(super) fn size(&mut self, law: MeanAndVariance) -> f64 {
         normal(&mut self.sizes, law)
     }
 
-    /// A size between these, each as likely.
+    /// Draws a size uniformly from a range.
     pub(super) fn size_between(&mut self, from: f64, to: f64) -> f64 {
         self.sizes.random_range(from..to)
     }
 
-    /// A number below this.
+    /// Draws a number below `bound`.
     pub(super) fn below(&mut self, bound: usize) -> usize {
         self.edges.random_range(0..bound as u64) as usize
     }
@@ -124,7 +124,7 @@ impl Draw {
     }
 }
 
-/// The value that is at least zero. All laws of shapes have positive means, so half of the draws are.
+/// Draws until the value is at least zero. All laws of shapes have positive means, so at least half of the draws are.
 fn normal(random: &mut Stream, (mean, variance): MeanAndVariance) -> f64 {
     let law = Normal::new(mean, variance.sqrt()).expect("variances are at least zero");
     loop {
@@ -135,7 +135,7 @@ fn normal(random: &mut Stream, (mean, variance): MeanAndVariance) -> f64 {
     }
 }
 
-/// So many things in so many parts, which differ by one at most.
+/// Divides `things` into `parts` parts, which differ by at most one.
 pub(super) fn parts(things: usize, parts: usize) -> impl Iterator<Item = usize> {
     (0..parts).map(move |part| things / parts + usize::from(part < things % parts))
 }

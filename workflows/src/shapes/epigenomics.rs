@@ -1,7 +1,8 @@
 //! Epigenomics: each lane of a sequencer is split into chunks, which pass through four programs one
-//! after the other; maps are merged by lane and then all together. Our own: one lane for 40 tasks, two
-//! to eight of them, and one more where that meets the number of tasks; below 40 tasks up to three.
-//! Lanes have as many chunks, but for one.
+//! after the other. Maps are merged by lane and then all together. Our own assumptions: one lane for
+//! every 40 tasks, at least two and at most eight, and one lane more if that comes closer to the number
+//! of tasks. Below 40 tasks, there are up to three lanes. The numbers of chunks of lanes differ by at
+//! most one.
 
 use super::draw::{Draw, Stored, parts};
 use crate::{GraphError, TaskId};
@@ -21,7 +22,7 @@ const MERGE_RATE: (f64, f64) = (2_267_233.18, 108_246_136_965.12);
 const INDEX_RATE: (f64, f64) = (17_679_204.35, 22_320_561_695_167.98);
 const PILEUP_RATE: (f64, f64) = (881_356.45, 8_956_444_331.45);
 
-/// A rate is no less than this part of its mean, for some of them are drawn near zero.
+/// A rate is at least this part of its mean, because some rates are drawn near zero.
 const LEAST_RATE: f64 = 0.1;
 
 pub(super) fn draw(draw: &mut Draw, tasks: usize) -> Result<(), GraphError> {
@@ -45,7 +46,8 @@ pub(super) fn draw(draw: &mut Draw, tasks: usize) -> Result<(), GraphError> {
     draw.edge(index, pileup, indexed)
 }
 
-/// A lane has two tasks and four for each chunk; two more follow all lanes, and a merger of several.
+/// A lane has two tasks and four for each chunk. Two more tasks follow all lanes, and a merge of
+/// several lanes is one.
 fn lanes_and_chunks(tasks: usize) -> (usize, usize) {
     let lanes = (tasks / TASKS_PER_LANE).clamp(2, LANES_MAX);
     let several = |lanes: usize| {
@@ -53,7 +55,7 @@ fn lanes_and_chunks(tasks: usize) -> (usize, usize) {
         (chunks >= lanes).then_some((3 + 2 * lanes + 4 * chunks, lanes, chunks))
     };
     let single = (tasks >= 8).then(|| (4 + 4 * ((tasks - 4) / 4), 1, (tasks - 4) / 4));
-    // One lane more or less meets numbers that this one does not. Small workflows have one lane.
+    // One lane more or fewer can give numbers of tasks that this one cannot. Small workflows have one lane.
     let candidates = match tasks < TASKS_PER_LANE {
         true => [single, several(2), several(3)],
         false => [several(lanes), several(lanes + 1), None],
@@ -71,7 +73,7 @@ fn seconds(draw: &mut Draw, bytes: f64, rate: (f64, f64)) -> f64 {
     bytes / draw.rate(rate).max(LEAST_RATE * rate.0)
 }
 
-/// A lane, to its map.
+/// Draws a lane up to its map.
 fn lane(draw: &mut Draw, chunks: usize) -> Result<(TaskId, f64), GraphError> {
     let bytes = draw.size(LANE);
     let split = seconds(draw, bytes, SPLIT_RATE);
@@ -79,7 +81,7 @@ fn lane(draw: &mut Draw, chunks: usize) -> Result<(TaskId, f64), GraphError> {
     let chunk = bytes / chunks as f64;
     let mut maps = Vec::with_capacity(chunks);
     for _ in 0..chunks {
-        // Half of it is no contaminant.
+        // Half of it is free of contaminants.
         let filter = seconds(draw, chunk, FILTER_RATE);
         let filter = draw.task("filterContams", filter, Stored::output(chunk / 2.0))?;
         draw.edge(split, filter, chunk)?;

@@ -1,6 +1,6 @@
-//! Fork-join: a root, parallel tasks, a final task; our own numbers. Parallel tasks take between 0.2
-//! and 1.8 h, root and final task half an hour; each task reads and writes 1 GB in storage and has
-//! checkpoints of 1 GB, as in the experiments of Chtepen (2011, table 5.2).
+//! Fork-join: a root, parallel tasks and a final task, with our own numbers. Parallel tasks take
+//! between 0.2 and 1.8 h, root and final task half an hour. Each task reads and writes 1 GB in storage
+//! and has checkpoints of 1 GB, as in the experiments of Chtepen (2011, table 5.2).
 
 use super::draw::{Draw, Stored};
 use crate::GraphError;

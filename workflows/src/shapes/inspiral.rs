@@ -1,6 +1,6 @@
-//! LIGO Inspiral: template banks are matched against detector data, coincidences are found, and what
-//! triggered them is matched again. Our own: groups of about five template banks, which share no
-//! data, so that each of them has two tasks that find coincidences.
+//! LIGO Inspiral: template banks are matched against detector data, coincidences are found, and the
+//! data that triggered them are matched again. Our own assumption: groups of about five template banks
+//! share no data, so each group has two tasks that find coincidences.
 
 use super::draw::{Draw, Stored, parts};
 use crate::GraphError;
@@ -19,12 +19,12 @@ const TASKS_PER_GROUP: usize = 22;
 pub(super) fn draw(draw: &mut Draw, tasks: usize) -> Result<(), GraphError> {
     let tasks = tasks - tasks % 2;
     let mut groups = ((tasks + TASKS_PER_GROUP / 2) / TASKS_PER_GROUP).max(1);
-    // Besides two tasks a group, each bank has four.
+    // Each group has two tasks, and each bank has four.
     if !(tasks - 2 * groups).is_multiple_of(4) {
         groups = if groups > 1 { groups - 1 } else { 2 };
     }
     let banks = (tasks - 2 * groups) / 4;
-    // Of eight tasks, two are left out.
+    // With eight tasks, two are left out.
     let (banks, groups) = if banks < groups { ((tasks - 2) / 4, 1) } else { (banks, groups) };
     for banks in parts(banks, groups) {
         group(draw, banks)?;

@@ -1,5 +1,5 @@
-//! Random layers; all numbers are our own: about as many layers as tasks in a layer, one to three
-//! parents in the layer above, run times between 10 and 1000 s, 1 to 100 MB over each edge.
+//! Random layers, with our own numbers: about as many layers as tasks in a layer, and one to three parents
+//! in the layer above. Run times are between 10 and 1000 s, with 1 to 100 MB over each edge.
 
 use super::draw::{Draw, Stored};
 use crate::{GraphError, TaskId};

@@ -1,6 +1,6 @@
 //! Montage: images are projected, differences of overlapping ones are fitted, and the corrected images
-//! are added up. There are about four differences an image. Our own: images lie in a row, and each
-//! overlaps the nearest ones.
+//! are added up. There are about four differences an image. Our own assumption: images lie in a row,
+//! and each overlaps the nearest ones.
 
 use super::draw::{Draw, Stored};
 use crate::GraphError;

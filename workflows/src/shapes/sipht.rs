@@ -1,19 +1,19 @@
-//! SIPHT: candidates for small RNAs are predicted by several programs, and annotated. Parts of 12 tasks
-//! with about 18 tasks "Patser" each, which share nothing. Our own: sizes are the means of the files
-//! of a task, and parts have as many tasks, but for one.
+//! SIPHT: candidates for small RNAs are predicted by several programs, and annotated. The workflow has
+//! parts of 12 tasks with about 18 additional tasks "Patser", which share no data. Our own assumptions:
+//! sizes are the means of the files of a task, and the numbers of tasks of parts differ by at most one.
 
 use super::draw::{Draw, Stored, parts};
 use crate::GraphError;
 
 const TASKS_PER_PART: usize = 30;
-/// Without Patser.
+/// Tasks of a part other than Patser.
 const OTHERS: usize = 12;
 
 const GENOME: f64 = 5_248_967.25;
 const GENES: f64 = 328_510.50;
-/// The program blast, and what it is started with.
+/// The program blast and its arguments.
 const BLAST: f64 = 786_856.0 + 380_164.0 + 11_944.0;
-/// Between the genes of the genome and of about 889 partners.
+/// Data between the genes of the genome and of about 889 partners.
 const PARTNERS: f64 = 890.2 * 288_565.20;
 const SEQUENCES: f64 = 84_073.0;
 

@@ -1,35 +1,35 @@
-//! Which recorded nodes the resources of a run are.
+//! The choice of recorded nodes that become resources of a run.
 
 use std::collections::BTreeSet;
 
 use super::{RecordedNode, Recording};
 
-/// Which nodes to take from a recording.
+/// Nodes to take from a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeChoice {
-    /// The first so many, in the order of the file.
+    /// The first nodes, up to this number, in the order of the file.
     First(usize),
     /// All nodes of these sites or clusters, in the order of the file.
     Sites(Vec<String>),
 }
 
-/// Why nodes cannot be taken.
+/// Reason why nodes cannot be taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChoiceError {
-    /// There are fewer nodes than are wanted.
+    /// The recording has too few nodes.
     #[error("{file}: {wanted} nodes are wanted, but {found} are recorded; take at most that many")]
     TooFew {
-        /// The file as messages name it.
+        /// Name of the file in messages.
         file: String,
-        /// How many are wanted.
+        /// Number of nodes wanted.
         wanted: usize,
-        /// How many there are.
+        /// Number of nodes recorded.
         found: usize,
     },
-    /// No node stands at a site of this name.
+    /// The recording has no node at a site or cluster of this name.
     #[error("{file}: no node of a site or cluster \"{site}\" is recorded; there are {known}")]
     NoSite {
-        /// The file as messages name it.
+        /// Name of the file in messages.
         file: String,
         /// The name given.
         site: String,

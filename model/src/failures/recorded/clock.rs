@@ -1,4 +1,4 @@
-//! Dates and times of day as a clock on the wall shows them.
+//! Dates and times of day of a local clock.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 

@@ -1,25 +1,25 @@
-//! Tables with a line of column names: values with commas between them, which may be quoted.
+//! Tables with a line of column names, and values that are separated by commas and may be quoted.
 
 use super::error::TraceProblem;
 
-/// More columns than any such file has: 26 are usual.
+/// More columns than any such file has; 26 are usual.
 const COLUMNS_MAX: usize = 64;
 
-/// Splits lines, and knows the columns with the wanted names once it has seen their names.
+/// Splits lines. The line of column names determines the places of the wanted columns.
 pub(super) struct Columns<const N: usize> {
     names: [&'static str; N],
-    /// The text that says which names are expected.
+    /// Description of the expected names.
     expected: &'static str,
-    /// Number of columns, and which of them are wanted.
+    /// Number of columns, and indices of the wanted ones.
     found: Option<(usize, [usize; N])>,
     parser: csv_core::Reader,
-    /// The fields of the current line, one behind the other.
+    /// The fields of the current line, concatenated.
     text: Vec<u8>,
 }
 
 /// The wanted fields of a line, without white space around them.
 pub(super) struct Fields<'t, const N: usize> {
-    /// Places among all columns, from 0.
+    /// Indices among all columns, from 0.
     pub(super) places: [usize; N],
     pub(super) texts: [&'t [u8]; N],
 }
@@ -60,15 +60,15 @@ impl<const N: usize> Columns<N> {
         Ok(Some(Fields { places, texts: places.map(text) }))
     }
 
-    /// Splits a line into `self.text` and says how many fields it has; of more
-    /// than [`COLUMNS_MAX`], one more than that.
+    /// Splits a line into `self.text` and returns the number of its fields, at most
+    /// [`COLUMNS_MAX`] + 1.
     fn fields(&mut self, line: &[u8], ends: &mut [usize; COLUMNS_MAX]) -> usize {
         self.parser.reset();
         self.text.resize(line.len() + 1, 0);
         let (mut read, mut written, mut fields) = (0, 0, 0);
         loop {
-            // At the end of the line no input is left, which the parser takes for
-            // the end of the file: it closes the field and the record.
+            // At the end of the line, no input is left. The parser takes this for the end of the file
+            // and closes the field and the record.
             let (result, used, out, ended) = self.parser.read_record(
                 &line[read..],
                 &mut self.text[written..],
@@ -88,7 +88,7 @@ impl<const N: usize> Columns<N> {
     }
 }
 
-/// The sign between the names: spreadsheets of countries with decimal commas write semicolons.
+/// The separator. Spreadsheets of countries with decimal commas write semicolons.
 fn delimiter(names: &[u8]) -> u8 {
     let has = |sign: &u8| names.contains(sign);
     *[b',', b';', b'\t'].iter().find(|&sign| has(sign)).unwrap_or(&b',')

@@ -1,5 +1,5 @@
-//! Failures as anybody can write them down: a line for each, with the node, when it failed and when it was
-//! back. What is recorded of a site of one's own is most easily written so.
+//! Failures in a simple table: one line for each, with node, time of failure and time of repair. This
+//! is the easiest format for records of one's own site.
 
 use std::collections::HashMap;
 

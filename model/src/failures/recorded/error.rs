@@ -1,4 +1,4 @@
-//! What can be wrong with a record of failures, and where.
+//! Errors in a record of failures, with their places.
 
 use std::fmt;
 use std::io;
@@ -14,59 +14,59 @@ pub struct TraceError {
     pub file: Arc<str>,
     /// Line, from 1; 0 = the problem is with the file as a whole.
     pub line: u64,
-    /// What is wrong.
+    /// The problem.
     pub problem: TraceProblem,
 }
 
-/// What is wrong with a record of failures or one of its lines.
+/// A problem of a record of failures or of one of its lines.
 #[derive(Debug)]
 pub enum TraceProblem {
     /// The file could not be opened.
     Open(io::Error),
     /// The file could not be read on, or its compressed data are damaged.
     Read(io::Error),
-    /// The file is compressed in a way that is not read here.
+    /// The file is compressed in a format that is not supported.
     Compression(&'static str),
     /// The file has no event.
     Empty,
-    /// The file is in another format, and this is the way on from there.
+    /// The file is in another format.
     OtherFormat {
-        /// What it looks like.
+        /// The supposed format.
         kind: &'static str,
-        /// What reads it.
+        /// The way to use such a file.
         help: &'static str,
     },
-    /// The line of column names lacks one.
+    /// The line of column names lacks a column.
     NoColumn {
         /// The column.
         name: &'static str,
-        /// The columns that there should be.
+        /// The columns that are expected.
         expected: &'static str,
     },
     /// The line has more than this many bytes.
     LineTooLong(usize),
     /// The line has another number of fields.
     FieldCount {
-        /// How many there should be.
+        /// Expected number of fields.
         expected: usize,
-        /// How many there are.
+        /// Number of fields found.
         found: usize,
     },
-    /// A field does not hold what it should.
+    /// The content of a field is wrong.
     Field {
         /// Field number, from 1.
         number: usize,
         /// Its name in the format.
         name: &'static str,
-        /// What should stand there.
+        /// Expected content.
         expected: &'static str,
-        /// What stands there, made printable.
+        /// Content found, made printable.
         found: String,
     },
 }
 
 impl TraceProblem {
-    /// Whether reading can go on with the next line.
+    /// True if reading can continue with the next line.
     pub const fn is_one_line(&self) -> bool {
         matches!(
             self,
@@ -128,8 +128,7 @@ impl fmt::Display for TraceProblem {
     }
 }
 
-// Written by hand: the message already holds that of the cause, so only the
-// cause of the cause is left for `source`.
+// Written by hand: the message already includes that of the cause, so `source` returns only the cause of the cause.
 impl std::error::Error for TraceError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.problem {

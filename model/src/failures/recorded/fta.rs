@@ -61,12 +61,12 @@ pub(super) fn event(line: &[u8]) -> Result<Option<Event<'_>>, TraceProblem> {
     Ok(Some(Event { node: (id(3)?, id(2)?), label: fields[4], is_down, start, stop }))
 }
 
-/// Whether a line has the names of the columns; tables that went through a spreadsheet have lost its `#`.
+/// True for the line of column names. Tables that went through a spreadsheet have lost its `#`.
 pub(super) fn is_names(text: &[u8]) -> bool {
     text.get(..FIELDS[0].len()).is_some_and(|it| it.eq_ignore_ascii_case(FIELDS[0].as_bytes()))
 }
 
-/// Site and cluster as far as the name of a node tells them.
+/// Site and cluster of a node, as far as its name contains them.
 pub(super) fn identity(label: &[u8]) -> Identity {
     let name = String::from_utf8_lossy(label).into_owned();
     if let [.., site, cluster, _] = name.split('/').collect::<Vec<_>>()[..] {

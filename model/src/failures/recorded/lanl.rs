@@ -7,10 +7,10 @@ use super::reader::{Event, Identity, field, printable};
 
 const NAMES: [&str; 4] = ["System", "nodenumz", "Prob Started", "Prob Fixed"];
 
-/// Stands for the node of records that name none: one system's nodes have no numbers.
+/// Node number of records without one: the nodes of one system have no numbers.
 const NO_NUMBER: i64 = -1;
 
-/// Splits lines, and knows the columns once it has seen their names.
+/// Splits lines; the line of column names determines the columns.
 pub(super) struct Table(Columns<4>);
 
 impl Table {

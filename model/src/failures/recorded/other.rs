@@ -1,9 +1,9 @@
-//! Formats by the first line of a file that is not blank.
+//! Recognition of formats by the first line of a file that is not blank.
 
 use super::RecordFormat;
 use super::fta;
 
-/// The format that a file has, if it is no record of failures, and the way on from there.
+/// The format of a file that is no record of failures, and the way to use it.
 pub(super) fn format(line: &[u8]) -> Option<(&'static str, &'static str)> {
     const LOG: (&str, &str) = ("a log of jobs", "`haggle workload inspect` reads it");
     let text = line.trim_ascii_start();

@@ -1,4 +1,4 @@
-//! From lines to outages per node.
+//! Turns lines into outages of nodes.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -12,9 +12,9 @@ use crate::failures::outage::{Outage, OutageList};
 use crate::lines::{self, Found, LINE_BYTES_MAX};
 use crate::workload::swf::{Malformed, SkippedLines};
 
-/// What one line says.
+/// Content of one line.
 pub(super) struct Event<'a> {
-    /// Numbers that tell the node from all others: platform or system, and number.
+    /// Numbers that identify the node: platform or system, and number.
     pub(super) node: (i64, i64),
     /// The name of the node; empty if it follows from `node`.
     pub(super) label: &'a [u8],
@@ -23,7 +23,7 @@ pub(super) struct Event<'a> {
     pub(super) stop: Time,
 }
 
-/// What a node is called, and where it stands.
+/// Name, site and cluster of a node.
 pub(super) struct Identity {
     pub(super) name: String,
     pub(super) site: String,
@@ -42,8 +42,8 @@ pub(super) fn open(
     }
 }
 
-/// Reads a whole record from memory, plain or packed: the entry for fuzzing and
-/// for checks of a text. No input makes it panic.
+/// Reads a whole record from memory, plain or packed. It is the entry for fuzzing and for checks of a
+/// text, and panics on no input.
 pub fn parse_bytes(
     bytes: &[u8],
     format: impl Into<Option<RecordFormat>>,
@@ -122,7 +122,7 @@ fn read(
     }
 }
 
-/// A table and the nodes met so far; `None` before the first line that is not blank.
+/// The table and the nodes so far; `None` before the first line that is not blank.
 #[derive(Default)]
 struct Reading(Option<(Table, Nodes)>);
 
@@ -135,7 +135,7 @@ impl Reading {
             if let Some((kind, help)) = other::format(line) {
                 return Err(TraceProblem::OtherFormat { kind, help });
             }
-            // Comments begin with # in two of the formats, so the next line tells which it is.
+            // Comments begin with # in two of the formats, so the format is determined by the next line.
             if format.is_none() && line.trim_ascii_start().starts_with(b"#") {
                 return Ok(());
             }
@@ -151,12 +151,12 @@ impl Reading {
     }
 }
 
-/// The nodes met so far.
+/// The nodes so far.
 struct Nodes {
     format: RecordFormat,
     places: BTreeMap<(i64, i64), usize>,
     nodes: Vec<Node>,
-    /// The node of the last event: files tell of one node after the other.
+    /// The node of the last event. Cached, because files list the events of one node consecutively.
     last: Option<((i64, i64), usize)>,
 }
 
@@ -209,8 +209,8 @@ impl Nodes {
         let from = self.nodes.iter().map(|node| node.from).min().unwrap_or(Time::ZERO);
         let until = self.nodes.iter().map(|node| node.until).max().unwrap_or(Time::ZERO);
         let recorded = |node: Node| {
-            // Records of failures alone do not say when a node was observed: it is
-            // taken to be there from the first of all failures to the last repair.
+            // Records of failures alone do not have the time of observation of a node. All nodes count
+            // as observed from the first failure to the last repair of all nodes.
             let (from, until) = match self.format {
                 RecordFormat::Fta => (node.from, node.until),
                 RecordFormat::Lanl | RecordFormat::Csv => (from, until),
@@ -229,7 +229,7 @@ impl Nodes {
     }
 }
 
-/// What `parse` makes of a field, or a problem that names it; `index` counts from 0.
+/// The result of `parse` for a field, or a problem that names the field; `index` counts from 0.
 pub(super) fn field<T>(
     index: usize,
     name: &'static str,
@@ -245,7 +245,7 @@ pub(super) fn field<T>(
     })
 }
 
-/// The start of a field as it can stand in a message of one line.
+/// The start of a field in a form that fits into a one-line message.
 pub(super) fn printable(text: &[u8]) -> String {
     const SHOWN_BYTES_MAX: usize = 40;
     let shown = &text[..text.len().min(SHOWN_BYTES_MAX)];

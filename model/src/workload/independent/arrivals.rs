@@ -14,35 +14,34 @@ pub const HOURS: usize = 24;
 const HOUR: Span = Span::from_secs(3_600);
 const DAY: Span = Span::from_secs(86_400);
 
-/// A hundred years: what is longer is a slip of the pen, and times could overflow.
+/// A hundred years. Longer periods are typing errors, and times could overflow.
 const MOST_DAYS: u32 = 36_500;
 
-/// Most instants drawn for one day, which are held in memory.
+/// Largest number of instants drawn for one day; they are held in memory.
 const MOST_A_DAY: u32 = 1_000_000;
 
 /// Instants in the order in which they are drawn.
 pub(super) type Instants = Box<dyn Iterator<Item = Time> + Send>;
 
-/// When jobs arrive, from time zero on; time zero is midnight.
+/// Arrivals of jobs from time zero on, which is midnight.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arrivals {
     /// A renewal process: times between arrivals are drawn one after another.
     Renewal {
         /// Time between two arrivals, and before the first, in seconds; below 0 counts as 0.
         between: Law,
-        /// Nothing arrives at this time or later; `None` = until there are jobs enough.
+        /// No job arrives at this time or later; `None` = until the number of jobs is reached.
         length: Option<Span>,
     },
-    /// For each arrival a day, every one as likely; an hour of that day by its
-    /// weight; an instant in that hour, every one as likely. The number of jobs
-    /// must be given.
+    /// For each arrival: a day, drawn uniformly; an hour of that day, drawn by its weight; an instant
+    /// in that hour, drawn uniformly. The number of jobs must be given.
     Hourly {
         /// The weights of the hours, relative to each other, from midnight on.
         weights: [f64; HOURS],
         /// Number of days.
         days: u32,
     },
-    /// For each day a number of arrivals, each at any instant of that day.
+    /// For each day a number of arrivals, each at a uniformly drawn instant of that day.
     Daily {
         /// The number, rounded to a whole one from 0 to a million.
         number: Law,
@@ -52,12 +51,12 @@ pub enum Arrivals {
 }
 
 impl Arrivals {
-    /// How many instants there are on average; infinite if only the number of jobs ends them.
+    /// Expected number of instants; infinite if only the number of jobs ends them.
     pub(super) fn expected(&self) -> f64 {
         match self {
             Arrivals::Renewal { between, length: Some(length) } => {
                 let mean = between.mean();
-                // What is no time between arrivals is refused when they are drawn.
+                // An invalid law of times between arrivals is refused before the first arrival is drawn.
                 if mean > 0.0 { length.as_secs_f64() / mean } else { 0.0 }
             }
             Arrivals::Renewal { length: None, .. } | Arrivals::Hourly { .. } => f64::INFINITY,
@@ -65,7 +64,7 @@ impl Arrivals {
         }
     }
 
-    /// The parameter that says how many there are.
+    /// The parameter that determines their number.
     pub(super) fn key(&self) -> &'static str {
         match self {
             Arrivals::Renewal { .. } => "between",
@@ -74,8 +73,8 @@ impl Arrivals {
         }
     }
 
-    /// The instants. They come in order of time, except for [`Arrivals::Hourly`],
-    /// which never ends either. `bounded` says whether the number of jobs is given.
+    /// The instants. They come in order of time, except for [`Arrivals::Hourly`], which also never
+    /// ends. `bounded` is true if the number of jobs is given.
     pub(super) fn instants(
         &self,
         bounded: bool,
@@ -143,7 +142,7 @@ fn daily(number: &Law, days: u32, mut stream: Stream) -> Result<Instants, Worklo
         return Err(wrong("per_day", problem));
     }
     Ok(Box::new((0..days).flat_map(move |day| {
-        // Turned into a whole number, what is below 0 becomes 0.
+        // The conversion to a whole number turns negative values into 0.
         let count = (law.sample(&mut stream).round() as u32).min(MOST_A_DAY);
         let mut instant = || stream.random_range(0..DAY.as_micros());
         let mut instants: Vec<i64> = (0..count).map(|_| instant()).collect();

@@ -1,4 +1,4 @@
-//! Values counted by value, and what they come to.
+//! Counts of values, and their distribution.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::histogram::Log2Histogram;
 
-/// Mean and quantiles; all 0 where there are no values.
+/// Mean and quantiles; all 0 if there are no values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Distribution {
     /// Number of values.
@@ -17,15 +17,15 @@ pub struct Distribution {
     pub min: f64,
     /// Smallest value that at least half of them do not exceed.
     pub median: f64,
-    /// The same for nine tenths.
+    /// The same for nine of ten values.
     pub p90: f64,
-    /// The same for 99 of 100.
+    /// The same for 99 of 100 values.
     pub p99: f64,
     /// Largest.
     pub max: f64,
 }
 
-/// How often each value came.
+/// Number of occurrences of each value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Values {
     counts: BTreeMap<i64, u64>,
@@ -44,14 +44,14 @@ impl Values {
         self.count
     }
 
-    /// In a unit of which one value is `unit`.
+    /// The distribution in a unit in which the value 1 is `unit`.
     pub(super) fn distribution(&self, unit: f64) -> Distribution {
         let (Some((&min, _)), Some((&max, _))) =
             (self.counts.first_key_value(), self.counts.last_key_value())
         else {
             return Distribution::default();
         };
-        // Dividing by a whole number is exact where multiplying by 1e-6 is not.
+        // Division by a whole number is exact where multiplication by 1e-6 is not.
         let scaled = |value: f64| value / (1.0 / unit).round();
         Distribution {
             count: self.count,

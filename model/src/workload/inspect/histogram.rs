@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Counts by powers of two; bins without jobs between others are there, with 0.
+/// Counts by powers of two. Bins without jobs between others are included, with 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Log2Histogram {
     /// The bins: below 1, from 1 to below 2, from 2 to below 4, and so on.

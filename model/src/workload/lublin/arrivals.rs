@@ -1,4 +1,4 @@
-//! When the jobs of one class arrive: a gamma law slowed down and sped up by the hour.
+//! Arrivals of the jobs of one class: a gamma law modulated by the hour of the day.
 
 use rand_distr::{Distribution, Gamma};
 
@@ -10,13 +10,13 @@ use crate::random::Stream;
 const BUCKETS: usize = 48;
 const BUCKET_SECONDS: f64 = 1_800.0;
 
-/// Where the daily cycle begins: its quietest half hour is the one before 05:30.
+/// Start of the daily cycle: its quietest half hour is the one before 05:30.
 const CYCLE_START: usize = 11;
 
 /// The clock of a class.
-///
-/// A draw of the gamma law is a number of points; each half hour offers as many
-/// points as its weight, and the next job arrives when the points are used up.
+/// A draw of the gamma law is a number of points. Each half hour offers as many points as its weight,
+/// and the next job arrives when the points are used up. Balance and remainder are kept from job to
+/// job; otherwise part of every gap would be lost.
 /// Balance and remainder live from job to job, or part of every gap would be lost.
 pub(super) struct Arrivals {
     weights: [f64; BUCKETS],
@@ -30,7 +30,7 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// A clock that stands at the first arrival.
+    /// A clock at the first arrival.
     pub(super) fn new(
         class: &ClassParameters,
         parameters: &LublinParameters,
@@ -59,7 +59,7 @@ impl Arrivals {
         self.clock
     }
 
-    /// Moves the clock to the arrival after that.
+    /// Moves the clock to the next arrival.
     pub(super) fn advance(&mut self) {
         let mut exponent = self.points.sample(&mut self.stream);
         while exponent > self.exponent_max {
@@ -89,7 +89,7 @@ fn daily_cycle(cycle: GammaParameters, name: &str) -> Result<[f64; BUCKETS], Wor
     }
     let mean = weights.iter().sum::<f64>() / BUCKETS as f64;
     let weights = weights.map(|weight| weight / mean);
-    // A half hour of weight 0 would never end.
+    // With weight 0, a half hour would never end.
     if weights.iter().all(|weight| weight.is_finite() && *weight > 1e-9) {
         return Ok(weights);
     }

@@ -4,7 +4,7 @@ use rand_distr::Gamma;
 
 use super::super::error::WorkloadError;
 
-/// What to generate. The default is 1,000 jobs of one class for 128 processors.
+/// Parameters of the model. The default is 1,000 jobs of one class for 128 processors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LublinParameters {
     /// Number of jobs.
@@ -17,23 +17,23 @@ pub struct LublinParameters {
     pub run_time_exponent_max: f64,
     /// Largest natural logarithm of a gap in seconds of the mean rate; 13 = five days.
     pub gap_exponent_max: f64,
-    /// Jobs above this size get the next smaller power of two; `None` = no
-    /// limit, as in the authors' program, which only matters where `size_high` is not whole.
+    /// Jobs above this size get the next smaller power of two; `None` = no limit, as in the authors'
+    /// program. It matters only where `size_high` is not whole.
     pub processors_max: Option<u32>,
-    /// Offered load to reach by stretching all arrival times; `None` = as the model has it.
+    /// Offered load to reach by stretching all arrival times; `None` = the load of the model.
     pub load: Option<LoadTarget>,
 }
 
 /// An offered load: run time x processors over machine x time from first to last submission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoadTarget {
-    /// Offered load, 1 = as much work as the machine can do.
+    /// Offered load; 1 = the capacity of the machine.
     pub load: f64,
-    /// Processors of the machine it is offered to.
+    /// Processors of the machine.
     pub processors: u32,
 }
 
-/// Whether there is one class of jobs or two.
+/// Number of classes of jobs: one or two.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobTypes {
     /// One class.
@@ -66,7 +66,7 @@ pub struct ClassParameters {
     pub run_time_first: GammaParameters,
     /// `a2`, `b2`: the longer ones.
     pub run_time_second: GammaParameters,
-    /// `pa`: how the weight of the shorter jobs changes with the size.
+    /// `pa`: change of the weight of the shorter jobs with the size.
     pub mixing_slope: f64,
     /// `pb`: that weight at size 0.
     pub mixing_intercept: f64,
@@ -74,7 +74,7 @@ pub struct ClassParameters {
     pub gap: GammaParameters,
     /// `anum`, `bnum`: the daily cycle, in half hours from the quietest one on.
     pub cycle: GammaParameters,
-    /// `arar`: what the gap's shape is multiplied by to go from rush hours to all hours.
+    /// `arar`: factor of the gap's shape from rush hours to all hours.
     pub rush_factor: f64,
 }
 
@@ -102,8 +102,8 @@ impl Default for LublinParameters {
 }
 
 impl LublinParameters {
-    /// The same for a machine of `processors`: in each class `uHi` is its log2
-    /// and `uMed` lies 2.5 below, as the authors advise, and no job is larger.
+    /// The same for a machine of `processors`. In each class, `uHi` is its log2 and `uMed` is 2.5
+    /// below, as the authors advise; no job is larger.
     pub fn sized(mut self, processors: u32) -> LublinParameters {
         let high = f64::from(processors.max(1)).log2();
         let resize = |class: &mut ClassParameters| {
@@ -226,7 +226,7 @@ const fn gamma(shape: f64, scale: f64) -> GammaParameters {
 }
 
 impl GammaParameters {
-    /// The law, if it is one.
+    /// The law, if the parameters are valid.
     pub(super) fn law(self, name: &str) -> Result<Gamma<f64>, WorkloadError> {
         let GammaParameters { shape, scale } = self;
         let usable = |value: f64| value > 0.0 && value.is_finite();
@@ -241,11 +241,11 @@ impl GammaParameters {
         if value <= 0.0 {
             return 0.0;
         }
-        // Out of range only where the parameters are, and those were refused before.
+        // Out of range only if the parameters are, and invalid parameters were refused before.
         statrs::function::gamma::checked_gamma_lr(self.shape, value / self.scale).unwrap_or(0.0)
     }
 
-    /// Draws above the cut are drawn again, so enough of the law must lie below it.
+    /// Draws above the cut are repeated, so enough of the law must lie below it.
     pub(super) fn check_cut(self, name: &str, cut: f64) -> Result<(), WorkloadError> {
         self.law(name)?;
         if self.cumulated(cut) < 0.001 {

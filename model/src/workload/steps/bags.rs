@@ -3,8 +3,7 @@
 use crate::JobShape;
 use crate::workload::JobStream;
 
-/// Makes each job a bag: as many independent one-processor tasks as it asks for
-/// processors, each as long as the job.
+/// Makes each job a bag: as many independent one-processor tasks as it requests processors, each as long as the job.
 pub(super) fn bags(jobs: JobStream) -> JobStream {
     Box::new(jobs.map(|job| {
         job.map(|mut job| {

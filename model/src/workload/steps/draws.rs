@@ -1,16 +1,16 @@
-//! Draws that belong to a job, not to its place in the stream.
+//! Draws that belong to a job and not to its place in the stream.
 
 use crate::Job;
 use crate::random::{Stream, stream};
 
-/// The seed and the workload for which steps draw.
+/// The seed and the workload of the draws of steps.
 #[derive(Clone, Debug)]
 pub struct Draws {
     seed: u64,
     workload: String,
 }
 
-/// The draws of one step: for each job its own stream.
+/// The draws of one step: each job has its own stream.
 pub struct JobDraws {
     base: Stream,
 }
@@ -21,7 +21,7 @@ impl Draws {
         Draws { seed, workload: workload.into() }
     }
 
-    /// The run's master seed, for draws that other programs are to repeat.
+    /// The run's master seed, for draws that other programs should be able to repeat.
     pub fn seed(&self) -> u64 {
         self.seed
     }
@@ -31,15 +31,15 @@ impl Draws {
         JobDraws { base: stream(self.seed, &self.workload, purpose) }
     }
 
-    /// Draws that all workloads that name the same `pool` share.
+    /// Draws shared by all workloads that name the same `pool`.
     pub fn for_pool(&self, pool: &str) -> JobDraws {
         JobDraws { base: stream(self.seed, pool, "split") }
     }
 }
 
 impl JobDraws {
-    /// The stream of `job`, told apart by its number in the log, so that it is
-    /// the same whichever jobs were left out before.
+    /// The stream of `job`, identified by its number in the log. It is therefore the same whichever
+    /// jobs were dropped before.
     pub fn of(&mut self, job: &Job) -> &mut Stream {
         self.of_number(job.number)
     }

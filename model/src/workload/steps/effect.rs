@@ -1,4 +1,4 @@
-//! Whether a step does anything: what goes in is compared with what comes out.
+//! Detects steps without effect: compares the jobs before and after a step.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,28 +6,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::super::{JobStream, StreamItem};
 use crate::Job;
 
-/// What a step has done to the jobs so far.
+/// The effect of a step on the jobs so far.
 #[derive(Clone, Debug, Default)]
 pub struct Effect(Arc<Mutex<Seen>>);
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// Jobs that went in and have not come out yet, as long as nothing has changed.
+    /// Jobs that entered and have not left yet; used until the first change.
     inside: VecDeque<Job>,
     jobs: u64,
     changed: bool,
-    /// Nothing more goes in.
+    /// True when no further job enters.
     ended: bool,
 }
 
 impl Effect {
-    /// Whether every job that went in came out as it was, and no other; `false` if none went in.
+    /// True if all jobs that entered left unchanged, and no other job left; `false` if none entered.
     pub fn is_nothing(&self) -> bool {
         let seen = self.seen();
         seen.jobs > 0 && !seen.changed && seen.inside.is_empty()
     }
 
-    /// Watches what goes into a step.
+    /// Observes the jobs that enter a step.
     pub(super) fn before(&self, mut jobs: JobStream) -> JobStream {
         let effect = self.clone();
         Box::new(std::iter::from_fn(move || {
@@ -37,7 +37,7 @@ impl Effect {
         }))
     }
 
-    /// Watches what comes out of it.
+    /// Observes the jobs that leave it.
     pub(super) fn after(&self, mut jobs: JobStream) -> JobStream {
         let effect = self.clone();
         Box::new(std::iter::from_fn(move || {
@@ -65,7 +65,7 @@ impl Effect {
         let same = match next {
             Some(Ok(job)) => seen.inside.pop_front().as_ref() == Some(job),
             Some(Err(_)) => true,
-            // A stream that the step ends early has lost the jobs that would have come.
+            // If the step ends the stream early, the remaining jobs are dropped.
             None => seen.ended && seen.inside.is_empty(),
         };
         if !same {
@@ -85,7 +85,7 @@ mod tests {
     use super::super::{Draws, ScaleGaps, Step};
     use super::*;
 
-    /// Whether each of `steps` does nothing to three jobs, of which `taken` are looked at.
+    /// For each of `steps`: true if it does nothing to three jobs, of which `taken` are read.
     fn nothing(steps: &[Step], taken: usize) -> Vec<bool> {
         let jobs: JobStream = Box::new(submitted_at(&[0, 1, 2]).into_iter().map(Ok));
         let (jobs, effects) =

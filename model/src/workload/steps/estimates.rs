@@ -1,4 +1,4 @@
-//! What users ask for: models of their estimates.
+//! Models of users' estimates, which set requested times.
 
 use super::super::error::WorkloadError;
 use super::super::law::{Law, Sampler};
@@ -8,34 +8,33 @@ use super::step_error;
 use super::time_of::TimeOf;
 use crate::{Job, Span};
 
-/// Shortest request a model makes: a drawn factor of 0 must not ask for no time at all.
+/// Shortest request of a model, so that a drawn factor of 0 does not request zero time.
 const REQUEST_MIN: Span = Span::from_secs(1);
 
-/// A model of requested times. Results round up to the microsecond; a request
-/// below the run time means that the job is stopped there.
+/// A model of requested times. Results are rounded up to the microsecond. A job whose request is below
+/// its run time is stopped there.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Estimates {
     /// Requests stay as they are.
     Trace,
-    /// Everybody knows the run time.
+    /// All users know the run time.
     Exact,
-    /// Nobody gives a limit.
+    /// No user gives a limit.
     NoLimit,
-    /// Everybody asks for the run time and so many percent more.
+    /// All users request the run time plus a percentage.
     Overestimate {
         /// Percent of the run time added to it; 100 = twice the run time.
         percent: f64,
     },
-    /// Precision, the run time in percent of the request, rises by so many
-    /// percentage points, to 100 at most. Jobs that have no request or ran
-    /// longer than it stay as they are.
+    /// Precision, the run time in percent of the request, rises by a number of percentage points, to at
+    /// most 100. Jobs without a request, or that ran longer than it, stay as they are.
     RaisedPrecision {
         /// Percentage points added to each job's precision.
         points: f64,
     },
-    /// A drawn multiple; a draw below 0 counts as 0, and the request is 1 s or longer.
+    /// A drawn multiple. A draw below 0 counts as 0, and the request is at least 1 s.
     Multiplied {
-        /// What is multiplied.
+        /// The time to be multiplied.
         base: TimeOf,
         /// The factor.
         factor: Law,
@@ -131,7 +130,7 @@ mod tests {
     use super::*;
     use crate::job::HiddenRunTime;
 
-    /// Requests, in seconds, of jobs of 100 s that asked for 400 s, nothing, 100 s and 50 s.
+    /// Requests, in seconds, of jobs of 100 s that requested 400 s, no limit, 100 s and 50 s.
     fn check(model: Estimates, expected: [Option<i64>; 4]) {
         let mut jobs = submitted_at(&[0, 1, 2, 3]);
         for (job, request) in jobs.iter_mut().zip([Some(400), None, Some(100), Some(50)]) {

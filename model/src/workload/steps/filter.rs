@@ -1,4 +1,4 @@
-//! Keeping the jobs within bounds.
+//! Keeps the jobs within bounds.
 
 use super::super::JobStream;
 use super::super::error::WorkloadError;
@@ -61,7 +61,7 @@ impl Filter {
         self.run_time.check("run time")?;
         self.requested_time.check("requested time")?;
         let filter = self.clone();
-        // Errors pass, or a broken log would look like a short one.
+        // Errors must pass; otherwise a broken log would look like a short one.
         Ok(Box::new(jobs.filter(move |job| job.as_ref().map_or(true, |job| filter.keeps(job)))))
     }
 
@@ -76,7 +76,7 @@ impl Filter {
     }
 }
 
-/// Whether a number is kept, where none in the list means that all are.
+/// True if `number` is kept; an empty list keeps all.
 fn is_one_of(number: i32, kept: &[i32]) -> bool {
     kept.is_empty() || kept.contains(&number)
 }

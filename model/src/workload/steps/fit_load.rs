@@ -1,4 +1,4 @@
-//! A workload squeezed until it offers a given load.
+//! Compresses a workload until it offers a given load.
 
 use super::super::JobStream;
 use super::super::error::WorkloadError;
@@ -8,25 +8,24 @@ use super::{check_factor, step_error};
 use crate::time::MICROS_PER_SECOND;
 use crate::{Job, Span, Time};
 
-/// Multiplies submissions by one factor and keeps those before `length`, such
-/// that the work kept, processors x run time, is `load` of what `processors` can
-/// do in `length`.
+/// Multiplies submissions by one factor and keeps those before `length`. The factor is chosen so that
+/// the work kept, processors x run time, is `load` of the capacity of `processors` in `length`.
 ///
-/// Jobs are taken in order until the load is reached; [`Overshoot`] says what becomes of one
-/// that takes it too far, and with it how the rest is squeezed. Submissions become whole
-/// seconds, rounded down; deadlines and ready times move along. All jobs that come are held in
-/// memory: cut what is endless before.
+/// Jobs are taken in order until the load is reached. [`Overshoot`] determines the treatment of a job
+/// that exceeds it, and how the gaps are changed. Submissions become whole seconds, rounded down;
+/// deadlines and ready times move along. All jobs are held in memory, so an endless source must be
+/// limited before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FitLoad {
-    /// How long the workload takes afterwards.
+    /// Length of the workload afterwards.
     pub length: Span,
-    /// Processors that could do the work, in those of the reference speed.
+    /// Processors that could do the work, counted as reference processors.
     pub processors: u64,
     /// Wanted load; 0.7 = 70 %.
     pub load: f64,
-    /// How far from it the load may be; 0.002 = 0.2 percentage points.
+    /// Largest deviation of the load; 0.002 = 0.2 percentage points.
     pub tolerance: f64,
-    /// What becomes of a job that takes the load too far.
+    /// Treatment of a job that exceeds the load.
     pub overshoot: Overshoot,
 }
 
@@ -34,7 +33,7 @@ crate::words! {
     /// What becomes of a job that takes a load too far.
     #[derive(Default)]
     pub enum Overshoot {
-        // There often is a single job worth more than the tolerance.
+        // A single job is often worth more than the tolerance.
         /// It is left out, and smaller ones behind it are taken; gaps shrink until the last one is submitted before the end.
         #[default]
         LeaveOut = "leave-out",
@@ -45,7 +44,7 @@ crate::words! {
 }
 
 impl FitLoad {
-    /// How far the load may be from what was asked for where nothing is said.
+    /// Largest deviation of the load by default.
     pub const TOLERANCE: f64 = 0.002;
 
     pub(super) fn apply(self, jobs: JobStream) -> Result<JobStream, WorkloadError> {
@@ -63,7 +62,7 @@ impl FitLoad {
         }))
     }
 
-    /// The jobs with which the load is right, without those that take it too far.
+    /// The jobs that make the load, without those that exceed it.
     fn leave_out(self, mut jobs: Vec<Job>) -> Result<Vec<Job>, WorkloadError> {
         let (least, most) = (self.load - self.tolerance, self.load + self.tolerance);
         let mut work = 0_i128;
@@ -90,7 +89,7 @@ impl FitLoad {
         Ok(jobs)
     }
 
-    /// The first jobs that reach the load, spread by when the next one was submitted.
+    /// The first jobs that reach the load, spread by the submission of the next one.
     fn take(self, mut jobs: Vec<Job>) -> Result<Vec<Job>, WorkloadError> {
         let (mut work, mut taken) = (0_i128, 0);
         while taken < jobs.len() && self.part(work) < self.load {
@@ -100,7 +99,7 @@ impl FitLoad {
         if self.part(work) < self.load {
             return Err(self.too_few(taken, jobs.len(), work));
         }
-        // 0.3 + 0.03 is less than 0.33 in floats.
+        // The sum 0.3 + 0.03 is less than 0.33 in floats.
         if self.part(work) > self.load + self.tolerance + 1e-12 {
             let problem = format!(
                 "the first {taken} jobs make a load of {:.4}, which is more than `load` {} and `tolerance` {}: job \
@@ -134,7 +133,7 @@ impl FitLoad {
         Ok(jobs)
     }
 
-    /// The load that `work` makes, in processors x microseconds.
+    /// The load of `work`, in processors x microseconds.
     fn part(self, work: i128) -> f64 {
         work as f64 / (self.processors as f64 * self.length.as_micros() as f64)
     }
@@ -149,7 +148,7 @@ impl FitLoad {
         step_error("fit_load", problem)
     }
 
-    /// The largest factor under which the last of `jobs` is submitted before the end.
+    /// The largest factor with which the last of `jobs` is submitted before the end.
     fn factor(self, jobs: &[Job]) -> Factor {
         let end = Time::ZERO + self.length;
         let last = jobs.last().map_or(Time::ZERO, |job| job.submit);
@@ -177,7 +176,7 @@ fn work_of(job: &Job) -> i128 {
 struct Factor(i128);
 
 impl Factor {
-    /// The time multiplied, in whole seconds, rounded down.
+    /// `time` multiplied, in whole seconds, rounded down.
     fn times(self, time: Time) -> Time {
         let micros = (i128::from(time.as_micros()) * self.0) >> 32;
         let seconds = micros.div_euclid(i128::from(MICROS_PER_SECOND));
@@ -243,7 +242,7 @@ mod tests {
     #[test]
     fn a_job_too_large_for_what_is_missing_is_left_out() {
         let mut jobs = a_minute_each();
-        // 50 % of the machine for 6000 s, when 20 % are missing.
+        // 50 % of the machine for 6000 s, while 20 % are missing.
         jobs[100].run_time = crate::job::HiddenRunTime::new(Span::from_secs(6_000));
         let kept = after(&[Step::FitLoad(fit(0.7, 0.002))], jobs);
         assert_eq!(kept.len(), 140);
@@ -286,7 +285,7 @@ mod tests {
         let jobs = after(&[Step::FitLoad(taking(0.3, 0.03))], worth(&FIVE));
         assert_eq!(numbers(&jobs), [1, 2, 3, 4]);
         assert_eq!(submissions(&jobs), [0, 8, 33, 50]);
-        // What reaches it exactly is the last one, too.
+        // A job that reaches the load exactly is the last one, too.
         let jobs = after(&[Step::FitLoad(taking(0.27, 0.002))], worth(&FIVE));
         assert_eq!(submissions(&jobs), [0, 16, 66]);
     }

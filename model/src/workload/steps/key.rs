@@ -3,12 +3,12 @@
 use super::super::{JobStream, StreamItem};
 use crate::{Job, Span};
 
-/// Gives each job a priority key; smaller goes first where a provider orders by it.
+/// Gives each job a priority key. Where a provider orders by it, smaller keys go first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Where the key comes from.
+    /// Field of the job that becomes its key.
     pub field: KeyField,
-    /// Whether small or large values go first.
+    /// Order of keys: small or large values first.
     pub order: KeyOrder,
 }
 

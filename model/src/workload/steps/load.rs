@@ -1,4 +1,4 @@
-//! Changing the offered load without changing the jobs.
+//! Changes the offered load without changing the jobs.
 
 use super::super::error::WorkloadError;
 use super::super::{JobStream, StreamItem};
@@ -6,26 +6,24 @@ use super::window::{end_of, move_to};
 use super::{check_factor, step_error};
 use crate::{Span, Time};
 
-/// Multiplies all gaps between submissions by `factor`: 0.5 doubles the load
-/// and halves the time the workload takes.
+/// Multiplies all gaps between submissions by `factor`. 0.5 doubles the load and halves the length of the workload.
 ///
 /// Distances from the first submission are rounded down to the microsecond,
 /// so jobs stay in order and rounding does not add up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScaleGaps {
-    /// What gaps are multiplied by.
+    /// Factor of the gaps.
     pub factor: f64,
 }
 
-/// Fills a window of fixed length with `load` times as many jobs of the log:
-/// what lies from `from` to `from + load x length` is moved together into
-/// `length`, and `from` becomes time zero.
+/// Fills a window of fixed length with `load` times as many jobs of the log. The period from `from` to
+/// `from + load x length` is compressed into `length`, and `from` becomes time zero.
 ///
-/// Unlike [`ScaleGaps`] it keeps the observed time fixed, so loads can be
-/// compared over the same span. Below 1 it takes less of the log.
+/// Unlike [`ScaleGaps`], it keeps the observed time fixed, so loads can be compared over the same span.
+/// A load below 1 takes a shorter part of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FillWindow {
-    /// Where in the log the window begins.
+    /// Start of the window in the log.
     pub from: Time,
     /// Length of the window after filling.
     pub length: Span,
@@ -70,7 +68,7 @@ impl FillWindow {
     }
 }
 
-/// Rounds down, so that a job never leaves its window at the end by rounding.
+/// Rounds down, so that rounding moves no job past the end of its window.
 fn scaled_down(span: Span, factor: f64) -> Span {
     let micros = (span.as_micros() as f64 * factor).floor() as i64;
     Span::from_micros(micros.min(Span::FOREVER.as_micros()))
@@ -104,8 +102,8 @@ mod tests {
         assert_eq!(submissions(&fill(0.5)), [0]);
     }
 
-    /// Four jobs make a third of what ten processors do in 100 s, and the next one comes 120 s after
-    /// the first.
+    /// Four jobs make a third of the capacity of ten processors in 100 s, and the next one arrives 120
+    /// s after the first.
     #[test]
     fn a_window_as_long_as_the_jobs_that_make_a_load_keeps_all_of_them() {
         let described =

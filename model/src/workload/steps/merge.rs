@@ -1,4 +1,4 @@
-//! Several streams into one, and the numbering that ends every pipe.
+//! Merges several streams into one, and numbers jobs at the end of every pipe.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,10 +7,10 @@ use super::super::error::WorkloadError;
 use super::super::{JobStream, StreamItem};
 use crate::{Job, JobId, Time};
 
-/// Merges streams, each in order of submission, into one in order of
-/// (submission, place of the stream in the list, line), and numbers the jobs densely.
+/// Merges streams, each in order of submission, into one in order of (submission, index of the stream,
+/// line), and numbers the jobs densely.
 ///
-/// After an error from any stream nothing more comes.
+/// An error from any stream is the last item.
 pub fn merge(streams: Vec<JobStream>) -> JobStream {
     number_jobs(Box::new(Merge {
         heads: BinaryHeap::with_capacity(streams.len()),
@@ -20,7 +20,7 @@ pub fn merge(streams: Vec<JobStream>) -> JobStream {
     }))
 }
 
-/// Gives jobs dense ids from 0 in the order in which they come.
+/// Gives jobs dense ids from 0 in the order of the stream.
 pub fn number_jobs(mut jobs: JobStream) -> JobStream {
     let mut next = Some(0_u32);
     let mut failed = false;

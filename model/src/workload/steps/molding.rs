@@ -7,23 +7,23 @@ use crate::moldable::{KINDS, Rounding, Speedup};
 use crate::workload::{JobStream, WorkloadError};
 use crate::{Job, JobShape};
 
-/// How jobs are made moldable.
+/// Rules by which jobs are made moldable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Molding {
-    /// How they speed up with processors.
+    /// Speedups of the jobs.
     pub speedups: Speedups,
-    /// Whether one that asks for more processors than are of use is taken to ask for as many as are.
+    /// True if a request for more processors than help is reduced to the largest number that helps.
     pub capped: bool,
-    /// To what their times are rounded up.
+    /// Rounding of their times.
     pub rounding: Rounding,
 }
 
-/// How jobs speed up with processors.
+/// Source of the speedups of jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Speedups {
     /// One of the four kinds of Caniou, Charrier and Desprez 2010, table 2, is drawn for each job.
     Kinds,
-    /// All alike: the part that runs in parallel, and most processors that are of use.
+    /// The same for all jobs: the parallel fraction, and the largest number of processors that helps.
     Alike {
         /// From 0 to 1.
         parallel: f64,

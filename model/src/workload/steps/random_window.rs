@@ -1,4 +1,4 @@
-//! A stretch of a workload's time that the seed chooses.
+//! A period of a workload that is drawn by the seed.
 
 use rand::RngExt;
 
@@ -10,20 +10,20 @@ use super::whole::of_all;
 use super::window::{end_of, move_to};
 use crate::{Job, Span, Time};
 
-/// Keeps the submissions of `length` from a drawn instant on, which becomes time zero: `from`, or any
-/// number of steps of `every` behind it, as long as the window is over before `until`. All are as
-/// likely as each other.
+/// Keeps the submissions of a period of `length`, which begins at a drawn instant; this becomes time
+/// zero. The instant is `from` or any number of steps of `every` after it, such that the window ends by
+/// `until`. All instants are equally likely.
 ///
-/// All jobs that come are held in memory.
+/// All jobs are held in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomWindow {
-    /// How long the window is.
+    /// Length of the window.
     pub length: Span,
-    /// Where it begins at the earliest.
+    /// Earliest start.
     pub from: Time,
-    /// Where it is over at the latest; `None` = at the last submission.
+    /// Latest end; `None` = the last submission.
     pub until: Option<Time>,
-    /// What lies between two beginnings that may be drawn: with a week, all jobs keep their time of week.
+    /// Distance between possible starts. With a week, all jobs keep their time of week.
     pub every: Span,
 }
 
@@ -57,7 +57,7 @@ impl RandomWindow {
     }
 }
 
-/// Those submitted from `from` until before `end`; `from` becomes time zero.
+/// Jobs submitted from `from` on and before `end`; `from` becomes time zero.
 fn cut(jobs: Vec<Job>, from: Time, end: Time) -> Vec<Job> {
     let inside = jobs.into_iter().filter(|job| from <= job.submit && job.submit < end);
     let moved = inside.map(|mut job| {

@@ -13,40 +13,41 @@ use super::window::move_to;
 use crate::random::Stream;
 use crate::{Job, Span, Time};
 
-/// A week; jobs move by whole weeks, so that they keep their day and their time of day.
+/// A week. Jobs move by whole weeks and so keep their weekday and their time of day.
 const WEEK: i64 = 7 * 24 * 3600 * 1_000_000;
 
-/// Draws users of the workload, and puts all that each of them did elsewhere in time (after Zakay
-/// and Feitelson 2013: a log is one sample of its users, and users are what another one may have others of).
+/// Draws users of the workload, and moves all jobs of each to other weeks. A log is one sample of its
+/// users, and another log may have other users (after Zakay and Feitelson 2013).
 ///
-/// - A user of fewer weeks than `long_term`, from the first submission to the last, comes and goes. One
-///   is drawn as often as there is room for, with a week to begin in; what lies outside of the new
-///   workload is left out.
-/// - Users of more weeks stay: as many seats as were taken on average are held by drawn users for the
-///   whole time, from a drawn week of their own on, and from their first week on again after their last.
+/// - A user is temporary if its jobs span fewer weeks than `long_term`. Temporary users are
+///   drawn as often as there is room for, each with a week to begin in. Jobs outside of the new
+///   workload are left out.
+/// - Other users are permanent. The new workload has as many seats as the average number of permanent users.
+///   A drawn user holds a seat for the whole time. It begins with a drawn week of its own, and returns to its
+///   first week after its last.
 ///
-/// So each week has on average as many jobs of either kind as the weeks of the log. Who is drawn twice
-/// is two users. Users are numbered anew, from 1, and so are jobs; groups stay. Jobs of an unknown user
-/// are those of one user. All jobs that come are held in memory.
+/// Each week therefore has on average as many jobs of either kind as the weeks of the log. A user that
+/// is drawn twice becomes two users. Users are numbered anew, from 1, and so are jobs; groups stay.
+/// Jobs of an unknown user count as those of one user. All jobs are held in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resample {
-    /// How many weeks the new workload has; `None` = as many as the old one.
+    /// Number of weeks of the new workload; `None` = as many as in the old one.
     pub weeks: Option<u32>,
-    /// From how many weeks on a user stays; `None` = from [`Resample::LONG_TERM`] on.
+    /// Weeks from which on a user is permanent; `None` = [`Resample::LONG_TERM`].
     pub long_term: Option<u32>,
 }
 
-/// Most jobs that may be expected: they are held in memory, as those of a synthetic month.
+/// Largest expected number of jobs. They are held in memory, as those of a synthetic month.
 const MOST_EXPECTED: f64 = 1e7;
 
-/// What a user did, by week of their own.
+/// Jobs of a user, by week of its own.
 struct Weeks {
     first: i64,
     jobs: Vec<Vec<Job>>,
 }
 
 impl Resample {
-    /// From how many weeks on a user stays where nothing is said.
+    /// Weeks from which on a user is permanent by default.
     pub const LONG_TERM: u32 = 12;
 
     pub(super) fn apply(
@@ -63,7 +64,7 @@ impl Resample {
         }))
     }
 
-    /// Refuses more weeks than there is room for.
+    /// Refuses a number of weeks whose jobs would need too much memory.
     fn check_size(self, jobs: &[Job]) -> Result<(), WorkloadError> {
         let (Some(weeks), Some(last)) = (self.weeks, jobs.last()) else { return Ok(()) };
         let before = week_of(last) + 1;
@@ -88,8 +89,8 @@ impl Resample {
         let (stay, come): (Vec<&Weeks>, Vec<&Weeks>) =
             users.values().partition(|user| user.jobs.len() >= long_term);
         let mut drawn = Drawn { weeks, users: 0, jobs: Vec::new() };
-        // How many places in the new workload there are for a user, which is how often one comes,
-        // times the weeks of the old.
+        // A temporary user has this many possible first weeks in the new workload. It is drawn this
+        // often, divided by the weeks of the old workload.
         let places = Lots::new(come.iter().map(|user| weeks - 1 + user.jobs.len() as i64));
         for _ in 0..rounded(places.sum(), weeks_before, stream) {
             let user = come[places.draw(stream)];
@@ -112,7 +113,7 @@ impl Resample {
     }
 }
 
-/// The new workload, as far as it is drawn.
+/// The part of the new workload that is drawn so far.
 struct Drawn {
     weeks: i64,
     users: i32,
@@ -120,7 +121,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    /// Adds a user by their weeks: which it becomes, by how many it moves, and what was done in it.
+    /// Adds a user by its weeks: new number of the week, shift in weeks, and jobs.
     fn add<'a>(&mut self, weeks: impl Iterator<Item = (i64, i64, &'a Vec<Job>)>) {
         self.users += 1;
         for (week, moved, jobs) in weeks {
@@ -140,7 +141,7 @@ impl Drawn {
     /// The jobs, numbered.
     fn in_order(self) -> Vec<Job> {
         let mut jobs = self.jobs;
-        // The numbers are those of the log still: a user's jobs of one instant keep their order.
+        // The numbers are still those of the log, so jobs of a user at one instant keep their order.
         jobs.sort_by_key(|job| (job.submit, job.origin.user, job.number));
         for (number, job) in (1..).zip(&mut jobs) {
             job.number = number;
@@ -166,12 +167,12 @@ fn by_user(jobs: Vec<Job>) -> BTreeMap<i32, Weeks> {
     users
 }
 
-/// `part / whole`, rounded up as often as makes it right on average.
+/// `part / whole`, rounded up or down at random so that the mean is exact.
 fn rounded(part: i64, whole: i64, stream: &mut Stream) -> i64 {
     (part + stream.random_range(0..whole)) / whole
 }
 
-/// Places, each as likely as its weight says: the sums of all weights up to each.
+/// Indices drawn by weight: the sums of all weights up to each.
 struct Lots(Vec<i64>);
 
 impl Lots {
@@ -201,7 +202,7 @@ mod tests {
 
     const HOURS_PER_WEEK: i64 = 168;
 
-    /// 40 weeks: 20 users of three weeks with a job a week, at a time of their own, and two who stay for 20
+    /// 40 weeks: 20 users of three weeks with a job a week, at a time of their own, and two users of 20
     /// weeks with two jobs a week.
     fn log() -> Vec<Job> {
         let come = (0..20).flat_map(|user| (0..3).map(move |week| (user, 2 * user + week, user)));
@@ -263,7 +264,7 @@ mod tests {
             let sum = (0..400).map(of_seed).fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
             let part = f64::from(weeks) / 40.0 * 400.0;
             assert!((sum.0 / (stay * part) - 1.0).abs() < 0.02, "{sum:?} of {stay} {part}");
-            // 400 draws of some 20 users: a standard error of a percent.
+            // 400 draws of some 20 users: a standard error of one percent.
             assert!((sum.1 / (come * part) - 1.0).abs() < 0.04, "{sum:?} of {come} {part}");
         }
     }

@@ -1,4 +1,4 @@
-//! Jobs that are reserved in advance, and how much freedom their users leave.
+//! Jobs that request advance reservations, and the flexibility of their users.
 
 use super::super::error::WorkloadError;
 use super::super::law::{Law, Sampler};
@@ -8,28 +8,26 @@ use super::{percent_of, step_error};
 use crate::reservation::{Remedy, Reservation};
 use crate::{Job, Span, Time};
 
-/// Has jobs reserved in advance, from ready time to deadline (Netto 2009, section 3.4.1).
+/// Makes jobs request reservations in advance, from ready time to deadline (Netto 2009, section 3.4.1).
 ///
-/// What is drawn for a job is drawn from three streams, so that a law that changes shifts no other
-/// draw: workloads that differ in their flexibility have the same flexible jobs.
+/// The draws of a job come from three streams, so a changed law shifts no other draw. Workloads of
+/// different flexibility therefore have the same flexible jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reservations {
-    /// Makes the window an interval that is just long enough: deadline = submission + requested
-    /// time x max(1, this factor), ready time = deadline - requested time. `None` leaves ready
-    /// times and deadlines as they are. Jobs without a request keep theirs.
+    /// Makes the window an interval of exactly the requested time: deadline = submission + requested
+    /// time x max(1, this factor), ready time = deadline - requested time. `None` leaves ready times
+    /// and deadlines as they are. Jobs without a request keep theirs.
     pub lead: Option<Law>,
-    /// How likely a job is flexible, 0 to 1.
+    /// Probability that a job is flexible, 0 to 1.
     pub flexible: f64,
-    /// By how many percent of its requested time the deadline of a flexible job is later, rounded
-    /// up to whole seconds.
+    /// Extension of the deadline of a flexible job, in percent of its requested time, rounded up to whole seconds.
     pub flexibility: Option<Law>,
-    /// How far from the window an interval may be that the user of a flexible job takes instead,
-    /// in percent of its requested time.
+    /// Largest distance from the window at which the user of a flexible job accepts an interval
+    /// instead, in percent of its requested time.
     pub accepts: Option<u32>,
-    /// Fewest and most processors on which a job may run that is moldable, in percent of those that
-    /// it asks for.
+    /// Fewest and most processors on which a moldable job may run, in percent of those that it requests.
     pub sizes: (u32, u32),
-    /// What users want when the place of a reservation is lost.
+    /// Remedy that users request if the place of a reservation is lost.
     pub remedy: Remedy,
 }
 
@@ -77,7 +75,7 @@ impl Reservations {
     }
 }
 
-/// The deadline of a job, later by so many percent of its requested time.
+/// The deadline of a job, extended by `percent` of its requested time.
 fn later(job: &Job, percent: f64) -> Option<Time> {
     Some(after(job.deadline?, percent_of(job.requested_time?, percent.max(0.0))))
 }
@@ -86,7 +84,7 @@ fn sampler(law: &Law) -> Result<Sampler, WorkloadError> {
     law.sampler().map_err(|problem| WorkloadError::StepLaw { step: "reservations", problem })
 }
 
-/// Sums of extreme draws stay within the range of time.
+/// Limits sums of extreme draws to the range of time.
 fn after(time: Time, span: Span) -> Time {
     let micros = time.as_micros().saturating_add(span.as_micros());
     Time::from_micros(micros).min(Time::FOREVER)
@@ -108,7 +106,7 @@ mod tests {
         [job.ready, job.deadline]
     }
 
-    /// Case M6: submitted at 100, takes 60.
+    /// Case M6: submitted at 100 s, takes 60 s.
     #[test]
     fn windows_follow_from_what_is_drawn() {
         let lead = |times| Some(Law::Constant(times));
@@ -127,7 +125,7 @@ mod tests {
         }
     }
 
-    /// Whatever freedom users leave, it is the same ones who leave it.
+    /// The flexible jobs are the same for any flexibility.
     #[test]
     fn the_same_jobs_are_flexible_whatever_that_means() {
         let flexible = |step: Reservations| -> Vec<bool> {

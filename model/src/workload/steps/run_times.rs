@@ -1,4 +1,4 @@
-//! How long jobs really run.
+//! Changes of true run times.
 
 use super::super::error::WorkloadError;
 use super::super::law::Law;
@@ -14,14 +14,14 @@ pub enum RunTimes {
     /// Run times stay as they are.
     #[default]
     Trace,
-    /// Every job runs for as long as its user asked for, as in studies that
-    /// take estimates for the truth; jobs without a request stay as they are.
+    /// Every job runs for its requested time, as in studies that take estimates for the truth; jobs
+    /// without a request stay as they are.
     Requested,
-    /// Every job runs for a drawn part of what its user asked for, in percent, at most for all of
-    /// it, in whole seconds, and for one at least; jobs without a request stay as they are.
+    /// Every job runs for a drawn percentage of its requested time, at most all of it, in whole seconds
+    /// and at least one second. Jobs without a request stay as they are.
     Part(Law),
-    /// Every job runs longer, by so many percent of what its user asked for and at most for all of
-    /// that; jobs without a request stay as they are (Netto and Buyya 2008, section 5.1).
+    /// Every job runs longer by a percentage of its requested time, but at most for all of it
+    /// (Netto and Buyya 2008, section 5.1). Jobs without a request stay as they are.
     Longer(f64),
 }
 
@@ -52,7 +52,7 @@ impl RunTimes {
     }
 }
 
-/// Lets jobs run as long as `run_time` says for the job and what was requested for it.
+/// Sets the run times of jobs to `run_time` of the job and its requested time.
 fn with_run_times(
     jobs: JobStream,
     mut run_time: impl FnMut(&Job, Span) -> Span + Send + 'static,

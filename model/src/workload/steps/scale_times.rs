@@ -1,4 +1,4 @@
-//! Jobs of a machine that is faster or slower than the reference.
+//! Scales jobs of a machine that is faster or slower than the reference machine.
 
 use super::super::error::WorkloadError;
 use super::super::{JobStream, StreamItem};
@@ -6,11 +6,11 @@ use super::check_factor;
 use crate::Span;
 use crate::job::HiddenRunTime;
 
-/// Multiplies run times and requested times by `factor`, rounded up to the microsecond: 1.4 for jobs
-/// whose log is one of a machine 1.4 times as fast as the reference.
+/// Multiplies run times and requested times by `factor`, rounded up to the microsecond. The factor is
+/// 1.4 for jobs of a log whose machine is 1.4 times as fast as the reference machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScaleTimes {
-    /// What times are multiplied by.
+    /// Factor of the times.
     pub factor: f64,
 }
 

@@ -1,4 +1,4 @@
-//! A workload whose submissions are a little earlier or later than they were.
+//! Moves submissions slightly to earlier or later times.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,16 @@ use super::step_error;
 use super::window::move_to;
 use crate::{Job, Span, Time};
 
-/// Moves every submission by a drawn time, at most `most` to either side and not to before time
-/// zero, all times as likely as each other.
+/// Moves every submission by a uniformly drawn time, at most `most` to either side and not before time zero.
 ///
-/// A result that changes much under small shifts says more of the instants of a log than of the
-/// policy (Tsafrir, Ouaknine and Feitelson 2007, input shaking). Jobs that follow each other closely
-/// may change their order.
+/// A result that changes much under small shifts depends more on the instants of a log than on the
+/// policy (Tsafrir, Ouaknine and Feitelson 2007, input shaking). Consecutive jobs may change their
+/// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shake {
-    /// How far a submission moves at most.
+    /// Largest shift of a submission.
     pub most: Span,
-    /// Who moves by the same time: all jobs of a user, or nobody.
+    /// Jobs that move by the same time: all jobs of a user, or each job on its own.
     pub by: SplitBy,
 }
 
@@ -45,10 +44,10 @@ impl Shake {
     }
 }
 
-/// Passes a job on as soon as no later one can overtake it any more.
+/// Passes a job on as soon as no later one can overtake it.
 struct Shaken {
     shake: Shake,
-    /// Until all have been read.
+    /// `None` once all jobs have been read.
     jobs: Option<JobStream>,
     draws: JobDraws,
     /// By submission, and in the order of reading.
@@ -57,7 +56,7 @@ struct Shaken {
 }
 
 impl Shaken {
-    /// Reads one more job; the earliest submission that those behind it may have.
+    /// Reads one more job. Returns the earliest possible submission of the jobs after it.
     fn read_next(&mut self) -> Result<Time, WorkloadError> {
         let Some(job) = self.jobs.as_mut().and_then(Iterator::next) else {
             self.jobs = None;
@@ -65,6 +64,7 @@ impl Shaken {
         };
         let mut job = job?;
         let Shake { most, by } = self.shake;
+        // No job read later can be moved before this time, because submissions are in order.
         let earliest = (job.submit - most).max(Time::ZERO);
         let number = match by {
             SplitBy::User => job.origin.user.into(),

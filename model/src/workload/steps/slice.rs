@@ -19,7 +19,7 @@ impl Slice {
         std::iter::from_fn(move || {
             while left > 0 {
                 let item = jobs.next()?;
-                // Errors pass, or a broken log would look like a short one.
+                // Errors must pass; otherwise a broken log would look like a short one.
                 if item.is_err() || skip == 0 {
                     left -= 1;
                     return Some(item);

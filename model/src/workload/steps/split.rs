@@ -1,4 +1,4 @@
-//! One log for several providers: each takes its own part of it.
+//! Splits one log among several providers.
 
 use rand::RngExt;
 
@@ -7,21 +7,21 @@ use super::super::error::WorkloadError;
 use super::draws::Draws;
 use super::step_error;
 
-/// Keeps part `part` of `parts`, or several from there on.
+/// Keeps part `part` of `parts`, or several consecutive parts from there on.
 ///
-/// All workloads that name the same `pool` under one seed draw the same lots,
-/// so their parts do not overlap and together are the whole log.
+/// All workloads that name the same `pool` under one seed have the same draws. Their parts therefore do
+/// not overlap, and together are the whole log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// What the parts have in common; name it once for each log that is split.
+    /// Name of the common draws; each log that is split needs a name of its own.
     pub pool: String,
-    /// How many parts there are.
+    /// Number of parts.
     pub parts: u32,
-    /// Which one to keep, from 0.
+    /// First part to keep, from 0.
     pub part: u32,
-    /// How many to keep, from that one on.
+    /// Number of parts to keep.
     pub count: u32,
-    /// What stays together.
+    /// Jobs that stay together.
     pub by: SplitBy,
 }
 

@@ -1,4 +1,4 @@
-//! A workload spread over a stretch of time of given length.
+//! Spreads a workload over a period of given length.
 
 use super::super::JobStream;
 use super::super::error::WorkloadError;
@@ -11,11 +11,11 @@ use crate::{Job, Span, Time};
 /// Maps submissions linearly onto `[0, length)`: t becomes
 /// floor((t - first) x `length` / (last - first + 1 s)), in whole seconds.
 ///
-/// Deadlines and ready times move along. As the last submission counts, all
-/// jobs that come in are held in memory: cut a long log before it is spread.
+/// Deadlines and ready times move along. All jobs are held in memory, because the last submission
+/// counts; a long log should be cut before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spread {
-    /// How long the workload takes afterwards.
+    /// Length of the workload afterwards.
     pub length: Span,
 }
 

@@ -1,4 +1,4 @@
-//! Which time of a job a step counts with.
+//! The time of a job on which a step is based.
 
 use crate::{Job, Span};
 
@@ -13,7 +13,7 @@ crate::words! {
 }
 
 impl TimeOf {
-    /// That time; the run time where its user asked for none.
+    /// That time; the run time if there is no requested time.
     pub(super) fn of(self, job: &Job) -> Span {
         let run_time = job.run_time.reveal_to_machine();
         match self {

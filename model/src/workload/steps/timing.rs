@@ -9,14 +9,14 @@ use super::time_of::TimeOf;
 use crate::random::splitmix;
 use crate::{Job, Span, Time};
 
-/// How deadlines are made.
+/// Rules by which deadlines are set.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Deadlines {
     /// Deadline = submission + base x max(`least`, p), p drawn from `factor`.
-    /// With `least` 1 and a Poisson factor this is the deadline of the
-    /// advance-reservation studies: no job has less time than it needs.
+    /// With `least` 1 and a Poisson factor this is the deadline of the advance-reservation studies:
+    /// every job has at least the time it needs.
     Stretched {
-        /// What is multiplied.
+        /// The time to be multiplied.
         base: TimeOf,
         /// The factor.
         factor: Law,
@@ -25,27 +25,27 @@ pub enum Deadlines {
     },
     /// Deadline = submission + base + slack, the slack in seconds, never below 0.
     Slack {
-        /// What the slack is added to.
+        /// The time to which the slack is added.
         base: TimeOf,
         /// The slack, seconds; [`Law::among`] draws from a list.
         slack: Law,
     },
-    /// Deadline = submission + base + one of the listed slacks. Which one does not
-    /// depend on the workload's name but on seed, `stream` and the job's place at
-    /// this step, by integers alone: h = s(s(s(seed) xor stream) xor place),
-    /// s a step of SplitMix64, chooses the element floor(n h / 2^64) of n.
-    /// So other programs can draw the same, and lists of one length draw alike.
+    /// Deadline = submission + base + one of the listed slacks. The choice depends on the seed,
+    /// `stream` and the index of the job at this step, but not on the workload's name. It uses integers
+    /// only: h = s(s(s(seed) xor stream) xor index), s a step of SplitMix64, chooses the element
+    /// floor(n h / 2^64) of n. Other programs can therefore draw the same, and lists of one length give
+    /// the same choices.
     Listed {
-        /// What the slack is added to.
+        /// The time to which the slack is added.
         base: TimeOf,
         /// The slacks.
         slacks: Vec<Span>,
-        /// Tells workloads under one seed apart.
+        /// Distinguishes workloads under one seed.
         stream: u64,
     },
 }
 
-/// How earliest starts are made; none lies before the submission.
+/// Rules by which earliest starts are set; none is before the submission.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReadyTimes {
     /// Ready = submission + delay, the delay in seconds, never below 0.
@@ -96,8 +96,7 @@ impl Deadlines {
     }
 }
 
-/// Gives jobs as much time from their submission on as `allowed` says for the
-/// job and its place among them.
+/// Sets the deadline of each job to its submission plus `allowed` of the job and its index.
 fn with_deadlines(
     jobs: JobStream,
     mut allowed: impl FnMut(&Job, u64) -> Span + Send + 'static,
@@ -151,7 +150,7 @@ fn drawn_seconds(seconds: f64) -> Span {
     Span::from_secs_f64(seconds.max(0.0))
 }
 
-/// Sums of extreme draws stay within the range of time.
+/// Limits sums of extreme draws to the range of time.
 fn after(time: Time, span: Span) -> Time {
     let micros = time.as_micros().saturating_add(span.as_micros());
     Time::from_micros(micros).min(Time::FOREVER)

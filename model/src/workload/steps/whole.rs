@@ -1,11 +1,10 @@
-//! Steps that have to see all jobs before they can pass on the first.
+//! Steps that must read all jobs before they can pass on the first.
 
 use super::super::error::WorkloadError;
 use super::super::{JobStream, StreamItem};
 use crate::Job;
 
-/// The jobs that `change` makes of all `jobs`, which are read and held in memory
-/// when the first one is asked for.
+/// The result of `change` on all `jobs`. These are read into memory when the first result is requested.
 pub(super) fn of_all(
     jobs: JobStream,
     change: impl FnOnce(Vec<Job>) -> Result<Vec<Job>, WorkloadError> + Send + 'static,

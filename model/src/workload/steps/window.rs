@@ -1,4 +1,4 @@
-//! A stretch of a workload's time.
+//! A period of a workload.
 
 use super::super::error::WorkloadError;
 use super::super::{JobStream, StreamItem};
@@ -7,15 +7,14 @@ use crate::{Job, Span, Time};
 
 /// Keeps submissions from `from` on, and before `from + length`.
 ///
-/// Reading stops at the first submission after the window, so the cleaning
-/// report then covers the lines up to it only.
+/// Reading stops at the first submission after the window, so the cleaning report covers only the lines up to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Window {
-    /// Where the window begins.
+    /// Start of the window.
     pub from: Time,
-    /// How long it is; `None` = to the end.
+    /// Length of the window; `None` = to the end.
     pub length: Option<Span>,
-    /// What becomes time zero.
+    /// Choice of time zero.
     pub start: WindowStart,
 }
 
@@ -64,7 +63,7 @@ pub(super) fn end_of(from: Time, length: Option<Span>) -> Time {
     end.map_or(Time::FOREVER, Time::from_micros)
 }
 
-/// Moves the submission, and with it ready time and deadline.
+/// Moves the submission together with ready time and deadline.
 pub(super) fn move_to(job: &mut Job, submit: Time) {
     let by = submit - job.submit;
     job.submit = submit;

@@ -1,4 +1,4 @@
-//! What can be wrong with a log, and where.
+//! Errors in a log, with their places.
 
 use std::fmt;
 use std::io;
@@ -16,39 +16,39 @@ pub struct SwfError {
     pub line: u64,
     /// Byte column in the line, from 1; 0 = the problem is with the line as a whole.
     pub column: usize,
-    /// What is wrong.
+    /// The problem.
     pub problem: SwfProblem,
 }
 
-/// What is wrong with a log or one of its lines.
+/// A problem of a log or of one of its lines.
 #[derive(Debug)]
 pub enum SwfProblem {
     /// The log could not be opened.
     Open(io::Error),
     /// The log could not be read on, or its compressed data are damaged.
     Read(io::Error),
-    /// The log is compressed in a way that is not read here.
+    /// The log is compressed in a format that is not supported.
     Compression(&'static str),
-    /// The first line that is no comment begins as something else does.
+    /// The first line that is no comment looks like another format.
     NotSwf(OtherFormat),
     /// The header comments take more than this many bytes.
     HeaderTooLong(usize),
     /// The line has more than this many bytes.
     LineTooLong(usize),
-    /// The line does not have 18 fields but this many, which are fewer.
+    /// The line has this many fields, fewer than 18.
     FieldCount(usize),
-    /// A field does not hold what it should.
+    /// The content of a field is wrong.
     Field {
         /// Field number, from 0.
         index: usize,
-        /// What should stand there.
+        /// Expected content.
         expected: &'static str,
-        /// What stands there, made printable.
+        /// Content found, made printable.
         found: String,
     },
 }
 
-/// A format that is given in place of a log by mistake.
+/// A format that was given instead of a log by mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherFormat {
     /// XML.
@@ -57,9 +57,9 @@ pub enum OtherFormat {
     Json,
     /// TOML.
     Toml,
-    /// A program.
+    /// A script.
     Script,
-    /// Lines behind `#`, which begins comments in many formats.
+    /// Lines that begin with `#`, as comments of many formats do.
     Hash,
     /// A table of the Failure Trace Archive.
     FailureTable,
@@ -72,7 +72,7 @@ pub enum OtherFormat {
 }
 
 impl OtherFormat {
-    /// The way on from there.
+    /// The way to use such a file.
     pub const fn help(self) -> &'static str {
         match self {
             OtherFormat::Xml => "`haggle workflow inspect` reads a DAX",
@@ -112,7 +112,7 @@ impl fmt::Display for OtherFormat {
 }
 
 impl SwfProblem {
-    /// Whether reading can go on with the next line.
+    /// True if reading can continue with the next line.
     pub const fn is_one_line(&self) -> bool {
         matches!(
             self,
@@ -171,8 +171,7 @@ impl fmt::Display for SwfProblem {
     }
 }
 
-// Written by hand: the message already holds that of the cause, so only the
-// cause of the cause is left for `source`.
+// Written by hand: the message already includes that of the cause, so `source` returns only the cause of the cause.
 impl std::error::Error for SwfError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.problem {

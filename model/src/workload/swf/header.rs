@@ -10,9 +10,9 @@ pub struct SwfHeader {
 /// One comment line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderLine {
-    /// The key; empty where the line is free text.
+    /// The key; empty if the line is free text.
     pub key: String,
-    /// The value behind the colon, or the free text.
+    /// The value after the colon, or the free text.
     pub value: String,
 }
 
@@ -22,7 +22,7 @@ impl SwfHeader {
         self.lines.push(HeaderLine { key: key.into(), value: value.to_string() });
     }
 
-    /// Adds a comment line as it stands in the log, with its `;`.
+    /// Adds a comment line as it is in the log, with its `;`.
     pub(super) fn push_comment(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
         let text = text.trim().trim_start_matches(';').trim();
@@ -36,7 +36,7 @@ impl SwfHeader {
         self.lines.push(line);
     }
 
-    /// The first value of `key`, whatever the case of its letters.
+    /// The first value of `key`, case-insensitive.
     pub fn value(&self, key: &str) -> Option<&str> {
         self.lines
             .iter()
@@ -59,7 +59,7 @@ impl SwfHeader {
         self.value("Computer")
     }
 
-    /// Where the machine stood.
+    /// Site of the machine.
     pub fn installation(&self) -> Option<&str> {
         self.value("Installation")
     }
@@ -69,12 +69,12 @@ impl SwfHeader {
         self.count("MaxProcs")
     }
 
-    /// Number of nodes; in old logs of one-processor nodes the only size given.
+    /// Number of nodes. Old logs of one-processor nodes give only this size.
     pub fn max_nodes(&self) -> Option<u32> {
         self.count("MaxNodes")
     }
 
-    /// Number of lines, often that of the log before it was cleaned.
+    /// Number of lines, often that before the log was cleaned.
     pub fn max_records(&self) -> Option<i64> {
         self.number("MaxRecords")
     }

@@ -13,8 +13,8 @@ pub type SwfLog = SwfReader<Box<dyn BufRead + Send>>;
 
 /// Opens the log at `path`, or standard input for `-`, and reads its header.
 ///
-/// Compression is told from the first bytes, not from the name, because names
-/// are changed by hand and standard input has none.
+/// The first bytes determine the compression. The name is not used, because users rename files, and standard
+/// input has no name.
 pub fn open(path: &Path, malformed: Malformed) -> Result<SwfLog, SwfError> {
     let log: Arc<str> = Arc::from(lines::name(path));
     let input = lines::open(path).map_err(|unreadable| SwfError {
@@ -35,13 +35,13 @@ mod tests {
 
     use super::*;
 
-    /// The log as the program of that name packs it, with a checksum.
+    /// The log as packed by this program, with a checksum.
     const ZSTD: &[u8] =
         b"\x28\xb5\x2f\xfd\x04\x68\xad\x01\x00\x22\xc3\x0a\x11\xa0\x6d\x0c\x80\x41\x5f\x60\x28\xac\
         \xb2\xdb\x36\x80\x83\x7e\x0f\x8c\x60\xf3\xcd\xcd\x65\xf2\x58\xbc\x7a\x0e\x6f\x86\xb5\xbc\
         \xb9\xbe\x60\x8c\x60\x73\x6f\x45\xa6\x4e\x01\x02\x00\x20\x4c\x83\x3b\x06\xbd\xb9\x67\xef";
 
-    /// A frame that readers pass over.
+    /// A skippable frame.
     const SKIPPED: &[u8] = b"\x50\x2a\x4d\x18\x03\0\0\0any";
 
     const LOG: &[u8] = b"; MaxProcs: 4\n1 0 -1 60 2 -1 -1 2 90 -1 1 3 4 5 6 7 -1 -1\n";
@@ -58,7 +58,7 @@ mod tests {
 
     fn records(bytes: &[u8]) -> Result<usize, String> {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        // A name that says nothing of the packing.
+        // A name that does not show the packing.
         let path = directory.path().join("log.txt");
         std::fs::write(&path, bytes).expect("a writable directory");
         let all: Result<Vec<_>, _> = open(&path, Malformed::Refuse).and_then(Iterator::collect);

@@ -1,14 +1,13 @@
-//! Numbers from bytes, without a detour over strings: reading a log is mostly this.
+//! Numbers parsed directly from bytes: parsing takes most of the time of reading a log.
 
 use crate::{Span, time::MICROS_PER_SECOND};
 
-/// Largest time a log may hold, seconds: some 31,700 years, so that sums of
-/// times stay far from the end of the range.
+/// Largest time in a log, seconds: some 31,700 years. Sums of times then stay far from the end of the range.
 pub(super) const SECONDS_MAX: i64 = 1_000_000_000_000;
 
 const MICROS_MAX: i64 = SECONDS_MAX * MICROS_PER_SECOND;
 
-/// What should have stood where a number could not be read.
+/// Description of the expected text where a number could not be read.
 pub(crate) type Expected = &'static str;
 
 const A_NUMBER: Expected = "a number";
@@ -17,12 +16,12 @@ const A_SMALLER_TIME: Expected = "a time of at most 1000000000000 s";
 const A_SMALLER_NUMBER: Expected = "a number of at most 2147483647";
 const A_SMALLER_LARGE_NUMBER: Expected = "a number of at most 9007199254740992";
 
-/// What becomes of decimals where the format has whole numbers.
+/// Treatment of decimals where the format has whole numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decimals {
-    /// Up to the next whole number: for amounts of memory.
+    /// Rounded up to the next whole number: for amounts of memory.
     RoundUp,
-    /// Refused unless they are zeros: for names and counts.
+    /// Refused unless they are zeros: for identifiers and counts.
     Refuse,
 }
 
@@ -53,7 +52,7 @@ pub(super) fn small(token: &[u8]) -> Result<i32, Expected> {
     i32::try_from(value).map_err(|_| A_SMALLER_NUMBER)
 }
 
-/// A number of up to 53 bits, so that it survives tools that keep it as a float.
+/// A number of up to 53 bits, so that tools that store it as a float keep it exactly.
 #[inline]
 pub(super) fn large(token: &[u8], decimals: Decimals) -> Result<i64, Expected> {
     const MAX: i64 = 1 << 53;
@@ -81,13 +80,13 @@ pub(super) fn large(token: &[u8], decimals: Decimals) -> Result<i64, Expected> {
     Ok(value)
 }
 
-/// `-12.5`, taken apart.
+/// The parts of a number such as `-12.5`.
 struct Decimal {
     negative: bool,
     whole: i64,
     /// First six decimals.
     micros: i64,
-    /// Whether a decimal after the sixth is not zero.
+    /// True if a decimal after the sixth is not zero.
     more: bool,
 }
 

@@ -18,7 +18,7 @@ pub use crate::lines::LINE_BYTES_MAX;
 /// Longest header that is kept, bytes.
 const HEADER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// How many skipped lines are kept for the report.
+/// Number of skipped lines kept for the report.
 const SKIPPED_KEPT: usize = 5;
 
 crate::words! {
@@ -33,12 +33,12 @@ crate::words! {
     }
 }
 
-/// The lines that were left out.
+/// The lines that were skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SkippedLines {
-    /// How many.
+    /// Number of lines.
     pub count: u64,
-    /// What was wrong with the first few.
+    /// Problems of the first few.
     pub first: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl SkippedLines {
     }
 }
 
-/// Reads records one by one; the header is read when the reader is made.
+/// Reads records one by one; the header is read when the reader is created.
 ///
 /// ```
 /// use haggle_model::workload::swf::{Malformed, SwfReader};
@@ -69,11 +69,11 @@ pub struct SwfReader<R> {
     /// The current line without its end.
     buffer: Vec<u8>,
     line: u64,
-    /// The buffer holds a line that was read while looking for the header's end.
+    /// The buffer holds a line that was read during the search for the header's end.
     pending: bool,
     finished: bool,
     skipped: SkippedLines,
-    /// Records with columns behind the eighteenth so far.
+    /// Records so far with more than eighteen columns.
     wider: u64,
 }
 
@@ -88,17 +88,17 @@ impl<R> SwfReader<R> {
         self.line
     }
 
-    /// The log as messages name it.
+    /// Name of the log in messages.
     pub fn log(&self) -> &Arc<str> {
         &self.log
     }
 
-    /// The malformed lines left out so far.
+    /// The malformed lines skipped so far.
     pub fn skipped(&self) -> &SkippedLines {
         &self.skipped
     }
 
-    /// Records so far with columns behind the eighteenth, which are not read.
+    /// Records so far with more than eighteen columns; the additional columns are not read.
     pub fn wider(&self) -> u64 {
         self.wider
     }
@@ -136,7 +136,7 @@ impl<R: BufRead> SwfReader<R> {
                     self.finished = true;
                     return Ok(());
                 }
-                // A bad first job line is met again, in turn, by `next`.
+                // `next` reports a malformed first job line when its turn comes.
                 Err(SwfProblem::LineTooLong(max)) => {
                     let error = self.error(0, SwfProblem::LineTooLong(max));
                     self.skip_or_fail(error)?;
@@ -167,7 +167,7 @@ impl<R: BufRead> SwfReader<R> {
         }
     }
 
-    /// Brings the next line into the buffer; `false` at the end of the log.
+    /// Reads the next line into the buffer; `false` at the end of the log.
     fn next_line(&mut self) -> Result<bool, SwfProblem> {
         let found =
             lines::fill_line(&mut self.input, &mut self.buffer).map_err(SwfProblem::Read)?;
@@ -241,8 +241,8 @@ impl<R: BufRead> Iterator for SwfReader<R> {
     }
 }
 
-/// Reads a whole log from memory and says how many records it holds: the entry
-/// for fuzzing and for checks of a text. No input makes it panic.
+/// Reads a whole log from memory and returns the number of its records. It is the entry for fuzzing and
+/// for checks of a text, and panics on no input.
 pub fn parse_bytes(bytes: &[u8], malformed: Malformed) -> Result<u64, SwfError> {
     let input = lines::decompressed(bytes).map_err(|unreadable| SwfError {
         log: Arc::from("<memory>"),
@@ -273,7 +273,7 @@ fn kind(line: &[u8]) -> LineKind {
     }
 }
 
-/// The format that a log's first line gives away, if it is another, and the way on from there.
+/// The format of a file that is no log, recognised by its first line.
 fn other_format(line: &[u8]) -> Option<OtherFormat> {
     let text = line.trim_ascii();
     let has = |part: &[u8]| memmem::find(text, part).is_some();
@@ -282,7 +282,7 @@ fn other_format(line: &[u8]) -> Option<OtherFormat> {
     let assigns = key.len() < text.len() && key.iter().all(is_key);
     match text.first()? {
         _ if has(b"event_start_time") || has(b"node_name") => Some(OtherFormat::FailureTable),
-        // A log has 18 columns at least.
+        // A log has at least 18 columns.
         _ if text.iter().filter(|&&byte| byte == b'\t').count() == 8 => {
             Some(OtherFormat::FailureTable)
         }
@@ -311,8 +311,8 @@ struct Wrong {
     problem: SwfProblem,
 }
 
-/// The careful reading: every spelling of a number, and what is wrong with the rest. Beside the record,
-/// whether there are more columns than it has.
+/// The slow, careful parser: accepts every spelling of a number, and reports the error of other lines.
+/// Also returns whether there are more than 18 columns.
 fn parse_record(line: &[u8]) -> Result<(SwfRecord, bool), Wrong> {
     let tokens = Tokens::split(line)?;
     let record = SwfRecord {
@@ -362,7 +362,7 @@ impl<'a> Tokens<'a> {
                 at += 1;
             }
             if let Some(place) = places.get_mut(count) {
-                // A line is at most LINE_BYTES_MAX long, so this cannot cut.
+                // A line has at most LINE_BYTES_MAX bytes, so the conversion cannot truncate.
                 *place = (start as u32, at as u32);
             }
             count += 1;

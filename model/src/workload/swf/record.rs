@@ -1,4 +1,4 @@
-//! One line of a log: the 18 fields as they stand.
+//! One line of a log: its 18 fields, unchanged.
 
 use crate::{Job, Span, Time};
 
@@ -24,7 +24,7 @@ pub const FIELD_NAMES: [&str; 18] = [
     "think time",
 ];
 
-/// How -1, the format's word for unknown, reads in a field that holds a length of time.
+/// Value of a field with a length of time if the log has -1, which means unknown.
 pub const UNKNOWN_SPAN: Span = Span::from_secs(-1);
 
 /// The 18 fields of a line; -1 = unknown.
@@ -35,23 +35,23 @@ pub const UNKNOWN_SPAN: Span = Span::from_secs(-1);
 pub struct SwfRecord {
     /// 1: the job's number in the log.
     pub number: i64,
-    /// 2: when it was submitted, counted from the header's start time.
+    /// 2: submission, counted from the header's start time.
     pub submit: Time,
-    /// 3: how long it waited.
+    /// 3: waiting time.
     pub wait: Span,
-    /// 4: how long it ran.
+    /// 4: run time.
     pub run_time: Span,
-    /// 5: processors it got.
+    /// 5: processors allocated.
     pub allocated_processors: i32,
     /// 6: processor time used, averaged over its processors.
     pub average_cpu_time: Span,
     /// 7: memory used per processor, KB.
     pub used_memory: i64,
-    /// 8: processors it asked for.
+    /// 8: processors requested.
     pub requested_processors: i32,
-    /// 9: run time its user asked for (walltime).
+    /// 9: requested time (walltime).
     pub requested_time: Span,
-    /// 10: memory it asked for per processor, KB.
+    /// 10: memory requested per processor, KB.
     pub requested_memory: i64,
     /// 11: 0 failed, 1 completed, 2 to 4 part of a job that was stopped and restarted, 5 cancelled.
     pub status: i32,
@@ -65,14 +65,14 @@ pub struct SwfRecord {
     pub queue: i32,
     /// 16: partition number.
     pub partition: i32,
-    /// 17: number of the job this one waits for.
+    /// 17: number of the job that this one waits for.
     pub preceding_job: i64,
     /// 18: time between the end of that job and this submission.
     pub think_time: Span,
 }
 
 impl SwfRecord {
-    /// A line of which nothing is known but its number and submission.
+    /// A line in which only number and submission are known.
     pub const fn unknown(number: i64, submit: Time) -> SwfRecord {
         SwfRecord {
             number,
@@ -96,8 +96,8 @@ impl SwfRecord {
         }
     }
 
-    /// A job that no simulation has run. One of a log keeps all fields that the log has of it. One of a
-    /// model has status 1, because many readers keep only the jobs that are marked as completed.
+    /// A job that no simulation has run. A job of a log keeps all fields that the log has. A job of a
+    /// model has status 1, because many readers keep only jobs that are marked as completed.
     pub fn from_job(job: &Job) -> SwfRecord {
         let processors = processors_field(job.processors);
         let (origin, logged) = (&job.origin, job.origin.logged());

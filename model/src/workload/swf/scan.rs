@@ -1,13 +1,12 @@
 //! The common line, in one pass: 18 plain numbers and spaces.
 //!
-//! What looks different in any way is left to the careful reading in
-//! `reader`, which also knows what to say about it.
+//! All other lines are left to the slower parser in `reader`, which accepts every spelling and reports errors.
 
 use super::record::SwfRecord;
 use crate::time::MICROS_PER_SECOND;
 use crate::{Span, Time};
 
-/// Digits that can neither overflow nor exceed what the careful reading allows.
+/// With so few digits, a number can neither overflow nor exceed the limits of the slower parser.
 const DIGITS_MAX: usize = 12;
 
 /// The record, if the line is a common one.

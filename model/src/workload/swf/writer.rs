@@ -1,4 +1,4 @@
-//! Writing the format, so that results can be read by the field's other tools.
+//! Writes the format, so that the field's other tools can read results.
 
 use std::io::{self, Write};
 
@@ -47,7 +47,7 @@ impl<W: Write> SwfWriter<W> {
         self.out.write_all(&self.line)
     }
 
-    /// Flushes and gives the output back.
+    /// Flushes and returns the output.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
@@ -78,7 +78,7 @@ fn push_record(line: &mut Vec<u8>, record: &SwfRecord) {
     }
 }
 
-/// Seconds with decimals only where they are needed, since some readers take integers only.
+/// Seconds, with decimals only if they are needed, because some readers accept only integers.
 fn push_seconds(line: &mut Vec<u8>, span: Span) {
     let micros = span.as_micros();
     if micros % MICROS_PER_SECOND == 0 {

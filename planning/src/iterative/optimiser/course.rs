@@ -1,5 +1,5 @@
-//! Processes of a map as islands: each evolves a population for as many iterations as the map says, and
-//! begins with what results were known when it began.
+//! Processes of a map as islands. Each evolves a population for the iterations that the map gives it,
+//! and begins with the results known at its start.
 
 use haggle_model::Span;
 
@@ -9,12 +9,12 @@ use super::topology::Topology;
 use crate::iterative::{AsynchronousMap, Epsilon, Process, SynchronousMap};
 use crate::synthetic::Draws;
 
-/// How good the results of all processes that have ended are, from the start of an application on.
+/// Quality of the results of all processes that have ended, from the start of an application on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
-    /// Since when which epsilon, the first one from the start.
+    /// Values of epsilon with the times from which they hold; the first one from the start.
     steps: Vec<(Span, f64)>,
-    /// How many individuals had a child in all of it.
+    /// Number of individuals that had a child.
     pub evaluations: u64,
 }
 
@@ -25,24 +25,24 @@ impl Course {
         self.steps[known.saturating_sub(1)].1
     }
 
-    /// Epsilon in the end.
+    /// Final epsilon.
     pub fn last(&self) -> f64 {
         self.steps[self.steps.len() - 1].1
     }
 }
 
-/// What the processes of a map evolve.
+/// The populations that the processes of a map evolve.
 #[derive(Clone, Copy, Debug)]
 pub struct Islands<'a> {
-    /// The topology of each size of processes, all of as many nodes.
+    /// The topology of each size of processes, all with the same number of nodes.
     pub topologies: &'a [Topology],
-    /// Points of the front that is looked for.
+    /// Points of the searched front.
     pub reference: &'a [Objectives],
 }
 
 impl Islands<'_> {
-    /// In stages: when all processes of one have ended, and after a `merge`, their results are
-    /// dealt out to those of the next.
+    /// Course in stages. When all processes of a stage have ended, and after a `merge`, their results
+    /// are distributed among the processes of the next stage.
     pub fn synchronous(&self, map: &SynchronousMap, merge: Span, draws: &mut Draws) -> Course {
         let cores = map.stages.first().map_or(0, Vec::len);
         let (mut run, mut results) = Run::new(self, cores, draws);
@@ -62,13 +62,13 @@ impl Islands<'_> {
         run.course
     }
 
-    /// Without stages: a process begins with a part of what is merged from the last results of all
-    /// cores. Its own are known to the others when it ends.
+    /// Course without stages. A process begins with a part of the merged last results of all cores. Its
+    /// own results become known to the others when it ends.
     pub fn asynchronous(&self, map: &AsynchronousMap, draws: &mut Draws) -> Course {
         let cores = map.processes.iter().map(|process| process.core + 1).max().unwrap_or(0);
         let (mut run, mut results) = Run::new(self, cores, draws);
         let mut running = vec![None; cores];
-        // At one instant, those who end tell before others begin.
+        // At one instant, ends come before starts, so that new processes use all results.
         let of = |process: &'_ Process| [(process.end, false), (process.start, true)];
         let events = map.processes.iter().flat_map(|process| of(process).map(|at| (at, process)));
         let mut events = Vec::from_iter(events);
@@ -93,7 +93,7 @@ impl Islands<'_> {
     }
 }
 
-/// What has come so far.
+/// The state of a run.
 struct Run<'a> {
     islands: &'a Islands<'a>,
     epsilon: Epsilon<'a, Objectives>,
@@ -101,7 +101,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Nothing but drawn populations, one for each core.
+    /// A run with random populations, one for each core.
     fn new(
         islands: &'a Islands<'a>,
         cores: usize,
@@ -127,7 +127,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Fisher and Yates's.
+/// The shuffle of Fisher and Yates.
 fn shuffle(solutions: &mut [Solution], draws: &mut Draws) {
     for last in (1..solutions.len()).rev() {
         solutions.swap(last, draws.whole(0, last as u32) as usize);

@@ -3,22 +3,22 @@
 
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
-/// M: how many objectives there are.
+/// M: number of objectives.
 pub const OBJECTIVES: usize = 10;
 
-/// n = M + k - 1: how many variables there are, with k = 10 as its authors suggest.
+/// n = M + k - 1: number of variables, with k = 10 as its authors suggest.
 pub const VARIABLES: usize = OBJECTIVES + 9;
 
-/// A point that can be chosen: variables in \[0, 1\].
+/// A point of the search space: variables in \[0, 1\].
 pub type Variables = [f64; VARIABLES];
 
-/// What is minimised.
+/// The values to be minimised.
 pub type Objectives = [f64; OBJECTIVES];
 
 /// The objectives of a point.
 ///
-/// The last k variables say how far from the front it is: g is the sum of their tenth roots, and
-/// the front has g = 0. The others are angles; all but the first are drawn to π/4 as g falls, so that the
+/// The last k variables determine the distance from the front: g is the sum of their tenth roots, and
+/// the front has g = 0. The others are angles. All but the first approach π/4 as g falls, so that the
 /// front is a curve.
 pub fn dtlz6(variables: &Variables) -> Objectives {
     let (angles, distances) = variables.split_at(OBJECTIVES - 1);

@@ -1,4 +1,4 @@
-//! A population whose individuals sit on the nodes of a topology.
+//! A population whose individuals occupy the nodes of a topology.
 
 use super::dtlz6::{Objectives, VARIABLES, Variables, dtlz6};
 use super::topology::Topology;
@@ -18,7 +18,7 @@ impl Solution {
         Solution { variables, objectives: dtlz6(&variables) }
     }
 
-    /// What is minimised.
+    /// The values to be minimised.
     pub fn objectives(&self) -> &Objectives {
         &self.objectives
     }
@@ -30,7 +30,7 @@ impl AsRef<[f64]> for Solution {
     }
 }
 
-/// Whether `one` is nowhere worse than `other`, and somewhere better.
+/// True if `one` is nowhere worse than `other`, and somewhere better.
 pub fn dominates(one: &Objectives, other: &Objectives) -> bool {
     let mut better = false;
     for (one, other) in one.iter().zip(other) {
@@ -51,8 +51,8 @@ pub(super) fn random(individuals: usize, draws: &mut Draws) -> Population {
     (0..individuals).map(|_| point()).collect()
 }
 
-/// So many iterations: in each, every individual has a child with a neighbour, which takes its place if it
-/// dominates it. All of them look at their neighbours as these were before the iteration.
+/// Runs `iterations` iterations. In each, every individual has a child with a neighbour, which replaces
+/// it if it dominates it. All individuals see their neighbours as they were before the iteration.
 pub(super) fn iterate(
     population: &mut Population,
     topology: &Topology,
@@ -73,8 +73,9 @@ pub(super) fn iterate(
     }
 }
 
-/// A neighbour that no other one dominates: a drawn one, and then whoever dominates it, as all of them are looked at
-/// in turn. Who was passed over does not dominate those that come later, for then it would have dominated the one before.
+/// A neighbour that no other one dominates. The choice begins with a drawn one, and moves to each next one
+/// that dominates it. One pass suffices: a neighbour that was passed over cannot dominate a later choice, or
+/// it would have dominated the earlier choice as well.
 fn mate<'a>(parents: &'a [Solution], neighbours: &[usize], draws: &mut Draws) -> &'a Solution {
     let first = draws.whole(0, neighbours.len() as u32 - 1) as usize;
     let (before, from) = neighbours.split_at(first);

@@ -1,4 +1,4 @@
-//! Who is whose neighbour: the four graphs of the case study (figure 5.3).
+//! The four graphs of the case study, by which individuals are neighbours (figure 5.3).
 
 use std::collections::VecDeque;
 
@@ -7,13 +7,13 @@ use thiserror::Error;
 use crate::iterative::case_study::{RANDOM, REGULAR, SCALE_FREE, SMALL_WORLD};
 use crate::synthetic::Draws;
 
-/// An undirected graph without loops, each node's neighbours in the order in which they came.
+/// An undirected graph without loops. The neighbours of a node are in the order of their links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topology {
     neighbours: Vec<Vec<usize>>,
 }
 
-/// Why there is no such graph.
+/// Reason why there is no such graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TopologyError {
     /// There are too few nodes for that many neighbours.
@@ -30,14 +30,15 @@ pub enum TopologyError {
     },
 }
 
-// The thesis prints no degrees. These are ours: the grid has the four of figure 5.3, scale-free graphs have
-// as many at two links a newcomer, and iterate as fast (table 5.3). An iteration looks at all neighbours, so those
-// of Small-World and Random follow from their times: 3.0 and 3.3 times that of the grid on every machine.
+// The thesis prints no degrees; these are our own. The grid has the four of figure 5.3. Scale-free
+// graphs have as many with two links a new node, and iterate as fast (table 5.3). An iteration examines
+// all neighbours. The degrees of Small-World and Random therefore follow from their times: 3.0 and 3.3
+// times that of the grid on every machine.
 const LINKS_SCALE_FREE: usize = 2;
 const DEGREE_SMALL_WORLD: usize = 12;
 const DEGREE_RANDOM: usize = 13;
-/// The share of links that lead anywhere; ours, where Watts and Strogatz have short paths in tight
-/// neighbourhoods.
+/// Share of links that lead to random nodes. The value is our own; with it, Watts and Strogatz have
+/// short paths in tight neighbourhoods.
 const REWIRED: f64 = 0.1;
 
 impl Topology {
@@ -65,7 +66,7 @@ impl Topology {
         })
     }
 
-    /// A square whose opposite sides meet: four neighbours each.
+    /// A square whose opposite sides are joined: each node has four neighbours.
     fn regular(side: usize) -> Topology {
         let mut graph = Topology::empty(side * side);
         for node in 0..side * side {
@@ -76,7 +77,7 @@ impl Topology {
         graph
     }
 
-    /// Newcomers link to those who have many links (Barabási and Albert 1999), beginning with a clique.
+    /// New nodes prefer to link to nodes with many links (Barabási and Albert 1999); the first nodes form a clique.
     fn scale_free(nodes: usize, links: usize, draws: &mut Draws) -> Topology {
         let mut graph = Topology::empty(nodes);
         let mut ends = Vec::new(); // every node once for each of its links
@@ -95,7 +96,7 @@ impl Topology {
         graph
     }
 
-    /// A ring of which some links are led to anybody (Watts and Strogatz 1998).
+    /// A ring of which some links lead to random nodes (Watts and Strogatz 1998).
     fn small_world(nodes: usize, degree: usize, rewired: f64, draws: &mut Draws) -> Topology {
         let mut graph = Topology::empty(nodes);
         for distance in 1..=degree / 2 {
@@ -109,7 +110,7 @@ impl Topology {
         graph
     }
 
-    /// So many links between anybody (Erdős and Rényi 1959).
+    /// `links` links between random nodes (Erdős and Rényi 1959).
     fn random(nodes: usize, links: usize, draws: &mut Draws) -> Topology {
         let mut graph = Topology::empty(nodes);
         for _ in 0..links {
@@ -122,7 +123,7 @@ impl Topology {
         Topology { neighbours: vec![Vec::new(); nodes] }
     }
 
-    /// Links two nodes; false if they are one, or linked.
+    /// Links two nodes. Returns false if they are the same node or are linked already.
     fn join(&mut self, one: usize, other: usize) -> bool {
         let new = one != other && !self.neighbours[one].contains(&other);
         if new {
@@ -132,12 +133,12 @@ impl Topology {
         new
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.neighbours.len()
     }
 
-    /// Whom a node is linked to.
+    /// Nodes to which a node is linked.
     pub fn neighbours(&self, node: usize) -> &[usize] {
         &self.neighbours[node]
     }
@@ -147,7 +148,7 @@ impl Topology {
         self.neighbours.iter().map(Vec::len).sum::<usize>() as f64 / self.nodes() as f64
     }
 
-    /// The mean number of hops between two nodes, the thesis's path line; `None` if some cannot reach each other.
+    /// Mean number of hops between two nodes, the path line of the thesis; `None` if the graph is not connected.
     pub fn path_length(&self) -> Option<f64> {
         let mut hops = 0;
         for node in 0..self.nodes() {
@@ -173,7 +174,7 @@ impl Topology {
     }
 }
 
-/// The first graph that is in one piece. Most are, with so many links.
+/// The first connected graph. Most graphs with this many links are connected.
 fn connected(mut graph: impl FnMut() -> Topology) -> Topology {
     loop {
         let graph = graph();

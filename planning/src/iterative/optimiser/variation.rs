@@ -1,14 +1,14 @@
-//! How children differ from their parents: simulated binary crossover (Deb and Agrawal 1995) and polynomial
-//! mutation (Deb and Goyal 1996), as Deb, Pratap, Agarwal and Meyarivan 2002 combine them.
+//! Variation of children: simulated binary crossover (Deb and Agrawal 1995) and polynomial mutation
+//! (Deb and Goyal 1996), as Deb, Pratap, Agarwal and Meyarivan 2002 combine them.
 
 use super::dtlz6::{VARIABLES, Variables};
 use crate::synthetic::Draws;
 
-// The distribution indices of crossover and mutation are 15 both, where 10 to 20 are usual: the root that
-// they ask for is the sixteenth then, four square roots, which is quick and the same on every machine.
+// The distribution indices of crossover and mutation are both 15; 10 to 20 are usual. With 15, the
+// required root is the sixteenth: four square roots, which are fast and the same on every machine.
 
-/// A child of two parents: each variable is crossed with probability 1/2 and is the first parent's
-/// otherwise, and one variable in a child mutates on average.
+/// A child of two parents. Each variable is crossed with probability 1/2, and otherwise taken from the
+/// first parent. On average, one variable in a child mutates.
 pub(super) fn child(one: &Variables, other: &Variables, draws: &mut Draws) -> Variables {
     let mut child = *one;
     for (variable, other) in child.iter_mut().zip(other) {
@@ -22,8 +22,7 @@ pub(super) fn child(one: &Variables, other: &Variables, draws: &mut Draws) -> Va
     child
 }
 
-/// One of the two children that lie on both sides of the parents' middle, `spread` times as far from it as
-/// the parents are.
+/// One of the two children on both sides of the parents' mean, `spread` times as far from it as the parents are.
 fn crossed(one: f64, other: f64, draws: &mut Draws) -> f64 {
     let drawn = draws.uniform();
     let spread = match drawn < 0.5 {
@@ -34,7 +33,7 @@ fn crossed(one: f64, other: f64, draws: &mut Draws) -> f64 {
     (0.5 * (one + other + side * spread * (one - other))).clamp(0.0, 1.0)
 }
 
-/// Near a value, and between 0 and 1.
+/// A value near `value`, between 0 and 1.
 fn mutated(value: f64, draws: &mut Draws) -> f64 {
     let drawn = draws.uniform();
     let moved = match drawn < 0.5 {

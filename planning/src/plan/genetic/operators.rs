@@ -1,4 +1,4 @@
-//! How plans come from plans. All of them are sets of markers, ascending and before the last phase.
+//! Operators that make plans from plans. A plan is a set of markers, ascending and before the last phase.
 
 use std::cmp::Reverse;
 
@@ -7,15 +7,14 @@ use haggle_model::Span;
 use super::Problem;
 use crate::IntervalOracle;
 
-/// What both have up to the phase `cut`, each with what the other one has behind it.
+/// Each has the markers of one parent up to the phase `cut`, and those of the other parent after it.
 pub fn crossover(one: &[usize], other: &[usize], cut: usize) -> [Vec<usize>; 2] {
     let (one_before, one_behind) = one.split_at(one.partition_point(|&marker| marker <= cut));
     let (before, behind) = other.split_at(other.partition_point(|&marker| marker <= cut));
     [[one_before, behind].concat(), [before, one_behind].concat()]
 }
 
-/// Cuts the interval that takes longest, of those with two phases at least, into halves by number
-/// of phases.
+/// Halves, by number of phases, the interval with the longest time among those with at least two phases.
 pub fn split<O: IntervalOracle>(problem: &Problem<'_, O>, mut markers: Vec<usize>) -> Vec<usize> {
     let long = problem.intervals(&markers).enumerate().filter(|(_, part)| part.phases() > 1);
     let longest = long.min_by_key(|&(_, part)| Reverse(problem.oracle.least_time(part)));
@@ -25,7 +24,7 @@ pub fn split<O: IntervalOracle>(problem: &Problem<'_, O>, mut markers: Vec<usize
     markers
 }
 
-/// Joins the interval that takes shortest with that of its neighbours that takes shorter.
+/// Joins the interval with the shortest time with the shorter one of its neighbours.
 pub fn merge<O: IntervalOracle>(problem: &Problem<'_, O>, mut markers: Vec<usize>) -> Vec<usize> {
     let times: Vec<Span> =
         problem.intervals(&markers).map(|interval| problem.oracle.least_time(interval)).collect();

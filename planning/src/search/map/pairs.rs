@@ -1,5 +1,4 @@
-//! Machines with a link for each pair: a set in which all links are good enough is a clique, and is
-//! put together greedily.
+//! Machines with a link for each pair. A set in which all links are good enough is a clique, and is built greedily.
 
 use std::sync::Arc;
 
@@ -7,10 +6,10 @@ use super::{Order, level, levels};
 use crate::cluster::Cluster;
 use crate::search::Point;
 
-/// So many machines are tried as the first one of a set.
+/// Number of machines that are tried as the first one of a set.
 const SEEDS: usize = 8;
 
-/// A map for machines with links between each two of them.
+/// A map for machines with links between every two of them.
 #[derive(Debug)]
 pub(in crate::search) struct Pairs {
     pub(super) order: Order,
@@ -41,7 +40,7 @@ impl Pairs {
         self.links[machines[one] as usize][machines[two] as usize]
     }
 
-    /// The first complete set, each started with another of the machines with most CPU.
+    /// The first complete set; each attempt starts with another of the machines with the most CPU.
     fn set(&self, asked: Point) -> Option<Vec<usize>> {
         let candidates = self.order.cpu.partition_point(|&cpu| cpu >= asked.cpu);
         (0..candidates.min(SEEDS)).find_map(|seed| self.grown(seed, candidates, asked))

@@ -8,7 +8,7 @@ use crate::search::Point;
 #[derive(Debug)]
 pub(in crate::search) struct Uplinks {
     pub(super) order: Order,
-    /// The level of bandwidth of each machine, in their order.
+    /// Bandwidth level of each machine, in their order.
     bandwidth: Vec<u32>,
 }
 
@@ -33,7 +33,7 @@ impl Uplinks {
         self.order.cpu.iter().copied().zip(self.bandwidth.iter().copied())
     }
 
-    /// Those with most CPU of the machines that have enough bandwidth.
+    /// The machines with the most CPU among those with enough bandwidth.
     fn enough(&self, asked: Point) -> impl Iterator<Item = (usize, (u32, u32))> {
         let enough = move |&(_, (cpu, _)): &(usize, (u32, u32))| cpu >= asked.cpu;
         let machines = self.machines().enumerate().take_while(enough);
@@ -52,9 +52,9 @@ impl Uplinks {
         (real.processors == asked.processors).then_some(real)
     }
 
-    /// The most of each that sets have which have at least `low`, of which there is one: so much
-    /// CPU that there are enough machines with the bandwidth, so much bandwidth that there are
-    /// enough with the CPU, and as many machines as have both.
+    /// The highest value of each axis in sets that have at least `low`, of which there must be one.
+    /// CPU: the level at which enough machines have the bandwidth. Bandwidth: the level at which enough
+    /// machines have the CPU. Processors: the number of machines that have both.
     pub(super) fn limit(&self, low: Point) -> Point {
         let mut bandwidths = Vec::new();
         let mut limit = Point { processors: 0, ..low };

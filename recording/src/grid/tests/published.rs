@@ -1,5 +1,5 @@
-//! Numbers of the sample output in Chtepen 2011, section 2.2, out of books with its sums.
-//! It cuts numbers off instead of rounding them; its work is in MIPS·ms, which are MI here.
+//! Numbers of the sample output in Chtepen 2011, section 2.2, recomputed from accounts with its sums.
+//! The sample output truncates numbers instead of rounding them; its work is in MIPS·ms, which are MI here.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn cut(value: Option<f64>) -> f64 {
     (value.expect("there is something to divide by") * 1000.0).floor() / 1000.0
 }
 
-/// 44,635.515 s of a day; beside a resource that does nothing it is half of it on average.
+/// 44,635.515 s of a day. With a second, idle resource the average is half of it.
 #[test]
 fn gm_2_h_time_that_is_not_idle() {
     let account = |resource, busy| ResourceAccount {
@@ -32,8 +32,8 @@ fn gm_2_h_time_that_is_not_idle() {
 const DONE: i64 = 6_986;
 const BEGUN: i64 = 5;
 
-/// Books in which jobs are done that have these lengths together, s; others have just begun
-/// and make up what is missing of all that was submitted.
+/// Accounts with done jobs of this total length, s. Other jobs have just begun and make up the rest of
+/// all submitted work.
 fn sample(done_length: i64, submitted: Span) -> GridSummary {
     let end = 2_000_000;
     let mut books = Books::new();
@@ -73,7 +73,7 @@ fn gm_2_j_mean_length_of_done_jobs() {
     assert_eq!(cut(grid.mean_length), 617_687.604);
 }
 
-/// What is computed is less than what jobs are submitted, by those that are not done.
+/// Computed work is less than submitted work, by the jobs that are not done.
 #[test]
 fn gm_2_k_work_computed_of_work_submitted() {
     let grid = sample(4_315_162_273, SUBMITTED);

@@ -1,19 +1,19 @@
-//! What resources did, by their own account.
+//! Accounts of a grid's resources.
 
 use haggle_model::Time;
 use haggle_model::grid::{DataMoved, ResourceAccount, RoundsAccount, StorageAccount};
 use haggle_model::work::Work;
 
-/// Grids of more resources are not listed one by one.
+/// Maximum number of resources for which a summary lists each.
 const RESOURCES_LISTED: u64 = 1_000;
 
-/// The accounts of resources, as far as these may be listed, and the sums of all in microseconds.
+/// The accounts of resources, if they may be listed, and the sums over all of them in microseconds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accounts {
     pub(super) resources: Vec<ResourceAccount>,
-    /// How many there are.
+    /// Number of resources.
     pub(super) count: u64,
-    /// When the run ended.
+    /// End of the run.
     pub(super) end: Time,
     pub(super) failures: u64,
     pub(super) down: i128,
@@ -24,11 +24,11 @@ pub(super) struct Accounts {
     pub(super) reserved: Option<u128>,
     pub(super) processed: Work,
     pub(super) data: DataMoved,
-    /// Σ bytes over the ways that data took.
+    /// Σ bytes over the routes of data.
     pub(super) carried: u64,
-    /// Of the scheduler.
+    /// Account of the scheduler.
     pub(super) rounds: RoundsAccount,
-    /// Of the storage, if it has limits.
+    /// Account of the storage, if it has limits.
     pub(super) storage: Option<StorageAccount>,
 }
 
@@ -53,7 +53,7 @@ impl Accounts {
         }
     }
 
-    /// Whether resources are listed one by one.
+    /// True if resources are listed one by one.
     fn is_listed(&self) -> bool {
         self.count <= RESOURCES_LISTED
     }

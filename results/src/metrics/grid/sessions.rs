@@ -21,7 +21,7 @@ pub(super) struct SessionTotals {
 }
 
 impl SessionTotals {
-    /// Takes in a session and what was tried for it.
+    /// Records a session and its attempts.
     pub(super) fn accepted<'a>(
         &mut self,
         share: Fraction,
@@ -33,7 +33,7 @@ impl SessionTotals {
         self.reserved += held.unsigned_abs() * u128::from(share.as_ppm());
     }
 
-    /// Sums up; `None` where shares are equal.
+    /// Sums up the sessions; `None` if resources are shared equally.
     pub(super) fn sum_up(&self, came: &Came, accounts: &Accounts) -> Option<GridSessions> {
         let reserved = accounts.reserved?;
         let (accepted, rejected) = (self.accepted, came.rejected);
@@ -49,17 +49,16 @@ impl SessionTotals {
     }
 }
 
-/// Sessions in numbers (Chtepen 2011, section 2.2); what became of those of a workload is in
-/// its group's outcomes.
+/// Sessions in numbers (Chtepen 2011, section 2.2). The outcomes of a workload's sessions are in its group.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GridSessions {
     /// Sessions that were placed.
     pub accepted: u64,
-    /// Sessions that were not.
+    /// Sessions that were rejected.
     pub rejected: u64,
     /// 100 × `accepted` / (`accepted` + `rejected`).
     pub accepted_percent: Option<f64>,
-    /// Share that an accepted session asked for, mean, 0 to 1.
+    /// Share that an accepted session requested, mean, 0 to 1.
     pub mean_share: Option<f64>,
     /// Share of a resource that is reserved, mean over time and resources, 0 to 1.
     pub reserved: Option<f64>,

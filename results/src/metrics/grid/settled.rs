@@ -1,4 +1,4 @@
-//! A job of a grid when all is known of it.
+//! Settled jobs of a grid: all of their attempts are known.
 
 use std::sync::Arc;
 
@@ -6,51 +6,50 @@ use haggle_model::grid::{AttemptRecord, JobFate, KeptCheckpoint, Reach};
 use haggle_model::work::{Fraction, Work};
 use haggle_model::{AttemptOutcome, JobRecord, ProviderId, Span, Time};
 
-/// A job of a grid of which nothing more will be heard.
+/// A job of a grid for which no further event can come.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettledJob {
-    /// Its story as the other tables tell it: it started when the first attempt did that it was
-    /// done by, and held no processor of its own.
+    /// The job's record for the other tables. It starts with the first attempt on which the result is
+    /// built, and holds no processors of its own.
     pub record: JobRecord,
     /// Its attempts, by number.
     pub attempts: Vec<SettledAttempt>,
-    /// Resources on which it computed.
+    /// Number of resources on which it computed.
     pub resources: u32,
-    /// What became of it; `None` if it was withdrawn.
+    /// Its fate; `None` if it was withdrawn.
     pub fate: Option<JobFate>,
-    /// Of one that is done, the attempt that did it.
+    /// Attempt that completed the job, if it is done.
     pub winner: Option<u32>,
     /// Its length: 1 s on the reference processor is 1 MI.
     pub length: Work,
-    /// The share of a resource that it reserves as a session; `None` where shares are equal.
+    /// Share of a resource that it reserves as a session; `None` if resources are shared equally.
     pub share: Option<Fraction>,
-    /// The room that its newest checkpoint takes at the checkpoint server until it is over.
+    /// Space that its newest checkpoint takes at the checkpoint server until the job is over.
     pub space: Option<KeptCheckpoint>,
 }
 
-/// An attempt, and how far it counts.
+/// An attempt, and the part of it that counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettledAttempt {
     /// The attempt.
     pub record: Arc<AttemptRecord>,
-    /// Up to where the job is built on it, or may be; `None` = not at all.
+    /// Point up to which the job is, or may be, built on this attempt; `None` = not at all.
     pub counts: Option<Reach>,
 }
 
-/// What it cost that an attempt failed with its resource: what it computed, and nothing that counts
-/// goes on from.
+/// Loss of an attempt that failed with its resource: work on which nothing that counts is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttemptLoss {
     /// The resource.
     pub resource: ProviderId,
-    /// When it failed.
+    /// Time of the failure.
     pub failure: Time,
-    /// What was lost.
+    /// Work that was lost.
     pub work: Work,
 }
 
 impl AttemptLoss {
-    /// What an attempt cost of which so much counts; `None` if it did not fail.
+    /// The loss of an attempt of which `counts` is kept; `None` if it did not fail.
     pub fn of(record: &AttemptRecord, counts: Option<Reach>) -> Option<AttemptLoss> {
         let from = counts.map_or(record.from, |reach| reach.done);
         (record.outcome == AttemptOutcome::Failed).then(|| AttemptLoss {
@@ -62,13 +61,13 @@ impl AttemptLoss {
 }
 
 impl SettledJob {
-    /// What its attempts cost that failed.
+    /// The losses of its failed attempts.
     pub fn losses(&self) -> impl Iterator<Item = AttemptLoss> {
         self.attempts.iter().filter_map(|it| AttemptLoss::of(&it.record, it.counts))
     }
 
-    /// For how long the attempts that count waited for data in their slots, or to be prepared, and the output of the last
-    /// was on its way.
+    /// Time for which the attempts that count waited in their slots for data or preparation, plus the
+    /// time for which the winner's output was in transit.
     pub(crate) fn data_time(&self) -> Span {
         let count = self.attempts.iter().filter(|it| it.counts.is_some()).map(|it| &*it.record);
         let before = count.map(|it| it.started.unwrap_or(it.left) - it.dispatched);

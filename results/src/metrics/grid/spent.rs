@@ -1,4 +1,4 @@
-//! Work and slot time by what they were for.
+//! Work and slot time by purpose.
 
 use std::ops::AddAssign;
 
@@ -16,7 +16,7 @@ pub(super) struct Computed {
 }
 
 impl Computed {
-    /// What lies between two points of an attempt.
+    /// Computing between two points of an attempt.
     fn between(from: Reach, to: Reach) -> Computed {
         Computed { work: to.done - from.done, time: micros(to.computing - from.computing) }
     }
@@ -29,16 +29,16 @@ impl AddAssign for Computed {
     }
 }
 
-/// What counts of an attempt.
+/// Part of an attempt that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counts {
-    /// The job is done, and is built on it so far.
+    /// The job is done and is built on the attempt up to this point.
     Useful(Reach),
-    /// The job may be done, and be built on it so far.
+    /// The job may be done later, built on the attempt up to this point.
     InProgress(Reach),
 }
 
-/// All that resources did.
+/// All work and slot time of resources, by category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spent {
     pub(super) useful: Computed,
@@ -52,7 +52,7 @@ pub(super) struct Spent {
 }
 
 impl Spent {
-    /// What an attempt was for, of which so much counts.
+    /// Divides an attempt, of which `counts` is kept, into categories.
     pub(super) fn of(record: &AttemptRecord, counts: Option<Counts>) -> Spent {
         let (start, end) = (Reach::start(record), Reach::end(record));
         let mut spent = Spent {
@@ -68,6 +68,7 @@ impl Spent {
             }
             Some(Counts::InProgress(reach)) => {
                 spent.in_progress = Computed::between(start, reach);
+                // The rest of the attempt, behind the point that counts, was in vain.
                 reach
             }
         };

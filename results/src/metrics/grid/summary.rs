@@ -1,4 +1,4 @@
-//! A grid in numbers: the key `grid` of `summary.json`.
+//! Summary of a grid: the key `grid` of `summary.json`.
 
 use std::collections::BTreeMap;
 
@@ -14,46 +14,45 @@ use crate::metrics::workflows::GridWorkflows;
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
-/// A grid in numbers, over the whole run: a cut leaves nothing out here (Chtepen 2011,
-/// sections 2.2, 3.1 and 4.4).
+/// A grid in numbers, over the whole run: a cut has no effect here (Chtepen 2011, sections 2.2, 3.1 and 4.4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GridSummary {
     /// Resources.
     #[serde(default)]
     pub nb_resources: u64,
-    /// Jobs that came: `done` + `lost` + `lost_pending` + `never_started` + `active` +
+    /// Jobs that arrived: `done` + `lost` + `lost_pending` + `never_started` + `active` +
     /// `waiting_for_restart` + `rejected` + `withdrawn`.
     pub jobs: u64,
     /// Jobs that were done.
     pub done: u64,
-    /// Jobs all of whose attempts have died for good.
+    /// Jobs whose attempts were all lost for good.
     pub lost: u64,
-    /// Jobs all of whose attempts so far have died for good, though more were to follow.
+    /// Jobs whose attempts so far were all lost for good, before they got another one.
     pub lost_pending: u64,
     /// Jobs that were never sent to a resource.
     pub never_started: u64,
-    /// Jobs of which an attempt was alive when the run ended.
+    /// Jobs with an attempt alive when the run ended.
     pub active: u64,
-    /// Jobs of which none was, but would be again.
+    /// Jobs without an attempt alive, with a restart due.
     pub waiting_for_restart: u64,
-    /// Jobs that were not taken.
+    /// Jobs that were refused.
     pub rejected: u64,
     /// Jobs that their users withdrew.
     pub withdrawn: u64,
-    /// Jobs that began to compute, whatever became of them.
+    /// Jobs that began to compute, whatever their outcome.
     pub started: u64,
-    /// Rounds in which the scheduler decided; after one without a job, none follows before the
-    /// next one comes.
+    /// Rounds in which the scheduler decided. After a round without a job, the next round is that of
+    /// the next arrival.
     pub rounds: u64,
-    /// Those after which jobs went on waiting to be sent to a resource.
+    /// Rounds after which jobs still waited for dispatch.
     pub rounds_with_queue: u64,
     /// Attempts of jobs on resources.
     pub attempts: u64,
-    /// The same by how they ended.
+    /// Attempts by outcome.
     pub attempts_by_outcome: BTreeMap<String, u64>,
     /// Checkpoints that were written.
     pub checkpoints_written: u64,
-    /// Those of them that reached a place from which they could be used.
+    /// Of these, checkpoints that reached a store from which they could be used.
     pub checkpoints_available: u64,
     /// `checkpoints_written` / `started`.
     pub checkpoints_written_per_started_job: Option<f64>,
@@ -61,84 +60,84 @@ pub struct GridSummary {
     pub checkpoints_available_per_started_job: Option<f64>,
     /// Checkpoints that were due and omitted.
     pub checkpoints_omitted: u64,
-    /// Attempts that went on elsewhere with what they had done.
+    /// Attempts that continued elsewhere from their saved state.
     pub migrations: u64,
-    /// Attempts that were cancelled, since they were not needed any more.
+    /// Attempts that were cancelled because they were not needed any more.
     pub replicas_cancelled: u64,
-    /// From the first start of the attempts that a job was done by to the end of its computing,
+    /// Time from the first start of the attempts on which the result is built to the end of computing,
     /// mean over done jobs, s.
     pub mean_run_time_win: Option<f64>,
-    /// From the first start of any attempt to the same end, mean over done jobs, s.
+    /// Time from the first start of any attempt to the same end, mean over done jobs, s.
     pub mean_run_time_first: Option<f64>,
-    /// From submission to the first start of any attempt, mean over jobs that started, s.
+    /// Time from submission to the first start of any attempt, mean over jobs that started, s.
     pub mean_waiting_time: Option<f64>,
     /// Mean length of done jobs, MI.
     pub mean_length: Option<f64>,
     /// Mean length of lost jobs, MI.
     pub mean_length_lost: Option<f64>,
-    /// Σ length of all jobs that were taken up by the scheduler, MI.
+    /// Σ length of all jobs that the scheduler accepted, MI.
     pub length_submitted: f64,
-    /// What was computed.
+    /// Work by category.
     pub work: GridWork,
     /// 100 × `work.lost` / (`work.useful` + `work.lost`).
     pub lost_percent_of_work: Option<f64>,
     /// 100 × `lost` / (`done` + `lost`).
     pub lost_percent_of_jobs: Option<f64>,
-    /// For what slots were held.
+    /// Slot time by category.
     pub slot_time: GridSlotTime,
     /// Data that have arrived.
     pub data: GridData,
-    /// Space that newest checkpoints of jobs take at the checkpoint server, mean over the run,
-    /// bytes. Missing if no time went by.
+    /// Space that newest checkpoints of jobs take at the checkpoint server, mean over the run, bytes.
+    /// Missing if no time passed.
     pub checkpoint_space: Option<f64>,
-    /// What the storage has held; missing if it has no limits.
+    /// Metrics of the storage. Missing if it has no limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<GridStorage>,
     /// Failures of resources.
     pub failures: u64,
-    /// Time up / time, mean over resources, 0 to 1. Missing if no time went by.
+    /// Time up / time, mean over resources, 0 to 1. Missing if no time passed.
     pub availability: Option<f64>,
     /// Time with at least one job that computed or wrote a checkpoint / time, mean over resources, 0 to 1.
     pub busy: Option<f64>,
     /// The same time / makespan, mean over resources, 0 to 1. Missing if no job ran to its end.
     #[serde(default)]
     pub busy_of_makespan: Option<f64>,
-    /// Time in which a resource took no further job / time, mean over resources, 0 to 1.
+    /// Time in which a resource accepted no further job / time, mean over resources, 0 to 1.
     pub full: Option<f64>,
-    /// Where resources reserve shares: the sessions that asked for them.
+    /// Sessions, if resources reserve shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<GridSessions>,
-    /// Where jobs are tasks of workflows: these as wholes.
+    /// Workflows, if jobs are tasks of workflows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflows: Option<GridWorkflows>,
-    /// Resource by resource, if there are at most 1,000.
+    /// Summaries of the resources, if there are at most 1,000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<GridResourceSummary>,
 }
 
-/// Work by what it was for, MI.
+/// Work by category, MI.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GridWork {
-    /// All of it.
+    /// All work.
     pub total: f64,
     /// The length of done jobs.
     pub useful: f64,
-    /// Computed by attempts that failed, were stranded or moved, and not saved for one that counts.
+    /// Computed by attempts that failed, were stranded or moved, and not saved for an attempt that counts.
     pub lost: f64,
-    /// The part of `lost` that failed with the attempts' own resources: the sum of `work_lost` in the
-    /// table `outages`.
+    /// The part of `lost` of attempts whose own resource failed: the sum of `work_lost` in the table
+    /// `outages`.
     #[serde(default)]
     pub lost_by_failure: f64,
-    /// Computed by attempts that were cancelled or came second, likewise.
+    /// Computed by attempts that were cancelled or came second, and not saved for an attempt that counts.
     pub duplicate: f64,
     /// Computed or saved of jobs that were not done when the run ended.
     pub in_progress: f64,
 }
 
-/// Slot time by what it was for, s.
+/// Slot time by category, s.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GridSlotTime {
-    /// All of it.
+    /// All slot time.
     pub total: f64,
     /// For `work.useful`.
     pub useful: f64,
@@ -148,16 +147,16 @@ pub struct GridSlotTime {
     pub duplicate: f64,
     /// For `work.in_progress`.
     pub in_progress: f64,
-    /// Checkpoints were written, used later or not.
+    /// Time in which checkpoints were written, used later or not.
     pub checkpoints: f64,
-    /// A slot waited for data, or to be prepared.
+    /// Time in which a slot waited for data or preparation.
     pub transfers: f64,
 }
 
-/// Data that have arrived, bytes by what they were; what was cut off is not among them.
+/// Data that have arrived, in bytes, by kind. Interrupted transfers are excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GridData {
-    /// All of them.
+    /// All data.
     pub total: u64,
     /// Input of jobs.
     pub input: u64,
@@ -165,20 +164,20 @@ pub struct GridData {
     pub output: u64,
     /// Checkpoints that were saved.
     pub checkpoints: u64,
-    /// Checkpoints from which jobs went on.
+    /// Checkpoints from which jobs continued.
     pub recovery: u64,
 }
 
 /// A storage with limits in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GridStorage {
-    /// Space given to outputs, mean over the run, bytes. Missing if no time went by.
+    /// Space taken by outputs, mean over the run, bytes. Missing if no time passed.
     pub mean_space: Option<f64>,
-    /// Outputs that found no room at first.
+    /// Outputs that found no free space at first.
     pub waits: u64,
-    /// For how long those waited, mean, s.
+    /// Time for which these outputs waited, mean, s.
     pub mean_wait: Option<f64>,
-    /// Jobs whose outputs found no room until the run was over, in a storage that keeps all it has.
+    /// Jobs whose outputs found no space until the end of the run, in a storage that never deletes.
     #[serde(default)]
     pub stuck: u64,
 }
@@ -194,20 +193,20 @@ pub struct GridResourceSummary {
     pub availability: Option<f64>,
     /// Time with at least one job that computed or wrote a checkpoint / time, 0 to 1.
     pub busy: Option<f64>,
-    /// Time in which it took no further job / time, 0 to 1.
+    /// Time in which it accepted no further job / time, 0 to 1.
     pub full: Option<f64>,
-    /// Share of it that is reserved, mean over time, 0 to 1. Only where shares are.
+    /// Share of it that is reserved, mean over time, 0 to 1. Only if it reserves shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved: Option<f64>,
-    /// What it computed, MI.
+    /// Work that it computed, MI.
     pub work: f64,
-    /// Attempts of jobs that were sent there.
+    /// Attempts of jobs that were sent to it.
     pub attempts: u64,
-    /// Data that arrived there, or from there where they go.
+    /// Data that arrived there, and data from there that arrived elsewhere.
     pub data: GridData,
 }
 
-/// Jobs that came, and those the dispatcher never had.
+/// Jobs that arrived, and jobs that the dispatcher never had.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::metrics) struct Came {
     pub(in crate::metrics) jobs: u64,
@@ -216,8 +215,8 @@ pub(in crate::metrics) struct Came {
 }
 
 impl GridLedger {
-    /// Sums up; the makespan is in seconds, `name` is that of a resource by its number, and the fastest one has so many
-    /// MIPS.
+    /// Sums up the grid. The makespan is in seconds, `name` gives the name of a resource by number, and
+    /// `fastest` is the highest speed, MIPS.
     pub(in crate::metrics) fn sum_up(
         &self,
         (came, makespan): (Came, Option<f64>),
@@ -250,7 +249,7 @@ impl GridLedger {
             done,
             lost,
             lost_pending,
-            // Jobs on their way to the scheduler were never sent to a resource either.
+            // Jobs in transit to the scheduler were never sent to a resource either.
             never_started: came.jobs - sent - rejected - withdrawn,
             active,
             waiting_for_restart,
@@ -349,7 +348,7 @@ fn percent_lost(lost: Work, useful: Work) -> Option<f64> {
     ratio(100.0 * lost.as_mi_f64(), (useful + lost).as_mi_f64())
 }
 
-/// The mean of spans that add up to so many microseconds, s.
+/// The mean of spans whose sum is given in microseconds, s.
 fn mean(micros: i128, count: u64) -> Option<f64> {
     ratio(micros as f64 / SECOND, count as f64)
 }

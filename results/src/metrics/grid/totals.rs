@@ -10,7 +10,7 @@ use super::sessions::SessionTotals;
 use super::spent::{Counts, Spent};
 use crate::metrics::workflows::WorkflowTotals;
 
-/// Sums over all jobs that are settled, and over all attempts.
+/// Sums over all settled jobs and over all attempts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
     pub(super) outcomes: BTreeMap<AttemptOutcome, u64>,
@@ -22,36 +22,36 @@ pub(super) struct Totals {
     pub(super) length: Work,
     /// Σ length of lost jobs.
     pub(super) length_lost: Work,
-    /// Jobs that ever began to compute.
+    /// Jobs that began to compute.
     pub(super) started: u64,
-    /// Σ time from submission to the first start of those, microseconds.
+    /// Σ time from submission to the first start of these jobs, microseconds.
     pub(super) waiting: i128,
-    /// Σ over done jobs, microseconds.
+    /// Σ [`DoneTimes::win`] over done jobs, microseconds.
     pub(super) run_time_win: i128,
-    /// Σ over done jobs, microseconds.
+    /// Σ [`DoneTimes::first`] over done jobs, microseconds.
     pub(super) run_time_first: i128,
     pub(super) spent: Spent,
     /// Σ space that checkpoints took at their server × time, byte microseconds.
     pub(super) checkpoint_space: i128,
     pub(super) sessions: SessionTotals,
     pub(super) workflows: WorkflowTotals,
-    /// What has arrived for attempts, or from them.
+    /// Data that arrived for attempts or from them.
     pub(super) data: DataMoved,
-    /// What was lost by attempts whose own resource failed.
+    /// Work lost by attempts whose own resource failed.
     pub(super) lost_by_failure: Work,
 }
 
-/// How long a done job took, until its winner was computed.
+/// Durations of a done job until the end of its winner's computing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DoneTimes {
-    /// Since the first attempt started that it was done by.
+    /// Since the first start of an attempt on which the result is built.
     pub(super) win: Span,
-    /// Since any of its attempts started.
+    /// Since the first start of any attempt.
     pub(super) first: Span,
 }
 
 impl Totals {
-    /// Adds what an attempt was for, of which so much counts.
+    /// Adds the categories of an attempt, of which `counts` is kept.
     pub(super) fn spent_by(&mut self, record: &AttemptRecord, counts: Option<Counts>) {
         let spent = Spent::of(record, counts);
         if record.outcome == AttemptOutcome::Failed {
@@ -88,12 +88,12 @@ impl Totals {
         self.run_time_first += i128::from(times.first.as_micros());
     }
 
-    /// Jobs with this fate.
+    /// Number of jobs with this fate.
     pub(super) fn jobs(&self, fate: JobFate) -> u64 {
         self.fates.get(&fate).copied().unwrap_or(0)
     }
 
-    /// Attempts that ended like this.
+    /// Number of attempts with this outcome.
     pub(super) fn attempts(&self, outcome: AttemptOutcome) -> u64 {
         self.outcomes.get(&outcome).copied().unwrap_or(0)
     }

@@ -1,50 +1,50 @@
-//! What must not be in the books of a grid.
+//! Contradictions in the accounts of a grid.
 
-/// Attempts and resources of a grid tell different stories.
+/// The accounts of resources contradict those of attempts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GridViolation {
-    /// Slots were held for another time than all categories have.
+    /// The time for which slots were held differs from the sum over all categories.
     #[error("slots were held for {held} us, and the attempts of all jobs have {summed} us")]
     SlotTime {
-        /// What the categories have, microseconds.
+        /// Sum over all categories, microseconds.
         summed: i128,
-        /// What the resources have, microseconds.
+        /// Sum over all resources, microseconds.
         held: i128,
     },
-    /// More or less was computed than all categories have.
+    /// The computed work differs from the sum over all categories.
     #[error(
         "resources computed {processed} parts of work, and the attempts of all jobs have {summed} parts"
     )]
     Work {
-        /// What the categories have, parts of [`haggle_model::work::Work`].
+        /// Sum over all categories, parts of [`haggle_model::work::Work`].
         summed: u128,
-        /// What the resources have, parts.
+        /// Sum over all resources, parts.
         processed: u128,
     },
-    /// Shares were reserved for more or less than the sessions that came.
+    /// The reserved shares differ from those of the sessions that were accepted.
     #[error(
         "resources reserved {reserved} us x ppm of shares, and the attempts of all sessions have {summed}"
     )]
     Reserved {
-        /// What the attempts of sessions have, microseconds x parts per million.
+        /// Sum over attempts of sessions, microseconds x parts per million.
         summed: u128,
-        /// What the resources have.
+        /// Sum over all resources.
         reserved: u128,
     },
-    /// More or less data have arrived than took any way.
+    /// The data that arrived differ from the data that routes carried.
     #[error("{arrived} bytes have arrived at resources and from them, and {carried} on their ways")]
     Data {
-        /// What has arrived by what it was, bytes.
+        /// Sum over kinds of data, bytes.
         arrived: u64,
-        /// What has arrived by the way it took, bytes.
+        /// Sum over routes, bytes.
         carried: u64,
     },
-    /// More or less data have arrived than for attempts, or from them.
+    /// The data that arrived differ from the data of attempts.
     #[error("{arrived} bytes have arrived at resources and from them, and {summed} for attempts")]
     DataOfAttempts {
-        /// What has arrived in all, bytes.
+        /// Data that arrived in all, bytes.
         arrived: u64,
-        /// What has arrived for attempts, bytes.
+        /// Data that arrived for attempts or from them, bytes.
         summed: u64,
     },
 }

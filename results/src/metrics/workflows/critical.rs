@@ -1,5 +1,5 @@
-//! The critical path of a workflow as it was: from its last task back to a task that waited for none, always by way of
-//! the parent that was done last.
+//! The critical path of a workflow as it ran. It leads from the last task back to a task that waited
+//! for none, each time to the parent that was done last.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,12 +13,12 @@ pub(super) struct DoneTasks(BTreeMap<u32, DoneTask>);
 /// A task that is done.
 #[derive(Clone, Copy, Debug)]
 struct DoneTask {
-    /// When it might start; `None` if it waited for no other.
+    /// Earliest possible start; `None` if the task waited for no other.
     ready: Option<Time>,
     end: Time,
-    /// For how long its data were on their way, while it waited for them or held its place.
+    /// Time for which its data were in transit while it waited for them or held its place.
     data: Span,
-    /// The last of the tasks to be done whose data it needed, if that is known.
+    /// The last done of the tasks whose data it needed, if that is known.
     parent: Option<u32>,
 }
 
@@ -32,7 +32,7 @@ impl DoneTasks {
         self.0.insert(task.task, DoneTask { ready, end, data, parent });
     }
 
-    /// For how long data were on their way on the critical path, when all tasks are done.
+    /// Time for which data were in transit on the critical path, when all tasks are done.
     pub(super) fn data_on_critical_path(&self) -> Span {
         let mut first_of_end: BTreeMap<Time, u32> = BTreeMap::new();
         self.0.iter().for_each(|(&number, it)| {
@@ -40,11 +40,13 @@ impl DoneTasks {
         });
         let mut data = Span::ZERO;
         let mut next = self.0.iter().max_by_key(|&(number, it)| (it.end, *number));
-        // Tasks of no length may end when they begin, so that the instant alone could lead in a circle.
+        // A task of no length may end when it begins. Following instants alone could then lead in a
+        // circle, so the number of steps is limited.
         for _ in 0..self.0.len() {
             let Some((&number, task)) = next else { break };
             data += task.data;
-            // Where nothing is known of what it needed, as on a grid, the instant tells its parent.
+            // On a grid the needs of a task are unknown. Its parent then is the task that ended at that
+            // instant.
             let at_once = || task.ready.and_then(|ready| first_of_end.get(&ready).copied());
             let parent = task.ready.and(task.parent).or_else(at_once);
             next = parent.filter(|&it| it != number).and_then(|it| self.0.get_key_value(&it));

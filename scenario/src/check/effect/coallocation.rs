@@ -1,8 +1,10 @@
 //! What a co-allocation does not read of its keys.
 
+use haggle_config::document::Path;
+use haggle_scheduling::coallocation::CoallocationPolicy;
+
 use crate::check::Check;
 use crate::file::Coallocation;
-use haggle_config::document::Path;
 
 impl Check<'_> {
     /// Keys for jobs whose parts are got by a protocol, and keys for all others.
@@ -11,6 +13,7 @@ impl Check<'_> {
         path: &Path,
         owner: &str,
         coallocation: &Coallocation,
+        providers: usize,
     ) {
         let owner = format!("the co-allocation of {owner}");
         let protocol = coallocation.protocol.as_ref();
@@ -25,7 +28,17 @@ impl Check<'_> {
                 (it.has_patience(), why, "remove it, or set `claims`")
             }
         };
+        let rigid = coallocation.policy.moves() == CoallocationPolicy::Rigid;
+        let (moves, still, remedy_of_still) = if protocol.is_some() {
+            (false, "parts that a protocol has got stay where they are", remove)
+        } else if rigid {
+            (false, "under policy \"rigid\" nothing moves", "remove it, or choose another `policy`")
+        } else {
+            let one = "a job at a single provider has no parts that move";
+            (providers > 1, one, "remove it, or add a [[provider]]")
+        };
         let rows = [
+            ("requests", moves, still, remedy_of_still),
             ("fill", protocol.is_none(), divides, remove),
             ("part-min", protocol.is_none(), divides, remove),
             ("parts", protocol.is_none(), divides, remove),

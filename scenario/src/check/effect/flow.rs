@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use haggle_model::Disclosure;
 use haggle_scheduling::own::Rules;
 
-use crate::Scenario;
+use super::reservations::leaves_sizes;
 use crate::check::names::Names;
-use crate::check::reservations::reserves;
 use crate::file::{Metascheduler, User};
+use crate::{Directory, Scenario};
 
 /// What comes to one provider.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,6 +27,10 @@ pub(super) struct Serves {
     pub(super) parts: bool,
     /// Failures.
     pub(super) fails: bool,
+    /// Windows of maintenance.
+    pub(super) closes: bool,
+    /// Crashes of the provider.
+    pub(super) crashes: bool,
     /// The highest level that a metascheduler asks it for; `None` if none uses it.
     pub(super) asked: Option<Disclosure>,
 }
@@ -42,53 +46,71 @@ pub(super) struct Flow {
     pub(super) reached: Vec<BTreeSet<usize>>,
     /// Whether each workload is submitted to a metascheduler that moves moldable jobs.
     pub(super) molded: Vec<bool>,
+    /// Whether users leave open on how many processors jobs of each workload run.
+    pub(super) leave_sizes: Vec<bool>,
     /// Whether somebody submits to each metascheduler.
     pub(super) metaschedulers: Vec<bool>,
 }
 
 impl Flow {
-    pub(super) fn of(scenario: &Scenario, names: &Names) -> Flow {
+    pub(super) fn of(scenario: &Scenario, names: &Names, directory: &Directory<'_>) -> Flow {
         let mut flow = Flow {
             serves: vec![Serves::default(); scenario.providers.len()],
             workloads: vec![false; scenario.workloads.len()],
             reached: vec![BTreeSet::new(); scenario.workloads.len()],
             molded: vec![false; scenario.workloads.len()],
+            leave_sizes: vec![false; scenario.workloads.len()],
             metaschedulers: vec![false; scenario.metaschedulers.len()],
         };
-        for failures in scenario.processor_failures() {
-            for copy in names.copies_meant(&failures.of) {
-                if let Some(&place) = names.providers.get(&copy) {
-                    flow.serves[place].fails = true;
-                }
+        for &place in &names.failing {
+            flow.serves[place].fails = true;
+        }
+        for place in scenario.maintenance.iter().flat_map(|it| names.providers_meant(&it.of)) {
+            flow.serves[place].closes = true;
+        }
+        for &place in names.crashing.iter().filter_map(|name| names.providers.get(name)) {
+            flow.serves[place].crashes = true;
+        }
+        for workload in scenario.workloads.iter().filter(|it| leaves_sizes(it)) {
+            for part in directory.sources(workload.name.as_str()) {
+                flow.leave_sizes[part] = true;
             }
         }
+        let way = Way { scenario, names, directory };
         for User { workload, submits_to, .. } in &scenario.users {
-            flow.submit(scenario, workload.as_str(), submits_to.as_str(), names);
+            flow.submit(way, workload.as_str(), submits_to.as_str());
         }
         if let Some(overflow) = scenario.overflow() {
             let jobs = scenario.workloads.iter().filter(|it| it.workflows.is_none());
-            for workload in jobs.filter(|it| scenario.may_run_on_grid(it)) {
-                flow.submit(scenario, workload.name.as_str(), overflow.to.as_str(), names);
+            for workload in jobs.filter(|it| directory.may_run_on_grid(it)) {
+                flow.submit(way, workload.name.as_str(), overflow.to.as_str());
             }
         }
         flow
     }
 
-    fn submit(&mut self, scenario: &Scenario, workload: &str, target: &str, names: &Names) {
-        take(&mut self.workloads, scenario, workload);
+    fn submit(&mut self, way: Way<'_>, workload: &str, target: &str) {
+        let Way { scenario, names, directory } = way;
+        let parts = directory.sources(workload);
+        for &part in &parts {
+            self.workloads[part] = true;
+        }
         if let Some(&place) = names.providers.get(target) {
             self.serves[place].rigid = true;
-            self.serves[place].reserved |= reserves(scenario, workload);
-            for part in scenario.sources(workload) {
+            self.serves[place].reserved |= directory.reserves(workload);
+            for &part in &parts {
                 self.reached[part].insert(place);
             }
         }
-        let metaschedulers = scenario.metaschedulers.iter().enumerate();
-        for (index, metascheduler) in metaschedulers.filter(|(_, it)| it.name.as_str() == target) {
-            self.metaschedulers[index] = true;
-            if metascheduler.reallocation.is_some() {
-                take(&mut self.molded, scenario, workload);
+        let Some(place) = directory.metascheduler_place(target) else { return };
+        let metascheduler = &scenario.metaschedulers[place];
+        if metascheduler.reallocation.is_some() {
+            for part in parts {
+                self.molded[part] = true;
             }
+        }
+        // A second user changes nothing of what it asks for.
+        if !std::mem::replace(&mut self.metaschedulers[place], true) {
             for place in names.providers_meant(&metascheduler.providers) {
                 self.serves[place].asked_by(metascheduler, &scenario.own);
             }
@@ -96,21 +118,12 @@ impl Flow {
     }
 }
 
-/// Whether each workload is the one of that name or merged into it.
-pub(super) fn parts(scenario: &Scenario, name: &str) -> impl Iterator<Item = bool> {
-    let mut taken = vec![false; scenario.workloads.len()];
-    take(&mut taken, scenario, name);
-    taken.into_iter()
-}
-
-/// Marks a workload that is submitted, and all that is merged into it.
-fn take(taken: &mut [bool], scenario: &Scenario, name: &str) {
-    let place = scenario.workloads.iter().position(|it| it.name.as_str() == name);
-    let Some(place) = place.filter(|&place| !taken[place]) else { return };
-    taken[place] = true;
-    for part in scenario.workloads[place].merge.iter().flatten() {
-        take(taken, scenario, part.as_str());
-    }
+/// Where to look things up on the way of jobs.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    scenario: &'a Scenario,
+    names: &'a Names,
+    directory: &'a Directory<'a>,
 }
 
 impl Serves {

@@ -25,7 +25,8 @@ impl Check<'_> {
         let remedy =
             "remove it, or let a metascheduler with `placement = \"least-loaded\"` use the grid";
         self.uses(&path.key("disclosure"), read, "the grid", &why, remedy);
-        let mut own = self.scenario.workloads.iter().filter(|it| self.scenario.may_run_on_grid(it));
+        let mut own =
+            self.scenario.workloads.iter().filter(|it| self.directory.may_run_on_grid(it));
         let jobs = own.any(|it| it.workflows.is_none());
         let why = "all of its jobs are tasks of workflows, which stay";
         self.uses(&path.key("overflow"), jobs, "the grid", why, "remove it");
@@ -84,7 +85,8 @@ impl Check<'_> {
             "none of its resources fails",
             "remove it, or add [[failures]] `of` a site",
         );
-        let mut own = self.scenario.workloads.iter().filter(|it| self.scenario.may_run_on_grid(it));
+        let mut own =
+            self.scenario.workloads.iter().filter(|it| self.directory.may_run_on_grid(it));
         let moves_tasks = own.clone().any(|it| it.workflows.is_some());
         let told = own.any(|it| progress(it).is_some());
         if let GridPolicy::BalancedWorkflow(rules) = &grid.policy {
@@ -132,7 +134,8 @@ impl Check<'_> {
     fn progress_effects(&mut self, grid: &Grid) {
         let balanced =
             matches!(grid.policy, GridPolicy::BalancedWorkflow(_) | GridPolicy::Own { .. });
-        let own = |workload: &&Workload| self.scenario.may_run_on_grid(workload);
+        let directory = self.directory;
+        let own = |workload: &&Workload| directory.may_run_on_grid(workload);
         // A task that starts again after a failure is placed by what it has reported, too.
         let heard = balanced || matches!(grid.policy, GridPolicy::Workflow {}) && self.fails(grid);
         let workloads = self.scenario.workloads.iter().enumerate();

@@ -4,20 +4,24 @@
 //! Only what is certain is said: of jobs that a step might leave out or change nothing is known here,
 //! and the run counts them.
 
+use std::collections::BTreeMap;
+
 use haggle_model::Time;
 use haggle_scheduling::Profile;
 
-use crate::Scenario;
 use crate::check::Check;
 use crate::check::names::Names;
-use crate::file::{InlineJob, Metascheduler, Provider, Role, Step, User, Workload};
+use crate::file::{InlineJob, Maintenance, Metascheduler, Provider, Role, Step, User, Workload};
 use crate::quantity::TimeSpan;
+use crate::{Directory, Scenario};
 use haggle_config::document::Path;
 
 /// Who gets jobs, and what of them fits there.
 struct Taker<'a> {
     name: &'a str,
     kind: &'static str,
+    /// Fewest processors of a job.
+    least: u64,
     /// Most processors of a job.
     most: u64,
     /// What else is said of that.
@@ -95,14 +99,16 @@ impl Way<'_> {
 
 impl Check<'_> {
     pub(super) fn impossible_jobs(&mut self, names: &Names) {
-        let scenario = self.scenario;
+        let (scenario, directory) = (self.scenario, self.directory);
+        let mut takers = Takers::of(scenario, names, directory);
         for user in &scenario.users {
-            for (place, way) in sources(scenario, user.workload.as_str()) {
-                let Some(taker) = taker(scenario, user, &way, names) else { continue };
+            for (place, way) in sources(scenario, directory, user.workload.as_str()) {
+                let Some(taker) = takers.taker(user, &way) else { continue };
                 let path = Path::root().key("workload").index(place);
                 let workload = &scenario.workloads[place];
                 if way.keeps_widths() {
                     self.too_wide(&path, workload, &taker);
+                    self.too_narrow(&path, workload, &taker);
                 }
                 let Some(windows) = &taker.windows else { continue };
                 if way.keeps_windows() {
@@ -141,6 +147,23 @@ impl Check<'_> {
         );
         let help = format!("write {most} at most, or submit it to who has more");
         self.doubt(&at.key("processors"), message, "too wide", help);
+    }
+
+    /// Jobs that have fewer processors than the parts into which they are to be divided take.
+    fn too_narrow(&mut self, path: &Path, workload: &Workload, taker: &Taker<'_>) {
+        let narrow = |(_, job): &(Path, &InlineJob)| u64::from(job.processors) < taker.least;
+        let narrow: Vec<(Path, &InlineJob)> = self.listed(path, workload).filter(narrow).collect();
+        let Some((at, job)) = narrow.first() else { return };
+        let Taker { name, kind, least, .. } = taker;
+        let message = format!(
+            "a job of workload \"{}\" needs {}, and the parts into which {kind} \"{name}\" divides it take {least}: it \
+             will be rejected{}",
+            workload.name,
+            processors(job.processors),
+            others(narrow.len()),
+        );
+        let help = format!("write {least} at least, or lower `parts` or `part-min`");
+        self.doubt(&at.key("processors"), message, "too narrow", help);
     }
 
     fn never_in_window(
@@ -213,6 +236,10 @@ fn earliest(job: &InlineJob) -> TimeSpan {
     job.ready.unwrap_or(job.submit).max(job.submit)
 }
 
+fn processors(count: u32) -> String {
+    if count == 1 { "1 processor".to_owned() } else { format!("{count} processors") }
+}
+
 fn others(count: usize) -> String {
     match count {
         1 => String::new(),
@@ -222,13 +249,16 @@ fn others(count: usize) -> String {
 }
 
 /// The places of the workloads that come with one, itself included, each with the steps that follow.
-fn sources<'a>(scenario: &'a Scenario, name: &str) -> Vec<(usize, Way<'a>)> {
+fn sources<'a>(
+    scenario: &'a Scenario,
+    directory: &Directory<'a>,
+    name: &str,
+) -> Vec<(usize, Way<'a>)> {
     let mut sources = Vec::new();
     let mut open = vec![(name.to_owned(), Vec::new())];
     // What is merged is checked to be no circle.
     while let Some((name, behind)) = open.pop() {
-        let found = scenario.workloads.iter().position(|it| it.name.as_str() == name);
-        let Some(place) = found else { continue };
+        let Some(place) = directory.workload_place(&name) else { continue };
         let workload = &scenario.workloads[place];
         let path = Path::root().key("workload").index(place).key("step");
         let steps = workload.steps.iter().enumerate().map(|(at, step)| (path.index(at), step));
@@ -241,23 +271,64 @@ fn sources<'a>(scenario: &'a Scenario, name: &str) -> Vec<(usize, Way<'a>)> {
     sources
 }
 
-fn taker<'a>(
+/// What gets jobs, looked up once for all users.
+struct Takers<'a> {
     scenario: &'a Scenario,
-    user: &'a User,
-    way: &Way<'_>,
-    names: &Names,
-) -> Option<Taker<'a>> {
-    let name = user.submits_to.as_str();
-    if let Some(&place) = names.providers.get(name) {
-        let provider = &scenario.providers[place];
-        let windows =
-            keeps_to_windows(provider, way).then(|| windows(scenario, names, name, provider));
-        let most = u64::from(provider.processors);
-        return Some(Taker { name, kind: "provider", most, how: "", windows });
+    names: &'a Names,
+    directory: &'a Directory<'a>,
+    /// Maintenance of each provider, by its name, that is known from the beginning.
+    closed: BTreeMap<String, Vec<&'a Maintenance>>,
+    /// The widths of jobs of each metascheduler that was asked for, by its place.
+    widths: BTreeMap<usize, Option<Widths>>,
+}
+
+/// How many processors a job of a metascheduler may have.
+#[derive(Clone, Copy)]
+struct Widths {
+    least: u64,
+    most: u64,
+    /// What is said of the most.
+    how: &'static str,
+}
+
+impl<'a> Takers<'a> {
+    fn of(scenario: &'a Scenario, names: &'a Names, directory: &'a Directory<'a>) -> Takers<'a> {
+        let mut closed: BTreeMap<String, Vec<&Maintenance>> = BTreeMap::new();
+        for maintenance in scenario.maintenance.iter().filter(|it| it.notice.is_none()) {
+            for copy in names.copies_meant(&maintenance.of) {
+                closed.entry(copy).or_default().push(maintenance);
+            }
+        }
+        Takers { scenario, names, directory, closed, widths: BTreeMap::new() }
     }
-    let metascheduler = scenario.metaschedulers.iter().find(|it| it.name.as_str() == name)?;
-    let (most, how) = widest(scenario, metascheduler, names)?;
-    Some(Taker { name, kind: "metascheduler", most, how, windows: None })
+
+    fn taker<'u>(&mut self, user: &'u User, way: &Way<'_>) -> Option<Taker<'u>> {
+        let name = user.submits_to.as_str();
+        if let Some(&place) = self.names.providers.get(name) {
+            let provider = &self.scenario.providers[place];
+            let windows = keeps_to_windows(provider, way).then(|| self.windows(name, provider));
+            let most = u64::from(provider.processors);
+            return Some(Taker { name, kind: "provider", least: 0, most, how: "", windows });
+        }
+        let place = self.directory.metascheduler_place(name)?;
+        let metascheduler = &self.scenario.metaschedulers[place];
+        let (scenario, names) = (self.scenario, self.names);
+        let widths = self.widths.entry(place);
+        let widths = *widths.or_insert_with(|| widths_of(scenario, metascheduler, names));
+        let Widths { least, most, how } = widths?;
+        Some(Taker { name, kind: "metascheduler", least, most, how, windows: None })
+    }
+
+    fn windows(&self, copy: &str, provider: &Provider) -> Windows {
+        let mut room = Profile::new(provider.processors);
+        for maintenance in self.closed.get(copy).into_iter().flatten() {
+            let closed = maintenance.processors.unwrap_or(provider.processors);
+            for (from, until) in maintenance.windows() {
+                room.add(Time::ZERO + from, Time::ZERO + until, closed);
+            }
+        }
+        Windows { room, speed: provider.speed }
+    }
 }
 
 /// Whether windows are kept as they are asked for, and nothing beside them is offered.
@@ -266,26 +337,10 @@ fn keeps_to_windows(provider: &Provider, way: &Way<'_>) -> bool {
     way.reserves() && !(reserving.threshold.is_some() && way.accepts_others())
 }
 
-fn windows(scenario: &Scenario, names: &Names, copy: &str, provider: &Provider) -> Windows {
-    let mut room = Profile::new(provider.processors);
-    for maintenance in scenario.maintenance.iter().filter(|it| it.notice.is_none()) {
-        if names.copies_meant(&maintenance.of).iter().any(|it| it == copy) {
-            let closed = maintenance.processors.unwrap_or(provider.processors);
-            for (from, until) in maintenance.windows() {
-                room.add(Time::ZERO + from, Time::ZERO + until, closed);
-            }
-        }
-    }
-    Windows { room, speed: provider.speed }
-}
-
-/// Most processors that a job of a metascheduler may get; `None` where jobs are bags, whose tasks may
+/// How many processors a job of a metascheduler may have; `None` where jobs are bags, whose tasks may
 /// follow each other.
-fn widest(
-    scenario: &Scenario,
-    metascheduler: &Metascheduler,
-    names: &Names,
-) -> Option<(u64, &'static str)> {
+fn widths_of(scenario: &Scenario, metascheduler: &Metascheduler, names: &Names) -> Option<Widths> {
+    let any = |most: u64, how: &'static str| Some(Widths { least: 0, most, how });
     let copies = names.copies_meant(&metascheduler.providers);
     let places = copies.iter().filter_map(|copy| names.providers.get(copy));
     let sizes: Vec<(u64, &Provider)> = places
@@ -296,7 +351,7 @@ fn widest(
         // What a mapper takes has processes, and no width.
         Role::Composes(_) | Role::Maps(_) => None,
         Role::Places(_) | Role::Moves(_) => {
-            Some((sizes.iter().map(|it| it.0).max()?, " at one provider"))
+            any(sizes.iter().map(|it| it.0).max()?, " at one provider")
         }
         Role::Spreads(coallocation) if coallocation.protocol.is_none() => {
             let published = |(size, provider): &(u64, &Provider)| {
@@ -310,13 +365,15 @@ fn widest(
                 None => (published.len(), " at all of its providers together"),
                 Some(parts) => (parts as usize, " at as many of its providers as `parts` says"),
             };
-            Some((published.iter().take(count).sum(), place))
+            let least =
+                u64::from(coallocation.parts.unwrap_or(0)) * u64::from(coallocation.part_min);
+            Some(Widths { least, most: published.iter().take(count).sum(), how: place })
         }
         // Everybody is asked for an equal part, and some for one processor more.
         Role::Spreads(_) => {
             let (least, count) = (sizes.iter().map(|it| it.0).min()?, sizes.len() as u64);
             let all: u64 = sizes.iter().map(|it| it.0).sum();
-            Some((all.min(least * count + count - 1), " in equal parts"))
+            any(all.min(least * count + count - 1), " in equal parts")
         }
     }
 }

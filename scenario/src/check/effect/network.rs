@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::flow::Flow;
 use crate::Scenario;
 use crate::check::Check;
-use crate::check::channel::{at_once, crossing, parts_overflow};
+use crate::check::channel::at_once;
 use crate::check::names::Names;
 use crate::file::{Metascheduler, Transport};
 use crate::quantity::{Share, TimeSpan};
@@ -32,8 +32,9 @@ impl Check<'_> {
         for key in ["jitter", "loss", "duplication"] {
             self.uses(&network.key(key), travels, "the network", why, remedy);
         }
-        let carries =
-            Vec::from_iter(scenario.metaschedulers.iter().filter(|it| scenario.sends_data(it)));
+        let carries = Vec::from_iter(
+            scenario.metaschedulers.iter().filter(|it| self.directory.sends_data(it)),
+        );
         let why = "no data move: users with workflows that have data submit to no metascheduler, and no \
                    provider keeps checkpoints in a `store`";
         let remedy = "remove it, or submit workflows of a `shape` or from `files` to a metascheduler, or \
@@ -42,9 +43,10 @@ impl Check<'_> {
             let read = keeps || !carries.is_empty();
             self.uses(&network.key(key), read, "the network", why, remedy);
         }
+        let ways = Ways::of(scenario, names, &carries);
         for (index, store) in scenario.network.stores.iter().enumerate() {
             let at = network.key("stores").index(index);
-            let is_used = scenario.providers.iter().any(|it| scenario.store_of(it) == Some(store));
+            let is_used = ways.kept.contains_key(store.as_str());
             let why = format!("no provider keeps checkpoints in \"{store}\"");
             let remedy = "remove it, or name it as `store` of the `checkpoints` of a provider whose jobs \
                           go on from them";
@@ -54,7 +56,7 @@ impl Check<'_> {
         let why = "every message takes the same time";
         let remedy = "remove it, or set `jitter`";
         self.uses(&network.key("reordering"), reorders, "the network", why, remedy);
-        let parts = |it| !crossing(scenario, names, it).is_empty();
+        let parts = |it| !self.crossing(names, it).is_empty();
         let loses =
             scenario.network.loss > Share::ZERO || scenario.network.partitions.iter().any(parts);
         let crashes = scenario.crashing().next().is_some();
@@ -78,15 +80,14 @@ impl Check<'_> {
         }
         for (index, partition) in scenario.network.partitions.iter().enumerate() {
             let at = network.key("partition").index(index);
-            let read = !crossing(scenario, names, partition).is_empty()
-                || parts_overflow(scenario, partition);
+            let read =
+                !self.crossing(names, partition).is_empty() || self.parts_overflow(partition);
             let what = "`partition` of the network";
             self.has_effect(&at, read, what, NO_WAY, "remove it, or name other actors");
         }
-        let ways = Ways::of(scenario, names);
         for (index, link) in scenario.network.links.iter().enumerate() {
             let [a, b] = &link.between;
-            let (site_a, site_b) = (scenario.site_of(a.as_str()), scenario.site_of(b.as_str()));
+            let [site_a, site_b] = [a, b].map(|end| self.directory.site_of(end.as_str()));
             let talk = |one: &str, other: &str| {
                 let talker = ways.used.get(one);
                 talker.is_some_and(|(talker, used)| match names.providers.get(other) {
@@ -95,15 +96,7 @@ impl Check<'_> {
                 })
             };
             // Data of tasks also go from one provider to another.
-            let sends = carries.iter().any(|it| {
-                let there = ways.used.get(it.name.as_str());
-                let is_end = |site: &str| {
-                    let place = names.providers.get(site);
-                    let is_used = |place| there.is_some_and(|(_, used)| used.contains(place));
-                    site == it.name.as_str() || place.is_some_and(is_used)
-                };
-                site_a != site_b && is_end(site_a) && is_end(site_b)
-            });
+            let sends = site_a != site_b && ways.carry(site_a, site_b);
             // So do checkpoints that are kept elsewhere.
             let keeps = ways.keeps(site_a, site_b) || ways.keeps(site_b, site_a);
             let overflows = |one, other| scenario.overflows(one, other);
@@ -150,10 +143,12 @@ struct Ways<'s> {
     used: BTreeMap<&'s str, (&'s Metascheduler, BTreeSet<usize>)>,
     /// Storages, each with the providers that keep checkpoints there.
     kept: BTreeMap<&'s str, BTreeSet<String>>,
+    /// Metaschedulers and providers that are ends of data of tasks, each with the metaschedulers that send these.
+    carried: BTreeMap<String, BTreeSet<&'s str>>,
 }
 
 impl<'s> Ways<'s> {
-    fn of(scenario: &'s Scenario, names: &Names) -> Ways<'s> {
+    fn of(scenario: &'s Scenario, names: &Names, carries: &[&'s Metascheduler]) -> Ways<'s> {
         let used = scenario.metaschedulers.iter().map(|it| {
             let places = names.providers_meant(&it.providers).into_iter().collect();
             (it.name.as_str(), (it, places))
@@ -164,7 +159,21 @@ impl<'s> Ways<'s> {
                 kept.entry(store.as_str()).or_default().extend(copies(provider));
             }
         }
-        Ways { used: used.collect(), kept }
+        let mut carried: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+        for metascheduler in carries {
+            let name = metascheduler.name.as_str();
+            let ends = names.copies_meant(&metascheduler.providers);
+            for end in ends.into_iter().chain([name.to_owned()]) {
+                carried.entry(end).or_default().insert(name);
+            }
+        }
+        Ways { used: used.collect(), kept, carried }
+    }
+
+    /// Whether one metascheduler sends data of tasks to or from both.
+    fn carry(&self, one: &str, other: &str) -> bool {
+        let both = self.carried.get(one).zip(self.carried.get(other));
+        both.is_some_and(|(one, other)| !one.is_disjoint(other))
     }
 
     /// Whether a provider keeps checkpoints in a storage.

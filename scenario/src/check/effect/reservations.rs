@@ -1,11 +1,10 @@
 //! What is read only where something is reserved, fails, or is moldable.
 
-use super::flow::{Flow, Serves, parts};
-use crate::Scenario;
+use super::flow::{Flow, Serves};
 use crate::check::Check;
-use crate::check::names::Names;
-use crate::file::{Maintenance, Overrun, Remedy, Reservations, Step, Workload};
-use crate::quantity::{Name, Share};
+use crate::file::{Overrun, Remedy, Reservations, Step, Workload};
+use crate::quantity::Share;
+use crate::{Directory, Scenario};
 use haggle_config::document::Path;
 
 /// What may come of the reservations of a workload, where its users submit to.
@@ -20,29 +19,27 @@ struct Reserves {
 }
 
 impl Reserves {
-    fn of(scenario: &Scenario, flow: &Flow, names: &Names, workload: usize) -> Reserves {
+    fn of(
+        scenario: &Scenario,
+        flow: &Flow,
+        directory: &Directory<'_>,
+        workload: usize,
+    ) -> Reserves {
         let reached = &flow.reached[workload];
         let offers = |&place: &usize| {
             let reserving = scenario.providers[place].policy.reserving();
             reserving.is_some_and(|it| it.threshold.is_some())
         };
-        let fails = |&place: &usize| {
-            flow.serves[place].fails || scenario.providers[place].overrun == Overrun::Extend
+        let loses = |&place: &usize| {
+            let Serves { fails, closes, crashes, .. } = flow.serves[place];
+            let extends = scenario.providers[place].overrun == Overrun::Extend;
+            fails || closes || crashes || extends
         };
-        let closes = |it: &Maintenance| {
-            names.providers_meant(&it.of).iter().any(|place| reached.contains(place))
-        };
-        let mut crashing = scenario.failures.iter().flat_map(|it| it.actors.iter().flatten());
-        let crashes = |it: &Name| {
-            names.providers.get(it.as_str()).is_some_and(|place| reached.contains(place))
-        };
-        let own = parts(scenario, scenario.workloads[workload].name.as_str());
+        let mut own = directory.sources(scenario.workloads[workload].name.as_str()).into_iter();
         Reserves {
             offers: reached.iter().any(offers),
-            loses: reached.iter().any(fails)
-                || scenario.maintenance.iter().any(closes)
-                || crashing.any(crashes),
-            molds: scenario.workloads.iter().zip(own).any(|(it, own)| own && molds(it)),
+            loses: reached.iter().any(loses),
+            molds: own.any(|place| molds(&scenario.workloads[place])),
         }
     }
 }
@@ -51,14 +48,13 @@ fn molds(workload: &Workload) -> bool {
     workload.steps.iter().any(|step| matches!(step, Step::Moldable { .. }))
 }
 
-/// Whether users leave open on how many processors the jobs of a workload run.
-pub(super) fn leaves_sizes(scenario: &Scenario, workload: usize) -> bool {
+/// Whether users leave open on how many processors jobs run that pass the steps of a workload.
+pub(super) fn leaves_sizes(workload: &Workload) -> bool {
     let leaves = |step: &Step| match step {
         Step::Reservations { narrowest, widest, .. } => (*narrowest, *widest) != (100, 100),
         _ => false,
     };
-    let is_in = |outer: &Workload| parts(scenario, outer.name.as_str()).nth(workload) == Some(true);
-    scenario.workloads.iter().any(|it| it.steps.iter().any(leaves) && is_in(it))
+    workload.steps.iter().any(leaves)
 }
 
 impl Check<'_> {
@@ -93,7 +89,7 @@ impl Check<'_> {
         at: &Path,
         step: &Step,
         workload: usize,
-        (flow, names): (&Flow, &Names),
+        flow: &Flow,
     ) {
         let Step::Reservations { flexible, flexibility, accepts, narrowest, on_failure, .. } = step
         else {
@@ -104,7 +100,8 @@ impl Check<'_> {
             return;
         }
         let scenario = self.scenario;
-        let Reserves { offers, loses, molds } = Reserves::of(scenario, flow, names, workload);
+        let Reserves { offers, loses, molds } =
+            Reserves::of(scenario, flow, self.directory, workload);
         let name = &scenario.workloads[workload].name;
         let owner = format!("step \"reservations\" of workload \"{name}\"");
         let leaves = flexibility.is_some() || accepts.is_some();

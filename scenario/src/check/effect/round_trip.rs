@@ -1,6 +1,8 @@
 //! A time-out shorter than a message and its answer take, with which a real transport would send
 //! again what is still under way.
 
+use std::collections::BTreeMap;
+
 use haggle_model::Span;
 
 use super::flow::Flow;
@@ -50,18 +52,25 @@ impl Check<'_> {
             let copies = names.copies_meant(&talker.providers);
             copies.into_iter().map(|provider| [talker.name.to_string(), provider])
         });
-        let trips = pairs.map(|between| self.round_trip(between));
+        let links = self.own_links();
+        let trips = pairs.map(|between| self.round_trip(between, &links));
         trips.reduce(|longest, trip| if trip.takes > longest.takes { trip } else { longest })
     }
 
-    fn round_trip(&self, between: [String; 2]) -> RoundTrip {
-        let network = &self.scenario.network;
-        let mut links = network.links.iter().enumerate().rev();
-        let own = links.find(|(_, link)| {
-            let ends = link.between.each_ref().map(|end| self.scenario.site_of(end.as_str()));
-            let [a, b] = between.each_ref().map(String::as_str);
-            ends == [a, b] || ends == [b, a]
+    /// The last link between two places that are in the order of their names.
+    fn own_links(&self) -> BTreeMap<[&str; 2], usize> {
+        let links = self.scenario.network.links.iter().enumerate();
+        let ends = links.map(|(index, link)| {
+            let ends = link.between.each_ref().map(|end| self.directory.site_of(end.as_str()));
+            (in_order(ends), index)
         });
+        ends.collect()
+    }
+
+    fn round_trip(&self, between: [String; 2], links: &BTreeMap<[&str; 2], usize>) -> RoundTrip {
+        let network = &self.scenario.network;
+        let own = links.get(&in_order(between.each_ref().map(String::as_str)));
+        let own = own.map(|&index| (index, &network.links[index]));
         let path = Path::root().key("network");
         let (latency, said) = match own {
             Some((index, link)) => (link.latency, path.key("link").index(index).key("latency")),
@@ -71,4 +80,8 @@ impl Check<'_> {
         // There and back, each with half of the jitter in the mean.
         RoundTrip { takes: latency.0 + latency.0 + network.jitter.0, between, said }
     }
+}
+
+fn in_order([a, b]: [&str; 2]) -> [&str; 2] {
+    if b < a { [b, a] } else { [a, b] }
 }

@@ -6,7 +6,7 @@ use super::super::resources::{Preference, SiteId};
 use super::super::view::{Detection, Report};
 use super::*;
 
-/// The same with a look at every resource at every step, to the end of the job.
+/// The same, examining every resource at every step, to the end of the job.
 fn obvious(
     view: &View,
     now: Time,
@@ -64,14 +64,14 @@ impl Machine {
     }
 }
 
-/// What happens to a view: a kind, and numbers that say to which job and resource.
+/// An event of a view: a kind, and numbers that select the job and the resource.
 type Step = (u8, u32, u32, i64);
 
 struct World {
     view: View,
     now: Time,
     submitted: u32,
-    /// A job does not come back to where it has not left yet.
+    /// A job must not return to a resource that it has not left yet.
     leaves: BTreeSet<(JobId, ResourceId)>,
 }
 
@@ -127,14 +127,14 @@ fn a_job_goes_on_from_its_checkpoint() {
     view.submit(JobId(0), at(0), Work::from_mi(100));
     view.save(at(50), JobId(0), Work::from_mi(60));
     view.dispatch(at(100), JobId(0), resource);
-    // At 120 s it has done 60 MI and what it has computed in 20 s.
+    // At 120 s it has its saved 60 MI and its computing of 20 s.
     let now = |seconds| (at(seconds), (at(seconds), Rounds::default()));
     let told = |view: &View, (now, decides)| {
         view.estimate(now, decides, QueueOrder::Arrival, Some(Work::from_mi(10)))
     };
     let (start, completion) = (at(140), at(150));
     assert_eq!(told(&view, now(120)), Estimate { start, completion });
-    // A checkpoint of 90 MI that comes at 125 s says that it is faster than that.
+    // A checkpoint of 90 MI at 125 s shows that it is faster than that.
     view.save(at(125), JobId(0), Work::from_mi(90));
     let (start, completion) = (at(135), at(145));
     assert_eq!(told(&view, now(130)), Estimate { start, completion });

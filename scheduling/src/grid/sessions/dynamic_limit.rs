@@ -1,9 +1,8 @@
-//! How much of a resource heavy sessions may take: what light ones do not need.
+//! The part of a resource for heavy sessions: the rest that light sessions do not need.
 //!
-//! The publication names Erlang's B formula only. The rule here: with
-//! a = λ·h/N Erlang of light sessions a resource, m* is the smallest number of
-//! places with B(m*, a) ≤ B*. While fewer than m* light sessions are there, the
-//! missing places are kept free, c each; the rest is open to heavy ones.
+//! The publication names Erlang's B formula only. The rule here: with a = λ·h/N Erlang of light sessions
+//! per resource, m* is the smallest number of places with B(m*, a) ≤ B*. While there are fewer than m*
+//! light sessions, the missing places are kept free, c each; the rest is open to heavy sessions.
 
 use haggle_model::work::Fraction;
 use haggle_model::{Span, Time};
@@ -25,18 +24,18 @@ pub struct LightLoad {
     pub share: Share,
 }
 
-/// What a dynamic limit goes by.
+/// Parameters of a dynamic limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DynamicLimit {
     /// L0: sessions up to this share are light.
     pub light: Share,
-    /// B*: how many light sessions may be blocked, above 0.
+    /// B*: the share of light sessions that may be blocked, above 0.
     pub blocking: Fraction,
-    /// What is taken for the load by light sessions until 30 of them have ended.
+    /// Load by light sessions, as assumed until 30 of them have ended.
     pub initial: LightLoad,
 }
 
-/// What a resource keeps free under a dynamic limit.
+/// Room that a resource keeps free under a dynamic limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Room {
     light: Share,
@@ -47,21 +46,21 @@ pub(super) struct Room {
 }
 
 impl DynamicLimit {
-    /// What each of `resources` keeps free for such a load.
+    /// The room that each of `resources` keeps free for this load.
     pub(super) fn room(&self, load: LightLoad, resources: u32) -> Room {
         let between = load.inter_arrival.as_secs_f64() * f64::from(resources);
         let offered = load.holding.as_secs_f64() / between;
         let target = f64::from(self.blocking.as_ppm()) / 1e6;
-        // A place takes 1/10,000 of a resource at least, and as many may be taken: keeping more
-        // free than twice as many changes nothing.
+        // A place takes at least 1/10,000 of a resource, and that many sessions may run. Twice as many
+        // places already keep everything free, so a larger number changes nothing.
         let places = places_for(target, offered, 2 * Share::WHOLE.0);
         Room { light: self.light, places, share: load.share }
     }
 }
 
 impl Room {
-    /// The largest share that is taken where so much is free beside `light` light
-    /// sessions: max(L0, free − c·max(0, m* − light)).
+    /// The largest accepted share, if `free` is free beside `light` light sessions: max(L0, free − c·max(0,
+    /// m* − light)).
     pub(super) fn limit(&self, free: Share, light: u32) -> Share {
         let reserve = self.places.saturating_sub(light).saturating_mul(self.share.0);
         self.light.max(Share(free.0.saturating_sub(reserve)))
@@ -70,8 +69,8 @@ impl Room {
 
 /// The light sessions so far.
 ///
-/// λ and c are means over all light arrivals, those rejected as well, h over all
-/// light sessions that have ended.
+/// λ and c are means over all light arrivals, including rejected ones; h is the mean over all light
+/// sessions that have ended.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LightSessions {
     arrivals: u32,
@@ -83,7 +82,7 @@ pub(super) struct LightSessions {
 }
 
 impl LightSessions {
-    /// One has arrived.
+    /// A session has arrived.
     pub(super) fn arrived(&mut self, now: Time, share: Share) {
         if self.arrivals == 0 {
             self.first = now;
@@ -93,13 +92,13 @@ impl LightSessions {
         self.shares += u64::from(share.0);
     }
 
-    /// One has ended after so long.
+    /// A session has ended after `holding`.
     pub(super) fn departed(&mut self, holding: Span) {
         self.ended += 1;
         self.held += holding;
     }
 
-    /// The load by them; `None` while there are too few to tell.
+    /// Their load; `None` while there are too few of them for an estimate.
     pub(super) fn load(&self) -> Option<LightLoad> {
         let between = (self.last - self.first).as_micros() / i64::from(self.arrivals.max(2) - 1);
         (self.ended >= SAMPLES && between > 0).then(|| LightLoad {

@@ -1,4 +1,4 @@
-//! Sessions behind a grid's scheduler: each is placed when it arrives, or never.
+//! Sessions under a grid's scheduler: each is placed when it arrives, or never.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use crate::grid::view::{Detection, View};
 
 /// Sends each job, a session, to a resource as soon as it has arrived, or gives it up.
 ///
-/// A session whose resource has failed is lost: it had its one chance. It is given up
-/// when that is seen, and its share is free again.
+/// A session whose resource has failed is lost, because it is not placed twice. It is given up when the
+/// failure is noticed, and its share is free again.
 #[derive(Clone, Debug)]
 pub struct SessionScheduler {
     sessions: Sessions,
@@ -28,7 +28,7 @@ struct Running {
 }
 
 impl SessionScheduler {
-    /// No session on so many resources.
+    /// No session on `resources` resources.
     pub fn new(policy: SessionPolicy, resources: u32) -> SessionScheduler {
         SessionScheduler { sessions: Sessions::new(policy, resources), running: BTreeMap::new() }
     }
@@ -38,14 +38,13 @@ impl SessionScheduler {
         self.sessions.depart(since, now, session, resource);
     }
 
-    /// Whether a queued job has come back: lost, or refused by a resource of which less was
-    /// known than there was to know.
+    /// Returns whether a queued job has returned: lost, or refused by a resource whose state was not fully known.
     fn has_come_back(&mut self, now: Time, job: JobId, view: &View) -> bool {
         let taken = view.job(job).dispatches > 0;
         match self.running.remove(&job) {
             Some(running) if taken => self.departed(now, running),
             Some(Running { session, resource, .. }) => self.sessions.give_back(session, resource),
-            // Computed before, its output was lost.
+            // It had been computed, and its output was lost.
             None => return taken,
         }
         true
@@ -69,7 +68,7 @@ impl GridScheduler for SessionScheduler {
 
     fn round(&mut self, view: &mut View, round: &mut Round<'_>) {
         let mut arrived = Vec::new();
-        // What has come back makes room for what has arrived.
+        // Sessions that have returned are given up first, which makes room for new ones.
         let mut last = None;
         while let Some(turn) = view.jobs().next_with(0, last) {
             last = Some(turn);

@@ -1,10 +1,10 @@
-//! Balances tasks that run for the same successor: the one that would end last moves to where it ends
-//! earlier, and the others give fast resources up as far as they do not end after it (Chtepen 2011,
+//! Balances running tasks of the same successor. The task that would end last moves to a resource where it
+//! ends earlier. The other tasks give up fast resources if they still do not end after it (Chtepen 2011,
 //! sections 5.4.1.2 and 5.5).
 //!
 //! ```text
-//! ξ = what a task needs at its resource:  left·n_res/avail + what it still needs to get there
-//! x = what it needs at another one:       left·k/avail + moving
+//! ξ = time of a task at its resource:  left·n_res/avail + rest of its move
+//! x = time at another resource:        left·k/avail + moving
 //!
 //! of a set, by falling ξ:   the longest   → the smallest x < ξ
 //!                           any other one → the largest x ≤ M, M = the largest ξ so far
@@ -22,19 +22,19 @@ use self::candidates::Candidate;
 use self::groups::Groups;
 use super::super::resources::{ResourceId, SiteId};
 
-/// Two times are the same if they differ by less, s.
+/// Two times are equal if they differ by less than this, s.
 pub(super) const SAME: f64 = 1e-9;
 
-/// What is worth a move.
+/// Conditions of a move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Balance {
-    /// RE_min: a task that needs no longer than this stays, s.
+    /// RE_min: a task with at most this remaining time stays, s.
     pub floor: f64,
-    /// γ: a move has to save more than this part.
+    /// γ: a move must save more than this part.
     pub gain: f64,
-    /// θ: so many resources of a site are looked at as one; at least 1.
+    /// θ: number of resources of a site that are examined as one; at least 1.
     pub group: usize,
-    /// Whether root tasks leave a resource that a task of a set can use.
+    /// True if root tasks must leave a resource that a task of a set can use.
     pub evicts: bool,
 }
 
@@ -47,11 +47,11 @@ impl Default for Balance {
 /// A resource in a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
-    /// Where it stands.
+    /// Its site.
     pub site: SiteId,
-    /// Whether it works.
+    /// True if it works.
     pub up: bool,
-    /// What the load by others leaves of its speed, MIPS.
+    /// Speed that the background load leaves, MIPS.
     pub avail: f64,
     /// n_max.
     pub slots: u32,
@@ -60,22 +60,22 @@ pub struct Place {
 }
 
 impl Place {
-    /// Whether one more task fits.
+    /// Returns whether one more task fits.
     pub fn is_available(&self) -> bool {
         self.up && self.held < self.slots
     }
 }
 
-/// A task that runs.
+/// A running task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Running {
-    /// Which one.
+    /// The task.
     pub job: JobId,
-    /// Where.
+    /// Its resource.
     pub at: ResourceId,
-    /// What is left of it, as predicted, MI.
+    /// Its predicted remaining work, MI.
     pub left: f64,
-    /// Whether it is the root of its workflow.
+    /// True if it is the root of its workflow.
     pub root: bool,
 }
 
@@ -90,36 +90,36 @@ pub enum Move {
     Evicted(usize),
 }
 
-/// What a round asks of the world outside.
+/// Data that a round requests from outside.
 pub trait Costs {
-    /// How long the task of this number would not compute if it moved, s.
+    /// Time for which this task would not compute if it moved, s.
     fn moving(&self, task: usize, from: ResourceId, to: ResourceId) -> f64;
 
     /// Draws a number below its argument, uniformly.
     fn draw(&mut self, below: usize) -> usize;
 }
 
-/// A round: what is where, and what has been decided.
+/// A round: the present places, and the decisions so far.
 #[derive(Debug)]
 pub struct BalancedRound {
     places: Vec<Place>,
     tasks: Vec<State>,
-    /// Parent sets all of whose tasks run or are done, by the numbers of those that run.
+    /// Parent sets whose tasks all run or are done, with the indices of the running ones.
     sets: Vec<Vec<usize>>,
     /// Tasks by resource.
     on: Vec<Vec<usize>>,
     groups: Option<Groups>,
     moves: Vec<Move>,
-    /// How many pairs of a task and a resource, or group, were compared.
+    /// Number of compared pairs of a task and a resource, or group.
     pub evaluations: u64,
 }
 
 #[derive(Clone, Debug)]
 struct State {
     running: Running,
-    /// What it needs before it computes, s; once it has moved.
+    /// Time before it computes, s; once it has moved.
     pause: Option<f64>,
-    /// Whether it went back to the queue, where nobody balances it.
+    /// True if it went back to the queue, where it is not balanced.
     queued: bool,
     sets: Vec<usize>,
 }
@@ -139,8 +139,8 @@ impl BalancedRound {
         BalancedRound { places, tasks, sets, on, groups: None, moves: Vec::new(), evaluations: 0 }
     }
 
-    /// Decides, in the order in which it is to be carried out. The resources are then as after
-    /// all moves, for whoever places other tasks.
+    /// Makes the decisions, in the order of their execution. Also returns the resources as they are after
+    /// all moves, for placing other tasks.
     pub fn run(mut self, rules: &Balance, costs: &mut dyn Costs) -> (Vec<Move>, Vec<Place>, u64) {
         if rules.group > 1 {
             self.groups = Some(Groups::new(&self.places, rules.group));
@@ -151,7 +151,7 @@ impl BalancedRound {
         (self.moves, self.places, self.evaluations)
     }
 
-    /// What a task needs where it is, s.
+    /// Remaining time of a task at its present resource, s.
     fn needs(&self, task: usize) -> f64 {
         let State { running, pause, .. } = &self.tasks[task];
         self.needs_with(task, self.places[running.at.index()].held) + pause.unwrap_or(0.0)
@@ -162,7 +162,7 @@ impl BalancedRound {
         self.computing(running.left, running.at, sharers)
     }
 
-    /// RE: what computing takes if so many share the resource, s.
+    /// RE: computing time if `sharers` tasks share the resource, s.
     fn computing(&self, left: f64, at: ResourceId, sharers: u32) -> f64 {
         left * f64::from(sharers.max(1)) / self.places[at.index()].avail
     }
@@ -186,7 +186,7 @@ impl BalancedRound {
         }
     }
 
-    /// Moves a task if there is a better place for it: what it needs then.
+    /// Moves a task if there is a better place for it; returns its remaining time there.
     fn relocate(
         &mut self,
         task: usize,
@@ -225,7 +225,7 @@ impl BalancedRound {
         None
     }
 
-    /// The task is somewhere else from now on.
+    /// Moves a task to another resource.
     fn change(&mut self, task: usize, to: ResourceId, costs: &mut dyn Costs) {
         let from = self.tasks[task].running.at;
         let pause = costs.moving(task, from, to);
@@ -254,7 +254,7 @@ impl BalancedRound {
         }
     }
 
-    /// Root tasks that a resource would be free of; those that have just moved there stay.
+    /// Root tasks that would leave a resource; a root task that has just moved there stays.
     fn roots(&self, at: ResourceId) -> impl Iterator<Item = usize> {
         let stays = |task: &usize| {
             let state = &self.tasks[*task];
@@ -263,7 +263,7 @@ impl BalancedRound {
         self.on[at.index()].iter().copied().filter(stays)
     }
 
-    /// How many share a resource once the task has come.
+    /// Number of tasks on a resource once the task has moved there.
     fn sharers(&self, at: ResourceId, evicting: bool) -> u32 {
         let leaving = if evicting { self.roots(at).count() as u32 } else { 0 };
         self.places[at.index()].held + 1 - leaving
@@ -295,7 +295,7 @@ impl BalancedRound {
         }
     }
 
-    /// A task goes back to the queue, and of no set that it is in do all tasks run any more.
+    /// Moves a task back to the queue; its sets are no longer complete, so they are dropped.
     fn queue(&mut self, task: usize) {
         self.tasks[task].queued = true;
         for set in std::mem::take(&mut self.tasks[task].sets) {
@@ -305,8 +305,8 @@ impl BalancedRound {
         }
     }
 
-    /// Whether no set ends later because of a task that comes. The set that is balanced itself
-    /// may, if none of its tasks there needs longer than `bound`.
+    /// Returns whether the arrival of a task delays the end of no set. The balanced set itself may end later, if
+    /// none of its tasks there needs longer than `bound`.
     fn delays_nobody(
         &self,
         task: usize,

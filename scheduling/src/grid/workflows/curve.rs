@@ -1,28 +1,28 @@
-//! Exponential curves with a limit, fitted by variable projection: for one decay the best limit and
-//! amplitude are a linear problem, so that only the decay has to be searched for. (Golub, Pereyra,
-//! SIAM Journal on Numerical Analysis 10(2), 1973.)
+//! Exponential curves with a limit, fitted by variable projection. For one decay the best limit and
+//! amplitude are a linear problem, so only the decay must be searched for. (Golub, Pereyra, SIAM Journal on
+//! Numerical Analysis 10(2), 1973.)
 //!
-//! The search looks at [`SCANNED`] decays, evenly spaced in the logarithm, and closes in on the best
-//! one. It needs no values to start from, cannot diverge, and finds the same on every machine. Beside
-//! it the method of Levenberg and Marquardt (the crate `levenberg-marquardt`, amplitude and decay
-//! bound by substitution) was tried: on 3000 random curves with much noise (p = 0.5) it ended at a
-//! larger residual 575 times, five times as often as the search, and took the oscillation of the
-//! tests for another curve; it needed a third of the time, and half a minute of building.
+//! The search evaluates [`SCANNED`] decays, evenly spaced in the logarithm, and then narrows the interval
+//! around the best one. It needs no start values, cannot diverge, and gives the same result on every
+//! machine. The method of Levenberg and Marquardt was tried as well (the crate `levenberg-marquardt`,
+//! amplitude and decay bound by substitution). On 3000 random curves with much noise (p = 0.5) it ended at
+//! a larger residual 575 times, five times as often as the search. It also fitted another curve to the
+//! oscillation of the tests. It needed a third of the time, and half a minute of building.
 
 /// limit ± amplitude·exp(−decay·t).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Curve {
-    /// What it approaches.
+    /// The limit that it approaches.
     pub limit: f64,
-    /// How far off it is at t = 0, at least 0.
+    /// Its distance from the limit at t = 0, at least 0.
     pub amplitude: f64,
-    /// How fast it approaches, above 0.
+    /// Its speed of approach, above 0.
     pub decay: f64,
     /// The sum of the squares of its distances from the points (ResNorm).
     pub residual: f64,
 }
 
-/// From where a curve approaches its limit.
+/// The side from which a curve approaches its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From above: ψ1.
@@ -31,13 +31,13 @@ pub enum Direction {
     Rising,
 }
 
-/// Decays that are looked at before the search closes in on one.
+/// Number of decays that are evaluated before the search narrows.
 pub const SCANNED: u32 = 401;
 
 /// Golden section: the part of an interval that is kept.
 const KEPT: f64 = 0.618_033_988_749_894_9;
 
-/// After so many steps an interval is 1e-12 of what it was.
+/// After this many steps an interval has 1e-12 of its length.
 const STEPS: u32 = 58;
 
 impl Curve {
@@ -64,12 +64,12 @@ struct Points {
     mean: f64,
     /// The sum of squared distances from the mean.
     spread: f64,
-    /// The decays that are searched.
+    /// The slowest and the fastest decay of the search.
     slowest: f64,
     fastest: f64,
 }
 
-/// The best curve of a decay, whatever its sign: it falls with a positive amplitude.
+/// The best curve for a decay, with any sign: it falls with a positive amplitude.
 struct Unbound {
     decay: f64,
     limit: f64,
@@ -112,7 +112,7 @@ impl Points {
         Unbound { decay, limit, amplitude, residual }
     }
 
-    /// A curve of the wrong sign is none: the best one then is the mean.
+    /// A curve with the wrong sign is not allowed; the best one is then the mean.
     fn bind(&self, curve: &Unbound, direction: Direction) -> Curve {
         let amplitude = match direction {
             Direction::Falling => curve.amplitude,

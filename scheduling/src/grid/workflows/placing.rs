@@ -1,5 +1,5 @@
-//! Sends tasks that are ready to resources, so that those of a parent set end together (Chtepen 2011,
-//! sections 5.4.1.3 and 6.4.3).
+//! Sends ready tasks to resources, so that the tasks of a parent set end together (Chtepen 2011, sections
+//! 5.4.1.3 and 6.4.3).
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use crate::workflows::Group;
 
 /// Places tasks until no resource is available.
 ///
-/// Those of a set that was partly placed in the round before go first, then others with parents, then
-/// roots. The longest of a set goes where it ends first, at M; each further one where it ends latest
-/// but not after M, or else first. Without lengths they go anywhere.
+/// Sets that were partly placed in the round before go first, then others with parents, then roots. The
+/// longest task of a set goes where it ends first, at M. Each further task goes where it ends latest but
+/// not after M, or else first. Tasks without lengths go to random resources.
 ///
-/// `partly` are the sets that are partly placed, before and afterwards.
+/// `partly` holds the partly placed sets, before and afterwards.
 pub fn place(
     places: &mut [Place],
     ready: &ReadyTasks,
@@ -32,7 +32,7 @@ pub fn place(
     let mut is_full = false;
     for batch in ready.batches(&before) {
         let began = batch.group().is_some_and(|group| before.contains(&group));
-        // What was begun comes first, and stays begun if it is not placed.
+        // A begun set comes first, and stays begun if it is not placed.
         if is_full && !began {
             break;
         }
@@ -59,7 +59,7 @@ pub fn place(
     placed
 }
 
-/// Where a task ends latest but not after the others, or else first; and what it needs there, s.
+/// The place where a task ends latest but not after the others, or else first; and its time there, s.
 fn nearest(
     places: &[Place],
     left: f64,
@@ -156,7 +156,7 @@ mod tests {
         let partly = &mut BTreeSet::from([Group::Set(ID, 0)]);
         let all = placed(&[1.0; 3], &tasks, partly);
         assert_eq!(all.iter().map(|it| it.0).collect::<Vec<_>>(), [2, 1, 0]);
-        // What is left of a set that has been begun goes on in the next round.
+        // The rest of a begun set continues in the next round.
         let partly = &mut BTreeSet::new();
         let set = [ready(1, SET, None), ready(2, SET, None)];
         assert_eq!(placed(&[1.0], &set, partly), [(1, 0)]);
@@ -165,8 +165,9 @@ mod tests {
         assert!(partly.contains(&Group::Set(ID, 0)));
     }
 
-    /// Of two sets of two tasks only the first has a place, for one of its tasks: the other set is not begun by having
-    /// waited, and goes in its turn. The first one stays begun though nothing of it is placed in the second round.
+    /// Of two sets of two tasks only the first has a place, for one of its tasks. The other set is not
+    /// begun by waiting, and goes in its turn. The first one stays begun though none of it is placed in the
+    /// second round.
     #[test]
     fn a_set_is_begun_once_a_task_of_it_is_placed() {
         let other = Group::Set(ID, 1);
@@ -183,7 +184,7 @@ mod tests {
         assert!(partly.is_empty());
     }
 
-    /// As [`place`], from all that is ready in any order.
+    /// As [`place`], from all ready tasks in any order.
     fn place_all(
         places: &mut [Place],
         mut ready: Vec<Ready>,
@@ -233,8 +234,8 @@ mod tests {
     }
 
     proptest! {
-        /// Tasks come, change and are placed in some rounds: a queue that is kept gives what all tasks give that are
-        /// looked through anew.
+        /// Tasks arrive, change and are placed in some rounds: the kept queue gives the same result as a
+        /// search of all tasks.
         #[test]
         fn a_queue_that_is_kept_gives_what_a_look_at_all_gives(
             rounds in vec((vec((0..30_u32, 0..6_u32, any::<bool>(), 0..5_u32), 0..12), 0..6_usize), 1..8),

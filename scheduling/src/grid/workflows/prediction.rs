@@ -1,4 +1,4 @@
-//! How long a task will turn out to be, by what it has reported so far (Chtepen 2011, chapter 6).
+//! Prediction of the length of a task from its reports so far (Chtepen 2011, chapter 6).
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use haggle_model::progress::ProgressReport;
 
 use super::curve::{Curve, Direction};
 
-/// What is known of a task's length. Work is in MI.
+/// Known data of a task's length. Work is in MI.
 #[derive(Clone, Copy, Debug)]
 pub struct History<'a> {
-    /// E_est before it began, if its user said anything.
+    /// E_est before it began, if its user gave one.
     pub a_priori: Option<f64>,
-    /// What it has reported, oldest first.
+    /// Its reports, oldest first.
     pub reports: &'a [ProgressReport],
-    /// W_J: what it had done when it reported last, or what is saved of it.
+    /// W_J: its progress in the last report, or in its checkpoint.
     pub done: f64,
 }
 
-/// A rule by which the length of a task is predicted. A grid is told to use one's own by
+/// A rule that predicts the length of a task. A grid uses one's own through
 /// [`Prediction::Own`](super::Prediction::Own).
 ///
 /// ```
@@ -45,7 +45,7 @@ pub trait Predictor: fmt::Debug + Send {
     fn predict(&self, history: &History<'_>) -> Option<f64>;
 }
 
-/// The last report goes on in a straight line: E_n.
+/// Linear extrapolation of the last report: E_n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extrapolation;
 
@@ -72,20 +72,20 @@ impl Predictor for Average {
 
 /// The limit of the exponential curve that fits the reported lengths best (section 6.4).
 ///
-/// Two curves are tried: one that falls to its limit, ψ1(t) = x1 + x2·exp(−x3·t), and one that rises
-/// to it, ψ2(t) = y1 − y2·exp(−y3·t), with x2, y2 ≥ 0 and x3, y3 > 0. A limit that the task has passed
-/// already, or above the bound, is no prediction; without one, the last report goes on in a straight
-/// line.
+/// Two curves are tried: one that falls to its limit, ψ1(t) = x1 + x2·exp(−x3·t), and one that rises to it,
+/// ψ2(t) = y1 − y2·exp(−y3·t), with x2, y2 ≥ 0 and x3, y3 > 0. A limit is no prediction if the task has
+/// already passed it, or if it is above the bound. Without a prediction the last report is extrapolated
+/// linearly.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurveFit {
-    /// No curve is fitted through fewer reports, at least 3: a curve has three parameters.
+    /// Fewest reports for a fit, at least 3: a curve has three parameters.
     pub min_points: usize,
-    /// A limit above so many times the largest length reported is no prediction.
+    /// Largest limit that is a prediction, as a multiple of the largest reported length.
     pub bound: f64,
 }
 
 impl CurveFit {
-    /// The better one of both curves, if any is a prediction; of equal ones the one that falls.
+    /// The better of both curves, if any is a prediction; of equal ones the falling one.
     pub fn fit(&self, history: &History<'_>) -> Option<(Direction, Curve)> {
         if history.reports.len() < self.min_points.max(3) {
             return None;
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     fn reports(lengths: &[(f64, f64)]) -> Vec<ProgressReport> {
-        // Reports at 0 are of no use for a length, and those of the examples begin there.
+        // Reports at 0 give no length, and the examples begin with one.
         let report = |&(done, length): &(f64, f64)| ProgressReport { done, part: done / length };
         lengths.iter().map(report).collect()
     }
@@ -157,13 +157,13 @@ mod tests {
         let fit = CurveFit::default();
         assert_eq!(fit.predict(&history(&all[..3])), Extrapolation.predict(&history(&all[..3])));
         assert!((fit.predict(&history(&all)).expect("reports") - 100.0).abs() < 1e-6);
-        // 124 MI have been done: neither 100 MI, nor the mean of all, is its length.
+        // 124 MI have been done, so neither 100 MI nor the mean of all is its length.
         let further = History { done: 124.0, ..history(&all) };
         assert_eq!(fit.predict(&further), Extrapolation.predict(&further));
     }
 
-    /// Estimates that rise to 300 MI by 200·2^(−t): the largest of the first five is 293.75 MI. Those that rise to
-    /// 300 MI by 200·0.9^(−t) have come to 168.78 MI.
+    /// Estimates that rise to 300 MI by 200·2^(−t): the largest of the first five is 293.75 MI. Estimates
+    /// that rise to 300 MI by 200·0.9^(−t) reach 168.78 MI.
     #[test]
     fn a_limit_far_above_all_reports_is_no_prediction() {
         let rising = |base: f64| {
@@ -176,7 +176,7 @@ mod tests {
         };
         assert_eq!(CurveFit::default().bound, 2.0);
         assert_eq!([limit(0.5, 2.0), limit(0.9, 2.0)], [Some(300.0); 2]);
-        // 300 MI is 1.78 times 168.78 MI: the best curve from the other side is left, the mean.
+        // 300 MI is 1.78 times 168.78 MI, so only the best curve from the other side is left, the mean.
         assert_eq!([limit(0.5, 1.5), limit(0.9, 1.5)], [Some(300.0), Some(136.0)]);
     }
 }

@@ -1,4 +1,4 @@
-//! Tasks that may start, in the order in which they are placed.
+//! Ready tasks, in the order in which they are placed.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,16 +8,16 @@ use haggle_model::{JobId, Time};
 use super::super::jobs::Turn;
 use crate::workflows::Group;
 
-/// A task that may start.
+/// A ready task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ready {
-    /// When its workflow came, and which job it is.
+    /// Arrival of its workflow, and its job.
     pub turn: Turn,
-    /// The largest parent set it is in, if it is in one.
+    /// Its largest parent set, if it is in one.
     pub group: Option<Group>,
-    /// Whether it is the root of its workflow.
+    /// True if it is the root of its workflow.
     pub root: bool,
-    /// What is left of it, MI, if anybody knows.
+    /// Its remaining work, MI, if known.
     pub left: Option<f64>,
 }
 
@@ -30,8 +30,8 @@ impl Ready {
     }
 }
 
-/// What is placed together: the tasks of a set that may start, roots apart; or a job that is no task. Each says
-/// whether it is of roots.
+/// Tasks that are placed together: the ready tasks of a set, separately for roots; or a job that is no
+/// task. The flag tells whether they are roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Batch {
     Set(Group, bool),
@@ -52,7 +52,7 @@ impl Batch {
     }
 }
 
-/// Tasks that may start. A change costs O(log n); the next to place is found without looking at the others.
+/// Ready tasks. A change costs O(log n); the next task is found without examining the others.
 #[derive(Clone, Debug, Default)]
 pub struct ReadyTasks {
     tasks: BTreeMap<JobId, Ready>,
@@ -60,11 +60,11 @@ pub struct ReadyTasks {
     batches: BTreeSet<(bool, Turn, Batch)>,
     by_turn: BTreeSet<(Batch, Turn)>,
     by_length: BTreeSet<(Batch, Longest, Turn)>,
-    /// How many tasks of a batch nobody knows the length of.
+    /// Number of tasks with unknown length, by batch.
     unknown: BTreeMap<Batch, usize>,
 }
 
-/// What is left of a task, the most first.
+/// Remaining work of a task, the largest first.
 #[derive(Clone, Copy, Debug)]
 struct Longest(f64);
 
@@ -95,12 +95,12 @@ impl PartialEq for Longest {
 impl Eq for Longest {}
 
 impl ReadyTasks {
-    /// Whether there is none.
+    /// Returns whether no task is ready.
     pub fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }
 
-    /// A task may start; what was known of it before is forgotten.
+    /// Adds a ready task; an earlier entry of it is replaced.
     pub fn insert(&mut self, task: Ready) {
         self.remove(task.turn.1);
         let batch = task.batch();
@@ -114,7 +114,7 @@ impl ReadyTasks {
         self.tasks.insert(task.turn.1, task);
     }
 
-    /// A job may not start any more, or is no longer waiting; nothing happens if it was not there.
+    /// Removes a job that may not start any more, or no longer waits; no effect if it is not here.
     pub fn remove(&mut self, job: JobId) {
         let Some(task) = self.tasks.remove(&job) else { return };
         let batch = task.batch();
@@ -132,8 +132,8 @@ impl ReadyTasks {
         }
     }
 
-    /// The batches: those of sets in `begun` first, then others with parents, then roots; of each kind in
-    /// the turn of their first task.
+    /// The batches: those of sets in `begun` first, then others with parents, then roots. Each kind is in
+    /// the turn of its first tasks.
     pub(super) fn batches<'a>(
         &'a self,
         begun: &'a BTreeSet<Group>,
@@ -154,7 +154,7 @@ impl ReadyTasks {
         tasks.map(|&(_, _, turn)| (turn, self.tasks[&turn.1].left))
     }
 
-    /// Whether what is left of each task of a batch is known.
+    /// Returns whether the remaining work of each task of a batch is known.
     pub(super) fn is_known(&self, batch: Batch) -> bool {
         !self.unknown.contains_key(&batch)
     }

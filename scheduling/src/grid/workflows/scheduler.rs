@@ -1,5 +1,5 @@
-//! Schedules workflows, and balances tasks that run (Balanced Workflow Scheduling, Chtepen 2011,
-//! sections 2.2, 5.4 and 6.4).
+//! Schedules workflows, and balances running tasks (Balanced Workflow Scheduling, Chtepen 2011, sections
+//! 2.2, 5.4 and 6.4).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,35 +19,35 @@ use super::ready::{Ready, ReadyTasks};
 use crate::own::{PredictionRule, words_or_own};
 use crate::workflows::{Group, Ledger};
 
-/// How a scheduler of workflows decides, as a scenario says it.
+/// Rules of a scheduler of workflows, as a scenario gives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkflowPolicy {
-    /// What tasks that run are balanced by; `None` = they stay where they are.
+    /// Rules for balancing running tasks; `None` = no balancing.
     pub balance: Option<BalanceRules>,
-    /// How the length of a task is predicted.
+    /// Prediction of the length of a task.
     pub prediction: Prediction,
-    /// With [`Prediction::CurveFit`]: what [`CurveFit::bound`] is.
+    /// With [`Prediction::CurveFit`]: the [`CurveFit::bound`].
     pub bound: Fraction,
-    /// By what a task that runs has got on.
+    /// Basis of the progress of a running task.
     pub estimate: Estimate,
-    /// Whether tasks write checkpoints from time to time. What they save when they leave a resource
-    /// they start from in any case.
+    /// True if tasks write periodic checkpoints. A task that leaves a resource saves its progress in any
+    /// case, and restarts from it.
     pub checkpointing: bool,
 }
 
-/// What is worth a move.
+/// Conditions of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BalanceRules {
-    /// RE_min: a task that needs no longer than this stays.
+    /// RE_min: a task with at most this remaining time stays.
     pub floor: Span,
-    /// γ: a move has to save more than this part.
+    /// γ: a move must save more than this part.
     pub gain: Fraction,
-    /// θ: so many resources of a site are looked at as one.
+    /// θ: number of resources of a site that are examined as one.
     pub group: u32,
-    /// Whether root tasks leave a resource that a task of a set can use.
+    /// True if root tasks must leave a resource that a task of a set can use.
     pub evicts: bool,
-    /// Whether a move is thought to take the time for its checkpoint and its recovery, beside that for
-    /// its data.
+    /// True if the estimated time of a move includes its checkpoint and its recovery, beside the transfer
+    /// of its data.
     pub counts_checkpoint: bool,
 }
 
@@ -94,22 +94,22 @@ impl Prediction {
     }
 }
 
-/// Places tasks that are ready, by parent sets; before that, balances sets that run.
+/// Places ready tasks, by parent sets; before that, balances running sets.
 #[derive(Debug)]
 pub struct WorkflowScheduler {
     policy: WorkflowPolicy,
     predictor: Box<dyn Predictor>,
-    /// Tasks that may start, as of the last round that had room.
+    /// Ready tasks, as of the last round with room.
     ready: ReadyTasks,
     /// Sets of which some tasks had no room in the last round.
     partly: BTreeSet<Group>,
-    /// The last prediction of each task, and by how many reports.
+    /// The last prediction of each task, and the number of reports behind it.
     predictions: BTreeMap<JobId, (usize, Option<f64>)>,
-    /// What each task would have reported if it had got on by its time, with [`Estimate::Literal`].
+    /// With [`Estimate::Literal`]: reports of each task as its computing time would give them.
     timed: BTreeMap<JobId, Timed>,
 }
 
-/// Reports of a task that are made anew, and how many of its own were known by then.
+/// Recomputed reports of a task, and the number of its own reports behind them.
 #[derive(Clone, Debug, Default)]
 struct Timed {
     known: usize,
@@ -117,7 +117,7 @@ struct Timed {
 }
 
 impl WorkflowScheduler {
-    /// A scheduler that knows no workflow yet.
+    /// A scheduler without workflows.
     pub fn new(policy: WorkflowPolicy) -> WorkflowScheduler {
         WorkflowScheduler {
             policy,
@@ -129,7 +129,7 @@ impl WorkflowScheduler {
         }
     }
 
-    /// How long a job will turn out to be that has done so many MI, MI.
+    /// The predicted length of a job with progress `done`, MI.
     fn length(&mut self, view: &View, insight: &dyn Insight, job: JobId, done: f64) -> Option<f64> {
         let reports = match self.policy.estimate {
             Estimate::Integrated => insight.reports(job),
@@ -147,13 +147,13 @@ impl WorkflowScheduler {
         }
     }
 
-    /// What is left of a job that has done so many MI, MI.
+    /// The remaining work of a job with progress `done`, MI.
     fn left(&mut self, view: &View, insight: &dyn Insight, job: JobId, done: f64) -> Option<f64> {
         let length = self.length(view, insight, job, done)?;
         Some((length - done).max(0.0))
     }
 
-    /// What is left of a job that runs at a resource, MI.
+    /// The remaining work of a job that runs at a resource, MI.
     fn left_at(
         &mut self,
         view: &View,
@@ -161,7 +161,7 @@ impl WorkflowScheduler {
         job: JobId,
         at: ResourceId,
     ) -> Option<f64> {
-        // What it has done since it reported last nobody knows.
+        // Progress after the last report is unknown.
         let done = insight.reported(job, at);
         let last = insight.reports(job).last();
         let Some(last) = last.filter(|_| self.policy.estimate == Estimate::Literal) else {
@@ -183,7 +183,7 @@ impl WorkflowScheduler {
         Some(length * (1.0 - last.part))
     }
 
-    /// The tasks that run, and what is left of them.
+    /// The running tasks, with their remaining work.
     fn running(&mut self, view: &View, round: &Round<'_>) -> Vec<Running> {
         let mut running = Vec::new();
         for (_, job) in view.jobs().shelf(1) {
@@ -231,7 +231,7 @@ impl WorkflowScheduler {
         evaluations
     }
 
-    /// Takes in what has become of jobs since the last round that had room.
+    /// Updates the ready tasks with the changes of jobs since the last round with room.
     fn take_in(&mut self, view: &mut View, insight: &dyn Insight) {
         for job in view.take_changed_jobs() {
             self.ready.remove(job);
@@ -322,18 +322,18 @@ fn places(view: &View) -> Vec<Place> {
     let place = |id| {
         let resource = resources.get(id);
         let avail = resource.avail.as_micro_mips() as f64 / 1e6;
-        // Nothing ends where there is no speed left.
+        // Without available speed no task would end.
         let up = resource.up && avail > 0.0;
         Place { site: resource.site, up, avail, slots: resource.slots, held: resource.held }
     };
     ids.map(place).collect()
 }
 
-/// Sets whose unfinished tasks all run, or send their outputs: those with few that run first, then
-/// in turn.
+/// Sets whose unfinished tasks all run, or send their outputs: sets with few running tasks first, then in
+/// turn.
 fn running_sets(ledger: &Ledger, view: &View, running: &[Running]) -> Vec<Vec<usize>> {
     let sends = |job: JobId| view.job(job).replicas.iter().any(|&at| view.has_computed(job, at));
-    // Of each set the tasks that run, and how many there are that only send.
+    // By set: the running tasks, and the number of tasks that only send.
     let mut sets: BTreeMap<Group, (Vec<usize>, usize)> = BTreeMap::new();
     for (number, task) in running.iter().enumerate().filter(|(_, task)| !sends(task.job)) {
         for (group, _) in ledger.groups(task.job) {
@@ -361,11 +361,11 @@ fn running_sets(ledger: &Ledger, view: &View, running: &[Running]) -> Vec<Vec<us
     sets
 }
 
-/// What moves cost, as the grid says.
+/// Costs of moves, from the grid's information.
 struct Moving<'a> {
     insight: &'a dyn Insight,
     running: &'a [Running],
-    /// Whether they cost checkpoint and recovery.
+    /// True if they include checkpoint and recovery.
     counts: bool,
     draw: &'a mut dyn FnMut(usize) -> usize,
 }

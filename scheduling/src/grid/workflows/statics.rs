@@ -1,16 +1,17 @@
-//! Carries out static schedules: each task of a workflow runs on the resource where a schedule that was
-//! made when the workflow came has put it, in its order there.
+//! Execution of static schedules. A schedule is made when a workflow arrives; it assigns each task to a
+//! resource and an order there.
 //!
 //! ```text
-//!  a workflow has come ─▶ Timetable: what is placed, and when it may be over by now
-//!                            └─▶ Problem, amid that ─▶ schedule ─▶ a queue for each resource
+//!  a workflow arrives ─▶ Timetable: tasks placed so far, with their expected ends
+//!                           └─▶ Problem, beside them ─▶ schedule ─▶ a queue for each resource
 //!  a round: the head of each queue is sent, once its parents are done and the one before it has computed
 //! ```
 //!
-//! A resource has one task at a time, whatever slots it has: schedules know nothing of sharing. What tasks
-//! really take, schedules are not told: a task that is late makes others late. A task that is lost with its
-//! resource runs there again, before all that has not been sent; or all tasks that have not been sent
-//! are scheduled anew whenever resources have failed or work again, as far as the scheduler knows.
+//! A resource has one task at a time, with any number of slots: schedules know nothing of sharing. Real run
+//! times are not fed back to schedules: a late task makes others late. A task that is lost with its
+//! resource runs there again, before all tasks that have not been sent. Alternatively, all tasks that have
+//! not been sent are scheduled again whenever resources have failed or work again, as far as the scheduler
+//! knows.
 
 mod timetable;
 
@@ -26,14 +27,14 @@ use super::super::scheduler::{Checkpointing, GridScheduler, Insight, Questions, 
 use super::super::view::{Detection, View};
 use crate::workflows::WorkflowId;
 
-/// How static schedules are made and carried out, as a scenario says it.
+/// Rules for making and executing static schedules, as a scenario gives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StaticPolicy {
-    /// Makes the schedules.
+    /// The algorithm that makes the schedules.
     pub by: StaticAlgorithm,
-    /// What becomes of tasks whose resource is down.
+    /// Treatment of tasks whose resource is down.
     pub outages: Outages,
-    /// Whether tasks write checkpoints from time to time.
+    /// True if tasks write periodic checkpoints.
     pub checkpointing: bool,
 }
 
@@ -49,7 +50,7 @@ haggle_model::words! {
     }
 }
 
-/// What is scheduled at once.
+/// The unit that is scheduled at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Unit {
     Workflow(WorkflowId),
@@ -63,7 +64,7 @@ impl Unit {
         member.map_or(Unit::Job(job), |member| Unit::Workflow(member.workflow))
     }
 
-    /// Whether all of it has come.
+    /// Returns whether all of its tasks have been submitted.
     fn is_complete(self, insight: &dyn Insight) -> bool {
         match self {
             Unit::Job(_) => true,
@@ -72,25 +73,25 @@ impl Unit {
     }
 }
 
-/// Sends tasks where static schedules have put them.
+/// Sends tasks to the resources of static schedules.
 #[derive(Debug)]
 pub struct StaticScheduler {
     policy: StaticPolicy,
     timetable: Timetable,
-    /// Jobs that have come and were not placed yet.
+    /// Submitted jobs that are not placed yet.
     fresh: BTreeSet<JobId>,
-    /// Which resources worked when tasks were last scheduled.
+    /// Resources that worked when tasks were last scheduled.
     up: BTreeSet<ResourceId>,
 }
 
 impl StaticScheduler {
-    /// A scheduler of so many resources that has placed nothing yet.
+    /// A scheduler of `resources` resources without placed tasks.
     pub fn new(policy: StaticPolicy, resources: u32) -> StaticScheduler {
         let timetable = Timetable::new(resources);
         StaticScheduler { policy, timetable, fresh: BTreeSet::new(), up: BTreeSet::new() }
     }
 
-    /// Whether what has not been sent is to be scheduled anew.
+    /// Returns whether the tasks that have not been sent must be scheduled again.
     fn is_outdated(&self, view: &View) -> bool {
         self.policy.outages == Outages::Replan
             && !self.up.iter().copied().eq(those(view, |resource| resource.up))
@@ -101,7 +102,7 @@ impl StaticScheduler {
         if !is_outdated && self.fresh.is_empty() {
             return;
         }
-        // On the others nothing would end.
+        // On other resources no task would end.
         let computes = |resource: &Resource| resource.up && resource.avail.as_micro_mips() > 0;
         let usable = Vec::from_iter(those(view, computes));
         if usable.is_empty() {
@@ -112,7 +113,7 @@ impl StaticScheduler {
         self.timetable.retime(round.now, insight);
         let mut units: Vec<Unit> = Vec::new();
         if is_outdated {
-            // Those that were placed first are placed first again.
+            // Units are placed again in their former order.
             units = self.timetable.take_off_unsent(insight);
         }
         let mut known: BTreeSet<Unit> = units.iter().copied().collect();
@@ -181,13 +182,13 @@ impl GridScheduler for StaticScheduler {
     }
 }
 
-/// The resources of which that holds, as far as is known.
+/// The resources with a property, as far as is known.
 fn those(view: &View, holds: impl Fn(&Resource) -> bool) -> impl Iterator<Item = ResourceId> {
     let ids = (0..view.resources().len() as u32).map(ResourceId);
     ids.filter(move |&id| holds(view.resources().get(id)))
 }
 
-/// Whether a job is not over, and may start some day.
+/// Returns whether a job has not ended, and may start at some time.
 fn is_wanted(insight: &dyn Insight, job: JobId) -> bool {
     insight.is_open(job) && !insight.ledger().is_some_and(|ledger| ledger.is_barred(job))
 }

@@ -1,9 +1,9 @@
-//! Jobs that start after anybody has asked for yet, and are not planned so far.
+//! Jobs that start later than any query needs so far, and are not planned yet.
 //!
-//! Of each an instant is known before which it does not start. What is booked after it in order, and
-//! ends by then, takes nothing from it: so a job is booked where it fits first beside what is booked
-//! already if nobody before it who is not planned can start before its end. Otherwise those come
-//! first, as far as to that end and as much again, so that few such detours are made.
+//! For each such job an instant is known before which it does not start. A later job in the order that ends
+//! by that instant takes nothing from it. So a job is booked at its first fit if no unplanned job before it
+//! can start before its end. Otherwise these unplanned jobs are planned first: up to that end and as far
+//! again, so that few such detours are made.
 
 use haggle_model::{Span, Time};
 
@@ -14,7 +14,7 @@ use crate::scheduler::BEYOND_ALL_LIMITS;
 /// A job that is not planned yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Later {
-    /// In the list of those that wait.
+    /// Its place in the list of waiting jobs.
     pub(super) place: usize,
     /// It does not start before this.
     pub(super) not_before: Time,
@@ -23,14 +23,14 @@ pub(super) struct Later {
 /// How far to plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Until {
-    /// All that starts by then.
+    /// Until all jobs that start by then are planned.
     Instant(Time),
-    /// What starts next.
+    /// Until the job that starts next is planned.
     NextStart,
 }
 
 impl Gradual {
-    /// Plans so far.
+    /// Plans up to `until`.
     pub(crate) fn plan_until(&mut self, until: Until, now: Time) {
         let mut later = std::mem::take(&mut self.later);
         let left = self.plan_some(&mut later, until, now);
@@ -38,8 +38,8 @@ impl Gradual {
         self.later = later;
     }
 
-    /// Plans so far those of these jobs, which are the first ones in order that are not planned; says
-    /// how many of them start later, and puts those first.
+    /// Plans `jobs`, the first unplanned ones in order, up to `until`. Returns the number of those that
+    /// start later, and moves these to the front.
     fn plan_some(&mut self, jobs: &mut [Later], until: Until, now: Time) -> usize {
         let (mut left, mut bound) = (0, Time::FOREVER);
         for at in 0..jobs.len() {
@@ -56,6 +56,8 @@ impl Gradual {
                     }
                 };
                 let end = start + span;
+                // A job that ends after `bound` may overlap the start of an unplanned job before it, which
+                // has priority.
                 if end <= bound {
                     self.book(start, slot);
                     break;
@@ -70,8 +72,8 @@ impl Gradual {
         left
     }
 
-    /// Where a job fits first beside what is planned, or, if that is after `latest`, an instant
-    /// before which it does not start.
+    /// The first fit of a job beside the planned jobs. If it is after `latest`: an instant before which the
+    /// job does not start.
     fn place_by(&mut self, latest: Time, job: Later, now: Time) -> Result<Time, Time> {
         if job.not_before > latest {
             return Err(job.not_before);

@@ -1,39 +1,39 @@
-//! What is open to jobs of one class of widths.
+//! Hulls for jobs of one class of widths.
 
 use haggle_model::{Span, Time};
 
 use crate::Profile;
 
-/// What is open, and who may fit.
+/// The hulls, and the shortest job that may fit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Class {
     /// From left to right; no two overlap.
     hulls: Vec<Hull>,
-    /// How long these are; apart from them, for most are passed over.
+    /// Lengths of the hulls; kept apart because searches pass over most hulls.
     rooms: Vec<Span>,
     /// No hull has more room.
     longest: Span,
-    /// No job that waits takes less time.
+    /// No waiting job of this class takes less time.
     pub(super) shortest: Span,
-    /// Nor any of this or a wider class.
+    /// No waiting job of this or a wider class takes less time.
     pub(super) shortest_from_here: Span,
 }
 
-/// A time in which some stretch is open.
+/// A time in which some stretch has free processors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hull {
     pub(super) left: Time,
     pub(super) right: Time,
-    /// What was given back.
+    /// The region that was given back.
     pub(super) start: Time,
     pub(super) end: Time,
     /// Processors that are free in it.
     pub(super) width: u32,
     /// The last pass in which it is open.
     pub(super) pass: u64,
-    /// How often something had moved when it was measured.
+    /// Number of moves when it was measured.
     pub(super) measured: u64,
-    /// A job of so many processors and so much time found no place in it.
+    /// Width and span of a job that found no place in it.
     pub(super) in_vain: Option<(u32, Span)>,
 }
 
@@ -42,20 +42,20 @@ impl Hull {
         self.right - self.left
     }
 
-    /// Whether one that is no larger has found no place in it.
+    /// Returns whether a job of at most this size has found no place in it.
     pub(super) fn is_vain(&self, processors: u32, span: Span) -> bool {
         self.in_vain.is_some_and(|(width, time)| width <= processors && time <= span)
     }
 }
 
 impl Class {
-    /// Closes all.
+    /// Closes all hulls.
     pub(super) fn clear(&mut self) {
         self.hulls.clear();
         self.rooms.clear();
     }
 
-    /// Closes all but these; and nobody waits as far as is known.
+    /// Closes all other hulls, and forgets the waiting jobs.
     pub(super) fn retain(&mut self, is_open: impl FnMut(&Hull) -> bool) {
         self.hulls.retain(is_open);
         self.rooms.clear();
@@ -64,23 +64,23 @@ impl Class {
         self.shortest = Span::FOREVER;
     }
 
-    /// From left to right.
+    /// All hulls, from left to right.
     pub(super) fn hulls(&self) -> &[Hull] {
         &self.hulls
     }
 
-    /// Whether one has so much room.
+    /// Returns whether a hull has room for `span`.
     pub(super) fn has_room(&self, span: Span) -> bool {
         span <= self.longest
     }
 
-    /// The first hull from this place on, and before that one, that has so much room.
+    /// The first hull with room for `span`, from place `from` on and before `behind`.
     pub(super) fn next(&self, from: usize, behind: usize, span: Span) -> Option<usize> {
         let rooms = self.rooms.get(from..behind)?;
         rooms.iter().position(|&room| room >= span).map(|at| from + at)
     }
 
-    /// How many hulls begin before `time`.
+    /// Number of hulls that begin before `time`.
     pub(super) fn before(&self, time: Time) -> usize {
         self.hulls.partition_point(|hull| hull.left < time)
     }
@@ -89,13 +89,13 @@ impl Class {
         self.longest = self.rooms.iter().copied().max().unwrap_or(Span::ZERO);
     }
 
-    /// No place in this hull for a job of so many processors and so much time.
+    /// Notes that a job of this size has no place in the hull.
     pub(super) fn is_in_vain(&mut self, at: usize, processors: u32, span: Span) {
         self.hulls[at].in_vain = Some((processors, span));
     }
 
-    /// Replaces a hull by what it consists of now that is long enough for somebody, and says how many
-    /// that are; what has grown has done so by a hull of its own.
+    /// Replaces a hull by its present stretches that are long enough for a waiting job, and returns their
+    /// number. Time that was given back since has a hull of its own.
     pub(super) fn measure(&mut self, at: usize, profile: &Profile, now: Time, moves: u64) -> usize {
         let hull = self.hulls[at];
         let mut parts = Vec::new();
@@ -115,7 +115,7 @@ impl Class {
         count
     }
 
-    /// Adds a hull, with all that it overlaps.
+    /// Adds a hull, joined with all hulls that it overlaps.
     pub(super) fn insert(&mut self, mut hull: Hull) {
         let from = self.hulls.partition_point(|other| other.right <= hull.left);
         let mut to = from;

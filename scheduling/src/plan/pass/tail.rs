@@ -1,10 +1,10 @@
 //! The end of a long queue, which moves as a whole.
 //!
-//! When something ends early, what is next in order of start moves up one by one, each by as much as
-//! what it waited for. Where all that reaches behind some instant has moved by the same time, whatever
-//! starts after that instant has the same before it as ever, only so much earlier: it moves by that
-//! time, too, and none of it by more, unless it finds a place among what has moved otherwise. So the
-//! rest of the plan is moved as one.
+//! After an early end the next jobs in order of start move up one by one, each by as much as the job it
+//! waited for. Suppose that all bookings that reach beyond some instant have moved by the same span. Then a
+//! job that starts after that instant finds the same bookings before it, only earlier by that span. So it
+//! moves by that span, too. It moves by more only if it fits among bookings that moved by other spans. So
+//! the rest of the plan is moved as one.
 
 use haggle_model::{Span, Time};
 
@@ -13,31 +13,31 @@ use crate::index::class_of;
 use crate::plan::waiting::Entry;
 use crate::scheduler::BEYOND_ALL_LIMITS;
 
-/// Jobs at the end of a queue from which on it pays to move them as one.
+/// Fewest jobs at the end of a queue for which moving them as one pays off.
 const LONG: usize = 16;
 
-/// What one pass in order of start has come to so far.
+/// Progress of a pass in order of start.
 #[derive(Debug)]
 pub(super) struct Tail {
-    /// By how much what moved has moved, for the most part.
+    /// The span by which most of the moved jobs have moved.
     by: Span,
-    /// The latest amount.
+    /// The span of the latest move.
     last: Span,
-    /// All that was to end after this has moved by so much.
+    /// All jobs planned to end after this have moved by `by`.
     from: Time,
-    /// Latest end of all that has been looked at, before it moved, and of what does not wait.
+    /// Latest end of all jobs examined, before they moved, and of all that does not wait.
     ends: Time,
-    /// The first place in the list from which on all may move as one.
+    /// The first place in the list from which on all jobs may move as one.
     first: usize,
 }
 
 impl Tail {
-    /// A pass begins, and nothing that does not wait ends after `ends`.
+    /// A pass begins; nothing beside the waiting jobs ends after `ends`.
     pub(super) fn new(ends: Time) -> Tail {
         Tail { by: Span::ZERO, last: Span::ZERO, from: Time::FOREVER, ends, first: 0 }
     }
 
-    /// What was to end at `end` has moved by so much.
+    /// The job planned to end at `end` has moved by `by`.
     pub(super) fn moved(&mut self, end: Time, by: Span) {
         self.ends = self.ends.max(end);
         if by != self.by && by == self.last {
@@ -53,7 +53,7 @@ impl Tail {
 }
 
 impl Pass<'_> {
-    /// Moves all from this place of the list on as one, if they would one by one.
+    /// Moves all jobs from this place of the list on as one, if each would move so.
     pub(super) fn move_tail(&mut self, list: &mut [Entry], place: usize, tail: &mut Tail) -> bool {
         let (before, rest) = list.split_at_mut(place);
         let starts = rest[0].booked;
@@ -61,14 +61,15 @@ impl Pass<'_> {
         if !known || rest.len() < LONG || rest[rest.len() - 1].booked >= BEYOND_ALL_LIMITS {
             return false;
         }
-        // Between what has moved and what has not, this is taken out.
+        // This stretch, between moved and unmoved jobs, is cut out.
         let end = starts - Span::TICK;
         let start = end - tail.by;
         if let Some(other) = self.first_other(rest, tail, start) {
             tail.first = place + other + 1;
             return false;
         }
-        // What reaches behind it gets its place back there, so that all behind it is as it was.
+        // A booking that reaches behind the cut is first set back there, for the cut moves all behind it
+        // up.
         let reaches = || before.iter().filter(|entry| entry.booked + entry.span > start);
         let profile = self.plan.profile_mut();
         for &Entry { booked, span, processors, .. } in reaches() {
@@ -86,9 +87,9 @@ impl Pass<'_> {
         true
     }
 
-    /// The first of the `rest` that may not move with the others: it cannot start so early, or finds
-    /// a place before all that has moved otherwise, if all that is free from there to `cut` can be
-    /// used, and what follows it.
+    /// The first job of `rest` that may not move with the others. Either it cannot start so early, or it
+    /// fits among bookings that moved by other spans. Such a fit counts if its processors are free until
+    /// `cut`: the time behind it is assumed free.
     fn first_other(&self, rest: &[Entry], tail: &Tail, cut: Time) -> Option<usize> {
         let limit = tail.from - tail.by;
         let profile = self.plan.profile();
@@ -99,11 +100,11 @@ impl Pass<'_> {
                 *room = Span::FOREVER;
             }
         }
-        // Nor does what is no smaller than one that has found no place.
+        // A job no smaller than one that found no place finds none, either.
         let mut vain: Vec<Option<(u32, Span)>> = vec![None; rooms.len()];
         rest.iter().position(|entry| {
             let Entry { span, processors, booked, slot, .. } = *entry;
-            // The end of all time does not come earlier.
+            // The end of all time does not move.
             if booked + span >= Time::FOREVER {
                 return true;
             }

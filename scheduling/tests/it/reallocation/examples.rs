@@ -1,5 +1,5 @@
-//! Examples whose numbers were worked out by hand. Jobs are of the first kind of the paper (four
-//! fifths of the work run in parallel, on up to 32 processors) unless they say more.
+//! Worked examples. Unless stated otherwise, jobs are of the first kind of the paper: four fifths of the work run in
+//! parallel, on up to 32 processors.
 
 use haggle_model::job::HiddenRunTime;
 use haggle_model::moldable::Rounding;
@@ -52,7 +52,7 @@ fn clusters(processors: &[u32], now: i64) -> World<Box<dyn Reserving>> {
     world
 }
 
-/// What waits is planned to be done by then.
+/// Planned completions of waiting jobs.
 fn planned(world: &mut World<Box<dyn Reserving>>, jobs: &[JobId]) -> Vec<i64> {
     let planned = world.planned();
     jobs.iter().map(|job| planned[job]).collect()
@@ -88,7 +88,7 @@ fn bisection_looks_at_few_sizes() {
     for (widest, fewest, most) in
         [(1, 1, 1), (5, 4, 4), (32, 6, 7), (96, 8, 9), (256, 9, 10), (640, 11, 12), (650, 11, 12)]
     {
-        // Whichever way it turns.
+        // In either direction.
         for best in 1..=widest {
             let mut seen = 0;
             let found = Tuning::Binary.best(widest, |processors| {
@@ -181,7 +181,7 @@ fn jobs_move_to_where_they_are_done_earlier() {
     }
 }
 
-/// M-5: a job that would be done at 4,500 s moves if it would be done 61 s later where it is.
+/// M-5: a job that would be done at 4,500 s moves if its completion at its present place is 61 s later.
 #[test]
 fn a_job_moves_if_it_gains_more_than_the_threshold() {
     for (completion, moves) in [(4_560, false), (4_561, true)] {
@@ -195,9 +195,9 @@ fn a_job_moves_if_it_gains_more_than_the_threshold() {
     }
 }
 
-/// M-5 with data that take 300 s, and start-ups of 100 s or 500 s. The first job could have two
-/// processors at 3,900 s or four at 4,200 s, and fewer are better. The second gets those two that
-/// are free at 4,200 s, and the third those that the first leaves, unless that takes too long.
+/// M-5 with data that take 300 s, and start-ups of 100 s or 500 s. The first job could have two processors at 3,900 s
+/// or four at 4,200 s, and fewer are better. The second gets the two that are free at 4,200 s. The third gets those
+/// that the first leaves, unless that takes too long.
 #[test]
 fn a_job_moves_if_it_gains_more_than_that_costs() {
     for (start_up, completions, moved) in
@@ -213,7 +213,7 @@ fn a_job_moves_if_it_gains_more_than_that_costs() {
     }
 }
 
-/// Who has moved is not looked at again before its data have come, however soon all are cancelled.
+/// A job that has moved is not examined again before its data have arrived, even if all jobs are cancelled earlier.
 #[test]
 fn data_on_their_way_have_to_come_first() {
     let mut world = clusters(&[4, 4, 4], 0);
@@ -232,8 +232,8 @@ fn data_on_their_way_have_to_come_first() {
     }
 }
 
-/// M-6 and M-7: a job of 1,500 s waits at a cluster that is full until 7,200 s, one of 6,000 s at one
-/// that is full until 4,200 s. Which one is older?
+/// M-6 and M-7: a job of 1,500 s waits at a cluster that is full until 7,200 s. One of 6,000 s waits at one that is
+/// full until 4,200 s. Which one is older?
 fn one_job_each(short_is_older: bool) -> (World<Box<dyn Reserving>>, [JobId; 2]) {
     let mut world = clusters(&[4, 4], 3_600);
     world.add(local(0, 4, 3_600));
@@ -289,8 +289,8 @@ fn local_jobs_may_pass_what_is_cancelled() {
     assert_eq!(planned(&mut world, &jobs), [5_800, 5_200]);
 }
 
-/// M-9, figure 4: a migrant that was backfilled makes another job later than it would have been
-/// without it, though not later than it was promised.
+/// M-9, figure 4: a backfilled migrant makes another job later than it would have been without it, but not later than
+/// promised.
 #[test]
 fn a_migrant_may_delay_others_within_their_promises() {
     for (migrant, end) in [(false, 500), (true, 800)] {

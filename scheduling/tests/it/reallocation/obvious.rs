@@ -1,5 +1,5 @@
-//! Both algorithms as they are written: nothing is remembered, and every job is asked about anew
-//! whenever one is selected.
+//! Both algorithms by their definition: nothing is remembered, and every job is estimated anew whenever one is
+//! selected.
 
 use haggle_model::{JobId, Sizing, Time};
 use haggle_scheduling::reallocation::{
@@ -43,7 +43,7 @@ pub(super) fn reallocate<Q: Queue>(rule: Rule, world: &mut World<Q>) -> Vec<Real
             let rank = rank(rule.heuristic, &said, present.unwrap_or(Time::FOREVER), regular);
             ranked.push((rank, place, first_done(said.into_iter()), present));
         }
-        // The highest rank, and of several the oldest job.
+        // The job with the highest rank; of several, the oldest.
         let highest = ranked.iter().map(|it| it.0).fold(f64::NEG_INFINITY, f64::max);
         let (_, place, best, present) = ranked.into_iter().find(|it| it.0 == highest).expect("one");
         let (job, from, _) = jobs.remove(place);
@@ -65,7 +65,7 @@ pub(super) fn reallocate<Q: Queue>(rule: Rule, world: &mut World<Q>) -> Vec<Real
     done
 }
 
-/// The higher, the earlier is its turn; all times of the tests are small whole seconds.
+/// Jobs with a higher rank come earlier. All times of the tests are small whole seconds.
 fn rank(
     heuristic: ReallocationHeuristic,
     said: &[(usize, Sizing)],

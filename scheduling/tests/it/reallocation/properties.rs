@@ -1,4 +1,4 @@
-//! Whole runs of drawn worlds, by the queues and events as they are and as they are defined.
+//! Whole runs of drawn worlds, with the real queues and events and with the obvious ones.
 
 use haggle_model::job::HiddenRunTime;
 use haggle_model::moldable::Rounding;
@@ -95,7 +95,7 @@ fn asked(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Asked>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20))]
 
-    /// From some length of a queue on, what was found for one job is remembered for the next.
+    /// For long queues, results for one job are remembered for the next.
     #[test]
     fn estimates_of_a_long_queue_are_those_of_the_obvious_version(
         jobs in asked(70..100),

@@ -1,5 +1,4 @@
-//! Queues with a reservation for each job, as they are defined: a list of bookings, of which every
-//! second is looked at.
+//! Queues with a reservation for each job, by their definition: a list of bookings, searched second by second.
 
 use haggle_model::{Span, Time};
 use haggle_scheduling::Slot;
@@ -24,7 +23,7 @@ pub(super) struct Bookings {
     fcfs: bool,
     /// In the order of the queue.
     all: Vec<Booking>,
-    /// Whether something has gone since the last compression.
+    /// True if time has been returned since the last compression.
     given_back: bool,
 }
 
@@ -50,13 +49,13 @@ impl Bookings {
         candidates.into_iter().find(fits).expect("all bookings end")
     }
 
-    /// From when on one more job may start.
+    /// Earliest start of one more job.
     fn floor(&self, now: i64) -> i64 {
         let waiting = self.all.iter().filter(|it| self.fcfs && !it.runs);
         waiting.map(|it| it.start).max().unwrap_or(now).max(now)
     }
 
-    /// One compression for all that has gone.
+    /// One compression for all returned time.
     fn catch_up(&mut self, now: Time) {
         if std::mem::take(&mut self.given_back) {
             self.compress(seconds(now));

@@ -1,6 +1,5 @@
-//! Clusters, a metascheduler that maps and reallocates moldable jobs, and local users; messages take
-//! no time. In each instant ends come first, then starts, then submissions, then reallocation, both
-//! followed by starts.
+//! Clusters, a metascheduler that maps and reallocates moldable jobs, and local users. Messages take no time. At each
+//! instant ends come first, then starts, then submissions, then reallocation; both are followed by starts.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +20,7 @@ pub(super) fn seconds(time: Time) -> i64 {
     time.as_micros() / 1_000_000
 }
 
-/// What of a cluster's queue is under test.
+/// Functions of a cluster's queue that are tested.
 pub(super) trait Queue {
     fn earliest(&mut self, now: Time, processors: u32, span: Span, ready: Time) -> Time;
     fn submit(&mut self, now: Time, slot: Slot, processors: u32, span: Span, ready: Time);
@@ -76,7 +75,7 @@ struct Site<Q> {
     machine: Machine,
 }
 
-/// A job, and to which site its user sends it: none = to the metascheduler.
+/// A job and the site to which its user sends it; `None` = to the metascheduler.
 #[derive(Clone, Debug)]
 pub(super) struct Sent {
     pub(super) job: Job,
@@ -102,9 +101,9 @@ pub(super) struct World<Q> {
     running: Vec<(Time, JobId)>,
     pub(super) completions: BTreeMap<JobId, i64>,
     pub(super) estimates: usize,
-    /// For how long the data of a job that moves are on their way, and for how long it is started up.
+    /// Time for which the data of a moving job are under way, and time of its start-up.
     pub(super) cost: (i64, i64),
-    /// Where a job was submitted last, and what it needs there.
+    /// Site of each job's last submission, and its data there.
     staged: BTreeMap<JobId, (usize, StageIn)>,
 }
 
@@ -131,7 +130,7 @@ impl<Q: Queue> World<Q> {
         }
     }
 
-    /// A job whose turn to be submitted has come; who has no site is mapped.
+    /// Submits a job. A job without a site is mapped.
     pub(super) fn add(&mut self, sent: Sent) -> JobId {
         let site = sent.site;
         let id = self.note(sent);
@@ -144,7 +143,7 @@ impl<Q: Queue> World<Q> {
         id
     }
 
-    /// A job that the metascheduler has sent to this site.
+    /// Submits a job to this site for the metascheduler.
     pub(super) fn put(&mut self, site: usize, sent: Sent) -> JobId {
         let id = self.note(sent);
         self.submit(site, id);
@@ -181,7 +180,7 @@ impl<Q: Queue> World<Q> {
         }
     }
 
-    /// What moves once more waits until its data have come.
+    /// A job that moves once more waits until its data have arrived.
     fn stage_in(&self, site: usize, job: JobId) -> StageIn {
         let (transfer, start_up) = (Span::from_secs(self.cost.0), Span::from_secs(self.cost.1));
         match self.staged.get(&job) {
@@ -255,7 +254,7 @@ impl<Q: Queue> World<Q> {
         }
     }
 
-    /// Completions of all that waits under the present plan.
+    /// Completions of all waiting jobs under the present plan.
     pub(super) fn planned(&mut self) -> BTreeMap<JobId, i64> {
         let ids = Vec::from_iter(self.placed.keys().copied());
         let completion = |id: JobId| {
@@ -266,7 +265,7 @@ impl<Q: Queue> World<Q> {
         ids.into_iter().filter_map(completion).collect()
     }
 
-    /// Where a job is, and on how many processors.
+    /// Site of a job, and its number of processors.
     pub(super) fn place(&self, job: JobId) -> (usize, u32) {
         let Placed { site, processors, .. } = self.placed[&job];
         (site, processors)
@@ -277,7 +276,7 @@ impl<Q: Queue> World<Q> {
     }
 }
 
-/// By which version.
+/// Version that is used.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How {
     Fast,

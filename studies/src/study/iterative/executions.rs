@@ -1,5 +1,6 @@
-//! Predicted run times on seven resource sets, and runs that stand for those on Grid'5000 (figures 5.10 and 5.11):
-//! nodes and processes are not quite as fast as was measured, and results are merged.
+//! Predicted run times on seven resource sets, and modelled runs in place of those on Grid'5000
+//! (figures 5.10 and 5.11). In a modelled run, speeds of nodes and processes vary, and results are
+//! merged.
 
 use haggle_model::{Span, Time};
 use haggle_planning::iterative::case_study::{CLUSTERS, PROCESSES, RANDOM, application, cores};
@@ -14,26 +15,26 @@ use crate::study::{Compute, Effort};
 /// Runs on each resource set (section 5.4.3).
 const RUNS: u32 = 5;
 
-/// Our own: what a merge takes on one site of the fastest cores. With it, over-estimates of the synchronous
-/// model are those of the thesis.
+/// Our own: time of a merge on one site of the fastest cores. With it, over-estimates of the
+/// synchronous model are those of the thesis.
 const MERGE: Span = Span::from_micros(5_600_000);
 
-/// Our own: by how much nodes and processes vary, cut at three times that.
+/// Our own: relative standard deviation of nodes, cut at three times this value.
 const NODES: f64 = 0.03;
-/// See [`NODES`].
+/// The same for processes.
 const PROCESS_TIMES: f64 = 0.04;
 
-/// Our own: requests that are tried for each run time in a queue.
+/// Our own: number of queues in which a request of each run time is placed.
 const QUEUES: u32 = 20;
 
-/// What runs on a set by a model.
+/// Run times on a set by one model.
 #[derive(Clone, Copy)]
 struct RunTimes {
     /// Computing alone.
     computing: Span,
-    /// Transfers between sites included.
+    /// Computing and transfers between sites.
     predicted: Span,
-    /// Merges as well.
+    /// Computing, transfers and merges.
     with_merges: Span,
 }
 
@@ -55,7 +56,7 @@ fn predictions(
     ])
 }
 
-/// How much slower each core is than its kind, in one run: those of a node are alike.
+/// Slowness of each core relative to its kind, in one run. Cores of a node are equal.
 fn slowness(cores: &[Core], draws: &mut Draws) -> Vec<f64> {
     let mut slowness: Vec<f64> = Vec::with_capacity(cores.len());
     let mut on_node = 0;
@@ -70,18 +71,18 @@ fn slowness(cores: &[Core], draws: &mut Draws) -> Vec<f64> {
     slowness
 }
 
-/// Around one.
+/// A random factor around one.
 fn factor(draws: &mut Draws, deviation: f64) -> f64 {
     1.0 + deviation * draws.normal().clamp(-3.0, 3.0)
 }
 
-/// How fast a kind is beside the fastest.
+/// Speed of a kind relative to the fastest one.
 fn power(kind: usize) -> f64 {
     CLUSTERS[kind].throughputs[RANDOM] / CLUSTERS[0].throughputs[RANDOM]
 }
 
-/// A merge of a stage: each site's master merges what is there, all of them at once, and the largest
-/// site is the last.
+/// Time of a merge of a stage: the masters of all sites merge the results there at the same time, and
+/// the largest site ends last.
 fn stage_merge(cores: &[Core]) -> Span {
     let longest = cores.iter().map(|core| {
         let site = cores.iter().filter(|other| other.site == core.site);
@@ -94,7 +95,8 @@ fn stage_merge(cores: &[Core]) -> Span {
     Span::from_secs_f64(MERGE.as_secs_f64() * longest) + transfers
 }
 
-/// A merge behind a process: it grows with the share of the slowest cores, by as much as a transfer takes.
+/// Time of a merge after a process. It is a transfer's time multiplied by the share of the slowest
+/// cores and divided by their speed.
 fn process_merge(cores: &[Core]) -> Span {
     let slowest = cores.iter().map(|core| power(core.kind)).fold(f64::INFINITY, f64::min);
     let share = cores.iter().filter(|core| power(core.kind) <= slowest).count() as f64;
@@ -118,7 +120,7 @@ fn executed(
     ])
 }
 
-/// A queue of 40 cores on which other jobs are planned, with gaps between them.
+/// A queue of 40 cores with planned jobs and gaps between them.
 fn queue(draws: &mut Draws) -> Profile {
     let mut profile = Profile::new(40);
     for _ in 0..30 {
@@ -132,7 +134,7 @@ fn queue(draws: &mut Draws) -> Profile {
     profile
 }
 
-/// The mean start, in seconds, of a request of 40 cores in each of these queues.
+/// The mean start, in seconds, of a request of 40 cores in these queues.
 fn start(queues: &[Profile], run_time: Span) -> Result<f64, String> {
     let of = |profile: &Profile| profile.earliest_fit(40, run_time, Time::ZERO);
     let starts: Option<Vec<Time>> = queues.iter().map(of).collect();
@@ -140,7 +142,7 @@ fn start(queues: &[Profile], run_time: Span) -> Result<f64, String> {
     Ok(starts.iter().map(|start| start.as_secs_f64()).sum::<f64>() / starts.len() as f64)
 }
 
-/// Predicted and executed run times, and where requests of that length start in a queue.
+/// Predicted and executed run times, and starts of requests of that length in a queue.
 pub(in crate::study) struct Executions;
 
 impl Compute for Executions {
@@ -159,7 +161,7 @@ impl Compute for Executions {
             let predicted = predictions(&application, &cores).map_err(failed)?;
             let base = *first.get_or_insert(predicted);
             for seed in 1..=u64::from(runs) {
-                // The same draws for every set, so that sets are compared under the same luck.
+                // The same draws for every set (common random numbers).
                 let queues: Vec<Profile> = {
                     let mut draws = Draws::new(seed);
                     (0..QUEUES).map(|_| queue(&mut draws)).collect()
@@ -189,12 +191,12 @@ impl Compute for Executions {
     }
 }
 
-/// By how many percent of what it took a run was predicted wrongly.
+/// Error of a prediction in percent of the run time.
 fn off(predicted: Span, actual: Span) -> f64 {
     100.0 * (actual - predicted).as_secs_f64().abs() / actual.as_secs_f64()
 }
 
-/// By how many percent a run takes longer than on the first set.
+/// Increase of a run time over that on the first set, in percent.
 fn over(run_time: Span, first: Span) -> f64 {
     100.0 * (run_time - first).as_secs_f64() / first.as_secs_f64()
 }

@@ -1,5 +1,6 @@
-//! What is found by when (figures 5.12 and 5.13): an optimiser of ours runs by the maps of three resource sets,
-//! with processes of all four topologies, or of one. And the topologies themselves (figure 5.3).
+//! Progress of optimisation over time (figures 5.12 and 5.13). Our own optimiser runs by the maps of
+//! three resource sets, with processes of all four topologies, or of one. Also the topologies
+//! themselves (figure 5.3).
 
 use haggle_model::Span;
 use haggle_planning::iterative::case_study::{
@@ -13,30 +14,31 @@ use super::{MODELS, TRANSFER, TRANSFERS};
 use crate::data::Data;
 use crate::study::{Compute, Effort, each};
 
-/// Individuals of a process of the thesis along each side of its grid: 1024 of them.
+/// Side of the grid of a process of the thesis, which has 1024 individuals.
 const SIDE: usize = 32;
 
-/// The same of ours: 36 individuals, for all runs would take more than half an hour on two cores otherwise.
+/// The same for our runs, with 36 individuals: otherwise all runs would take more than half an hour on
+/// two cores.
 const SIDE_SMALL: usize = 6;
 
-/// Our own: points of the true front that are looked for, at equal steps of its first angle.
+/// Our own: number of reference points on the true front, at equal steps of its first angle.
 const REFERENCE: usize = 101;
 
 /// Our own: runs, each with other draws and other topologies.
 const SEEDS: u32 = 5;
 
-/// Our own: so many topologies of a kind are looked at; they are much alike.
+/// Our own: number of topologies of each kind, which are very similar.
 const GRAPHS: u32 = 3;
 
-/// The thesis draws three sets and names the third; the others, the fastest and the slowest, are ours.
+/// The thesis draws three sets and names the third; the other two, the fastest and the slowest, are ours.
 const SETS: [usize; 3] = [1, 3, 7];
 
-/// Our own: epsilon is read every so many seconds, until the slowest run is over.
+/// Our own: interval between two values of epsilon, s; the last one is after the slowest run.
 const STEP: i64 = 20;
 /// See [`STEP`].
 const UNTIL: i64 = 1020;
 
-/// Processes of all topologies, or all of them of one.
+/// Numbers of processes by topology: a mix of all, or only one topology.
 fn mixes() -> impl Iterator<Item = (&'static str, [u32; 4])> {
     let all = 4 * PROCESSES;
     let single = move |size: usize| std::array::from_fn(|it| if it == size { all } else { 0 });
@@ -44,13 +46,13 @@ fn mixes() -> impl Iterator<Item = (&'static str, [u32; 4])> {
     [("mixed", [PROCESSES; 4])].into_iter().chain(singles)
 }
 
-/// Which runs there are: all mixes on the first set, and on the others one of all topologies.
+/// The runs: all mixes on the first set, and only the mix of all topologies on the others.
 fn runs() -> Vec<(usize, &'static str, [u32; 4])> {
     let on = |&set: &usize| mixes().map(move |(name, processes)| (set, name, processes));
     SETS.iter().flat_map(on).filter(|(set, name, _)| *set == 1 || *name == "mixed").collect()
 }
 
-/// Epsilon of the results so far, every few seconds of each run.
+/// Epsilon of the results so far, at regular intervals of each run.
 pub(in crate::study) struct Optima;
 
 impl Compute for Optima {
@@ -86,7 +88,7 @@ impl Compute for Optima {
     }
 }
 
-/// What both models find on a set, and how long they take. Under one seed all runs begin with the same
+/// Results and run times of both models on a set. Under one seed, all runs begin with the same
 /// individuals on the same topologies.
 fn optimised(
     set: &[u32; 7],
@@ -105,7 +107,7 @@ fn optimised(
     Ok([(one, synchronous.run_time), (other, asynchronous.run_time)])
 }
 
-/// One of each, for `side` x `side` individuals.
+/// One topology of each kind, for `side` x `side` individuals.
 fn topologies(side: usize, seed: u64) -> Result<Vec<Topology>, String> {
     let mut draws = Draws::new(1000 + seed);
     let sizes = 0..TOPOLOGIES.len();
@@ -113,7 +115,7 @@ fn topologies(side: usize, seed: u64) -> Result<Vec<Topology>, String> {
     graphs.collect::<Result<_, _>>().map_err(|error| error.to_string())
 }
 
-/// The four topologies: as many individuals as the thesis has, and as many as the runs of ours have.
+/// The four topologies, for the numbers of individuals in the thesis and in our runs.
 pub(in crate::study) struct Topologies;
 
 impl Compute for Topologies {

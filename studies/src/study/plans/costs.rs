@@ -1,4 +1,4 @@
-//! What plans for one cluster cost (section 7.2.2).
+//! Costs of plans for one cluster (section 7.2.2).
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use crate::data::Data;
 
 /// Costs of rescheduling, s (section 7.2.2).
 pub(super) const COSTS: [i64; 6] = [0, 60, 120, 180, 240, 300];
-/// Draws of loads (section 7.2.2).
+/// Number of draws of loads (section 7.2.2).
 pub(super) const DRAWS: u32 = 50;
-/// Merged phases of ChaNGa (section 7.2.2).
+/// Number of merged phases of ChaNGa (section 7.2.2).
 pub(super) const PHASES: usize = 15;
 
-/// The first 45 phases of ChaNGa, three in a row as one.
+/// The first 45 phases of ChaNGa, merged in threes.
 fn changa() -> Result<Arc<Application>, String> {
     application(&ApplicationKind::Changa.draw(1)[..3 * PHASES], 3)
 }
@@ -36,24 +36,24 @@ fn problem(oracle: &ClusterOracle, rescheduling: Span) -> Problem<'_, ClusterOra
     Problem { oracle, first: 1, rescheduling, threshold: THRESHOLD }
 }
 
-/// One instance: each planner's plan.
+/// One instance: the plans of all planners.
 struct Costs {
-    /// By dynamic programming.
+    /// Cost of the plan by dynamic programming.
     optimum: f64,
-    /// No plan costs less.
+    /// A lower bound of the costs of all plans.
     phase_sum: f64,
-    /// What each planner's plan costs, how many markers it has, and what the planner examined.
+    /// For each planner: cost and number of markers of its plan, and number of examined intervals or plans.
     planners: Vec<(&'static str, [f64; 3])>,
-    /// By how many percent the last ten generations made the genetic plan cheaper.
+    /// Reduction of the genetic plan's cost by the last ten generations, in percent.
     late_gain: f64,
-    /// By how much an interval takes longer in two parts than as one, at most, s.
+    /// Largest increase of an interval's time if it is split in two, s.
     split_loss: f64,
 }
 
 fn costs(application: &Arc<Application>, seed: u64, rescheduling: Span) -> Result<Costs, String> {
     let oracle = oracle(application, loaded(&mut Draws::new(seed), MACHINES))?;
     let problem = problem(&oracle, rescheduling);
-    // Each planner with the same draws, so that fewer generations are the first ones of more.
+    // All planners use the same draws. A run with fewer generations thus is the beginning of one with more.
     let plan = |method: Method| {
         let plan = method.plan(&problem, &mut stream(seed, "cluster", "plans"));
         [plan.cost.as_secs_f64(), plan.markers().len() as f64, plan.examined as f64]
@@ -77,7 +77,7 @@ fn costs(application: &Arc<Application>, seed: u64, rescheduling: Span) -> Resul
     })
 }
 
-/// By how much any interval takes longer as two than as one, at most.
+/// Largest increase of any interval's time if it is split in two.
 fn split_loss(oracle: &ClusterOracle) -> Span {
     let phases = oracle.phases();
     let intervals =
@@ -129,7 +129,7 @@ impl Compute for PlanCosts {
     }
 }
 
-/// The same for hierarchical applications, whose regimes last long: 20 of them.
+/// The same for 20 hierarchical applications, whose regimes last long.
 pub(in crate::study) struct Hierarchies;
 
 impl Compute for Hierarchies {
@@ -151,10 +151,10 @@ impl Compute for Hierarchies {
     }
 }
 
-/// A part that is available, from and to.
+/// Range of an available part.
 type Part = (f64, f64);
 
-/// Loads as in the other studies, and mild ones: their names, and the available parts of processors and links.
+/// Usual and mild loads: their names, and the available parts of processors and links.
 const LOADS: [(&str, Part, Part); 2] =
     [("usual", CPU, BANDWIDTH), ("mild", (0.7, 1.0), (0.5, 0.8))];
 
@@ -200,8 +200,8 @@ impl Compute for PlanLoads {
 const BANDWIDTHS: [(&str, f64); 4] =
     [("100", 100.0), ("1000", 1_000.0), ("5000", 5_000.0), ("10000", 10_000.0)];
 
-/// The best plan of the same application where rescheduling costs what a checkpoint takes at four bandwidths
-/// within the cluster.
+/// The best plan of the same application, if rescheduling costs the time of a checkpoint, for four
+/// bandwidths within the cluster.
 pub(in crate::study) struct PlanBandwidths;
 
 impl Compute for PlanBandwidths {

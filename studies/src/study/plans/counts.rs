@@ -1,4 +1,4 @@
-//! How much planners look at (sections 4.1, 5 and 7.2.2).
+//! Number of intervals or plans that planners examine (sections 4.1, 5 and 7.2.2).
 
 use haggle_model::Span;
 use haggle_model::random::stream;
@@ -7,13 +7,14 @@ use haggle_planning::{Method, Problem, Table};
 use super::{Compute, Effort, THRESHOLD, methods};
 use crate::data::Data;
 
-/// Numbers of phases; those of most of the paper's applications are among them.
+/// Numbers of phases, with those of most of the paper's applications.
 const PHASES: [u32; 10] = [5, 10, 15, 18, 20, 22, 26, 30, 32, 50];
-/// Brute force looks at fewer plans than this.
+/// Brute force is run only for fewer plans than this.
 const MOST_PLANS: u64 = 1 << 22;
 
-/// What each planner examines where all phases are alike: every plan is valid then, and Division sets one marker after
-/// the other, which is the most that it does. Beside what brute force examines stands how many plans there are.
+/// Amount that each planner examines if all phases are equal. Every plan is valid then, and Division
+/// sets one marker after the other, which is its worst case. For brute force, the number of plans is
+/// given, too.
 pub(in crate::study) struct PlanCounts;
 
 impl Compute for PlanCounts {

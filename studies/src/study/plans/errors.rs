@@ -1,9 +1,10 @@
-//! How far predictions are from what is measured: by models of phases, and by one model for an application
-//! (section 7.2.1).
+//! Errors of predictions compared with measurements: by models of phases, and by one model for the
+//! whole application (section 7.2.1).
 //!
-//! The paper's runs cannot be repeated, nor are its models published. Here a run takes what the models of its phases
-//! say under the loads of each, times a lognormal factor, which is so wide that predictions by these models err about as
-//! printed. So their error is put in, and only how much more one model errs comes out.
+//! The paper's runs cannot be repeated, and its models are not published. Here, the time of a run is
+//! the prediction of its phases' models under the loads of each phase, multiplied by a lognormal
+//! factor. The factor's width is chosen such that the errors of these models are about as printed. The
+//! error of models of phases thus is an input; only the additional error of one model is a result.
 
 use haggle_planning::fit::{Observation, fit};
 use haggle_planning::synthetic::{ApplicationKind, BANDWIDTH, CPU, Draws};
@@ -12,7 +13,7 @@ use haggle_planning::{Phase, Shares};
 use super::{Compute, Effort, each};
 use crate::data::Data;
 
-/// The applications, with the width of the factor.
+/// The applications, with the width of the lognormal factor.
 const APPLICATIONS: [(&str, ApplicationKind, f64); 5] = [
     ("MD", ApplicationKind::Md, 0.31),
     ("Athena", ApplicationKind::Athena, 0.23),
@@ -23,17 +24,18 @@ const APPLICATIONS: [(&str, ApplicationKind, f64); 5] = [
 
 const CHANGA: (&str, ApplicationKind, f64) = ("ChaNGa", ApplicationKind::Changa, 0.32);
 
-/// Runs of an application (section 7.2.1).
+/// Number of runs of an application (section 7.2.1).
 pub(super) const RUNS: usize = 150;
-/// ApplicationKind applications of each kind.
+/// Number of synthetic applications of each kind.
 const DRAWN: u32 = 5;
 
-/// Problem sizes and numbers of processors of the runs that a model is made from, and of those that it predicts.
+/// Problem sizes and numbers of processors: of the runs from which a model is fitted, and of the
+/// predicted runs.
 const KNOWN: (&[f64], &[f64]) = (&[0.25, 0.5, 1.0], &[4.0, 8.0, 16.0]);
 const PREDICTED: (&[f64], &[f64]) =
     (&[0.25, 0.5, 1.0, 2.0, 4.0], &[4.0, 8.0, 16.0, 24.0, 32.0, 48.0]);
 
-/// A run: what was measured, and what models of its phases predict, s.
+/// A run: its measured time, and the time predicted by models of its phases, s.
 struct Run {
     seen: Observation,
     predicted: f64,
@@ -62,10 +64,10 @@ fn run(draws: &mut Draws, phases: &[Phase], among: (&[f64], &[f64]), sigma: f64)
     Run { seen: Observation { size, shares: mean, processors, seconds }, predicted }
 }
 
-/// Errors of predictions of runs, in percent of what they took: by one model, and by models of phases.
+/// Errors of predictions in percent of the measured time: by one model, and by models of phases.
 fn errors(kind: ApplicationKind, sigma: f64, seed: u64) -> Result<Vec<[f64; 2]>, String> {
     let phases = kind.draw(seed);
-    // The phases are drawn from the same seed: other draws follow the runs.
+    // The phases use the same seed, so runs need other draws.
     let mut draws = Draws::new(seed.wrapping_add(1_000_000 * kind.phases() as u64));
     let mut runs =
         |among| Vec::from_iter((0..RUNS).map(|_| run(&mut draws, &phases, among, sigma)));

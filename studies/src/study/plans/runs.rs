@@ -15,7 +15,7 @@ use haggle_runtime::{Driver, OutsideError, Sink, World, run};
 use super::{Compute, Effort, MIGRATION, THRESHOLD, each, methods};
 use crate::data::Data;
 
-/// What came of an application on a grid.
+/// Course of an application on a grid.
 #[derive(Default)]
 struct Course {
     end: Time,
@@ -42,7 +42,7 @@ impl Sink for Course {
     }
 }
 
-/// A whole run: an application that comes to a grid at time zero.
+/// A whole run: an application that arrives at a grid at time zero.
 fn course(
     grid: &SyntheticGrid,
     phased: &Arc<Phased>,
@@ -90,7 +90,7 @@ fn md() -> Arc<Phased> {
     Arc::new(Phased::Modelled { phases: ApplicationKind::Md.draw(1), size: 1.0, merged: 1 })
 }
 
-/// Runs of MD on grids, by a method.
+/// Runs of MD on grids, with one method.
 fn runs(grids: &[u64], method: Option<Method>) -> Result<Vec<(SyntheticGrid, Course)>, String> {
     let phased = md();
     each(grids, |number| {
@@ -99,7 +99,7 @@ fn runs(grids: &[u64], method: Option<Method>) -> Result<Vec<(SyntheticGrid, Cou
     })
 }
 
-/// Runs of MD on 250 grids of 5 to 12 clusters, by three methods and without rescheduling.
+/// Runs of MD on 250 grids of 5 to 12 clusters, with three methods and without rescheduling.
 pub(in crate::study) struct PlanRuns;
 
 impl Compute for PlanRuns {
@@ -120,12 +120,12 @@ impl Compute for PlanRuns {
     }
 }
 
-/// How many grids there are (section 7.2.3).
+/// Number of grids (section 7.2.3).
 pub(super) const GRIDS: u32 = 250;
-/// Groups of fewer grids are left out (section 7.2.4).
+/// Minimum number of grids in a group (section 7.2.4).
 const FEWEST: usize = 5;
 
-/// The same runs, by how unequal the clusters of a grid are.
+/// The same runs, grouped by the heterogeneity of a grid's clusters.
 pub(in crate::study) struct PlanGroups;
 
 impl Compute for PlanGroups {
@@ -153,15 +153,15 @@ impl Compute for PlanGroups {
     }
 }
 
-/// The width of a group; the paper does not say how wide its groups are.
+/// Width of a group; the paper does not give it.
 const WIDTH: u32 = 4;
 
-/// Where the group of a grid begins, by the greatest over the least capacity of a cluster: 1, 5, 9, ….
+/// Start of a grid's group by heterogeneity, the largest over the smallest capacity of a cluster: 1, 5, 9, ….
 fn group(grid: &SyntheticGrid) -> u32 {
     1 + WIDTH * ((grid.heterogeneity() - 1.0) / f64::from(WIDTH)) as u32
 }
 
-/// Runs of MD on 50 grids whose clusters are all as far from each other, for five bandwidths.
+/// Runs of MD on 50 grids with equal bandwidths between all clusters, for five bandwidths.
 pub(in crate::study) struct PlanLinks;
 
 impl Compute for PlanLinks {

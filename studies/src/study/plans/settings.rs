@@ -1,5 +1,5 @@
-//! What the other studies of plans are made of (sections 4, 7 and 7.2): from the draws themselves, where something is
-//! drawn.
+//! Settings of the other studies of plans (sections 4, 7 and 7.2). Random settings are taken from the
+//! draws themselves.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::runs::GRIDS;
 use super::{Compute, Effort, MACHINES, THRESHOLD};
 use crate::data::Data;
 
-/// The least and the most value of each setting, and how many different ones there are.
+/// Smallest and largest value of each setting, and number of distinct values.
 pub(in crate::study) struct PlanSettings;
 
 impl Compute for PlanSettings {
@@ -56,7 +56,7 @@ impl Compute for PlanSettings {
     }
 }
 
-/// What was drawn for grids, and for their loads in the beginning.
+/// Adds the drawn settings of grids, and of their loads at the beginning.
 fn push_grids(data: &mut Data, grids: &[SyntheticGrid]) {
     let clusters = || grids.iter().flat_map(SyntheticGrid::clusters);
     let loads = Vec::from_iter(grids.iter().map(|grid| grid.loads(0)));
@@ -78,7 +78,7 @@ fn push_grids(data: &mut Data, grids: &[SyntheticGrid]) {
     push(data, "available between clusters, %", ways);
 }
 
-/// Every pair of so many.
+/// All pairs of numbers below `count`.
 fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).flat_map(move |one| (one + 1..count).map(move |other| (one, other)))
 }

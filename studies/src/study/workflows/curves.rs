@@ -1,5 +1,5 @@
-//! What tasks take for their lengths while they run, and what is predicted from that (Chtepen 2011, figures 5.3,
-//! 6.2 and 6.7).
+//! Estimates of tasks for their lengths while they run, and predictions from these (Chtepen 2011,
+//! figures 5.3, 6.2 and 6.7).
 
 use haggle_model::progress::{Progress, ProgressReport};
 use haggle_scheduling::grid::workflows::prediction::{CurveFit, History, Predictor};
@@ -9,11 +9,11 @@ use crate::data::Data;
 use crate::study::{Compute, Effort};
 use haggle_scenario::Scenario;
 
-/// The study: by what is done of a task, per cent, its `estimate` and what a `fit`ted curve predicts, in per
-/// cent of its length.
+/// The study: its axis `done` is the share of a task's work that is done, per cent. Values are the
+/// task's `estimate`, and the prediction of a `fit`ted curve, in per cent of its length.
 ///
-/// Of the tasks of a day, it shows for each way of erring the one than which a tenth err longer: most have found
-/// out their length after a few reports.
+/// For each kind of error, it shows the task of a day whose errors last longer than those of nine in
+/// ten tasks. Most tasks know their length after a few reports.
 pub(in crate::study) struct EstimateCurves;
 
 /// The variants, by chapter and noise.
@@ -53,7 +53,7 @@ impl Compute for EstimateCurves {
     }
 }
 
-/// Of each way of erring that there is, the task whose decay is slower than that of nine in ten.
+/// For each kind of error that occurs, the task whose decay is slower than that of nine in ten.
 fn long_errors(scenario: &Scenario) -> Result<Vec<(&'static str, Progress)>, String> {
     let tasks = workflows(scenario, scenario.scenario.seed)?;
     let tasks = tasks.iter().flatten().filter_map(|job| job.task.as_ref()?.progress);

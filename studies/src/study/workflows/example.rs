@@ -1,5 +1,5 @@
-//! The workflow of 17 tasks by which parent sets are explained (Chtepen 2011, figures 5.2 and 6.1), read as any
-//! file of a workflow is.
+//! The workflow of 17 tasks that explains parent sets (Chtepen 2011, figures 5.2 and 6.1), read like
+//! any other file of a workflow.
 
 use haggle_workflows::files;
 
@@ -10,8 +10,9 @@ use crate::study::{Compute, Effort};
 
 /// The study: a row for each pair of tasks.
 ///
-/// `edge` is 1 where the second needs the first. Of the second one there are its `level` from 0, the number of its
-/// parent `set` from 1 (0 for a root), the `size` of that, and how many sets there are in all (`sets`).
+/// `edge` is 1 if the second task needs the first. Other values are properties of the second task: its
+/// `level` from 0, the number of its parent `set` from 1 (0 for a root) and the `size` of this set.
+/// `sets` is the number of all sets.
 pub(in crate::study) struct WorkflowExample;
 
 impl Compute for WorkflowExample {

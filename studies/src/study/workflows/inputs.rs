@@ -1,4 +1,5 @@
-//! When workflows come in the day, and how long their tasks are (Chtepen 2011, figures 5.5, 5.6, 6.5 and 6.6).
+//! Arrivals of workflows over the day, and lengths of their tasks (Chtepen 2011, figures 5.5, 5.6, 6.5
+//! and 6.6).
 
 use haggle_model::Job;
 use haggle_model::time::MICROS_PER_SECOND;
@@ -10,18 +11,18 @@ use haggle_scenario::Scenario;
 
 /// The study.
 ///
-/// Its axis `bin` is an hour of the day for `arrivals`, a share of workflows, and five minutes on the reference
-/// machine for `lengths`, a share of the tasks that are side by side.
+/// Its axis `bin` is an hour of the day for `arrivals`, a share of workflows. For `lengths`, a share of
+/// the parallel tasks, it is five minutes on the reference machine.
 pub(in crate::study) struct WorkflowInputs;
 
-/// Hours of a day, and classes of lengths.
+/// Number of hours of a day, and of classes of lengths.
 const BINS: usize = 24;
 const HOUR: i64 = 3_600 * MICROS_PER_SECOND;
 const CLASS: f64 = 300.0;
-/// Days that are drawn: one has but 40 workflows.
+/// Number of drawn days: one has only 40 workflows.
 const DAYS: u64 = 100;
 
-/// The variants, by name. Tasks that overestimate themselves are as long as was drawn.
+/// The variants, by name. Tasks that overestimate their length have the drawn length.
 const KINDS: [(&str, &str, Point); 4] = [
     ("high", "balance.toml", &[("estimates", "over"), ("spread", "80%"), ("width", "20")]),
     ("medium", "balance.toml", &[("estimates", "over"), ("spread", "40%"), ("width", "20")]),

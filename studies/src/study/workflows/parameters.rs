@@ -1,5 +1,5 @@
-//! The parameters of both chapters as the runs have them (Chtepen 2011, tables 5.2 and 6.1), and the sites of their
-//! grids as drawn (figure 6.3).
+//! The parameters of both chapters as in the runs (Chtepen 2011, tables 5.2 and 6.1), and the sites of
+//! their grids as drawn (figure 6.3).
 
 use haggle_model::progress::{EstimateError, Side};
 
@@ -10,15 +10,16 @@ use haggle_experiment::grid::speeds;
 use haggle_scenario::Scenario;
 use haggle_scenario::file::{Grid, InformationMode, TimeLaw, Workload};
 
-/// A scenario of each chapter. Estimates that swing have all parameters.
+/// A scenario of each chapter. Tasks with fluctuating estimates have all parameters.
 const CHAPTERS: [(&str, &str, Point); 2] = [
     ("5", "balance.toml", &[("estimates", "fluctuating"), ("spread", "80%"), ("width", "20")]),
     ("6", "prediction.toml", &[("noise", "50%")]),
 ];
-/// Seeds over which what is drawn has its range.
+/// Number of seeds over which ranges of drawn parameters are taken.
 const SEEDS: u64 = 10;
 
-/// The study: each parameter as `value`, with its unit in its name; where it is drawn, from lowest to highest.
+/// The study: each parameter as `value`, with its unit in its name. Drawn parameters have rows for the
+/// smallest and the largest value.
 pub(in crate::study) struct WorkflowParameters;
 
 impl Compute for WorkflowParameters {
@@ -101,7 +102,7 @@ fn of_tasks(workload: &Workload) -> Vec<Row> {
     rows
 }
 
-/// What tasks have drawn.
+/// Ranges of the parameters that tasks have drawn.
 fn drawn(scenario: &Scenario) -> Result<Vec<Row>, String> {
     let first = scenario.scenario.seed;
     let (mut children, mut flows) = (0, 0);
@@ -154,8 +155,8 @@ impl Range {
     }
 }
 
-/// The study: the sites of each chapter's grid with their `resources`, the `slots` of one, and how fast they are, as
-/// drawn for the first replication: `slowest`, `mean` and `fastest`, MIPS.
+/// The study: the sites of each chapter's grid as drawn for the first replication. Values are the
+/// number of `resources`, the `slots` of one, and their speeds: `slowest`, `mean` and `fastest`, MIPS.
 pub(in crate::study) struct WorkflowSites;
 
 impl Compute for WorkflowSites {

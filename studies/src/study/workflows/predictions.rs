@@ -1,4 +1,4 @@
-//! How far predictions of lengths are off, by how many reports there are (Chtepen 2011, section 6.4 and 6.5.2).
+//! Errors of predicted lengths by number of reports (Chtepen 2011, section 6.4 and 6.5.2).
 
 use haggle_model::progress::{Progress, Side};
 use haggle_scheduling::grid::workflows::curve::Direction;
@@ -8,9 +8,10 @@ use super::{side_by_side, variant, workflows};
 use crate::data::Data;
 use crate::study::{Compute, Effort};
 
-/// The study: over tasks of the runs of chapter 6, by the noise of their reports and how many of these there are,
+/// The study: values over tasks of the runs of chapter 6, by the noise of their reports and the number
+/// of reports,
 ///
-/// - `extrapolated` and `fitted`: by what part of its length a prediction is off, mean over tasks, %;
+/// - `extrapolated` and `fitted`: error of a prediction, mean over tasks, % of the length;
 /// - `better`: tasks whose fitted curve is nearer than the extrapolation, or as near within a millionth of the
 ///   length, %;
 /// - `wrong`: of the tasks whose estimates err to one side and for which a curve was found, those for which the
@@ -19,10 +20,10 @@ use crate::study::{Compute, Effort};
 pub(in crate::study) struct LengthPredictions;
 
 const NOISES: [&str; 3] = ["0%", "5%", "50%"];
-/// Reports come twice a per cent.
+/// Numbers of reports; there are two per per cent of work.
 const REPORTS: [usize; 8] = [4, 6, 10, 20, 40, 80, 140, 200];
 const REPLICATIONS: u32 = 10;
-/// Off by no more than this part is as near.
+/// Largest difference of equal errors, as a part of the length.
 const SAME: f64 = 1e-6;
 
 impl Compute for LengthPredictions {
@@ -37,7 +38,7 @@ impl Compute for LengthPredictions {
             let scenario = variant("prediction.toml", &[("noise", noise)])?;
             let first = scenario.scenario.seed;
             for seed in first..first + u64::from(replications) {
-                // One task of each workflow: a curve through 200 reports takes a millisecond.
+                // Only one task of each workflow, because a curve through 200 reports takes a millisecond.
                 let flows = workflows(&scenario, seed)?;
                 let jobs = flows.iter().filter_map(|tasks| side_by_side(tasks).first());
                 let tasks = jobs.filter_map(|job| job.task.as_ref()?.progress);

@@ -1,9 +1,9 @@
-//! Where a task may move to, and which of these places is the best.
+//! Places to which a task may move, and the choice of the best one.
 
 use super::super::super::resources::ResourceId;
 use super::{Balance, BalancedRound, Costs, SAME};
 
-/// Where a task may move to, and what it would need there (x), s.
+/// A place to which a task may move, with its time there (x), s.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Candidate {
     /// A resource; root tasks leave it if it is `evicting`.
@@ -11,9 +11,9 @@ pub(super) enum Candidate {
     /// A group of resources.
     Group {
         group: usize,
-        /// What it would need at an average one.
+        /// Time at an average resource.
         x: f64,
-        /// The best one, and what the task would need there.
+        /// The best resource, and the time of the task there.
         fastest: (ResourceId, f64),
         evicting: bool,
     },
@@ -40,8 +40,8 @@ impl Candidate {
         }
     }
 
-    /// Whether the move saves enough: time of the task that would end last, distance to it of
-    /// any other one.
+    /// Returns whether the move saves enough: time of the task that would end last, or distance to that end of any
+    /// other task.
     pub(super) fn is_worth(&self, needs: f64, longest: Option<f64>, gain: f64) -> bool {
         match longest.filter(|&longest| needs <= longest) {
             None => self.x() + gain * needs < needs,
@@ -53,8 +53,8 @@ impl Candidate {
     }
 }
 
-/// The best one for a task that `needs` so much where it is, beside others that need at most
-/// `longest`; `None` if there is none.
+/// The best candidate for a task with remaining time `needs`, beside others that need at most `longest`;
+/// `None` if there is none.
 pub(super) fn best(candidates: &[Candidate], needs: f64, longest: Option<f64>) -> Option<usize> {
     let leads = longest.is_none_or(|longest| needs > longest);
     let key = |candidate: &Candidate| match longest {
@@ -71,7 +71,7 @@ pub(super) fn best(candidates: &[Candidate], needs: f64, longest: Option<f64>) -
 }
 
 impl BalancedRound {
-    /// Everywhere a task may go; `leads` says whether its set waits for it.
+    /// All places to which a task may go; `leads` if its set waits for it.
     pub(super) fn candidates(
         &self,
         task: usize,
@@ -103,7 +103,7 @@ impl BalancedRound {
         Candidate::Place { to, evicting, x: self.needs_at(task, to, evicting, costs) }
     }
 
-    /// What a task would need elsewhere, s.
+    /// Time of a task at another resource, s.
     pub(super) fn needs_at(
         &self,
         task: usize,

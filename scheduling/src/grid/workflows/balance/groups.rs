@@ -1,4 +1,4 @@
-//! Resources of a site that are about as fast, looked at as one (Chtepen 2011, section 5.5.4).
+//! Resources of a site with similar speeds, examined as one (Chtepen 2011, section 5.5.4).
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub(super) struct Groups {
     /// The largest group, θ.
     size: usize,
     all: Vec<Vec<ResourceId>>,
-    /// In which group a resource is.
+    /// The group of each resource.
     of: BTreeMap<ResourceId, usize>,
 }
 
@@ -35,8 +35,8 @@ impl Groups {
         Groups { size, all, of }
     }
 
-    /// A resource has more or fewer tasks than before: it leaves its group when it is full, and
-    /// joins the nearest one of its site with room when it is not any more.
+    /// Updates a resource with more or fewer tasks than before. A full resource leaves its group. A
+    /// resource that is no longer full joins the nearest group of its site with room.
     pub(super) fn update(&mut self, id: ResourceId, places: &[Place]) {
         let place = &places[id.index()];
         match self.of.get(&id).copied() {
@@ -72,8 +72,8 @@ fn mean_speed(places: &[Place], ids: &[ResourceId]) -> f64 {
 }
 
 impl BalancedRound {
-    /// Each group as one: by its fastest resource for the task that the others wait for, by its
-    /// mean for any other one.
+    /// Each group as one candidate: by its fastest resource for the task that the others wait for, by its
+    /// mean for any other task.
     pub(super) fn of_groups(
         &self,
         groups: &Groups,
@@ -105,7 +105,7 @@ impl BalancedRound {
         groups.all.iter().enumerate().filter_map(candidate).collect()
     }
 
-    /// Any resource of a group that the task may go to, and what it needs there.
+    /// A random resource of a group to which the task may go, and the time of the task there.
     pub(super) fn member(
         &self,
         group: usize,

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::super::prediction::{Extrapolation, History, Predictor};
 use super::*;
 
-/// Every move pauses a task for so long; draws are the lowest numbers.
+/// Every move pauses a task for this time; draws are the lowest numbers.
 struct Pause(f64);
 
 impl Costs for Pause {
@@ -42,7 +42,7 @@ fn what_is_left_takes_its_share_of_the_speed() {
     assert_eq!(round.computing(left, ResourceId(1), 1), 675.0);
 }
 
-/// Micro-example M-4 under some rules: where T1, T2 and T3 are then, by number of the resource.
+/// Micro-example M-4 under some rules: the final resources of T1, T2 and T3.
 fn balanced(rules: Balance) -> [u32; 3] {
     let tasks = [task(1, 1, 1200.0), task(2, 2, 300.0), task(3, 3, 250.0)];
     let places = places(&[9.0, 1.0, 3.0, 1.0, 0.5, 4.0], 1, &[1, 1, 1, 1, 0, 0]);
@@ -64,7 +64,7 @@ fn the_longest_task_goes_first_and_others_give_way() {
     assert_eq!(balanced(Balance { floor: 300.0, ..PLAIN }), [5, 2, 3]);
 }
 
-/// Micro-example M-5, where e needs `left`.
+/// Micro-example M-5, in which e needs `left`.
 fn may_come(left: f64) -> bool {
     let tasks = [task(1, 0, 300.0), task(2, 1, 100.0), task(3, 2, left)];
     let places = places(&[0.1, 1.0, 1.0], 2, &[1, 1, 1]);
@@ -78,8 +78,8 @@ fn nobody_comes_who_delays_another_set() {
     assert!(may_come(250.0));
 }
 
-/// T1 moves to the resource of 4 MIPS, where it needs 100 s. T2 would need 150 s there in place of 300 s, but T1 would need
-/// 200 s then.
+/// T1 moves to the resource of 4 MIPS, where it needs 100 s. T2 would need 150 s there instead of 300 s,
+/// but T1 would then need 200 s.
 #[test]
 fn who_moved_in_this_round_is_not_delayed() {
     let tasks = [task(1, 0, 400.0), task(2, 1, 300.0)];
@@ -92,8 +92,8 @@ fn who_moved_in_this_round_is_not_delayed() {
     assert_eq!(moves(vec![vec![0], vec![1]]), [Move::To(0, fast)]);
 }
 
-/// Of the balanced set itself only tasks at the resource count: T2 there may need up to the 150 s that T1 will need, though
-/// T3 elsewhere needs 900 s, and no more.
+/// Of the balanced set itself only tasks at the resource count. T2 there may need up to the 150 s that T1
+/// will need, but no more, though T3 elsewhere needs 900 s.
 #[test]
 fn of_the_balanced_set_the_tasks_at_the_resource_count() {
     let delayed = |left: f64| {
@@ -121,7 +121,7 @@ fn roots_make_room() {
     assert_eq!(moves[..3], expected);
 }
 
-/// A root that went back to the queue is not moved for the set that it was in, of which the other task stays.
+/// A root in the queue is not moved for its former set, whose other task stays.
 #[test]
 fn who_is_queued_is_in_no_set() {
     let root = |number, at, left| Running { root: true, ..task(number, at, left) };
@@ -159,7 +159,7 @@ fn groups_are_cut_by_speed() {
     assert!(matches!(best, Some(Candidate::Place { to: ResourceId(2), .. })), "{best:?}");
 }
 
-/// One resource a group is no group at all: the same rounds, by the two ways of looking.
+/// Groups of one resource equal no groups: both searches give the same rounds.
 fn run(world: &World, grouped: bool) -> Vec<Move> {
     let (mut round, rules) = world.round();
     if grouped {
@@ -172,7 +172,7 @@ fn run(world: &World, grouped: bool) -> Vec<Move> {
 struct World {
     /// Speed, site and slots of resources.
     resources: Vec<(u32, u32, u32)>,
-    /// Resource, work, workflow, whether it is a root.
+    /// Resource, work, workflow, and whether it is a root.
     tasks: Vec<(usize, u32, usize, bool)>,
     pause: f64,
     rules: (u32, u32),
@@ -225,8 +225,8 @@ fn worlds() -> impl Strategy<Value = World> {
     )
 }
 
-/// The publication's steps once more, as directly as they can be written: for every question all
-/// tasks, all sets and all resources are looked at again.
+/// The publication's steps again, written as directly as possible: each decision examines all tasks, sets
+/// and resources again.
 fn obvious(world: &World) -> Vec<Move> {
     let (round, rules) = world.round();
     let BalancedRound { mut places, tasks, sets, .. } = round;
@@ -234,7 +234,7 @@ fn obvious(world: &World) -> Vec<Move> {
     let mut pause: Vec<Option<f64>> = vec![None; at.len()];
     let mut moves = Vec::new();
     type At<'a> = &'a [Option<usize>];
-    /// Past M, x, evicting, where.
+    /// Past M, x, evicting, resource.
     type Key = (bool, f64, bool, usize);
     let needs = |places: &[Place], at: At<'_>, pause: &[Option<f64>], task: usize, k: u32| {
         let place = &places[at[task].expect("it runs")];

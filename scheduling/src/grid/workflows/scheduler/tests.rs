@@ -8,8 +8,8 @@ use super::super::super::resources::{Preference, SiteId};
 use super::*;
 use crate::workflows::{Member, WorkflowId};
 
-/// A task that has done 1000 MI, and called 900 MI 40 % of the whole; moving it takes 120 s, 20 s of them for its
-/// checkpoint and its recovery.
+/// A task with progress 1000 MI, whose last report gave 900 MI as 40 % of the whole. Moving it takes 120 s,
+/// including 20 s for its checkpoint and its recovery.
 struct Seen {
     computing: Span,
     reports: [ProgressReport; 1],
@@ -47,7 +47,8 @@ fn seen(seconds: i64) -> Seen {
     Seen { computing: Span::from_secs(seconds), reports }
 }
 
-/// What is left of the task of micro-example M-3 that has computed for so long where it shares 3 MIPS with another one.
+/// Remaining work of the task of micro-example M-3 after this computing time, sharing 3 MIPS with another
+/// task.
 fn left(estimate: Estimate, seconds: i64) -> f64 {
     let mut view = View::new(Detection::RestartReport, Preference::EffectiveSpeed);
     let here = view.add_resource(SiteId(0), true, Speed::from_mips(3), 2);
@@ -71,7 +72,7 @@ fn the_printed_estimate_forgets_what_was_done_elsewhere() {
     let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-9, "{found}");
     close(left(Estimate::Integrated, 600), 1350.0);
     close(left(Estimate::Literal, 600), 1350.0);
-    // It has come from another resource 200 s ago: E_est = 200·3/(2·0.4).
+    // It arrived from another resource 200 s ago: E_est = 200·3/(2·0.4).
     close(left(Estimate::Integrated, 200), 1350.0);
     close(left(Estimate::Literal, 200), 450.0);
 }
@@ -88,7 +89,7 @@ fn a_move_may_be_thought_to_cost_its_data_alone() {
     assert_eq!((cost(true), cost(false)), (120.0, 100.0));
 }
 
-/// A root, two tasks side by side and a final task: the root is done, and both others run or send their outputs.
+/// A root, two parallel tasks and a final task: the root is done, and the others run or send their outputs.
 #[test]
 fn a_task_that_sends_its_output_counts_as_finished() {
     let id = WorkflowId { workload: 0, number: 0 };

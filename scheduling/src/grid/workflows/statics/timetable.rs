@@ -1,7 +1,7 @@
-//! Which task runs where, in which order, and when it may be over.
+//! Resources, order and expected ends of placed tasks.
 //!
-//! Expected starts follow each other strictly from parents to children and along each queue, for any task takes
-//! some time. So queues in the order of starts never wait for each other in a circle.
+//! Every task takes some time. So expected starts increase strictly from parents to children and along each
+//! queue. Therefore queues in the order of starts never wait for each other in a circle.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -15,35 +15,35 @@ use super::super::super::scheduler::{Insight, Round};
 use super::super::super::view::View;
 use super::{Unit, is_wanted, restart};
 
-/// No schedule is longer, so that times stay in range.
+/// Longest schedule, so that times stay in range.
 const LONGEST: Span = Span::from_micros(1 << 58);
 
-/// The tasks that have been placed and are not over.
+/// The placed tasks that have not ended.
 #[derive(Debug)]
 pub(super) struct Timetable {
     tasks: BTreeMap<JobId, Placed>,
-    /// By resource, the tasks that have not been computed there, in order: what has been sent is first.
+    /// By resource, the tasks that have not been computed there, in order; a sent task is first.
     queues: Vec<VecDeque<JobId>>,
     /// Resources whose queues are not empty.
     busy: BTreeSet<ResourceId>,
-    /// Tasks that have been computed and may still be lost.
+    /// Computed tasks that may still be lost.
     sending: BTreeSet<JobId>,
-    /// How many units have been placed.
+    /// Number of units placed so far.
     units: u64,
 }
 
-/// A task where it runs.
+/// A task at its resource.
 #[derive(Clone, Copy, Debug)]
 struct Placed {
     at: ResourceId,
-    /// When it is expected to start, or has been sent.
+    /// Expected start, or the time at which it was sent.
     start: Time,
-    /// When it is expected to have been computed, or has been.
+    /// Expected end of computing, or the actual one.
     end: Time,
-    /// How long its output is on the way from there.
+    /// Transfer time of its output from there.
     sending: Span,
     stage: Stage,
-    /// How many units were placed before its own.
+    /// Number of units placed before its own.
     turn: u64,
 }
 
@@ -69,13 +69,12 @@ impl Timetable {
         self.tasks.contains_key(&job)
     }
 
-    /// The resources that have tasks to run.
+    /// The resources with tasks to run.
     pub(super) fn with_tasks(&self) -> Vec<ResourceId> {
         self.busy.iter().copied().collect()
     }
 
-    /// The task that is next at a resource, if nothing runs there; those that nobody wants any more are
-    /// left out.
+    /// The next task of a resource, if no task runs there; tasks that are no longer needed are dropped.
     pub(super) fn head(
         &mut self,
         at: ResourceId,
@@ -90,7 +89,7 @@ impl Timetable {
         None
     }
 
-    /// If nothing runs: how many tasks that may start are behind one that may not.
+    /// Number of tasks that may start but are behind one that may not; 0 if a task runs.
     pub(super) fn behind_blocked(&self, may_start: impl Fn(JobId) -> bool) -> u64 {
         let queues = || self.busy.iter().map(|at| &self.queues[at.index()]);
         let mut firsts = queues().filter_map(|queue| queue.front());
@@ -116,13 +115,14 @@ impl Timetable {
         self.unqueue(job, at);
     }
 
-    /// A task is not wanted any more. Says whether it was in a queue.
+    /// A task is no longer needed. Returns whether it was in a queue.
     pub(super) fn forget(&mut self, job: JobId) -> bool {
         let Some(task) = self.tasks.remove(&job) else { return false };
         self.unqueue(job, task.at)
     }
 
-    /// What has been sent and is nowhere has been lost: it runs again, before all that has not been sent.
+    /// A task that was sent and is at no resource has been lost: it runs again, before all tasks that have
+    /// not been sent.
     pub(super) fn notice_losses(&mut self, view: &View) {
         self.sending.retain(|&job| view.jobs().open(job).is_some());
         let is_lost = |&job: &JobId| view.jobs().waits(job);
@@ -155,15 +155,15 @@ impl Timetable {
         place.is_some()
     }
 
-    /// When tasks are expected to start and to end, by what is known now: each takes as long as was thought, after
-    /// its parents and the one before it on its resource. What is over is forgotten.
+    /// Updates the expected starts and ends of tasks. Each task takes its expected time, after its parents
+    /// and the task before it on its resource. Tasks that have ended are forgotten.
     pub(super) fn retime(&mut self, now: Time, insight: &dyn Insight) {
         self.tasks.retain(|&job, _| is_wanted(insight, job));
         self.drop_missing();
         let (mut waits_for, after) = self.order(insight);
         let free = waits_for.iter().filter(|(_, count)| **count == 0).map(|(&job, _)| job);
         let mut open: Vec<JobId> = free.collect();
-        // When a resource has done what was looked at, by resource.
+        // End of the tasks considered so far, by resource.
         let mut until = vec![now; self.queues.len()];
         while let Some(job) = open.pop() {
             let task = self.tasks[&job];
@@ -171,7 +171,7 @@ impl Timetable {
                 let start = self.arrival(job, now, insight).max(until[task.at.index()]);
                 (start, start + (task.end - task.start))
             } else {
-                // It is late if it should be over by now.
+                // A task that should have ended by now is late.
                 (task.start, task.end.max(now + Span::TICK))
             };
             until[task.at.index()] = end;
@@ -186,7 +186,7 @@ impl Timetable {
         }
     }
 
-    /// For how many others each task in a queue waits, and who waits for it.
+    /// The number of tasks for which each queued task waits, and the tasks that wait for it.
     fn order(
         &self,
         insight: &dyn Insight,
@@ -207,14 +207,14 @@ impl Timetable {
         (waits_for, after)
     }
 
-    /// When what a task needs of parents that are placed is expected to be stored.
+    /// Expected time at which the inputs from placed parents are stored.
     fn arrival(&self, job: JobId, now: Time, insight: &dyn Insight) -> Time {
         let parents = parents(insight, job);
         let placed = parents.iter().filter_map(|parent| self.tasks.get(parent));
         placed.map(|parent| parent.end + parent.sending).fold(now, Time::max)
     }
 
-    /// Takes all tasks off that have not been sent; says of which units they are, the first one first.
+    /// Removes all tasks that have not been sent; returns their units, the first one first.
     pub(super) fn take_off_unsent(&mut self, insight: &dyn Insight) -> Vec<Unit> {
         let mut units: BTreeMap<u64, Unit> = BTreeMap::new();
         self.tasks.retain(|&job, task| {
@@ -230,7 +230,7 @@ impl Timetable {
         units.into_values().filter(|&unit| known.insert(unit)).collect()
     }
 
-    /// Takes out of the queues what is placed no more.
+    /// Removes tasks from the queues that are no longer placed.
     fn drop_missing(&mut self) {
         let tasks = &self.tasks;
         self.queues.iter_mut().for_each(|queue| queue.retain(|job| tasks.contains_key(job)));
@@ -238,7 +238,7 @@ impl Timetable {
         self.busy.retain(|at| !self.queues[at.index()].is_empty());
     }
 
-    /// Schedules what is not placed of a unit on these resources, amid all that is.
+    /// Schedules the unplaced tasks of a unit on these resources, beside all placed tasks.
     pub(super) fn place(
         &mut self,
         unit: Unit,
@@ -295,7 +295,7 @@ impl Timetable {
         self.units += 1;
     }
 
-    /// The jobs of a unit that wait for a place, by number of task.
+    /// The jobs of a unit that need a place, by number of task.
     fn unplaced(&self, unit: Unit, insight: &dyn Insight) -> Vec<JobId> {
         let jobs = match unit {
             Unit::Job(job) => vec![job],
@@ -306,7 +306,7 @@ impl Timetable {
         jobs.into_iter().filter(|&job| !self.has(job) && is_wanted(insight, job)).collect()
     }
 
-    /// Queues all tasks that wait by their starts, behind those that are at their resources.
+    /// Queues all waiting tasks by their starts, behind the tasks that are at their resources.
     pub(super) fn queue(&mut self) {
         self.queues.iter_mut().for_each(VecDeque::clear);
         let queued = self.tasks.iter().filter(|(_, task)| task.stage != Stage::Computed);
@@ -325,7 +325,7 @@ fn parents(insight: &dyn Insight, job: JobId) -> Vec<JobId> {
     insight.ledger().map(|ledger| ledger.parents(job)).unwrap_or_default()
 }
 
-/// What these jobs need of each other. Their lengths are told apart.
+/// The dependencies among these jobs; their lengths are passed separately.
 fn among(jobs: &[JobId], insight: &dyn Insight) -> Workflow {
     const PART: &str = "a part of a workflow is one";
     let mut builder = Builder::new("rest");

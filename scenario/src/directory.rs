@@ -1,0 +1,235 @@
+//! The names of a scenario, indexed once, and what follows from which name stands where.
+//!
+//! A lookup costs the logarithm of the number of names. Without the index, each of n users would be compared with n
+//! workloads, so that the time of checks would grow with the square of n.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::file::{Grid, Metascheduler, Scenario, Step, User, Workflows, Workload};
+
+/// The places of tables in the file, by name; of two tables with one name, that of the first.
+type Places<'s> = BTreeMap<&'s str, usize>;
+
+/// Where jobs may run.
+#[derive(Clone, Copy, Debug)]
+struct Reach {
+    /// On the grid.
+    grid: bool,
+    /// At providers or clusters.
+    elsewhere: bool,
+}
+
+impl Reach {
+    fn or(self, other: Reach) -> Reach {
+        Reach { grid: self.grid || other.grid, elsewhere: self.elsewhere || other.elsewhere }
+    }
+}
+
+/// An index of a scenario by name: made once, asked often.
+#[derive(Debug)]
+pub struct Directory<'s> {
+    scenario: &'s Scenario,
+    workloads: Places<'s>,
+    metaschedulers: Places<'s>,
+    users: Places<'s>,
+    /// The users of each target, by its name, in the order of the file.
+    submit_to: BTreeMap<&'s str, Vec<usize>>,
+    /// The users of each workload, by its name, in the order of the file.
+    submitters: BTreeMap<&'s str, Vec<usize>>,
+    /// Whether each metascheduler may use the grid.
+    use_grid: Vec<bool>,
+    /// Where jobs of each workload may run; `None` for a workload without users.
+    reached: Vec<Option<Reach>>,
+}
+
+impl Scenario {
+    /// The index of this scenario by name. It takes time for all tables: a loop makes it once, outside.
+    pub fn directory(&self) -> Directory<'_> {
+        Directory::of(self)
+    }
+}
+
+impl<'s> Directory<'s> {
+    fn of(scenario: &'s Scenario) -> Directory<'s> {
+        let mut submit_to: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let mut submitters: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (place, user) in scenario.users.iter().enumerate() {
+            submit_to.entry(user.submits_to.as_str()).or_default().push(place);
+            submitters.entry(user.workload.as_str()).or_default().push(place);
+        }
+        let mut directory = Directory {
+            scenario,
+            workloads: places(scenario.workloads.iter().map(|it| it.name.as_str())),
+            metaschedulers: places(scenario.metaschedulers.iter().map(|it| it.name.as_str())),
+            users: places(scenario.users.iter().map(|it| it.name.as_str())),
+            submit_to,
+            submitters,
+            use_grid: scenario.metaschedulers.iter().map(|it| scenario.uses_grid(it)).collect(),
+            reached: vec![None; scenario.workloads.len()],
+        };
+        // Without a grid there is nothing to tell apart.
+        if scenario.grid.is_some() {
+            directory.reached = directory.reaches();
+        }
+        directory
+    }
+
+    /// The place of a workload in the file.
+    pub fn workload_place(&self, name: &str) -> Option<usize> {
+        self.workloads.get(name).copied()
+    }
+
+    /// The workload of that name.
+    pub fn workload(&self, name: &str) -> Option<&'s Workload> {
+        self.workload_place(name).map(|place| &self.scenario.workloads[place])
+    }
+
+    /// The place of a metascheduler in the file.
+    pub fn metascheduler_place(&self, name: &str) -> Option<usize> {
+        self.metaschedulers.get(name).copied()
+    }
+
+    /// The metascheduler of that name.
+    pub fn metascheduler(&self, name: &str) -> Option<&'s Metascheduler> {
+        self.metascheduler_place(name).map(|place| &self.scenario.metaschedulers[place])
+    }
+
+    /// The users that submit to an actor, in the order of the file.
+    pub fn users_of(&self, target: &str) -> impl Iterator<Item = &'s User> {
+        self.users_at(self.submit_to.get(target))
+    }
+
+    /// The users that submit a workload by its own name, in the order of the file.
+    pub fn submitters(&self, workload: &str) -> impl Iterator<Item = &'s User> {
+        self.users_at(self.submitters.get(workload))
+    }
+
+    fn users_at(&self, places: Option<&Vec<usize>>) -> impl Iterator<Item = &'s User> {
+        let scenario = self.scenario;
+        let places = places.cloned().unwrap_or_default();
+        places.into_iter().map(|place| &scenario.users[place])
+    }
+
+    /// Whether a user submits to an actor.
+    pub fn is_used(&self, target: &str) -> bool {
+        self.submit_to.contains_key(target)
+    }
+
+    /// Where an actor is: a user, at the actor that it submits to.
+    pub fn site_of<'n>(&self, actor: &'n str) -> &'n str
+    where
+        's: 'n,
+    {
+        let user = self.users.get(actor).map(|&place| &self.scenario.users[place]);
+        user.map_or(actor, |user| user.submits_to.as_str())
+    }
+
+    /// The places in the file of a workload and of all that is merged into it, at whatever depth.
+    pub fn sources(&self, workload: &str) -> BTreeSet<usize> {
+        let mut places = BTreeSet::new();
+        let mut open = vec![workload];
+        while let Some(name) = open.pop() {
+            if let Some(place) = self.workload_place(name).filter(|&place| places.insert(place)) {
+                let merged = self.scenario.workloads[place].merge.iter().flatten();
+                open.extend(merged.map(|it| it.as_str()));
+            }
+        }
+        places
+    }
+
+    /// Whether a step of a workload, or of what is merged into it, has jobs reserved.
+    pub(crate) fn reserves(&self, workload: &str) -> bool {
+        let reserves = |step: &Step| matches!(step, Step::Reservations { .. });
+        let mut sources = self.sources(workload).into_iter();
+        sources.any(|place| self.scenario.workloads[place].steps.iter().any(reserves))
+    }
+
+    /// Whether jobs of a user go to a metascheduler that may place them on the grid.
+    pub(crate) fn may_use_grid(&self, target: &str) -> bool {
+        self.metascheduler_place(target).is_some_and(|place| self.use_grid[place])
+    }
+
+    /// Where jobs of a user may run that are tasks of workflows, or are not.
+    fn reach(&self, user: &User, are_tasks: bool) -> Reach {
+        let scenario = self.scenario;
+        if scenario.submits_to_grid(user) {
+            return Reach { grid: true, elsewhere: !are_tasks && scenario.overflow().is_some() };
+        }
+        Reach { grid: self.may_use_grid(user.submits_to.as_str()), elsewhere: true }
+    }
+
+    /// Where jobs of all workloads may run, also through mergers.
+    fn reaches(&self) -> Vec<Option<Reach>> {
+        let workloads = &self.scenario.workloads;
+        let mut all: Vec<Option<Reach>> = vec![None; workloads.len()];
+        for user in &self.scenario.users {
+            for place in self.sources(user.workload.as_str()) {
+                let reach = self.reach(user, workloads[place].workflows.is_some());
+                all[place] = Some(all[place].map_or(reach, |it| it.or(reach)));
+            }
+        }
+        all
+    }
+
+    /// Where jobs of a workload may run; of a workload that no user submits, on the grid if they could run nowhere
+    /// else.
+    fn reached_by(&self, workload: &Workload) -> Reach {
+        let scenario = self.scenario;
+        if scenario.grid.is_none() {
+            return Reach { grid: false, elsewhere: true };
+        }
+        let place = self.workload_place(workload.name.as_str());
+        place.and_then(|place| self.reached[place]).unwrap_or_else(|| {
+            let only_grid = scenario.providers.is_empty() && scenario.plans.is_none();
+            Reach { grid: only_grid, elsewhere: !only_grid }
+        })
+    }
+
+    /// Whether jobs of a workload run on the grid and nowhere else.
+    pub fn runs_on_grid(&self, workload: &Workload) -> bool {
+        let reach = self.reached_by(workload);
+        reach.grid && !reach.elsewhere
+    }
+
+    /// Whether jobs of a workload may run on the grid.
+    pub fn may_run_on_grid(&self, workload: &Workload) -> bool {
+        self.reached_by(workload).grid
+    }
+
+    /// The grid, if a user submits to it.
+    pub(crate) fn grid_of(&self, user: &User) -> Option<&'s Grid> {
+        self.scenario.grid.as_ref().filter(|_| self.scenario.submits_to_grid(user))
+    }
+
+    /// The workloads of workflows that a user submits, also through mergers.
+    pub(crate) fn workflows_of(
+        &self,
+        user: &User,
+    ) -> impl Iterator<Item = (&'s Workload, Option<&'s Workflows>)> {
+        let scenario = self.scenario;
+        let places = self.sources(user.workload.as_str()).into_iter();
+        let parts = places.map(|place| &scenario.workloads[place]);
+        parts.filter(|it| it.is_workflows()).map(|it| (it, it.workflows.as_ref()))
+    }
+
+    /// Whether data of tasks come to providers by way of this metascheduler.
+    pub(crate) fn sends_data(&self, metascheduler: &Metascheduler) -> bool {
+        let brings_data = |it: &Workflows| it.shape.is_some() || it.files.is_some();
+        let mut users = self.users_of(metascheduler.name.as_str());
+        users.any(|user| self.workflows_of(user).any(|(_, it)| it.is_some_and(brings_data)))
+    }
+
+    /// Whether data of tasks may move between providers.
+    pub(crate) fn moves_data(&self) -> bool {
+        self.scenario.metaschedulers.iter().any(|it| self.sends_data(it))
+    }
+}
+
+/// Of two tables with one name, which is reported elsewhere, the first counts.
+fn places<'s>(names: impl Iterator<Item = &'s str>) -> Places<'s> {
+    let mut places = Places::new();
+    for (place, name) in names.enumerate() {
+        places.entry(name).or_insert(place);
+    }
+    places
+}
