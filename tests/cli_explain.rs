@@ -961,6 +961,36 @@ fn a_job_whose_booking_was_displaced() {
     assert!(told.contains("Its provider had booked it at 50 s; it started 30 s earlier"), "{told}");
 }
 
+/// Under `replan`, job 2 is placed before job 1 when job 0 ends. All jobs end exactly as planned.
+#[test]
+fn a_booking_that_moved_although_no_job_ended_early() {
+    let replan =
+        r#"policy = { name = "conservative", order = "shortest", compression = "replan" }"#;
+    let world = of_four(replan, &[[0, 4, 10, 10], [1, 4, 5, 5], [2, 4, 3, 3]]);
+    let earlier = told(&world, "2");
+    assert!(
+        earlier.contains(
+            "Its provider had booked it at 15 s; its reservation was moved when the plan was made anew,\nand it \
+             started 5.00 s earlier.\n"
+        ),
+        "{earlier}"
+    );
+    let later = told(&world, "1");
+    assert!(
+        later.contains(
+            "Its provider had booked it at 10 s; it was displaced, and started 3.00 s later.\n  At that instant \
+             job 2 (jobs!3), which was queued later, held 4 processors.\n"
+        ),
+        "{later}"
+    );
+    // By start, an end that was on time moves nothing.
+    let by_start = told(&world.replace("replan", "by-start"), "2");
+    assert!(
+        by_start.contains("It started when its provider had booked it: at 15 s.\n"),
+        "{by_start}"
+    );
+}
+
 #[test]
 fn several_jobs_and_all_starts() {
     let folder = runs();

@@ -87,6 +87,8 @@ pub enum Rule {
 pub struct BookedStart {
     /// That start.
     pub start: f64,
+    /// Of a job that started before it: whether another job had ended before its plan meanwhile.
+    pub others_ended_early: bool,
     /// Who held processors at it, although not planned to: none if the job started by then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub displaced_by: Vec<Displacer>,
@@ -341,6 +343,11 @@ impl<'a> Line<'a> {
             .filter(|it| self.rule == Rule::Conservative && it.is_plain && it.span < i64::MAX)?;
         let start = micros(own.job.promised_end?) - own.span;
         let is_late = start < own.start;
+        let ended_early = |it: &Stay<'_>| {
+            let meanwhile = own.from <= it.end && it.end <= own.start && it.job.job != own.job.job;
+            let by_itself = it.is_plain && it.attempt.start.is_some() && !it.attempt.has_failed();
+            meanwhile && by_itself && it.end < it.start.saturating_add(it.span)
+        };
         let holds = |it: &&Stay<'_>| {
             is_late && it.start <= start && start < it.end && it.attempt.start.is_some()
         };
@@ -350,7 +357,7 @@ impl<'a> Line<'a> {
             } else if it.start.saturating_add(it.span) <= start {
                 Some(How::Overran)
             } else {
-                (it.key > own.key).then_some(How::QueuedLater)
+                ((it.from, it.key) > (own.from, own.key)).then_some(How::QueuedLater)
             }
         };
         let displaced_by = self.stays.iter().filter(holds).filter_map(|it| {
@@ -359,6 +366,7 @@ impl<'a> Line<'a> {
         });
         Some(BookedStart {
             start: seconds(start),
+            others_ended_early: own.start < start && self.stays.iter().any(ended_early),
             displaced_by: displaced_by.collect(),
             down: if is_late { self.down_at(start) } else { 0 },
         })

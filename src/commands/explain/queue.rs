@@ -173,14 +173,25 @@ fn booked(it: &BookedStart, start: f64) -> String {
     if it.start == start {
         return format!("\nIt started when its provider had booked it: at {booked} s.\n");
     }
-    if start < it.start {
+    let early = duration(it.start - start);
+    if it.others_ended_early {
         return format!(
-            "\nIts provider had booked it at {booked} s; it started {} earlier, as others needed less than was \
+            "\nIts provider had booked it at {booked} s; it started {early} earlier, as others needed less than was \
              booked for them.\n",
-            duration(it.start - start)
         );
     }
+    // Failures, overruns and jobs that left the queue make plans anew, as do some compressions at each end.
+    let anew = format!(
+        "\nIts provider had booked it at {booked} s; its reservation was moved when the plan was made anew,\n\
+         and it started"
+    );
+    if start < it.start {
+        return format!("{anew} {early} earlier.\n");
+    }
     let late = duration(start - it.start);
+    if it.displaced_by.is_empty() && it.down == 0 {
+        return format!("{anew} {late} later.\n");
+    }
     let mut text = format!(
         "\nIts provider had booked it at {booked} s; it was displaced, and started {late} later.\n"
     );
