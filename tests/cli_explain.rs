@@ -971,14 +971,14 @@ fn a_booking_that_moved_although_no_job_ended_early() {
     assert!(
         earlier.contains(
             "Its provider had booked it at 15 s; its reservation was moved when the plan was made anew,\nand it \
-             started 5.00 s earlier.\n"
+             started 5 s earlier.\n"
         ),
         "{earlier}"
     );
     let later = told(&world, "1");
     assert!(
         later.contains(
-            "Its provider had booked it at 10 s; it was displaced, and started 3.00 s later.\n  At that instant \
+            "Its provider had booked it at 10 s; it was displaced, and started 3 s later.\n  At that instant \
              job 2 (jobs!3), which was queued later, held 4 processors.\n"
         ),
         "{later}"

@@ -181,14 +181,16 @@ pub struct Maintained {
     pub window: i64,
     /// When it was announced.
     pub announced: f64,
-    /// When it began.
+    /// When it began, or was to.
     pub from: f64,
     /// When it was over, or was to be.
     pub until: f64,
-    /// How many processors were closed.
+    /// How many processors were closed, or were to be.
     pub processors: i64,
     /// Whether it was refused.
     pub refused: bool,
+    /// Whether the run was over before it began.
+    pub is_ahead: bool,
     /// Of one that was refused, when there would have been room for it first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub possible: Option<f64>,

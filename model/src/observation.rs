@@ -244,17 +244,36 @@ pub struct MaintenanceRecord {
     pub end: Time,
     /// How many processors were to be closed.
     pub processors: u32,
-    /// The provider's own numbers of those that are; `None` = it was refused.
-    pub closed: Option<ProcessorSet>,
-    /// If it was refused: the first start, no earlier than its own, that nothing was in the way of which
-    /// ran or was planned then.
-    pub possible: Option<Time>,
+    /// Its fate.
+    pub fate: WindowFate,
+}
+
+/// The fate of a window of maintenance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WindowFate {
+    /// It began with these processors, in the provider's own numbers.
+    Begun(ProcessorSet),
+    /// It was announced, and the run was over before it began.
+    Ahead,
+    /// It was refused when it was announced.
+    Refused {
+        /// The first start, no earlier than its own, that nothing was in the way of which ran or was planned then.
+        possible: Option<Time>,
+    },
 }
 
 impl MaintenanceRecord {
+    /// The processors that it closed; `None` = it did not begin.
+    pub fn closed(&self) -> Option<&ProcessorSet> {
+        match &self.fate {
+            WindowFate::Begun(closed) => Some(closed),
+            WindowFate::Ahead | WindowFate::Refused { .. } => None,
+        }
+    }
+
     /// How many processors it has.
     pub fn held(&self) -> u32 {
-        self.closed.as_ref().map_or(0, ProcessorSet::count)
+        self.closed().map_or(0, ProcessorSet::count)
     }
 }
 

@@ -297,10 +297,10 @@ impl Check {
         }
     }
 
-    /// Takes in that processors are closed for maintenance. What ended before that has been said.
+    /// Takes in the processors that a window of maintenance closes. What ended before that has been said.
     pub fn maintenance(&mut self, record: &MaintenanceRecord) {
         let all = &mut self.processors[record.provider.index()];
-        for &interval in record.closed.iter().flat_map(|it| it.intervals()) {
+        for &interval in record.closed().iter().flat_map(|it| it.intervals()) {
             let Ok(()) = all.change(interval, |_, processor| {
                 processor.closed = (record.start, record.end);
                 Ok::<(), Infallible>(())
@@ -498,7 +498,9 @@ fn not_forgotten(record: &JobRecord) -> Result<(), Violation> {
 #[cfg(test)]
 mod tests {
     use haggle_model::reservation::{Answer, Cause, Displacement};
-    use haggle_model::{Job, JobClass, JobOutcome, ProcessorSet, ProviderId, ProviderInfo, Span};
+    use haggle_model::{
+        Job, JobClass, JobOutcome, ProcessorSet, ProviderId, ProviderInfo, Span, WindowFate,
+    };
 
     use super::*;
 
@@ -600,8 +602,7 @@ mod tests {
             start: Time::from_secs(10),
             end: Time::from_secs(20),
             processors: 2,
-            closed: Some(ProcessorSet::range(1, 2)),
-            possible: None,
+            fate: WindowFate::Begun(ProcessorSet::range(1, 2)),
         };
         let ran = |start: i64, end: i64, first| {
             let mut check = four_processors();

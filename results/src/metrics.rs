@@ -467,7 +467,7 @@ impl Metrics {
         self.failures.restored(now, provider, processors);
     }
 
-    /// Takes in that a window of maintenance has begun, or is refused.
+    /// Takes in that a window of maintenance has begun, is refused, or lies behind the end of the run.
     pub fn maintenance(&mut self, record: &MaintenanceRecord) {
         self.maintenance.window(record);
     }

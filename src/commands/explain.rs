@@ -246,8 +246,9 @@ fn maintenance(story: &Story) -> String {
             0.0 => "known from the beginning".to_owned(),
             time => format!("announced at {} s", seconds(time)),
         };
-        let line = match it.refused {
-            true => {
+        let closed = whole(it.processors, "processor");
+        let line = match (it.refused, it.is_ahead) {
+            (true, _) => {
                 let possible = it.possible.map_or_else(String::new, |time| {
                     format!("; there would have been room for it from {} s on", seconds(time))
                 });
@@ -255,8 +256,10 @@ fn maintenance(story: &Story) -> String {
                     "refused a window of maintenance from {from} s to {until} s, {known}{possible}"
                 )
             }
-            false => {
-                let closed = whole(it.processors, "processor");
+            (false, true) => format!(
+                "was to have {closed} in maintenance from {from} s to {until} s, {known}; the run was over before"
+            ),
+            (false, false) => {
                 format!("had {closed} in maintenance from {from} s to {until} s, {known}")
             }
         };

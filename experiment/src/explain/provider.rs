@@ -210,8 +210,9 @@ fn maintenance(all: &Chronicle, job: &JobRow, planned: Option<f64>) -> Vec<Maint
                 announced: it.announced,
                 from: it.start,
                 until: it.end,
-                processors: it.closed,
+                processors: it.kept(),
                 refused: it.outcome == "refused",
+                is_ahead: it.is_ahead(),
                 possible: it.possible,
             });
         }
