@@ -991,6 +991,23 @@ fn a_booking_that_moved_although_no_job_ended_early() {
     );
 }
 
+/// Job 1 ends 8 s early, and job 2 stays at the start that was booked behind it.
+#[test]
+fn a_job_that_waited_for_its_own_booking() {
+    let none = r#"policy = { name = "conservative", order = "largest", compression = "none" }"#;
+    let world = of_four(none, &[[0, 1, 1, 1], [1, 4, 12, 4], [2, 1, 2, 1]]);
+    let waited = told(&world, "2");
+    for line in [
+        "When it came, no job was ahead of it.",
+        "Enough were free for 8 s of that time, at longest from 5 s to 13 s:",
+        "it waited for its own booking at 13 s, as no reservation moves under this compression.",
+        "It started when its provider had booked it: at 13 s.",
+    ] {
+        assert!(waited.contains(line), "{line}: {waited}");
+    }
+    assert!(!waited.contains("reservations for others"), "{waited}");
+}
+
 #[test]
 fn several_jobs_and_all_starts() {
     let folder = runs();

@@ -39,7 +39,9 @@ use self::supply::Market;
 pub use self::windows::{Displaced, Granted};
 
 pub use grid::OnGrid;
-pub use line::{Backfilled, BookedStart, Displacer, Held, How, Queued, Rule, Test};
+pub use line::{
+    Backfilled, BookedStart, Displacer, Held, HeldByBooking, HeldByOthers, How, Queued, Rule, Test,
+};
 pub use phased::Interval;
 pub use provider::{Attempt, LostTasks, Share};
 pub use queue::{Holder, Overtaker, Wait};

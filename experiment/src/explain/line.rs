@@ -57,7 +57,26 @@ pub enum Test {
 
 /// Why a job did not start while enough processors were free for it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Held {
+#[serde(untagged)]
+pub enum Held {
+    /// Its own booking came later, and stayed where it was.
+    ByBooking(HeldByBooking),
+    /// Jobs stood before it.
+    ByOthers(HeldByOthers),
+}
+
+/// A job waited for its own booking, as reservations never move up.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HeldByBooking {
+    /// The instant at which that is looked at: the beginning of the longest stretch.
+    pub time: f64,
+    /// Its booked start.
+    pub booked: f64,
+}
+
+/// Jobs that stood before another one held it back.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HeldByOthers {
     /// The instant at which that is looked at: the beginning of the longest stretch.
     pub time: f64,
     /// The first of the jobs before it.
@@ -145,6 +164,8 @@ pub(super) struct Line<'a> {
     rule: Rule,
     /// The order, where it is known.
     order: Option<Order>,
+    /// Whether reservations stay where they are, whoever ends early.
+    never_compresses: bool,
     processors: i64,
     stays: Vec<Stay<'a>>,
     /// Processors that are down: from when to when, and how many.
@@ -183,6 +204,7 @@ impl<'a> Line<'a> {
             Some("key") => Some(Order::Key),
             _ => None,
         };
+        let never_compresses = words.next() == Some("none compression");
         let mine = |name: &String| *name == resource.provider;
         let down = outages.iter().filter(|it| mine(&it.provider)).map(|it| {
             let until = it.restored.map_or(i64::MAX, micros);
@@ -191,6 +213,7 @@ impl<'a> Line<'a> {
         let mut line = Line {
             rule,
             order,
+            never_compresses,
             processors: resource.processors,
             stays: Vec::new(),
             down: down.collect(),
@@ -285,19 +308,23 @@ impl<'a> Line<'a> {
     /// Why a job did not start at an instant, though enough processors were free.
     pub(super) fn held(&self, job: i64, at: f64) -> Option<Held> {
         let (own, time) = (self.last(job)?, micros(at));
+        let booked = self.booked(job).filter(|it| self.never_compresses && at < it.start);
+        if let Some(it) = booked.filter(|it| micros(it.start) <= own.start) {
+            return Some(Held::ByBooking(HeldByBooking { time: at, booked: it.start }));
+        }
         let before = self.before(own, time)?;
         let head = before.first()?;
         let start = match self.rule {
             Rule::Easy => self.plan(head, own, time).map(|it| it.0),
             Rule::Fcfs | Rule::Conservative => None,
         };
-        Some(Held {
+        Some(Held::ByOthers(HeldByOthers {
             time: at,
             head: queued(head),
             before: before.len(),
             head_start: start.map(seconds),
             rule: self.rule,
-        })
+        }))
     }
 
     /// When the head of the queue could start by the limits of what runs at an instant, and how many processors it leaves
