@@ -1044,6 +1044,30 @@ fn several_jobs_and_all_starts() {
     assert!(none.starts_with("exit code: 2\n"), "{none}");
 }
 
+/// Job 0 is lost at 5 s with one of its processors, which is back at 9 s.
+#[test]
+fn all_starts_have_those_of_attempts_that_were_lost() {
+    let starts = |on_failure: &str| {
+        let policy = format!("policy = \"fcfs\"\non-failure = \"{on_failure}\"");
+        let world = of_four(&policy, &[[0, 4, 10, 10], [1, 2, 10, 10]]);
+        let world = format!("{world}\n[[failures]]\nnodes = 1\noutages = [[\"5s\", \"9s\"]]\n");
+        let folder = Folder::with(&[("s.toml", &world)]);
+        let shown = folder.haggle(&["run", "s.toml", "-o", "out", "--quiet", "--check"]);
+        assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+        let shown = folder.haggle(&["explain", "out", "--starts"]);
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        stdout_of(&shown).lines().skip(1).map(words).collect::<Vec<_>>()
+    };
+    let again = [
+        "0 0 jobs!1 1 4 north 0 0 at once",
+        "9 0 jobs!1 2 4 north 0 4 waited: processors down",
+        "19 1 jobs!2 1 2 north 1 18 job 0 ends",
+    ];
+    assert_eq!(starts("restart"), again);
+    let given_up = ["0 0 jobs!1 4 north 0 0 at once", "5 1 jobs!2 2 north 1 4 job 0 ends"];
+    assert_eq!(starts("fail"), given_up);
+}
+
 #[test]
 fn a_sweep_is_no_run() {
     let folder = Folder::with(&[]);

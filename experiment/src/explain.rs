@@ -35,6 +35,7 @@ use haggle_results::{About, JobRow, PlacementRow, ResourceRow, ResultsError, Run
 use serde::Serialize;
 
 use self::scope::Scope;
+use self::starts::AttemptStart;
 use self::supply::Market;
 pub use self::windows::{Displaced, Granted};
 
@@ -93,6 +94,9 @@ pub struct Story {
     pub start: Option<f64>,
     /// When it left the system.
     pub left: f64,
+    /// The starts of its attempts at a provider, one after the other.
+    #[serde(skip)]
+    starts: Vec<AttemptStart>,
     /// All of its time in the system: what is waiting time and what is run time.
     pub parts: Vec<Spent>,
     /// Its attempts at a provider, or on resources of a grid.
@@ -480,6 +484,7 @@ impl Chronicle {
             promised_end: job.promised_end,
             start: job.start,
             left: job.left,
+            starts: Vec::new(),
             parts: Vec::new(),
             attempts: Vec::new(),
             offers: self.offers.iter().filter(|row| row.job == job.job).map(offer).collect(),

@@ -108,9 +108,11 @@ fn starts(run: &RunReader, as_json: bool) -> Result<String, Error> {
         });
     }
     let all = Chronicle::read(run)?;
-    let mut starts = Vec::from_iter(all.jobs().iter().map(|job| Start::of(&all.story(job))));
+    let mut starts =
+        Vec::from_iter(all.jobs().iter().flat_map(|job| Start::all_of(&all.story(job))));
     let time = |it: &Start| it.start.unwrap_or(f64::INFINITY);
-    starts.sort_by(|a, b| time(a).total_cmp(&time(b)).then(a.job.cmp(&b.job)));
+    let name = |it: &Start| (it.job, it.attempt);
+    starts.sort_by(|a, b| time(a).total_cmp(&time(b)).then(name(a).cmp(&name(b))));
     Ok(match as_json {
         true => format!("{:#}\n", json!(starts)),
         false => starts::told(&starts),

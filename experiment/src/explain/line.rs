@@ -261,6 +261,11 @@ impl<'a> Line<'a> {
         self.stays.iter().filter(|it| it.job.job == job).max_by_key(|it| it.attempt.attempt)
     }
 
+    /// The stay of an attempt of a job.
+    fn of_attempt(&self, job: i64, attempt: i64) -> Option<&Stay<'a>> {
+        self.stays.iter().find(|it| it.job.job == job && it.attempt.attempt == attempt)
+    }
+
     /// Who waits at an instant before such a stay, the first one first; `None` if the order is not known.
     fn before(&self, own: &Stay<'_>, at: i64) -> Option<Vec<&Stay<'a>>> {
         self.order?;
@@ -279,9 +284,9 @@ impl<'a> Line<'a> {
         Some(self.before(own, came)?.into_iter().map(queued).collect())
     }
 
-    /// Whether it started although others stood before it.
-    pub(super) fn backfilled(&self, job: i64) -> Option<Backfilled> {
-        let own = self.last(job).filter(|it| it.attempt.start.is_some())?;
+    /// Whether an attempt started although others stood before it.
+    pub(super) fn backfilled(&self, job: i64, attempt: i64) -> Option<Backfilled> {
+        let own = self.of_attempt(job, attempt).filter(|it| it.attempt.start.is_some())?;
         if self.rule == Rule::Fcfs || own.again {
             return None;
         }
@@ -308,7 +313,9 @@ impl<'a> Line<'a> {
     /// Why a job did not start at an instant, though enough processors were free.
     pub(super) fn held(&self, job: i64, at: f64) -> Option<Held> {
         let (own, time) = (self.last(job)?, micros(at));
-        let booked = self.booked(job).filter(|it| self.never_compresses && at < it.start);
+        let booked = self
+            .booked(job, own.attempt.attempt)
+            .filter(|it| self.never_compresses && at < it.start);
         if let Some(it) = booked.filter(|it| micros(it.start) <= own.start) {
             return Some(Held::ByBooking(HeldByBooking { time: at, booked: it.start }));
         }
@@ -362,11 +369,11 @@ impl<'a> Line<'a> {
         self.down.iter().filter(|it| it.0 <= at && at < it.1).map(|it| it.2).sum()
     }
 
-    /// The start that was booked for a job under conservative backfilling when it was queued, and who held its processors
-    /// then.
-    pub(super) fn booked(&self, job: i64) -> Option<BookedStart> {
+    /// The start that was booked for an attempt under conservative backfilling when the job was queued, and who held its
+    /// processors then.
+    pub(super) fn booked(&self, job: i64, attempt: i64) -> Option<BookedStart> {
         let own = self
-            .last(job)
+            .of_attempt(job, attempt)
             .filter(|it| self.rule == Rule::Conservative && it.is_plain && it.span < i64::MAX)?;
         let start = micros(own.job.promised_end?) - own.span;
         let is_late = start < own.start;
