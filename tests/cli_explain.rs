@@ -1044,6 +1044,23 @@ fn several_jobs_and_all_starts() {
     assert!(none.starts_with("exit code: 2\n"), "{none}");
 }
 
+/// At 1 s, job 1 runs for no time. Job 4 passes job 2 first, which then starts in the place of job 1. At 2 s, job 5 runs
+/// for no time, after job 3 has started.
+#[test]
+fn jobs_that_run_for_no_time_are_no_causes() {
+    let jobs = [[0, 1, 2, 2], [1, 2, 1, 0], [1, 2, 1, 1], [1, 2, 5, 5], [1, 1, 1, 1], [1, 1, 1, 0]];
+    let world = of_four(r#"policy = { name = "easy", order = "largest" }"#, &jobs);
+    let folder = Folder::with(&[("s.toml", &world)]);
+    folder.haggle(&["run", "s.toml", "-o", "out", "--quiet"]);
+    let shown = folder.haggle(&["explain", "out", "--starts"]);
+    for (job, reason) in
+        [("jobs!3", "  at once"), ("jobs!5", "  at once"), ("jobs!4", "  jobs 0, 2, 4 end")]
+    {
+        let line = shown.lines().find(|line| line.contains(job)).expect("its row");
+        assert!(line.ends_with(reason), "{job}: {shown}");
+    }
+}
+
 /// Job 0 is lost at 5 s with one of its processors, which is back at 9 s.
 #[test]
 fn all_starts_have_those_of_attempts_that_were_lost() {

@@ -292,6 +292,10 @@ impl<'a> Line<'a> {
         }
         let before = self.before(own, own.start)?;
         let head = before.first()?;
+        let started_too = |it: &Stay<'_>| it.start == own.start && it.key < own.key;
+        if self.has_several_passes(own, own.start) && self.stays.iter().any(started_too) {
+            return None;
+        }
         let plan = self.plan(head, own, own.start).filter(|_| self.rule == Rule::Easy);
         let test = plan.and_then(|(start, left_free)| {
             if own.start.saturating_add(own.span) <= start {
@@ -344,6 +348,7 @@ impl<'a> Line<'a> {
         let running = Vec::from_iter(self.stays.iter().filter(runs));
         let planned = |it: &&Stay<'_>| it.start.saturating_add(it.span) >= at;
         let known = running.iter().copied().chain([head, own]).all(|it| it.is_plain);
+        let known = known && !self.has_several_passes(own, at);
         if self.has_maintenance || !known || !running.iter().all(planned) {
             return None;
         }
@@ -363,6 +368,13 @@ impl<'a> Line<'a> {
             free += processors;
         }
         Some((start, free - head.attempt.processors))
+    }
+
+    /// Whether another job started and ended at an instant. Then a queue was passed over more than once at it, and tables
+    /// do not tell in which pass an attempt started.
+    fn has_several_passes(&self, own: &Stay<'_>, at: i64) -> bool {
+        let is_brief = |it: &Stay<'_>| it.attempt.start.is_some() && it.start == at && it.end == at;
+        self.stays.iter().any(|it| is_brief(it) && it.job.job != own.job.job)
     }
 
     fn down_at(&self, at: i64) -> i64 {

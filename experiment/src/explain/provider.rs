@@ -148,8 +148,10 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         }
         tell_placing(&mut ledger, queued, &story.crashes);
         let moved = story.moves.last();
-        let mut waiting = Waiting::new(supply, job.ready, Part::Order)
-            .for_data(moved.and_then(|moved| moved.data));
+        // A reservation may have taken an interval before the window that its user asked for.
+        let ready = story.granted.as_ref().map_or(job.ready, |granted| granted.ready);
+        let mut waiting =
+            Waiting::new(supply, ready, Part::Order).for_data(moved.and_then(|moved| moved.data));
         let start_up = moved.map_or(0, |moved| micros(moved.start_up));
         // Nobody has said how long a moldable job was planned to take.
         if story.shape == "rigid" {
