@@ -961,6 +961,53 @@ fn a_job_whose_booking_was_displaced() {
     assert!(told.contains("Its provider had booked it at 50 s; it started 30 s earlier"), "{told}");
 }
 
+/// Under `replan`, job 2 is placed before job 1 when job 0 ends. All jobs end exactly as planned.
+#[test]
+fn a_booking_that_moved_although_no_job_ended_early() {
+    let replan =
+        r#"policy = { name = "conservative", order = "shortest", compression = "replan" }"#;
+    let world = of_four(replan, &[[0, 4, 10, 10], [1, 4, 5, 5], [2, 4, 3, 3]]);
+    let earlier = told(&world, "2");
+    assert!(
+        earlier.contains(
+            "Its provider had booked it at 15 s; its reservation was moved when the plan was made anew,\nand it \
+             started 5 s earlier.\n"
+        ),
+        "{earlier}"
+    );
+    let later = told(&world, "1");
+    assert!(
+        later.contains(
+            "Its provider had booked it at 10 s; it was displaced, and started 3 s later.\n  At that instant \
+             job 2 (jobs!3), which was queued later, held 4 processors.\n"
+        ),
+        "{later}"
+    );
+    // By start, an end that was on time moves nothing.
+    let by_start = told(&world.replace("replan", "by-start"), "2");
+    assert!(
+        by_start.contains("It started when its provider had booked it: at 15 s.\n"),
+        "{by_start}"
+    );
+}
+
+/// Job 1 ends 8 s early, and job 2 stays at the start that was booked behind it.
+#[test]
+fn a_job_that_waited_for_its_own_booking() {
+    let none = r#"policy = { name = "conservative", order = "largest", compression = "none" }"#;
+    let world = of_four(none, &[[0, 1, 1, 1], [1, 4, 12, 4], [2, 1, 2, 1]]);
+    let waited = told(&world, "2");
+    for line in [
+        "When it came, no job was ahead of it.",
+        "Enough were free for 8 s of that time, at longest from 5 s to 13 s:",
+        "it waited for its own booking at 13 s, as no reservation moves under this compression.",
+        "It started when its provider had booked it: at 13 s.",
+    ] {
+        assert!(waited.contains(line), "{line}: {waited}");
+    }
+    assert!(!waited.contains("reservations for others"), "{waited}");
+}
+
 #[test]
 fn several_jobs_and_all_starts() {
     let folder = runs();
@@ -995,6 +1042,47 @@ fn several_jobs_and_all_starts() {
     ");
     let none = folder.haggle(&["explain", "easy"]);
     assert!(none.starts_with("exit code: 2\n"), "{none}");
+}
+
+/// At 1 s, job 1 runs for no time. Job 4 passes job 2 first, which then starts in the place of job 1. At 2 s, job 5 runs
+/// for no time, after job 3 has started.
+#[test]
+fn jobs_that_run_for_no_time_are_no_causes() {
+    let jobs = [[0, 1, 2, 2], [1, 2, 1, 0], [1, 2, 1, 1], [1, 2, 5, 5], [1, 1, 1, 1], [1, 1, 1, 0]];
+    let world = of_four(r#"policy = { name = "easy", order = "largest" }"#, &jobs);
+    let folder = Folder::with(&[("s.toml", &world)]);
+    folder.haggle(&["run", "s.toml", "-o", "out", "--quiet"]);
+    let shown = folder.haggle(&["explain", "out", "--starts"]);
+    for (job, reason) in
+        [("jobs!3", "  at once"), ("jobs!5", "  at once"), ("jobs!4", "  jobs 0, 2, 4 end")]
+    {
+        let line = shown.lines().find(|line| line.contains(job)).expect("its row");
+        assert!(line.ends_with(reason), "{job}: {shown}");
+    }
+}
+
+/// Job 0 is lost at 5 s with one of its processors, which is back at 9 s.
+#[test]
+fn all_starts_have_those_of_attempts_that_were_lost() {
+    let starts = |on_failure: &str| {
+        let policy = format!("policy = \"fcfs\"\non-failure = \"{on_failure}\"");
+        let world = of_four(&policy, &[[0, 4, 10, 10], [1, 2, 10, 10]]);
+        let world = format!("{world}\n[[failures]]\nnodes = 1\noutages = [[\"5s\", \"9s\"]]\n");
+        let folder = Folder::with(&[("s.toml", &world)]);
+        let shown = folder.haggle(&["run", "s.toml", "-o", "out", "--quiet", "--check"]);
+        assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+        let shown = folder.haggle(&["explain", "out", "--starts"]);
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        stdout_of(&shown).lines().skip(1).map(words).collect::<Vec<_>>()
+    };
+    let again = [
+        "0 0 jobs!1 1 4 north 0 0 at once",
+        "9 0 jobs!1 2 4 north 0 4 waited: processors down",
+        "19 1 jobs!2 1 2 north 1 18 job 0 ends",
+    ];
+    assert_eq!(starts("restart"), again);
+    let given_up = ["0 0 jobs!1 4 north 0 0 at once", "5 1 jobs!2 2 north 1 4 job 0 ends"];
+    assert_eq!(starts("fail"), given_up);
 }
 
 #[test]

@@ -214,6 +214,100 @@ fn a_job_that_waited_for_maintenance_is_told_so() {
     assert_eq!(story["parts"][0]["waiting"], 30.0);
 }
 
+/// The run ends before the window, for which no job could start.
+const BEFORE_THE_WINDOW: &str = r#"
+[scenario]
+horizon = "8s"
+
+[[workload]]
+name = "jobs"
+jobs = [
+    { submit = "0s", processors = 2, run = "15s", requested = "15s" },
+    { submit = "0s", processors = 2, run = "20s", requested = "20s" },
+]
+
+[[provider]]
+name = "north"
+processors = 2
+policy = "easy"
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+
+[[maintenance]]
+from = "10s"
+until = "20s"
+
+[results]
+format = "csv"
+"#;
+
+#[test]
+fn a_window_behind_the_end_of_the_run_is_in_the_table() {
+    let folder = Folder::with(&[("s.toml", BEFORE_THE_WINDOW)]);
+    for driver in ["sequential", "actix"] {
+        let shown = folder.haggle(&[
+            "run", "s.toml", "-o", "out", "--check", "--quiet", "--force", "--driver", driver,
+        ]);
+        assert!(shown.starts_with("exit code: 0"), "{shown}");
+        let table = folder.read("out/maintenance.csv");
+        let row = "north,1,0.0,10.0,20.0,2,0,announced,,,";
+        assert_eq!(table.lines().skip(1).collect::<Vec<_>>(), [row], "{driver}");
+        assert!(summary(&folder, "out")["maintenance"].is_null());
+    }
+    let shown = folder.haggle(&["explain", "out", "0"]);
+    let told = stdout_of(&shown);
+    assert!(told.contains("maintenance, or too short a time before it           8"), "{told}");
+    assert!(!told.contains("order of the queue"), "{told}");
+    let window = "north was to have 2 processors in maintenance from 10 s to 20 s, known from the beginning; \
+                  the run was over before.";
+    assert!(told.contains(window), "{told}");
+}
+
+/// A window takes the place of a reservation, and the run ends before the window begins.
+#[test]
+fn a_reservation_loses_its_place_to_a_window_behind_the_end_of_the_run() {
+    let world = |remedy: &str| {
+        format!(
+            r#"
+[scenario]
+horizon = "15s"
+
+[[provider]]
+name = "north"
+processors = 2
+policy = "reservations"
+
+[[workload]]
+name = "jobs"
+jobs = [{{ submit = "0s", processors = 2, run = "10s", requested = "10s", ready = "20s", deadline = "30s" }}]
+
+[[workload.step]]
+kind = "reservations"
+on-failure = "{remedy}"
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "north"
+
+[[maintenance]]
+from = "20s"
+until = "40s"
+notice = "10s"
+overlap = "break"
+"#
+        )
+    };
+    for remedy in ["substitute", "postpone"] {
+        let folder = Folder::with(&[("s.toml", &world(remedy))]);
+        let shown = folder.haggle(&["run", "s.toml", "-o", "out", "--check", "--quiet"]);
+        assert!(shown.starts_with("exit code: 0"), "{remedy}: {shown}");
+    }
+}
+
 /// Announced when a job has been promised its time, a window is refused, or the promise is broken.
 #[test]
 fn a_promise_in_the_way_is_kept_or_counted_as_broken() {

@@ -152,6 +152,55 @@ fn a_job_that_is_spread_and_cannot_be_done_in_time_has_no_window() {
     );
 }
 
+/// Provider p-2 is down when the job has been agreed on, and up to the end of the run.
+const HALF_BEGUN: &str = r#"
+[scenario]
+horizon = "5s"
+
+[[workload]]
+name = "jobs"
+jobs = [{ submit = "0s", processors = 4, run = "1s", requested = "1s" }]
+
+[[provider]]
+name = "p"
+count = 2
+processors = 2
+policy = "conservative"
+
+[[metascheduler]]
+name = "broker"
+
+[metascheduler.coallocation]
+policy = "rigid"
+protocol = "one-phase"
+retry = "500ms"
+
+[[user]]
+name = "users"
+workload = "jobs"
+submits-to = "broker"
+
+[network]
+latency = "100ms"
+
+[[failures]]
+actors = ["p-2"]
+outages = [["250ms", "8s"]]
+
+[results]
+format = "csv"
+"#;
+
+#[test]
+fn a_part_may_not_have_begun_at_the_end_of_the_run() {
+    let folder = Folder::with(&[("s.toml", HALF_BEGUN)]);
+    let shown = folder.haggle(&["run", "s.toml", "-o", "out", "--check", "--quiet"]);
+    assert!(shown.starts_with("exit code: 0\n"), "{shown}");
+    let attempts = folder.read("out/attempts.csv");
+    assert_eq!(column(&attempts, "starting_time"), ["0.3", ""]);
+    assert_eq!(column(&attempts, "outcome"), ["completed", "unfinished"]);
+}
+
 #[test]
 fn times_that_are_too_short_for_the_network_are_refused() {
     for (rules, expected) in [

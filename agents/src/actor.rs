@@ -186,13 +186,14 @@ impl AnyActor {
     /// True if it has something to record at the end of the run, see
     /// [`RunMessage::RunOver`](crate::RunMessage::RunOver).
     pub fn keeps_accounts(&self) -> bool {
-        matches!(
-            self,
+        match self {
             AnyActor::GridResource(_)
-                | AnyActor::Dispatcher(_)
-                | AnyActor::Storage(_)
-                | AnyActor::Other(_)
-        )
+            | AnyActor::Dispatcher(_)
+            | AnyActor::Storage(_)
+            | AnyActor::Other(_) => true,
+            AnyActor::Provider(provider) => provider.has_maintenance(),
+            _ => false,
+        }
     }
 }
 

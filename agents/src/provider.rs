@@ -136,8 +136,9 @@ impl Provider {
         }
     }
 
-    /// The end of the run: waiting and running work is unfinished.
+    /// The end of the run: waiting and running work is unfinished, and announced windows do not begin.
     fn on_run_over(&mut self, now: Time, out: &mut Outbox) {
+        self.observe_windows_ahead(out);
         let provider = self.config.id;
         for held in self.pieces.drain() {
             match held {

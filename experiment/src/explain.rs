@@ -36,11 +36,14 @@ use haggle_results::{About, JobRow, PlacementRow, ResourceRow, ResultsError, Run
 use serde::Serialize;
 
 use self::scope::Scope;
+use self::starts::AttemptStart;
 use self::supply::Market;
 pub use self::windows::{Displaced, Granted};
 
 pub use grid::OnGrid;
-pub use line::{Backfilled, BookedStart, Displacer, Held, How, Queued, Rule, Test};
+pub use line::{
+    Backfilled, BookedStart, Displacer, Held, HeldByBooking, HeldByOthers, How, Queued, Rule, Test,
+};
 pub use phased::Interval;
 pub use provider::{Attempt, LostTasks, Share};
 pub use queue::{Holder, Overtaker, Wait};
@@ -95,6 +98,9 @@ pub struct Story {
     pub start: Option<f64>,
     /// When it left the system.
     pub left: f64,
+    /// The starts of its attempts at a provider, one after the other.
+    #[serde(skip)]
+    starts: Vec<AttemptStart>,
     /// All of its time in the system: what is waiting time and what is run time.
     pub parts: Vec<Spent>,
     /// Its attempts at a provider, or on resources of a grid.
@@ -185,14 +191,16 @@ pub struct Maintained {
     pub window: i64,
     /// When it was announced.
     pub announced: f64,
-    /// When it began.
+    /// When it began, or was to.
     pub from: f64,
     /// When it was over, or was to be.
     pub until: f64,
-    /// How many processors were closed.
+    /// How many processors were closed, or were to be.
     pub processors: i64,
     /// Whether it was refused.
     pub refused: bool,
+    /// Whether the run was over before it began.
+    pub is_ahead: bool,
     /// Of one that was refused, when there would have been room for it first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub possible: Option<f64>,
@@ -505,6 +513,7 @@ impl Chronicle {
             promised_end: job.promised_end,
             start: job.start,
             left: job.left,
+            starts: Vec::new(),
             parts: Vec::new(),
             attempts: Vec::new(),
             offers: self.offers.iter().filter(|row| row.job == job.job).map(offer).collect(),

@@ -42,7 +42,7 @@ pub use moldable::{Moldable, Sizing, Speedup};
 pub use observation::{
     AttemptOutcome, BagRecord, Booking, Coallocated, JobOutcome, JobRecord, LostRun,
     MaintenanceRecord, MessageFault, Observation, OffersMade, Refusal, SentCheckpoint, ShareRecord,
-    TaskRun,
+    TaskRun, WindowFate,
 };
 pub use phased::Phased;
 pub use platform::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};

@@ -240,16 +240,36 @@ pub struct MaintenanceRecord {
     pub end: Time,
     /// Number of processors that should be closed.
     pub processors: u32,
-    /// Processors closed, by the provider's own numbers; `None` = the window was refused.
-    pub closed: Option<ProcessorSet>,
-    /// For a refused window: the first start, from its own on, that conflicts with no running or planned job.
-    pub possible: Option<Time>,
+    /// Its fate.
+    pub fate: WindowFate,
+}
+
+/// The fate of a window of maintenance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WindowFate {
+    /// It began with these processors, in the provider's own numbers.
+    Begun(ProcessorSet),
+    /// It was announced, and the run was over before it began.
+    Ahead,
+    /// It was refused when it was announced.
+    Refused {
+        /// The first start, from its own on, that conflicts with no running or planned job.
+        possible: Option<Time>,
+    },
 }
 
 impl MaintenanceRecord {
+    /// Processors that it closed; `None` = it did not begin.
+    pub fn closed(&self) -> Option<&ProcessorSet> {
+        match &self.fate {
+            WindowFate::Begun(closed) => Some(closed),
+            WindowFate::Ahead | WindowFate::Refused { .. } => None,
+        }
+    }
+
     /// Number of processors closed.
     pub fn held(&self) -> u32 {
-        self.closed.as_ref().map_or(0, ProcessorSet::count)
+        self.closed().map_or(0, ProcessorSet::count)
     }
 }
 

@@ -45,7 +45,7 @@ pub enum Violation {
         "job {job} started at {start} s on processor {processor}, held by another until {until} s"
     )]
     HeldTwice {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
         /// Its start.
         start: Time,
@@ -57,7 +57,7 @@ pub enum Violation {
     /// A job on a processor that was down.
     #[error("job {job} ran from {start} s to {end} s on processor {processor}, which was down")]
     Down {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
         /// Its start.
         start: Time,
@@ -71,7 +71,7 @@ pub enum Violation {
         "job {job} ran from {start} s to {end} s on processor {processor}, which was in maintenance"
     )]
     Closed {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
         /// Its start.
         start: Time,
@@ -91,7 +91,7 @@ pub enum Violation {
     /// A job got another number of processors than it requested.
     #[error("job {job} asked for {asked} processors and got {got}")]
     WrongWidth {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
         /// Processors it needs.
         asked: u32,
@@ -101,7 +101,7 @@ pub enum Violation {
     /// The computing of a job's attempts, without lost work, differs from its run time.
     #[error("job {job} computes for {asked} s, and its attempts did for {computed} s")]
     WrongLength {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
         /// Its run time on these processors, or its limit if it reached that.
         asked: Span,
@@ -111,7 +111,7 @@ pub enum Violation {
     /// A job started before its submission, or before it was ready.
     #[error("job {job} started at {start} s, before it was submitted and ready")]
     TooEarly {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
         /// Its start.
         start: Time,
@@ -119,7 +119,7 @@ pub enum Violation {
     /// A moved job started before its data had arrived.
     #[error("job {job} started at {start} s, and its data came at {ready} s")]
     WithoutData {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
         /// Its start.
         start: Time,
@@ -129,7 +129,7 @@ pub enum Violation {
     /// A task of a workflow started without one of its inputs.
     #[error("task {job} started at {start} s, and its input of {bytes} bytes was not there")]
     WithoutInput {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
         /// Its start.
         start: Time,
@@ -139,7 +139,7 @@ pub enum Violation {
     /// A moved job computed before its start-up was over.
     #[error("job {job} was to be started up for {start_up} s, and spent {spent} s on that at most")]
     NotStartedUp {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
         /// Time for which it had to hold its processors before it computed.
         start_up: Span,
@@ -149,7 +149,7 @@ pub enum Violation {
     /// A reservation started outside its granted window, and was not reported as broken.
     #[error("job {job} started at {start} s, outside the window that was granted to it")]
     OutsideWindow {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
         /// Its start.
         start: Time,
@@ -157,19 +157,19 @@ pub enum Violation {
     /// A reservation never started, and was neither withdrawn nor given back.
     #[error("job {job} never started, and nobody has said what became of its window")]
     Forgotten {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
     },
     /// The parts of a rigid job did not run together.
     #[error("the parts of job {job} did not start and end together")]
     TornApart {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
     },
     /// The number of tasks that ran differs from the size of the bag.
     #[error("bag {job} has {asked} tasks, and {got} ran")]
     TasksLost {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
         /// Tasks it has.
         asked: u32,
@@ -179,7 +179,7 @@ pub enum Violation {
     /// An application ran an interval that was not the next one.
     #[error("application {job} had done {done} phases, and ran phases {first} to {last} next")]
     PhasesOutOfOrder {
-        /// The job's number in this run.
+        /// The job's number in the run.
         job: u32,
         /// Phases that were done.
         done: u32,
@@ -191,7 +191,7 @@ pub enum Violation {
     /// An application was completed before all of its phases, or all phases were done without its completion.
     #[error("application {job} has {phases} phases, had done {done}, and was {outcome}")]
     PhasesLost {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
         /// Its phases.
         phases: u32,
@@ -203,7 +203,7 @@ pub enum Violation {
     /// A job of a grid was done twice.
     #[error("job {job} was done twice")]
     DoneTwice {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
     },
     /// The accounts of a grid do not balance. This is checked in every run.
@@ -214,12 +214,22 @@ pub enum Violation {
     GridJob(#[from] GridError),
 }
 
+/// The number of a job in the run, by which all messages name it.
+fn number(record: &JobRecord) -> i64 {
+    i64::from(record.job.id.0)
+}
+
 /// The parts of a rigid job must start and end together, and take the expected time.
 fn runs_whole(record: &JobRecord, bag: &BagRecord, placed: &Coallocated) -> Result<(), Violation> {
-    let job = record.job.number;
+    let job = number(record);
     let mut runs = bag.shares.iter().flat_map(|share| &share.runs);
     let Some(first) = runs.next() else { return Ok(()) };
-    if bag.shares.iter().any(|share| share.runs.len() != 1)
+    // Under an agreement, the end of the run may come before a provider hears that its part may begin.
+    let fewest = match (record.outcome, placed.agreement) {
+        (JobOutcome::Unfinished, Some(_)) => 0,
+        _ => 1,
+    };
+    if bag.shares.iter().any(|share| !(fewest..=1).contains(&share.runs.len()))
         || placed.agreement.is_none()
             && runs.any(|run| (run.start, run.end) != (first.start, first.end))
     {
@@ -265,7 +275,7 @@ impl Check {
     /// start-up. All of its attempts were at the last provider.
     fn has_staged_in(&mut self, record: &JobRecord) -> Result<(), Violation> {
         let Some(stage_in) = self.staged.remove(&record.job.id) else { return Ok(()) };
-        let (job, StageIn { ready, start_up }) = (record.job.number, stage_in);
+        let (job, StageIn { ready, start_up }) = (number(record), stage_in);
         let lost = record.lost.iter().map(|run| (run.start, run.end, run.checkpointing));
         let last = record.start.map(|start| (start, record.end, record.checkpointing));
         for (start, end, spent) in lost.chain(last) {
@@ -301,7 +311,7 @@ impl Check {
     /// recorded before.
     pub fn maintenance(&mut self, record: &MaintenanceRecord) {
         let all = &mut self.processors[record.provider.index()];
-        for &interval in record.closed.iter().flat_map(|it| it.intervals()) {
+        for &interval in record.closed().iter().flat_map(|it| it.intervals()) {
             let Ok(()) = all.change(interval, |_, processor| {
                 processor.closed = (record.start, record.end);
                 Ok::<(), Infallible>(())
@@ -332,7 +342,7 @@ impl Check {
     /// # Errors
     /// If an invariant is violated.
     pub fn job_over(&mut self, record: &JobRecord) -> Result<(), Violation> {
-        let (job, asked) = (record.job.number, record.job.processors);
+        let (job, asked) = (number(record), record.job.processors);
         not_too_early(record)?;
         not_forgotten(record)?;
         self.has_staged_in(record)?;
@@ -399,7 +409,7 @@ impl Check {
         if (done == phases) == (record.outcome == JobOutcome::Completed) {
             return Ok(());
         }
-        let (job, outcome) = (record.job.number, record.outcome.name());
+        let (job, outcome) = (number(record), record.outcome.name());
         Err(Violation::PhasesLost { job, phases, done, outcome })
     }
 
@@ -410,7 +420,7 @@ impl Check {
     pub fn grid_job_over(&mut self, record: &GridJobRecord) -> Result<(), Violation> {
         let is_done = matches!(record.outcome, GridOutcome::Done { .. });
         if is_done && !self.done.insert(record.job.id) {
-            return Err(Violation::DoneTwice { job: record.job.number });
+            return Err(Violation::DoneTwice { job: i64::from(record.job.id.0) });
         }
         Ok(())
     }
@@ -474,7 +484,7 @@ impl Check {
 
 /// The granted window counts, because the user may have accepted another one than requested.
 fn not_too_early(record: &JobRecord) -> Result<(), Violation> {
-    let job = record.job.number;
+    let job = number(record);
     let Some(start) = record.start else { return Ok(()) };
     let granted = record.granted.as_ref();
     let ready = granted.map_or(record.job.ready, |granted| granted.ready);
@@ -493,14 +503,16 @@ fn not_forgotten(record: &JobRecord) -> Result<(), Violation> {
     let kept = |granted: &GrantedWindow| waits || record.start.is_some() || granted.is_revoked();
     match record.granted.as_ref().is_none_or(|granted| kept(granted)) {
         true => Ok(()),
-        false => Err(Violation::Forgotten { job: record.job.number }),
+        false => Err(Violation::Forgotten { job: number(record) }),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use haggle_model::reservation::{Answer, Cause, Displacement};
-    use haggle_model::{Job, JobClass, JobOutcome, ProcessorSet, ProviderId, ProviderInfo, Span};
+    use haggle_model::{
+        Job, JobClass, JobOutcome, ProcessorSet, ProviderId, ProviderInfo, Span, WindowFate,
+    };
 
     use super::*;
 
@@ -576,7 +588,7 @@ mod tests {
         {
             let found = checked(moved, start, done);
             let start = Time::from_secs(start);
-            assert_eq!(found, Err(Violation::WithoutInput { job: 2, start, bytes: 7 }));
+            assert_eq!(found, Err(Violation::WithoutInput { job: 1, start, bytes: 7 }));
         }
     }
 
@@ -589,7 +601,7 @@ mod tests {
         let violation = check.job_over(&record(3, 19, 30, 1)).expect_err("processor 1 is held");
         assert_eq!(
             violation.to_string(),
-            "job 4 started at 19 s on processor 1, held by another until 20 s"
+            "job 3 started at 19 s on processor 1, held by another until 20 s"
         );
     }
 
@@ -602,8 +614,7 @@ mod tests {
             start: Time::from_secs(10),
             end: Time::from_secs(20),
             processors: 2,
-            closed: Some(ProcessorSet::range(1, 2)),
-            possible: None,
+            fate: WindowFate::Begun(ProcessorSet::range(1, 2)),
         };
         let ran = |start: i64, end: i64, first| {
             let mut check = four_processors();
@@ -615,11 +626,11 @@ mod tests {
         let text = "which was in maintenance";
         assert_eq!(
             ran(9, 11, 0),
-            Err(format!("job 1 ran from 9 s to 11 s on processor 1, {text}"))
+            Err(format!("job 0 ran from 9 s to 11 s on processor 1, {text}"))
         );
         assert_eq!(
             ran(19, 25, 2),
-            Err(format!("job 1 ran from 19 s to 25 s on processor 2, {text}"))
+            Err(format!("job 0 ran from 19 s to 25 s on processor 2, {text}"))
         );
     }
 
@@ -653,7 +664,7 @@ mod tests {
             let record = JobRecord { granted, ..record(0, start, start + 10, 0) };
             four_processors().job_over(&record)
         };
-        let (job, start) = (1, Time::from_secs(11));
+        let (job, start) = (0, Time::from_secs(11));
         assert_eq!(started(10, false), Ok(()));
         assert_eq!(started(11, false), Err(Violation::OutsideWindow { job, start }));
         assert_eq!(started(11, true), Ok(()), "it has been said");
@@ -682,7 +693,7 @@ mod tests {
             check.job_over(&record)
         };
         assert_eq!(moved(5, 3, 3), Ok(()));
-        let (job, start, ready) = (1, Time::from_secs(4), Time::from_secs(5));
+        let (job, start, ready) = (0, Time::from_secs(4), Time::from_secs(5));
         assert_eq!(moved(4, 3, 3), Err(Violation::WithoutData { job, start, ready }));
         let (start_up, spent) = (seconds(3), seconds(2));
         assert_eq!(moved(5, 3, 2), Err(Violation::NotStartedUp { job, start_up, spent }));
@@ -707,7 +718,7 @@ mod tests {
         }];
         resumed.checkpointing = Span::from_secs(3);
         let violation = check.job_over(&resumed).expect_err("it has done 1 s too much");
-        assert_eq!(violation.to_string(), "job 1 computes for 10 s, and its attempts did for 11 s");
+        assert_eq!(violation.to_string(), "job 0 computes for 10 s, and its attempts did for 11 s");
     }
 
     #[test]
@@ -718,6 +729,6 @@ mod tests {
             GridJobRecord { job: job.into(), class: JobClass::External, share: None, outcome };
         let mut check = Check::new(&Cast::default());
         assert_eq!(check.grid_job_over(&over), Ok(()));
-        assert_eq!(check.grid_job_over(&over), Err(Violation::DoneTwice { job: 1 }));
+        assert_eq!(check.grid_job_over(&over), Err(Violation::DoneTwice { job: 0 }));
     }
 }

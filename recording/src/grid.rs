@@ -24,13 +24,13 @@ pub enum GridError {
     /// An attempt started from a checkpoint that is not on record.
     #[error("an attempt of job {job} started from a checkpoint that nobody has written")]
     NoCheckpoint {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
     },
     /// A job is done by an attempt that is not on record.
     #[error("job {job} is done, and the attempt that did it is not on record")]
     NoWinner {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
     },
     /// The computing of the attempts on which a done job is built differs from its length.
@@ -38,7 +38,7 @@ pub enum GridError {
         "job {job} is {length} parts of work long, and the attempts it was done by have {useful}"
     )]
     Length {
-        /// The job's number in its workload.
+        /// The job's number in the run.
         job: i64,
         /// Its length, parts of [`haggle_model::work::Work`].
         length: u128,

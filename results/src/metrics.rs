@@ -461,7 +461,7 @@ impl Metrics {
         self.failures.restored(now, provider, processors);
     }
 
-    /// Records that a window of maintenance has begun, or was refused.
+    /// Records that a window of maintenance has begun, is refused, or lies behind the end of the run.
     pub fn maintenance(&mut self, record: &MaintenanceRecord) {
         self.maintenance.window(record);
     }

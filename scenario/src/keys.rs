@@ -199,18 +199,19 @@ fn add(keys: &mut Vec<Key>, within: Option<&str>, place: &Place) {
     });
     let words = definition(inner).map(vocabulary::words).filter(|_| !opens).unwrap_or_default();
     let beside = definition(inner).and_then(vocabulary::table_beside).filter(|_| !opens);
-    // Of what a word stands for, too, the default is that word.
+    // Of what a word stands for, too, the default is that word. Other tables have defaults at their keys, unless they
+    // have forms.
     let default = match &forms {
-        Some((tag, _)) if SCHEMA.words(inner).is_some() => &schema["default"][tag],
-        Some(_) => &Json::Null,
-        None => &schema["default"],
+        Some((tag, _)) if SCHEMA.words(inner).is_some() => given(&schema["default"][tag]),
+        Some((tag, _)) => table_of(tag, &schema["default"]),
+        None if opens => None,
+        None => given(&schema["default"]),
     };
-    let default = Some(default).filter(|default| !default.is_null() && (!opens || forms.is_some()));
     keys.push(Key {
         path: path.clone(),
         way: way.clone(),
         takes: takes(schema),
-        default: default.map(as_written),
+        default,
         required: *is_required,
         meaning: about(schema),
         words,
@@ -347,6 +348,19 @@ fn bounds(schema: &Json) -> String {
 }
 
 /// A value as a scenario writes it.
+/// A default that there is, as scenarios write it.
+fn given(default: &Json) -> Option<String> {
+    Some(default).filter(|default| !default.is_null()).map(as_written)
+}
+
+/// An inline table whose first key names its form, such as `{ law = "poisson", mean = 20.0 }`.
+fn table_of(tag: &str, table: &Json) -> Option<String> {
+    let mut keys = Vec::from_iter(table.as_object()?);
+    keys.sort_by_key(|(key, _)| *key != tag);
+    let keys = keys.into_iter().map(|(key, value)| format!("{key} = {}", as_written(value)));
+    Some(format!("{{ {} }}", keys.collect::<Vec<_>>().join(", ")))
+}
+
 fn as_written(value: &Json) -> String {
     match value {
         Json::Object(keys) => {
@@ -426,6 +440,9 @@ mod tests {
         );
         assert_eq!(orders[0].0.default.as_deref(), Some("\"arrival\""));
         assert_eq!(find("provider.policy")[0].0.default.as_deref(), Some("\"easy\""));
+        let law = find("metascheduler.coallocation.overhead");
+        let poisson = r#"{ law = "poisson", mean = 20.0 }"#;
+        assert_eq!(law[0].0.default.as_deref(), Some(poisson), "no table has it at its keys");
         assert_eq!(suggestion("provider.polcy").as_deref(), Some("provider.policy"));
     }
 }

@@ -20,7 +20,8 @@ for rates; a time may have several (`\"1h 30min\"`).
 
 A word of `policy` is short for a table that has nothing but this name: `policy = \"edf\"` is `policy = { name = \"edf\" }`.
 
-A default of - means: without the key there is no such thing, or the meaning says what holds then.
+A default of - means: without the key there is no such thing, or the meaning says what holds then. The defaults of a table
+are those of its keys.
 
 | type | what it is | for instance |
 |---|---|---|

@@ -25,18 +25,18 @@ use crate::scheduler::{BEYOND_ALL_LIMITS, Killed, LocalScheduler, Request, Slot,
 use crate::{Interval, Maintaining, Order, Overlap};
 
 haggle_model::words! {
-    /// What conservative backfilling does with reservations when a job ends early.
+    /// What conservative backfilling does with reservations when a job ends.
     #[derive(Default)]
     pub enum Compression {
         /// Each reservation, earliest start first, is moved to the earliest time at which it fits; all others stay (Netto
-        /// 2009, 4.4.2). Keeps every promise.
+        /// 2009, 4.4.2). Changes nothing when a job ends as planned. Keeps every promise.
         #[default]
         ByStart = "by-start",
         /// Each reservation, first in the queue first, is moved to the earliest time at which it fits; all others stay
-        /// (as pyss and Batsim do). Keeps every promise.
+        /// (as pyss and Batsim do). Does so at every end, also if the job ended as planned. Keeps every promise.
         JobByJob = "job-by-job",
-        /// All reservations are given up and made anew in the order of the queue (as WRENCH does); a job may start later than was
-        /// promised.
+        /// All reservations are given up and made anew in the order of the queue (as WRENCH does). Does so at every end, also
+        /// if the job ended as planned. A job may start later than was promised.
         Replan = "replan",
         /// Reservations stay where they are.
         None = "none",

@@ -108,9 +108,11 @@ fn starts(run: &RunReader, as_json: bool) -> Result<String, Error> {
         });
     }
     let all = Chronicle::read(run)?;
-    let mut starts = Vec::from_iter(all.jobs().iter().map(|job| Start::of(&all.story(job))));
+    let mut starts =
+        Vec::from_iter(all.jobs().iter().flat_map(|job| Start::all_of(&all.story(job))));
     let time = |it: &Start| it.start.unwrap_or(f64::INFINITY);
-    starts.sort_by(|a, b| time(a).total_cmp(&time(b)).then(a.job.cmp(&b.job)));
+    let name = |it: &Start| (it.job, it.attempt);
+    starts.sort_by(|a, b| time(a).total_cmp(&time(b)).then(name(a).cmp(&name(b))));
     Ok(match as_json {
         true => format!("{:#}\n", json!(starts)),
         false => starts::told(&starts),
@@ -248,8 +250,9 @@ fn maintenance(story: &Story) -> String {
             0.0 => "known from the beginning".to_owned(),
             time => format!("announced at {} s", seconds(time)),
         };
-        let line = match it.refused {
-            true => {
+        let closed = whole(it.processors, "processor");
+        let line = match (it.refused, it.is_ahead) {
+            (true, _) => {
                 let possible = it.possible.map_or_else(String::new, |time| {
                     format!("; there would have been room for it from {} s on", seconds(time))
                 });
@@ -257,8 +260,10 @@ fn maintenance(story: &Story) -> String {
                     "refused a window of maintenance from {from} s to {until} s, {known}{possible}"
                 )
             }
-            false => {
-                let closed = whole(it.processors, "processor");
+            (false, true) => format!(
+                "was to have {closed} in maintenance from {from} s to {until} s, {known}; the run was over before"
+            ),
+            (false, false) => {
                 format!("had {closed} in maintenance from {from} s to {until} s, {known}")
             }
         };

@@ -61,7 +61,7 @@ pub(crate) struct Args {
     /// In which order waiting jobs are considered
     #[arg(long, value_name = "ORDER", default_value = "arrival", value_parser = parser::<file::Order>())]
     order: file::Order,
-    /// What conservative backfilling does with reservations when a job ends early; by-start if not given
+    /// What conservative backfilling does with reservations when a job ends; by-start if not given
     #[arg(long, value_name = "RULE", value_parser = parser::<Compression>())]
     compression: Option<Compression>,
     /// What users ask for: trace, exact, no-limit, factor:2, over:50%, uniform:5, precision:+20

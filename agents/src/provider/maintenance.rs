@@ -8,6 +8,8 @@
 //!    refused
 //! ```
 //!
+//! The record of a window is made when it is refused, when it begins, or at the end of a run before that.
+//!
 //! The closed processors are free ones at the beginning of the window. A closed processor that fails is
 //! down like any other. But the scheduler is notified of that at the end of the window only,
 //! because the processor would not have run anything before. While the scheduler is down, its
@@ -16,7 +18,7 @@
 use std::collections::BTreeMap;
 
 use haggle_model::reservation::Cause;
-use haggle_model::{MaintenanceRecord, Observation, ProcessorSet, Time};
+use haggle_model::{MaintenanceRecord, Observation, ProcessorSet, Time, WindowFate};
 use haggle_scheduling::{Interval, Overlap};
 
 use super::Provider;
@@ -74,7 +76,7 @@ impl Provider {
             self.plan_changed(now, out);
         } else {
             let possible = scheduler.and_then(|it| it.first_room(now, window));
-            self.observe_window(number, now, None, possible, out);
+            self.observe_window(number, now, WindowFate::Refused { possible }, out);
         }
         true
     }
@@ -97,7 +99,7 @@ impl Provider {
             Some(unheard) => unheard.begin(number, kept),
             None => scheduler.begin(now, number, kept),
         }
-        self.observe_window(number, heard, Some(closed.clone()), None, out);
+        self.observe_window(number, heard, WindowFate::Begun(closed.clone()), out);
         self.windows.0.insert(number, Window { heard, closed: Some(closed) });
         out.wake(window.end(), Timer::MaintenanceEnds { number });
         self.plan_changed(now, out);
@@ -130,18 +132,25 @@ impl Provider {
         scheduler.end(now, number);
     }
 
+    /// True if windows may be ahead at the end of the run.
+    pub(crate) fn has_maintenance(&self) -> bool {
+        !self.config.maintenance.is_empty()
+    }
+
+    /// Records the windows that were announced and have not begun, at the end of the run.
+    pub(super) fn observe_windows_ahead(&self, out: &mut Outbox) {
+        for (&number, &Window { heard, ref closed }) in &self.windows.0 {
+            if closed.is_none() {
+                self.observe_window(number, heard, WindowFate::Ahead, out);
+            }
+        }
+    }
+
     fn window(&self, number: u32) -> Option<&Maintenance> {
         self.config.maintenance.get(number as usize)
     }
 
-    fn observe_window(
-        &self,
-        number: u32,
-        announced: Time,
-        closed: Option<ProcessorSet>,
-        possible: Option<Time>,
-        out: &mut Outbox,
-    ) {
+    fn observe_window(&self, number: u32, announced: Time, fate: WindowFate, out: &mut Outbox) {
         let Some(&Maintenance { window, .. }) = self.window(number) else { return };
         let record = MaintenanceRecord {
             provider: self.config.id,
@@ -150,8 +159,7 @@ impl Provider {
             start: window.start,
             end: window.end(),
             processors: window.processors,
-            closed,
-            possible,
+            fate,
         };
         out.observe(Observation::Maintenance(Box::new(record)));
     }

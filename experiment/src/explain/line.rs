@@ -57,7 +57,26 @@ pub enum Test {
 
 /// Why a job did not start while enough processors were free for it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Held {
+#[serde(untagged)]
+pub enum Held {
+    /// Its own booking came later, and stayed where it was.
+    ByBooking(HeldByBooking),
+    /// Jobs stood before it.
+    ByOthers(HeldByOthers),
+}
+
+/// A job waited for its own booking, as reservations never move up.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HeldByBooking {
+    /// The instant at which that is looked at: the beginning of the longest stretch.
+    pub time: f64,
+    /// Its booked start.
+    pub booked: f64,
+}
+
+/// Jobs that stood before another one held it back.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HeldByOthers {
     /// The instant at which that is looked at: the beginning of the longest stretch.
     pub time: f64,
     /// The first of the jobs before it.
@@ -87,6 +106,8 @@ pub enum Rule {
 pub struct BookedStart {
     /// That start.
     pub start: f64,
+    /// Of a job that started before it: whether another job had ended before its plan meanwhile.
+    pub others_ended_early: bool,
     /// Who held processors at it, although not planned to: none if the job started by then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub displaced_by: Vec<Displacer>,
@@ -143,6 +164,8 @@ pub(super) struct Line<'a> {
     rule: Rule,
     /// The order, where it is known.
     order: Option<Order>,
+    /// Whether reservations stay where they are, whoever ends early.
+    never_compresses: bool,
     processors: i64,
     stays: Vec<Stay<'a>>,
     /// Processors that are down: from when to when, and how many.
@@ -181,6 +204,7 @@ impl<'a> Line<'a> {
             Some("key") => Some(Order::Key),
             _ => None,
         };
+        let never_compresses = words.next() == Some("none compression");
         let mine = |name: &String| *name == resource.provider;
         let down = outages.iter().filter(|it| mine(&it.provider)).map(|it| {
             let until = it.restored.map_or(i64::MAX, micros);
@@ -189,6 +213,7 @@ impl<'a> Line<'a> {
         let mut line = Line {
             rule,
             order,
+            never_compresses,
             processors: resource.processors,
             stays: Vec::new(),
             down: down.collect(),
@@ -236,6 +261,11 @@ impl<'a> Line<'a> {
         self.stays.iter().filter(|it| it.job.job == job).max_by_key(|it| it.attempt.attempt)
     }
 
+    /// The stay of an attempt of a job.
+    fn of_attempt(&self, job: i64, attempt: i64) -> Option<&Stay<'a>> {
+        self.stays.iter().find(|it| it.job.job == job && it.attempt.attempt == attempt)
+    }
+
     /// Who waits at an instant before such a stay, the first one first; `None` if the order is not known.
     fn before(&self, own: &Stay<'_>, at: i64) -> Option<Vec<&Stay<'a>>> {
         self.order?;
@@ -254,14 +284,18 @@ impl<'a> Line<'a> {
         Some(self.before(own, came)?.into_iter().map(queued).collect())
     }
 
-    /// Whether it started although others stood before it.
-    pub(super) fn backfilled(&self, job: i64) -> Option<Backfilled> {
-        let own = self.last(job).filter(|it| it.attempt.start.is_some())?;
+    /// Whether an attempt started although others stood before it.
+    pub(super) fn backfilled(&self, job: i64, attempt: i64) -> Option<Backfilled> {
+        let own = self.of_attempt(job, attempt).filter(|it| it.attempt.start.is_some())?;
         if self.rule == Rule::Fcfs || own.again {
             return None;
         }
         let before = self.before(own, own.start)?;
         let head = before.first()?;
+        let started_too = |it: &Stay<'_>| it.start == own.start && it.key < own.key;
+        if self.has_several_passes(own, own.start) && self.stays.iter().any(started_too) {
+            return None;
+        }
         let plan = self.plan(head, own, own.start).filter(|_| self.rule == Rule::Easy);
         let test = plan.and_then(|(start, left_free)| {
             if own.start.saturating_add(own.span) <= start {
@@ -283,19 +317,25 @@ impl<'a> Line<'a> {
     /// Why a job did not start at an instant, though enough processors were free.
     pub(super) fn held(&self, job: i64, at: f64) -> Option<Held> {
         let (own, time) = (self.last(job)?, micros(at));
+        let booked = self
+            .booked(job, own.attempt.attempt)
+            .filter(|it| self.never_compresses && at < it.start);
+        if let Some(it) = booked.filter(|it| micros(it.start) <= own.start) {
+            return Some(Held::ByBooking(HeldByBooking { time: at, booked: it.start }));
+        }
         let before = self.before(own, time)?;
         let head = before.first()?;
         let start = match self.rule {
             Rule::Easy => self.plan(head, own, time).map(|it| it.0),
             Rule::Fcfs | Rule::Conservative => None,
         };
-        Some(Held {
+        Some(Held::ByOthers(HeldByOthers {
             time: at,
             head: queued(head),
             before: before.len(),
             head_start: start.map(seconds),
             rule: self.rule,
-        })
+        }))
     }
 
     /// When the head of the queue could start by the limits of what runs at an instant, and how many processors it leaves
@@ -308,6 +348,7 @@ impl<'a> Line<'a> {
         let running = Vec::from_iter(self.stays.iter().filter(runs));
         let planned = |it: &&Stay<'_>| it.start.saturating_add(it.span) >= at;
         let known = running.iter().copied().chain([head, own]).all(|it| it.is_plain);
+        let known = known && !self.has_several_passes(own, at);
         if self.has_maintenance || !known || !running.iter().all(planned) {
             return None;
         }
@@ -329,18 +370,30 @@ impl<'a> Line<'a> {
         Some((start, free - head.attempt.processors))
     }
 
+    /// Whether another job started and ended at an instant. Then a queue was passed over more than once at it, and tables
+    /// do not tell in which pass an attempt started.
+    fn has_several_passes(&self, own: &Stay<'_>, at: i64) -> bool {
+        let is_brief = |it: &Stay<'_>| it.attempt.start.is_some() && it.start == at && it.end == at;
+        self.stays.iter().any(|it| is_brief(it) && it.job.job != own.job.job)
+    }
+
     fn down_at(&self, at: i64) -> i64 {
         self.down.iter().filter(|it| it.0 <= at && at < it.1).map(|it| it.2).sum()
     }
 
-    /// The start that was booked for a job under conservative backfilling when it was queued, and who held its processors
-    /// then.
-    pub(super) fn booked(&self, job: i64) -> Option<BookedStart> {
+    /// The start that was booked for an attempt under conservative backfilling when the job was queued, and who held its
+    /// processors then.
+    pub(super) fn booked(&self, job: i64, attempt: i64) -> Option<BookedStart> {
         let own = self
-            .last(job)
+            .of_attempt(job, attempt)
             .filter(|it| self.rule == Rule::Conservative && it.is_plain && it.span < i64::MAX)?;
         let start = micros(own.job.promised_end?) - own.span;
         let is_late = start < own.start;
+        let ended_early = |it: &Stay<'_>| {
+            let meanwhile = own.from <= it.end && it.end <= own.start && it.job.job != own.job.job;
+            let by_itself = it.is_plain && it.attempt.start.is_some() && !it.attempt.has_failed();
+            meanwhile && by_itself && it.end < it.start.saturating_add(it.span)
+        };
         let holds = |it: &&Stay<'_>| {
             is_late && it.start <= start && start < it.end && it.attempt.start.is_some()
         };
@@ -350,7 +403,7 @@ impl<'a> Line<'a> {
             } else if it.start.saturating_add(it.span) <= start {
                 Some(How::Overran)
             } else {
-                (it.key > own.key).then_some(How::QueuedLater)
+                ((it.from, it.key) > (own.from, own.key)).then_some(How::QueuedLater)
             }
         };
         let displaced_by = self.stays.iter().filter(holds).filter_map(|it| {
@@ -359,6 +412,7 @@ impl<'a> Line<'a> {
         });
         Some(BookedStart {
             start: seconds(start),
+            others_ended_early: own.start < start && self.stays.iter().any(ended_early),
             displaced_by: displaced_by.collect(),
             down: if is_late { self.down_at(start) } else { 0 },
         })

@@ -1,12 +1,15 @@
 //! Jobs of providers: rigid ones with one attempt after the other, and bags with their shares.
 
+use std::collections::BTreeMap;
+
 use haggle_results::reader::{AttemptRow, CrashRow, MaintenanceRow, OutageRow};
 use haggle_results::{JobRow, PlacementRow, ResourceRow};
 use serde::Serialize;
 
 use super::line::Line;
 use super::queue::Others;
-use super::spent::{Column, Ledger, Part, micros};
+use super::spent::{Column, Ledger, Part, Spent, micros, seconds};
+use super::starts::AttemptStart;
 use super::supply::{Market, Supply, Waiting};
 use super::{Chronicle, Crash, Maintained, OnGrid, Story, together, workflow};
 
@@ -119,7 +122,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
             (share.short, share.short_until) = (Some(short.time()), short.until());
         }
         let waiting = Waiting::new(supply, job.ready, Part::Order);
-        tell_rigid(&mut ledger, job, waiting, &own[..own.len().min(1)], 0);
+        tell_rigid(&mut ledger, job, waiting, &own[..own.len().min(1)], 0, |_, _| {});
     } else if story.shape == "bag" {
         let (shares, lost) = own.split_at(own.len().min(job.providers_used as usize));
         story.shares = shares.iter().copied().map(share).collect();
@@ -145,8 +148,10 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         }
         tell_placing(&mut ledger, queued, &story.crashes);
         let moved = story.moves.last();
-        let mut waiting = Waiting::new(supply, job.ready, Part::Order)
-            .for_data(moved.and_then(|moved| moved.data));
+        // A reservation may have taken an interval before the window that its user asked for.
+        let ready = story.granted.as_ref().map_or(job.ready, |granted| granted.ready);
+        let mut waiting =
+            Waiting::new(supply, ready, Part::Order).for_data(moved.and_then(|moved| moved.data));
         let start_up = moved.map_or(0, |moved| micros(moved.start_up));
         // Nobody has said how long a moldable job was planned to take.
         if story.shape == "rigid" {
@@ -156,11 +161,18 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
             waiting = waiting.before_windows(planned, here);
             story.maintenance = maintenance(all, job, planned);
         }
-        let waiting = tell_rigid(&mut ledger, job, waiting, &own, start_up);
-        if let Some(others) = others(all, job) {
+        let others = others(all, job);
+        let mut from = micros(job.submit);
+        let waiting = tell_rigid(&mut ledger, job, waiting, &own, start_up, |it, parts| {
+            let start = started(job, it, from, parts, others.as_ref());
+            story.starts.extend(start);
+            from = it.end.map_or(from, micros);
+        });
+        if let Some(others) = others {
             let line = others.line.as_ref();
-            story.backfilled = line.and_then(|it| it.backfilled(job.job));
-            story.booked = line.and_then(|it| it.booked(job.job));
+            let last = own.last().map(|it| it.attempt).zip(line);
+            story.backfilled = last.and_then(|(last, it)| it.backfilled(job.job, last));
+            story.booked = last.and_then(|(last, it)| it.booked(job.job, last));
             if !waiting.stretches.is_empty() {
                 story.wait = others.during(job, waiting.stretches, &waiting.free);
             }
@@ -210,8 +222,9 @@ fn maintenance(all: &Chronicle, job: &JobRow, planned: Option<f64>) -> Vec<Maint
                 announced: it.announced,
                 from: it.start,
                 until: it.end,
-                processors: it.closed,
+                processors: it.kept(),
                 refused: it.outcome == "refused",
+                is_ahead: it.is_ahead(),
                 possible: it.possible,
             });
         }
@@ -229,17 +242,60 @@ fn tell_placing(ledger: &mut Ledger, queued: i64, crashes: &[Crash]) {
     ledger.until(queued, Part::Placing);
 }
 
-/// A rigid job: what is not an attempt is waiting. Each attempt begins with its start-up.
+/// The start of an attempt that waited from an instant on, for these parts.
+fn started(
+    job: &JobRow,
+    it: &AttemptRow,
+    from: i64,
+    parts: Vec<Spent>,
+    others: Option<&Others<'_>>,
+) -> Option<AttemptStart> {
+    let start = it.start?;
+    let line = others.and_then(|others| others.line.as_ref());
+    let queued = it.queued.is_some_and(|queued| micros(queued).max(from) < micros(start));
+    let freed = others.filter(|_| queued).map(|others| others.freed_at(start));
+    Some(AttemptStart {
+        attempt: it.attempt,
+        provider: it.provider.clone(),
+        processors: it.processors,
+        from,
+        start,
+        parts,
+        freed_by: freed.into_iter().flat_map(BTreeMap::into_keys).collect(),
+        backfilled: line.and_then(|line| line.backfilled(job.job, it.attempt)),
+        booked: line.and_then(|line| line.booked(job.job, it.attempt)),
+    })
+}
+
+/// What `after` has more than `before`.
+fn added(before: &[Spent], after: &[Spent]) -> Vec<Spent> {
+    let added = |it: &Spent| {
+        let known = before.iter().find(|known| known.part == it.part);
+        let less = |whole: f64, known: Option<f64>| {
+            seconds(micros(whole) - micros(known.unwrap_or_default()))
+        };
+        let waiting = less(it.waiting, known.map(|known| known.waiting));
+        let running = less(it.running, known.map(|known| known.running));
+        Spent { part: it.part, waiting, running }
+    };
+    after.iter().map(added).collect()
+}
+
+/// A rigid job: what is not an attempt is waiting. Each attempt begins with its start-up. `starts` is told what each
+/// attempt waited for.
 fn tell_rigid<'a>(
     ledger: &mut Ledger,
     job: &JobRow,
     mut waiting: Waiting<'a>,
     attempts: &[&AttemptRow],
     start_up: i64,
+    mut starts: impl FnMut(&AttemptRow, Vec<Spent>),
 ) -> Waiting<'a> {
+    let mut before = Vec::new();
     for attempt in attempts {
         let (Some(start), Some(end)) = (attempt.start, attempt.end) else { continue };
         waiting.until(ledger, micros(start));
+        starts(attempt, added(&before, &ledger.spent()));
         let start_up = start_up.min(micros(attempt.checkpointing));
         let checkpoints = micros(attempt.checkpointing) - start_up;
         if attempt.has_failed() {
@@ -256,6 +312,7 @@ fn tell_rigid<'a>(
             ];
             ledger.mixed(micros(end), &known, (Part::Computing, Column::Running));
         }
+        before = ledger.spent();
     }
     waiting.until(ledger, micros(job.left));
     waiting

@@ -113,11 +113,7 @@ impl Others<'_> {
         };
         let passed = ahead.iter().filter(waits).map(|it| it.job).collect();
         let held = free.longest().and_then(|(from, _)| line?.held(job.job, from));
-        let freed = self.placements.iter().filter(|it| job.start == Some(it.end));
-        let mut freed_by: BTreeMap<i64, i64> = BTreeMap::new();
-        for it in freed {
-            *freed_by.entry(it.job).or_default() += it.last - it.first + 1;
-        }
+        let freed_by = job.start.map(|start| self.freed_at(start)).unwrap_or_default();
         Some(Wait {
             processors: self.resource.processors,
             scheduler: self.resource.scheduler.clone(),
@@ -135,6 +131,16 @@ impl Others<'_> {
             overtakers: self.overtakers(came, &stretches),
             stretches,
         })
+    }
+
+    /// The jobs that gave back processors at an instant, with how many. Work that began at this instant, too, may have
+    /// come later than the job that started then.
+    pub(super) fn freed_at(&self, at: f64) -> BTreeMap<i64, i64> {
+        let mut freed: BTreeMap<i64, i64> = BTreeMap::new();
+        for it in self.placements.iter().filter(|it| it.start < at && it.end == at) {
+            *freed.entry(it.job).or_default() += it.last - it.first + 1;
+        }
+        freed
     }
 
     /// Who waited here at an instant, the first one to be queued first. Of jobs that came at the same instant the tables

@@ -1,12 +1,35 @@
-//! Why each job of a run started when it did, in a word each.
+//! Why each attempt of a run started when it did, in a word each.
 
 use serde::Serialize;
 
 use super::line::Backfilled;
-use super::spent::{Part, micros};
+use super::spent::{Part, Spent, micros, seconds};
 use super::{BookedStart, Story};
 
-/// A job of a run, and why it started when it did.
+/// An attempt of a job at a provider that started, and the time in which it waited.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct AttemptStart {
+    /// Its number, from 1.
+    pub(super) attempt: i64,
+    /// Where.
+    pub(super) provider: String,
+    /// Its processors.
+    pub(super) processors: i64,
+    /// When it began to wait, us: at the submission, or when the attempt before it was lost.
+    pub(super) from: i64,
+    /// When it started.
+    pub(super) start: f64,
+    /// What it waited for.
+    pub(super) parts: Vec<Spent>,
+    /// Jobs that gave back processors at the instant at which it started, if it waited for processors.
+    pub(super) freed_by: Vec<i64>,
+    /// Whom it passed in the queue.
+    pub(super) backfilled: Option<Backfilled>,
+    /// The start that was booked for it.
+    pub(super) booked: Option<BookedStart>,
+}
+
+/// A start in a run, or a job that never started, and the reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Start {
     /// Its number in the run.
@@ -15,6 +38,8 @@ pub struct Start {
     pub workload: String,
     /// Its number in the workload.
     pub job_id: i64,
+    /// Its attempt, from 1; `None` = of a bag, of parts, or if it never started.
+    pub attempt: Option<i64>,
     /// The provider that ran it or queued it last.
     pub provider: Option<String>,
     /// Processors that it had, or waited for.
@@ -23,7 +48,7 @@ pub struct Start {
     pub submit: f64,
     /// When it started; `None` = it never did.
     pub start: Option<f64>,
-    /// How long it waited, s.
+    /// How long it waited, s: since the attempt before it was lost, if one was.
     pub waiting: f64,
     /// Why it started then.
     pub reason: Reason,
@@ -45,17 +70,68 @@ pub enum Reason {
     CameFree(Vec<i64>),
     /// It had waited, most of the time for this.
     Waited(Part),
+    /// The scheduler of a grid sent it: an attempt that the job's wait does not end with.
+    Sent,
     /// It never started: how it ended.
     Never(String),
 }
 
 impl Start {
-    /// That of a story.
-    pub fn of(story: &Story) -> Start {
+    /// All starts of a story: each attempt's, those that were lost included. Of a bag, the first task that came to its
+    /// end. A job that waited when it left has a row for that.
+    pub fn all_of(story: &Story) -> Vec<Start> {
+        let mut starts = match story.is_on_grid() {
+            true => Start::on_grid(story),
+            false => Vec::from_iter(story.starts.iter().map(|it| Start::of_attempt(story, it))),
+        };
+        let left_waiting =
+            story.start.is_none() && story.attempts.last().is_none_or(|last| last.start.is_none());
+        if starts.is_empty() || left_waiting {
+            starts.push(Start::of(story));
+        }
+        starts
+    }
+
+    fn of_attempt(story: &Story, it: &AttemptStart) -> Start {
+        Start {
+            attempt: Some(it.attempt),
+            provider: Some(it.provider.clone()),
+            processors: it.processors,
+            start: Some(it.start),
+            waiting: seconds(micros(it.start) - it.from),
+            reason: it.reason(),
+            ..Start::of(story)
+        }
+    }
+
+    /// The job's wait ends with the first of the attempts by which it was done; tables do not say for what the others
+    /// waited.
+    fn on_grid(story: &Story) -> Vec<Start> {
+        let computed = story.attempts.iter().filter(|it| it.start.is_some());
+        let of = |it: &super::Attempt| {
+            let start = Start {
+                attempt: Some(it.attempt),
+                provider: Some(it.provider.clone()),
+                ..Start::of(story)
+            };
+            if it.start == story.start {
+                return start;
+            }
+            let ends = story.attempts.iter().filter(|other| other.attempt < it.attempt);
+            let ends = ends.filter_map(|other| other.end.filter(|&end| Some(end) <= it.queued));
+            let from = ends.fold(story.submit, f64::max);
+            let waited = it.start.map_or(0, |start| micros(start) - micros(from));
+            Start { start: it.start, waiting: seconds(waited), reason: Reason::Sent, ..start }
+        };
+        computed.map(of).collect()
+    }
+
+    fn of(story: &Story) -> Start {
         Start {
             job: story.job,
             workload: story.workload.clone(),
             job_id: story.job_id,
+            attempt: None,
             provider: story.provider.clone(),
             processors: story.size(),
             submit: story.submit,
@@ -67,24 +143,34 @@ impl Start {
     }
 }
 
+impl AttemptStart {
+    fn reason(&self) -> Reason {
+        if let Some(it) = &self.backfilled {
+            return Reason::Backfilled(it.clone());
+        }
+        if micros(self.start) == self.from {
+            return Reason::AtOnce;
+        }
+        if !self.freed_by.is_empty() {
+            return Reason::CameFree(self.freed_by.clone());
+        }
+        match self.booked.as_ref().filter(|it| it.start == self.start) {
+            Some(it) => Reason::Booked(it.clone()),
+            None => waited(&self.parts),
+        }
+    }
+}
+
 fn reason(story: &Story) -> Reason {
-    if story.start.is_none() {
-        let why = story.refusal.as_ref().unwrap_or(&story.outcome);
-        return Reason::Never(why.clone());
+    match story.start {
+        Some(_) => waited(&story.parts),
+        None => Reason::Never(story.refusal.as_ref().unwrap_or(&story.outcome).clone()),
     }
-    if let Some(it) = &story.backfilled {
-        return Reason::Backfilled(it.clone());
-    }
-    if story.waiting() == 0.0 {
-        return Reason::AtOnce;
-    }
-    if let Some(wait) = story.wait.as_ref().filter(|it| !it.freed_by.is_empty()) {
-        return Reason::CameFree(wait.freed_by.clone());
-    }
-    if let Some(it) = story.booked.as_ref().filter(|it| Some(it.start) == story.start) {
-        return Reason::Booked(it.clone());
-    }
-    let longest = story.parts.iter().filter(|it| it.waiting > 0.0);
+}
+
+/// The longest part of a wait.
+fn waited(parts: &[Spent]) -> Reason {
+    let longest = parts.iter().filter(|it| it.waiting > 0.0);
     let longest = longest.max_by_key(|it| micros(it.waiting));
     longest.map_or(Reason::AtOnce, |it| Reason::Waited(it.part))
 }

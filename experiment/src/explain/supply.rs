@@ -262,7 +262,7 @@ impl<'a> Waiting<'a> {
     ) -> Waiting<'a> {
         let Some(only) = self.supply.only else { return self };
         let left = self.supply.market.sizes[only].0 - self.supply.need;
-        let near = windows.filter(|it| it.outcome != "refused" && it.closed > left).map(|it| {
+        let near = windows.filter(|it| it.outcome != "refused" && it.kept() > left).map(|it| {
             let last = planned.map_or(i64::MIN, |planned| micros(it.start) - micros(planned) + 1);
             (last.max(micros(it.announced)), micros(it.start))
         });

@@ -42,7 +42,7 @@ impl Flows {
                     it.need == *need && made.is_some_and(|made| made <= sent) && in_time
                 };
                 if !inputs.iter().any(is_there) {
-                    let (job, bytes) = (record.job.number, need.bytes);
+                    let (job, bytes) = (i64::from(record.job.id.0), need.bytes);
                     return Err(Violation::WithoutInput { job, start, bytes });
                 }
             }

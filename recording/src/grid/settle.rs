@@ -21,7 +21,7 @@ pub(super) fn settle(record: GridJobRecord, attempts: Attempts) -> Result<Settle
         .into_iter()
         .map(|(tip, reach)| chain(&attempts, tip, reach))
         .collect::<Option<_>>()
-        .ok_or(GridError::NoCheckpoint { job: record.job.number })?;
+        .ok_or(GridError::NoCheckpoint { job: i64::from(record.job.id.0) })?;
     let mut kept = Kept::default();
     chains.iter().for_each(|links| kept.keep(links));
     let length = length(&record.job);
@@ -30,7 +30,7 @@ pub(super) fn settle(record: GridJobRecord, attempts: Attempts) -> Result<Settle
         let useful: Work = attempts.values().filter_map(counted).sum();
         if useful != length {
             let (length, useful) = (length.as_parts(), useful.as_parts());
-            return Err(GridError::Length { job: record.job.number, length, useful });
+            return Err(GridError::Length { job: i64::from(record.job.id.0), length, useful });
         }
     }
     let (winner, keeps) = match record.outcome {
@@ -72,7 +72,7 @@ fn tips<'a>(
     match record.outcome {
         GridOutcome::Done { winner, .. } => {
             let winner = attempts.get(winner).filter(|it| it.outcome == AttemptOutcome::Completed);
-            let winner = winner.ok_or(GridError::NoWinner { job: record.job.number })?;
+            let winner = winner.ok_or(GridError::NoWinner { job: i64::from(record.job.id.0) })?;
             Ok(vec![(winner, Reach::end(winner))])
         }
         GridOutcome::Lost(_) | GridOutcome::Withdrawn(_) => Ok(Vec::new()),

@@ -459,9 +459,9 @@ fn books_that_do_not_balance_are_found() {
     let message = ledger(&record, ResourceAccount { data, ..account(&record) }, job());
     assert_eq!(message, "7 bytes have arrived at resources and from them, and 0 on their ways");
     let message = ledger(&record, account(&record), over(11, done(1, 10)));
-    assert!(message.starts_with("job 1 is "), "{message}");
+    assert!(message.starts_with("job 0 is "), "{message}");
     let message = ledger(&record, account(&record), over(10, done(2, 10)));
-    assert_eq!(message, "job 1 is done, and the attempt that did it is not on record");
+    assert_eq!(message, "job 0 is done, and the attempt that did it is not on record");
     let orphan = AttemptRecord { parent: Some(7), ..record };
     assert_eq!(
         ledger(&orphan, account(&orphan), job()),

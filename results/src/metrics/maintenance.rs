@@ -1,6 +1,6 @@
 //! Metrics of maintenance.
 
-use haggle_model::{MaintenanceRecord, Time};
+use haggle_model::{MaintenanceRecord, Time, WindowFate};
 use serde::{Deserialize, Serialize};
 
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
@@ -30,12 +30,13 @@ pub(super) struct MaintenanceLog {
 
 impl MaintenanceLog {
     pub(super) fn window(&mut self, record: &MaintenanceRecord) {
-        match record.closed {
-            Some(_) => {
+        match record.fate {
+            WindowFate::Begun(_) => {
                 let row = (record.start, record.end, record.held(), record.processors);
                 self.begun.push(row);
             }
-            None => self.refused += 1,
+            WindowFate::Ahead => {}
+            WindowFate::Refused { .. } => self.refused += 1,
         }
     }
 

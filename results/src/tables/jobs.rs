@@ -49,7 +49,7 @@ table! {
     walltime: Option<f64> = Seconds, "provider_walltime", "s", "its limit on that provider's processors: requested_time / speed, rounded up to a microsecond; of a moldable job that was given another number of them, by Amdahl's law", Empty("never queued, or no limit");
     promised_end: Option<f64> = Seconds, "promised_finish_time", "s", "completion promised when it was queued or placed", Empty("nothing was promised");
     bounded_slowdown: Option<f64> = Real, "bounded_slowdown", "", "max(1, turnaround_time / max(execution_time, T)), with the run time of a task on a reference processor in place of a bag's execution_time; T is in summary.json, 10 s unless the scenario says otherwise", NOT_ENDED;
-    ready: Option<f64> = Seconds, "ready_time", "s", "earliest start its user allows, or when the last parent of a task was done and, with providers, its user had heard of that (when the task left, if one never was): nobody gets the job before, and its waiting time counts from its submission all the same", Empty("any time");
+    ready: Option<f64> = Seconds, "ready_time", "s", "earliest start its user allows, or when the last parent of a task was done and, with providers, its user had heard of that (when the task left, if one never was): the job is given to no provider before, and its waiting time counts from its submission all the same; a reservation may have taken an interval before it (`reservations`)", Empty("any time");
     deadline: Option<f64> = Seconds, "deadline", "s", "latest completion its user wishes", Empty("none");
     priority_key: i64 = Integer, "priority_key", "", "the user's key: smaller goes first where a provider orders by it", Never;
     user: i64 = Integer, "user_id", "", "user number in the log", LOG_UNKNOWN;

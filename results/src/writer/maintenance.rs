@@ -1,24 +1,25 @@
 //! The table of maintenance: closed processors and refused windows.
 
-use haggle_model::{MaintenanceRecord, Time};
+use haggle_model::{MaintenanceRecord, Time, WindowFate};
 
 use super::RunWriter;
 use crate::ResultsError;
 use crate::tables::MaintenanceCells;
 
 impl RunWriter {
-    /// Records that a window of maintenance has begun, or was refused.
+    /// Records that a window of maintenance has begun, is refused, or lies behind the end of the run.
     ///
     /// # Errors
     /// If a full row group cannot be written.
     pub fn maintenance(&mut self, record: &MaintenanceRecord) -> Result<(), ResultsError> {
         let offset = self.cast.providers[record.provider.index()].first_processor;
-        let outcome = match record.closed {
-            None => "refused",
-            Some(_) if record.held() < record.processors => "short",
-            Some(_) => "held",
+        let (outcome, possible) = match record.fate {
+            WindowFate::Refused { possible } => ("refused", possible),
+            WindowFate::Ahead => ("announced", None),
+            WindowFate::Begun(_) if record.held() < record.processors => ("short", None),
+            WindowFate::Begun(_) => ("held", None),
         };
-        let closed = record.closed.as_ref().map_or(&[][..], |it| it.intervals());
+        let closed = record.closed().map_or(&[][..], |it| it.intervals());
         let in_run = |&(first, last): &(u32, u32)| {
             Some((i64::from(first + offset), i64::from(last + offset)))
         };
@@ -36,7 +37,7 @@ impl RunWriter {
                 outcome,
                 first: interval.map(|it| it.0),
                 last: interval.map(|it| it.1),
-                possible: record.possible.map(Time::as_micros),
+                possible: possible.map(Time::as_micros),
             }
         }))
     }

@@ -1,7 +1,7 @@
 //! Providers that close processors for maintenance: messages and invariants.
 
 use haggle_agents::Maintenance;
-use haggle_model::{JobOutcome, ProcessorSet, Span, Time};
+use haggle_model::{JobOutcome, ProcessorSet, Span, Time, WindowFate};
 use haggle_runtime::Driver;
 use haggle_scheduling::coallocation::CoallocationPolicy;
 use haggle_scheduling::{
@@ -23,9 +23,12 @@ fn window(announced: i64, from: i64, lasts: i64, processors: u32, overlap: Overl
 /// Times at which processors were closed, with these processors.
 fn closed(ran: &Ran) -> Vec<(i64, String)> {
     let seconds = |time: Time| time.as_micros() / 1_000_000;
-    let closed =
-        |it: &Option<ProcessorSet>| it.as_ref().map_or("refused".into(), |it| it.to_string());
-    ran.windows.iter().map(|it| (seconds(it.start), closed(&it.closed))).collect()
+    let fate = |it: &WindowFate| match it {
+        WindowFate::Begun(closed) => closed.to_string(),
+        WindowFate::Ahead => "ahead".to_owned(),
+        WindowFate::Refused { .. } => "refused".to_owned(),
+    };
+    ran.windows.iter().map(|it| (seconds(it.start), fate(&it.fate))).collect()
 }
 
 /// The whole machine is closed twice. A job that would overlap a window waits, and the next one is short enough to
@@ -182,7 +185,7 @@ fn assert_closed(ran: &Ran) {
     let lost = ran.lost.iter().map(|(provider, start, end, it)| (*provider, *start, *end, it));
     for (provider, start, end, processors) in held.chain(lost) {
         for window in ran.windows.iter().filter(|it| it.provider.0 == provider) {
-            let Some(closed) = &window.closed else { continue };
+            let Some(closed) = window.closed() else { continue };
             let at_once = start < window.end && window.start < end;
             assert!(!at_once || !closed.intersects(processors), "{window:?}: {start} to {end}");
         }
@@ -229,7 +232,7 @@ proptest! {
             let provider = &setup.providers[window.provider.index()];
             let kills = provider.overrun == Overrun::Kill;
             let refuses = provider.maintenance[window.number as usize].overlap == Overlap::Refuse;
-            if calm && kills && refuses && window.closed.is_some() {
+            if calm && kills && refuses && window.closed().is_some() {
                 prop_assert_eq!(window.held(), window.processors, "it gets all or is refused");
             }
         }

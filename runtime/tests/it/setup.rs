@@ -32,6 +32,7 @@ use haggle_model::workload::law::Law;
 use haggle_model::{
     ActorId, ActorKind, Disclosure, EventsOrder, Job, JobClass, JobId, JobOutcome, JobRecord,
     LostRun, MaintenanceRecord, Observation, ProcessorSet, ProviderId, Span, StageIn, Time,
+    WindowFate,
 };
 use haggle_runtime::network::EVERYWHERE;
 use haggle_runtime::world::{Outages, OutsideError};
@@ -634,9 +635,14 @@ impl Sink for Log {
                 self.lost.push((provider.0, start, now, processors));
             }
             Observation::Maintenance(record) => {
-                match &record.closed {
-                    Some(closed) => writeln!(self.text, "{now} {} | closes [{closed}]", actor.0)?,
-                    None => writeln!(self.text, "{now} {} | refuses to close", actor.0)?,
+                match &record.fate {
+                    WindowFate::Begun(closed) => {
+                        writeln!(self.text, "{now} {} | closes [{closed}]", actor.0)?;
+                    }
+                    WindowFate::Ahead => writeln!(self.text, "{now} {} | was to close", actor.0)?,
+                    WindowFate::Refused { .. } => {
+                        writeln!(self.text, "{now} {} | refuses to close", actor.0)?;
+                    }
                 }
                 self.windows.push(MaintenanceRecord::clone(record));
             }

@@ -37,7 +37,7 @@ pub enum Policy {
         /// In which order waiting jobs are considered.
         #[serde(default)]
         order: Order,
-        /// What happens to reservations when a job ends early.
+        /// What happens to reservations when a job ends.
         #[serde(default)]
         compression: Compression,
     },

@@ -1,7 +1,7 @@
 //! The queue in which a rigid job waited.
 
 use crate::experiment::explain::{
-    Backfilled, BookedStart, Held, How, Part, Rule, Story, Test, Wait,
+    Backfilled, BookedStart, Held, HeldByOthers, How, Part, Rule, Story, Test, Wait,
 };
 
 use super::{LISTED, most, whole};
@@ -52,10 +52,14 @@ fn waited(story: &Story, wait: &Wait) -> String {
             seconds(from),
             seconds(to),
             match (story.parts.iter().any(|it| it.part == Part::Order), &wait.held) {
-                (true, Some(held)) => because(held),
+                (true, Some(Held::ByBooking(it))) => format!(
+                    "it waited for its own booking at {} s, as no reservation moves under this compression",
+                    seconds(it.booked)
+                ),
+                (true, Some(Held::ByOthers(held))) => because(held),
                 (true, None) => {
-                    "the order of the queue, or reservations for others, held it back. The tables do\n  \
-                     not record which".to_owned()
+                    "the order of the queue, its own reservation or those for others held it back. The tables\n  \
+                     do not record which".to_owned()
                 }
                 // Whose scheduler was down, or whom maintenance was too near, is said above.
                 (false, _) => "the cause named above held it back".to_owned(),
@@ -111,7 +115,7 @@ fn numbers(jobs: &[i64]) -> String {
 }
 
 /// Why it did not start although enough processors were free.
-fn because(held: &Held) -> String {
+fn because(held: &HeldByOthers) -> String {
     let head = &held.head;
     let name = format!("job {} ({}!{})", head.job, head.workload, head.job_id);
     let others = match held.before {
@@ -173,14 +177,25 @@ fn booked(it: &BookedStart, start: f64) -> String {
     if it.start == start {
         return format!("\nIt started when its provider had booked it: at {booked} s.\n");
     }
-    if start < it.start {
+    let early = duration(it.start - start);
+    if it.others_ended_early {
         return format!(
-            "\nIts provider had booked it at {booked} s; it started {} earlier, as others needed less than was \
+            "\nIts provider had booked it at {booked} s; it started {early} earlier, as others needed less than was \
              booked for them.\n",
-            duration(it.start - start)
         );
     }
+    // Failures, overruns and jobs that left the queue make plans anew, as do some compressions at each end.
+    let anew = format!(
+        "\nIts provider had booked it at {booked} s; its reservation was moved when the plan was made anew,\n\
+         and it started"
+    );
+    if start < it.start {
+        return format!("{anew} {early} earlier.\n");
+    }
     let late = duration(start - it.start);
+    if it.displaced_by.is_empty() && it.down == 0 {
+        return format!("{anew} {late} later.\n");
+    }
     let mut text = format!(
         "\nIts provider had booked it at {booked} s; it was displaced, and started {late} later.\n"
     );

@@ -11,6 +11,7 @@ pub(super) fn told(starts: &[Start]) -> String {
         "start, s",
         "job",
         "",
+        "attempt",
         "processors",
         "provider",
         "submitted, s",
@@ -22,6 +23,7 @@ pub(super) fn told(starts: &[Start]) -> String {
             it.start.map_or_else(|| "-".to_owned(), seconds),
             it.job.to_string(),
             format!("{}!{}", it.workload, it.job_id),
+            it.attempt.map_or_else(|| "-".to_owned(), |attempt| attempt.to_string()),
             it.processors.to_string(),
             it.provider.clone().unwrap_or_default(),
             seconds(it.submit),
@@ -29,6 +31,10 @@ pub(super) fn told(starts: &[Start]) -> String {
             reason(it),
         ]
     }));
+    if starts.iter().any(|it| it.attempt > Some(1)) {
+        return lines(&rows, &[2, 5, 8]);
+    }
+    rows.iter_mut().for_each(|row| drop(row.remove(3)));
     lines(&rows, &[2, 4, 7])
 }
 
@@ -58,6 +64,7 @@ fn reason(start: &Start) -> String {
             }
         }
         Reason::Waited(Part::NotReady) if start.is_task => "its parents are done".to_owned(),
+        Reason::Sent => "sent by the scheduler".to_owned(),
         Reason::Waited(part) => format!("waited: {}", word_of(*part)),
         Reason::Never(why) => why.replace('_', " "),
     }
