@@ -115,7 +115,7 @@ impl Provider {
     /// The slot of a job of this submitter that was never started.
     fn waits(&self, submitter: ActorId, job: JobId) -> Option<Slot> {
         let slot = self.pieces.slot(job)?;
-        let Some(held) = self.pieces.get::<HeldJob>(slot) else { return None };
+        let held = self.pieces.get::<HeldJob>(slot)?;
         (held.submitter == submitter && held.run.is_none() && held.particulars().lost == 0)
             .then_some(slot)
     }
@@ -123,7 +123,7 @@ impl Provider {
     /// Planned completion of a job that waits.
     fn planned_completion(&mut self, now: Time, slot: Slot) -> Option<Time> {
         let start = self.scheduler.reserving()?.planned_start(now, slot)?;
-        let Some(held) = self.pieces.get::<HeldJob>(slot) else { return None };
+        let held = self.pieces.get::<HeldJob>(slot)?;
         Some(start + held.planned(&self.config).unwrap_or(Span::FOREVER))
     }
 

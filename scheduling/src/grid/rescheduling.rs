@@ -10,8 +10,8 @@ use haggle_model::work::{EffectiveSpeed, Fraction};
 /// Moves each running job, in order of arrival, to the resource where it would end first, if that is worth
 /// it. Then sends the waiting jobs as FJBCR does.
 ///
-/// Staying takes RE, the rest at the present share. Moving takes C + NO + R0 and the rest at avail/(n_res +
-/// 1) of the other resource; without checkpoints, the whole length. A round examines every running job
+/// Staying takes RE, the rest at the present share. Moving takes C + NO + R0 and the rest at
+/// `avail / (n_res + 1)` of the other resource; without checkpoints, the whole length. A round examines every running job
 /// once, and other resources only if they are faster than its share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rescheduling {
