@@ -205,7 +205,7 @@ fn damage_in_a_pack_is_told_with_its_place_and_its_remedy() {
     let folder = Folder::with(&[("sweep.toml", &replications())]);
     let sweep = ["sweep", "sweep.toml", "-o", "out", "--pack"];
     assert!(folder.haggle(&sweep).starts_with("exit code: 0\n"));
-    // What is before the footer of a file of tables.
+    // The bytes before the footer of a file of tables.
     let change = |name: &str| {
         let path = folder.path().join("out/pack=0").join(name);
         let whole = fs::read(&path).expect("it is there");

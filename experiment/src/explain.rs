@@ -62,7 +62,7 @@ pub struct Story {
     pub workload: String,
     /// Its number in the workload.
     pub job_id: i64,
-    /// What a file calls it, if it is a task of a workflow of one.
+    /// Its name in the file of its workflow, if it is a task of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_name: Option<String>,
     /// `local` or `external`.
@@ -338,7 +338,7 @@ pub fn find(run: &RunReader, asked: &[Asked]) -> Result<Vec<Option<JobRow>>, Res
 /// Names of tasks, by workload, workflow and number there.
 pub type TaskNames = BTreeMap<(String, i64, i64), String>;
 
-/// What files call those of these jobs that are tasks.
+/// Names of the tasks among these jobs, from their files.
 ///
 /// # Errors
 /// If the table of tasks is damaged.
@@ -458,7 +458,7 @@ impl Chronicle {
         &self.jobs
     }
 
-    /// What a file calls a task.
+    /// Name of a task in its file.
     fn task_name(&self, job: &JobRow) -> Option<String> {
         let (workflow, task) = job.in_workflow()?;
         self.tasks.get(&(job.workload.clone(), workflow, task)).cloned()

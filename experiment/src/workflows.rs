@@ -33,7 +33,7 @@ pub(super) fn all(scenario: &Scenario, folder: &Path) -> Result<Workflows, Workf
     Ok(all)
 }
 
-/// Those whose tasks have names that somebody gave them: in a file.
+/// Workflows whose tasks have names from a file.
 pub(super) fn named(scenario: &Scenario, all: &Workflows) -> Workflows {
     let from_files = |id: &WorkflowId| {
         let workflows = scenario.workloads[usize::from(id.workload)].workflows.as_ref();

@@ -96,7 +96,7 @@ pub struct Tables<'r> {
     tasks: OnceCell<TaskNames>,
 }
 
-/// What files call tasks, by workload, workflow and number there.
+/// Names of tasks from their files, by workload, workflow and number there.
 pub(crate) type TaskNames = BTreeMap<(String, i64, i64), String>;
 
 impl<'r> Tables<'r> {
@@ -187,7 +187,7 @@ impl<'r> Tables<'r> {
 }
 
 impl Tables<'_> {
-    /// What files call tasks of workflows.
+    /// Names of tasks of workflows from their files.
     pub(crate) fn task_names(&self) -> Result<&TaskNames, ResultsError> {
         read_once(&self.tasks, || {
             let rows = self.run.tasks()?.into_iter();

@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// What files call tasks of workflows, by the numbers of jobs.
+/// Names of tasks of workflows from their files, by the numbers of jobs.
 type Names = BTreeMap<i64, String>;
 
 /// The column of these names, which stand in a table of their own.

@@ -209,8 +209,8 @@ pub(crate) fn say_too_wide(outcome: &Outcome) {
     }
 }
 
-/// Says which figures could not be drawn, and why; a quiet command says so, too, for something that was asked for is
-/// missing.
+/// Reports the figures that could not be drawn, with reasons. A quiet command reports them as well, because a requested
+/// figure is missing.
 pub(crate) fn say_left_out<'r>(reasons: impl IntoIterator<Item = &'r String>) {
     for reason in reasons {
         say(&format!("figure left out: {reason}\n"));

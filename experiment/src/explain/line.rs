@@ -164,7 +164,7 @@ pub(super) struct Line<'a> {
     rule: Rule,
     /// The order, where it is known.
     order: Option<Order>,
-    /// Whether reservations stay where they are, whoever ends early.
+    /// True if reservations keep their places when jobs end early.
     never_compresses: bool,
     processors: i64,
     stays: Vec<Stay<'a>>,

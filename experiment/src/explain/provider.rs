@@ -267,7 +267,7 @@ fn started(
     })
 }
 
-/// What `after` has more than `before`.
+/// The time of each part that `after` adds to `before`.
 fn added(before: &[Spent], after: &[Spent]) -> Vec<Spent> {
     let added = |it: &Spent| {
         let known = before.iter().find(|known| known.part == it.part);

@@ -18,10 +18,10 @@ use crate::threads::on_threads;
 use haggle_scenario::file::Figure;
 use haggle_scenario::{Experiment, Run};
 
-/// What came of the runs that were carried out.
+/// Outcomes of the runs that were carried out.
 #[derive(Debug, Default)]
 pub struct Carried {
-    /// Those that failed, in the order of their numbers.
+    /// Runs that failed, in the order of their numbers.
     pub failed: Vec<Failed>,
     /// The figures of runs that could not be drawn, each with the reason and the runs.
     pub figures_left_out: Vec<String>,

@@ -271,7 +271,7 @@ fn sources<'a>(
     sources
 }
 
-/// What gets jobs, looked up once for all users.
+/// Receivers of jobs, looked up once for all users.
 struct Takers<'a> {
     scenario: &'a Scenario,
     names: &'a Names,
