@@ -19,7 +19,7 @@ use haggle_scheduling::{
     Request, Slot,
 };
 
-#[path = "../scheduling/tests/it/obvious_edf.rs"]
+#[path = "../crates/scheduling/tests/it/obvious_edf.rs"]
 #[expect(dead_code, reason = "the tests use more of it")]
 mod obvious_edf;
 

@@ -3,10 +3,10 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use haggle_model::workload::cleaning::{CleanJobs, SharedReport};
-use haggle_model::workload::lublin::{LublinParameters, generate};
-use haggle_model::workload::rules::Rules;
-use haggle_model::workload::swf::{Malformed, SwfHeader, SwfReader, SwfRecord, SwfWriter};
+use haggle_workloads::cleaning::{CleanJobs, SharedReport};
+use haggle_workloads::lublin::{LublinParameters, generate};
+use haggle_workloads::rules::Rules;
+use haggle_workloads::swf::{Malformed, SwfHeader, SwfReader, SwfRecord, SwfWriter};
 
 /// As many jobs as the CTC log has in a measurement, few in a test run.
 fn jobs() -> u64 {

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use std::thread;
 
 use clap::Parser;
-use haggle_model::lines;
 use haggle_scenario::Rules;
+use haggle_workloads::lines;
 
 use crate::{cli, exit, interrupt, report};
 

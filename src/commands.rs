@@ -13,14 +13,14 @@ use crate::scenario::file::SEED_MAX;
 use crate::scenario::{Experiment, InvalidScenario, Logs, ReadError, Source};
 use crate::slurm::SlurmError;
 use clap::builder::RangedU64ValueParser;
-use haggle_model::failures::recorded::TraceError;
-use haggle_model::lines;
-use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
 use haggle_results::{ResultsError, RunReader, SweepFolder};
 use haggle_workflows::files::FileError;
 use haggle_workflows::schedule::ProblemError;
 use haggle_workflows::shapes::ShapeError;
+use haggle_workloads::WorkloadError;
+use haggle_workloads::failures::recorded::TraceError;
+use haggle_workloads::lines;
 use serde::Serialize;
 
 use crate::report::say;

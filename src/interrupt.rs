@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use haggle_model::lines;
+use haggle_workloads::lines;
 use nix::sys::signal::{SigSet, Signal};
 
 use crate::exit::Exit;

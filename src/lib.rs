@@ -62,7 +62,9 @@ mod slurm;
 #[cfg(feature = "command")]
 mod visible;
 
+pub use haggle_audit as audit;
 pub use haggle_experiment as experiment;
+pub use haggle_grids as grids;
 pub use haggle_model as model;
 pub use haggle_plots as plots;
 pub use haggle_results as results;
@@ -71,6 +73,8 @@ pub use haggle_scenario as scenario;
 pub use haggle_scheduling as scheduling;
 pub use haggle_script as script;
 pub use haggle_studies as studies;
+pub use haggle_trial as trial;
+pub use haggle_workloads as workloads;
 
 pub use haggle_experiment::{ExperimentError, summarise, write};
 pub use haggle_results::{RunReader as Results, Summary};

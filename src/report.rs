@@ -12,12 +12,12 @@ use crate::experiment::workload::WorkloadError as OpenError;
 use crate::experiment::world::StageError;
 use crate::scenario::{InvalidScenario, Problem, Source, Warnings};
 use crate::slurm::SlurmError;
-use haggle_model::failures::recorded::TraceProblem;
-use haggle_model::workload::WorkloadError;
 use haggle_plots::PlotError;
 use haggle_results::ResultsError;
 use haggle_results::pack::Pack;
 use haggle_runtime::RunError;
+use haggle_workloads::WorkloadError;
+use haggle_workloads::failures::recorded::TraceProblem;
 use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, NamedSource,
     Severity, SourceCode, SourceSpan, SpanContents,

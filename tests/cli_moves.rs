@@ -295,7 +295,7 @@ fn a_number_of_parts_that_means_nothing_is_named() {
     assert!(protocol.contains("`parts` of the co-allocation"), "{protocol}");
 }
 
-/// The world of `requests_for_moves_are_served_in_turns_or_by_provider` in `runtime/tests/it/coallocation.rs`, where its starts
+/// The world of `requests_for_moves_are_served_in_turns_or_by_provider` in `crates/runtime/tests/it/coallocation.rs`, where its starts
 /// are derived by hand.
 const TWO_IDLE: &str = include_str!("every_key/requests.toml");
 

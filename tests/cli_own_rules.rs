@@ -8,6 +8,8 @@ use std::sync::atomic::AtomicBool;
 
 use haggle::experiment::sweep::{OnFailure, SweepConduct, SweepError, Wanted, sweep};
 use haggle::experiment::{Figures, Keep, summarise};
+use haggle::grids::GridPolicy;
+use haggle::grids::workflows::prediction::Extrapolation;
 use haggle::model::{Span, Time};
 use haggle::scenario::file::{Lublin, Model, Order, Policy};
 use haggle::scenario::{Experiment, Logs, Source};
@@ -16,8 +18,6 @@ use haggle::scheduling::checkpoints::Situation;
 use haggle::scheduling::composition::{
     BagCall, Composer, Composition, CompositionOptions, NoLb, Part, View, level,
 };
-use haggle::scheduling::grid::GridPolicy;
-use haggle::scheduling::grid::workflows::prediction::Extrapolation;
 use haggle::scheduling::{Asked, Award, Offer};
 use haggle::{Builder, Rules, write};
 use haggle_results::Provenance;
@@ -351,7 +351,7 @@ fn digest(text: &str, settings: &[(&str, &str)]) -> (String, haggle::Summary) {
     let folder = tempfile::tempdir().expect("a folder");
     let run = experiment.runs().next().expect("a run");
     let results = write(&run, &folder.path().join("run")).expect("it ends");
-    let found = haggle::experiment::audit::audit(&folder.path().join("run"));
+    let found = haggle::audit::audit(&folder.path().join("run"));
     assert!(found.is_ok(), "{found:?}");
     let overall = results.provenance().expect("it is there").digest.overall;
     (overall, results.summary().expect("it is there"))

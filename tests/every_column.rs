@@ -23,11 +23,11 @@ const EMPTY: &str = "jobs.metadata";
 /// Words that no run here tells, and why.
 const UNTOLD: [(&str, &str, &str); 3] = [
     ("disclosures.item", "queue", "no composition asks for it, as `haggle list disclosures` says"),
-    ("intervals.move", "stay", "runtime/tests/it/planning.rs, p_8"),
+    ("intervals.move", "stay", "crates/runtime/tests/it/planning.rs, p_8"),
     (
         "message_faults.fault",
         "refused",
-        "where messages cost no jobs, all are expected: runtime/tests/it/any_message.rs",
+        "where messages cost no jobs, all are expected: crates/runtime/tests/it/any_message.rs",
     ),
 ];
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use haggle::experiment::random::features;
-use haggle::scenario::random::round;
+use haggle::trial::draw::round;
+use haggle::trial::features;
 use serde_json::Value;
 
 use crate::command::{Folder, stdout_of};

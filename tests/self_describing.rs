@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use haggle::experiment::audit::audit;
+use haggle::audit::audit;
 use haggle::experiment::compare::{Comparison, compare};
 use haggle::experiment::explain::Chronicle;
 use haggle::experiment::figures::{declared, draw, file_name};

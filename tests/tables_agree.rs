@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use haggle::experiment::audit::audit;
+use haggle::audit::audit;
 use haggle_results::RunReader;
 
 use crate::command::Folder;

@@ -27,7 +27,7 @@ mod waiting;
 use std::collections::BTreeMap;
 
 use haggle_agreements::Coordinator;
-use haggle_model::workload::law::Law;
+use haggle_model::law::Law;
 use haggle_model::{ActorId, Job, JobId, JobShape, Refusal, Span, Time};
 use haggle_scheduling::coallocation::{
     CoallocationPolicy, FillRule, FreeTimes, RemapRule, RequestOrder,

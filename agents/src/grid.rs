@@ -11,7 +11,7 @@
 //!
 //! The dispatcher decides in rounds, from the state that the information service reports. Messages
 //! between these actors take no time. Data take time, and so may rounds
-//! ([`Rounds`](haggle_scheduling::grid::Rounds)).
+//! ([`Rounds`](haggle_grids::Rounds)).
 
 pub mod checkpoints;
 pub mod dispatcher;

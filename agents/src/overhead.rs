@@ -2,7 +2,7 @@
 //! are drawn for each job by its lot, so that other jobs do not affect them.
 
 use haggle_model::Job;
-use haggle_model::workload::law::{Law, Sampler};
+use haggle_model::law::{Law, Sampler};
 
 /// Draws overheads.
 #[derive(Debug)]

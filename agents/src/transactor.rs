@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use haggle_agreements::back_off::BackOff;
 use haggle_agreements::protocol::Verdict;
+use haggle_model::law::Law;
 use haggle_model::random::Stream;
-use haggle_model::workload::law::Law;
 use haggle_model::{
     ActorId, AgreementEvent, AgreementId, JobId, JobShape, Observation, Refusal, Span, Time,
 };

@@ -11,8 +11,8 @@ use haggle_model::{
     ActorId, Job, JobClass, JobId, JobOutcome, JobRecord, Observation, Refusal, Span, Time,
 };
 use haggle_scheduling::reservations::Alternative;
-use haggle_scheduling::workflows::WorkflowId;
 use haggle_workflows::Workflow;
+use haggle_workflows::ledger::WorkflowId;
 
 use crate::desk::{Desk, Entry};
 use crate::protocol::{

@@ -3,8 +3,8 @@
 
 #![no_main]
 
-use haggle_model::failures::recorded::{RecordFormat, parse_bytes};
-use haggle_model::workload::swf::Malformed;
+use haggle_workloads::failures::recorded::{RecordFormat, parse_bytes};
+use haggle_workloads::swf::Malformed;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

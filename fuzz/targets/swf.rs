@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use haggle_model::workload::swf::{Malformed, parse_bytes};
+use haggle_workloads::swf::{Malformed, parse_bytes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -16,8 +16,8 @@ use crate::scenario::{Experiment, Logs, Scenario, Source, file};
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use haggle_model::Job;
-use haggle_model::workload::swf::{self, Malformed};
 use haggle_results::Existing;
+use haggle_workloads::swf::{self, Malformed};
 use serde::Serialize;
 
 use super::run::{DriverName, say_cleared, say_reports, say_too_wide, told};

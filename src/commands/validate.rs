@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::command::own_rules;
 use crate::scenario::{Experiment, Lines, Logs, Problem, Source, Warnings};
-use haggle_model::lines;
+use haggle_workloads::lines;
 use serde_json::json;
 
 use super::{Error, print, read_scenario};

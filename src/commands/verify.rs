@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use crate::command::own_rules;
 use crate::experiment::leftovers::Scratch;
-use crate::experiment::verify::{Difference, Verdict, verify};
 use crate::scenario::{Experiment, Logs};
+use crate::trial::verify::{Difference, Verdict, verify};
 
 use super::{Error, is_results, open_run, print, read_scenario};
 use crate::exit::Exit;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::scenario::file::{Malformed, Rules};
-use haggle_model::workload::{Source, Step, Workload};
+use haggle_workloads::{Source, Step, Workload};
 
 use super::{Error, say_waiting};
 use crate::exit::Exit;

@@ -8,6 +8,10 @@ mod rounds;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use haggle_grids::{
+    CancelMode, Detection, Estimate, GridPolicy, GridScheduler, Preference, ResourceId, Rounds,
+    SiteId, View,
+};
 use haggle_model::grid::{GridJobRecord, GridOutcome, RoundsAccount};
 use haggle_model::progress::ProgressReport;
 use haggle_model::random::Stream;
@@ -16,11 +20,7 @@ use haggle_model::workflow::WorkflowCame;
 use haggle_model::{
     ActorId, Disclosure, Job, JobId, JobOutcome, JobShape, Observation, Refusal, Span, Time,
 };
-use haggle_scheduling::grid::{
-    CancelMode, Detection, Estimate, GridPolicy, GridScheduler, Preference, ResourceId, Rounds,
-    SiteId, View,
-};
-use haggle_scheduling::workflows::{Ledger, Member, WorkflowId};
+use haggle_workflows::ledger::{Ledger, Member, WorkflowId};
 
 use haggle_workflows::{TaskId, Workflow};
 use smallvec::SmallVec;

@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use haggle_grids::{CancelMode, GridPolicy, Preference, ResourceId, Rounds, Sharing, SiteId};
 use haggle_model::network::{LinkSharing, Node};
 use haggle_model::random::stream;
 use haggle_model::work::Speed;
 use haggle_model::{ActorId, Disclosure, ProcessorSet, Span};
-use haggle_scheduling::grid::{
-    CancelMode, GridPolicy, Preference, ResourceId, Rounds, Sharing, SiteId,
-};
-use haggle_scheduling::workflows::WorkflowId;
+use haggle_workflows::ledger::WorkflowId;
 
 use haggle_workflows::Workflow;
 

@@ -15,6 +15,10 @@ mod stages;
 
 use std::sync::Arc;
 
+use haggle_grids::{
+    CheckpointCost, FailureHistory, IntervalRule, IntervalState, ResourceId, Rounds, Share,
+    Sharing, TimeShared, make_room,
+};
 use haggle_model::grid::{CheckpointRecord, DataMoved, KeptCheckpoint};
 use haggle_model::job::HiddenRunTime;
 use haggle_model::network::Node;
@@ -23,10 +27,6 @@ use haggle_model::work::{Speed, Work};
 use haggle_model::workflow::TaskData;
 use haggle_model::{ActorId, JobId, Observation, ProcessorSet, ProviderId, Span, Time};
 use haggle_scheduling::checkpoints::MeanFailure;
-use haggle_scheduling::grid::{
-    CheckpointCost, FailureHistory, IntervalRule, IntervalState, ResourceId, Rounds, Share,
-    Sharing, TimeShared, make_room,
-};
 
 use litemap::LiteMap;
 

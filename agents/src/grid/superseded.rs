@@ -1,8 +1,8 @@
 //! Copies of jobs that are done: they are not needed any more, but may not be cancelled yet.
 
+use haggle_grids::ResourceId;
 use haggle_model::JobId;
 use haggle_model::grid::GridJobRecord;
-use haggle_scheduling::grid::ResourceId;
 
 /// Copies that go on until the next round.
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
 //! Differences between predicted and true times of phases.
 
 use haggle_model::JobId;
+use haggle_model::law::Law;
 use haggle_model::random::stream;
-use haggle_model::workload::Law;
 
 /// Factors by which phases take longer or shorter than predicted by models and measured times. Each
 /// phase has a factor of its own, which is lognormal with the mean 1.

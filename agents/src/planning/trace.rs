@@ -1,7 +1,7 @@
 //! Recorded loads.
 
 use haggle_model::Time;
-use haggle_model::load_trace::{LoadEpoch, LoadTrace};
+use haggle_workloads::load_trace::{LoadEpoch, LoadTrace};
 
 use super::updates::{DrawnWays, LoadSource, Updates};
 use crate::protocol::planning::{ClusterLoads, LinkLoads};

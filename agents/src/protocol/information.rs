@@ -7,10 +7,10 @@
 //!       │                     │ ── Report ─────────▶ │  at once, periodically, or some time later
 //! ```
 
+use haggle_grids::{Report, ResourceId};
 use haggle_model::observation::DisclosedItem;
 use haggle_model::work::Speed;
 use haggle_model::{JobId, Time};
-use haggle_scheduling::grid::{Report, ResourceId};
 use serde::{Deserialize, Serialize};
 
 use super::said::{protocol, said};

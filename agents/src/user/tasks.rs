@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use haggle_model::workflow::{Input, Staged, WorkflowCame};
 use haggle_model::{ActorId, Job, JobId, Observation};
-use haggle_scheduling::workflows::{Ledger, Member, WorkflowId};
+use haggle_workflows::ledger::{Ledger, Member, WorkflowId};
 use haggle_workflows::{TaskId, Workflow};
 
 use crate::Outbox;

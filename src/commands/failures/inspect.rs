@@ -7,9 +7,9 @@ use crate::scenario::file::RecordFormat;
 use crate::scenario::vocabulary::parser;
 use chrono::DateTime;
 use haggle_model::Time;
-use haggle_model::failures::recorded::Recording;
-use haggle_model::workload::swf::Malformed;
 use haggle_plots::{Figure, Limits, LineAxis, LineChart, LineSeries, Size, SweepPoint, YScale};
+use haggle_workloads::failures::recorded::Recording;
+use haggle_workloads::swf::Malformed;
 use serde_json::json;
 
 use super::weeks::{Week, weeks};

@@ -1,7 +1,7 @@
 //! How many nodes are observed and up, week by week.
 
 use haggle_model::Time;
-use haggle_model::failures::recorded::Recording;
+use haggle_workloads::failures::recorded::Recording;
 
 /// A week in microseconds.
 const WEEK: i64 = 7 * 24 * 3600 * 1_000_000;
@@ -78,8 +78,8 @@ fn spread(
 
 #[cfg(test)]
 mod tests {
-    use haggle_model::failures::recorded::{RecordFormat, parse_bytes};
-    use haggle_model::workload::swf::Malformed;
+    use haggle_workloads::failures::recorded::{RecordFormat, parse_bytes};
+    use haggle_workloads::swf::Malformed;
 
     use super::*;
 

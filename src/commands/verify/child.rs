@@ -9,8 +9,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use crate::experiment::random::{Bounds, Failure, FailureKind, Outcome, Verdict, judge};
-use crate::scenario::random::draw;
+use crate::trial::draw::draw;
+use crate::trial::{Bounds, Failure, FailureKind, Outcome, Verdict, judge};
 use nix::sys::resource::{Resource, setrlimit};
 
 use super::random;

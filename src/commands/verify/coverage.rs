@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::experiment::random::Verdict;
-use crate::experiment::random::features;
-use crate::scenario::random::keys;
+use crate::trial::Verdict;
+use crate::trial::draw::keys;
+use crate::trial::features;
 use serde::Serialize;
 
 use crate::commands::table::{lines, row};

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use crate::experiment::leftovers::Scratch;
-use crate::experiment::random::{Failure, Outcome, Verdict};
 use crate::experiment::threads::on_threads;
-use crate::scenario::random::{Simpler, to_text, write_with_records};
+use crate::trial::draw::{Simpler, to_text, write_with_records};
+use crate::trial::{Failure, Outcome, Verdict};
 use serde::Serialize;
 use serde_json::json;
 

@@ -4,8 +4,8 @@ use crate::scenario::file::{JobTypes, Lublin};
 use crate::scenario::quantity::Name;
 use crate::scenario::vocabulary::parser;
 use haggle_model::Span;
-use haggle_model::workload::swf::SwfHeader;
-use haggle_model::workload::{Source, Workload};
+use haggle_workloads::swf::SwfHeader;
+use haggle_workloads::{Source, Workload};
 
 use super::Target;
 use super::log_file::{self, Waits};

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use haggle_model::workload::swf::SwfHeader;
-use haggle_model::workload::{self, CleaningReport, WorkloadStatistics};
+use haggle_workloads::swf::SwfHeader;
+use haggle_workloads::{CleaningReport, WorkloadStatistics};
 use serde_json::json;
 
 use super::Reading;
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     }
     let open = args.reading.workload(&args.log, Vec::new()).open()?;
     let (report, header) = (open.report.clone(), open.header.clone());
-    let statistics = workload::inspect(open, args.reading.rules.machine_size)?;
+    let statistics = haggle_workloads::inspect(open, args.reading.rules.machine_size)?;
     let log = match args.log.to_str() {
         Some("-") => "standard input".to_owned(),
         _ => args.log.display().to_string(),

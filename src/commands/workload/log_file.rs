@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use haggle_model::workload::OpenWorkload;
-use haggle_model::workload::swf::{SwfHeader, SwfRecord, SwfWriter, UNKNOWN_SPAN};
 use haggle_model::{Span, Time};
+use haggle_workloads::OpenWorkload;
+use haggle_workloads::swf::{SwfHeader, SwfRecord, SwfWriter, UNKNOWN_SPAN};
 
 use super::Target;
 use crate::commands::Error;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use crate::scenario::file::SCALE_MAX;
 use crate::scenario::quantity::TimeSpan;
 use clap::ArgGroup;
-use haggle_model::workload::Step;
-use haggle_model::workload::steps::{FillWindow, ScaleGaps};
 use haggle_model::{Span, Time};
+use haggle_workloads::Step;
+use haggle_workloads::steps::{FillWindow, ScaleGaps};
 
 use super::log_file::{self, Waits};
 use super::{Reading, Target};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use haggle_grids::{CancelMode, Checkpointing, ResourceId};
 use haggle_model::grid::GridOutcome;
 use haggle_model::work::Work;
 use haggle_model::{JobId, JobOutcome, Observation, Time};
-use haggle_scheduling::grid::{CancelMode, Checkpointing, ResourceId};
 
 use super::{Attempts, Dispatcher, Moving, length};
 use crate::Outbox;

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use haggle_grids::scheduler::{Questions, Restart};
+use haggle_grids::{Action, Insight, ResourceId, Round, Session, User};
 use haggle_model::network::Node;
 use haggle_model::progress::ProgressReport;
 use haggle_model::work::Work;
 use haggle_model::{Job, JobId, Observation, Span, Time};
-use haggle_scheduling::grid::scheduler::{Questions, Restart};
-use haggle_scheduling::grid::{Action, Insight, ResourceId, Round, Session, User};
-use haggle_scheduling::workflows::Ledger;
+use haggle_workflows::ledger::Ledger;
 use rand::RngExt;
 
 use super::{Attempts, Dispatcher, DispatcherConfig, Moving, length};

@@ -12,9 +12,9 @@
 
 use std::sync::Arc;
 
+use haggle_grids::execution;
 use haggle_model::network::{Flows, LinkSharing, Node, Path};
 use haggle_model::{JobId, Span, Time};
-use haggle_scheduling::grid::execution;
 
 use super::{GridResource, Purpose, Stage};
 use crate::Routes;

@@ -1,10 +1,10 @@
 //! Times at which jobs on a resource save their progress.
 
+use haggle_grids::execution;
 use haggle_model::AttemptOutcome;
 use haggle_model::grid::CheckpointRecord;
 use haggle_model::{ActorId, JobId, Span, Time};
 use haggle_scheduling::checkpoints::{Expiry, Situation};
-use haggle_scheduling::grid::execution;
 
 use super::{Checkpoints, GridResource, Purpose, Stage};
 use crate::Outbox;

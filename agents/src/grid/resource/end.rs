@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use haggle_grids::Sharing;
 use haggle_model::AttemptOutcome;
 use haggle_model::grid::{AttemptRecord, ResourceAccount};
 use haggle_model::work::Work;
 use haggle_model::{JobId, Observation, Span, Time};
-use haggle_scheduling::grid::Sharing;
 
 use super::{GridResource, Replica, Stage};
 use crate::Outbox;

@@ -1,9 +1,9 @@
 //! The load by users outside the grid, who compute on a resource, too.
 
+use haggle_grids::ResourceId;
 use haggle_model::random::Stream;
 use haggle_model::work::Speed;
 use haggle_model::{Span, Time};
-use haggle_scheduling::grid::ResourceId;
 use rand::RngExt;
 
 use super::GridResource;

@@ -15,9 +15,9 @@
 //!  job 2 ▂▂────────▂▂────────▂▂───|─────|───▂▂────────
 //! ```
 
+use haggle_grids::Routine;
+use haggle_grids::execution;
 use haggle_model::{JobId, Span, Time};
-use haggle_scheduling::grid::Routine;
-use haggle_scheduling::grid::execution;
 
 use super::{Checkpoints, GridResource};
 use crate::protocol::GridTimer;

@@ -1,11 +1,11 @@
 //! The stages of a job at a resource: its data, its computing, its output.
 
+use haggle_grids::make_room;
 use haggle_model::AttemptOutcome;
 use haggle_model::grid::KeptCheckpoint;
 use haggle_model::network::Node;
 use haggle_model::work::Work;
 use haggle_model::{JobId, Span, Time};
-use haggle_scheduling::grid::make_room;
 
 use super::{GridResource, Purpose, Stage};
 use crate::Outbox;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use haggle_model::workload::inspect::Log2Histogram;
 use haggle_plots::{Figure, Histogram, ImageFormat, Size};
+use haggle_workloads::inspect::Log2Histogram;
 
 use super::Inspected;
 use crate::commands::{Error, figure};

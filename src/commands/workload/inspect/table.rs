@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use haggle_model::workload::inspect::Distribution;
+use haggle_workloads::inspect::Distribution;
 
 use super::Inspected;
 

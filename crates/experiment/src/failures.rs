@@ -1,0 +1,267 @@
+//! From the words of a scenario to what fails when.
+//!
+//! It knows of owners and of how many members each has, such as a provider and its
+//! processors; what the members are is the caller's business.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use haggle_model::Span;
+use haggle_workloads::failures::recorded::{ChoiceError, NodeChoice, TraceError};
+use haggle_workloads::failures::{
+    Cause, Correlation, FailureError, Failures, MINUTE, NominalRow, OutageList, PlatformOutages,
+    RecordedNode, Recording, Resource, Window,
+};
+use haggle_workloads::swf::Malformed;
+
+use super::memory::{NODE_BYTES, NoRoom, room_for};
+use haggle_scenario::quantity::TimeSpan;
+use haggle_scenario::{LogPathError, file, log_path};
+
+/// Why failures cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum FailuresError {
+    /// The path of a record cannot be made out.
+    #[error("failures: log `{log}` cannot be found: {error}")]
+    LogPath {
+        /// The path as written.
+        log: String,
+        /// Why.
+        #[source]
+        error: LogPathError,
+    },
+    /// A record cannot be read.
+    #[error(transparent)]
+    Record(#[from] TraceError),
+    /// A record has not the nodes that are wanted.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// A record does not say at which sites its nodes are.
+    #[error(
+        "failures: {log}: its nodes have no sites, which stand before a `/` in their names; remove `sites`"
+    )]
+    NoSites {
+        /// The path as written.
+        log: String,
+    },
+    /// A record has fewer nodes at the sites than are wanted.
+    #[error(
+        "failures: {log}: {wanted} nodes are wanted, but {found} are recorded at the sites named; \
+         name more `sites`, or lower `nodes`"
+    )]
+    TooFew {
+        /// The path as written.
+        log: String,
+        /// How many are wanted.
+        wanted: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// There is not memory enough.
+    #[error(transparent)]
+    NoRoom(#[from] NoRoom),
+    /// A law or a correlation is none.
+    #[error("failures: {0}")]
+    Failures(#[from] FailureError),
+}
+
+/// What fails of whom.
+pub struct Failing {
+    /// What fails as one, by its place in the outages.
+    pub nodes: Vec<Node>,
+    /// The outages of the nodes, in order of time.
+    pub outages: PlatformOutages,
+    /// Records that were read: as the scenario names them, and where they are.
+    pub inputs: Vec<(String, PathBuf)>,
+    /// Records that do not tell of the whole run.
+    pub warnings: Vec<String>,
+}
+
+/// Members of one owner that fail as one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The owner's place in the list of owners.
+    pub owner: usize,
+    /// Its members, numbered from 0 for each owner.
+    pub members: Range<u32>,
+}
+
+/// What fails of `owners`, each a name and the number of its members, according to
+/// `tables` of a scenario that has been checked and resolved and lies in `folder`;
+/// `None` if nothing can. The run stops at its `horizon`, if it has one.
+///
+/// # Errors
+/// If a record cannot be read, or has too few nodes.
+pub fn failing(
+    tables: &[file::Failures],
+    owners: &[(&str, u32)],
+    folder: &Path,
+    seed: u64,
+    horizon: Option<Span>,
+) -> Result<Option<Failing>, FailuresError> {
+    if tables.is_empty() {
+        return Ok(None);
+    }
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut failures = Failures { seed, ..Failures::default() };
+    let mut records = Records::default();
+    let mut warnings = Vec::new();
+    for (number, table) in (1..).zip(tables) {
+        let first = nodes.len();
+        let mut groups = Vec::new();
+        for (owner, &(name, members)) in owners.iter().enumerate() {
+            let failing = table.actors.as_ref().unwrap_or(&table.of);
+            if !failing.iter().any(|it| it.as_str() == name) {
+                continue;
+            }
+            let begin = nodes.len();
+            room_for(split(table, members).len(), "nodes that fail", NODE_BYTES)?;
+            nodes.extend(split(table, members).map(|members| Node { owner, members }));
+            groups.push((begin..nodes.len()).collect());
+        }
+        let wanted = nodes.len() - first;
+        let causes = causes(table, wanted, folder, &mut records)?;
+        if let Some(recorded) = &table.recorded {
+            let recording = records.open(recorded, folder)?;
+            warnings.extend(unobserved(recorded, recording, wanted, horizon)?);
+        }
+        for (node, cause) in nodes[first..].iter().zip(causes) {
+            // What is drawn for a node depends on its name alone.
+            let owner = owners[node.owner].0;
+            let name = match table.actors {
+                Some(_) => format!("crash of {owner}"),
+                None => format!("{owner}/{}", node.members.start),
+            };
+            failures.resources.push(Resource { name, cause });
+        }
+        if let Some(correlation) = table.correlation {
+            failures.correlations.push(Correlation {
+                name: format!("correlation-{number}"),
+                groups,
+                probability: correlation.probability.fraction(),
+                mean_delay: correlation.delay.0,
+            });
+        }
+    }
+    let outages = failures.outages()?;
+    let inputs = records.0.into_iter().map(|(log, (path, _))| (log, path)).collect();
+    Ok(Some(Failing { nodes, outages, inputs, warnings }))
+}
+
+/// The failing nodes of an owner with so many members.
+fn split(table: &file::Failures, members: u32) -> impl ExactSizeIterator<Item = Range<u32>> {
+    let size = table.processors_per_node.max(1);
+    let count = table.nodes.unwrap_or(u32::MAX) as usize;
+    (0..members).step_by(size as usize).take(count).map(move |first| {
+        let end = first.saturating_add(size).min(members);
+        first..end
+    })
+}
+
+/// Why each of so many nodes fails.
+fn causes(
+    table: &file::Failures,
+    nodes: usize,
+    folder: &Path,
+    records: &mut Records,
+) -> Result<Vec<Cause>, FailuresError> {
+    if let Some(recorded) = &table.recorded {
+        let recording = records.open(recorded, folder)?;
+        let window = window(recorded, recording);
+        let chosen = choose(recorded, recording, nodes)?;
+        let list = |node: &RecordedNode| Cause::List(node.outages.within(window));
+        return Ok(chosen.into_iter().map(list).collect());
+    }
+    let cause = match (&table.law, table.nominal.and_then(NominalRow::named), table.listed()) {
+        (Some(law), ..) => Cause::Law(law.to_model()),
+        (_, Some(row), _) => Cause::Law(row.law(MINUTE)),
+        (.., Some(list)) => Cause::List(OutageList::united(list)),
+        _ => Cause::None,
+    };
+    Ok(vec![cause; nodes])
+}
+
+fn window(recorded: &file::Recorded, recording: &Recording) -> Window {
+    let start = recording.from() + recorded.from.0;
+    let rest = (recording.until() - start).max(Span::ZERO);
+    Window { start, length: recorded.length.map_or(rest, |length| length.0) }
+}
+
+/// Says so if some of the nodes taken are not observed in the whole run.
+fn unobserved(
+    recorded: &file::Recorded,
+    recording: &Recording,
+    wanted: usize,
+    horizon: Option<Span>,
+) -> Result<Option<String>, FailuresError> {
+    let start = recording.from() + recorded.from.0;
+    let length = [recorded.length.map(|length| length.0), horizon].into_iter().flatten().min();
+    let end = length.map_or(start, |length| start + length);
+    let nodes = choose(recorded, recording, wanted)?;
+    let outside = nodes.iter().filter(|node| node.from > start || node.until < end).count();
+    let first = nodes.iter().map(|node| node.from).max().unwrap_or(start);
+    let last = nodes.iter().map(|node| node.until).min().unwrap_or(end);
+    let log = &recorded.log;
+    let all = match TimeSpan((first - recording.from()).max(Span::ZERO)) {
+        _ if first >= last => "at no time all of them are".to_owned(),
+        from => {
+            format!("all of them are from {from} of the record on, for {}", TimeSpan(last - first))
+        }
+    };
+    let text = || {
+        format!(
+            "failures: {outside} of {wanted} nodes of record `{log}` are not observed in the \
+             whole run, and what is not recorded counts as up; {all}"
+        )
+    };
+    Ok((outside > 0).then(text))
+}
+
+fn choose<'a>(
+    recorded: &file::Recorded,
+    recording: &'a Recording,
+    wanted: usize,
+) -> Result<Vec<&'a RecordedNode>, FailuresError> {
+    if recorded.sites.is_empty() {
+        return Ok(recording.choose(&NodeChoice::First(wanted))?);
+    }
+    let chosen = recording.choose(&NodeChoice::Sites(recorded.sites.clone()));
+    let mut chosen = chosen.map_err(|error| match error {
+        ChoiceError::NoSite { known, .. } if known.is_empty() => {
+            FailuresError::NoSites { log: recorded.log.clone() }
+        }
+        error => error.into(),
+    })?;
+    if chosen.len() < wanted {
+        let (log, found) = (recorded.log.clone(), chosen.len());
+        return Err(FailuresError::TooFew { log, wanted, found });
+    }
+    chosen.truncate(wanted);
+    Ok(chosen)
+}
+
+/// Records that are open, by their paths as written: none is read twice for two tables.
+#[derive(Default)]
+struct Records(BTreeMap<String, (PathBuf, Recording)>);
+
+impl Records {
+    fn open(
+        &mut self,
+        recorded: &file::Recorded,
+        folder: &Path,
+    ) -> Result<&Recording, FailuresError> {
+        if !self.0.contains_key(&recorded.log) {
+            let log = recorded.log.clone();
+            let path = log_path(&log, folder)
+                .map_err(|error| FailuresError::LogPath { log: log.clone(), error })?;
+            let malformed = match recorded.malformed {
+                Some(file::Malformed::Skip) => Malformed::Skip,
+                Some(file::Malformed::Refuse) | None => Malformed::Refuse,
+            };
+            let recording = Recording::open(&path, recorded.format, malformed)?;
+            self.0.insert(log, (path, recording));
+        }
+        Ok(&self.0[&recorded.log].1)
+    }
+}

@@ -1,0 +1,42 @@
+//! Carrying scenarios out: the workloads they name, the world they describe,
+//! the run, what is written of it and drawn from it.
+//!
+//! ```text
+//! Scenario ──> workload, world ──> haggle_runtime::run ──> haggle_recording ──> folder ──> figures
+//! ```
+
+pub mod about;
+pub mod cast;
+mod checkpoints;
+pub mod compare;
+pub mod cost;
+mod data;
+pub mod explain;
+pub mod failures;
+pub mod figures;
+pub mod grid;
+mod in_code;
+pub mod leftovers;
+mod maintenance;
+mod mapping;
+mod memory;
+mod networks;
+pub mod no_effect;
+pub mod plans;
+mod reservations;
+mod resuming;
+pub mod run;
+mod run_metrics;
+mod seating;
+pub mod sweep;
+pub mod threads;
+pub mod transactions;
+mod workflows;
+pub mod workload;
+pub mod world;
+
+pub use in_code::{summarise, write};
+pub use run::{
+    Conduct, Destination, ExperimentError, Figures, Keep, Outcome, Unwatched, Watch, Written, run,
+    run_and_see,
+};

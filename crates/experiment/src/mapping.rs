@@ -1,0 +1,69 @@
+//! Who maps iterative applications, and what providers are for them.
+
+use haggle_agents::CoallocatorConfig;
+use haggle_agents::coallocator::mapping::{MappingConfig, TOLERANCE};
+use haggle_model::law::Law;
+use haggle_model::{ActorId, Span};
+use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule, RequestOrder};
+
+use haggle_scenario::{Scenario, file};
+
+/// Of which type the machines of a provider are.
+pub(super) fn machine(provider: &file::Provider) -> String {
+    provider.machine.as_ref().unwrap_or(&provider.name).to_string()
+}
+
+/// At which site a provider is.
+fn site(provider: &file::Provider) -> &str {
+    provider.site.as_ref().unwrap_or(&provider.name).as_str()
+}
+
+/// How a metascheduler maps applications to its providers.
+pub(super) fn mapped(
+    mapping: &file::Mapping,
+    metascheduler: &file::Metascheduler,
+    scenario: &Scenario,
+) -> MappingConfig {
+    let of = |name: &file::Name| scenario.providers.iter().find(|it| it.name == *name);
+    let providers = Vec::from_iter(metascheduler.providers.iter().filter_map(of));
+    let first = |at: &str| providers.iter().position(|other| site(other) == at);
+    MappingConfig {
+        asks: mapping.asks_for,
+        machines: providers.iter().map(|it| machine(it)).collect(),
+        sites: providers.iter().map(|it| first(site(it)).unwrap_or_default()).collect(),
+        tolerance: mapping
+            .profiling
+            .then(|| mapping.tolerance.map_or(TOLERANCE, |share| share.fraction())),
+    }
+}
+
+/// The metascheduler: applications have no overhead, and each may go anywhere.
+pub(super) fn mapper(
+    me: ActorId,
+    (mapping, mapped): (&file::Mapping, MappingConfig),
+    providers: Vec<ActorId>,
+    latency_max: Span,
+    seed: u64,
+) -> CoallocatorConfig {
+    CoallocatorConfig {
+        me,
+        providers,
+        moves: if mapping.reschedules {
+            CoallocationPolicy::ShiftRemap
+        } else {
+            CoallocationPolicy::Rigid
+        },
+        remappable: 0,
+        fill: FillRule::default(),
+        choice: RemapRule::default(),
+        requests: RequestOrder::default(),
+        part_min: 1,
+        parts: None,
+        overhead: Law::Constant(0.0),
+        overhead_max: 0,
+        trials: mapping.trials,
+        latency_max,
+        seed,
+        mapping: Some(mapped),
+    }
+}

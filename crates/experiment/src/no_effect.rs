@@ -1,0 +1,96 @@
+//! What only a run shows: what had no effect, and what made jobs wait for ever.
+
+use haggle_results::Summary;
+use haggle_workloads::{SharedReport, WatchedStep};
+
+/// Below this, whoever set up failures hardly meant it.
+const HARDLY_UP: f64 = 0.05;
+
+/// Steps that changed no job, fields of logs that nobody reads, failures of nothing or of
+/// everything, where something may fail, and maintenance that the run did not last for.
+pub(super) fn without_effect(
+    steps: &[WatchedStep],
+    reports: &[(String, SharedReport)],
+    summary: &Summary,
+    fails: bool,
+    closes: bool,
+) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    let mut say = |text: String| {
+        // A workload that two users submit is read twice.
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    };
+    steps_without_effect(steps).for_each(&mut say);
+    for (workload, report) in reports {
+        if let jobs @ 1.. = report.snapshot().dependent {
+            let (name, they, arrive) = match jobs {
+                1 => ("job names", "it", "arrives"),
+                _ => ("jobs name", "they", "arrive"),
+            };
+            say(format!(
+                "workload \"{workload}\": {jobs} {name} a preceding job (field 17 of the log), which is not \
+                 read: {they} {arrive} when {they} did in the log"
+            ));
+        }
+        if let lines @ 1.. = report.snapshot().wider {
+            say(format!(
+                "workload \"{workload}\": lines of the log have more than 18 columns ({lines} of them): the \
+                 columns behind the 18th are not read"
+            ));
+        }
+    }
+    availability(summary).filter(|_| fails).into_iter().for_each(&mut say);
+    if closes && summary.maintenance.is_none() {
+        say("maintenance has no effect: the run was over before a window began".to_owned());
+    }
+    let storage = summary.grid.as_ref().and_then(|grid| grid.storage);
+    if let Some(jobs @ 1..) = storage.map(|it| it.stuck) {
+        say(format!(
+            "the storage was full for good: {jobs} jobs were computed, and their outputs waited for \
+             room until the run was over; `kept` says when outputs leave it"
+        ));
+    }
+    let waiting = summary.all.outcomes.waiting;
+    if let Some(it) = summary.transactions.as_ref().filter(|it| it.deadlocks > 0 && waiting > 0) {
+        say(format!(
+            "jobs held processors and waited for each other in circles (deadlocks: {}, the first at {:.3} s), \
+             and {waiting} jobs still waited when the run stopped; `patience` of \
+             [metascheduler.coallocation] ends such waits, other values of `order` prevent them",
+            it.deadlocks,
+            it.first_deadlock.unwrap_or_default(),
+        ));
+    }
+    texts
+}
+
+/// Steps that changed none of their jobs.
+pub fn steps_without_effect(steps: &[WatchedStep]) -> impl Iterator<Item = String> {
+    steps.iter().filter(|step| step.effect.is_nothing()).map(|step| {
+        let WatchedStep { workload, place, word, .. } = step;
+        format!(
+            "step {place} (\"{word}\") of workload \"{workload}\" has no effect: it changed none of \
+             the jobs"
+        )
+    })
+}
+
+fn availability(summary: &Summary) -> Option<String> {
+    let of_grid = summary.grid.as_ref().map(|grid| (grid.availability, grid.failures));
+    let of_providers = summary.failures.as_ref().map(|it| (it.availability, it.outages));
+    let known = of_grid.into_iter().chain(of_providers);
+    let known =
+        Vec::from_iter(known.filter_map(|(available, failures)| Some((available?, failures))));
+    let available = known.iter().map(|&(available, _)| available).reduce(f64::min)?;
+    // What fails in the last instant of a run is down for no time, and may have ended the run.
+    if known.iter().all(|&(available, failures)| available >= 1.0 && failures == 0) {
+        return Some("failures have no effect: nothing was down in the time of the run".to_owned());
+    }
+    (available < HARDLY_UP).then(|| {
+        format!(
+            "failures leave little to run on: {:.2} % of the time, all nodes together, were up",
+            100.0 * available
+        )
+    })
+}

@@ -1,0 +1,483 @@
+//! One run: from a resolved scenario to a summary, and to a folder if asked for.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use haggle_model::{Cast, Job, Time};
+use haggle_recording::check::{Check, Violation};
+use haggle_recording::{Books, Listener, TooWide};
+use haggle_results::provenance::FORMAT;
+use haggle_results::{
+    Cut, Existing, Extent, FinishedRun, Format, Input, Metrics, MetricsOptions, OwnRule,
+    Provenance, ResultsError, RunDigest, RunReader, RunWriter, Summary, Timing, WriteOptions,
+    sha256,
+};
+use haggle_runtime::{Arrivals, Driver, OutsideError, RunError, RunStats, Simulation, World};
+use haggle_scheduling::own::{Kind, NoSuchRule};
+use haggle_workloads as model;
+use haggle_workloads::CleaningReport;
+
+use super::about::about;
+use super::cost::Stopwatch;
+use super::figures::{Drawn, draw_all};
+use super::networks::networks;
+use super::no_effect::without_effect;
+use super::workflows;
+use super::world::{Stage, StageError, notable};
+use haggle_audit::{Disagreement, audit};
+use haggle_scenario::quantity::TimeOrShare;
+use haggle_scenario::{Scenario, file};
+
+/// Which build of its version this is: a hash of the sources.
+pub const BUILD: &str = env!("HAGGLE_BUILD");
+
+/// Where results go.
+#[derive(Clone, Debug)]
+pub struct Destination {
+    /// The folder, by its final name.
+    pub folder: PathBuf,
+    /// Where it will be in the end, if that is elsewhere: from there the paths in `scenario.toml` start.
+    pub end: Option<PathBuf>,
+    /// What to do if it exists.
+    pub existing: Existing,
+    /// What is kept there.
+    pub keep: Keep,
+    /// Whether the scenario's figures are drawn.
+    pub figures: Figures,
+}
+
+/// What is kept of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Everything.
+    Tables,
+    /// Its summary, and of its tables the digests.
+    Summary,
+}
+
+/// Whether the scenario's figures are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figures {
+    /// Each into the results' folder.
+    Draw,
+    /// None.
+    Skip,
+}
+
+/// Hears how a run gets on.
+pub trait Watch {
+    /// `jobs` are over, `messages` have been delivered, and the clock shows `now`.
+    fn progress(&self, jobs: u64, messages: u64, now: Time);
+}
+
+/// How often the watch hears of progress, in messages: a run may go on for long without any job
+/// that is over.
+const INTERVAL: u64 = 8_192;
+
+/// Does not care.
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn progress(&self, _jobs: u64, _messages: u64, _now: Time) {}
+}
+
+/// How a run is carried out; nothing here changes its results.
+pub struct Conduct<'a> {
+    /// How messages reach actors.
+    pub driver: Driver,
+    /// Raised to stop.
+    pub stop: &'a AtomicBool,
+    /// Hears of progress.
+    pub watch: &'a dyn Watch,
+    /// Whether each job is checked against those that held its processors before, and the
+    /// tables against each other.
+    pub check: bool,
+    /// What is known already to have no effect; it stands in the summary.
+    pub warnings: &'a [String],
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The metrics.
+    pub summary: Summary,
+    /// Counts of messages and jobs.
+    pub stats: RunStats,
+    /// Jobs wider than every provider they were sent to, hence rejected; those cut from the
+    /// metrics too.
+    pub too_wide: u64,
+    /// Jobs that were rejected because they need fewer processors than their parts take.
+    pub too_narrow: u64,
+    /// What the rules did to the workloads' logs.
+    pub reports: Vec<(String, CleaningReport)>,
+    /// What only the run could show to have no effect; the summary has it too.
+    pub warnings: Vec<String>,
+    /// The folder and the digest of what is in it.
+    pub written: Option<Written>,
+    /// What it cost.
+    pub timing: Timing,
+}
+
+/// A folder of results.
+#[derive(Debug)]
+pub struct Written {
+    /// Its final name.
+    pub folder: PathBuf,
+    /// The digest of its tables.
+    pub digest: RunDigest,
+    /// The figures drawn, by file name.
+    pub figures: Vec<String>,
+    /// Why other figures were not: there was nothing to draw.
+    pub figures_left_out: Vec<String>,
+    /// What a run that was killed had left of its own, and is gone now.
+    pub cleared: Option<PathBuf>,
+}
+
+/// Why there are no results.
+#[derive(Debug, thiserror::Error)]
+pub enum ExperimentError {
+    /// A workload or recorded failures cannot be opened.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+    /// A workload cannot be read to its end, or is not in order.
+    #[error(transparent)]
+    Jobs(Box<model::WorkloadError>),
+    /// Results cannot be written.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// A figure cannot be drawn.
+    #[error("figure \"{figure}\": {error}")]
+    Figure {
+        /// Its name.
+        figure: String,
+        /// Why.
+        #[source]
+        error: haggle_plots::PlotError,
+    },
+    /// The run did not reach its end.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A check failed: a bug of ours.
+    #[error("{0}: please report this scenario as a bug")]
+    Violation(Violation),
+    /// Tables disagree: a bug of ours.
+    #[error(
+        "the tables disagree: please report this scenario as a bug\n  {}",
+        .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n  ")
+    )]
+    Disagreement(Vec<Disagreement>),
+    /// Jobs went missing: a bug of ours.
+    #[error(
+        "{submitted} jobs were submitted and {over} came to an end: please report this scenario \
+         as a bug"
+    )]
+    JobsMissing {
+        /// Jobs the workloads brought.
+        submitted: u64,
+        /// Jobs that came to an end of some kind, or are unfinished.
+        over: u64,
+    },
+}
+
+/// Runs `scenario`, whose relative paths start from `folder`.
+///
+/// # Errors
+/// See [`ExperimentError`]; a destination is then left without a folder of its final name.
+pub fn run(
+    scenario: &Scenario,
+    folder: &Path,
+    destination: Option<&Destination>,
+    conduct: &Conduct<'_>,
+) -> Result<Outcome, ExperimentError> {
+    carry_out(scenario, folder, destination, conduct, |jobs| jobs)
+}
+
+/// As [`run`], and calls `see` with each job when it is read, in the order in which those of one
+/// workload come.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_and_see(
+    scenario: &Scenario,
+    folder: &Path,
+    destination: Option<&Destination>,
+    conduct: &Conduct<'_>,
+    see: impl Fn(&Job) + Clone + Send + 'static,
+) -> Result<Outcome, ExperimentError> {
+    let seen = |jobs: Arrivals| {
+        let see = see.clone();
+        Box::new(jobs.inspect(move |job| job.iter().for_each(&see))) as Arrivals
+    };
+    carry_out(scenario, folder, destination, conduct, seen)
+}
+
+/// Runs a scenario with its `arrivals` as they are made of what its workloads bring.
+fn carry_out(
+    scenario: &Scenario,
+    folder: &Path,
+    destination: Option<&Destination>,
+    conduct: &Conduct<'_>,
+    arrivals: impl Fn(Arrivals) -> Arrivals,
+) -> Result<Outcome, ExperimentError> {
+    let stopwatch = Stopwatch::start();
+    let own_rules = own_rules(scenario).map_err(StageError::from)?;
+    let stage = Stage::set(scenario, folder)?;
+    let Stage { mut world, cast, reports, inputs, steps, clocks, mut warnings, named } = stage;
+    let all = world.arrivals.into_iter();
+    world.arrivals = all.map(|(user, jobs)| (user, arrivals(jobs))).collect();
+    let cast = Arc::new(cast);
+    let metrics = metrics_options(scenario);
+    let may_fail = world.outages.is_some();
+    let writer = destination
+        .map(|destination| {
+            let options = write_options(&scenario.results, destination, metrics);
+            RunWriter::create(&destination.folder, Arc::clone(&cast), options)
+        })
+        .transpose()?;
+    let cleared = writer.as_ref().and_then(RunWriter::cleared).map(Path::to_owned);
+    let mut record = Record {
+        metrics: Metrics::new(Arc::clone(&cast), metrics),
+        too_wide: TooWide::new(own_rules.iter().any(chooses)),
+        check: conduct.check.then(|| Check::new(&cast)),
+        writer,
+    };
+    let stats = record.take_down(world, &cast, conduct)?;
+    let Record { metrics, too_wide, writer, .. } = record;
+    let mut summary = metrics.summarise();
+    let closes = !scenario.maintenance.is_empty();
+    warnings.extend(without_effect(&steps, &reports, &summary, may_fail, closes));
+    summary.cut_off = stats.cut_off;
+    summary.network = networks(scenario);
+    summary.warnings = conduct.warnings.iter().chain(&warnings).cloned().collect();
+    let (written, timing) = match (writer, destination) {
+        (Some(mut writer), Some(destination)) => {
+            writer.transactions(&metrics.transactions())?;
+            writer.workflows(&metrics.workflows())?;
+            writer.tasks(workflows::names(&named))?;
+            writer.counted(&metrics.counted())?;
+            let finished = writer.finish()?;
+            let rest = Rest {
+                scenario,
+                folder,
+                destination,
+                summary: &summary,
+                inputs: &inputs,
+                own_rules: &own_rules,
+                clock: model::local_clock(&clocks),
+                messages: stats.messages,
+                stopwatch: &stopwatch,
+                check: conduct.check,
+                cleared,
+            };
+            let written = rest.write(finished)?;
+            (Some(written), stopwatch.timing(stats.messages))
+        }
+        _ => (None, stopwatch.timing(stats.messages)),
+    };
+    Ok(Outcome {
+        summary,
+        stats,
+        too_wide: too_wide.jobs,
+        too_narrow: too_wide.narrow,
+        reports: notable(&reports),
+        warnings,
+        written,
+        timing,
+    })
+}
+
+/// What a run leaves in memory and, if asked for, on disk.
+struct Record {
+    metrics: Metrics,
+    too_wide: TooWide,
+    check: Option<Check>,
+    writer: Option<RunWriter>,
+}
+
+impl Record {
+    /// Runs `world`, and takes down what happens.
+    fn take_down(
+        &mut self,
+        world: World,
+        cast: &Cast,
+        conduct: &Conduct<'_>,
+    ) -> Result<RunStats, ExperimentError> {
+        let mut listeners: Vec<&mut dyn Listener> = vec![&mut self.metrics, &mut self.too_wide];
+        listeners.extend(self.check.as_mut().map(|check| check as &mut dyn Listener));
+        listeners.extend(self.writer.as_mut().map(|writer| writer as &mut dyn Listener));
+        let mut books = Books::new(cast, listeners);
+        let stats = {
+            let mut simulation =
+                Simulation::new(world, conduct.driver).map_err(unwrap_run_error)?;
+            simulation.listen(&mut books);
+            simulation.stop_on(conduct.stop);
+            while simulation.advance(INTERVAL).map_err(unwrap_run_error)? {
+                let RunStats { jobs_over, messages, end, .. } = simulation.stats();
+                conduct.watch.progress(jobs_over, messages, end);
+            }
+            simulation.stats()
+        };
+        if stats.jobs != stats.jobs_over {
+            let RunStats { jobs, jobs_over, .. } = stats;
+            return Err(ExperimentError::JobsMissing { submitted: jobs, over: jobs_over });
+        }
+        let balance = self.check.iter().map(|check| check.run_over(self.metrics.work()));
+        balance.collect::<Result<(), _>>().map_err(ExperimentError::Violation)?;
+        Ok(stats)
+    }
+}
+
+/// Everything but the tables.
+struct Rest<'a> {
+    scenario: &'a Scenario,
+    folder: &'a Path,
+    destination: &'a Destination,
+    summary: &'a Summary,
+    inputs: &'a [(String, PathBuf)],
+    own_rules: &'a [OwnRule],
+    clock: Option<i64>,
+    messages: u64,
+    stopwatch: &'a Stopwatch,
+    check: bool,
+    cleared: Option<PathBuf>,
+}
+
+impl Rest<'_> {
+    /// Writes it, then gives the folder its final name.
+    fn write(self, finished: FinishedRun) -> Result<Written, ExperimentError> {
+        let digest = finished.digest().clone();
+        finished.write_summary(self.summary)?;
+        // Paths that started from the scenario's folder start from the results' now.
+        let end = self.destination.end.as_ref().unwrap_or(&self.destination.folder);
+        let mut resolved = self.scenario.clone();
+        resolved
+            .relocate(self.folder, end)
+            .map_err(|error| ResultsError::write(&self.destination.folder, error))?;
+        finished.write("scenario.toml", resolved.to_toml().as_bytes())?;
+        finished.write_provenance(&Provenance {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            build: BUILD.to_owned(),
+            scenario_sha256: sha256(self.scenario.to_toml().as_bytes()),
+            seed: self.scenario.scenario.seed,
+            inputs: self
+                .inputs
+                .iter()
+                // What came through standard input or another pipe is gone.
+                .filter(|(written, path)| written != "-" && path.is_file())
+                .map(|(written, path)| Input::of_file(path, written))
+                .collect::<Result<_, _>>()?,
+            own_rules: self.own_rules.to_vec(),
+            local_time_at_zero: self.clock,
+            about: about(self.scenario),
+            digest: digest.clone(),
+            tables: finished.table_sizes()?,
+        })?;
+        if self.check {
+            audit(finished.folder()).map_err(ExperimentError::Disagreement)?;
+        }
+        let mut drawn = Drawn::default();
+        if self.destination.figures == Figures::Draw {
+            let reader = RunReader::open(finished.folder())?;
+            drawn = draw_all(&self.scenario.figures, &reader, finished.folder())?;
+        }
+        finished.write_timing(&self.stopwatch.timing(self.messages))?;
+        Ok(Written {
+            folder: finished.publish()?,
+            digest,
+            figures: drawn.files,
+            figures_left_out: drawn.left_out,
+            cleared: self.cleared,
+        })
+    }
+}
+
+/// The rules of one's own that a scenario names, as provenance has them.
+///
+/// # Errors
+/// If one of them is not there.
+pub(super) fn own_rules(scenario: &Scenario) -> Result<Vec<OwnRule>, NoSuchRule> {
+    let named = scenario.own_rules()?.into_iter();
+    let named = named.map(|(kind, name, version)| OwnRule {
+        kind: kind.name().to_owned(),
+        name: name.to_owned(),
+        version,
+    });
+    Ok(named.collect())
+}
+
+/// Whether a rule may let a job be rejected that a provider could run.
+fn chooses(rule: &OwnRule) -> bool {
+    [Kind::Placement, Kind::Composition].iter().any(|kind| rule.kind == kind.name())
+}
+
+/// Errors of a run's surroundings, as what they are.
+pub fn unwrap_run_error(error: RunError) -> ExperimentError {
+    match error {
+        RunError::Workload(error) => match error.downcast::<model::WorkloadError>() {
+            Ok(error) => ExperimentError::Jobs(error),
+            Err(error) => ExperimentError::Run(RunError::Workload(error)),
+        },
+        RunError::Record(error) => recorded(error),
+        error => ExperimentError::Run(error),
+    }
+}
+
+/// What a sink said that ended a run.
+fn recorded(error: OutsideError) -> ExperimentError {
+    let error = match error.downcast::<ResultsError>() {
+        Ok(error) => return ExperimentError::Results(*error),
+        Err(error) => error,
+    };
+    let error = match error.downcast::<Violation>() {
+        Ok(violation) => return ExperimentError::Violation(*violation),
+        Err(error) => error,
+    };
+    match error.downcast::<ExperimentError>() {
+        Ok(error) => *error,
+        Err(error) => ExperimentError::Run(RunError::Record(error)),
+    }
+}
+
+/// How often a job may be tried where parts are got by a protocol; `None` if none are.
+fn trials(scenario: &Scenario) -> Option<u32> {
+    scenario.metaschedulers.iter().filter_map(|it| Some(it.transaction()?.1.trials)).max()
+}
+
+fn metrics_options(scenario: &Scenario) -> MetricsOptions {
+    let results = &scenario.results;
+    MetricsOptions {
+        bounded_slowdown_threshold: results.bounded_slowdown_threshold.0,
+        window: results.window.map(|window| (Time::ZERO, Time::ZERO + window.0)),
+        transactions: trials(scenario),
+        horizon: scenario.scenario.horizon.map(|horizon| Time::ZERO + horizon.0),
+        cut: Cut { warm_up: extent(results.warm_up), cool_down: extent(results.cool_down) },
+    }
+}
+
+fn extent(part: TimeOrShare) -> Extent {
+    match part {
+        TimeOrShare::ZERO => Extent::Nothing,
+        TimeOrShare::Time(time) => Extent::Seconds(time.0.as_secs_f64()),
+        TimeOrShare::Share(share) => Extent::Share(share.fraction()),
+    }
+}
+
+fn write_options(
+    results: &file::Results,
+    destination: &Destination,
+    metrics: MetricsOptions,
+) -> WriteOptions {
+    WriteOptions {
+        format: match (destination.keep, results.format) {
+            (Keep::Summary, _) => Format::Neither,
+            (Keep::Tables, file::TableFormat::Parquet) => Format::Parquet,
+            (Keep::Tables, file::TableFormat::Csv) => Format::Csv,
+            (Keep::Tables, file::TableFormat::Both) => Format::Both,
+        },
+        messages: results.messages,
+        existing: destination.existing,
+        metrics,
+    }
+}

@@ -1,0 +1,75 @@
+//! The graphs of a scenario's workflows, for whoever keeps a ledger of their tasks.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use haggle_workflows::Workflow;
+use haggle_workflows::ledger::WorkflowId;
+
+use haggle_scenario::{Directory, RunBy, Scenario, WorkflowModel, WorkflowsError, file};
+
+/// Workflows by workload and number there.
+pub(super) type Workflows = BTreeMap<WorkflowId, Arc<Workflow>>;
+
+/// What runs the tasks of the workflows of a workload, from its place in the scenario.
+pub(super) fn run_by(scenario: &Scenario, directory: &Directory<'_>, workload: u16) -> RunBy {
+    let on_grid = directory.runs_on_grid(&scenario.workloads[usize::from(workload)]);
+    if on_grid { RunBy::Grid } else { RunBy::Providers }
+}
+
+/// Those of all workloads.
+pub(super) fn all(scenario: &Scenario, folder: &Path) -> Result<Workflows, WorkflowsError> {
+    let mut all = BTreeMap::new();
+    let directory = scenario.directory();
+    for (place, workload) in (0..).zip(&scenario.workloads) {
+        if let (Some(file::Model::Workflows), Some(it)) = (workload.model, &workload.workflows) {
+            let (name, seed) = (workload.name.as_str(), scenario.scenario.seed);
+            let run_by = run_by(scenario, &directory, place);
+            let model = WorkflowModel::new(it, folder, name, seed, run_by)?;
+            all.extend(model.graphs(place)?);
+        }
+    }
+    Ok(all)
+}
+
+/// Workflows whose tasks have names from a file.
+pub(super) fn named(scenario: &Scenario, all: &Workflows) -> Workflows {
+    let from_files = |id: &WorkflowId| {
+        let workflows = scenario.workloads[usize::from(id.workload)].workflows.as_ref();
+        workflows.is_some_and(|it| it.files.is_some())
+    };
+    let named = all.iter().filter(|(id, _)| from_files(id));
+    named.map(|(&id, graph)| (id, Arc::clone(graph))).collect()
+}
+
+/// The names of all of their tasks: workload, workflow, task and name.
+pub(super) fn names(named: &Workflows) -> impl Iterator<Item = (u16, u32, u32, &str)> {
+    named.iter().flat_map(|(id, graph)| {
+        let tasks = (0..).zip(graph.tasks());
+        tasks.map(|(task, it)| (id.workload, id.number, task, &*it.name))
+    })
+}
+
+/// Those of which the scheduler of a grid keeps the ledger.
+pub(super) fn of_grid(scenario: &Scenario, all: &Workflows) -> Workflows {
+    let directory = scenario.directory();
+    let on_grid = |id: &WorkflowId| run_by(scenario, &directory, id.workload) == RunBy::Grid;
+    let its_own = all.iter().filter(|(id, _)| on_grid(id));
+    its_own.map(|(&id, graph)| (id, Arc::clone(graph))).collect()
+}
+
+/// Those of which a user keeps the ledger: of all that it submits, unless that goes to a grid.
+pub(super) fn kept_by(
+    scenario: &Scenario,
+    directory: &Directory<'_>,
+    all: &Workflows,
+    user: &file::User,
+) -> Workflows {
+    if scenario.submits_to_grid(user) {
+        return Workflows::new();
+    }
+    let places = directory.sources(user.workload.as_str());
+    let its_own = all.iter().filter(|(id, _)| places.contains(&usize::from(id.workload)));
+    its_own.map(|(&id, graph)| (id, Arc::clone(graph))).collect()
+}

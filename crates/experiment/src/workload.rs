@@ -1,0 +1,301 @@
+//! The workloads of a scenario, ready to be opened by name.
+//!
+//! ```text
+//! log, model, list ── steps ──┐
+//! log, model, list ── steps ──┴─ merge ── steps ── until ──> jobs
+//! ```
+//!
+//! What is drawn for a job belongs to (seed, name of the workload, purpose,
+//! number of the job), so neither the other workloads nor the order in which
+//! they are opened matters.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use haggle_model::Time;
+use haggle_workloads as model;
+use haggle_workloads::steps::Draws;
+use haggle_workloads::{
+    JobStream, OpenWorkload, Source, StreamItem, WallClock, WatchedStep, merge, number_jobs,
+};
+
+use super::workflows::run_by;
+use haggle_scenario::file::{Model, Scenario, Workload};
+use haggle_scenario::quantity::Name;
+use haggle_scenario::{LogPathError, log_path};
+use haggle_scenario::{RunBy, WorkflowModel, WorkflowsError};
+
+/// Why a workload cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkloadError {
+    /// The scenario has no workload of this name.
+    #[error("no workload is called \"{0}\"")]
+    Unknown(String),
+    /// The path of a log cannot be made out.
+    #[error("workload \"{workload}\": log `{log}` cannot be found: {error}")]
+    LogPath {
+        /// Name of the workload.
+        workload: String,
+        /// The path as written.
+        log: String,
+        /// Why.
+        #[source]
+        error: LogPathError,
+    },
+    /// A workload has no source of jobs.
+    #[error("workload \"{0}\" has no source of jobs")]
+    NoSource(String),
+    /// Workloads are merged into each other.
+    #[error("workload \"{0}\" would contain itself")]
+    Cycle(String),
+    /// There are no such workflows.
+    #[error("workload \"{workload}\": {error}")]
+    Workflows {
+        /// Name of the workload.
+        workload: String,
+        /// Why.
+        #[source]
+        error: Box<WorkflowsError>,
+    },
+    /// The log, the model or a step refuses.
+    #[error("workload \"{workload}\": {error}")]
+    Open {
+        /// Name of the workload.
+        workload: String,
+        /// Why.
+        #[source]
+        error: Box<model::WorkloadError>,
+    },
+}
+
+/// The workloads of a scenario under one seed.
+#[derive(Clone, Debug)]
+pub struct Workloads {
+    /// By name.
+    parts: BTreeMap<String, Part>,
+    /// The logs that the scenario's users need, as written and as found, in the scenario's order.
+    inputs: Vec<(String, PathBuf)>,
+    /// When submissions stop.
+    until: Option<Time>,
+    seed: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    /// A source with its steps.
+    Single(model::Workload),
+    /// Other workloads by name, and the steps behind their merger.
+    Merged { parts: Vec<String>, steps: Vec<model::Step> },
+}
+
+impl Workloads {
+    /// The workloads of a checked scenario that lies in `folder`, under `seed`.
+    ///
+    /// No file is opened yet.
+    ///
+    /// # Errors
+    /// If the path of a log names a variable that is not set.
+    pub fn new(scenario: &Scenario, folder: &Path, seed: u64) -> Result<Workloads, WorkloadError> {
+        let clusters = scenario.plans.iter().flat_map(|plans| &plans.clusters);
+        let clusters = Vec::from_iter(clusters.map(|cluster| cluster.name.clone()));
+        let directory = scenario.directory();
+        let mut parts = BTreeMap::new();
+        for (index, workload) in scenario.workloads.iter().enumerate() {
+            // More than 65,536 tables would share numbers, which only label rows of results.
+            let index = u16::try_from(index).unwrap_or(u16::MAX);
+            let run_by = run_by(scenario, &directory, index);
+            let part = part(workload, index, folder, seed, (&clusters, run_by))?;
+            parts.insert(workload.name.to_string(), part);
+        }
+        let mut workloads = Workloads {
+            parts,
+            inputs: Vec::new(),
+            until: scenario.scenario.until.map(|until| Time::ZERO + until.0),
+            seed,
+        };
+        workloads.inputs = workloads.inputs_of(scenario, folder);
+        Ok(workloads)
+    }
+
+    /// Opens the workload called `name`: its jobs after all steps, with dense
+    /// ids from 0, up to the scenario's `until`. A job's workload is the place
+    /// in the scenario of the source it came from, also behind a merger.
+    ///
+    /// The header and the cleaning report are those of the log; a merger has neither of its own.
+    ///
+    /// # Errors
+    /// If there is none of this name, its log cannot be opened, or a step or a
+    /// model does not accept its parameters.
+    pub fn open(&self, name: &str) -> Result<OpenWorkload, WorkloadError> {
+        let mut open = self.open_part(name, &mut Vec::new())?;
+        if let Some(until) = self.until {
+            let arrives =
+                move |job: &StreamItem| job.as_ref().map_or(true, |job| job.submit < until);
+            open.jobs = Box::new(open.jobs.take_while(arrives));
+        }
+        Ok(open)
+    }
+
+    /// The logs that the scenario's users need: the path as written, and the file it stands for.
+    pub fn inputs(&self) -> Vec<(String, PathBuf)> {
+        self.inputs.clone()
+    }
+
+    /// `outer` holds the mergers around this workload, for a cycle would never end.
+    fn open_part(
+        &self,
+        name: &str,
+        outer: &mut Vec<String>,
+    ) -> Result<OpenWorkload, WorkloadError> {
+        let failed =
+            |error| WorkloadError::Open { workload: name.to_owned(), error: Box::new(error) };
+        match self.parts.get(name) {
+            None => Err(WorkloadError::Unknown(name.to_owned())),
+            Some(Part::Single(workload)) => workload.open().map_err(failed),
+            Some(Part::Merged { parts, steps }) => {
+                if outer.iter().any(|merger| merger == name) {
+                    return Err(WorkloadError::Cycle(name.to_owned()));
+                }
+                outer.push(name.to_owned());
+                let parts: Result<Vec<OpenWorkload>, _> =
+                    parts.iter().map(|part| self.open_part(part, outer)).collect();
+                outer.pop();
+                let mut open = nothing().map_err(failed)?;
+                let mut streams: Vec<JobStream> = Vec::new();
+                for part in parts? {
+                    streams.push(part.jobs);
+                    open.effects.extend(part.effects);
+                    open.logs.extend(part.logs);
+                    let behind = |clock: Option<WallClock>| clock?.behind(steps);
+                    open.clocks.extend(part.clocks.into_iter().map(behind));
+                }
+                let draws = Draws::new(self.seed, name);
+                let (jobs, effects) =
+                    model::Step::apply_all(steps, merge(streams), &draws).map_err(failed)?;
+                open.effects.extend(WatchedStep::all(name, steps, effects));
+                open.jobs = number_jobs(jobs);
+                Ok(open)
+            }
+        }
+    }
+
+    /// The logs and workflows of all workloads that users submit, also through mergers.
+    fn inputs_of(&self, scenario: &Scenario, folder: &Path) -> Vec<(String, PathBuf)> {
+        let mut needed: BTreeSet<&str> = BTreeSet::new();
+        let mut open: Vec<&str> =
+            scenario.users.iter().map(|user| user.workload.as_str()).collect();
+        while let Some(name) = open.pop() {
+            if needed.insert(name)
+                && let Some(Part::Merged { parts, .. }) = self.parts.get(name)
+            {
+                open.extend(parts.iter().map(String::as_str));
+            }
+        }
+        let mut inputs = Vec::new();
+        for workload in scenario.workloads.iter().filter(|it| needed.contains(it.name.as_str())) {
+            let files = workload.workflows.iter().filter_map(|it| it.files.as_ref()).flatten();
+            for file in files {
+                // One without a place has been refused when it was to be read.
+                let Ok(path) = log_path(file, folder) else { continue };
+                let input = (file.clone(), path);
+                if !inputs.contains(&input) {
+                    inputs.push(input);
+                }
+            }
+            let Some(log) = &workload.log else {
+                continue;
+            };
+            if let Some(Part::Single(single)) = self.parts.get(workload.name.as_str())
+                && let Source::Log { path, .. } = &single.source
+            {
+                let input = (log.clone(), path.clone());
+                if !inputs.contains(&input) {
+                    inputs.push(input);
+                }
+            }
+        }
+        inputs
+    }
+}
+
+fn part(
+    workload: &Workload,
+    index: u16,
+    folder: &Path,
+    seed: u64,
+    resources: (&[Name], RunBy),
+) -> Result<Part, WorkloadError> {
+    let steps = workload.steps.iter().map(|step| step.to_model()).collect();
+    if let Some(parts) = &workload.merge {
+        return Ok(Part::Merged { parts: parts.iter().map(ToString::to_string).collect(), steps });
+    }
+    let source = source(workload, folder, seed, resources)?;
+    Ok(Part::Single(model::Workload {
+        name: workload.name.to_string(),
+        index,
+        seed,
+        source,
+        steps,
+    }))
+}
+
+fn source(
+    workload: &Workload,
+    folder: &Path,
+    seed: u64,
+    (clusters, run_by): (&[Name], RunBy),
+) -> Result<Source, WorkloadError> {
+    if let Some(log) = &workload.log {
+        let path = log_path(log, folder).map_err(|error| WorkloadError::LogPath {
+            workload: workload.name.to_string(),
+            log: log.clone(),
+            error,
+        })?;
+        return Ok(Source::Log { path, rules: workload.rules.to_model() });
+    }
+    if let (Some(Model::Workflows), Some(workflows)) = (workload.model, &workload.workflows) {
+        let name = workload.name.as_str();
+        let checkpoint = workload.data.unwrap_or_default().checkpoint.0;
+        let model = WorkflowModel::new(workflows, folder, name, seed, run_by);
+        let jobs = model.and_then(|model| model.jobs(checkpoint));
+        return jobs.map(Source::Jobs).map_err(|error| WorkloadError::Workflows {
+            workload: name.to_owned(),
+            error: Box::new(error),
+        });
+    }
+    let generated = workload.model.and_then(|model| match model {
+        Model::LublinFeitelson => {
+            workload.lublin.as_ref().map(|it| Source::Lublin(Box::new(it.to_model())))
+        }
+        Model::IndependentJobs => {
+            let jobs = workload.independent_jobs.as_ref();
+            jobs.map(|it| Source::IndependentJobs(Box::new(it.to_model())))
+        }
+        Model::SyntheticMonth => {
+            let month = workload.synthetic_month.as_ref();
+            month.map(|it| Source::SyntheticMonth(Box::new(it.to_model())))
+        }
+        Model::Applications => {
+            let applications = workload.applications.as_ref();
+            applications.map(|it| Source::Jobs(it.to_jobs(clusters)))
+        }
+        Model::Iterative => workload.iterative.as_ref().map(|it| Source::Jobs(it.to_jobs())),
+        // Read from files, perhaps: see above.
+        Model::Workflows => None,
+    });
+    if let Some(source) = generated {
+        return Ok(source);
+    }
+    let Some(jobs) = &workload.jobs else {
+        return Err(WorkloadError::NoSource(workload.name.to_string()));
+    };
+    let mut jobs: Vec<_> = (1..).zip(jobs).map(|(number, job)| job.to_model(number)).collect();
+    // Authors group jobs as they like; numbers and equal times keep the order of the list.
+    jobs.sort_by_key(|job| job.submit);
+    Ok(Source::Jobs(jobs))
+}
+
+/// A workload without jobs, header and report, to be filled with a merger's jobs.
+fn nothing() -> Result<OpenWorkload, model::WorkloadError> {
+    model::Workload::new("", Source::Jobs(Vec::new())).open()
+}

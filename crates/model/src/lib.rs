@@ -1,0 +1,47 @@
+//! The parts of the simulated world: time, identifiers, jobs, processors, observations of a run.
+//!
+//! This crate reads no files, and has neither scheduling nor messages.
+
+pub mod agreement;
+mod by_job;
+pub mod disclosure;
+mod exact;
+pub mod grid;
+pub mod ids;
+pub mod iterative;
+pub mod job;
+pub mod job_stories;
+pub mod law;
+pub mod moldable;
+pub mod network;
+pub mod observation;
+pub mod phased;
+pub mod platform;
+pub mod processors;
+pub mod progress;
+pub mod random;
+pub mod reservation;
+pub mod stage_in;
+pub mod time;
+mod words;
+pub mod work;
+pub mod workflow;
+
+pub use agreement::{AgreementEvent, AgreementId};
+pub use by_job::ByJob;
+pub use disclosure::Disclosure;
+pub use ids::{ActorId, JobId, ProviderId};
+pub use iterative::Iterative;
+pub use job::{Job, JobClass, JobShape};
+pub use job_stories::JobStories;
+pub use moldable::{Moldable, Sizing, Speedup};
+pub use observation::{
+    AttemptOutcome, BagRecord, Booking, Coallocated, JobOutcome, JobRecord, LostRun,
+    MaintenanceRecord, MessageFault, Observation, OffersMade, Refusal, SentCheckpoint, ShareRecord,
+    TaskRun, WindowFate,
+};
+pub use phased::Phased;
+pub use platform::{ActorInfo, ActorKind, Cast, ProviderInfo, SiteInfo};
+pub use processors::ProcessorSet;
+pub use stage_in::StageIn;
+pub use time::{EventsOrder, Span, Time};

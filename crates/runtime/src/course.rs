@@ -1,0 +1,483 @@
+//! The course of a run: the next delivery, its effects, and the end of the run. Everything except the actors.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use haggle_agents::protocol::DataMessage;
+use haggle_agents::{AnyActor, Effect, Message, Outbox, Phase, RunMessage};
+use haggle_model::{ActorId, JobId, JobStories, MessageFault, Observation, Time};
+use haggle_workloads::failures::Outage;
+
+use crate::agenda::Agenda;
+use crate::arrivals::Merged;
+use crate::bounds::{Bounds, is_arrival, is_end_of_time, over};
+use crate::clock::{Delivery, MessageKey};
+use crate::down::Down;
+use crate::error::RunError;
+use crate::network::{Fate, Hit, Network};
+use crate::simulation::RunStats;
+use crate::sink::Sink;
+use crate::world::{Outages, World};
+
+/// The state of a run around its actors.
+pub(crate) struct Course<'a> {
+    agenda: Agenda,
+    /// The next message, taken off the agenda but not delivered yet.
+    ahead: Option<MessageKey>,
+    arrivals: Merged,
+    /// `None` when no outage is left.
+    outages: Option<Outages>,
+    bounds: Bounds,
+    /// True if a resource or an actor has failed for ever.
+    gone: bool,
+    horizon: Option<Time>,
+    /// The actors in the order in which they receive `RunOver`. The flag is true if the actor keeps
+    /// accounts and always receives it.
+    last_words: Vec<(ActorId, bool)>,
+    /// Actors for which others may wait after a crash.
+    bound: BTreeSet<ActorId>,
+    ending: Ending,
+    network: Network,
+    down: Down,
+    /// True if the last message had waited for its receiver to restart.
+    waited: bool,
+    stories: JobStories,
+    sinks: Vec<&'a mut dyn Sink>,
+    stop: Option<&'a AtomicBool>,
+    stats: RunStats,
+    /// The jobs that are over.
+    over: JobSet,
+}
+
+/// State of the end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// The run continues.
+    Not,
+    /// Number of actors that have received `RunOver` or need not receive it.
+    Told(usize),
+    /// It has ended.
+    Over,
+}
+
+/// The facts about a message that are needed when its effects are carried out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cause {
+    actor: ActorId,
+    hops: u32,
+    arrival: bool,
+}
+
+impl From<&Delivery<Message>> for Cause {
+    fn from(delivery: &Delivery<Message>) -> Cause {
+        let arrival = is_arrival(&delivery.message);
+        Cause { actor: delivery.to, hops: delivery.hops, arrival }
+    }
+}
+
+impl<'a> Course<'a> {
+    /// The course of `world`, and its actors.
+    pub(crate) fn new(world: World) -> Result<(Course<'a>, Vec<AnyActor>), RunError> {
+        let bounds = Bounds::of(&world);
+        let World { actors, arrivals, outages, horizon, network, order, initial, .. } = world;
+        let mut agenda = Agenda::new(order);
+        for (at, to, message) in initial {
+            match message {
+                Message::Wake(timer) => agenda.wake(at, to, timer, 0),
+                message => agenda.schedule(at, message.phase(), Delivery::first(to, message)),
+            }
+        }
+        let mut course = Course {
+            agenda,
+            ahead: None,
+            arrivals: Merged::new(arrivals, horizon)?,
+            outages,
+            bounds,
+            gone: false,
+            horizon,
+            last_words: last_words(&actors),
+            bound: (0..)
+                .map(ActorId)
+                .zip(&actors)
+                .filter(|(_, it)| it.is_bound())
+                .map(|it| it.0)
+                .collect(),
+            ending: Ending::Not,
+            network,
+            down: Down::default(),
+            waited: false,
+            stories: JobStories::default(),
+            sinks: Vec::new(),
+            stop: None,
+            stats: RunStats::default(),
+            over: JobSet::default(),
+        };
+        course.admit_next()?;
+        course.admit_outage();
+        course.admit_crash();
+        Ok((course, actors))
+    }
+
+    pub(crate) fn listen(&mut self, sink: &'a mut dyn Sink) {
+        self.sinks.push(sink);
+    }
+
+    pub(crate) fn stop_on(&mut self, flag: &'a AtomicBool) {
+        self.stop = Some(flag);
+    }
+
+    pub(crate) fn stats(&self) -> RunStats {
+        self.stats
+    }
+
+    /// Time of the next delivery, or of the end of the run.
+    pub(crate) fn next_time(&mut self) -> Result<Option<Time>, RunError> {
+        match self.ending {
+            Ending::Not if self.ahead.is_none() => self.ahead = self.next_due()?,
+            Ending::Not | Ending::Told(_) => {}
+            Ending::Over => return Ok(None),
+        }
+        let time = if self.ahead.is_some() { self.agenda.now() } else { self.end() };
+        Ok(Some(time))
+    }
+
+    /// A message that has not been taken yet.
+    pub(crate) fn message(&self, key: MessageKey) -> &Delivery<Message> {
+        self.agenda.message(key)
+    }
+
+    /// Takes a message for delivery.
+    pub(crate) fn take(&mut self, key: MessageKey) -> Delivery<Message> {
+        self.agenda.take(key)
+    }
+
+    /// The next message to deliver, already recorded; `None` when the run is over.
+    pub(crate) fn next(&mut self) -> Result<Option<MessageKey>, RunError> {
+        if self.ending != Ending::Not {
+            return self.tell_next();
+        }
+        let next = match self.ahead.take() {
+            Some(key) => Some(key),
+            None => self.next_due()?,
+        };
+        let Some(key) = next else {
+            self.close();
+            return self.tell_next();
+        };
+        if self.is_stopped() {
+            // Kept, so that the run can continue later.
+            self.ahead = Some(key);
+            return Err(RunError::Interrupted);
+        }
+        let now = self.agenda.now();
+        self.stats.messages += 1;
+        self.stats.end = now;
+        let jobs_left = self.jobs_left();
+        let delivery = self.agenda.message(key);
+        self.bounds.count_message(now, delivery, jobs_left)?;
+        for sink in &mut self.sinks {
+            sink.delivered(now, delivery.from, delivery.to, &delivery.message)
+                .map_err(RunError::Record)?;
+        }
+        Ok(Some(key))
+    }
+
+    /// Checked for each message, because one message may take a minute of computing.
+    fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    fn jobs_left(&self) -> u64 {
+        self.stats.jobs - self.stats.jobs_over
+    }
+
+    /// End of the run if no message is due any more.
+    fn end(&self) -> Time {
+        self.horizon.unwrap_or(self.stats.end)
+    }
+
+    fn next_due(&mut self) -> Result<Option<MessageKey>, RunError> {
+        if let Some(key) = self.next_released() {
+            return Ok(Some(key));
+        }
+        loop {
+            let Some(key) = self.agenda.next(self.horizon) else { return Ok(None) };
+            let jobs = self.jobs_left();
+            let has_jobs = jobs > 0 || !self.arrivals.is_over();
+            if is_end_of_time(self.agenda.now()) && has_jobs {
+                return Err(RunError::EndOfTime { jobs });
+            }
+            if self.bounds.are_all_stuck(jobs) && self.goes_on_in_vain() {
+                return Ok(None);
+            }
+            let delivery = self.agenda.message(key);
+            let recurs = delivery.message.recurs();
+            // Recurring messages never end. Without remaining jobs and without a horizon, they are dropped.
+            if recurs && !has_jobs && self.horizon.is_none() && !self.comes_back(delivery) {
+                self.agenda.take(key);
+                continue;
+            }
+            if self.down.keeps(key, delivery) {
+                let arrives = is_arrival(&delivery.message);
+                self.agenda.hold(key);
+                // The next arrival is admitted now: the receiver's restart must not delay later jobs.
+                if arrives {
+                    self.admit_next()?;
+                }
+                continue;
+            }
+            if !recurs {
+                return Ok(Some(key));
+            }
+            let to = delivery.to;
+            match delivery.message {
+                Message::Run(RunMessage::OutageDue { restore, .. }) => {
+                    self.gone |= restore == Time::FOREVER;
+                    self.bounds.count_outage(self.agenda.now(), jobs)?;
+                    self.admit_outage();
+                }
+                Message::Run(RunMessage::Crashed) => {
+                    self.bounds.count_outage(self.agenda.now(), jobs)?;
+                    self.down.crash(to);
+                    self.admit_crash();
+                }
+                Message::Run(RunMessage::Restarted) => self.down.restart(to),
+                _ => {}
+            }
+            return Ok(Some(key));
+        }
+    }
+
+    /// The next message that waited for a restarted actor and is still valid.
+    #[inline]
+    fn next_released(&mut self) -> Option<MessageKey> {
+        self.waited = false;
+        while let Some(key) = self.down.take_released() {
+            if self.agenda.holds(key) {
+                self.waited = true;
+                return Some(key);
+            }
+            self.agenda.take(key);
+        }
+        None
+    }
+
+    /// True if the message restarts an actor for which others may wait.
+    fn comes_back(&self, delivery: &Delivery<Message>) -> bool {
+        matches!(delivery.message, Message::Run(RunMessage::Restarted))
+            && self.bound.contains(&delivery.to)
+            && self.down.is_down(delivery.to)
+    }
+
+    /// True if only recurring events such as scheduling rounds are left, and nothing can change any
+    /// more. False in the instant in which a job ends, because other actors may still be notified of
+    /// it.
+    #[cold]
+    fn goes_on_in_vain(&self) -> bool {
+        let may_change = self.horizon.is_some() || self.outages.is_some();
+        !may_change && self.arrivals.is_over() && self.agenda.now() > self.stats.end
+    }
+
+    /// Stops the delivery of scheduled messages. If jobs are left, the actors that hold them must
+    /// report them. Jobs are left if the horizon is reached, or if a resource that they need has failed
+    /// for ever.
+    fn close(&mut self) {
+        let end = self.end();
+        let on_their_way = self.agenda.stop(end);
+        let arrivals = on_their_way.iter().filter(|delivery| is_arrival(&delivery.message));
+        let not_arrived = arrivals.count() as u64;
+        self.stats.jobs -= not_arrived;
+        self.stats.cut_off = not_arrived > 0 || !self.arrivals.is_over();
+        self.stats.end = end;
+        self.ending = Ending::Told(0);
+        self.outages = None;
+        self.waited = true;
+        // Data that have arrived count, even if their receiver was down and not notified.
+        let counts = |message: &Message| {
+            is_arrival(message) || matches!(message, Message::Data(DataMessage::Transferred { .. }))
+        };
+        self.down.close(|key| counts(&self.agenda.message(key).message));
+    }
+
+    fn tell_next(&mut self) -> Result<Option<MessageKey>, RunError> {
+        let Ending::Told(told) = &mut self.ending else { return Ok(None) };
+        if let Some(key) = self.down.take_released() {
+            return Ok(Some(key));
+        }
+        // Only a horizon or a failure for ever may leave jobs unfinished. Anything else is a bug and
+        // must stay visible.
+        let may_be_left = self.horizon.is_some() || self.gone;
+        let jobs_left = self.stats.jobs > self.stats.jobs_over;
+        while let Some(&(to, keeps_accounts)) = self.last_words.get(*told) {
+            *told += 1;
+            if keeps_accounts || may_be_left && jobs_left {
+                let message = Message::Run(RunMessage::RunOver);
+                return Ok(Some(self.agenda.keep(Delivery::first(to, message))));
+            }
+        }
+        self.ending = Ending::Over;
+        let stats = self.stats;
+        self.sinks.iter_mut().try_for_each(|sink| sink.over(&stats)).map_err(RunError::Record)?;
+        Ok(None)
+    }
+
+    fn observe(&mut self, actor: ActorId, observation: &mut Observation) -> Result<(), RunError> {
+        if let Some(job) = over(observation) {
+            // At the end, users report all jobs on their desks as unfinished. If another actor has
+            // reported a job before, this report is dropped.
+            if !self.over.insert(job) && self.ending != Ending::Not {
+                return Ok(());
+            }
+            self.stats.jobs_over += 1;
+        }
+        self.stats.refused += u64::from(matches!(observation, Observation::MessageRefused { .. }));
+        self.bounds.observe(observation);
+        self.stories.complete(observation);
+        let now = self.agenda.now();
+        for sink in &mut self.sinks {
+            sink.observed(now, actor, observation).map_err(RunError::Record)?;
+        }
+        Ok(())
+    }
+
+    /// Carries out the effects that an actor put into its outbox on `cause`.
+    pub(crate) fn carry_out(&mut self, cause: Cause, out: &mut Outbox) -> Result<(), RunError> {
+        let Cause { actor, hops, arrival } = cause;
+        let hops = hops + 1;
+        let now = self.agenda.now();
+        if self.ending != Ending::Not {
+            // After the end, only observations count: messages of actors are no longer delivered.
+            out.effects.clear();
+        }
+        for effect in out.effects.drain(..) {
+            let (to, message) = match effect {
+                Effect::Send { to, message } => (to, message),
+                Effect::Wake { at, timer } => {
+                    self.agenda.wake(at, actor, timer, hops);
+                    continue;
+                }
+                Effect::Set { at, timer } => {
+                    self.agenda.set(at, actor, timer, hops);
+                    continue;
+                }
+                Effect::Stop { timer } => {
+                    self.agenda.unset(actor, timer);
+                    continue;
+                }
+            };
+            let phase = message.phase();
+            let delivery = Delivery { from: actor, to, hops, if_set: false, message };
+            // Events of resources do not use the network.
+            let fate = match phase {
+                Phase::Resource => Fate::Arrives(now),
+                _ => self.network.fate(now, actor, to),
+            };
+            match fate {
+                Fate::Arrives(at) => self.agenda.schedule(at, phase, delivery),
+                Fate::Hit(hit) => self.go_wrong(*hit, delivery)?,
+            }
+        }
+        let examined = std::mem::take(&mut out.examined);
+        // Most messages cause no observation.
+        if !out.observations.is_empty() {
+            for mut observation in out.observations.drain(..) {
+                self.observe(actor, &mut observation)?;
+                self.stories.keep(observation);
+            }
+        }
+        if examined > 0 {
+            self.bounds.count_examined(now, examined, self.jobs_left())?;
+        }
+        // If this arrival waited for a restart, the next job has been admitted already.
+        if arrival && !self.waited {
+            self.admit_next()?;
+        }
+        Ok(())
+    }
+
+    /// Records the faults of a message, which may still arrive.
+    #[cold]
+    fn go_wrong(&mut self, hit: Hit, delivery: Delivery<Message>) -> Result<(), RunError> {
+        let (now, Delivery { from, to, message, .. }) = (self.agenda.now(), &delivery);
+        for &(fault, resent) in &hit.faults {
+            for sink in &mut self.sinks {
+                sink.fault(now, *from, *to, message, fault, resent).map_err(RunError::Record)?;
+            }
+            self.stats.resent += resent;
+            self.stats.doubled += u64::from(fault == MessageFault::Doubled);
+        }
+        self.stats.lost += u64::from(hit.arrivals.is_empty());
+        let phase = message.phase();
+        for at in hit.arrivals {
+            self.agenda.schedule(at, phase, delivery.clone());
+        }
+        Ok(())
+    }
+
+    /// Schedules the next outage for nature.
+    fn admit_outage(&mut self) {
+        let Some(outages) = &mut self.outages else { return };
+        let Some((resource, Outage { fail, restore })) = outages.due.next() else {
+            self.outages = None;
+            return;
+        };
+        let (nature, resource) = (outages.nature, resource as u32);
+        let message = Message::Run(RunMessage::OutageDue { resource, restore });
+        let delivery = Delivery::first(nature, message);
+        self.agenda.schedule(fail, Phase::Resource, delivery);
+    }
+
+    /// Schedules the next crash of an actor, and the restart after it.
+    fn admit_crash(&mut self) {
+        let Some(crashes) = self.network.crashes_mut() else { return };
+        let Some((to, Outage { fail, restore })) = crashes.take_next(self.agenda.now()) else {
+            return;
+        };
+        let delivery = |message| Delivery::first(to, Message::Run(message));
+        self.agenda.schedule(fail, Phase::Resource, delivery(RunMessage::Crashed));
+        match restore {
+            Time::FOREVER => self.gone = true,
+            _ => self.agenda.schedule(restore, Phase::Recovery, delivery(RunMessage::Restarted)),
+        }
+    }
+
+    /// Schedules the arrival of the next job of the workloads at its user.
+    fn admit_next(&mut self) -> Result<(), RunError> {
+        if let Some((user, job)) = self.arrivals.take_next()? {
+            self.stats.jobs += 1;
+            let (at, message) = (job.submit, Message::Run(RunMessage::JobDue(job)));
+            let delivery = Delivery::first(user, message);
+            self.agenda.schedule(at, Phase::Submission, delivery);
+        }
+        Ok(())
+    }
+}
+
+/// The actors in the order in which they receive `RunOver`, each with whether it keeps accounts. Users
+/// are last, because other actors report more about the jobs that they hold.
+fn last_words(actors: &[AnyActor]) -> Vec<(ActorId, bool)> {
+    let told = (0..).zip(actors).map(|(index, actor)| {
+        let is_user = matches!(actor, AnyActor::User(_));
+        (is_user, ActorId(index), actor.keeps_accounts())
+    });
+    let mut told = Vec::from_iter(told);
+    told.sort_by_key(|&(is_user, actor, _)| (is_user, actor));
+    told.into_iter().map(|(_, actor, keeps_accounts)| (actor, keeps_accounts)).collect()
+}
+
+/// A set of jobs with one bit each.
+#[derive(Debug, Default)]
+struct JobSet(Vec<u64>);
+
+impl JobSet {
+    /// Adds a job. Returns false if it was in the set already.
+    fn insert(&mut self, job: JobId) -> bool {
+        let (word, bit) = (job.0 as usize / 64, 1 << (job.0 % 64));
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        let is_new = self.0[word] & bit == 0;
+        self.0[word] |= bit;
+        is_new
+    }
+}

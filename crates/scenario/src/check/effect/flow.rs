@@ -1,0 +1,151 @@
+//! Who gets what from whom: which jobs reach a provider, and what it is asked for.
+
+use std::collections::BTreeSet;
+
+use crate::Rules;
+use haggle_model::Disclosure;
+
+use super::reservations::leaves_sizes;
+use crate::check::names::Names;
+use crate::file::{Metascheduler, User};
+use crate::{Directory, Scenario};
+
+/// What comes to one provider.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Serves {
+    /// Rigid jobs.
+    pub(super) rigid: bool,
+    /// Some of them are to be reserved.
+    pub(super) reserved: bool,
+    /// Bags of tasks.
+    pub(super) bags: bool,
+    /// Calls for offers of several sizes.
+    pub(super) sized: bool,
+    /// Calls for free time slots.
+    pub(super) slots: bool,
+    /// Parts of rigid jobs.
+    pub(super) parts: bool,
+    /// Failures.
+    pub(super) fails: bool,
+    /// Windows of maintenance.
+    pub(super) closes: bool,
+    /// Crashes of the provider.
+    pub(super) crashes: bool,
+    /// The highest level that a metascheduler asks it for; `None` if none uses it.
+    pub(super) asked: Option<Disclosure>,
+}
+
+/// What reaches whom.
+#[derive(Debug)]
+pub(super) struct Flow {
+    /// For each provider of the file.
+    pub(super) serves: Vec<Serves>,
+    /// Whether each workload is submitted, also through a merger.
+    pub(super) workloads: Vec<bool>,
+    /// The providers that each workload is submitted to, also through a merger.
+    pub(super) reached: Vec<BTreeSet<usize>>,
+    /// Whether each workload is submitted to a metascheduler that moves moldable jobs.
+    pub(super) molded: Vec<bool>,
+    /// Whether users leave open on how many processors jobs of each workload run.
+    pub(super) leave_sizes: Vec<bool>,
+    /// Whether somebody submits to each metascheduler.
+    pub(super) metaschedulers: Vec<bool>,
+}
+
+impl Flow {
+    pub(super) fn of(scenario: &Scenario, names: &Names, directory: &Directory<'_>) -> Flow {
+        let mut flow = Flow {
+            serves: vec![Serves::default(); scenario.providers.len()],
+            workloads: vec![false; scenario.workloads.len()],
+            reached: vec![BTreeSet::new(); scenario.workloads.len()],
+            molded: vec![false; scenario.workloads.len()],
+            leave_sizes: vec![false; scenario.workloads.len()],
+            metaschedulers: vec![false; scenario.metaschedulers.len()],
+        };
+        for &place in &names.failing {
+            flow.serves[place].fails = true;
+        }
+        for place in scenario.maintenance.iter().flat_map(|it| names.providers_meant(&it.of)) {
+            flow.serves[place].closes = true;
+        }
+        for &place in names.crashing.iter().filter_map(|name| names.providers.get(name)) {
+            flow.serves[place].crashes = true;
+        }
+        for workload in scenario.workloads.iter().filter(|it| leaves_sizes(it)) {
+            for part in directory.sources(workload.name.as_str()) {
+                flow.leave_sizes[part] = true;
+            }
+        }
+        let way = Way { scenario, names, directory };
+        for User { workload, submits_to, .. } in &scenario.users {
+            flow.submit(way, workload.as_str(), submits_to.as_str());
+        }
+        if let Some(overflow) = scenario.overflow() {
+            let jobs = scenario.workloads.iter().filter(|it| it.workflows.is_none());
+            for workload in jobs.filter(|it| directory.may_run_on_grid(it)) {
+                flow.submit(way, workload.name.as_str(), overflow.to.as_str());
+            }
+        }
+        flow
+    }
+
+    fn submit(&mut self, way: Way<'_>, workload: &str, target: &str) {
+        let Way { scenario, names, directory } = way;
+        let parts = directory.sources(workload);
+        for &part in &parts {
+            self.workloads[part] = true;
+        }
+        if let Some(&place) = names.providers.get(target) {
+            self.serves[place].rigid = true;
+            self.serves[place].reserved |= directory.reserves(workload);
+            for &part in &parts {
+                self.reached[part].insert(place);
+            }
+        }
+        let Some(place) = directory.metascheduler_place(target) else { return };
+        let metascheduler = &scenario.metaschedulers[place];
+        if metascheduler.reallocation.is_some() {
+            for part in parts {
+                self.molded[part] = true;
+            }
+        }
+        // A second user changes nothing of what it asks for.
+        if !std::mem::replace(&mut self.metaschedulers[place], true) {
+            for place in names.providers_meant(&metascheduler.providers) {
+                self.serves[place].asked_by(metascheduler, &scenario.own);
+            }
+        }
+    }
+}
+
+/// Where to look things up on the way of jobs.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    scenario: &'a Scenario,
+    names: &'a Names,
+    directory: &'a Directory<'a>,
+}
+
+impl Serves {
+    /// Whether any job comes.
+    pub(super) fn is_used(self) -> bool {
+        self.rigid || self.bags
+    }
+
+    fn asked_by(&mut self, metascheduler: &Metascheduler, own: &Rules) {
+        self.asked = self.asked.max(Some(metascheduler.needs(own)));
+        match &metascheduler.composition {
+            None => {
+                self.rigid = true;
+                self.parts |= metascheduler.takes_parts();
+            }
+            Some(composition) => {
+                self.bags = true;
+                let found = composition.among(&own.compositions);
+                let slots = found.is_ok_and(|it| !it.asks_for_offers());
+                self.slots |= slots;
+                self.sized |= !slots;
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The format of scenario files: one type a table, and nothing else describes it.
+//!
+//! These are the types of the file, not of the engine: they keep what was
+//! written (strings with units, names of others) and become engine types when a
+//! run is put together. Only words that carry nothing else are the engine's own.
+//! Doc comments of both are the texts of the schema and of error messages, so
+//! their first line is written for the author of a scenario.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+mod applications;
+mod checkpoints;
+mod coallocation;
+mod failures;
+mod figure;
+mod grid;
+mod grid_policy;
+mod header;
+mod independent_jobs;
+mod iterative;
+mod law;
+mod lublin;
+mod maintenance;
+mod mapping;
+mod metascheduler;
+mod network;
+mod plans;
+mod policy;
+mod protocol;
+mod provider;
+mod reservations;
+mod results;
+mod rules;
+mod step;
+mod sweep;
+mod synthetic_month;
+mod user;
+mod workflows;
+mod workload;
+
+pub use crate::quantity::Name;
+// Words that the engine takes as they are.
+pub use haggle_grids::workflows::{Estimate, Outages};
+pub use haggle_grids::{CancelMode, LoadUnit, Preference};
+pub use haggle_model::iterative::Communication;
+pub use haggle_model::moldable::Rounding;
+pub use haggle_model::network::LinkSharing;
+pub use haggle_model::reservation::Remedy;
+pub use haggle_model::{Disclosure, EventsOrder};
+pub use haggle_planning::synthetic::ApplicationKind;
+pub use haggle_planning::{PlanLinks, PlanSearch};
+pub use haggle_results::Messages;
+pub use haggle_scheduling::checkpoints::MeanFailure;
+pub use haggle_scheduling::coallocation::{AsksFor, FillRule, RemapRule, RequestOrder};
+pub use haggle_scheduling::composition::WeightRule;
+pub use haggle_scheduling::reallocation::{ReallocationHeuristic, Tuning};
+pub use haggle_scheduling::reservations::{AfterAnchor, Criterion};
+pub use haggle_scheduling::{Compression, Late, Overlap, Overrun, Passes, ReschedulingRule};
+pub use haggle_workflows::files::NegativeValues;
+pub use haggle_workflows::schedule::StaticAlgorithm;
+pub use haggle_workflows::shapes::WorkflowShape;
+pub use haggle_workloads::failures::FailureStart;
+pub use haggle_workloads::failures::recorded::RecordFormat;
+pub use haggle_workloads::rules::{
+    Cancelled, Malformed, MissingRequest, MissingRunTime, MissingSubmit, Origin, OverRequest,
+    PartialExecution, ProcessorsFrom, SubmitOrder, TooWide, ZeroRunTime,
+};
+pub use haggle_workloads::steps::{KeyField, KeyOrder, Overshoot, SplitBy, TimeOf, WindowStart};
+
+pub use applications::{ApplicationPhase, Applications, MeasuredTimes};
+pub use checkpoints::{CheckpointRule, Checkpoints};
+pub use coallocation::{
+    BackOff, Coallocation, CoallocationPolicy, ExponentialWait, FixedWait, Remapping,
+};
+pub use failures::{Correlation, FailureLaw, Failures, Recorded};
+pub use figure::{
+    AxisScale, BarLabels, Figure, FigureKey, FigureKind, ImageFormat, LegendPlace, Metric, Shown,
+    Whiskers,
+};
+pub use grid::{
+    Data, DataNetwork, Grid, Information, InformationMode, Load, NetworkModel, OutputFate,
+    Overflow, Prediction, Sharing, Site, Storage,
+};
+pub use grid_policy::{
+    BalancedWorkflow, GridPolicy, LightSessions, MaxReplicas, Replicas, Replicating,
+    SwitchedReplicas,
+};
+pub use header::{Header, SEED_MAX};
+pub use independent_jobs::IndependentJobs;
+pub use iterative::{IterativeApplications, IterativeMachine};
+pub use law::{Law, TimeLaw};
+pub use lublin::{GammaLaw, JobTypes, Lublin, LublinClass};
+pub use maintenance::Maintenance;
+pub use mapping::Mapping;
+pub use metascheduler::{
+    Composition, Metascheduler, Negotiation, Placement, Reallocation, ReallocationAlgorithm,
+    Resizes, Role, SpreadRule,
+};
+pub use network::{Link, Network, Partition, Transport};
+pub use plans::{PlanCluster, PlanGenetic, PlanMethod, Plans};
+pub use policy::{BagsPolicy, EdfPolicy, Policy};
+pub use protocol::{
+    Claiming, InDoubt, Inquire, OnePhase, OrderRule, Ordered, Paxos, Polling, Probing, Protocol,
+    StartNegotiation, TwoPhase,
+};
+pub use provider::{
+    Estimates, EstimatesFrom, Offers, OnFailure, Order, Provider, Rescheduling, Told,
+};
+pub use reservations::Reservations;
+pub use results::{Results, TableFormat};
+pub use rules::{Preset, Rules};
+pub use step::{SCALE_MAX, Step};
+pub use sweep::{Axis, AxisVariant, Sweep};
+pub use synthetic_month::{MonthSite, SyntheticMonth};
+pub use user::User;
+pub use workflows::{AmplitudeOf, TaskEstimates, TaskProgress, Underestimate, Workflows};
+pub use workload::{InlineJob, Model, Workload};
+
+/// Puts the names of tables beside them in a schema: a word alone stands for the table that has this name and
+/// nothing else. Checking makes that table of it.
+fn words_alone(schema: &mut schemars::Schema) {
+    // A table without a tag among them makes it "any of", and it is one all the same.
+    if let Some(choices) = schema.remove("anyOf") {
+        schema.insert("oneOf".to_owned(), choices);
+    }
+    let Some(choices) = schema.get_mut("oneOf").and_then(|it| it.as_array_mut()) else { return };
+    let word = |table: &serde_json::Value| {
+        let word = table["properties"]["name"]["const"].as_str()?;
+        let (about, all) = (&table["description"], table["required"].as_array()?.len() == 1);
+        let word = serde_json::json!({ "type": "string", "const": word, "description": about });
+        all.then_some(word)
+    };
+    let words: Vec<_> = choices.iter().filter_map(word).collect();
+    choices.splice(0..0, words);
+}
+
+/// A scenario of haggle: who owns processors, who sends jobs, what is recorded and drawn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Scenario {
+    /// What the scenario is called, its seed and when arrivals stop.
+    #[serde(default)]
+    pub scenario: Header,
+    /// Where jobs come from.
+    #[serde(rename = "workload", default)]
+    pub workloads: Vec<Workload>,
+    /// Who owns processors.
+    #[serde(rename = "provider", default)]
+    pub providers: Vec<Provider>,
+    /// Who places jobs on providers.
+    #[serde(rename = "metascheduler", default, skip_serializing_if = "Vec::is_empty")]
+    pub metaschedulers: Vec<Metascheduler>,
+    /// Time-shared resources that may fail, and one scheduler for them; alone, or beside providers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<Grid>,
+    /// Clusters shared with others, over which applications of many phases are rescheduled; alone, or beside providers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plans: Option<Plans>,
+    /// Who submits jobs, and to whom.
+    #[serde(rename = "user", default)]
+    pub users: Vec<User>,
+    /// What fails when, and when it comes back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failures>,
+    /// When processors are closed, which is known before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub maintenance: Vec<Maintenance>,
+    /// How long messages travel.
+    #[serde(default)]
+    pub network: Network,
+    /// What is recorded and how it is measured.
+    #[serde(default)]
+    pub results: Results,
+    /// What is drawn from the results.
+    #[serde(rename = "figure", default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<Figure>,
+    /// Single values to change in what is extended: paths as in a sweep, each with its value.
+    #[serde(default, skip_serializing)]
+    #[schemars(with = "std::collections::BTreeMap<String, serde_json::Value>")]
+    pub set: toml::Table,
+    /// What is varied from run to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<Sweep>,
+    /// The rules of one's own that it can name. No key of the file: the program has them.
+    #[serde(skip)]
+    pub own: crate::Rules,
+}

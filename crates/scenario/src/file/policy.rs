@@ -1,0 +1,248 @@
+//! `policy` of a `[[provider]]`: which job starts when, with the keys that each policy has of its own, and
+//! the scheduler that it makes of them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Rules;
+use haggle_model::Span;
+use haggle_scheduling::own::NoSuchRule;
+use haggle_scheduling::reservations::ReservationConfig;
+use haggle_scheduling::{
+    EdfConfig, Fractions, Policy as Backfilling, ReschedulingConfig, SchedulerConfig, Scheduling,
+    Shares,
+};
+
+use super::{Compression, Estimates, Late, Offers, Order, Rescheduling, Reservations, words_alone};
+use crate::quantity::TimeSpan;
+
+/// How a local scheduler decides which job starts when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(transform = words_alone)]
+pub enum Policy {
+    /// First come, first served: no job passes one that is before it in the queue.
+    Fcfs {
+        /// In which order waiting jobs are considered.
+        #[serde(default)]
+        order: Order,
+    },
+    /// EASY backfilling: a job may pass others if it does not delay the first one in the queue.
+    Easy {
+        /// In which order waiting jobs are considered.
+        #[serde(default)]
+        order: Order,
+    },
+    /// Conservative backfilling: every job has a reservation, and a job may pass others if it delays none.
+    Conservative {
+        /// In which order waiting jobs are considered.
+        #[serde(default)]
+        order: Order,
+        /// What happens to reservations when a job ends.
+        #[serde(default)]
+        compression: Compression,
+    },
+    /// Earliest deadline first with promises that are kept; makes offers for bags of tasks.
+    Edf(EdfPolicy),
+    /// Conservative backfilling of bags of tasks, moved up when something ends early; makes offers.
+    Bags(BagsPolicy),
+    /// Advance reservations with windows, in which what waits may move; jobs that ask for none go aside for them.
+    Reservations(Reservations),
+}
+
+impl Default for Policy {
+    fn default() -> Policy {
+        Policy::easy()
+    }
+}
+
+impl Policy {
+    /// First come, first served.
+    pub fn fcfs() -> Policy {
+        Policy::Fcfs { order: Order::default() }
+    }
+
+    /// EASY backfilling in the order of arrival.
+    pub fn easy() -> Policy {
+        Policy::Easy { order: Order::default() }
+    }
+
+    /// Conservative backfilling in the order of arrival, with compression by start.
+    pub fn conservative() -> Policy {
+        Policy::Conservative { order: Order::default(), compression: Compression::default() }
+    }
+
+    /// Earliest deadline first, all its keys at their defaults.
+    pub fn edf() -> Policy {
+        Policy::Edf(EdfPolicy::default())
+    }
+
+    /// Backfilling of bags, all its keys at their defaults.
+    pub fn bags() -> Policy {
+        Policy::Bags(BagsPolicy::default())
+    }
+
+    /// Advance reservations, all its keys at their defaults.
+    pub fn reservations() -> Policy {
+        Policy::Reservations(Reservations::default())
+    }
+
+    /// The word in scenarios.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Policy::Fcfs { .. } => "fcfs",
+            Policy::Easy { .. } => "easy",
+            Policy::Conservative { .. } => "conservative",
+            Policy::Edf(_) => "edf",
+            Policy::Bags(_) => "bags",
+            Policy::Reservations(_) => "reservations",
+        }
+    }
+
+    /// The scheduler that it describes, whose order may be one of these rules.
+    ///
+    /// # Errors
+    /// If it names another one.
+    pub fn scheduling(&self, own: &Rules) -> Result<Scheduling, NoSuchRule> {
+        let queue = |policy, order: &Order, compression| {
+            let order = order.among(&own.orders)?;
+            Ok(Scheduling::Queue(SchedulerConfig { policy, order, compression }))
+        };
+        match self {
+            Policy::Fcfs { order } => queue(Backfilling::Fcfs, order, Compression::default()),
+            Policy::Easy { order } => queue(Backfilling::Easy, order, Compression::default()),
+            Policy::Conservative { order, compression } => {
+                queue(Backfilling::Conservative, order, *compression)
+            }
+            Policy::Edf(it) => Ok(Scheduling::Edf(EdfConfig {
+                mode: it.late,
+                resolution: it.resolution.0,
+                fractions: fractions(&it.offers),
+                pinned: it.pinned,
+            })),
+            Policy::Bags(it) => Ok(Scheduling::Bags {
+                rescheduling: ReschedulingConfig {
+                    rule: it.rescheduling.rule,
+                    second_pass: it.rescheduling.second_pass,
+                    rebuild: it.rescheduling.rebuild,
+                },
+                fractions: fractions(&it.offers),
+                shares: if it.blocks { Shares::Blocks } else { Shares::Tasks },
+            }),
+            Policy::Reservations(it) => Ok(Scheduling::Reservations(ReservationConfig {
+                criterion: it.criterion,
+                threshold: it.threshold,
+                after: it.after,
+                compresses: it.compress,
+            })),
+        }
+    }
+
+    /// The order of its queue, if that can be chosen.
+    pub const fn order(&self) -> Option<&Order> {
+        match self {
+            Policy::Fcfs { order } | Policy::Easy { order } => Some(order),
+            Policy::Conservative { order, .. } => Some(order),
+            Policy::Edf(_) | Policy::Bags(_) | Policy::Reservations(_) => None,
+        }
+    }
+
+    /// How it makes offers for bags of tasks, if it makes any.
+    pub const fn offers(&self) -> Option<&Offers> {
+        match self {
+            Policy::Edf(it) => Some(&it.offers),
+            Policy::Bags(it) => Some(&it.offers),
+            _ => None,
+        }
+    }
+
+    /// Where its estimates of bags' run times come from, if it makes offers.
+    pub const fn estimates(&self) -> Option<&Estimates> {
+        match self {
+            Policy::Edf(it) => Some(&it.estimates),
+            Policy::Bags(it) => Some(&it.estimates),
+            _ => None,
+        }
+    }
+
+    /// How it moves waiting tasks up, if it backfills bags.
+    pub const fn rescheduling(&self) -> Option<Rescheduling> {
+        match self {
+            Policy::Bags(it) => Some(it.rescheduling),
+            _ => None,
+        }
+    }
+
+    /// How it treats advance reservations, if it takes any.
+    pub const fn reserving(&self) -> Option<&Reservations> {
+        match self {
+            Policy::Reservations(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// Whether providers with it make offers for bags of tasks.
+    pub const fn bargains(&self) -> bool {
+        self.offers().is_some()
+    }
+
+    /// Whether its queue reserves a start for each job, which it keeps.
+    pub fn reserves(&self) -> bool {
+        match self {
+            Policy::Fcfs { order } => *order == Order::Arrival,
+            Policy::Conservative { compression, .. } => *compression != Compression::Replan,
+            Policy::Easy { .. } | Policy::Edf(_) | Policy::Bags(_) | Policy::Reservations(_) => {
+                false
+            }
+        }
+    }
+}
+
+fn fractions(offers: &Offers) -> Fractions {
+    let fractions = offers.fractions.iter().map(|share| share.parts());
+    Fractions::new(fractions.filter(|&(part, _)| part > 0).collect())
+}
+
+/// Earliest deadline first: the keys of policy "edf".
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct EdfPolicy {
+    /// What happens to new work that would make a promise late.
+    pub late: Late,
+    /// How close it comes to the earliest completion it can promise.
+    pub resolution: TimeSpan,
+    /// Whether tasks placed in published free time slots stay exactly there.
+    pub pinned: bool,
+    /// How it makes offers for bags of tasks.
+    pub offers: Offers,
+    /// Where its estimates of bags' run times come from.
+    pub estimates: Estimates,
+}
+
+impl Default for EdfPolicy {
+    fn default() -> EdfPolicy {
+        EdfPolicy {
+            late: Late::default(),
+            resolution: TimeSpan(Span::from_secs(1)),
+            pinned: false,
+            offers: Offers::default(),
+            estimates: Estimates::default(),
+        }
+    }
+}
+
+/// Backfilling of bags of tasks: the keys of policy "bags".
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct BagsPolicy {
+    /// Whether all tasks of a bag that come here start together, as a rigid job does; otherwise each starts
+    /// where it fits, as without it. Tasks placed in free time slots start together with those of the same start, and
+    /// more tasks than processors one full machine after the other.
+    pub blocks: bool,
+    /// In which order waiting tasks move up when something ends early.
+    pub rescheduling: Rescheduling,
+    /// How it makes offers for bags of tasks.
+    pub offers: Offers,
+    /// Where its estimates of bags' run times come from.
+    pub estimates: Estimates,
+}

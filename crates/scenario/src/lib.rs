@@ -1,0 +1,77 @@
+//! Scenario files: TOML in, checked and resolved scenarios out.
+//!
+//! ```text
+//!   text ── document ──> spanned tree ── conform ──> tree that fits the schema
+//!                                                         │ serde
+//!   numbered runs <── sweep ── resolved scenarios <── check, resolve
+//! ```
+//!
+//! The types in [`file`](mod@file) are the only description of the format: serde reads and
+//! writes them, schemars turns them into the schema of `haggle schema`, and
+//! `conform` checks a file against that schema. Because it checks before serde
+//! reads, it can go on after a mistake and report all of them together, each at
+//! its place. What a schema cannot say (names that exist, sizes that go
+//! together) is in `check`.
+//!
+//! ```
+//! use haggle_scenario::{Experiment, Logs, Source};
+//!
+//! let text = r#"
+//! [[workload]]
+//! name = "jobs"
+//! jobs = [{ submit = "0s", processors = 4, requested = "2h", run = "90min" }]
+//!
+//! [[provider]]
+//! name = "north"
+//! processors = 8
+//!
+//! [[user]]
+//! name = "users"
+//! workload = "jobs"
+//! submits-to = "north"
+//! "#;
+//! let experiment = Experiment::read(Source::new("tiny.toml", text), Logs::MustExist)?;
+//! assert_eq!(experiment.runs().count(), 1);
+//!
+//! let wrong = text.replace("processors = 8", "procesors = 8");
+//! let error = Experiment::read(Source::new("tiny.toml", wrong), Logs::MustExist).unwrap_err();
+//! assert_eq!(error.to_string(), "tiny.toml:8:1: [[provider]] has no key `procesors`");
+//! # Ok::<(), haggle_scenario::InvalidScenario>(())
+//! ```
+
+pub mod file;
+pub mod keys;
+pub mod manual;
+pub mod quantity;
+pub mod vocabulary;
+
+mod build;
+mod directory;
+mod problem;
+mod takers;
+
+mod check;
+mod failures;
+mod inherit;
+mod log_path;
+mod own;
+mod resolve;
+mod rules;
+pub mod schema;
+mod sweep;
+mod workload;
+mod write;
+
+pub use build::{Builder, InvalidBuild};
+pub use check::Logs;
+pub use directory::Directory;
+pub use file::Scenario;
+pub use haggle_config::{Lines, Position, Problem, ReadError, Source, nearest};
+pub use log_path::{LogPathError, log_path};
+pub use own::OwnRule;
+pub use problem::{InvalidScenario, Warning, Warnings};
+pub use rules::Rules;
+pub use schema::SCHEMA_TEXT;
+pub use sweep::{Experiment, References, Run, Setting, Variant};
+pub use workload::{RunBy, WorkflowModel, WorkflowsError};
+pub use write::relative;

@@ -1,0 +1,152 @@
+//! The manual's page on scenarios, made from the schema so that it cannot go stale.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use super::keys::{self, Key};
+
+const HEAD: &str = "\
+# Keys of a scenario
+
+<!-- Made from the types in crates/scenario/src/file. To renew it: UPDATE_MANUAL=1 cargo test -p haggle-scenario manual -->
+
+A scenario is one TOML file. `[name]` opens a table that is there once, `[[name]]` one that may be there several times.
+Keys that are not listed here are refused. `haggle help KEY` prints what this page says of a key, such as `haggle help
+provider.policy`; `haggle schema` prints the same as a JSON schema for editors, and `haggle show FILE` a scenario with
+every default. [start.md](start.md) shows how scenarios are used.
+
+Units are `us`, `ms`, `s`, `min`, `h`, `d` and `w` for times, `B`, `kB`, `MB`, `GB` and `TB` for data, and `bit/s`, `kbit/s`, `Mbit/s` and `Gbit/s`
+for rates; a time may have several (`\"1h 30min\"`).
+
+A word of `policy` is short for a table that has nothing but this name: `policy = \"edf\"` is `policy = { name = \"edf\" }`.
+
+A default of - means: without the key there is no such thing, or the meaning says what holds then. The defaults of a table
+are those of its keys.
+
+| type | what it is | for instance |
+|---|---|---|
+";
+
+/// The whole page.
+pub fn page() -> String {
+    let mut page = HEAD.to_owned();
+    for (name, meaning, example) in keys::quantities() {
+        let _ = writeln!(page, "| {name} | {} | `{example}` |", cell(&meaning));
+    }
+    page.push_str("| word | one of the words listed under the table | |\n");
+    let keys = keys::all();
+    let mut told = BTreeSet::new();
+    for opens in &keys {
+        if let Some(table) = opens.table.as_deref().filter(|&table| told.insert(table)) {
+            section(&mut page, &keys, opens, table);
+        }
+    }
+    page
+}
+
+/// What there is to know of a table.
+fn section(page: &mut String, keys: &[Key], opens: &Key, table: &str) {
+    let path = &opens.path;
+    if let Some((name, about)) = keys::laws().find(|law| law.0 == table) {
+        let _ = write!(page, "\n## {name}\n\n{about}\n");
+    } else {
+        let _ = write!(page, "\n## {path}\n\n{}\n", opens.meaning);
+        let others: Vec<String> = keys
+            .iter()
+            .filter(|key| key.table.as_deref() == Some(table) && key.path != *path)
+            .map(|key| format!("`{}`", key.path))
+            .collect();
+        if !others.is_empty() {
+            let _ = write!(page, "\nThe same: {}.\n", others.join(", "));
+        }
+    }
+    let below: Vec<&Key> = below(keys, path);
+    let forms = below.iter().any(|key| key.form.is_some());
+    page.push_str(match forms {
+        true => "\n| form | key | type | default | meaning |\n|---|---|---|---|---|\n",
+        false => "\n| key | type | default | meaning |\n|---|---|---|---|\n",
+    });
+    for key in &below {
+        let (name, takes) = (key.name(), typed(keys, key));
+        let meaning = cell(&key.meaning);
+        if let Some(form) = &key.form {
+            let _ = writeln!(page, "| `{form}` | | | | {meaning} |");
+            for key in self::below(keys, &key.path) {
+                let (name, takes, default) = (key.name(), typed(keys, key), default(key));
+                let meaning = cell(&key.meaning);
+                let _ = writeln!(page, "| | `{name}` | {takes} | {default} | {meaning} |");
+            }
+        } else {
+            let _ = writeln!(page, "| `{name}` | {takes} | {} | {meaning} |", default(key));
+        }
+    }
+    let forms = below.iter().filter(|key| key.form.is_some());
+    let inside = forms.flat_map(|key| self::below(keys, &key.path));
+    let mut told: Vec<&Key> = Vec::new();
+    for key in below.iter().copied().chain(inside).filter(|key| !key.words.is_empty()) {
+        let same = |other: &&Key| other.name() == key.name() && other.words == key.words;
+        if told.iter().any(same) {
+            continue; // of another form
+        }
+        told.push(key);
+        let _ = write!(page, "\nWords of `{}`:\n\n", key.name());
+        for word in &key.words {
+            let _ = writeln!(page, "- `\"{}\"`: {}", word.word, word.meaning);
+        }
+        if let Some(table) = &key.beside {
+            let _ = writeln!(page, "- `{}`: {}", table.word, table.meaning);
+        }
+    }
+}
+
+/// The keys right below a path.
+fn below<'k>(keys: &'k [Key], path: &str) -> Vec<&'k Key> {
+    let is_below = |key: &&Key| {
+        let rest = key.path.strip_prefix(path).and_then(|rest| rest.strip_prefix('.'));
+        rest.is_some_and(|rest| !rest.contains('.'))
+    };
+    keys.iter().filter(is_below).collect()
+}
+
+/// The type of a key, with the way to the table that it opens.
+fn typed(keys: &[Key], key: &Key) -> String {
+    let Some(table) = &key.table else { return key.takes.clone() };
+    if keys::laws().any(|law| law.0 == table) {
+        return format!("[{}](#{})", key.takes, table.replace(' ', "-"));
+    }
+    let first = keys.iter().find(|other| other.table.as_ref() == Some(table));
+    let path = first.map_or(&key.path, |first| &first.path);
+    let anchor = path.replace('.', "");
+    format!("{}, [{path}](#{anchor})", key.takes)
+}
+
+fn default(key: &Key) -> String {
+    match &key.default {
+        _ if key.required => "required".to_owned(),
+        Some(default) => format!("`{default}`"),
+        None => "-".to_owned(),
+    }
+}
+
+/// A text in a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    #[test]
+    fn the_manual_page_agrees_with_the_schema() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenario.md");
+        if std::env::var_os("UPDATE_MANUAL").is_some() {
+            std::fs::write(&path, super::page()).expect("docs/ can be written");
+        }
+        let written = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            written == super::page(),
+            "docs/scenario.md is stale: run UPDATE_MANUAL=1 cargo test -p haggle-scenario manual"
+        );
+    }
+}

@@ -1,0 +1,448 @@
+//! The model of workflows whose tasks report their progress.
+//!
+//! What is drawn for a workflow depends on the seed, the workload and the workflow's number, for
+//! each purpose by itself: workflows of another width or shape, or with other estimates, come at the
+//! same times.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use haggle_model::progress::{EstimateError, Progress, Side};
+use haggle_model::random::{Stream, stream};
+use haggle_model::workflow::{Need, TaskData, WorkflowTask};
+use haggle_model::{Job, Span, Time};
+use haggle_workflows::files::{self, Described, FileError};
+use haggle_workflows::ledger::WorkflowId;
+use haggle_workflows::shapes::{ShapeError, WorkflowShape};
+use haggle_workflows::{Builder, GraphError, Task, TaskId, Workflow};
+use rand::RngExt;
+
+use crate::file::{self as scenario, AmplitudeOf, TaskEstimates, Underestimate};
+use crate::{LogPathError, log_path};
+
+const HOUR: f64 = 3_600.0;
+
+/// Why there are no such workflows.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkflowsError {
+    /// The path of a file cannot be made out.
+    #[error("`{file}` cannot be found: {error}")]
+    Path {
+        /// The path as written.
+        file: String,
+        /// Why.
+        #[source]
+        error: LogPathError,
+    },
+    /// A file is no workflow.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// There is no workflow of this shape.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// A workflow is too long to be counted.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// All workflows together have more tasks than are held in memory.
+    #[error(
+        "{workflows} workflows have {tasks} tasks together; at most {TASKS_MAX} are held in memory, so lower `count`"
+    )]
+    TooManyTasks {
+        /// How many workflows.
+        workflows: u32,
+        /// Their tasks.
+        tasks: u64,
+    },
+}
+
+/// Most tasks of all workflows of a workload: each takes some hundred bytes.
+pub(crate) const TASKS_MAX: u64 = 10_000_000;
+
+/// What workflows are made from.
+enum Templates {
+    /// A root, tasks side by side, and a final task.
+    Sides,
+    /// An application, and the number of its tasks.
+    Shape(WorkflowShape, usize),
+    /// These in turn.
+    Files(Vec<Arc<Workflow>>),
+}
+
+/// A workflow before a run.
+struct Drawn {
+    submit: Time,
+    /// What its tasks need of each other; `None` = a root, tasks side by side, and a final task.
+    graph: Option<Arc<Workflow>>,
+    tasks: Vec<DrawnTask>,
+}
+
+struct DrawnTask {
+    run: Span,
+    processors: u32,
+    progress: Option<Progress>,
+}
+
+/// What runs the tasks of a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunBy {
+    /// Resources of a grid, each task in one slot; data come from the storage and go there.
+    Grid,
+    /// Providers, each task on as many processors as it needs; data go from parent to child.
+    Providers,
+}
+
+/// The workflows of a workload, ready to be drawn.
+pub struct WorkflowModel<'a> {
+    parameters: &'a scenario::Workflows,
+    templates: Templates,
+    workload: &'a str,
+    seed: u64,
+    run_by: RunBy,
+}
+
+impl<'a> WorkflowModel<'a> {
+    /// The model of a scenario that lies in `folder`; files are read.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn new(
+        parameters: &'a scenario::Workflows,
+        folder: &Path,
+        workload: &'a str,
+        seed: u64,
+        run_by: RunBy,
+    ) -> Result<WorkflowModel<'a>, WorkflowsError> {
+        let templates = match (&parameters.files, parameters.shape) {
+            (Some(files), _) => {
+                let rules = parameters.file_rules();
+                let read = |file: &String| Ok(Arc::new(read_file(file, folder, rules)?.workflow));
+                Templates::Files(files.iter().map(read).collect::<Result<_, WorkflowsError>>()?)
+            }
+            (None, Some(shape)) => {
+                let tasks = parameters.tasks.map_or(shape.tasks_min(), |tasks| tasks as usize);
+                Templates::Shape(shape, tasks)
+            }
+            (None, None) => Templates::Sides,
+        };
+        let model = WorkflowModel { parameters, templates, workload, seed, run_by };
+        match model.tasks_most() {
+            tasks if tasks > TASKS_MAX => {
+                Err(WorkflowsError::TooManyTasks { workflows: parameters.count, tasks })
+            }
+            _ => Ok(model),
+        }
+    }
+
+    /// Most tasks of all workflows together.
+    fn tasks_most(&self) -> u64 {
+        match &self.templates {
+            Templates::Files(all) => {
+                let turns = (0..self.parameters.count as usize).map(|number| number % all.len());
+                turns.map(|file| all[file].tasks().len() as u64).sum()
+            }
+            Templates::Shape(..) | Templates::Sides => self.parameters.tasks_most(),
+        }
+    }
+
+    /// The tasks of all workflows as jobs, in the order in which they are submitted. Those that were
+    /// not said to have a checkpoint have one of so many bytes, if they bring along data of their own.
+    ///
+    /// # Errors
+    /// If a workflow cannot be drawn.
+    pub fn jobs(&self, checkpoint: u64) -> Result<Vec<Job>, WorkflowsError> {
+        let numbers = 0..self.parameters.count;
+        let drawn = numbers.map(|number| Ok((number, self.draw(number)?)));
+        let mut drawn = drawn.collect::<Result<Vec<(u32, Drawn)>, WorkflowsError>>()?;
+        drawn.sort_by_key(|(_, workflow)| workflow.submit);
+        let mut jobs = Vec::new();
+        for (workflow, Drawn { submit, graph, tasks }) in drawn {
+            let needed = match self.run_by {
+                RunBy::Grid => None,
+                RunBy::Providers => Some(self.graph(workflow, graph.as_deref(), &tasks)?),
+            };
+            for (task, DrawnTask { run, processors, progress }) in (0..).zip(tasks) {
+                let told = self.parameters.progress.is_none_or(|it| it.a_priori);
+                let length = progress.map_or(run, |it| Span::from_secs_f64(it.a_priori()));
+                let data = graph.as_deref().map(|graph| data(graph, TaskId(task), checkpoint));
+                let needs = needed.as_ref().map(|graph| needs(graph, TaskId(task)));
+                let needs = needs.unwrap_or_default();
+                jobs.push(Job {
+                    requested_time: told.then_some(length),
+                    task: Some(Arc::new(WorkflowTask { workflow, task, data, progress, needs })),
+                    ..Job::new(jobs.len() as u32, submit, processors, run)
+                });
+            }
+        }
+        Ok(jobs)
+    }
+
+    /// The graphs of all workflows of the workload, which has this place in the scenario.
+    ///
+    /// # Errors
+    /// If a workflow cannot be drawn, or is too long to be counted.
+    pub fn graphs(
+        &self,
+        place: u16,
+    ) -> Result<BTreeMap<WorkflowId, Arc<Workflow>>, WorkflowsError> {
+        let graph = |number| {
+            let Drawn { graph, tasks, .. } = self.draw(number)?;
+            let graph = self.graph(number, graph.as_deref(), &tasks)?;
+            Ok((WorkflowId { workload: place, number }, Arc::new(graph)))
+        };
+        (0..self.parameters.count).map(graph).collect()
+    }
+
+    /// What tasks with these lengths need of each other.
+    fn graph(
+        &self,
+        number: u32,
+        drawn: Option<&Workflow>,
+        tasks: &[DrawnTask],
+    ) -> Result<Workflow, GraphError> {
+        let name = format!("{} {number}", self.workload);
+        match drawn {
+            Some(graph) => with_lengths(&name, graph, tasks),
+            None => sides(&name, tasks),
+        }
+    }
+
+    fn draw(&self, number: u32) -> Result<Drawn, WorkflowsError> {
+        let name = format!("workflow {number} of {}", self.workload);
+        let draws = |purpose: &str| stream(self.seed, &name, purpose);
+        let graph = match &self.templates {
+            Templates::Sides => None,
+            Templates::Shape(shape, tasks) => {
+                Some(Arc::new(shape.generate(*tasks, draws("shape").random())?))
+            }
+            Templates::Files(all) => Some(Arc::clone(&all[number as usize % all.len()])),
+        };
+        let lengths = match &graph {
+            None => self.parameters.lengths(&mut draws("width"), &mut draws("lengths")),
+            Some(graph) => {
+                let speed = self.parameters.recorded_mips.unwrap_or(1.0);
+                graph.tasks().iter().map(|task| task.work.as_secs_f64() * speed).collect()
+            }
+        };
+        let (mut estimates, mut widths) = (draws("estimates"), draws("processors"));
+        let task = |(task, length): (usize, f64)| {
+            let (run, progress) = match &self.parameters.progress {
+                None => (span(length), None),
+                Some(progress) => progress.draw(length, &mut estimates),
+            };
+            let processors = match (self.run_by, &self.templates, &graph) {
+                (RunBy::Grid, ..) => 1,
+                (_, Templates::Files(_), Some(graph)) => graph.tasks()[task].processors,
+                _ => self.parameters.processors(&mut widths),
+            };
+            DrawnTask { run, processors, progress }
+        };
+        let tasks = lengths.into_iter().enumerate().map(task).collect();
+        let submit = self.parameters.arrival(&mut draws("arrival"));
+        Ok(Drawn { submit, graph, tasks })
+    }
+}
+
+/// The workflow in a file as a scenario that lies in `folder` names it.
+pub(crate) fn read_file(
+    file: &str,
+    folder: &Path,
+    rules: files::Rules,
+) -> Result<Described, WorkflowsError> {
+    let path = log_path(file, folder)
+        .map_err(|error| WorkflowsError::Path { file: file.to_owned(), error })?;
+    Ok(rules.read(&path)?)
+}
+
+/// What a task brings along: what its parents made for it comes from the storage, and what it makes
+/// for its children goes there.
+fn data(graph: &Workflow, id: TaskId, checkpoint: u64) -> TaskData {
+    let Task { input, output, checkpoint: own, .. } = *graph.task(id);
+    // A file may say anything.
+    let with = |own: u64, links: &[haggle_workflows::Link]| {
+        links.iter().fold(own, |sum, link| sum.saturating_add(link.bytes))
+    };
+    TaskData {
+        input: with(input, graph.parents(id)),
+        output: with(output, graph.children(id)),
+        checkpoint: if own > 0 { own } else { checkpoint },
+    }
+}
+
+/// What a task needs where it is to run: what its parents make for it, and what is in the storage.
+fn needs(graph: &Workflow, id: TaskId) -> Box<[Need]> {
+    let made =
+        |link: &haggle_workflows::Link| Need { made_by: Some(link.task.0), bytes: link.bytes };
+    let input = graph.task(id).input;
+    let stored = (input > 0).then_some(Need { made_by: None, bytes: input });
+    graph.parents(id).iter().map(made).chain(stored).collect()
+}
+
+/// The same graph with other lengths.
+fn with_lengths(name: &str, graph: &Workflow, tasks: &[DrawnTask]) -> Result<Workflow, GraphError> {
+    let mut builder = Builder::new(name);
+    for (task, DrawnTask { run, .. }) in graph.tasks().iter().zip(tasks) {
+        builder.task(Task { work: *run, ..task.clone() })?;
+    }
+    for edge in graph.edges() {
+        builder.edge(edge.parent, edge.child, edge.bytes)?;
+    }
+    builder.build()
+}
+
+impl scenario::Workflows {
+    /// How its files are read.
+    pub(crate) fn file_rules(&self) -> files::Rules {
+        files::Rules { negative_values: self.negative_values.unwrap_or_default() }
+    }
+
+    /// Most tasks of all workflows together, unless they are read from files.
+    pub(crate) fn tasks_most(&self) -> u64 {
+        let least = self.width.unwrap_or(1);
+        let of_one = match self.shape {
+            Some(shape) => self.tasks.map_or(shape.tasks_min() as u64, u64::from),
+            None => u64::from(self.width_max.unwrap_or(least).max(least)) + 2,
+        };
+        of_one.saturating_mul(u64::from(self.count))
+    }
+
+    /// Lengths of the root, tasks side by side and the final task, s.
+    fn lengths(&self, width: &mut Stream, lengths: &mut Stream) -> Vec<f64> {
+        let least = self.width.unwrap_or(1);
+        let width = width.random_range(least..=self.width_max.unwrap_or(least).max(least));
+        let mean = self.work.map_or(0.0, |work| work.0.as_secs_f64());
+        let spread = self.spread.map_or(0.0, |spread| spread.fraction());
+        let ends = mean * self.ends.map_or(0.5, |ends| ends.fraction());
+        let middle = (0..width).map(|_| mean * lengths.random_range(1.0 - spread..=1.0 + spread));
+        [ends].into_iter().chain(middle).chain([ends]).collect()
+    }
+
+    /// Processors that a task needs at once.
+    fn processors(&self, draws: &mut Stream) -> u32 {
+        let least = self.processors.unwrap_or(1);
+        draws.random_range(least..=self.processors_max.unwrap_or(least).max(least))
+    }
+
+    fn arrival(&self, draws: &mut Stream) -> Time {
+        let day = f64::from(draws.random_range(0..self.days));
+        let even = vec![1.0; 24];
+        let hours = self.hours.as_ref().unwrap_or(&even);
+        let mut left = draws.random_range(0.0..1.0) * hours.iter().sum::<f64>();
+        let mut hour = 0;
+        while hour < 23 && left >= hours[hour] {
+            left -= hours[hour];
+            hour += 1;
+        }
+        let within: f64 = draws.random_range(0.0..1.0);
+        Time::ZERO + Span::from_secs_f64((day * 24.0 + hour as f64 + within) * HOUR)
+    }
+}
+
+impl scenario::TaskProgress {
+    /// How long a task of this drawn length really runs, s, and what it says of it.
+    fn draw(&self, length: f64, draws: &mut Stream) -> (Span, Option<Progress>) {
+        let estimates = match self.estimates {
+            TaskEstimates::Mixed => match draws.random_range(0..3) {
+                0 => TaskEstimates::Over,
+                1 => TaskEstimates::Under,
+                _ => TaskEstimates::Fluctuating,
+            },
+            one => one,
+        };
+        let amplitude = draws.random_range(self.amplitude..=self.amplitude_max.max(self.amplitude));
+        // How long it is, and how large its error is at most. A task that is as long as its largest
+        // estimate takes that for its length in the end.
+        let (run, largest) = match (estimates, self.under) {
+            (TaskEstimates::Under, Underestimate::Longer) => {
+                (length * amplitude, length * amplitude)
+            }
+            (TaskEstimates::Under, Underestimate::Less) => (length, 0.9 * length),
+            _ => match self.amplitude_of {
+                AmplitudeOf::Estimate => (length, length * (amplitude - 1.0)),
+                AmplitudeOf::Error => (length, length * amplitude),
+            },
+        };
+        let run = span(run);
+        let actual = run.as_secs_f64();
+        let part = |draws: &mut Stream| draws.random_range(0.0..1.0);
+        let (first, decay) = (part(draws), self.decay * part(draws));
+        let (up, period) = (draws.random_bool(0.5), draws.random_range(0.05..=0.1) * actual);
+        let shift = draws.random_range(0.01..=0.02) * actual * part(draws);
+        let side = match estimates {
+            TaskEstimates::Under => Side::Under,
+            TaskEstimates::Fluctuating => Side::Fluctuating { up, period, shift },
+            TaskEstimates::Over | TaskEstimates::Mixed => Side::Over,
+        };
+        let noise = self.noise.fraction() * largest;
+        let floor = self.floor.fraction();
+        let error = EstimateError { side, amplitude: first * largest, decay, noise, floor };
+        let step = self.step.fraction() * actual;
+        let progress = Progress::new(error, actual, step, draws.random());
+        (run, Some(progress))
+    }
+}
+
+/// A task takes some time.
+fn span(seconds: f64) -> Span {
+    Span::from_secs_f64(seconds).max(Span::TICK)
+}
+
+/// The first task, those side by side, and the last one.
+fn sides(name: &str, tasks: &[DrawnTask]) -> Result<Workflow, GraphError> {
+    let mut builder = Builder::new(name);
+    let mut ids = Vec::with_capacity(tasks.len());
+    for (number, task) in tasks.iter().enumerate() {
+        ids.push(builder.task(Task::new(number.to_string(), task.run))?);
+    }
+    if let [root, middle @ .., last] = &ids[..] {
+        for &task in middle {
+            builder.edge(*root, task, 0)?;
+            builder.edge(task, *last, 0)?;
+        }
+    }
+    builder.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tasks of 1000 s with an amplitude of 1.5 to 2 lengths: the least and the largest estimate before a task begins, in
+    /// lengths, and the longest task, s.
+    fn estimates(keys: &str) -> (f64, f64, f64) {
+        let progress: scenario::TaskProgress = toml::from_str(keys).expect("good keys");
+        let mut draws = stream(1, "tasks", "progress");
+        let mut found = (f64::INFINITY, 0.0_f64, 0.0_f64);
+        for _ in 0..4000 {
+            let (_, task) = progress.draw(1000.0, &mut draws);
+            let task = task.expect("it reports");
+            let first = task.a_priori() / task.actual();
+            found = (found.0.min(first), found.1.max(first), found.2.max(task.actual()));
+        }
+        found
+    }
+
+    #[test]
+    fn the_largest_estimate_is_the_amplitude_or_that_more_than_the_length() {
+        let between = |found: f64, low: f64, high: f64| {
+            assert!(found >= low && found <= high, "{found} is not from {low} to {high}");
+        };
+        let literal = "amplitude-of = \"error\"\nfloor = \"2%\"";
+        for (way, more, (low, high), (high_low, high_high)) in [
+            ("over", "", (1.0, 1.01), (1.9, 2.0)),
+            ("over", literal, (1.0, 1.01), (2.8, 3.0)),
+            ("fluctuating", "", (0.1, 0.1), (1.7, 2.0)),
+            ("fluctuating", literal, (0.02, 0.02), (2.4, 3.0)),
+        ] {
+            let (least, most, longest) = estimates(&format!("estimates = \"{way}\"\n{more}"));
+            between(least, low, high);
+            between(most, high_low, high_high);
+            assert_eq!(longest, 1000.0);
+        }
+        // One that is too small is of the amplitude in the end, and begins at the floor or above.
+        let (least, most, longest) = estimates("estimates = \"under\"");
+        between(least, 0.1 - 1e-9, 0.1 + 1e-9);
+        between(most, 0.99, 1.0);
+        between(longest, 1990.0, 2000.0);
+    }
+}

@@ -1,0 +1,163 @@
+//! Whole scenarios at random, over all that the schema knows.
+//!
+//! ```text
+//! schema ── draw ──> document ── fill ──> names and paths in it lead somewhere
+//!                        ▲                      │ validate
+//!                        └────── repair <───────┴──> accepted, or given up
+//! ```
+//!
+//! The generator follows the schema, so a new key is drawn as soon as it exists. Which keys go
+//! together is said nowhere here: what `validate` refuses is repaired at the place that it names,
+//! so every key meets every other. That each key is there at times, and each word that one may be,
+//! each case wants one of them: see `wanted`. What a schema cannot say of a string (whom it names)
+//! is in `strings`, and how large a world is in `size`.
+
+mod dice;
+mod document;
+mod fill;
+mod keys;
+mod records;
+mod repair;
+mod simpler;
+mod size;
+mod split;
+mod strings;
+mod wanted;
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+pub use keys::{Key, keys, keys_of};
+pub use simpler::Simpler;
+pub use split::split;
+pub use wanted::round;
+
+use dice::Dice;
+use document::Draw;
+use size::Theme;
+use wanted::Wanted;
+
+use haggle_scenario::{Experiment, InvalidScenario, Logs, Source};
+
+/// How often a drawn scenario is repaired before it is given up.
+const REPAIRS_MAX: u32 = 400;
+
+/// From this repair on, what is wanted of a case may go.
+const REPAIRS_WANTED: u32 = 360;
+
+/// A scenario that was drawn, and what became of it.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// The scenario.
+    pub document: toml::Table,
+    /// How often it was repaired.
+    pub repairs: u32,
+    /// Why it was given up; `None` if it is accepted.
+    pub refused: Option<String>,
+}
+
+/// Draws case `number` under `seed`. Each text is at `path` before it is read, so that one on
+/// which reading ends in a panic can be found there.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn draw(seed: u64, number: u64, path: &Path) -> io::Result<Drawn> {
+    let mut dice = Dice::new(seed, number);
+    let wanted = Some(Wanted::of_case(seed, number));
+    let suits = |theme: &Theme| wanted.as_ref().is_none_or(|it| it.suits(*theme));
+    let themes: Vec<Theme> = Theme::ALL.into_iter().filter(suits).collect();
+    let theme = match themes[..] {
+        // What has room in one world alone is hardly ever accepted in any other.
+        [Theme::Anything, only] => only,
+        _ => *dice.pick(&themes),
+    };
+    draw_about(theme, &mut dice, wanted, path)
+}
+
+/// Draws a case of a theme.
+fn draw_about(
+    theme: Theme,
+    dice: &mut Dice,
+    mut wanted: Option<Wanted>,
+    path: &Path,
+) -> io::Result<Drawn> {
+    let mut draw = Draw::new(dice, theme);
+    let mut document = draw.document(&mut wanted);
+    let mut repairs = 0;
+    loop {
+        let text = to_text(&document);
+        write_with_records(path, &text)?;
+        let Err(invalid) = read(path, &text) else {
+            return Ok(Drawn { document, repairs, refused: None });
+        };
+        if repairs == REPAIRS_MAX || invalid.is_drift() {
+            return Ok(Drawn { document, repairs, refused: Some(first_line(&invalid)) });
+        }
+        repairs += 1;
+        if repairs == REPAIRS_WANTED {
+            wanted = None;
+        }
+        repair::repair(&mut document, &invalid, repairs, &mut wanted, &mut draw);
+    }
+}
+
+/// A document as the text of a scenario.
+pub fn to_text(document: &toml::Table) -> String {
+    toml::to_string(document).expect("what is drawn are tables with string keys")
+}
+
+/// Writes a scenario, and beside it the logs and records that it names.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn write_with_records(path: &Path, text: &str) -> io::Result<()> {
+    fs::write(path, text)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    for (name, content) in records::named_in(text) {
+        fs::write(folder.join(name), content)?;
+    }
+    Ok(())
+}
+
+fn read(path: &Path, text: &str) -> Result<Experiment, InvalidScenario> {
+    Experiment::read(Source::new(PathBuf::from(path), text), Logs::MustExist)
+}
+
+fn first_line(invalid: &InvalidScenario) -> String {
+    invalid.problems.first().map(|problem| problem.message.clone()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use haggle_scenario::Scenario;
+
+    #[test]
+    fn a_case_is_always_the_same() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("case.toml");
+        let text = |number| to_text(&draw(7, number, &path).expect("it can be written").document);
+        assert_eq!(text(3), text(3));
+        assert_ne!(text(3), text(4));
+    }
+
+    /// What a theme is about is in most of its cases, though nothing else forces it.
+    #[test]
+    fn cases_about_shared_links_have_them() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("case.toml");
+        let shares = |theme: Theme, moves: fn(&Scenario) -> bool| {
+            let shares = |number: &u64| {
+                let mut dice = Dice::new(11, *number);
+                let drawn = draw_about(theme, &mut dice, None, &path).expect("it is written");
+                let text = to_text(&drawn.document);
+                let shares = |it: &Scenario| it.link_sharing().is_some() && moves(it);
+                read(&path, &text).is_ok_and(|it| shares(&it.scenario))
+            };
+            let count = (0..100).filter(shares).count();
+            assert!(count >= 70, "{theme:?}: {count} of 100");
+        };
+        shares(Theme::Shared, Scenario::moves_data);
+        shares(Theme::Saved, Scenario::carries_checkpoints);
+    }
+}

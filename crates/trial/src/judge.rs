@@ -1,0 +1,517 @@
+//! Judges one scenario.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use haggle_agents::Message;
+use haggle_model::{ActorId, Observation, Span, Time};
+use haggle_plots::PlotError;
+use haggle_plots::load::Tables;
+use haggle_results::{Existing, RunReader};
+use haggle_runtime::{Driver, OutsideError, RunError, Sink, run as run_world};
+
+use super::features::{self, Done};
+use super::{Failure, FailureKind, Outcome, Verdict};
+use crate::draw::{keys_of, split, to_text};
+use crate::verify::{self, EventLog};
+use haggle_experiment::compare::compare;
+use haggle_experiment::explain::Chronicle;
+use haggle_experiment::figures::{SweepData, draw, draw_sweep};
+use haggle_experiment::plans::LoadsError;
+use haggle_experiment::run::unwrap_run_error;
+use haggle_experiment::sweep::{OnFailure, SweepConduct, SweepError, Wanted, sweep};
+use haggle_experiment::world::{Stage, StageError};
+use haggle_experiment::{
+    Conduct, Destination, ExperimentError, Figures, Keep, Unwatched, failures, run, workload,
+};
+use haggle_scenario::file::{Figure, FigureKind, ImageFormat};
+use haggle_scenario::{Experiment, InvalidScenario, Logs, Scenario, Source};
+
+/// What a case may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Messages of a run that is looked at; a longer one has to end within 30 times as many.
+    pub messages: u64,
+    /// Runs of a sweep.
+    pub runs: usize,
+}
+
+/// Jobs of a run that are explained at most: what each tells is looked for in all tables.
+const EXPLAINED: usize = 50;
+
+/// How many times as long a run may be that is only to end: enough for dozens of resources that fail
+/// 10,000 times each, after which a run is stuck.
+const LONGER: u64 = 30;
+
+/// A run in which nothing gets on for as long has come to its end, in all but its rounds.
+const MONTHS: Span = Span::from_secs(60 * 86_400);
+
+/// Judges the scenario in the file at `path`, with folders of results in `scratch`; `stop` is
+/// raised to stop.
+pub fn judge(path: &Path, scratch: &Path, bounds: Bounds, stop: &AtomicBool) -> Verdict {
+    let mut verdict = Verdict {
+        outcome: Outcome::Held,
+        repairs: 0,
+        keys: Default::default(),
+        features: Default::default(),
+    };
+    let experiment = match Source::read(path).map(|it| Experiment::read(it, Logs::MustExist)) {
+        Ok(Ok(experiment)) => experiment,
+        Ok(Err(invalid)) => {
+            verdict.outcome = match invalid.is_drift() {
+                true => Outcome::Failed(failed(FailureKind::Schema, messages(&invalid))),
+                false => Outcome::Refused(invalid.to_string()),
+            };
+            return verdict;
+        }
+        Err(error) => {
+            verdict.outcome = Outcome::Refused(error.to_string());
+            return verdict;
+        }
+    };
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let mut done = Done::default();
+    let judge = Judge { path, folder: &folder, scratch, bounds, stop };
+    verdict.outcome = match judge.all(&experiment, &mut done) {
+        Ok(outcome) => outcome,
+        Err(failure) => Outcome::Failed(failure),
+    };
+    let document = fs::read_to_string(path).ok().and_then(|text| text.parse().ok());
+    verdict.keys = document.map(|document| keys_of(&document)).unwrap_or_default();
+    if done.extends {
+        verdict.keys.insert("scenario.extends".to_owned());
+    }
+    verdict.features = features::of(&experiment.scenario, &done);
+    verdict
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Ended {
+    /// It came to its end.
+    Over,
+    /// With this error, which the manual names.
+    Stopped(String),
+    /// It was stopped, for it had more messages than it may have.
+    Beyond,
+}
+
+/// Why the variants of a scenario are not looked at any further.
+type Ending = Result<Outcome, Failure>;
+
+struct Judge<'a> {
+    path: &'a Path,
+    /// From where relative paths of the scenario start.
+    folder: &'a Path,
+    scratch: &'a Path,
+    bounds: Bounds,
+    stop: &'a AtomicBool,
+}
+
+/// Whether both expand into the same. Warnings point into texts, which differ.
+fn same_runs(a: &Experiment, b: &Experiment) -> bool {
+    a.variants.len() == b.variants.len()
+        && a.variants.iter().zip(&b.variants).all(|(a, b)| {
+            (&a.label, &a.settings, &a.scenario) == (&b.label, &b.settings, &b.scenario)
+        })
+}
+
+fn failed(kind: FailureKind, what: impl ToString) -> Failure {
+    Failure { kind, what: what.to_string() }
+}
+
+impl Judge<'_> {
+    fn all(&self, experiment: &Experiment, done: &mut Done) -> Ending {
+        self.extends(experiment, done)?;
+        let mut outcome = Outcome::Held;
+        // A sweep has few variants, or its first ones stand for all. One that takes long, or is
+        // stopped, stands for those behind it: they would take as long.
+        for (number, variant) in experiment.variants.iter().take(self.bounds.runs).enumerate() {
+            outcome = self.one(&variant.scenario, number, done)?;
+            if outcome != Outcome::Held {
+                break;
+            }
+        }
+        if experiment.scenario.sweep.is_some() && outcome == Outcome::Held {
+            return self.sweep(experiment, done);
+        }
+        Ok(outcome)
+    }
+
+    /// Takes the scenario apart: what is put together again is the same.
+    fn extends(&self, experiment: &Experiment, done: &mut Done) -> Result<(), Failure> {
+        let trouble = |error: &dyn std::fmt::Display| failed(FailureKind::Extends, error);
+        let text = fs::read_to_string(self.path).map_err(|error| trouble(&error))?;
+        let document: toml::Table = text.parse().map_err(|error| trouble(&error))?;
+        if document.get("scenario").is_some_and(|it| it.get("extends").is_some()) {
+            return Ok(());
+        }
+        let (base, over) = split(&document, "base.toml", text.len() as u64);
+        let (base, over) = (to_text(&base), to_text(&over));
+        let failed = |why: &str| {
+            let what = format!("{why}\n# base.toml\n{base}\n# the other\n{over}");
+            failed(FailureKind::Extends, what)
+        };
+        let base_path = self.folder.join("base.toml");
+        // By the same name, for without one of its own a scenario is called after its file.
+        let read = |path: &Path| {
+            let is_base = path == base_path;
+            Ok(if is_base { base.clone() } else { over.clone() })
+        };
+        let source = Source::read_with(self.path, &read).map_err(|error| trouble(&error))?;
+        let again = Experiment::read(source, Logs::MustExist);
+        let again = again.map_err(|invalid| failed(&messages(&invalid)))?;
+        if again.scenario != experiment.scenario || !same_runs(&again, experiment) {
+            return Err(failed("a base and its extension say something else"));
+        }
+        done.extends = true;
+        Ok(())
+    }
+
+    /// Judges a scenario without a sweep.
+    fn one(&self, scenario: &Scenario, number: usize, done: &mut Done) -> Ending {
+        let (first, other) = (self.scratch.join("first"), self.scratch.join("other"));
+        let ended = self.log(scenario, Driver::Sequential, &first)?;
+        if ended == Ended::Beyond {
+            return self.long(scenario);
+        }
+        for (run, driver) in
+            [("the second run", Driver::Sequential), ("the run over actix", Driver::Actix)]
+        {
+            let again = self.log(scenario, driver, &other)?;
+            self.same_lines(run, &first, &other)?;
+            if ended != again {
+                let what = format!("{ended:?} is how the first run ended, {again:?} {run}");
+                return Err(failed(FailureKind::Difference, what));
+            }
+        }
+        done.drivers = true;
+        if let Ended::Stopped(why) = ended {
+            return Ok(Outcome::Stopped(why));
+        }
+        self.folders(scenario, number, done)?;
+        Ok(Outcome::Held)
+    }
+
+    /// Writes the event log of a run to `path`.
+    fn log(&self, scenario: &Scenario, driver: Driver, path: &Path) -> Result<Ended, Failure> {
+        let outside = |error: std::io::Error| failed(FailureKind::RunError, error);
+        let mut log = EventLog(BufWriter::new(File::create(path).map_err(outside)?));
+        let ended = self.run(scenario, driver, Some(&mut log), self.bounds.messages)?;
+        log.0.flush().map_err(outside)?;
+        Ok(ended)
+    }
+
+    /// Whether a run that was too long to be looked at has an end at all.
+    fn long(&self, scenario: &Scenario) -> Ending {
+        let most = self.bounds.messages.saturating_mul(LONGER);
+        match self.run(scenario, Driver::Sequential, None, most)? {
+            Ended::Beyond => {
+                Err(failed(FailureKind::TooLong, format!("more than {most} messages")))
+            }
+            Ended::Over | Ended::Stopped(_) => Ok(Outcome::Long),
+        }
+    }
+
+    /// Runs for at most so many messages.
+    fn run(
+        &self,
+        scenario: &Scenario,
+        driver: Driver,
+        log: Option<&mut EventLog<BufWriter<File>>>,
+        most: u64,
+    ) -> Result<Ended, Failure> {
+        let mut log = Bounded { log, messages: 0, most };
+        let ended = Stage::set(scenario, self.folder).map_err(ExperimentError::Stage);
+        let ended = ended.and_then(|Stage { mut world, .. }| {
+            // Plans that get no application on are no more worth looking at than messages that do not.
+            let examined_max = self.bounds.messages.saturating_mul(LONGER) / 2;
+            world.examined_max = world.examined_max.min(examined_max);
+            // One that is only to end does so where nothing ever gets on, sooner than for its user.
+            if log.log.is_none() {
+                world.in_vain_max = world.in_vain_max.min(most / 2);
+            }
+            run_world(world, driver, &mut log, self.stop).map_err(unwrap_run_error)
+        });
+        match ended {
+            _ if log.messages > most => Ok(Ended::Beyond),
+            Ok(_) => Ok(Ended::Over),
+            Err(error) if allowed(&error) => Ok(Ended::Stopped(error.to_string())),
+            Err(error) => Err(failed(kind_of(&error), error)),
+        }
+    }
+
+    fn same_lines(&self, run: &'static str, first: &Path, other: &Path) -> Result<(), Failure> {
+        match verify::compare(run, first, other) {
+            Ok(verify::Verdict::Same { .. }) => Ok(()),
+            Ok(verify::Verdict::Differs(it)) => {
+                let what = format!(
+                    "{run} differs\nline {}\nfirst {:?}\nother {:?}",
+                    it.line, it.first, it.other
+                );
+                Err(failed(FailureKind::Difference, what))
+            }
+            Err(error) => Err(failed(FailureKind::Difference, error)),
+        }
+    }
+
+    /// Writes results, and again from what they say was run, and reads them in every way.
+    fn folders(&self, scenario: &Scenario, number: usize, done: &mut Done) -> Result<(), Failure> {
+        let folder = self.scratch.join(format!("run-{number}"));
+        let digest = self.write(scenario, self.folder, &folder, Driver::Sequential)?;
+        let resolved = |error: &dyn std::fmt::Display| failed(FailureKind::Resolved, error);
+        let path = folder.join("scenario.toml");
+        let source = Source::read(&path).map_err(|error| resolved(&error))?;
+        let again = Experiment::read(source, Logs::MustExist).map_err(|error| resolved(&error))?;
+        let [variant] = &again.variants[..] else {
+            return Err(resolved(&"a run is a sweep"));
+        };
+        let twin = self.scratch.join(format!("again-{number}"));
+        if self.write(&variant.scenario, &folder, &twin, Driver::Actix)? != digest {
+            let what = "what a run wrote as its scenario has another digest over actix";
+            return Err(failed(FailureKind::Resolved, what));
+        }
+        done.tables = true;
+        self.compare(&folder, &twin)?;
+        done.compare = true;
+        self.explain(&folder, done)?;
+        self.figures(&folder, scenario, done)
+    }
+
+    /// Runs with every check, and gives the digest.
+    fn write(
+        &self,
+        scenario: &Scenario,
+        from: &Path,
+        folder: &Path,
+        driver: Driver,
+    ) -> Result<String, Failure> {
+        let destination = Destination {
+            folder: folder.to_owned(),
+            end: None,
+            keep: Keep::Tables,
+            existing: Existing::Replace,
+            figures: Figures::Draw,
+        };
+        let conduct =
+            Conduct { driver, stop: self.stop, watch: &Unwatched, check: true, warnings: &[] };
+        let outcome = run(scenario, from, Some(&destination), &conduct)
+            .map_err(|error| failed(kind_of(&error), error))?;
+        let digest = outcome.written.map(|written| written.digest.overall);
+        Ok(digest.unwrap_or_default())
+    }
+
+    fn compare(&self, a: &Path, b: &Path) -> Result<(), Failure> {
+        let trouble = |error| failed(FailureKind::Compare, error);
+        let (a, b) = (RunReader::open(a).map_err(trouble)?, RunReader::open(b).map_err(trouble)?);
+        let comparison = compare(&a, &b, 1).map_err(trouble)?;
+        match comparison.identical {
+            true => Ok(()),
+            false => Err(failed(FailureKind::Compare, "equal runs are not called identical")),
+        }
+    }
+
+    /// Explains every job, or as many as [`EXPLAINED`], evenly over the run.
+    fn explain(&self, folder: &Path, done: &mut Done) -> Result<(), Failure> {
+        let trouble = |error| failed(FailureKind::Explain, error);
+        let run = RunReader::open(folder).map_err(trouble)?;
+        let chronicle = Chronicle::read(&run).map_err(trouble)?;
+        let step = chronicle.jobs().len().div_ceil(EXPLAINED).max(1);
+        for job in chronicle.jobs().iter().step_by(step) {
+            let story = chronicle.story(job);
+            let told = story.waiting() + story.running();
+            let lived = job.left - job.submit;
+            if (told - lived).abs() > 1e-3 {
+                let what = format!("job {} lived {lived} s, its parts make {told} s", job.job);
+                return Err(failed(FailureKind::Explain, what));
+            }
+            done.explain = true;
+        }
+        Ok(())
+    }
+
+    /// Draws every kind of figure of a run.
+    fn figures(&self, folder: &Path, scenario: &Scenario, done: &mut Done) -> Result<(), Failure> {
+        let trouble = |error| failed(FailureKind::Figure, error);
+        let run = RunReader::open(folder).map_err(trouble)?;
+        let tables = Tables::new(&run);
+        for kind in FigureKind::ALL {
+            if kind.unfit_for(scenario.shown()).is_some() {
+                continue;
+            }
+            let figure = plain_figure(kind);
+            let path = folder.join(format!("{}.svg", kind.name()));
+            self.drawn(kind, draw(&figure, &tables, &path), done)?;
+        }
+        Ok(())
+    }
+
+    /// Sweeps; then again where one run is gone.
+    fn sweep(&self, experiment: &Experiment, done: &mut Done) -> Ending {
+        if experiment.runs().count() > self.bounds.runs {
+            return Ok(Outcome::Held);
+        }
+        let output = self.scratch.join("sweep");
+        let swept = match self.swept(experiment, &output, 2) {
+            Ok(swept) => swept,
+            Err(SweepError::Run { error, .. }) if allowed(&error) => {
+                return Ok(Outcome::Stopped(error.to_string()));
+            }
+            Err(error) => return Err(failed(FailureKind::Sweep, error)),
+        };
+        done.sweep = true;
+        self.lines(experiment, &output, done)?;
+        let Some(run) = experiment.runs().last() else { return Ok(Outcome::Held) };
+        let trouble = |error: std::io::Error| failed(FailureKind::Sweep, error);
+        fs::remove_dir_all(output.join(run.folder())).map_err(trouble)?;
+        let again = self.swept(experiment, &output, 1);
+        if again.map_err(|error| failed(FailureKind::Sweep, error))? != swept {
+            return Err(failed(FailureKind::Sweep, "a sweep that is resumed has other results"));
+        }
+        done.resume = true;
+        Ok(Outcome::Held)
+    }
+
+    /// Draws lines over every axis of a sweep.
+    fn lines(
+        &self,
+        experiment: &Experiment,
+        output: &Path,
+        done: &mut Done,
+    ) -> Result<(), Failure> {
+        let trouble = |error| failed(FailureKind::Sweep, error);
+        let plain = [plain_figure(FigureKind::Lines)];
+        let data = SweepData::read(experiment, output, &plain).map_err(trouble)?;
+        let axes = experiment.scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
+        for x in axes.map(|axis| axis.title()) {
+            let figure = Figure { x: x.parse().ok(), ..plain_figure(FigureKind::Lines) };
+            let path = self.scratch.join("lines.svg");
+            self.drawn(figure.kind, draw_sweep(&figure, &data, &path), done)?;
+        }
+        Ok(())
+    }
+
+    /// Notes what was drawn. There may be nothing to draw.
+    fn drawn(
+        &self,
+        kind: FigureKind,
+        drawn: Result<(), ExperimentError>,
+        done: &mut Done,
+    ) -> Result<(), Failure> {
+        match drawn {
+            Ok(()) => drop(done.figures.insert(kind.name())),
+            Err(ExperimentError::Figure { error: PlotError::Unsuitable(_), .. }) => {}
+            Err(ExperimentError::Figure { error, .. }) if error.is_absence() => {}
+            Err(error) => return Err(failed(FailureKind::Figure, error)),
+        }
+        Ok(())
+    }
+
+    /// The tables of a sweep.
+    fn swept(
+        &self,
+        experiment: &Experiment,
+        output: &Path,
+        workers: usize,
+    ) -> Result<[String; 2], SweepError> {
+        let conduct = SweepConduct {
+            output,
+            wanted: Wanted { keep: Keep::Tables, any_build: false },
+            pack: None,
+            workers,
+            figures: Figures::Skip,
+            on_failure: OnFailure::Stop,
+            stop: self.stop,
+            on_run: &|| {},
+        };
+        let swept = sweep(experiment, self.folder, &conduct)?;
+        let read = |path: &Path| fs::read_to_string(path).expect("a sweep leaves its tables");
+        Ok([read(&swept.runs_csv), read(&swept.aggregate_csv)])
+    }
+}
+
+/// What is wrong with a scenario, without the place.
+fn messages(invalid: &InvalidScenario) -> String {
+    let messages = invalid.problems.iter().map(|problem| problem.message.as_str());
+    messages.collect::<Vec<_>>().join("; ")
+}
+
+/// A figure of this kind with nothing but what it needs.
+fn plain_figure(kind: FigureKind) -> Figure {
+    let metric = |name: &str| name.parse().expect("a metric");
+    let (one, several) = (kind.uses("metric"), kind.uses("metrics"));
+    // Parts of one whole: all jobs that left.
+    let parts = ["completed_jobs", "walltime_reached_jobs", "failed_jobs", "rejected_jobs"];
+    Figure {
+        format: ImageFormat::Svg,
+        metric: one.then(|| metric("mean_waiting_time")),
+        metrics: parts.into_iter().filter(|_| several).map(metric).collect(),
+        ..Figure::of_kind(kind)
+    }
+}
+
+/// Errors to which a scenario that is accepted may lead: they depend on what a log holds, or on
+/// what happens in the run, and say so.
+fn allowed(error: &ExperimentError) -> bool {
+    match error {
+        ExperimentError::Run(
+            RunError::Stalled { .. } | RunError::EndOfTime { .. } | RunError::PlannedInVain { .. },
+        )
+        | ExperimentError::Jobs(_) => true,
+        // Rounds that find nothing to do go on for months; what goes round within days is a mistake.
+        ExperimentError::Run(RunError::InVain { time, .. }) => *time > Time::ZERO + MONTHS,
+        ExperimentError::Stage(StageError::Workload(workload::WorkloadError::Open { .. })) => true,
+        ExperimentError::Stage(StageError::Loads(LoadsError::Trace(_))) => true,
+        ExperimentError::Stage(StageError::Failures(error)) => matches!(
+            error,
+            failures::FailuresError::Record(_)
+                | failures::FailuresError::Choice(_)
+                | failures::FailuresError::TooFew { .. }
+        ),
+        _ => false,
+    }
+}
+
+fn kind_of(error: &ExperimentError) -> FailureKind {
+    match error {
+        ExperimentError::Stage(_) => FailureKind::RefusedAtStart,
+        ExperimentError::Figure { .. } => FailureKind::Figure,
+        // Whatever is a bug of ours by its own words.
+        error if error.to_string().contains("report this scenario as a bug") => FailureKind::Check,
+        _ => FailureKind::RunError,
+    }
+}
+
+/// An event log, or none, of a run that ends with an error when there are too many messages.
+struct Bounded<'a> {
+    log: Option<&'a mut EventLog<BufWriter<File>>>,
+    messages: u64,
+    most: u64,
+}
+
+impl Sink for Bounded<'_> {
+    fn delivered(
+        &mut self,
+        now: Time,
+        from: ActorId,
+        to: ActorId,
+        message: &Message,
+    ) -> Result<(), OutsideError> {
+        self.messages += 1;
+        if self.messages > self.most {
+            return Err("too many messages".into());
+        }
+        self.log.as_mut().map_or(Ok(()), |log| log.delivered(now, from, to, message))
+    }
+
+    fn observed(
+        &mut self,
+        now: Time,
+        actor: ActorId,
+        observation: &Observation,
+    ) -> Result<(), OutsideError> {
+        self.log.as_mut().map_or(Ok(()), |log| log.observed(now, actor, observation))
+    }
+}
