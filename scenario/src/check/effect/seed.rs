@@ -1,4 +1,4 @@
-//! Whether anything is drawn: where nothing is, the seed changes nothing.
+//! The seed has no effect if nothing is drawn.
 
 use super::plans::draws as loads_are_drawn;
 use crate::Scenario;
@@ -22,7 +22,7 @@ impl Check<'_> {
     }
 }
 
-/// Whether the seed can change what comes out.
+/// True if the seed can change the results.
 fn draws(scenario: &Scenario) -> bool {
     let some = |share: Share| !share.is_zero();
     let provider = scenario.providers.iter().any(|it| {
