@@ -121,6 +121,7 @@ impl Builder {
         tables: impl FnOnce(&mut Scenario) -> &mut Vec<T>,
     ) -> Builder {
         let names = names.map(|name| self.name(name));
+        // A table with an invalid name is left out; `build` reports the name.
         if names.iter().all(Option::is_some) {
             let mut table = make(names.map(|name| name.expect("asked just before")));
             set(&mut table);

@@ -107,6 +107,7 @@ impl Check<'_> {
         label: &str,
         help: impl Into<Option<String>>,
     ) {
+        // The mistake behind a stand-in has been reported already.
         if self.is_replaced(path) {
             return;
         }

@@ -42,7 +42,7 @@ impl file::Scenario {
 }
 
 impl file::Failures {
-    /// Outages of the list, if there is one, in the order of the file.
+    /// Outages of the list, if there is one, as written.
     pub fn listed(&self) -> Option<Vec<Outage>> {
         let outage = |pair: &Vec<TimeSpan>| {
             let fail = instant(*pair.first()?);

@@ -39,6 +39,7 @@ pub(super) fn inherit(
     if let Some(problem) = settle(&mut under).problems.first() {
         return Err(broken(base, problem, span));
     }
+    // Spans of the other file do not refer to the text of this one.
     let value = Value::from_toml(under.to_toml(), &span);
     let mut under = Node { span, value };
     if let Value::Table(entries) = &mut under.value {

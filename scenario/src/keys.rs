@@ -1,4 +1,4 @@
-//! All keys of a scenario, collected from the schema: for the manual's page on scenarios and for `haggle help
+//! All keys of a scenario, collected from the schema: for the page on scenarios in the manual and `haggle help
 //! KEY`.
 
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ pub struct Key {
     pub words: Vec<Word>,
     /// Table that may be written in place of a word.
     pub beside: Option<Word>,
-    /// Table that it opens; equal keys open equal tables.
+    /// Table that it opens; keys with the same value open the same table.
     pub table: Option<String>,
     /// Table that contains it; `None` for the tables of the root.
     pub within: Option<String>,
@@ -129,6 +129,7 @@ pub fn find(typed: &str) -> Vec<(Key, Vec<String>)> {
     let is_exact = |key: &Key| key.path == end || key.form.is_none() && key.way == end;
     let exact = keys.iter().any(is_exact);
     let ends = |path: &str| path.strip_suffix(end).is_some_and(|before| before.ends_with('.'));
+    // An exact path has precedence over paths that end in it.
     let is_meant = |key: &&Key| match exact {
         true => is_exact(key),
         false => ends(&key.path) || key.form.is_none() && ends(&key.way),

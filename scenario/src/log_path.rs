@@ -15,7 +15,7 @@ pub enum LogPathError {
 }
 
 /// Path of a log as written in a scenario in `folder`. `$NAME` and `${NAME}` stand for environment variables. A
-/// path that begins with a variable is not put behind `folder`: if relative, it starts from the working folder.
+/// relative path that begins with a variable starts from the working folder, not from `folder`, as in a shell.
 pub fn log_path(written: &str, folder: &Path) -> Result<PathBuf, LogPathError> {
     let expanded = expand(written, |name| env::var(name).ok())?;
     if written.starts_with('$') { Ok(expanded.into()) } else { Ok(folder.join(expanded)) }

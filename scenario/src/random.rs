@@ -51,7 +51,7 @@ pub struct Drawn {
     pub document: toml::Table,
     /// Number of repairs.
     pub repairs: u32,
-    /// Last problem of a scenario that was given up; `None` if it is accepted.
+    /// First problem of a scenario that was given up; `None` if it is accepted.
     pub refused: Option<String>,
 }
 

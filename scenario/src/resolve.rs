@@ -15,6 +15,7 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     if scenario.scenario.name.is_none() {
         scenario.scenario.name = Some(Name::like(&source.stem()));
     }
+    // The values of the other file are in the scenario already.
     scenario.scenario.extends = None;
     let written = std::mem::take(&mut scenario.providers);
     let copies = Copies::of(&written);

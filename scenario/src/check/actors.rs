@@ -56,6 +56,7 @@ impl<'a> Check<'a> {
                     "one too many from here on",
                     "lower `processors` or `count`".to_owned(),
                 );
+                // All further providers exceed the limit, too: one report is enough.
                 return;
             }
         }
@@ -216,6 +217,7 @@ impl<'a> Check<'a> {
                 self.check_reserves(&path, metascheduler, place, &spread);
                 let provider = &self.scenario.providers[place];
                 let disclosure = Path::root().key("provider").index(place).key("disclosure");
+                // A stand-in replaces a wrong level, so it is not compared.
                 let unknown = self.is_replaced(&disclosure);
                 if provider.disclosure >= needs || unknown {
                     continue;

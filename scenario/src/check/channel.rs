@@ -149,7 +149,7 @@ impl<'a> Check<'a> {
             let path = Path::root().key("network").key("partition").index(index);
             let known = self.problems.len();
             self.check_partition(&path, partition, names);
-            // A partition with mistakes says too little about the actors it parts.
+            // A partition with mistakes has been reported, and is not judged further.
             if self.problems.len() > known {
                 continue;
             }

@@ -46,6 +46,7 @@ impl Check<'_> {
         }
         let [size, bandwidth, store] = ["size", "bandwidth", "store"].map(|key| at.key(key));
         let goes = checkpoints.bandwidth.is_some() || checkpoints.store.is_some();
+        // A wrong value may have been the missing key.
         let may_go = goes || self.is_replaced(&bandwidth) || self.is_replaced(&store);
         if checkpoints.size.is_some() && !may_go {
             self.report(

@@ -166,6 +166,7 @@ impl Check<'_> {
             }
         }
         let fails = names.failing.contains(&place);
+        // Under a protocol, crashes need `retry`, which is checked with the protocol.
         let survives = metascheduler.transaction().is_some();
         let crashes = !survives && names.crash_at(provider);
         if fails || crashes {

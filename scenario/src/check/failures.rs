@@ -42,6 +42,7 @@ impl Check<'_> {
             self.check_nodes(&path, failures, names);
             let before = total;
             total += self.failing_nodes(failures, names);
+            // Only the table with which the sum exceeds the limit is reported.
             if total > EACH_MAX && before <= EACH_MAX {
                 self.report(
                     &path,

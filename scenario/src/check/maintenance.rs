@@ -118,6 +118,7 @@ impl Check<'_> {
                 );
                 return;
             }
+            // Windows of several tables add up.
             let windows = closed.entry(copy.clone()).or_default();
             windows.extend(maintenance.windows().map(|(from, until)| (from, until, wanted)));
             if let Some(from) = too_many(windows, all) {

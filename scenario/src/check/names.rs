@@ -138,6 +138,7 @@ impl Names {
                 names.talkers.push(user.name.to_string());
             }
         }
+        // A workload may have the same name as an actor.
         let mut taken = BTreeMap::new();
         for (index, workload) in scenario.workloads.iter().enumerate() {
             let path = Path::root().key("workload").index(index).key("name");
@@ -224,6 +225,7 @@ impl Names {
         } else {
             let copy = |name: &String| self.providers.get(name).copied();
             let place = |name: &Name| {
+                // All copies of a group have the same place in the file.
                 let group = self.groups.get(name.as_str());
                 copy(&name.to_string()).or_else(|| group?.first().and_then(copy))
             };

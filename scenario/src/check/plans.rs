@@ -1,4 +1,4 @@
-//! Clusters that reschedule applications of many phases: keys that fit together.
+//! Plans for applications of many phases on clusters: keys that fit together.
 
 use std::collections::BTreeMap;
 
@@ -159,7 +159,7 @@ impl Check<'_> {
         }
     }
 
-    /// The available parts must be above [`LEAST`] and at most 100%, and the minimum must not exceed the maximum.
+    /// The available parts must be from [`LEAST`] to 100%, and the minimum must not exceed the maximum.
     fn check_parts(&mut self, path: &Path, min: (&str, Share), max: (&str, Share)) {
         let ((low, least), (high, most)) = (min, max);
         if least.fraction() * 100.0 < LEAST {

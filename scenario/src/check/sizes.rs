@@ -13,16 +13,16 @@ use crate::file::{
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
 
-/// Number of events that takes minutes.
+/// Number of events that take minutes.
 const LONG: f64 = 1e7;
 
-/// Number of events that takes hours or more.
+/// Number of events that take hours or more.
 const TOO_LONG: f64 = 1e9;
 
 /// Number of messages for one job that is hardly intended.
 const MESSAGES: f64 = 1e6;
 
-/// Number of sets of machines examined for one plan that takes about a minute.
+/// Number of sets of machines for one plan that take about a minute to examine.
 const SETS: f64 = 1e9;
 
 impl Check<'_> {
@@ -89,6 +89,7 @@ impl Check<'_> {
             Protocol::Paxos(Paxos { acceptors, .. }) => f64::from(*acceptors),
             _ => 1.0,
         };
+        // The bound avoids a division by zero at a loss of 100%.
         let arrives = (1.0 - self.scenario.network.loss.fraction()).max(1e-6);
         let count = f64::from(coallocation.trials) * providers * acceptors / arrives;
         if count > MESSAGES {

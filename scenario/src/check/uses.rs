@@ -72,6 +72,7 @@ fn is_default(root: &Node, node: &Node, path: &Path) -> bool {
     let written = serde_json::to_value(node.to_toml()).unwrap_or(Json::Null);
     match &schema["default"] {
         Json::Null => false,
+        // The schema may write 1 where the text has 1.0.
         Json::Number(default) => default.as_f64() == written.as_f64(),
         default => *default == written,
     }

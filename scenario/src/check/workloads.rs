@@ -13,6 +13,7 @@ use haggle_config::document::Path;
 impl Check<'_> {
     pub(super) fn check_workloads(&mut self, names: &Names) {
         let known = names.workload_list();
+        // Only workloads that may be in a circle are searched for one, because the search follows all mergers.
         let circles = self.before_circles();
         for (index, workload) in self.scenario.workloads.iter().enumerate() {
             let path = Path::root().key("workload").index(index);

@@ -200,7 +200,7 @@ fn bounded(value: Value, name: &str, key: &str, schema: &Json) -> Value {
     }
 }
 
-/// Removes a value that the schema does not require.
+/// Removes a value without which the document is still complete.
 fn prune(root: &mut Value, wanted: Option<&Wanted>, draw: &mut Draw<'_>) {
     let mut steps = Vec::new();
     loop {
@@ -237,7 +237,7 @@ struct Place {
     key: String,
     /// Schema of the value.
     schema: &'static Json,
-    /// True if the schema does not require it.
+    /// True if the document is complete without it.
     optional: bool,
 }
 

@@ -149,6 +149,7 @@ pub fn round() -> usize {
 /// are near the golden section, so that a few consecutive cases already cover the whole schema.
 fn turn(count: usize, seed: u64, number: u64) -> usize {
     let count = count as u64;
+    // A step without a common divisor visits every index once in a round.
     let step = (count * 618 / 1000..).find(|&step| is_coprime(step, count)).unwrap_or(1);
     ((splitmix(seed) % count + number % count * step) % count) as usize
 }

@@ -106,6 +106,7 @@ impl<'e> References<'e> {
             return None;
         }
         let replications = self.experiment.replications as usize;
+        // Runs are numbered variant by variant, so equal remainders are equal replications.
         let number = place * replications + run.number % replications;
         Some(Run { number, variant, seed: run.seed })
     }

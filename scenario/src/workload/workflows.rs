@@ -153,6 +153,7 @@ impl<'a> WorkflowModel<'a> {
         let numbers = 0..self.parameters.count;
         let drawn = numbers.map(|number| Ok((number, self.draw(number)?)));
         let mut drawn = drawn.collect::<Result<Vec<(u32, Drawn)>, WorkflowsError>>()?;
+        // The sort is stable: workflows that arrive together stay in the order of their numbers.
         drawn.sort_by_key(|(_, workflow)| workflow.submit);
         let mut jobs = Vec::new();
         for (workflow, Drawn { submit, graph, tasks }) in drawn {
@@ -327,6 +328,7 @@ impl scenario::Workflows {
         let hours = self.hours.as_ref().unwrap_or(&even);
         let mut left = draws.random_range(0.0..1.0) * hours.iter().sum::<f64>();
         let mut hour = 0;
+        // Rounding may leave a rest after the last hour, hence the bound.
         while hour < 23 && left >= hours[hour] {
             left -= hours[hour];
             hour += 1;

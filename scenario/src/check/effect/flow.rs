@@ -80,6 +80,7 @@ impl Flow {
         for User { workload, submits_to, .. } in &scenario.users {
             flow.submit(way, workload.as_str(), submits_to.as_str());
         }
+        // Jobs that the grid passes on arrive like jobs of a user.
         if let Some(overflow) = scenario.overflow() {
             let jobs = scenario.workloads.iter().filter(|it| it.workflows.is_none());
             for workload in jobs.filter(|it| directory.may_run_on_grid(it)) {

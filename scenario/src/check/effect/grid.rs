@@ -1,4 +1,4 @@
-//! Keys of a grid that have no effect here or under its network.
+//! Keys of a grid that have no effect.
 
 use crate::check::Check;
 use crate::file::{

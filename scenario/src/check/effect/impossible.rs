@@ -359,6 +359,7 @@ fn widths_of(scenario: &Scenario, metascheduler: &Metascheduler, names: &Names) 
                 size * share / 1_000_000
             };
             let mut published: Vec<u64> = sizes.iter().map(published).collect();
+            // Largest first: the widest job takes the `parts` providers that publish most.
             published.sort_unstable_by(|a, b| b.cmp(a));
             let (count, place) = match coallocation.parts {
                 None => (published.len(), " at all of its providers together"),
