@@ -1,5 +1,5 @@
-//! All keys of a scenario, collected from the schema: for the page on scenarios in the manual and `haggle help
-//! KEY`.
+//! All keys of a scenario, collected from the schema. `haggle help KEY` and the page on scenarios in the manual
+//! use them.
 
 use std::collections::BTreeSet;
 

@@ -26,8 +26,8 @@ pub(crate) struct Uses {
 }
 
 impl Check<'_> {
-    /// Records whether the value at `path` is `read`. If it is not, the warning names `owner` (such as `provider
-    /// "north"`), the reason `why`, and a `remedy`.
+    /// Records whether the value at `path` is `read`. If it is not, the warning names the `owner`, such as
+    /// `provider "north"`, the reason `why`, and a `remedy`.
     ///
     /// A value that is not written, or is the default, gives no warning.
     pub(super) fn uses(&mut self, path: &Path, read: bool, owner: &str, why: &str, remedy: &str) {

@@ -27,7 +27,7 @@ fn draws(scenario: &Scenario) -> bool {
     let some = |share: Share| !share.is_zero();
     let provider = scenario.providers.iter().any(|it| {
         let pads = it.policy.offers().is_some_and(|offers| some(offers.padding));
-        // A rule of one's own may draw.
+        // A rule of one's own receives a number drawn for each answer.
         let told =
             it.policy.offers().is_some_and(|offers| matches!(offers.told, file::Told::Own(_)));
         let profiles = |it: &file::Estimates| it.from == EstimatesFrom::Profiled;
