@@ -1,13 +1,13 @@
-//! Scenarios in code: the tables of a file, one after the other, checked as a file is.
+//! Scenarios built in code: the tables of a file, one after the other, checked as a file is.
 
 use crate::file::{Metascheduler, Provider, User, Workload};
 use crate::quantity::{FormatError, Name};
 use crate::{Experiment, InvalidScenario, Logs, Rules, Scenario, Source};
 
-/// Puts a scenario together in code.
+/// Builds a scenario in code.
 ///
-/// Each method adds a table with what it must have; a closure sets other keys of it, which are the fields of the
-/// types in [`file`](mod@crate::file). [`Builder::build`] checks the whole by the rules that files are checked by.
+/// Each method adds a table with its required keys. A closure sets other keys, which are the fields of the types
+/// in [`file`](mod@crate::file). [`Builder::build`] checks the scenario by the rules for files.
 ///
 /// ```
 /// use haggle_scenario::Builder;
@@ -33,36 +33,36 @@ use crate::{Experiment, InvalidScenario, Logs, Rules, Scenario, Source};
 #[derive(Clone, Debug)]
 pub struct Builder {
     scenario: Scenario,
-    /// The first name that is none. Until the end nothing is said of it, so that calls can be chained.
+    /// First invalid name. It is reported by [`Builder::build`], so that calls can be chained.
     wrong: Option<FormatError>,
 }
 
-/// Why a scenario that was put together in code cannot be run.
+/// Error of a scenario that was built in code.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidBuild {
-    /// An actor or a workload cannot be called so.
+    /// The name of an actor or a workload is invalid.
     #[error(transparent)]
     Name(#[from] FormatError),
-    /// What is wrong with the whole, each at its place in the file that says the same.
+    /// Problems of the scenario, each at its place in the text of the equivalent file.
     #[error(transparent)]
     Scenario(#[from] InvalidScenario),
 }
 
 impl Builder {
-    /// A scenario of this name with nobody in it.
+    /// Begins an empty scenario of this name.
     pub fn new(name: &str) -> Builder {
         let mut builder = Builder { scenario: Scenario::default(), wrong: None };
         builder.scenario.scenario.name = builder.name(name);
         builder
     }
 
-    /// The seed of all randomness; 1 if not given.
+    /// Sets the seed of all randomness; 1 if not given.
     pub fn seed(mut self, seed: u64) -> Builder {
         self.scenario.scenario.seed = seed;
         self
     }
 
-    /// The rules of one's own that it may name, such as `Order::Own`.
+    /// Sets the rules of one's own that the scenario may name, such as `Order::Own`.
     pub fn rules(mut self, own: Rules) -> Builder {
         self.scenario.own = own;
         self
@@ -73,7 +73,7 @@ impl Builder {
         self.table([name], |[name]| Workload::named(name), set, |it| &mut it.workloads)
     }
 
-    /// Adds a `[[provider]]` with so many processors.
+    /// Adds a `[[provider]]` with this number of processors.
     pub fn provider(self, name: &str, processors: u32, set: impl FnOnce(&mut Provider)) -> Builder {
         let make = |[name]: [Name; 1]| Provider::named(name, processors);
         self.table([name], make, set, |it| &mut it.providers)
@@ -84,7 +84,7 @@ impl Builder {
         self.table([name], |[name]| Metascheduler::named(name), set, |it| &mut it.metaschedulers)
     }
 
-    /// Adds a `[[user]]` who submits the jobs of a workload to a provider, a metascheduler or a grid.
+    /// Adds a `[[user]]` that submits the jobs of a workload to a provider, a metascheduler, a grid or plans.
     pub fn user(
         self,
         name: &str,
@@ -96,16 +96,16 @@ impl Builder {
         self.table([name, workload, submits_to], make, set, |it| &mut it.users)
     }
 
-    /// Sets whatever else a scenario has: a grid, failures, a sweep.
+    /// Sets other parts of a scenario, such as a grid, failures or a sweep.
     pub fn with(mut self, set: impl FnOnce(&mut Scenario)) -> Builder {
         set(&mut self.scenario);
         self
     }
 
-    /// The scenario, checked and expanded. Logs are looked for from the current folder.
+    /// Checks and expands the scenario. Relative paths of logs start from the current folder.
     ///
     /// # Errors
-    /// A name that is none, or all other problems together.
+    /// The first invalid name, or all other problems together.
     pub fn build(self) -> Result<Experiment, InvalidBuild> {
         match self.wrong {
             Some(error) => Err(error.into()),
@@ -121,6 +121,7 @@ impl Builder {
         tables: impl FnOnce(&mut Scenario) -> &mut Vec<T>,
     ) -> Builder {
         let names = names.map(|name| self.name(name));
+        // A table with an invalid name is left out; `build` reports the name.
         if names.iter().all(Option::is_some) {
             let mut table = make(names.map(|name| name.expect("asked just before")));
             set(&mut table);
@@ -141,8 +142,8 @@ impl Builder {
 }
 
 impl Experiment {
-    /// A scenario that was put together in code, checked as the file would be that says the same. Relative paths
-    /// start from the current folder.
+    /// Checks and expands a scenario that was built in code, as the file with its text. Relative paths start from
+    /// the current folder.
     ///
     /// # Errors
     /// All problems together, each with its place in the text of that file.

@@ -1,5 +1,5 @@
-//! What a schema cannot say: names that exist, sizes that go together, files
-//! that are there. Each file here checks one concern and reports all it finds.
+//! Checks that a schema cannot express: names exist, sizes fit together, files exist. Each file here checks one
+//! concern and reports all problems that it finds.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use haggle_config::document::{Node, Path};
 use haggle_config::nearest;
 use names::Known;
 
-/// The shortest time after which anything may recur by itself.
+/// Shortest period of anything that recurs by itself.
 const SHORTEST: TimeSpan = TimeSpan(haggle_scheduling::checkpoints::SHORTEST);
 
-/// How many resources of grids, nodes that fail, or windows of maintenance a scenario may have: each is simulated by
-/// itself, and takes up to some kilobytes.
+/// Largest number of resources of grids, of nodes that fail, and of windows of maintenance. Each is simulated by
+/// itself and takes up to some kilobytes.
 const EACH_MAX: u64 = 2_000_000;
 
 mod actors;
@@ -44,12 +44,12 @@ mod workloads;
 
 pub(super) use uses::Uses;
 
-/// Whether the logs that a scenario names have to be there, and so the rules of one's own.
+/// Treatment of the logs that a scenario names, and of its rules of one's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Logs {
-    /// One that is missing is a problem: for validating and running.
+    /// A missing log is a problem: for validating and running.
     MustExist,
-    /// They are not looked for: for showing what a scenario says.
+    /// Logs are not looked for: for showing a scenario.
     Ignore,
 }
 
@@ -61,20 +61,20 @@ pub(super) struct Check<'a> {
     pub(super) source: &'a Source,
     /// The lines of its text, counted once for all variants.
     pub(super) lines: &'a Lines<'a>,
-    /// The document the scenario was read from, for the places of problems.
+    /// Document from which the scenario was read; it gives the places of problems.
     pub(super) root: &'a Node,
-    /// What has been replaced there; nothing more is said about it.
+    /// Values replaced there by stand-ins; no further problem is reported about them.
     pub(super) replaced: &'a [Path],
     pub(super) logs: Logs,
     pub(super) problems: Vec<Problem>,
-    /// What was wrong with the variables that logs are found by.
+    /// Errors of environment variables in paths of logs; each is reported once.
     pub(super) unset: BTreeSet<String>,
-    /// Which values are read, and which are written in vain.
+    /// Values that are read, and values that have no effect.
     pub(super) uses: Uses,
 }
 
 impl Check<'_> {
-    /// Runs every check; what has no effect is looked for where nothing is wrong.
+    /// Runs every check. Values without effect are looked for only if there is no problem.
     pub(super) fn run(mut self) -> (Vec<Problem>, Uses) {
         let names = names::Names::of(&mut self);
         self.check_workloads(&names);
@@ -92,13 +92,14 @@ impl Check<'_> {
         if self.problems.is_empty() {
             self.check_sizes(&names);
         }
+        // Effects follow mergers of workloads, which would not end in a circle of mergers.
         if self.problems.is_empty() {
             self.check_effects(&names);
         }
         (self.problems, self.uses)
     }
 
-    /// Reports a problem at `path`, unless what stands there has been replaced.
+    /// Reports a problem at `path`, unless the value there is a stand-in.
     fn report(
         &mut self,
         path: &Path,
@@ -106,6 +107,7 @@ impl Check<'_> {
         label: &str,
         help: impl Into<Option<String>>,
     ) {
+        // The mistake behind a stand-in has been reported already.
         if self.is_replaced(path) {
             return;
         }
@@ -113,7 +115,7 @@ impl Check<'_> {
         self.problems.push(Problem { message, span, label: label.into(), help: help.into() });
     }
 
-    /// Reports what would recur all the time: work without end for less than a blink of the model.
+    /// Reports a period below [`SHORTEST`]: it would make events without end in almost no time.
     fn check_recurring(&mut self, path: &Path, time: TimeSpan) {
         if recurs_all_the_time(time) {
             self.report(
@@ -125,12 +127,12 @@ impl Check<'_> {
         }
     }
 
-    /// Whether the value at `path` is a stand-in for one that was wrong or missing.
+    /// True if the value at `path` is a stand-in for a wrong or missing one.
     fn is_replaced(&self, path: &Path) -> bool {
         self.replaced.iter().any(|replaced| replaced.contains(path))
     }
 
-    /// Whether a part of what is at `path` is a stand-in, so that the whole cannot be judged.
+    /// True if a part of the value at `path` is a stand-in, so that the whole cannot be judged.
     fn has_replaced(&self, path: &Path) -> bool {
         self.replaced.iter().any(|replaced| path.contains(replaced))
     }
@@ -140,7 +142,7 @@ impl Check<'_> {
         self.lines.line(self.root.place(path).start)
     }
 
-    /// Reports a name at `path` that is none of `known`, saying which was probably meant.
+    /// Reports a name at `path` that is not in `known`, and suggests the name that was probably meant.
     fn unknown_name(&mut self, path: &Path, what: &str, name: &str, known: &Known<'_>) {
         let known = known.list();
         let help = match nearest(name, known.iter().copied()) {
@@ -157,12 +159,12 @@ impl Check<'_> {
     }
 }
 
-/// Whether a time is too short for what goes on during the whole run.
+/// True if a time above zero is too short for something that recurs during the whole run.
 fn recurs_all_the_time(time: TimeSpan) -> bool {
     Span::ZERO < time.0 && time.0 < SHORTEST.0
 }
 
-/// A list of names for a line of help, cut where it gets long.
+/// List of names for a line of help; a long list is cut.
 fn list(names: &[&str]) -> String {
     const SHOWN: usize = 12;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("\"{name}\"")).collect();

@@ -1,16 +1,16 @@
-//! The names of a scenario, indexed once, and what follows from which name stands where.
+//! Index of a scenario by name, with facts that follow from the references between tables.
 //!
-//! A lookup costs the logarithm of the number of names. Without the index, each of n users would be compared with n
-//! workloads, so that the time of checks would grow with the square of n.
+//! A look-up costs the logarithm of the number of names. Without the index, each of n users would be compared with
+//! n workloads, so the time of checks would grow with the square of n.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::file::{Grid, Metascheduler, Scenario, Step, User, Workflows, Workload};
 
-/// The places of tables in the file, by name; of two tables with one name, that of the first.
+/// Places of tables in the file, by name; the first of two tables with one name counts.
 type Places<'s> = BTreeMap<&'s str, usize>;
 
-/// Where jobs may run.
+/// Places at which jobs may run.
 #[derive(Clone, Copy, Debug)]
 struct Reach {
     /// On the grid.
@@ -25,25 +25,25 @@ impl Reach {
     }
 }
 
-/// An index of a scenario by name: made once, asked often.
+/// Index of a scenario by name, made once for many look-ups.
 #[derive(Debug)]
 pub struct Directory<'s> {
     scenario: &'s Scenario,
     workloads: Places<'s>,
     metaschedulers: Places<'s>,
     users: Places<'s>,
-    /// The users of each target, by its name, in the order of the file.
+    /// Users of each target, by its name, in the order of the file.
     submit_to: BTreeMap<&'s str, Vec<usize>>,
-    /// The users of each workload, by its name, in the order of the file.
+    /// Users of each workload, by its name, in the order of the file.
     submitters: BTreeMap<&'s str, Vec<usize>>,
-    /// Whether each metascheduler may use the grid.
+    /// For each metascheduler: true if it may use the grid.
     use_grid: Vec<bool>,
-    /// Where jobs of each workload may run; `None` for a workload without users.
+    /// Places at which jobs of each workload may run; `None` for a workload without users.
     reached: Vec<Option<Reach>>,
 }
 
 impl Scenario {
-    /// The index of this scenario by name. It takes time for all tables: a loop makes it once, outside.
+    /// Index of this scenario by name. It takes time for all tables, so make it once, outside of loops.
     pub fn directory(&self) -> Directory<'_> {
         Directory::of(self)
     }
@@ -67,39 +67,39 @@ impl<'s> Directory<'s> {
             use_grid: scenario.metaschedulers.iter().map(|it| scenario.uses_grid(it)).collect(),
             reached: vec![None; scenario.workloads.len()],
         };
-        // Without a grid there is nothing to tell apart.
+        // Without a grid, all jobs run elsewhere.
         if scenario.grid.is_some() {
             directory.reached = directory.reaches();
         }
         directory
     }
 
-    /// The place of a workload in the file.
+    /// Place of a workload in the file.
     pub fn workload_place(&self, name: &str) -> Option<usize> {
         self.workloads.get(name).copied()
     }
 
-    /// The workload of that name.
+    /// Workload of that name.
     pub fn workload(&self, name: &str) -> Option<&'s Workload> {
         self.workload_place(name).map(|place| &self.scenario.workloads[place])
     }
 
-    /// The place of a metascheduler in the file.
+    /// Place of a metascheduler in the file.
     pub fn metascheduler_place(&self, name: &str) -> Option<usize> {
         self.metaschedulers.get(name).copied()
     }
 
-    /// The metascheduler of that name.
+    /// Metascheduler of that name.
     pub fn metascheduler(&self, name: &str) -> Option<&'s Metascheduler> {
         self.metascheduler_place(name).map(|place| &self.scenario.metaschedulers[place])
     }
 
-    /// The users that submit to an actor, in the order of the file.
+    /// Users that submit to an actor, in the order of the file.
     pub fn users_of(&self, target: &str) -> impl Iterator<Item = &'s User> {
         self.users_at(self.submit_to.get(target))
     }
 
-    /// The users that submit a workload by its own name, in the order of the file.
+    /// Users that submit a workload by its own name, in the order of the file.
     pub fn submitters(&self, workload: &str) -> impl Iterator<Item = &'s User> {
         self.users_at(self.submitters.get(workload))
     }
@@ -110,12 +110,12 @@ impl<'s> Directory<'s> {
         places.into_iter().map(|place| &scenario.users[place])
     }
 
-    /// Whether a user submits to an actor.
+    /// True if a user submits to this actor.
     pub fn is_used(&self, target: &str) -> bool {
         self.submit_to.contains_key(target)
     }
 
-    /// Where an actor is: a user, at the actor that it submits to.
+    /// Place of an actor; a user is at the actor to which it submits.
     pub fn site_of<'n>(&self, actor: &'n str) -> &'n str
     where
         's: 'n,
@@ -124,11 +124,12 @@ impl<'s> Directory<'s> {
         user.map_or(actor, |user| user.submits_to.as_str())
     }
 
-    /// The places in the file of a workload and of all that is merged into it, at whatever depth.
+    /// Places in the file of a workload and of all workloads merged into it, at any depth.
     pub fn sources(&self, workload: &str) -> BTreeSet<usize> {
         let mut places = BTreeSet::new();
         let mut open = vec![workload];
         while let Some(name) = open.pop() {
+            // A place that is known already is not followed again, so a circle of mergers ends.
             if let Some(place) = self.workload_place(name).filter(|&place| places.insert(place)) {
                 let merged = self.scenario.workloads[place].merge.iter().flatten();
                 open.extend(merged.map(|it| it.as_str()));
@@ -137,28 +138,29 @@ impl<'s> Directory<'s> {
         places
     }
 
-    /// Whether a step of a workload, or of what is merged into it, has jobs reserved.
+    /// True if a step of a workload, or of a workload merged into it, reserves jobs.
     pub(crate) fn reserves(&self, workload: &str) -> bool {
         let reserves = |step: &Step| matches!(step, Step::Reservations { .. });
         let mut sources = self.sources(workload).into_iter();
         sources.any(|place| self.scenario.workloads[place].steps.iter().any(reserves))
     }
 
-    /// Whether jobs of a user go to a metascheduler that may place them on the grid.
+    /// True if `target` is a metascheduler that may place jobs on the grid.
     pub(crate) fn may_use_grid(&self, target: &str) -> bool {
         self.metascheduler_place(target).is_some_and(|place| self.use_grid[place])
     }
 
-    /// Where jobs of a user may run that are tasks of workflows, or are not.
+    /// Places at which jobs of a user may run; `are_tasks` is true for tasks of workflows.
     fn reach(&self, user: &User, are_tasks: bool) -> Reach {
         let scenario = self.scenario;
         if scenario.submits_to_grid(user) {
+            // Tasks of workflows stay on the grid, other jobs may overflow.
             return Reach { grid: true, elsewhere: !are_tasks && scenario.overflow().is_some() };
         }
         Reach { grid: self.may_use_grid(user.submits_to.as_str()), elsewhere: true }
     }
 
-    /// Where jobs of all workloads may run, also through mergers.
+    /// Places at which jobs of all workloads may run, also through mergers.
     fn reaches(&self) -> Vec<Option<Reach>> {
         let workloads = &self.scenario.workloads;
         let mut all: Vec<Option<Reach>> = vec![None; workloads.len()];
@@ -171,8 +173,8 @@ impl<'s> Directory<'s> {
         all
     }
 
-    /// Where jobs of a workload may run; of a workload that no user submits, on the grid if they could run nowhere
-    /// else.
+    /// Places at which jobs of a workload may run. A workload without users counts as one of the grid only if
+    /// there is no other place.
     fn reached_by(&self, workload: &Workload) -> Reach {
         let scenario = self.scenario;
         if scenario.grid.is_none() {
@@ -185,13 +187,13 @@ impl<'s> Directory<'s> {
         })
     }
 
-    /// Whether jobs of a workload run on the grid and nowhere else.
+    /// True if jobs of a workload run on the grid only.
     pub fn runs_on_grid(&self, workload: &Workload) -> bool {
         let reach = self.reached_by(workload);
         reach.grid && !reach.elsewhere
     }
 
-    /// Whether jobs of a workload may run on the grid.
+    /// True if jobs of a workload may run on the grid.
     pub fn may_run_on_grid(&self, workload: &Workload) -> bool {
         self.reached_by(workload).grid
     }
@@ -201,7 +203,7 @@ impl<'s> Directory<'s> {
         self.scenario.grid.as_ref().filter(|_| self.scenario.submits_to_grid(user))
     }
 
-    /// The workloads of workflows that a user submits, also through mergers.
+    /// Workloads of workflows that a user submits, also through mergers.
     pub(crate) fn workflows_of(
         &self,
         user: &User,
@@ -212,20 +214,20 @@ impl<'s> Directory<'s> {
         parts.filter(|it| it.is_workflows()).map(|it| (it, it.workflows.as_ref()))
     }
 
-    /// Whether data of tasks come to providers by way of this metascheduler.
+    /// True if this metascheduler sends data of tasks to providers.
     pub(crate) fn sends_data(&self, metascheduler: &Metascheduler) -> bool {
         let brings_data = |it: &Workflows| it.shape.is_some() || it.files.is_some();
         let mut users = self.users_of(metascheduler.name.as_str());
         users.any(|user| self.workflows_of(user).any(|(_, it)| it.is_some_and(brings_data)))
     }
 
-    /// Whether data of tasks may move between providers.
+    /// True if data of tasks may move between providers.
     pub(crate) fn moves_data(&self) -> bool {
         self.scenario.metaschedulers.iter().any(|it| self.sends_data(it))
     }
 }
 
-/// Of two tables with one name, which is reported elsewhere, the first counts.
+/// Places by name. The first of two tables with one name counts; the second is reported elsewhere.
 fn places<'s>(names: impl Iterator<Item = &'s str>) -> Places<'s> {
     let mut places = Places::new();
     for (place, name) in names.enumerate() {

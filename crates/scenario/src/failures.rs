@@ -1,4 +1,4 @@
-//! What a scenario says about failures in the terms of the model.
+//! Failures of a scenario as values of the model.
 
 use haggle_model::{Span, Time};
 use haggle_workloads::failures::{FailureLaw, Outage};
@@ -19,8 +19,8 @@ impl file::FailureLaw {
 }
 
 impl file::Scenario {
-    /// Whose members may fail, each with the number of these, in the order of the places where jobs run:
-    /// providers and their processors, clusters and their machines, sites and their resources.
+    /// Owners of members that may fail, each with the number of its members, in the order of the places where jobs
+    /// run: providers (processors), clusters (machines), sites (resources).
     pub fn owners(&self) -> Vec<(&str, u32)> {
         let providers = self.providers.iter().map(|it| (it.name.as_str(), it.processors));
         let clusters = self.plans.iter().flat_map(|plans| &plans.clusters);
@@ -30,7 +30,7 @@ impl file::Scenario {
         providers.chain(clusters).chain(sites).collect()
     }
 
-    /// The tables of what happens to processors and resources.
+    /// Tables of failures of processors and resources.
     pub fn processor_failures(&self) -> impl Iterator<Item = &file::Failures> {
         self.failures.iter().filter(|it| it.actors.is_none())
     }
@@ -42,7 +42,7 @@ impl file::Scenario {
 }
 
 impl file::Failures {
-    /// The outages of the list, if there is one, as they stand there.
+    /// Outages of the list, if there is one, as written.
     pub fn listed(&self) -> Option<Vec<Outage>> {
         let outage = |pair: &Vec<TimeSpan>| {
             let fail = instant(*pair.first()?);

@@ -1,10 +1,9 @@
-//! The format of scenario files: one type a table, and nothing else describes it.
+//! The format of scenario files: one type for each table, and no other description.
 //!
-//! These are the types of the file, not of the engine: they keep what was
-//! written (strings with units, names of others) and become engine types when a
-//! run is put together. Only words that carry nothing else are the engine's own.
-//! Doc comments of both are the texts of the schema and of error messages, so
-//! their first line is written for the author of a scenario.
+//! These are the types of the file, not of the engine. They keep the text as written (strings with units, names of
+//! others) and become engine types when a run is put together. Only words without further data are types of the
+//! engine. Doc comments of both are the texts of the schema and of error messages, so their first line is written
+//! for the author of a scenario.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,7 +39,7 @@ mod workflows;
 mod workload;
 
 pub use crate::quantity::Name;
-// Words that the engine takes as they are.
+// Words that are types of the engine.
 pub use haggle_grids::workflows::{Estimate, Outages};
 pub use haggle_grids::{CancelMode, LoadUnit, Preference};
 pub use haggle_model::iterative::Communication;
@@ -117,10 +116,11 @@ pub use user::User;
 pub use workflows::{AmplitudeOf, TaskEstimates, TaskProgress, Underestimate, Workflows};
 pub use workload::{InlineJob, Model, Workload};
 
-/// Puts the names of tables beside them in a schema: a word alone stands for the table that has this name and
-/// nothing else. Checking makes that table of it.
+/// Adds words to the choices of a schema. A word stands for the table that has this name and no other required
+/// key; checking turns it into that table.
 fn words_alone(schema: &mut schemars::Schema) {
-    // A table without a tag among them makes it "any of", and it is one all the same.
+    // A table without a tag among the choices turns "one of" into "any of", but the choices still exclude each
+    // other.
     if let Some(choices) = schema.remove("anyOf") {
         schema.insert("oneOf".to_owned(), choices);
     }

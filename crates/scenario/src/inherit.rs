@@ -1,4 +1,4 @@
-//! Scenarios that begin with another one.
+//! Scenarios that extend another one.
 
 use std::ops::Range;
 
@@ -9,15 +9,15 @@ use super::{Problem, Source};
 use haggle_config::Findings;
 use haggle_config::document::{self, Entry, Node, Path, Value};
 
-/// What a scenario has of its own, whatever it extends.
+/// Keys of the header that are never inherited.
 const OWN: [&str; 3] = ["name", "description", "extends"];
 
-/// Puts `root` over what `source` extends, if anything.
+/// Puts `root` over the file that `source` extends, if any.
 ///
-/// Tables are put over tables, key by key; anything else takes the place of what
-/// was there, and so do a sweep as a whole and a table that says it is another one (`policy.name`). What comes from the other file has
-/// its place where that file is named: it can be validated by itself. What that
-/// file sets is `settle`d before, so that it does not undo what stands in `root`.
+/// Tables are merged key by key. All other values are replaced, and so are a whole sweep and a table of another
+/// kind (`policy.name`). Values from the other file have their place at the `extends` key, because that file can
+/// be validated by itself. The settings of that file are `settle`d first, so that they do not undo values in
+/// `root`.
 pub(super) fn inherit(
     root: &mut Node,
     source: &Source,
@@ -27,7 +27,7 @@ pub(super) fn inherit(
     let Some(name) = root.at(&at) else { return Ok(()) };
     let span = name.span.clone();
     let Some(base) = &source.base else {
-        // What is no text at all is found against the schema.
+        // A value that is not text is reported against the schema.
         let is_text = name.text().is_some();
         return if is_text { Err(elsewhere(span)) } else { Ok(()) };
     };
@@ -39,6 +39,7 @@ pub(super) fn inherit(
     if let Some(problem) = settle(&mut under).problems.first() {
         return Err(broken(base, problem, span));
     }
+    // Spans of the other file do not refer to the text of this one.
     let value = Value::from_toml(under.to_toml(), &span);
     let mut under = Node { span, value };
     if let Value::Table(entries) = &mut under.value {
@@ -53,7 +54,7 @@ pub(super) fn inherit(
     Ok(())
 }
 
-/// Which table it is of those that can stand here: the tag, or the rule of one's own.
+/// Kind of a table: the tag, or the rule of one's own.
 fn kind<'n>(node: &'n Node, schema: &Json) -> Option<&'n str> {
     let (tag, _) = SCHEMA.variants(schema)?;
     let own = SCHEMA.table_beside_words(schema).and_then(|table| SCHEMA.required(table).next());

@@ -1,5 +1,5 @@
-//! Every key that a scenario can have, found by walking through the schema: for the manual's page on
-//! scenarios and for `haggle help KEY`.
+//! All keys of a scenario, collected from the schema. `haggle help KEY` and the page on scenarios in the manual
+//! use them.
 
 use std::collections::BTreeSet;
 
@@ -9,42 +9,42 @@ use super::schema::SCHEMA;
 use super::vocabulary::{self, Word};
 use haggle_config::nearest;
 
-/// A key, or one of the forms of a table that has several.
+/// A key, or a form of a table that has several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// Keys from the root with dots, such as `provider.checkpoints.cost`; a form of a table counts as a
     /// key, such as `workload.step.fit-load.load`.
     pub path: String,
-    /// The same without forms, as paths of a sweep are written, such as `provider.policy.order`.
+    /// Path without forms, as written in a sweep, such as `provider.policy.order`.
     pub way: String,
-    /// What it takes.
+    /// Type of its value.
     pub takes: String,
-    /// What stands for it where it is not given, as scenarios write it.
+    /// Default value, as scenarios write it.
     pub default: Option<String>,
-    /// Whether it must be given.
+    /// True if the key is required.
     pub required: bool,
-    /// What it means.
+    /// Meaning of the key.
     pub meaning: String,
-    /// The words that it may be.
+    /// Words that are valid values.
     pub words: Vec<Word>,
-    /// The table that may stand in the place of a word.
+    /// Table that may be written in place of a word.
     pub beside: Option<Word>,
-    /// The table that it opens: equal wherever that is the same.
+    /// Table that it opens; keys with the same value open the same table.
     pub table: Option<String>,
-    /// The table that it is in; none for the first of all.
+    /// Table that contains it; `None` for the tables of the root.
     pub within: Option<String>,
-    /// What says which form a table has, with the word of this one, such as `kind = "fit-load"`.
+    /// Tag and word that select this form of a table, such as `kind = "fit-load"`.
     pub form: Option<String>,
 }
 
 impl Key {
-    /// The last part of its path.
+    /// Last part of its path.
     pub fn name(&self) -> &str {
         self.path.rsplit('.').next().unwrap_or_default()
     }
 }
 
-/// Tables in the order in which the author of a scenario comes to them.
+/// Tables in the order in which the author of a scenario needs them.
 const ORDER: [&str; 14] = [
     "scenario",
     "workload",
@@ -62,10 +62,10 @@ const ORDER: [&str; 14] = [
     "set",
 ];
 
-/// Tables that many keys open: the type, and what it is called.
+/// Tables that many keys open: type and name.
 const LAWS: [(&str, &str); 2] = [("Law", "law"), ("TimeLaw", "time law")];
 
-/// All keys; one that is in a table of several places is there once for each.
+/// All keys; a key in a table of several places is listed once for each.
 pub fn all() -> Vec<Key> {
     let mut keys = Vec::new();
     let root = &SCHEMA.whole()["properties"];
@@ -89,7 +89,7 @@ pub fn ways() -> BTreeSet<String> {
     all().into_iter().map(|key| key.way).collect()
 }
 
-/// The paths of all values that a sweep or `set` can set: `*` stands for all members of a list.
+/// Paths of all values that a sweep or `set` can change; `*` stands for all members of a list.
 pub fn paths() -> BTreeSet<String> {
     let all = all();
     let lists: BTreeSet<&str> = all
@@ -111,7 +111,7 @@ pub fn paths() -> BTreeSet<String> {
         }
         path
     };
-    // What is read before anything is set cannot be set, and all runs share the figures.
+    // Keys that are read before anything is set cannot be set, and all runs share the figures.
     let others = ["sweep", "set", "figure", "scenario.extends"];
     let is_other = |way: &str| {
         others
@@ -122,13 +122,14 @@ pub fn paths() -> BTreeSet<String> {
     values.map(path).collect()
 }
 
-/// The keys that are meant by a path, or by the end of one: each with the other places where it is the same.
+/// Keys that a path, or the end of one, stands for. Each has the other places at which it is the same.
 pub fn find(typed: &str) -> Vec<(Key, Vec<String>)> {
     let end = typed.trim_matches(['[', ']', '"', '`']);
     let keys = all();
     let is_exact = |key: &Key| key.path == end || key.form.is_none() && key.way == end;
     let exact = keys.iter().any(is_exact);
     let ends = |path: &str| path.strip_suffix(end).is_some_and(|before| before.ends_with('.'));
+    // An exact path has precedence over paths that end in it.
     let is_meant = |key: &&Key| match exact {
         true => is_exact(key),
         false => ends(&key.path) || key.form.is_none() && ends(&key.way),
@@ -148,7 +149,7 @@ pub fn find(typed: &str) -> Vec<(Key, Vec<String>)> {
     found
 }
 
-/// The keys, tables and forms that have this word, each with what it means there.
+/// Keys, tables and forms that have this word, each with the meaning of the word there.
 pub fn that_may_be(word: &str) -> Vec<(Key, Word)> {
     let mut found: Vec<(Key, Word)> = Vec::new();
     for key in all() {
@@ -161,7 +162,7 @@ pub fn that_may_be(word: &str) -> Vec<(Key, Word)> {
     found
 }
 
-/// What a type of values is, by the name that keys have of it, such as "time" or "law".
+/// Meaning of a type of values, by its name in the keys, such as "time" or "law".
 pub fn type_called(typed: &str) -> Option<String> {
     let quantities = quantities()
         .map(|(name, meaning, example)| (name, format!("{meaning}, such as {example}")));
@@ -169,7 +170,7 @@ pub fn type_called(typed: &str) -> Option<String> {
     quantities.chain(laws).find(|kind| kind.0 == typed).map(|kind| kind.1)
 }
 
-/// The key or word that is nearest to one that there is not.
+/// Known key or word that is nearest to an unknown one.
 pub fn suggestion(typed: &str) -> Option<String> {
     let keys = all();
     let known = keys.iter().flat_map(|key| {
@@ -179,7 +180,7 @@ pub fn suggestion(typed: &str) -> Option<String> {
     nearest(typed, known).map(str::to_owned)
 }
 
-/// A key, with what the schema says of its value.
+/// A key with the schema of its value.
 struct Place<'s> {
     path: String,
     way: String,
@@ -199,8 +200,8 @@ fn add(keys: &mut Vec<Key>, within: Option<&str>, place: &Place) {
     });
     let words = definition(inner).map(vocabulary::words).filter(|_| !opens).unwrap_or_default();
     let beside = definition(inner).and_then(vocabulary::table_beside).filter(|_| !opens);
-    // Of what a word stands for, too, the default is that word. Other tables have defaults at their keys, unless they
-    // have forms.
+    // The default of a table that a word stands for is that word, too. Other tables have defaults at their keys,
+    // unless they have forms.
     let default = match &forms {
         Some((tag, _)) if SCHEMA.words(inner).is_some() => given(&schema["default"][tag]),
         Some((tag, _)) => table_of(tag, &schema["default"]),
@@ -249,7 +250,7 @@ fn add(keys: &mut Vec<Key>, within: Option<&str>, place: &Place) {
     }
 }
 
-/// Adds the keys of a table: those that must be given first.
+/// Adds the keys of a table, required keys first.
 fn add_keys(
     keys: &mut Vec<Key>,
     table: Option<&str>,
@@ -266,7 +267,7 @@ fn add_keys(
     }
 }
 
-/// What the elements of a list are; of anything else, itself.
+/// Schema of the elements of a list; for other types, the schema itself.
 fn element(schema: &Json) -> &Json {
     match SCHEMA.type_of(schema) {
         Some("array") => element(&SCHEMA.plain(schema)["items"]),
@@ -274,19 +275,19 @@ fn element(schema: &Json) -> &Json {
     }
 }
 
-/// The name of the type that a schema refers to.
+/// Name of the type to which a schema refers.
 fn definition(schema: &Json) -> Option<&str> {
     let choices = schema["anyOf"].as_array().into_iter().flatten();
     let reference = choices.chain([schema]).find_map(|choice| choice["$ref"].as_str());
     reference?.strip_prefix("#/$defs/")
 }
 
-/// What a law is called.
+/// Name of a law.
 fn law(definition: &str) -> Option<&'static str> {
     LAWS.iter().find(|law| law.0 == definition).map(|law| law.1)
 }
 
-/// What a text of this format is called.
+/// Name of a format of text.
 fn text_of(format: &str) -> String {
     match format {
         "time-span" => "time".to_owned(),
@@ -294,12 +295,12 @@ fn text_of(format: &str) -> String {
     }
 }
 
-/// The laws: what each is called and what it is.
+/// The laws: names and meanings.
 pub(super) fn laws() -> impl Iterator<Item = (&'static str, String)> {
     LAWS.iter().map(|(definition, name)| (*name, about(SCHEMA.definition(definition))))
 }
 
-/// What a value has to be.
+/// Type and bounds of a value, in words.
 fn takes(schema: &Json) -> String {
     let flat = SCHEMA.plain(schema);
     if let Some(law) = definition(schema).and_then(law) {
@@ -332,7 +333,7 @@ fn takes(schema: &Json) -> String {
     }
 }
 
-/// Between which numbers a number has to be.
+/// Bounds of a number, in words.
 fn bounds(schema: &Json) -> String {
     let bound = |sign: &str, key: &str| {
         let number = schema[key].as_f64()?;
@@ -347,8 +348,7 @@ fn bounds(schema: &Json) -> String {
     }
 }
 
-/// A value as a scenario writes it.
-/// A default that there is, as scenarios write it.
+/// A default value as scenarios write it, if there is one.
 fn given(default: &Json) -> Option<String> {
     Some(default).filter(|default| !default.is_null()).map(as_written)
 }
@@ -375,7 +375,7 @@ fn as_written(value: &Json) -> String {
     }
 }
 
-/// What the schema says of it, in one line.
+/// Description in the schema, in one line.
 fn about(schema: &Json) -> String {
     let own =
         schema["description"].as_str().or_else(|| SCHEMA.plain(schema)["description"].as_str());

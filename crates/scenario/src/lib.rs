@@ -6,12 +6,10 @@
 //!   numbered runs <── sweep ── resolved scenarios <── check, resolve
 //! ```
 //!
-//! The types in [`file`](mod@file) are the only description of the format: serde reads and
-//! writes them, schemars turns them into the schema of `haggle schema`, and
-//! `conform` checks a file against that schema. Because it checks before serde
-//! reads, it can go on after a mistake and report all of them together, each at
-//! its place. What a schema cannot say (names that exist, sizes that go
-//! together) is in `check`.
+//! The types in [`file`](mod@file) are the only description of the format: serde reads and writes them, and
+//! schemars turns them into the schema of `haggle schema`. `conform` checks a file against that schema before
+//! serde reads it. It can therefore continue after a mistake, and report all mistakes together, each at its place.
+//! Rules that a schema cannot express (names that exist, sizes that fit together) are in `check`.
 //!
 //! ```
 //! use haggle_scenario::{Experiment, Logs, Source};

@@ -1,9 +1,9 @@
-//! Where a workload's log is: relative to the scenario, or through an environment variable.
+//! Paths of logs: relative to the scenario, or through an environment variable.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// Why the path of a log cannot be made out.
+/// Error in the path of a log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogPathError {
     /// The path names a variable that is not set.
@@ -14,9 +14,8 @@ pub enum LogPathError {
     NoName,
 }
 
-/// The path of a log as written in a scenario that lies in `folder`:
-/// `$NAME` and `${NAME}` stand for environment variables. A path that begins with
-/// one starts, if relative, from the working folder, as whoever set it expects.
+/// Path of a log as written in a scenario in `folder`. `$NAME` and `${NAME}` stand for environment variables. A
+/// relative path that begins with a variable starts from the working folder, not from `folder`, as in a shell.
 pub fn log_path(written: &str, folder: &Path) -> Result<PathBuf, LogPathError> {
     let expanded = expand(written, |name| env::var(name).ok())?;
     if written.starts_with('$') { Ok(expanded.into()) } else { Ok(folder.join(expanded)) }

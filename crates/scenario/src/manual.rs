@@ -1,4 +1,4 @@
-//! The manual's page on scenarios, made from the schema so that it cannot go stale.
+//! The manual's page on scenarios. It is made from the schema, so that it is never out of date.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -44,7 +44,7 @@ pub fn page() -> String {
     page
 }
 
-/// What there is to know of a table.
+/// Writes the section of a table.
 fn section(page: &mut String, keys: &[Key], opens: &Key, table: &str) {
     let path = &opens.path;
     if let Some((name, about)) = keys::laws().find(|law| law.0 == table) {
@@ -99,7 +99,7 @@ fn section(page: &mut String, keys: &[Key], opens: &Key, table: &str) {
     }
 }
 
-/// The keys right below a path.
+/// Keys directly below a path.
 fn below<'k>(keys: &'k [Key], path: &str) -> Vec<&'k Key> {
     let is_below = |key: &&Key| {
         let rest = key.path.strip_prefix(path).and_then(|rest| rest.strip_prefix('.'));
@@ -108,7 +108,7 @@ fn below<'k>(keys: &'k [Key], path: &str) -> Vec<&'k Key> {
     keys.iter().filter(is_below).collect()
 }
 
-/// The type of a key, with the way to the table that it opens.
+/// Type of a key, with a link to the table that it opens.
 fn typed(keys: &[Key], key: &Key) -> String {
     let Some(table) = &key.table else { return key.takes.clone() };
     if keys::laws().any(|law| law.0 == table) {

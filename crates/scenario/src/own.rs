@@ -8,14 +8,14 @@ use super::file::{
     CheckpointRule, Composition, GridPolicy, Name, Order, Placement, Prediction, Told,
 };
 
-/// A rule of one's own that a scenario names: what it is for, its name and its version.
+/// A rule of one's own that a scenario names: its kind, name and version.
 pub type OwnRule = (Kind, &'static str, u32);
 
 impl Scenario {
-    /// The rules of one's own that it names, each once, in the order of their kinds and names.
+    /// Rules of one's own that the scenario names, each once, in the order of kinds and names.
     ///
     /// # Errors
-    /// If one of them is not among those of the program.
+    /// If the program does not have one of them.
     pub fn own_rules(&self) -> Result<Vec<OwnRule>, NoSuchRule> {
         let find = |(kind, name, _): (Kind, &Name, Path)| {
             let mut all = self.own.all();
@@ -28,7 +28,7 @@ impl Scenario {
         Ok(found)
     }
 
-    /// What is said to be a rule of one's own: what for, its name, and the place of the table that says so.
+    /// Names of rules of one's own, each with its kind and the place that names it.
     pub(crate) fn names_own(&self) -> Vec<(Kind, &Name, Path)> {
         let mut named = Vec::new();
         for (index, provider) in self.providers.iter().enumerate() {
@@ -83,7 +83,7 @@ mod tests {
 
     use crate::vocabulary::words;
 
-    /// Rules of one's own may not be called so.
+    /// These words cannot be names of rules of one's own.
     #[test]
     fn words_of_ours_are_those_of_the_schema() {
         let of = |definition| words(definition).into_iter().map(|it| it.word).collect::<Vec<_>>();

@@ -1,44 +1,43 @@
-//! What is wrong with a scenario: every problem, each at its place in the text.
+//! Problems of a scenario: all of them, each at its place in the text.
 
 use std::fmt;
 
 use haggle_config::problem::orderly;
 use haggle_config::{Lines, Position, Problem, Source};
 
-/// A scenario that cannot be run, and every reason why.
+/// A scenario that cannot be run, with all of its problems.
 ///
-/// Invariant: there is at least one problem, and every span lies inside the
-/// text and between characters.
+/// Invariant: there is at least one problem, and every span lies inside the text and between characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidScenario {
-    /// The text the problems point into.
+    /// Text that the spans refer to.
     pub source: Source,
-    /// The problems in the order of the text.
+    /// Problems in the order of the text.
     pub problems: Vec<Problem>,
 }
 
 impl InvalidScenario {
-    /// The problems of a text, ordered by place, repetitions dropped; at least one.
+    /// Problems of a text, ordered by place and without repetitions; there must be at least one.
     pub fn new(source: Source, problems: Vec<Problem>) -> InvalidScenario {
         let problems = orderly(&source, problems);
         InvalidScenario { source, problems }
     }
 }
 
-/// The way out of a problem that does not say its own.
+/// Help for a problem without its own help.
 const HELP: &str = "`haggle help KEY` says what a key takes, and docs/scenario.md has all of them";
 
-/// Something that a scenario says in vain: as a [`Problem`], but the scenario can be run.
+/// A value of a scenario without effect, or a doubtful one: as a [`Problem`], but the scenario can be run.
 pub type Warning = Problem;
 
-/// What a valid scenario says in vain.
+/// Warnings about a valid scenario.
 ///
 /// Invariant: every span lies inside the text and between characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warnings {
-    /// The text the warnings point into.
+    /// Text that the spans refer to.
     pub source: Source,
-    /// The warnings in the order of the text.
+    /// Warnings in the order of the text.
     pub found: Vec<Warning>,
 }
 
@@ -50,7 +49,8 @@ impl Warnings {
 }
 
 impl InvalidScenario {
-    /// The same with a way out of each problem; other files that are checked like scenarios have other keys.
+    /// Adds help to problems without it. Other files that are checked like scenarios have other keys, so this is a
+    /// step of its own.
     pub(super) fn with_help(mut self) -> InvalidScenario {
         for problem in &mut self.problems {
             problem.help.get_or_insert_with(|| HELP.to_owned());
@@ -58,14 +58,14 @@ impl InvalidScenario {
         self
     }
 
-    /// Whether the reader refused what the schema had let pass: a mistake of ours.
+    /// True if the reader refused a document that fits the schema: an error of the program.
     pub fn is_drift(&self) -> bool {
         let says_so = |help: &String| help.starts_with(DRIFT);
         self.problems.iter().any(|problem| problem.help.as_ref().is_some_and(says_so))
     }
 }
 
-/// How the help of a problem begins that is no mistake of the author's.
+/// Beginning of the help of a problem that is an error of the program.
 pub(super) const DRIFT: &str = "this is a bug of haggle";
 
 /// One line a problem: `scenario.toml:14:1: unknown key …`.

@@ -1,7 +1,7 @@
 //! Quantities as scenarios write them: strings that carry their unit.
 //!
-//! Each has a word that names its format in the schema; [`check_format`] checks a
-//! string against such a word, so that a wrong unit is found before serde reads.
+//! Each has a word that names its format in the schema. [`check_format`] checks a string against such a word, so
+//! that a wrong unit is found before serde reads.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -40,7 +40,7 @@ pub fn check_format(format: &str, text: &str) -> Result<(), FormatError> {
 macro_rules! written_as_string {
     ($type:ident, $format:literal, $example:literal, $description:literal) => {
         impl $type {
-            /// The word for this format in the schema.
+            /// Word for this format in the schema.
             pub const FORMAT: &'static str = $format;
         }
 
@@ -74,8 +74,8 @@ macro_rules! written_as_string {
     };
 }
 
-/// What an actor, a workload or a figure is called: letters, digits, `-` and `_`,
-/// so that it can be part of a path into the scenario and of a file's name.
+/// Name of an actor, a workload or a figure: letters, digits, `-` and `_`. It can be part of a path into the
+/// scenario and of the name of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);
@@ -83,14 +83,14 @@ pub struct Name(String);
 written_as_string!(Name, "name", "north", "letters, digits, - and _");
 
 impl Name {
-    /// A text as a name: what a name cannot hold becomes `-`.
+    /// A text as a name; other characters become `-`, and an empty text becomes `scenario`.
     pub fn like(text: &str) -> Name {
         let allowed = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
         let name: String = text.chars().map(allowed).collect();
         Name(if name.is_empty() { "scenario".to_owned() } else { name })
     }
 
-    /// The name as text.
+    /// Text of the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -123,7 +123,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// What people call something in figures and tables, such as a variant: one line of text.
+/// Title of something in figures and tables, such as a variant: one line of text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Title(String);
@@ -151,7 +151,7 @@ impl fmt::Display for Title {
     }
 }
 
-/// What is measured of a run: the name of a metric in its one spelling.
+/// Name of a metric, in its one spelling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Metric(String);
@@ -165,22 +165,22 @@ written_as_string!(
 );
 
 impl Metric {
-    /// Its name, as tables have it.
+    /// Name, as in tables.
     pub fn name(&self) -> &str {
         &self.0
     }
 
-    /// A metric that is known to be there.
+    /// A known metric.
     pub fn named(named: &'static Named) -> Metric {
         Metric(named.name.to_owned())
     }
 
-    /// Whether groups of jobs have none of this name.
+    /// True if no group of jobs can have this metric.
     pub fn is_whole(&self) -> bool {
         !named::may_be_of_jobs(&self.0)
     }
 
-    /// Whether each job has a value of what it is a statistic of.
+    /// True if it is a statistic of a value that each job has.
     pub fn is_of_jobs(&self) -> bool {
         Named::of(&self.0).is_some_and(|it| it.of_each.is_some())
     }
@@ -217,14 +217,14 @@ pub struct TimeSpan(pub Span);
 written_as_string!(TimeSpan, "time-span", "18h", "a length of time: a number and a unit");
 
 impl TimeSpan {
-    /// No time at all.
+    /// A length of zero.
     pub const ZERO: TimeSpan = TimeSpan(Span::ZERO);
 }
 
-/// The longest time in whole days.
+/// Longest time in whole days.
 const LONGEST_DAYS: i64 = Span::FOREVER.as_micros() / 86_400_000_000;
 
-/// Whether a text that is no length of time is one but for its size: with 1 in place of each number, it is one.
+/// True if a text is no length of time only because of its size: with 1 in place of each number, it is one.
 fn is_too_long(text: &str) -> bool {
     let is_digit = |c: char| c.is_ascii_digit() || c == '.';
     let mut numbers = text.split(|c| !is_digit(c)).filter(|number| !number.is_empty());
@@ -285,45 +285,45 @@ impl fmt::Display for TimeSpan {
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Share {
-    /// Percent as written, kept so that it prints as it was read.
+    /// Percent as written, so that it prints as it was read.
     percent: f64,
 }
 
 written_as_string!(Share, "share", "5%", "a share of a whole in percent");
 
 impl Share {
-    /// Nothing of it.
+    /// Zero percent.
     pub const ZERO: Share = Share { percent: 0.0 };
 
-    /// All of it.
+    /// A hundred percent.
     pub const ALL: Share = Share { percent: 100.0 };
 
-    /// Whether it is nothing.
+    /// True if it is zero.
     pub fn is_zero(&self) -> bool {
         self.percent == 0.0
     }
 
-    /// The share as a fraction: 0.05 for `"5%"`.
+    /// Share as a fraction: 0.05 for `"5%"`.
     pub fn fraction(self) -> f64 {
         self.percent / 100.0
     }
 
-    /// The share in parts of a million, which is exact for what people write.
+    /// Share in millionths; exact for up to four decimal places of a percent.
     pub fn millionths(self) -> u32 {
         (self.fraction() * 1e6).round() as u32
     }
 
-    /// The same as a fraction of integers.
+    /// Share as a fraction of integers.
     pub fn parts(self) -> (u32, u32) {
         (self.millionths(), 1_000_000)
     }
 
-    /// The same as a fraction to compute exactly with.
+    /// Share as a fraction for exact arithmetic.
     pub fn exact(self) -> Fraction {
         Fraction::from_ppm(self.millionths())
     }
 
-    /// The same as a share of a resource that is reserved.
+    /// Share of a resource that is reserved.
     pub fn reserved(self) -> Reserved {
         Reserved((self.fraction() * f64::from(Reserved::WHOLE.0)).round() as u32)
     }
@@ -421,8 +421,7 @@ impl fmt::Display for JobRef {
     }
 }
 
-/// From where to where an axis goes: `"88%..100%"`, `"1min..1d"`, `"0..5"`; an end that is left out
-/// follows from the data.
+/// Range of an axis: `"88%..100%"`, `"1min..1d"`, `"0..5"`. An end that is left out follows from the data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AxisRange {
@@ -446,7 +445,7 @@ pub enum AxisEnd {
 }
 
 impl AxisEnd {
-    /// What it is in the unit that it is written in.
+    /// Value in the unit in which it is written.
     pub const fn value(self) -> f64 {
         match self {
             AxisEnd::Number(value) | AxisEnd::Percent(value) | AxisEnd::Seconds(value) => value,
@@ -468,14 +467,14 @@ impl AxisEnd {
         Some(AxisEnd::Seconds(sign * time.0.as_secs_f64()))
     }
 
-    /// Whether both are written in the same unit.
+    /// True if both are written in the same unit.
     pub fn is_like(self, other: AxisEnd) -> bool {
         std::mem::discriminant(&self) == std::mem::discriminant(&other)
     }
 }
 
 impl AxisRange {
-    /// The ends that were chosen.
+    /// Ends that are written.
     pub fn ends(self) -> impl Iterator<Item = AxisEnd> {
         self.low.into_iter().chain(self.high)
     }
@@ -543,16 +542,16 @@ fn number(text: &str) -> Option<f64> {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum TimeOrShare {
-    /// That much time.
+    /// A length of time.
     Time(TimeSpan),
-    /// That share of the time between the first and the last submission.
+    /// A share of the time between the first and the last submission.
     Share(Share),
 }
 
 written_as_string!(TimeOrShare, "time-or-share", "5%", "a length of time or a share of the run");
 
 impl TimeOrShare {
-    /// Nothing.
+    /// A time of zero.
     pub const ZERO: TimeOrShare = TimeOrShare::Time(TimeSpan::ZERO);
 }
 
@@ -595,7 +594,7 @@ impl FromStr for Bytes {
     type Err = FormatError;
 
     fn from_str(text: &str) -> Result<Bytes, FormatError> {
-        // Beyond this, neighbouring numbers of bytes are one and the same float.
+        // Beyond this, an `f64` cannot represent every number of bytes.
         const MOST: f64 = 9e15;
         match with_unit(text, &BYTE_UNITS) {
             Some(bytes) if bytes <= MOST => Ok(Bytes(bytes.round() as u64)),
@@ -644,7 +643,7 @@ impl fmt::Display for Bandwidth {
     }
 }
 
-/// A number with one of these units, the longest names first where one ends in another.
+/// Value of a number with one of these units. A unit that ends in another one must come before it.
 fn with_unit(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     let unit = units.iter().find_map(|(unit, size)| {
         let value = text.trim().strip_suffix(unit)?;
@@ -653,7 +652,7 @@ fn with_unit(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     unit.filter(|value| value.is_finite())
 }
 
-/// In the largest unit of which it is a whole number, or else in the smallest.
+/// Prints a whole number of the largest possible unit, or else a number of the smallest unit.
 fn print_with_unit(f: &mut fmt::Formatter<'_>, value: f64, units: &[(&str, f64)]) -> fmt::Result {
     let whole = units.iter().find(|(_, size)| value >= *size && value % size == 0.0);
     let (unit, size) = whole.or(units.last()).expect("there are units");
@@ -670,7 +669,7 @@ pub enum EstimateRule {
     Trace,
     /// `exact`: the run time itself.
     Exact,
-    /// `no-limit`: nobody asks for a time.
+    /// `no-limit`: no user requests a time.
     NoLimit,
     /// `factor:F`: F times the run time, F ≥ 1.
     Factor(f64),

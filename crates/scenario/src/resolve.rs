@@ -1,5 +1,5 @@
-//! Defaults that depend on other parts of a scenario: written out, so that what
-//! was run can be read without knowing them.
+//! Defaults that depend on other parts of a scenario. They are written out, so that a resolved scenario can be
+//! read without them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -10,11 +10,12 @@ use super::file::{self, Figure, Grid, GridPolicy, ImageFormat, Plans, Provider};
 use super::quantity::Name;
 use super::{Scenario, Source};
 
-/// Writes out every default of a scenario that has been checked.
+/// Writes out every default of a checked scenario.
 pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     if scenario.scenario.name.is_none() {
         scenario.scenario.name = Some(Name::like(&source.stem()));
     }
+    // The values of the other file are in the scenario already.
     scenario.scenario.extends = None;
     let written = std::mem::take(&mut scenario.providers);
     let copies = Copies::of(&written);
@@ -43,7 +44,7 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
             site.slots = site.slots();
         }
     }
-    // What only failures bring to light is not written out for others.
+    // Keys that matter only after failures are not written out for other providers.
     let failing: BTreeSet<&str> =
         scenario.failures.iter().flat_map(|it| &it.of).map(|it| it.as_str()).collect();
     for provider in &mut scenario.providers {
@@ -65,7 +66,7 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         metascheduler.providers = copies.meant(&metascheduler.providers).collect();
         metascheduler.providers.extend(grid);
     }
-    // Written out, the rules would hide the sets of rules that a sweep tries.
+    // Rules that are written out would override the presets that a sweep varies.
     let mut axes = scenario.sweep.iter().flat_map(|sweep| &sweep.axes);
     if !axes.any(|axis| axis.path.as_ref().is_some_and(|path| path.ends_with(".preset"))) {
         fill_rules(&mut scenario);
@@ -76,7 +77,7 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
         if !figure.kind.uses("providers") {
             continue;
         }
-        // A grid may have more resources than anybody would write out.
+        // A grid may have too many resources to write them out.
         if figure.providers.is_empty() && scenario.grid.is_some() {
             continue;
         }
@@ -89,21 +90,21 @@ pub(super) fn resolve(mut scenario: Scenario, source: &Source) -> Scenario {
     scenario
 }
 
-/// The sites that a list stands for, in the order of the file; all for an empty list.
+/// Sites that a list stands for, in the order of the file; an empty list stands for all.
 fn sites_meant(list: &[Name], grid: &Grid) -> Vec<Name> {
     let listed: BTreeSet<&str> = list.iter().map(|it| it.as_str()).collect();
     let names = grid.sites.iter().map(|site| site.name.clone());
     names.filter(|name| list.is_empty() || listed.contains(name.as_str())).collect()
 }
 
-/// The clusters that a list stands for, in the order of the file; all for an empty list.
+/// Clusters that a list stands for, in the order of the file; an empty list stands for all.
 fn clusters_meant(list: &[Name], plans: &Plans) -> Vec<Name> {
     let listed: BTreeSet<&str> = list.iter().map(|it| it.as_str()).collect();
     let names = plans.clusters.iter().map(|cluster| cluster.name.clone());
     names.filter(|name| list.is_empty() || listed.contains(name.as_str())).collect()
 }
 
-/// The resources that a list stands for, in the order of the file.
+/// Resources that a list stands for, in the order of the file.
 fn resources_meant(list: &[Name], grid: &Grid) -> Vec<Name> {
     let listed: BTreeSet<&str> = list.iter().map(|it| it.as_str()).collect();
     let mut names = Vec::new();
@@ -115,14 +116,14 @@ fn resources_meant(list: &[Name], grid: &Grid) -> Vec<Name> {
     names
 }
 
-/// Writes out the rules for every log.
+/// Writes out the rules of every log.
 pub(super) fn fill_rules(scenario: &mut Scenario) {
     for workload in scenario.workloads.iter_mut().filter(|workload| workload.log.is_some()) {
         workload.rules = workload.rules.filled();
     }
 }
 
-/// What the copies of a provider are called: its own name if there is but one.
+/// Names of the copies of a provider: its own name if there is only one.
 pub(super) fn copies(provider: &Provider) -> Vec<String> {
     match provider.count {
         0 | 1 => vec![provider.name.to_string()],
@@ -130,7 +131,7 @@ pub(super) fn copies(provider: &Provider) -> Vec<String> {
     }
 }
 
-/// The name and format of each figure: its own, or its kind with a number from the second on.
+/// Name and format of each figure: its own name, or its kind, with a number from the second one on.
 pub(super) fn figure_names(figures: &[Figure]) -> Vec<(String, ImageFormat)> {
     let mut unnamed: BTreeMap<&str, usize> = BTreeMap::new();
     let name = |figure: &Figure| {
@@ -150,7 +151,7 @@ fn replicate(provider: &Provider) -> Vec<Provider> {
     copies(provider).into_iter().map(copy).collect()
 }
 
-/// The names of all copies of providers, in the order of the file, and which of them each name stands for.
+/// Names of all copies of providers, in the order of the file, and the copies that each name stands for.
 struct Copies<'w> {
     all: Vec<Name>,
     places: BTreeMap<String, usize>,
@@ -169,7 +170,7 @@ impl<'w> Copies<'w> {
         Copies { places: places.collect(), all, groups }
     }
 
-    /// The providers that a list stands for, in the order of the file; all for an empty list.
+    /// Providers that a list stands for, in the order of the file; an empty list stands for all.
     fn meant(&self, list: &[Name]) -> impl Iterator<Item = Name> {
         let of_group = |it: &Name| self.groups.get(it.as_str()).cloned().unwrap_or(0..0);
         let of_copy = |it: &Name| self.places.get(it.as_str()).copied();

@@ -1,6 +1,6 @@
 //! The JSON schema of scenario files, made from the types that hold them.
 //!
-//! It is kept as a file, `schema.json`, for every command asks it something. A test holds the file to the types.
+//! It is stored in `schema.json`, because every command reads it. A test compares the file with the types.
 
 use std::sync::LazyLock;
 
@@ -12,11 +12,11 @@ use crate::quantity::check_format;
 /// The JSON schema of a scenario file, for editors and for `haggle schema`.
 pub const SCHEMA_TEXT: &str = include_str!("schema.json");
 
-/// The parsed schema.
+/// The same, parsed.
 pub static SCHEMA: LazyLock<Schema> =
     LazyLock::new(|| Schema::read(SCHEMA_TEXT).expect("a test has read the file"));
 
-/// Checks a document, and makes it fit the schema.
+/// Checks a document, and changes it so that it fits the schema.
 pub(crate) fn conform(root: &mut Node) -> Findings {
     haggle_config::conform(root, Rules { schema: &SCHEMA, check_format })
 }
@@ -44,8 +44,8 @@ mod tests {
         assert!(SCHEMA.definitions().all(|(_, schema)| schema.is_object()));
     }
 
-    /// Serde must accept what the schema calls the least scenario; otherwise the
-    /// two have drifted apart and checking could not stand in for reading.
+    /// Serde must accept the smallest scenario of the schema. Otherwise the two differ, and a checked document
+    /// might not be readable.
     #[test]
     fn placeholders_of_every_definition_fit() {
         for (name, _) in SCHEMA.properties(SCHEMA.whole()) {

@@ -1,5 +1,5 @@
-//! From a file to runs: a scenario is read, varied along the axes of its sweep
-//! and repeated with consecutive seeds.
+//! From a file to runs: a scenario is read, varied along the axes of its sweep, and repeated with consecutive
+//! seeds.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -28,35 +28,35 @@ use axis::{Place, text_of};
 
 pub use reference::References;
 
-/// A scenario file, read, checked and expanded: the variants of a sweep, or just one.
+/// A scenario file, read, checked and expanded into the variants of its sweep; one variant without a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Experiment {
-    /// The scenario as written with every default, its sweep included.
+    /// Scenario as written, with every default and its sweep.
     pub scenario: Scenario,
-    /// The scenarios it expands into, the last axis varying fastest; one without a sweep.
+    /// Variants of the scenario, with the last axis varying fastest; one without a sweep.
     pub variants: Vec<Variant>,
     /// Runs of each variant.
     pub replications: u32,
-    /// Figures over the axes of the sweep; those of single runs are in the variants.
+    /// Figures over the axes of the sweep. Figures of single runs are in the variants.
     pub figures: Vec<Figure>,
-    /// What it says that no variant reads.
+    /// Warnings about values that no variant reads, and about doubtful ones.
     pub warnings: Warnings,
 }
 
-/// A resolved scenario without a sweep, and what makes it different from the others.
+/// A resolved scenario without a sweep, and its values on the axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// Unique name: its folder inside the sweep's, or without axes what the scenario is called.
+    /// Unique name: its folder inside that of the sweep, or the name of the scenario if there are no axes.
     pub label: String,
-    /// The value on each axis, in the order of the axes.
+    /// Value on each axis, in the order of the axes.
     pub settings: Vec<Setting>,
-    /// What is run.
+    /// Scenario that is run.
     pub scenario: Scenario,
-    /// What of it has no effect, in this variant as in all others.
+    /// Messages of warnings that hold for this variant.
     pub warnings: Vec<String>,
 }
 
-/// The value of a variant on an axis.
+/// Value of a variant on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
     /// Name of the axis.
@@ -66,19 +66,19 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// The value as a column of the results has it: strings without quotes.
+    /// Value as in a column of the results: strings without quotes.
     pub fn text(&self) -> String {
         text_of(&self.value)
     }
 
-    /// What a column beside those of a table, or the name of a folder, calls the axis.
+    /// Name of the axis as a column beside those of a table, or in the name of a folder.
     pub fn column(&self) -> String {
         axis_column(&self.axis)
     }
 }
 
 impl Variant {
-    /// Its folder inside the sweep's, `policy=easy/load=0.6`; empty without axes.
+    /// Folder of the variant inside that of the sweep, `policy=easy/load=0.6`; empty without axes.
     pub fn folder(&self) -> &str {
         if self.settings.is_empty() { "" } else { &self.label }
     }
@@ -89,20 +89,20 @@ impl Variant {
 pub struct Run<'e> {
     /// Number of the run, from 0.
     pub number: usize,
-    /// What is run; its own seed is that of the first replication.
+    /// Variant that is run. The seed in its scenario is that of the first replication.
     pub variant: &'e Variant,
     /// Seed of this run.
     pub seed: u64,
 }
 
 impl Run<'_> {
-    /// Folder of the run inside the experiment's: `policy=easy/load=0.6/seed=1`, which
-    /// pandas, Polars and DuckDB read as columns.
+    /// Folder of the run inside that of the experiment: `policy=easy/load=0.6/seed=1`. Pandas, Polars and DuckDB
+    /// read its parts as columns.
     pub fn folder(&self) -> PathBuf {
         folder_of_run(self.variant.folder(), self.seed).into()
     }
 
-    /// The scenario of exactly this run, its seed included.
+    /// Scenario of this run, with its seed.
     pub fn scenario(&self) -> Scenario {
         let mut scenario = self.variant.scenario.clone();
         scenario.scenario.seed = self.seed;
@@ -170,9 +170,9 @@ impl Experiment {
         })
     }
 
-    /// The logs and records that a scenario names by a variable, `$NAME/…`, in any of its variants.
-    /// The variants are not made for that: there may be thousands. What is wrong with the scenario
-    /// is told when it is read.
+    /// Logs and records that a scenario names by a variable, `$NAME/…`, in any of its variants. Variants are not
+    /// built for that: there may be thousands. Problems of the scenario are not reported here, but when it is
+    /// read.
     pub fn logs(source: &Source) -> BTreeSet<String> {
         let mut logs = BTreeSet::new();
         if let Ok(mut root) = document::parse(&source.text)
@@ -199,7 +199,7 @@ impl Experiment {
 }
 
 impl Axis {
-    /// The axis's name, or the last key of its path.
+    /// Name of the axis, or the last key of its path.
     pub fn title(&self) -> String {
         let path = self.path.as_deref().unwrap_or("axis");
         let last = || path.rsplit('.').next().unwrap_or_default().to_owned();
@@ -211,8 +211,8 @@ fn axis_names(scenario: &Scenario) -> Vec<String> {
     scenario.sweep.iter().flat_map(|sweep| &sweep.axes).map(Axis::title).collect()
 }
 
-/// Which value of each axis a variant takes. Where there would be too many variants,
-/// as many as show every value once, so that every value is checked.
+/// Indices of the values of each variant on the axes. If a sweep has too many runs, only as many combinations as
+/// are needed to check every value once.
 fn combinations(scenario: &Scenario, places: &[Place], findings: &mut Findings) -> Vec<Vec<usize>> {
     let Some(sweep) = &scenario.sweep else {
         return vec![Vec::new()];
@@ -242,7 +242,7 @@ fn combinations(scenario: &Scenario, places: &[Place], findings: &mut Findings) 
     combinations
 }
 
-/// A document that is about to become variants.
+/// A document from which variants are made.
 struct Reading<'a> {
     source: &'a Source,
     lines: &'a Lines<'a>,
@@ -253,7 +253,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// The variants, and what none of them reads.
+    /// Variants, and warnings about values that none of them reads.
     fn variants(
         &self,
         combinations: &[Vec<usize>],
@@ -268,7 +268,7 @@ impl Reading<'_> {
         for combination in combinations {
             let mut root = frame.clone();
             Place::set(self.places, combination, &mut root);
-            // Without axes it is what has been checked already.
+            // Without axes, the document has been checked already.
             let own = if self.places.is_empty() { Findings::default() } else { conform(&mut root) };
             let replaced: Vec<Path> =
                 findings.replaced.iter().chain(&own.replaced).cloned().collect();
@@ -296,7 +296,7 @@ impl Reading<'_> {
             };
             let (found, mut uses) = check.run();
             problems.extend(found);
-            // Variants share most of their mistakes.
+            // Variants share most of their mistakes, so each is reported once.
             let place = |it: &Problem| (it.span.start, it.span.end, it.message.clone());
             let is_new = |problem: &Problem| known.insert(place(problem));
             findings.problems.extend(problems.drain(..).filter(is_new));
@@ -304,16 +304,17 @@ impl Reading<'_> {
             unread.push((uses.unread, uses.doubts));
             variants.push(self.variant(resolve(scenario, source), combination));
         }
-        // What stops a variant from being read at all has not been looked at yet.
+        // Problems of variants that could not be read have not been reported yet.
         findings.problems.append(&mut problems);
         let mut warnings = Vec::new();
         for (variant, (unread, doubts)) in variants.iter_mut().zip(unread) {
+            // A value that another variant reads has an effect and gives no warning.
             let unread = unread.into_iter().filter(|(written, _)| !read.contains(written));
             let (of_sweep, of_run): (Vec<_>, Vec<_>) =
                 unread.partition(|((key, ..), _)| key == REPLICATIONS);
             let of_run = of_run.into_iter().map(|(_, warning)| warning).chain(doubts);
             let found: Vec<Warning> = of_run.collect();
-            // A run is the same, however often it is repeated: its summary says nothing of that.
+            // Replications do not change a run, so its summary has no warning about them.
             variant.warnings = messages(found.iter());
             warnings.extend(found.into_iter().chain(of_sweep.into_iter().map(|it| it.1)));
         }
@@ -345,10 +346,10 @@ impl Reading<'_> {
     }
 }
 
-/// The key of a sweep that says how often each run is repeated.
+/// Key of a sweep with the number of replications.
 const REPLICATIONS: &str = "replications";
 
-/// What warnings say without their places, each once.
+/// Messages of warnings, without their places, each once.
 fn messages<'w>(warnings: impl Iterator<Item = &'w Warning>) -> Vec<String> {
     let mut messages: Vec<String> = Vec::new();
     for warning in warnings {
@@ -359,8 +360,8 @@ fn messages<'w>(warnings: impl Iterator<Item = &'w Warning>) -> Vec<String> {
     messages
 }
 
-/// Figures over the axes of a sweep, and figures of single runs. An axis may have the name of what the
-/// jobs of one run are grouped by.
+/// Figures over the axes of a sweep, and figures of single runs. An axis may have the same name as a group of jobs
+/// of one run.
 fn split_figures(figures: Vec<Figure>, axes: &[String]) -> (Vec<Figure>, Vec<Figure>) {
     figures.into_iter().partition(|figure| {
         let used = [&figure.x, &figure.group_by];
@@ -370,7 +371,7 @@ fn split_figures(figures: Vec<Figure>, axes: &[String]) -> (Vec<Figure>, Vec<Fig
     })
 }
 
-/// Serde refused what the schema let pass: our mistake, not the author's.
+/// Problem for a document that fits the schema, but not serde: an error of the program, not of the author.
 fn drift(error: &toml::de::Error) -> Problem {
     Problem {
         message: format!("the scenario cannot be read: {}", error.message()),

@@ -1,4 +1,4 @@
-//! Who takes the jobs of whom: providers and metaschedulers, a grid, or clusters with plans.
+//! Targets of users and metaschedulers: providers and metaschedulers, a grid, or clusters with plans.
 
 use super::file::{
     LinkSharing, Metascheduler, Model, OnFailure, Overflow, Provider, Scenario, Shown, User,
@@ -7,34 +7,34 @@ use super::file::{
 use super::quantity::Name;
 
 impl Scenario {
-    /// Whether a user submits to the grid.
+    /// True if a user submits to the grid.
     pub fn submits_to_grid(&self, user: &User) -> bool {
         self.grid.as_ref().is_some_and(|grid| grid.name == user.submits_to)
     }
 
-    /// Whether a user submits to who reschedules applications over clusters.
+    /// True if a user submits to the plans, which reschedule applications over clusters.
     pub(crate) fn submits_to_plans(&self, user: &User) -> bool {
         self.plans.as_ref().is_some_and(|plans| plans.name == user.submits_to)
     }
 
-    /// Whether a metascheduler may use the grid beside providers.
+    /// True if a metascheduler may use the grid beside providers.
     pub fn uses_grid(&self, metascheduler: &Metascheduler) -> bool {
         let name = self.grid.as_ref().map(|grid| &grid.name);
         name.is_some_and(|name| metascheduler.providers.contains(name))
     }
 
-    /// Where jobs of the grid go that have waited too long, if they do.
+    /// Overflow of the grid: the target of jobs that have waited too long, if any.
     pub(crate) fn overflow(&self) -> Option<&Overflow> {
         self.grid.as_ref()?.overflow.as_ref()
     }
 
-    /// Whether `one` is the grid, and passes jobs on to `other`.
+    /// True if `one` is the grid, and passes jobs on to `other`.
     pub(crate) fn overflows(&self, one: &str, other: &str) -> bool {
         let grid = self.grid.as_ref().filter(|grid| grid.name.as_str() == one);
         grid.and_then(|grid| grid.overflow.as_ref()).is_some_and(|it| it.to.as_str() == other)
     }
 
-    /// Where rigid jobs of a provider keep their checkpoints, if these go there over the network.
+    /// Storage of the checkpoints of rigid jobs of a provider, if these go there over the network.
     pub fn store_of<'s>(&self, provider: &'s Provider) -> Option<&'s Name> {
         let resumes = provider.on_failure == Some(OnFailure::Resume);
         let checkpoints = provider.checkpoints.as_ref().filter(|_| resumes)?;
@@ -42,24 +42,24 @@ impl Scenario {
         store.filter(|_| checkpoints.size.is_some_and(|size| size.0 > 0))
     }
 
-    /// Whether checkpoints of a provider go over the network.
+    /// True if checkpoints of a provider go over the network.
     pub fn carries_checkpoints(&self) -> bool {
         self.providers.iter().any(|it| self.store_of(it).is_some())
     }
 
-    /// Whether data of tasks may move between providers.
+    /// True if data of tasks may move between providers.
     pub fn moves_data(&self) -> bool {
         self.directory().moves_data()
     }
 
-    /// How data share links, if any move and they do.
+    /// Sharing of links by data, if any data move and share links.
     pub fn link_sharing(&self) -> Option<LinkSharing> {
         let moves = || self.carries_checkpoints() || self.moves_data();
         self.network.sharing.filter(|_| moves())
     }
 
-    /// How many places there are where jobs run: providers, clusters and resources of a grid. They come
-    /// first among the actors.
+    /// Number of places where jobs run: providers, clusters and resources of a grid. They come first among the
+    /// actors.
     pub fn places(&self) -> u32 {
         let clusters = self.plans.as_ref().map_or(0, |it| it.clusters.len());
         let sites = self.grid.iter().flat_map(|grid| &grid.sites);
@@ -67,7 +67,7 @@ impl Scenario {
         (self.providers.len() + clusters) as u32 + resources
     }
 
-    /// What figures of the scenario can show.
+    /// Resources that figures of the scenario can show.
     pub fn shown(&self) -> Shown {
         Shown {
             processors: !self.providers.is_empty() || self.plans.is_some(),
@@ -75,7 +75,7 @@ impl Scenario {
         }
     }
 
-    /// What those are called whose processors or resources a list of names may hold.
+    /// Word for the owners of processors or resources that a list of names may contain.
     pub(crate) fn owners_are(&self) -> &'static str {
         match (self.providers.is_empty(), &self.grid, &self.plans) {
             (true, Some(_), None) => "site",
@@ -88,7 +88,7 @@ impl Scenario {
         }
     }
 
-    /// What one of these that is no provider is called.
+    /// Word for an owner that is not a provider.
     pub(crate) fn owners_of(&self, name: &str) -> &'static str {
         let mut sites = self.grid.iter().flat_map(|grid| &grid.sites);
         if sites.any(|site| site.name.as_str() == name) { "site" } else { "cluster" }
@@ -96,7 +96,7 @@ impl Scenario {
 }
 
 impl Workload {
-    /// Whether its jobs are tasks of workflows.
+    /// True if its jobs are tasks of workflows.
     pub(crate) fn is_workflows(&self) -> bool {
         self.model == Some(Model::Workflows)
     }

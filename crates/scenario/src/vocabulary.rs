@@ -1,18 +1,18 @@
-//! The words that a scenario can use, each with its meaning: read from the
-//! schema, so that no list can be out of date.
+//! The words that a scenario can use, with their meanings. They are read from the schema, so that no list is out
+//! of date.
 
 use super::schema::SCHEMA;
 
-/// A word and what it means.
+/// A word and its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// As scenarios write it.
+    /// Word, as scenarios write it.
     pub word: String,
-    /// What it means.
+    /// Meaning of the word.
     pub meaning: String,
 }
 
-/// The table that may stand in the place of one of the words of a type, and what it means.
+/// Table that may be written in place of a word of a type, with its meaning.
 pub fn table_beside(definition: &str) -> Option<Word> {
     let table = SCHEMA.table_beside_words(SCHEMA.definition(definition))?;
     let key = SCHEMA.required(table).next()?;
@@ -20,7 +20,7 @@ pub fn table_beside(definition: &str) -> Option<Word> {
     Some(Word { word, meaning: SCHEMA.purpose(table).unwrap_or_default() })
 }
 
-/// Reads a word of a type of the format on the command line; help texts have the meanings.
+/// Parser of a word of a type of the format, for the command line. Help texts contain the meanings.
 #[cfg(feature = "clap")]
 pub fn parser<T>() -> impl clap::builder::TypedValueParser<Value = T>
 where
@@ -36,8 +36,8 @@ where
         .try_map(|word| T::deserialize(IntoDeserializer::<Error>::into_deserializer(word)))
 }
 
-/// The words of a type of the format, by the type's name in the schema, such as
-/// `Policy`; none for types that are not made of words.
+/// Words of a type of the format, by the name of the type in the schema, such as `Policy`. Types that are not made
+/// of words have none.
 pub fn words(definition: &str) -> Vec<Word> {
     let schema = SCHEMA.definition(definition);
     let word = |word: &str, schema| Word {

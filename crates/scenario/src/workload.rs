@@ -1,5 +1,5 @@
-//! What a scenario says about workloads in the terms of the model: each file
-//! type that describes one has a method `to_model`.
+//! Workloads of a scenario as values of the model: each type of the file that describes one has a method
+//! `to_model`.
 
 use haggle_model::job::{HiddenRunTime, JobOrigin, Lot};
 use haggle_model::{Job, JobId, JobShape, Time};
@@ -22,7 +22,7 @@ pub use workflows::{RunBy, WorkflowModel, WorkflowsError};
 pub(crate) use workflows::{TASKS_MAX, read_file as read_workflow};
 
 impl InlineJob {
-    /// The job, with its place in the list, from 1, as its number.
+    /// The job, numbered by its place in the list, from 1.
     pub fn to_model(&self, number: i64) -> Job {
         Job {
             id: JobId(0),
@@ -46,12 +46,12 @@ impl InlineJob {
     }
 }
 
-/// The instant that lies so far behind time zero.
+/// Instant at this distance from time zero.
 pub(crate) fn instant(span: TimeSpan) -> Time {
     Time::ZERO + span.0
 }
 
-/// A drawn length of time is drawn in seconds.
+/// A length of time in seconds, the unit in which times are drawn.
 fn seconds(span: TimeSpan) -> f64 {
     span.0.as_secs_f64()
 }

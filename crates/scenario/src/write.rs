@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf, absolute};
 use super::Scenario;
 
 impl Scenario {
-    /// By which rules each log is read: the workload's name, and the rules in words.
+    /// Rules by which each log is read: name of the workload, and rules in words.
     pub fn log_rules(&self) -> impl Iterator<Item = (String, String)> {
         let logs = self.workloads.iter().filter(|workload| workload.log.is_some());
         logs.map(|workload| (workload.name.to_string(), workload.rules.in_words()))
@@ -18,9 +18,8 @@ impl Scenario {
             .expect("tables with string keys and numbers that TOML can hold")
     }
 
-    /// Rewrites the relative paths of a scenario that lies in `from` so that they
-    /// hold in `to`. Paths that begin with a variable stay, so that the text is
-    /// the same on every machine.
+    /// Rewrites the relative paths of a scenario in `from` so that they are valid in `to`. Paths that begin with a
+    /// variable stay, so that the text is the same on every machine.
     pub fn relocate(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         let logs = self.workloads.iter_mut().flat_map(|workload| {
             let files = workload.workflows.as_mut().and_then(|it| it.files.as_mut());
@@ -40,7 +39,7 @@ impl Scenario {
     }
 }
 
-/// The way from the folder `base` to `target`, both absolute.
+/// Path from the folder `base` to `target`, both absolute.
 pub fn relative(target: &Path, base: &Path) -> PathBuf {
     let (target, base) = (normal(target), normal(base));
     let shared = target.iter().zip(&base).take_while(|(a, b)| a == b).count();
@@ -48,7 +47,7 @@ pub fn relative(target: &Path, base: &Path) -> PathBuf {
     up.chain(target[shared..].iter().copied()).collect()
 }
 
-/// The components of an absolute path, `..` taken back by name.
+/// Components of an absolute path, with `..` resolved by name.
 fn normal(path: &Path) -> Vec<Component<'_>> {
     let mut normal = Vec::new();
     for component in path.components() {

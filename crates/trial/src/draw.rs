@@ -1,4 +1,4 @@
-//! Whole scenarios at random, over all that the schema knows.
+//! Draws whole scenarios at random, over all keys of the schema.
 //!
 //! ```text
 //! schema ── draw ──> document ── fill ──> names and paths in it lead somewhere
@@ -6,11 +6,10 @@
 //!                        └────── repair <───────┴──> accepted, or given up
 //! ```
 //!
-//! The generator follows the schema, so a new key is drawn as soon as it exists. Which keys go
-//! together is said nowhere here: what `validate` refuses is repaired at the place that it names,
-//! so every key meets every other. That each key is there at times, and each word that one may be,
-//! each case wants one of them: see `wanted`. What a schema cannot say of a string (whom it names)
-//! is in `strings`, and how large a world is in `size`.
+//! The generator follows the schema, so a new key is drawn as soon as it exists. It has no rules for keys that fit
+//! together: a problem that `validate` reports is repaired at its place, so every key meets every other. Each case
+//! wants one key or word, so that all of them occur: see `wanted`. Meanings of strings that a schema cannot
+//! express (such as references to names) are in `strings`, and the sizes of worlds in `size`.
 
 mod dice;
 mod document;
@@ -39,25 +38,25 @@ use wanted::Wanted;
 
 use haggle_scenario::{Experiment, InvalidScenario, Logs, Source};
 
-/// How often a drawn scenario is repaired before it is given up.
+/// Largest number of repairs of a drawn scenario.
 const REPAIRS_MAX: u32 = 400;
 
-/// From this repair on, what is wanted of a case may go.
+/// Number of the repair from which on the wanted key of a case may be removed.
 const REPAIRS_WANTED: u32 = 360;
 
-/// A scenario that was drawn, and what became of it.
+/// A drawn scenario and its result.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// The scenario.
     pub document: toml::Table,
-    /// How often it was repaired.
+    /// Number of repairs.
     pub repairs: u32,
-    /// Why it was given up; `None` if it is accepted.
+    /// First problem of a scenario that was given up; `None` if it is accepted.
     pub refused: Option<String>,
 }
 
-/// Draws case `number` under `seed`. Each text is at `path` before it is read, so that one on
-/// which reading ends in a panic can be found there.
+/// Draws case `number` under `seed`. Each text is written to `path` before it is read, so that a text whose
+/// reading panics can be found there.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -67,14 +66,14 @@ pub fn draw(seed: u64, number: u64, path: &Path) -> io::Result<Drawn> {
     let suits = |theme: &Theme| wanted.as_ref().is_none_or(|it| it.suits(*theme));
     let themes: Vec<Theme> = Theme::ALL.into_iter().filter(suits).collect();
     let theme = match themes[..] {
-        // What has room in one world alone is hardly ever accepted in any other.
+        // A key that fits one theme only is hardly ever accepted in another world.
         [Theme::Anything, only] => only,
         _ => *dice.pick(&themes),
     };
     draw_about(theme, &mut dice, wanted, path)
 }
 
-/// Draws a case of a theme.
+/// Draws a case under a theme.
 fn draw_about(
     theme: Theme,
     dice: &mut Dice,
@@ -141,7 +140,7 @@ mod tests {
         assert_ne!(text(3), text(4));
     }
 
-    /// What a theme is about is in most of its cases, though nothing else forces it.
+    /// Most cases of a theme have its subject, although nothing else forces it.
     #[test]
     fn cases_about_shared_links_have_them() {
         let folder = tempfile::tempdir().expect("a folder for the test");

@@ -1,4 +1,4 @@
-//! Actors: who submits to whom, who may use whom, who is linked to whom.
+//! Actors: the targets of users, the providers of metaschedulers, and the ends of links.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ impl<'a> Check<'a> {
         self.check_overflow(names);
     }
 
-    /// Without providers, users and workloads nothing would happen.
+    /// A scenario needs providers (or a grid or plans), users and workloads: nothing would happen without them.
     fn check_presence(&mut self) {
         let scenario = self.scenario;
         let has_resources =
@@ -42,7 +42,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Processors are numbered across all places where jobs run.
+    /// Processors are numbered across all providers, grids and clusters, so their total must fit a `u32`.
     fn check_processor_total(&mut self) {
         let providers = self.scenario.providers.len();
         let others = self.scenario.owners().into_iter().skip(providers);
@@ -56,12 +56,13 @@ impl<'a> Check<'a> {
                     "one too many from here on",
                     "lower `processors` or `count`".to_owned(),
                 );
+                // All further providers exceed the limit, too: one report is enough.
                 return;
             }
         }
     }
 
-    /// Profiling takes from one time to a longer one.
+    /// The shortest time of profiling must not exceed the longest.
     fn check_profiling(&mut self) {
         for (index, provider) in self.scenario.providers.iter().enumerate() {
             let Some(estimates) = provider.policy.estimates() else { continue };
@@ -119,7 +120,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Bags go to metaschedulers that compose offers, and only bags do.
+    /// Bags must go to metaschedulers that compose offers, and all other jobs must not.
     fn check_shape(&mut self, index: usize) {
         let user = &self.scenario.users[index];
         let Some(workload) = self.directory.workload(user.workload.as_str()) else { return };
@@ -150,7 +151,7 @@ impl<'a> Check<'a> {
         let grid = self.scenario.grid.as_ref().map(|grid| grid.name.as_str());
         let known: Known<'_> = names.provider_list().chain(grid).collect();
         let spread = self.spread_providers(names);
-        // Of a scenario without any place at all it has been said already.
+        // A scenario without any provider, grid or plans has been reported already.
         let none = self.scenario.providers.is_empty();
         let elsewhere = self.scenario.grid.is_some() || self.scenario.plans.is_some();
         for (index, metascheduler) in self.scenario.metaschedulers.iter().enumerate() {
@@ -176,7 +177,7 @@ impl<'a> Check<'a> {
             self.check_grid_use(&path, metascheduler);
             self.check_role(&path, metascheduler);
             self.check_reallocation(&path, metascheduler);
-            // What it is called, and what it needs.
+            // Key and word of its role, and the disclosure that it needs.
             let (key, word) = metascheduler.role().named();
             let needs = metascheduler.needs(&self.scenario.own);
             self.check_coallocation(&path, metascheduler, names);
@@ -216,6 +217,7 @@ impl<'a> Check<'a> {
                 self.check_reserves(&path, metascheduler, place, &spread);
                 let provider = &self.scenario.providers[place];
                 let disclosure = Path::root().key("provider").index(place).key("disclosure");
+                // A stand-in replaces a wrong level, so it is not compared.
                 let unknown = self.is_replaced(&disclosure);
                 if provider.disclosure >= needs || unknown {
                     continue;
@@ -247,7 +249,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// A grid takes jobs as a provider does, but it makes no offers and promises nothing.
+    /// A grid takes jobs as a provider does, but makes no offers and no promises.
     fn check_grid_use(&mut self, path: &Path, metascheduler: &Metascheduler) {
         let scenario = self.scenario;
         let Some(grid) = scenario.grid.as_ref().filter(|_| scenario.uses_grid(metascheduler))
@@ -279,7 +281,7 @@ impl<'a> Check<'a> {
             );
             return;
         };
-        // A rule that nobody knows has been reported.
+        // An unknown rule has been reported.
         let Ok(placement) = placement.among(&scenario.own.placements) else { return };
         let needs = placement.question().needs();
         if grid.disclosure() < needs && !self.is_replaced(&at.key("disclosure")) {
@@ -297,7 +299,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// A metascheduler does one thing with the jobs that come to it.
+    /// A metascheduler has one role: two keys of roles contradict each other.
     fn check_role(&mut self, path: &Path, metascheduler: &Metascheduler) {
         let keys = [
             ("composition", metascheduler.composition.is_some()),
@@ -319,8 +321,8 @@ impl<'a> Check<'a> {
         );
     }
 
-    /// Providers that keep parts of jobs, by their place in the file, each with the first metascheduler that spreads
-    /// jobs over it.
+    /// Providers that keep parts of jobs, by their place in the file. Each has the first metascheduler that
+    /// spreads jobs over it.
     fn spread_providers(&self, names: &Names) -> BTreeMap<usize, &'a Metascheduler> {
         let mut spread = BTreeMap::new();
         for metascheduler in self.scenario.metaschedulers.iter().filter(|it| it.takes_parts()) {
@@ -331,7 +333,7 @@ impl<'a> Check<'a> {
         spread
     }
 
-    /// Moldable jobs go to queues that reserve: what any other says of a job may not hold.
+    /// Moldable jobs must go to queues that reserve: the completions that other queues predict may not hold.
     fn check_reserves(
         &mut self,
         path: &Path,

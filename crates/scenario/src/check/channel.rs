@@ -1,4 +1,4 @@
-//! What messages may meet on their way: whether those who talk by them survive it.
+//! Faults of the network: the protocols of metaschedulers must survive those that the scenario has.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::file::{Coallocation, EventsOrder, Metascheduler, Partition, Role, Tra
 use crate::quantity::{Name, Share, TimeSpan};
 use haggle_config::document::Path;
 
-/// The largest share of attempts that may be lost where they are made until one arrives: of a
-/// message there are a hundred then, in the mean.
+/// Largest share of losses if messages are sent again until one arrives. A message is then sent a hundred times in
+/// the mean.
 const LOSS_MAX: f64 = 0.99;
 
-/// What may happen to a message.
+/// Fault of the network that a message may meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Loss,
@@ -23,7 +23,7 @@ enum Fault {
 }
 
 impl Fault {
-    /// The key that asks for it.
+    /// Key of the scenario that switches the fault on.
     const fn key(self) -> &'static str {
         match self {
             Fault::Loss => "loss",
@@ -33,7 +33,7 @@ impl Fault {
         }
     }
 
-    /// How to do without it.
+    /// Way to avoid the fault, for a line of help.
     const fn remedy(self, protocol: Protocol) -> &'static str {
         match self {
             Fault::Loss if matches!(protocol, Protocol::Coallocation) => "set `loss = \"0%\"`",
@@ -52,7 +52,7 @@ impl Fault {
         }
     }
 
-    /// What it does, behind "messages that".
+    /// Words for its effect, to be put behind "messages that".
     const fn does(self) -> &'static str {
         match self {
             Fault::Loss => "are lost",
@@ -63,18 +63,18 @@ impl Fault {
     }
 }
 
-/// By what a metascheduler talks with its providers.
+/// Protocol between a metascheduler and its providers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Protocol {
-    /// It places rigid jobs, with or without asking before.
+    /// It places rigid jobs, with or without queries.
     Placement,
     /// It bargains over bags.
     Bargaining,
     /// It spreads rigid jobs over providers.
     Coallocation,
-    /// It gets parts of rigid jobs by a protocol that says again what is not answered, or not.
+    /// It gets parts of rigid jobs by a protocol of agreements.
     Transaction {
-        /// Whether it does.
+        /// True if it sends unanswered messages again.
         repeats: bool,
     },
     /// It moves moldable jobs.
@@ -94,13 +94,13 @@ impl Protocol {
         }
     }
 
-    /// What it survives: every job comes to its end, whatever the network does to messages.
+    /// True if every job reaches its end in spite of this fault.
     const fn survives(self, fault: Fault, transport: Transport) -> bool {
         match (fault, transport) {
-            // Parts start when they were booked to, whether all commits are there or not: nothing
-            // may take longer than it was to.
+            // Parts start at the time that was booked, even if a commit is missing. So no message may take longer
+            // than planned.
             (Fault::Loss | Fault::Partition, _) if matches!(self, Protocol::Coallocation) => false,
-            // Whoever hears something twice answers it twice.
+            // A receiver answers each copy of a message.
             (Fault::Duplication | Fault::Reordering, _)
                 if matches!(self, Protocol::Transaction { .. }) =>
             {
@@ -109,17 +109,18 @@ impl Protocol {
             (_, Transport::Datagram) if matches!(self, Protocol::Transaction { repeats: true }) => {
                 true
             }
-            // A transport that brings every message once makes them late, no more.
+            // A reliable transport delivers every message once, so these faults only delay it.
             (Fault::Loss | Fault::Duplication | Fault::Partition, Transport::Reliable) => true,
             (Fault::Loss | Fault::Duplication | Fault::Partition, Transport::Datagram) => false,
             (Fault::Reordering, _) => match self {
-                // Nobody speaks of a job to whom it has not come yet.
+                // An actor sends messages about a job only after it has received the job.
                 Protocol::Placement => true,
-                // Nobody is told two things at once, and what comes late is of a part that is over.
+                // A receiver has at most one message of a part under way, and a late message is about a part that
+                // is over.
                 Protocol::Coallocation | Protocol::Transaction { .. } => true,
-                // Whoever waits for an answer does nothing else, and asks for one thing at a time.
+                // An actor that waits for an answer does nothing else, and has one request open at a time.
                 Protocol::Reallocation => true,
-                // A probe is of no use before the offers it is about.
+                // A probe is useless if it arrives before the offers that it is about.
                 Protocol::Bargaining => false,
             },
         }
@@ -148,6 +149,7 @@ impl<'a> Check<'a> {
             let path = Path::root().key("network").key("partition").index(index);
             let known = self.problems.len();
             self.check_partition(&path, partition, names);
+            // A partition with mistakes has been reported, and is not judged further.
             if self.problems.len() > known {
                 continue;
             }
@@ -167,7 +169,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Where messages arrive at once, no key may say how long they take.
+    /// Refuses keys of the time that messages take, if messages arrive at once.
     pub(super) fn refuse_times_of_messages(&mut self, instead: &str) {
         let Some(between) = at_once(self.scenario) else { return };
         let network = &self.scenario.network;
@@ -188,7 +190,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Only providers can have either order of events; `order` says which one there is instead.
+    /// Only providers can have either order of events; `order` names the order that holds instead.
     pub(super) fn refuse_order_of_events(&mut self, order: &str) {
         let none = self.scenario.providers.is_empty();
         if none && self.scenario.scenario.events_order != EventsOrder::default() {
@@ -201,7 +203,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// What a grid passes on, and what it hears of that, is said once.
+    /// A grid sends each message about jobs that it passes on once, so the network must not lose or double them.
     fn check_overflow_channel(&mut self, asked: &[(Fault, bool)]) {
         let scenario = self.scenario;
         let Some(overflow) = scenario.overflow() else { return };
@@ -303,7 +305,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// An actor of a group; `sites` are those named so far, with their groups.
+    /// Checks an actor of a group; `sites` are the sites named so far, with their groups.
     fn check_member<'s>(
         &mut self,
         path: &Path,
@@ -347,7 +349,7 @@ impl<'a> Check<'a> {
         groups
     }
 
-    /// Whether a partition parts the grid from the actor that it passes jobs on to.
+    /// True if a partition parts the grid from the actor that receives its overflow.
     pub(super) fn parts_overflow(&self, partition: &Partition) -> bool {
         let Some((grid, overflow)) = self.scenario.grid.as_ref().zip(self.scenario.overflow())
         else {
@@ -358,7 +360,7 @@ impl<'a> Check<'a> {
         group(&grid.name).zip(group(&overflow.to)).is_some_and(|(one, other)| one != other)
     }
 
-    /// The metaschedulers that talk to providers from which a partition parts them.
+    /// Metaschedulers that a partition parts from some of their providers.
     pub(super) fn crossing(&self, names: &Names, partition: &Partition) -> Vec<&'a Metascheduler> {
         let groups = self.groups(partition);
         let parted = |metascheduler: &&Metascheduler| {
@@ -370,8 +372,8 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Between whom messages take no time, where there are no providers: of grids and plans, only data
-/// take some.
+/// Actors between which messages take no time, in a scenario without providers: only data take time in grids and
+/// plans.
 pub(super) fn at_once(scenario: &Scenario) -> Option<&'static str> {
     match (&scenario.grid, &scenario.plans) {
         _ if !scenario.providers.is_empty() => None,

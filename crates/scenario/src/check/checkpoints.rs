@@ -10,7 +10,7 @@ use crate::resolve::copies;
 use haggle_config::document::Path;
 
 impl Check<'_> {
-    /// Jobs go on from checkpoints only if they write some.
+    /// Jobs can resume from checkpoints only if they write some.
     pub(super) fn check_resuming(&mut self, names: &Names) {
         for (index, provider) in self.scenario.providers.iter().enumerate() {
             let path = Path::root().key("provider").index(index);
@@ -46,6 +46,7 @@ impl Check<'_> {
         }
         let [size, bandwidth, store] = ["size", "bandwidth", "store"].map(|key| at.key(key));
         let goes = checkpoints.bandwidth.is_some() || checkpoints.store.is_some();
+        // A wrong value may have been the missing key.
         let may_go = goes || self.is_replaced(&bandwidth) || self.is_replaced(&store);
         if checkpoints.size.is_some() && !may_go {
             self.report(
@@ -76,7 +77,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checkpoints are kept somewhere else.
+    /// A storage for checkpoints must be a place of data other than the provider itself.
     fn check_store(
         &mut self,
         at: &Path,
@@ -124,8 +125,8 @@ impl Check<'_> {
         }
     }
 
-    /// What a rule needs, wherever the jobs run; `costs` says whether a checkpoint takes time, and
-    /// `mtbf` is an example of a mean time between failures.
+    /// Checks the keys that a rule needs. `costs` is true if a checkpoint takes time, and `mtbf` is an example of
+    /// a mean time between failures.
     fn check_rule(&mut self, at: &Path, checkpoints: &Checkpoints, costs: bool, mtbf: &str) {
         self.check_interval(at, checkpoints.interval, !checkpoints.rule.has_interval());
         let shrinks = match checkpoints.interval_min {
@@ -150,7 +151,7 @@ impl Check<'_> {
         }
     }
 
-    /// There is an interval, unless the rule computes it.
+    /// An interval must be written, unless the rule computes it.
     fn check_interval(&mut self, at: &Path, written: Option<TimeSpan>, computed: bool) {
         let interval = at.key("interval");
         match written {
@@ -177,7 +178,7 @@ impl Check<'_> {
         }
     }
 
-    /// A rule that computes the interval needs a cost to weigh.
+    /// A rule that computes the best interval needs a cost above zero.
     fn check_optimum(&mut self, at: &Path, cost: Option<TimeSpan>) {
         if cost == Some(TimeSpan::ZERO) && !self.is_replaced(&at.key("cost")) {
             self.report(

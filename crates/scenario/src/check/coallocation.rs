@@ -1,5 +1,5 @@
-//! Co-allocation and mapping: what providers have to be for a job to start whole on several of them, or not
-//! at all.
+//! Co-allocation and mapping: properties that providers must have so that a job starts whole on several of them,
+//! or not at all.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use haggle_config::document::Path;
 use haggle_scheduling::coallocation::CoallocationPolicy;
 
 impl Check<'_> {
-    /// A metascheduler that spreads jobs, and the providers over which it does.
+    /// Checks a metascheduler that spreads jobs, and its providers.
     pub(super) fn check_coallocation(
         &mut self,
         path: &Path,
@@ -61,7 +61,7 @@ impl Check<'_> {
         }
     }
 
-    /// Requests for moves can be served by provider only if the next one is there at the instant of the answer.
+    /// Requests for moves can be served by provider only if the next one arrives at the instant of the answer.
     fn check_request_order(&mut self, at: &Path, metascheduler: &Metascheduler, names: &Names) {
         let Some(coallocation) = &metascheduler.coallocation else { return };
         let moves = coallocation.policy.moves() > CoallocationPolicy::Rigid;
@@ -96,7 +96,7 @@ impl Check<'_> {
         );
     }
 
-    /// The latencies of links between a metascheduler and others; a user is where its jobs go.
+    /// Latencies of the links of a metascheduler, by the other end; a user is at the actor to which it submits.
     fn links_of(&self, metascheduler: &str) -> BTreeMap<&str, TimeSpan> {
         let users = self.scenario.users.iter();
         let sites: BTreeMap<&str, &str> =
@@ -114,7 +114,7 @@ impl Check<'_> {
         links.collect()
     }
 
-    /// A provider that is to take parts of jobs.
+    /// Checks a provider that must take parts of jobs.
     fn check_part_taker(&mut self, metascheduler: &Metascheduler, place: usize, names: &Names) {
         let provider = &self.scenario.providers[place];
         let path = Path::root().key("provider").index(place);
@@ -166,6 +166,7 @@ impl Check<'_> {
             }
         }
         let fails = names.failing.contains(&place);
+        // Under a protocol, crashes need `retry`, which is checked with the protocol.
         let survives = metascheduler.transaction().is_some();
         let crashes = !survives && names.crash_at(provider);
         if fails || crashes {

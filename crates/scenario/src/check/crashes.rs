@@ -9,7 +9,7 @@ use crate::quantity::Name;
 use haggle_config::document::Path;
 
 impl Check<'_> {
-    /// A table that names actors.
+    /// Checks a table that names actors.
     pub(super) fn check_crashes(&mut self, path: &Path, failures: &Failures, names: &Names) {
         let Some(actors) = &failures.actors else { return };
         let at = path.key("actors");
@@ -74,8 +74,8 @@ impl Check<'_> {
         }
     }
 
-    /// Whether one of these actors, or whom it submits to, has to tell or hear that a task is over, for
-    /// others to be submitted.
+    /// True if one of these actors is a user of workflows, or the target of one. Tasks then wait for messages
+    /// about other tasks.
     fn keeps_tasks_waiting(&self, actors: &[Name]) -> bool {
         let actors: BTreeSet<&Name> = actors.iter().collect();
         let concerned =
@@ -84,7 +84,7 @@ impl Check<'_> {
         self.scenario.users.iter().filter(concerned).any(has_tasks)
     }
 
-    /// Whether all metaschedulers to whom one of these actors matters say again what is lost.
+    /// True if all metaschedulers that are or use one of these actors send lost messages again.
     fn is_said_again(&self, actors: &[Name], names: &Names) -> bool {
         let actors: BTreeSet<&str> = actors.iter().map(|it| it.as_str()).collect();
         let matters = |it: &&Metascheduler| {

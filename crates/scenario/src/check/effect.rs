@@ -1,7 +1,7 @@
-//! What is right by itself and has no effect: what nobody asks for, or nothing here needs; and what has an effect
-//! that is hardly meant.
+//! Values that are valid and have no effect, because nothing here asks for them or needs them; and values whose
+//! effect is hardly meant.
 //!
-//! Nothing here refuses: one value may be read in some variants of a sweep only.
+//! All of these are warnings: a value may be read in some variants of a sweep only.
 
 mod checkpoints;
 mod coallocation;
@@ -27,12 +27,12 @@ use crate::file::{
 use flow::{Flow, Serves};
 use haggle_config::document::Path;
 
-/// Whether the keys of its jobs say which are urgent.
+/// True if its protocol reads the keys of jobs as their urgency.
 fn has_urgent_jobs(metascheduler: &Metascheduler) -> bool {
     metascheduler.transaction().is_some_and(|(protocol, _)| protocol.urgent().is_some())
 }
 
-/// Whether jobs of a workload may have keys by which they are sorted.
+/// True if jobs of a workload may have keys by which they are sorted.
 fn sets_keys(workload: &Workload) -> bool {
     let in_lists = workload.jobs.iter().flatten().any(|job| job.key.is_some());
     in_lists || workload.steps.iter().any(|step| matches!(step, Step::Key { .. }))
@@ -75,10 +75,10 @@ impl Check<'_> {
         self.large_workloads();
     }
 
-    /// The order of submissions and completions of an instant, where all of them are known to each decision.
+    /// The order of submissions and completions of an instant has no effect if each decision knows all of them.
     fn events_order_effects(&mut self, flow: &Flow) {
         let differs = |(provider, serves): (&Provider, &Serves)| {
-            // Bags are bargained over message by message, and jobs that failed wait in the order of messages.
+            // Offers for bags are made message by message, and failed jobs wait in the order of messages.
             let Serves { fails, crashes, .. } = *serves;
             provider.passes == Passes::Event || provider.policy.bargains() || fails || crashes
         };
@@ -143,7 +143,7 @@ impl Check<'_> {
         self.policy_effects(&path.key("policy"), provider, serves);
     }
 
-    /// An order by keys, where no job has one.
+    /// An order by keys has no effect if no job has a key.
     fn order_effects(&mut self, path: &Path, provider: &Provider, has_keys: bool) {
         if let Some(Order::Key) = provider.policy.order() {
             let what = format!("`order = \"key\"` of provider \"{}\"", provider.name);
@@ -153,7 +153,7 @@ impl Check<'_> {
         }
     }
 
-    /// Keys of a provider's policy that nothing here needs.
+    /// Keys of a provider's policy that have no effect here.
     fn policy_effects(&mut self, path: &Path, provider: &Provider, serves: Serves) {
         let owner = format!("the policy of provider \"{}\"", provider.name);
         if let Some(offers) = provider.policy.offers() {
@@ -211,7 +211,7 @@ impl Check<'_> {
         }
     }
 
-    /// A provider may tell more than anybody asks it for.
+    /// A provider may permit more disclosure than any metascheduler asks for.
     fn disclosure_effects(&mut self, path: &Path, provider: &Provider, serves: Serves) {
         let told = provider.disclosure;
         let why = match serves.asked {
@@ -390,7 +390,7 @@ impl Check<'_> {
         }
     }
 
-    /// What is drawn from transactions, where there are none.
+    /// Figures of transactions show nothing if there are no transactions.
     fn figures_of_transactions(&mut self) {
         let any = self.scenario.metaschedulers.iter().any(|it| it.transaction().is_some());
         for (index, figure) in self.scenario.figures.iter().enumerate() {
@@ -403,7 +403,7 @@ impl Check<'_> {
         }
     }
 
-    /// Crashes of those to whom no job comes.
+    /// Crashes have no effect on actors to which no job comes.
     fn idle_crashes(&mut self, flow: &Flow, names: &Names) {
         let scenario = self.scenario;
         let tables = scenario.failures.iter().enumerate();
@@ -424,7 +424,7 @@ impl Check<'_> {
         }
     }
 
-    /// Workloads and metaschedulers that no user names, and a grid or plans that stand beside others.
+    /// Workloads, metaschedulers, a grid or plans that no user names.
     fn unused_actors(&mut self, flow: &Flow) {
         let scenario = self.scenario;
         let mut users = scenario.users.iter();

@@ -1,4 +1,4 @@
-//! Failures: one reason each, and no provider in two tables.
+//! Failures: each table has one reason, and no provider is in two tables.
 
 use std::collections::BTreeMap;
 
@@ -42,6 +42,7 @@ impl Check<'_> {
             self.check_nodes(&path, failures, names);
             let before = total;
             total += self.failing_nodes(failures, names);
+            // Only the table with which the sum exceeds the limit is reported.
             if total > EACH_MAX && before <= EACH_MAX {
                 self.report(
                     &path,
@@ -71,7 +72,7 @@ impl Check<'_> {
         }
     }
 
-    /// No actor crashes for two reasons; `lines` are those of the ones named so far.
+    /// No actor may be named twice; `lines` are the lines of the actors named so far.
     fn check_twice(&mut self, path: &Path, actors: &[Name], lines: &mut BTreeMap<String, usize>) {
         let line = self.line(path);
         for (index, actor) in actors.iter().enumerate() {
@@ -93,7 +94,7 @@ impl Check<'_> {
             ("recorded", failures.recorded.is_some()),
             ("outages", failures.outages.is_some()),
         ];
-        // One that was given but wrong has been reported already.
+        // A reason that was given but wrong has been reported already.
         let given = |&&(key, given): &&(&str, bool)| given || self.is_replaced(&path.key(key));
         let given: Vec<&str> = reasons.iter().filter(given).map(|(key, _)| *key).collect();
         match given[..] {
@@ -177,7 +178,7 @@ impl Check<'_> {
         );
     }
 
-    /// Only what is drawn can spread.
+    /// Only failures that are drawn can be correlated.
     fn check_spreading(&mut self, path: &Path, failures: &Failures) {
         let drawn = failures.recorded.is_none() && failures.outages.is_none();
         if failures.correlation.is_some() && !drawn {
@@ -190,7 +191,7 @@ impl Check<'_> {
         }
     }
 
-    /// How many nodes of all owners a table is about.
+    /// Number of nodes, over all owners, that a table lets fail.
     pub(super) fn failing_nodes(&self, failures: &Failures, names: &Names) -> u64 {
         let nodes = |members: u32| {
             let nodes = members.div_ceil(failures.processors_per_node.max(1));

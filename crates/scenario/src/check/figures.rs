@@ -1,4 +1,4 @@
-//! Figures: what each kind needs, and files that would overwrite each other.
+//! Figures: the keys that each kind needs, and files that would overwrite each other.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use haggle_config::document::Path;
 use haggle_config::nearest;
 use haggle_plots::JobName;
 
-/// What can be grouped by without a sweep.
+/// Groups that need no sweep.
 const GROUPS: [&str; 4] = ["provider", "user", "class", "workload"];
 
-/// The kinds that use a key: `"bars" or "lines"`.
+/// Kinds of figures that use a key: `"bars" or "lines"`.
 fn kinds_with(key: &str) -> String {
     let kinds = FigureKind::ALL.into_iter().filter(|kind| kind.uses(key));
     let kinds = Vec::from_iter(kinds.map(|kind| format!("\"{}\"", kind.name())));
@@ -80,7 +80,7 @@ impl Check<'_> {
         }
     }
 
-    /// A job of a workload that the scenario does not have is in no run.
+    /// Warns of jobs of a workload that the scenario does not have: no run has such a job.
     fn doubt_marked_jobs(&mut self, path: &Path, figure: &Figure) {
         for (index, job) in figure.jobs.iter().enumerate() {
             let JobName::InWorkload(workload, _) = &job.0 else { continue };
@@ -114,7 +114,7 @@ impl Check<'_> {
         sites.chain(clusters).collect()
     }
 
-    /// Grids share their resources, providers do not: some figures show one of them only.
+    /// Some figures fit only grids, whose jobs share resources, and others only providers, whose jobs do not.
     fn check_world_of_figure(&mut self, path: &Path, figure: &Figure) {
         let grid = self.scenario.grid.is_some();
         let kind = figure.kind.name();
@@ -141,7 +141,7 @@ impl Check<'_> {
         }
     }
 
-    /// Reports the names in a list of such places that are none.
+    /// Reports unknown and repeated names in a list of providers or other places.
     pub(super) fn check_provider_list(
         &mut self,
         path: &Path,
@@ -204,7 +204,7 @@ impl Check<'_> {
         }
     }
 
-    /// Logarithms are those of numbers or times above 0.
+    /// A logarithmic axis needs numbers or times above 0.
     fn check_x_scale(&mut self, path: &Path, figure: &Figure) {
         let Some(x) = figure.x.as_ref().filter(|_| figure.x_scale == Some(AxisScale::Log)) else {
             return;

@@ -1,4 +1,4 @@
-//! Grids: what goes together, and what comes to an end.
+//! Grids: keys that fit together, and runs that end.
 
 use super::{Check, EACH_MAX};
 use crate::file::{Grid, GridPolicy, NetworkModel, Storage};
@@ -93,7 +93,7 @@ impl Check<'_> {
         self.check_grid_rule(&at, checkpoints);
     }
 
-    /// A static schedule is one of a workflow, by what users say of its tasks before.
+    /// A static schedule needs workflows whose users estimate their tasks in advance.
     fn check_static(&mut self, path: &Path, grid: &Grid) {
         let is_static = matches!(grid.policy, GridPolicy::StaticWorkflow { .. });
         if !is_static || self.is_replaced(&path.key("policy")) {
@@ -188,7 +188,7 @@ impl Check<'_> {
         }
     }
 
-    /// Jobs that nobody notices are lost never end.
+    /// Failures and changing loads of a grid never end, so the run needs a horizon.
     fn check_end(&mut self, path: &Path) {
         let endless = !self.scenario.failures.is_empty() || self.has_endless_loads();
         if endless && self.scenario.scenario.horizon.is_none() {
@@ -207,7 +207,8 @@ impl Check<'_> {
         sites.filter_map(|site| site.load).any(|load| load.period.is_some())
     }
 
-    /// What stays for ever must fit, all of it. How many jobs a log or a model has is not known here.
+    /// Warns if all outputs together exceed a storage that keeps them for ever. Only listed jobs are counted: the
+    /// number of jobs of a log or a model is not known here.
     fn doubt_storage(&mut self, path: &Path, storage: Storage) {
         let outputs = self.scenario.users.iter().filter_map(|user| {
             let workload = self.directory.workload(user.workload.as_str())?;
@@ -230,7 +231,7 @@ impl Check<'_> {
         }
     }
 
-    /// An output that finds no room even in an empty storage waits for ever.
+    /// Refuses an output that is larger than the empty storage: it would wait for ever.
     fn check_room(&mut self, path: &Path, grid: &Grid) {
         let Some(storage) = grid.storage else { return };
         self.doubt_storage(path, storage);

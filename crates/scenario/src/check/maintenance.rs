@@ -1,4 +1,4 @@
-//! Maintenance: windows that are times, of providers that have so many processors.
+//! Maintenance: windows with a beginning and an end, that close no more processors than a provider has.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ impl Check<'_> {
         }
     }
 
-    /// Whether a window has a beginning and an end, and ends before the next one begins.
+    /// Checks that a window has a beginning and an end, and ends before the next one begins; `true` if it does.
     fn check_windows(&mut self, path: &Path, maintenance: &Maintenance) -> bool {
         let &Maintenance { from, until, every, times, .. } = maintenance;
         let keys = ["from", "until", "every", "times"];
@@ -95,8 +95,8 @@ impl Check<'_> {
         false
     }
 
-    /// No provider closes more processors than it has; `closed` are the windows of the tables before, by
-    /// the provider's name.
+    /// A provider must not close more processors than it has. `closed` are the windows of the tables before, by
+    /// the name of the provider.
     fn check_closed(
         &mut self,
         path: &Path,
@@ -118,6 +118,7 @@ impl Check<'_> {
                 );
                 return;
             }
+            // Windows of several tables add up.
             let windows = closed.entry(copy.clone()).or_default();
             windows.extend(maintenance.windows().map(|(from, until)| (from, until, wanted)));
             if let Some(from) = too_many(windows, all) {
@@ -137,13 +138,13 @@ impl Check<'_> {
     }
 }
 
-/// When more than `all` processors are closed.
+/// First time at which more than `all` processors are closed.
 fn too_many(windows: &[(Span, Span, u32)], all: u32) -> Option<Span> {
     let steps = windows.iter().flat_map(|&(from, until, processors)| {
         [(from, i64::from(processors)), (until, -i64::from(processors))]
     });
     let mut steps: Vec<(Span, i64)> = steps.collect();
-    // What opens at an instant does so before anything is closed.
+    // Sorted by time, then by sign: processors that reopen at an instant do so before others close.
     steps.sort_unstable();
     let mut closed = 0;
     steps.into_iter().find_map(|(time, step)| {

@@ -1,4 +1,4 @@
-//! Iterative applications: who maps them, on which machines, and what has no effect.
+//! Iterative applications: their metaschedulers, their machines, and keys without effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::quantity::{Name, TimeSpan};
 use haggle_config::document::Path;
 
 impl Check<'_> {
-    /// What is known of applications goes together.
+    /// Checks that the numbers of an application fit together.
     pub(super) fn check_iterative(&mut self, path: &Path, it: &IterativeApplications) {
         let sizes = it.processes.len();
         if it.processes.iter().all(|&number| number == 0) && sizes > 0 {
@@ -54,7 +54,7 @@ impl Check<'_> {
         }
     }
 
-    /// Applications are submitted to who maps them, and nothing else is.
+    /// Applications must be submitted to metaschedulers with `mapping`, and all other jobs must not.
     pub(super) fn check_mapped(&mut self) {
         let scenario = self.scenario;
         for (index, user) in scenario.users.iter().enumerate() {
@@ -136,7 +136,7 @@ impl Check<'_> {
         }
     }
 
-    /// What a provider says of its machines, for the applications that may come.
+    /// Keys of the machines of a provider that have no effect on the applications that may come.
     fn machine_effects(
         &mut self,
         index: usize,
@@ -168,7 +168,7 @@ impl Check<'_> {
         }
     }
 
-    /// The providers that may run the applications of a workload.
+    /// Providers that may run the applications of a workload.
     fn places_of(&self, workload: &Name, names: &Names) -> Vec<usize> {
         let users = self.directory.submitters(workload.as_str());
         let maps = |it: &&Metascheduler| it.mapping.is_some();
@@ -180,13 +180,14 @@ impl Check<'_> {
         places
     }
 
-    /// Whether providers are at several sites.
+    /// True if providers are at several sites.
     fn are_apart(&self, places: &[usize]) -> bool {
         let providers = places.iter().map(|&place| &self.scenario.providers[place]);
         let mut sites =
             Vec::from_iter(providers.clone().map(|it| it.site.as_ref().unwrap_or(&it.name)));
         sites.sort_unstable();
         sites.dedup();
+        // Copies of a provider without `site` are at sites of their own.
         sites.len() > 1 || providers.into_iter().any(|it| it.count > 1 && it.site.is_none())
     }
 }
@@ -199,7 +200,7 @@ fn sends(it: &IterativeApplications) -> bool {
     it.communication == Communication::Synchronous
 }
 
-/// Whether the jobs of a workload are iterative applications.
+/// True if the jobs of a workload are iterative applications.
 pub(super) fn is_iterative(workload: &Workload) -> bool {
     workload.model == Some(Model::Iterative)
 }

@@ -6,14 +6,14 @@ use crate::file::{
 };
 use haggle_config::document::Path;
 
-/// What checking says about a model.
+/// Words of a model for messages.
 struct Words {
     model: Model,
-    /// The word of the model.
+    /// Name of the model in a scenario.
     name: &'static str,
-    /// The key of its parameters.
+    /// Key of its parameters.
     key: &'static str,
-    /// The least of them.
+    /// Smallest example of its parameters.
     example: &'static str,
 }
 
@@ -91,7 +91,7 @@ impl Check<'_> {
         }
     }
 
-    /// Applications are like a published one, have phases of their own, or were measured.
+    /// Applications must have exactly one source: a published application, phases of their own, or measured times.
     fn check_applications(&mut self, path: &Path, it: &Applications) {
         let ways = [it.like.is_some(), it.phases.is_some(), it.measured.is_some()];
         let given = ways.iter().filter(|given| **given).count();
@@ -203,7 +203,7 @@ impl Check<'_> {
             self.weights(&path.key(key), law.as_ref().and_then(|law| law.weights()));
         }
         self.weights(&path.key("run"), jobs.run.weights());
-        // The model sees parameters as a whole, so nothing may stand in for one.
+        // The model validates its parameters as a whole, so none of them may be a stand-in.
         if self.problems.len() == before
             && !self.has_replaced(path)
             && let Some((key, problem)) = jobs.problem()
@@ -232,7 +232,7 @@ impl Check<'_> {
         }
     }
 
-    /// Reports what is missing to bound the arrivals, and bounds that go with another way.
+    /// Reports missing bounds of the arrivals, and bounds that go with another way to draw them.
     fn check_bounds(&mut self, path: &Path, jobs: &IndependentJobs) {
         // A bound that was given but wrong has been reported already.
         let given = |key, given| given || self.is_replaced(&path.key(key));
@@ -260,7 +260,7 @@ impl Check<'_> {
         }
     }
 
-    /// Reports a bound that goes with `others`, and not with the `way` given.
+    /// Reports a bound that goes with `others`, and not with the given `way`.
     fn not_used(&mut self, path: &Path, key: &str, others: &str, way: &str, instead: &str) {
         self.report(
             &path.key(key),
@@ -270,7 +270,7 @@ impl Check<'_> {
         );
     }
 
-    /// Reports that nothing says where arrivals that come by `way` end.
+    /// Reports that no key bounds the arrivals by `way`.
     fn missing(&mut self, path: &Path, key: &str, way: &str, example: &str) {
         self.report(
             &path.key(key),

@@ -1,4 +1,4 @@
-//! Names: each actor and each workload has its own.
+//! Names: no two actors and no two workloads may have the same name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,25 +9,25 @@ use crate::quantity::Name;
 use crate::resolve::copies;
 use haggle_config::document::Path;
 
-/// The names that others may refer to.
+/// Names to which other tables may refer.
 pub(crate) struct Names {
-    /// Providers by name, copies one by one; the number is their place in the file.
+    /// Providers by name, each copy by itself, with their place in the file.
     pub(super) providers: BTreeMap<String, usize>,
-    /// Names that stand for several copies, and the copies.
+    /// Names that stand for several copies, with the names of the copies.
     pub(super) groups: BTreeMap<String, Vec<String>>,
     pub(super) metaschedulers: Vec<String>,
     /// Storages of the network.
     pub(super) stores: BTreeSet<String>,
     /// Sites of a grid, and clusters with plans.
     pub(super) sites: Vec<String>,
-    /// How many resources or machines each of them has.
+    /// Number of resources or machines of each of them.
     pub(super) members: BTreeMap<String, u32>,
-    /// Whom users of the grid, or of the clusters, submit to.
+    /// Grid and plans to which users may submit.
     pub(super) takers: Vec<String>,
-    /// The grid, if a metascheduler may use it or it passes jobs on: then it talks over the network.
+    /// The grid, if a metascheduler may use it or it passes jobs on: it then sends messages over the network.
     pub(super) used_grid: Option<String>,
     pub(super) users: Vec<String>,
-    /// Those of them that submit to a provider or its metascheduler.
+    /// Users that submit to a provider or a metascheduler of providers.
     talkers: Vec<String>,
     pub(super) workloads: Vec<String>,
     /// Providers whose processors may fail, by their place in the file.
@@ -36,7 +36,7 @@ pub(crate) struct Names {
     pub(super) crashing: BTreeSet<String>,
 }
 
-/// Names that a list may hold, in the order in which a message gives them.
+/// Names that are valid in a list, in the order in which a message lists them.
 #[derive(Debug, Default)]
 pub(super) struct Known<'a> {
     list: Vec<&'a str>,
@@ -65,7 +65,7 @@ impl<'a> FromIterator<&'a str> for Known<'a> {
 }
 
 impl Names {
-    /// Collects the names and reports those that are taken.
+    /// Collects the names and reports names that are taken.
     pub(super) fn of(check: &mut Check<'_>) -> Names {
         let scenario = check.scenario;
         let mut taken = BTreeMap::new();
@@ -138,6 +138,7 @@ impl Names {
                 names.talkers.push(user.name.to_string());
             }
         }
+        // A workload may have the same name as an actor.
         let mut taken = BTreeMap::new();
         for (index, workload) in scenario.workloads.iter().enumerate() {
             let path = Path::root().key("workload").index(index).key("name");
@@ -149,51 +150,51 @@ impl Names {
         names
     }
 
-    /// The workloads that a table may name.
+    /// Workloads that a table may name.
     pub(super) fn workload_list(&self) -> Known<'_> {
         self.workloads.iter().map(String::as_str).collect()
     }
 
-    /// Providers one by one, and metaschedulers: they take jobs one by one.
+    /// Actors that receive single jobs: providers, each copy by itself, and metaschedulers.
     pub(super) fn job_takers(&self) -> impl Iterator<Item = &str> {
         self.providers.keys().chain(&self.metaschedulers).map(String::as_str)
     }
 
-    /// The providers that a list may name: copies and the names of groups.
+    /// Providers that a list may name: copies and the names of groups.
     pub(super) fn provider_list(&self) -> impl Iterator<Item = &str> {
         self.providers.keys().chain(self.groups.keys()).map(String::as_str)
     }
 
-    /// Those whose resources may fail, which a list may name: providers, or sites of a grid.
+    /// Owners of resources that may fail, as a list may name them: providers, sites of a grid, and clusters.
     pub(super) fn owner_list(&self) -> Known<'_> {
         self.provider_list().chain(self.sites.iter().map(String::as_str)).collect()
     }
 
-    /// Those who talk over the network, or submit to who does.
+    /// Actors that send messages over the network, and the users that submit to them.
     pub(super) fn actors(&self) -> impl Iterator<Item = &str> {
         let others = self.metaschedulers.iter().chain(&self.talkers).chain(&self.used_grid);
         self.providers.keys().chain(others).map(String::as_str)
     }
 
-    /// Where data may be: at providers, at metaschedulers and in storages.
+    /// Places of data: providers, metaschedulers and storages.
     pub(super) fn places_of_data(&self) -> impl Iterator<Item = &str> {
         let others = self.metaschedulers.iter().chain(&self.stores);
         self.providers.keys().chain(others).map(String::as_str)
     }
 
-    /// Whether a provider, or one of several that are alike, may crash.
+    /// True if a provider, or one of its copies, may crash.
     pub(super) fn crash_at(&self, provider: &Provider) -> bool {
         copies(provider).iter().any(|copy| self.crashing.contains(copy))
     }
 
-    /// Whether data may be at an actor of that name.
+    /// True if data may be at an actor of that name.
     pub(super) fn is_place_of_data(&self, name: &str, directory: &Directory<'_>) -> bool {
         self.is_provider(name)
             || self.stores.contains(name)
             || directory.metascheduler_place(name).is_some()
     }
 
-    /// The copies of providers that `names` stand for; all for an empty list.
+    /// Copies of providers that `names` stand for, and sites; an empty list stands for all.
     pub(super) fn copies_meant(&self, names: &[Name]) -> Vec<String> {
         if names.is_empty() {
             return self.providers.keys().chain(&self.sites).cloned().collect();
@@ -205,25 +206,26 @@ impl Names {
         names.iter().flat_map(copies).collect()
     }
 
-    /// The providers of a metascheduler, each of several that are alike by itself; all for an empty list.
+    /// Providers of a metascheduler, each copy by itself; an empty list stands for all.
     pub(super) fn provider_copies(&self, names: &[Name]) -> Vec<String> {
         let mut copies = self.copies_meant(names);
         copies.retain(|name| self.is_provider(name));
         copies
     }
 
-    /// Whether a provider, or one of several that are alike, has this name.
+    /// True if a provider, or one of its copies, has this name.
     pub(super) fn is_provider(&self, name: &str) -> bool {
         self.providers.contains_key(name)
     }
 
-    /// The places in the file of the providers that `names` stand for; all for an empty list.
+    /// Places in the file of the providers that `names` stand for, each once; an empty list stands for all.
     pub(super) fn providers_meant(&self, names: &[Name]) -> Vec<usize> {
         let mut places: Vec<usize> = if names.is_empty() {
             self.providers.values().copied().collect()
         } else {
             let copy = |name: &String| self.providers.get(name).copied();
             let place = |name: &Name| {
+                // All copies of a group have the same place in the file.
                 let group = self.groups.get(name.as_str());
                 copy(&name.to_string()).or_else(|| group?.first().and_then(copy))
             };

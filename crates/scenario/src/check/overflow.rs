@@ -1,4 +1,4 @@
-//! Jobs that a grid passes on when they have waited too long.
+//! Jobs that a grid passes on after they have waited too long.
 
 use super::Check;
 use super::names::{Known, Names};

@@ -1,4 +1,4 @@
-//! Rules of one's own: the program has those that the scenario names.
+//! Rules of one's own: the program must have all that the scenario names.
 
 use super::{Check, Logs, list};
 use haggle_config::nearest;

@@ -1,4 +1,4 @@
-//! Clusters on which applications of many phases are rescheduled: what goes together.
+//! Plans for applications of many phases on clusters: keys that fit together.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,10 @@ use crate::file::{MeasuredTimes, Model, PlanGenetic, PlanLinks, PlanSearch, Plan
 use crate::quantity::{Name, Share, TimeSpan};
 use haggle_config::document::Path;
 
-/// The smallest part of a machine or link that may be available, in percent.
+/// Smallest part of a machine or link that may be available, in percent.
 const LEAST: f64 = 0.01;
-/// How many machines with links of pairs the searches can take: within a budget, to the end, and all sets.
+/// Largest numbers of machines with links of pairs for the searches: within a budget, to the end, and over all
+/// sets.
 const WITHIN_BUDGET_MAX: u32 = 256;
 const PAIRS_MAX: u32 = 64;
 const SCANNED_MAX: u32 = 12;
@@ -52,7 +53,7 @@ impl Check<'_> {
         );
     }
 
-    /// Loads are drawn, or recorded.
+    /// Recorded loads exclude the keys of drawn ones.
     fn check_loads_of_clusters(&mut self, path: &Path, plans: &Plans) {
         let Some(loads) = &plans.loads else { return };
         self.check_file(&path.key("loads"), "log", loads);
@@ -74,7 +75,8 @@ impl Check<'_> {
         }
     }
 
-    /// Where each two machines have a link, a set of them is put together greedily, again and again.
+    /// With a link for each pair of machines, a search builds sets greedily many times, so it can take fewer
+    /// machines.
     fn check_pairs(&mut self, path: &Path, plans: &Plans) {
         if plans.links != PlanLinks::Pairs {
             return;
@@ -112,7 +114,7 @@ impl Check<'_> {
         }
     }
 
-    /// Times were measured on clusters that there are, on as many machines as these have.
+    /// Measured times must name clusters of the scenario, and no more machines than these have.
     fn check_measured(&mut self, path: &Path, rows: &[MeasuredTimes]) {
         let clusters = self.scenario.plans.iter().flat_map(|plans| &plans.clusters);
         let clusters: BTreeMap<&str, u32> =
@@ -157,7 +159,7 @@ impl Check<'_> {
         }
     }
 
-    /// Something of everything is available, and at most all of it.
+    /// The available parts must be from [`LEAST`] to 100%, and the minimum must not exceed the maximum.
     fn check_parts(&mut self, path: &Path, min: (&str, Share), max: (&str, Share)) {
         let ((low, least), (high, most)) = (min, max);
         if least.fraction() * 100.0 < LEAST {
@@ -184,7 +186,7 @@ impl Check<'_> {
         }
     }
 
-    /// Applications are submitted to who reschedules them, and nothing else is.
+    /// Applications must be submitted to plans, and all other jobs must not.
     fn check_who_reschedules(&mut self) {
         let scenario = self.scenario;
         let name = scenario.plans.as_ref().map(|plans| &plans.name);
@@ -237,12 +239,12 @@ impl Check<'_> {
     }
 }
 
-/// Whether the jobs of a workload are applications of phases.
+/// True if the jobs of a workload are applications of phases.
 pub(super) fn is_of_applications(workload: &Workload) -> bool {
     workload.model == Some(Model::Applications)
 }
 
-/// Whether the jobs of a workload are as their model says, whatever they are submitted to.
+/// True if no step or merger may change the jobs of a workload.
 fn is_given_whole(workload: &Workload) -> bool {
     is_of_applications(workload) || is_iterative(workload)
 }

@@ -1,5 +1,4 @@
-//! Protocols by which parts of jobs are got: times that fit each other and the network, and what has
-//! to be there when something fails.
+//! Protocols that get parts of jobs: times that fit each other and the network, and keys that failures need.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +12,7 @@ use haggle_config::document::Path;
 use haggle_scheduling::coallocation::CoallocationPolicy as Moves;
 
 impl Check<'_> {
-    /// A metascheduler that gets parts of jobs by a protocol.
+    /// Checks a metascheduler that gets parts of jobs by a protocol.
     pub(super) fn check_protocol(
         &mut self,
         path: &Path,
@@ -96,7 +95,7 @@ impl Check<'_> {
         }
     }
 
-    /// A commit has to be under way before the first lease ends.
+    /// A commit must arrive before the first lease ends.
     fn check_lease(
         &mut self,
         at: &Path,
@@ -118,7 +117,7 @@ impl Check<'_> {
         }
     }
 
-    /// What is lost with a message or an actor has to be said again.
+    /// Messages lost in a crash must be sent again, so crashes need `retry`.
     fn check_retry(
         &mut self,
         path: &Path,
@@ -147,7 +146,7 @@ impl Check<'_> {
         }
     }
 
-    /// How long a message takes at most that is not lost.
+    /// Longest time that a message takes if it is not lost.
     fn latency_max(&self) -> Span {
         let network = &self.scenario.network;
         let links = network.links.iter().map(|link| link.latency.0);

@@ -1,4 +1,4 @@
-//! Reservations: who has jobs reserved, and who takes them.
+//! Reservations: users that ask for them, and providers that grant them.
 
 use super::Check;
 use super::names::Names;
@@ -6,7 +6,7 @@ use crate::file::Policy;
 use haggle_config::document::Path;
 
 impl Check<'_> {
-    /// Jobs are reserved by providers that can, and by nobody else.
+    /// Jobs with reservations must be submitted to providers that reserve.
     pub(super) fn check_reserving(&mut self, index: usize, names: &Names) {
         let user = &self.scenario.users[index];
         if !self.directory.reserves(user.workload.as_str()) {
@@ -19,6 +19,7 @@ impl Check<'_> {
             (&self.scenario.providers[place].policy, self.is_replaced(&path))
         });
         let help = match policy {
+            // A stand-in for a wrong policy may have meant this one.
             Some((Policy::Reservations(_), _) | (_, true)) => return,
             Some(_) => format!(
                 "set `policy = \"reservations\"` for provider \"{target}\", or remove step \

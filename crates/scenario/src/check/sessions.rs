@@ -1,11 +1,11 @@
-//! Sessions on a grid: shares, who reserves them, and the limits to them.
+//! Sessions on a grid: their shares, the sites that reserve them, and limits.
 
 use super::Check;
 use crate::file::{Grid, GridPolicy, Sharing};
 use crate::quantity::{Share, TimeSpan};
 use haggle_config::document::Path;
 
-/// The smallest share that can be reserved, in percent.
+/// Smallest share that can be reserved, in percent.
 const LEAST: f64 = 0.01;
 
 impl Check<'_> {
@@ -39,7 +39,7 @@ impl Check<'_> {
         }
     }
 
-    /// Every session asks for a share, and nobody else does.
+    /// Sessions must ask for a share, and other jobs must not.
     fn check_shares(&mut self, sessions: bool) {
         for (index, workload) in self.scenario.workloads.iter().enumerate() {
             let at = Path::root().key("workload").index(index);
@@ -72,7 +72,7 @@ impl Check<'_> {
         }
     }
 
-    /// A share that is too small to be reserved.
+    /// Reports a share that is too small to be reserved.
     fn check_share(&mut self, path: &Path, share: Option<Share>) {
         if share.is_some_and(|share| share.fraction() * 100.0 < LEAST) {
             self.report(
@@ -84,7 +84,7 @@ impl Check<'_> {
         }
     }
 
-    /// Sites reserve shares for sessions, and divide themselves equally for others.
+    /// Sites must reserve shares under a policy for sessions, and divide themselves equally under others.
     fn check_sharing(&mut self, path: &Path, grid: &Grid, sessions: bool) {
         for (index, site) in grid.sites.iter().enumerate() {
             let at = path.key("site").index(index);
@@ -117,7 +117,7 @@ impl Check<'_> {
         }
     }
 
-    /// Limits that nothing can be held to, and loads that Erlang's formula can make no sense of.
+    /// Reports limits that are too low, and loads for which Erlang's formula is not defined.
     fn check_limits(&mut self, path: &Path, grid: &Grid) {
         let at = path.key("policy");
         if let GridPolicy::WithLimit { limit } = grid.policy {

@@ -1,5 +1,5 @@
-//! Few lines that ask for work without bound: what they come to is counted before anything is simulated. What nobody
-//! can wait for is refused; what takes long is doubtful, and may be meant.
+//! Counts the work that a few lines may cause, before anything is simulated. Work of hours or days is refused;
+//! work that takes long is doubtful, but may be intended.
 
 use std::collections::BTreeSet;
 
@@ -13,16 +13,16 @@ use crate::file::{
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
 
-/// Events that take minutes.
+/// Number of events that take minutes.
 const LONG: f64 = 1e7;
 
-/// Events that take hours at least.
+/// Number of events that take hours or more.
 const TOO_LONG: f64 = 1e9;
 
-/// Messages for one job that are hardly meant.
+/// Number of messages for one job that is hardly intended.
 const MESSAGES: f64 = 1e6;
 
-/// Sets of machines that are looked at for one plan, and take about a minute.
+/// Number of sets of machines for one plan that take about a minute to examine.
 const SETS: f64 = 1e9;
 
 impl Check<'_> {
@@ -41,7 +41,7 @@ impl Check<'_> {
         }
     }
 
-    /// How often something fails until the horizon.
+    /// Checks the number of failures until the horizon.
     fn check_number_of_failures(&mut self, names: &Names) {
         for (index, failures) in self.scenario.failures.iter().enumerate() {
             let Some(law) = &failures.law else { continue };
@@ -67,7 +67,7 @@ impl Check<'_> {
         }
     }
 
-    /// How much is said for one job of a metascheduler, and while nobody can answer.
+    /// Checks the number of messages for one job of a metascheduler, and the number lost in a partition.
     fn check_number_of_messages(&mut self, path: &Path, it: &Metascheduler, names: &Names) {
         let Some((protocol, coallocation)) = it.transaction() else { return };
         let providers = names.copies_meant(&it.providers).len() as f64;
@@ -89,6 +89,7 @@ impl Check<'_> {
             Protocol::Paxos(Paxos { acceptors, .. }) => f64::from(*acceptors),
             _ => 1.0,
         };
+        // The bound avoids a division by zero at a loss of 100%.
         let arrives = (1.0 - self.scenario.network.loss.fraction()).max(1e-6);
         let count = f64::from(coallocation.trials) * providers * acceptors / arrives;
         if count > MESSAGES {
@@ -104,14 +105,14 @@ impl Check<'_> {
         }
     }
 
-    /// How many checkpoints listed jobs send to their storage: each of them is events of the network.
+    /// Checks the number of checkpoints that listed jobs send to their storage: each causes events of the network.
     fn check_number_of_checkpoints(&mut self, path: &Path, it: &Provider, names: &Names) {
         let (scenario, directory) = (self.scenario, self.directory);
         let store = scenario.store_of(it).filter(|_| scenario.link_sharing().is_some());
         let checkpoints = it.checkpoints.as_ref().filter(|_| store.is_some());
         let Some(interval) = checkpoints.and_then(|it| it.interval) else { return };
         let own = names.copies_meant(std::slice::from_ref(&it.name));
-        // A metascheduler may send all of its jobs here.
+        // A metascheduler may submit all of its jobs here.
         let may_come = |to: &str| {
             own.iter().any(|copy| copy == to) || names.metaschedulers.iter().any(|name| name == to)
         };
@@ -131,7 +132,7 @@ impl Check<'_> {
         self.check_count(&path.key("interval"), count, message, "lengthen `interval`");
     }
 
-    /// For how long actors hear nothing of each other; without an end, until the horizon.
+    /// Length of the longest partition; a partition without an end lasts until the horizon.
     fn longest_partition(&self) -> Option<TimeSpan> {
         let horizon = self.scenario.scenario.horizon;
         let partitions = self.scenario.network.partitions.iter();
@@ -145,7 +146,7 @@ impl Check<'_> {
         lasts.max()
     }
 
-    /// How many sets of machines are looked at for one plan.
+    /// Checks the number of sets of machines that are examined for one plan.
     fn check_number_of_sets(&mut self, plans: &Plans) {
         let applications = self.scenario.workloads.iter().filter_map(|it| it.applications.as_ref());
         let phases = applications.map(phases).max().unwrap_or(1) as f64;
@@ -187,7 +188,7 @@ impl Check<'_> {
         }
     }
 
-    /// Refuses what takes too long, and doubts what takes long.
+    /// Refuses a count that takes too long, and warns of a count that takes long.
     fn check_count(&mut self, path: &Path, count: f64, message: String, help: &str) {
         if count > TOO_LONG {
             self.report(path, message, "takes hours or days", help.to_owned());
@@ -197,14 +198,14 @@ impl Check<'_> {
     }
 }
 
-/// The phases that are planned for.
+/// Number of phases that are planned for.
 fn phases(it: &Applications) -> u32 {
     let given = it.phases.as_ref().map(|phases| phases.len() as u32);
     let measured = it.measured.as_ref().and_then(|rows| Some(rows.first()?.times.len() as u32));
     given.or(measured).or(it.count).unwrap_or(1_000) / it.merge.max(1)
 }
 
-/// A count with two digits that say something.
+/// A count rounded to two significant digits.
 fn about(count: f64) -> String {
     let unit = 10_f64.powf((count.max(1.0).log10() - 1.0).floor().max(0.0));
     let digits = format!("{:.0}", (count / unit).round() * unit);

@@ -1,4 +1,4 @@
-//! Which values of a scenario are read, which are written in vain, and which are doubtful.
+//! Values of a scenario that are read, that have no effect, or that are doubtful.
 
 use std::collections::BTreeSet;
 
@@ -8,40 +8,40 @@ use crate::schema::SCHEMA;
 use haggle_config::document::{Node, Path, Step, Value};
 use serde_json::Value as Json;
 
-/// A value as it is written: its key, and where it stands in the text.
+/// A value of the text: its key, and its start and end in the text.
 ///
 /// The values that an axis puts at one path differ by their places, and one value that an axis
 /// puts at several paths is written once.
 pub(crate) type Written = (String, usize, usize);
 
-/// What the checks have found out about the values of one variant.
+/// Findings of the checks about the values of one variant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Uses {
-    /// Values that something reads.
+    /// Values that are read.
     pub(crate) read: BTreeSet<Written>,
-    /// Values that nothing reads, and what to say if no other variant reads them either.
+    /// Values that are not read, each with the warning that holds if no other variant reads them either.
     pub(crate) unread: Vec<(Written, Warning)>,
-    /// What has an effect that is hardly meant, whatever other variants do.
+    /// Warnings of values whose effect is hardly intended, independent of other variants.
     pub(crate) doubts: Vec<Warning>,
 }
 
 impl Check<'_> {
-    /// Notes whether the value at `path` is `read`. If it is not, `owner` (such as `provider
-    /// "north"`) says it in vain, for the reason `why`, and `remedy` is the way out.
+    /// Records whether the value at `path` is `read`. If it is not, the warning names the `owner`, such as
+    /// `provider "north"`, the reason `why`, and a `remedy`.
     ///
-    /// A value that is not written, or is the default, says nothing.
+    /// A value that is not written, or is the default, gives no warning.
     pub(super) fn uses(&mut self, path: &Path, read: bool, owner: &str, why: &str, remedy: &str) {
         let what = format!("`{}` of {owner}", path.name());
         self.has_effect(path, read, &what, why, remedy);
     }
 
-    /// Warns about what stands at `path`.
+    /// Warns about the value at `path`.
     pub(super) fn doubt(&mut self, path: &Path, message: String, label: &str, help: String) {
         let (span, label, help) = (self.root.place(path), label.to_owned(), Some(help));
         self.uses.doubts.push(Warning { message, span, label, help });
     }
 
-    /// As [`Check::uses`], with a name for what stands there.
+    /// As [`Check::uses`], with `what` as the name of the value.
     pub(super) fn has_effect(
         &mut self,
         path: &Path,
@@ -63,7 +63,7 @@ impl Check<'_> {
     }
 }
 
-/// Whether a value is what would hold without it.
+/// True if a value equals its default.
 fn is_default(root: &Node, node: &Node, path: &Path) -> bool {
     if let Value::Table(entries) = &node.value {
         return entries.iter().all(|entry| is_default(root, &entry.node, &path.key(&entry.key)));
@@ -72,12 +72,13 @@ fn is_default(root: &Node, node: &Node, path: &Path) -> bool {
     let written = serde_json::to_value(node.to_toml()).unwrap_or(Json::Null);
     match &schema["default"] {
         Json::Null => false,
+        // The schema may write 1 where the text has 1.0.
         Json::Number(default) => default.as_f64() == written.as_f64(),
         default => *default == written,
     }
 }
 
-/// The schema of the value at `path` of a document.
+/// Schema of the value at `path` of a document.
 fn schema_at(root: &Node, path: &Path) -> Option<&'static Json> {
     let whole = (SCHEMA.whole(), Path::root());
     let step = |(schema, at): (&'static Json, Path), step: &Step| {

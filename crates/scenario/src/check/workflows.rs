@@ -1,4 +1,4 @@
-//! Workflows: their shape and their estimates, and who takes their tasks.
+//! Workflows: their shape, their estimates, and the actors that take their tasks.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::workload::{TASKS_MAX, WorkflowsError, read_workflow};
 use haggle_config::document::Path;
 use haggle_workflows::files;
 
-/// How often a task may report.
+/// Largest number of reports of a task.
 const REPORTS_MAX: f64 = 10_000.0;
 
 impl Check<'_> {
@@ -99,7 +99,8 @@ impl Check<'_> {
         }
     }
 
-    /// What the amplitude is the largest value of, where estimates are too large or swing.
+    /// Checks `amplitude-of`, which matters only if estimates are too large or swing. An amplitude that bounds
+    /// estimates must be 1 or more.
     fn check_amplitude_of(&mut self, at: &Path, progress: &TaskProgress) {
         if progress.estimates == TaskEstimates::Under {
             if progress.amplitude_of != AmplitudeOf::default() {
@@ -135,7 +136,7 @@ impl Check<'_> {
         if self.problems.len() > before {
             return;
         }
-        // What was given but wrong has been reported.
+        // A wrong value has been reported already.
         let Some((way, _)) = ways.into_iter().find(|(_, given)| *given) else { return };
         for (key, given, goes_with) in [
             ("width-max", it.width_max.is_some(), &["width"][..]),
@@ -211,7 +212,7 @@ impl Check<'_> {
         }
     }
 
-    /// A task has as many processors as it needs at a provider, and one slot of a grid.
+    /// Refuses numbers of processors on a grid, where a task has one slot, and a maximum below the minimum.
     fn check_processors(&mut self, at: &Path, it: &Workflows, on_grid: bool) {
         let keys = [("processors", it.processors), ("processors-max", it.processors_max)];
         for (key, _) in keys.iter().filter(|(_, given)| given.is_some()) {
@@ -246,7 +247,7 @@ impl Check<'_> {
         );
     }
 
-    /// A file is there, and is a workflow; how many negative values in it count as 0.
+    /// Checks that a file exists and is a workflow. Returns the number of negative values that count as 0.
     fn check_workflow_file(&mut self, at: &Path, file: &str, rules: files::Rules) -> usize {
         let before = self.problems.len();
         self.check_file(at, "workflow", file);
@@ -275,7 +276,7 @@ impl Check<'_> {
         }
     }
 
-    /// All tasks are held in memory.
+    /// Limits the number of tasks, because all are held in memory.
     fn check_number_of_tasks(&mut self, at: &Path, it: &Workflows) {
         let tasks = it.tasks_most();
         if it.files.is_none() && tasks > TASKS_MAX {
@@ -290,8 +291,8 @@ impl Check<'_> {
         }
     }
 
-    /// Tasks wait for one another at a grid's scheduler, or at users who submit them to providers one
-    /// by one.
+    /// Tasks wait for one another at the scheduler of a grid, or at users who submit them to providers one by one.
+    /// The targets of users must support that.
     pub(super) fn check_tasks(&mut self) {
         let scenario = self.scenario;
         let mut submitted = BTreeSet::new();
@@ -338,7 +339,7 @@ impl Check<'_> {
         }
     }
 
-    /// Where tasks may be submitted instead, if not where this user does.
+    /// Help that names other targets, if the target of this user takes no tasks.
     fn refuses_tasks(&self, user: &User) -> Option<&'static str> {
         if let Some(grid) = self.directory.grid_of(user) {
             return grid.policy.takes_sessions().then_some(

@@ -1,4 +1,4 @@
-//! Workloads: one source each, logs that are there, steps that make sense.
+//! Workloads: one source each, logs that exist, and valid steps.
 
 use std::collections::BTreeSet;
 
@@ -13,6 +13,7 @@ use haggle_config::document::Path;
 impl Check<'_> {
     pub(super) fn check_workloads(&mut self, names: &Names) {
         let known = names.workload_list();
+        // Only workloads that may be in a circle are searched for one, because the search follows all mergers.
         let circles = self.before_circles();
         for (index, workload) in self.scenario.workloads.iter().enumerate() {
             let path = Path::root().key("workload").index(index);
@@ -127,14 +128,14 @@ impl Check<'_> {
         }
     }
 
-    /// Whether `target` is `from` or among what is merged into it.
+    /// True if `target` is `from`, or is merged into it.
     fn leads_to(&self, from: &str, target: &str) -> bool {
         let target = self.directory.workload_place(target);
         target.is_some_and(|target| self.directory.sources(from).contains(&target))
     }
 
-    /// The places of the workloads that are in a circle of mergers, or lead to one: all that is left after
-    /// workloads are taken away, again and again, whose parts are all gone.
+    /// Places of the workloads that are in a circle of mergers, or that merge workloads of one. A workload is
+    /// removed as soon as all its parts are; these are left.
     fn before_circles(&self) -> BTreeSet<usize> {
         let workloads = &self.scenario.workloads;
         let mut mergers = vec![Vec::new(); workloads.len()];
@@ -161,13 +162,13 @@ impl Check<'_> {
         left
     }
 
-    /// A log, record or workflow is a file that is there.
+    /// Checks that a log, record or workflow is a file that exists.
     pub(super) fn check_file(&mut self, path: &Path, what: &str, log: &str) {
         if self.logs == Logs::Ignore {
             return;
         }
         match log_path(log, self.source.folder()) {
-            // One variable is one mistake, however many logs it leads to.
+            // A variable that is not set is reported once, for all logs whose paths use it.
             Err(error) if self.unset.contains(&error.to_string()) => {}
             Err(error) => {
                 self.unset.insert(error.to_string());
@@ -297,8 +298,8 @@ impl Check<'_> {
         }
     }
 
-    /// Reports steps that need exactly one of two keys and have none or both, keys that
-    /// go with the other one, and lists of weights that do not match; `true` if all is well.
+    /// Reports steps with none or both of two keys of which they need exactly one, keys that go with the other
+    /// one, and lists of weights of wrong length. Returns `true` if there is no problem.
     fn check_choices(&mut self, path: &Path, step: &Step) -> bool {
         let before = self.problems.len();
         match step {
@@ -350,7 +351,7 @@ impl Check<'_> {
         self.problems.len() == before
     }
 
-    /// Reports two of several `keys` of `what`, or none; `several` says how to have two.
+    /// Reports two of several `keys` of `what`, or none; `several` names the things to make two of.
     pub(super) fn one_of<const N: usize>(
         &mut self,
         path: &Path,

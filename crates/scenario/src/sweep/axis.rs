@@ -1,5 +1,4 @@
-//! The axes of a sweep in the document: which values each path means, and
-//! putting an axis's values there.
+//! The axes of a sweep in the document: the places that each path stands for, and setting values there.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,15 +13,15 @@ use haggle_config::Findings;
 use haggle_config::document::{Entry, Node, Path, Step, Value};
 use haggle_config::nearest;
 
-/// An axis with the values it takes and the places where it puts them.
+/// An axis with its values and the places where it puts them.
 pub(super) struct Place {
     /// Name of the axis.
     pub(super) axis: String,
-    /// The values, at least one, each with its own place in the text; of a variant, its name.
+    /// Values, at least one, each with its own place in the text; for variants, their names.
     pub(super) values: Vec<Node>,
-    /// Where the axis is written: what is wrong with a place is shown there.
+    /// Place of the axis in the text; problems of the axis are shown there.
     pub(super) span: Range<usize>,
-    /// What each value puts where.
+    /// Values put by each value of the axis, with their paths.
     pub(super) puts: Vec<Vec<Put>>,
     /// Its number in the list of axes.
     index: usize,
@@ -32,11 +31,11 @@ pub(super) struct Place {
 pub(super) struct Put {
     pub(super) path: Path,
     pub(super) value: Node,
-    /// Where the path is written.
+    /// Place of the path in the text.
     span: Range<usize>,
 }
 
-/// Puts values where they belong. What is put as a whole does not undo what else is put into it.
+/// Puts values at their paths, short paths first: a table that is put as a whole must not undo values inside it.
 fn put_all<'p>(puts: impl Iterator<Item = &'p Put>, root: &mut Node) {
     let mut puts: Vec<&Put> = puts.collect();
     puts.sort_by_key(|put| put.path.0.len());
@@ -46,14 +45,14 @@ fn put_all<'p>(puts: impl Iterator<Item = &'p Put>, root: &mut Node) {
 }
 
 impl Place {
-    /// Whether any of its values is put there.
+    /// True if any of its values is put at this path.
     pub(super) fn sets(&self, at: &Path) -> bool {
         self.puts.iter().flatten().any(|put| put.path == *at)
     }
 
-    /// Puts the values with these indices, one of each axis, wherever their axes' paths lead.
+    /// Puts the values with these indices, one for each axis, at the paths of their axes.
     ///
-    /// In a [`frame`], each of these axes then has the one value that is taken of it.
+    /// In a [`frame`], each of these axes then lists only the value that is taken.
     pub(super) fn set(places: &[Place], indices: &[usize], root: &mut Node) {
         for (place, &index) in places.iter().zip(indices) {
             let at = Path::root().key("sweep").key("axis").index(place.index).key("values");
@@ -65,8 +64,8 @@ impl Place {
     }
 }
 
-/// A document of which each axis has its first value only: what all variants have in common. A variant needs no
-/// more of its sweep, and a sweep of many values would be copied for each of them otherwise.
+/// A document in which each axis has its first value only: the part that all variants share. A variant needs no
+/// more of its sweep. Otherwise all values of a sweep would be copied for each variant.
 pub(super) fn frame(root: &Node) -> Node {
     let mut frame = root.clone();
     let list = Path::root().key("sweep").key("axis");
@@ -84,8 +83,8 @@ pub(super) fn frame(root: &Node) -> Node {
     frame
 }
 
-/// A value as results have it: strings without quotes, and tables that have a name, or are a rule of one's own, by
-/// that, with their other keys behind it.
+/// A value as in results: strings without quotes. A table with a name or a rule of one's own is written as this
+/// name, followed by its other keys.
 pub(super) fn text_of(value: &toml::Value) -> String {
     let named = value.as_table().and_then(|table| {
         let key = ["name", "own"].into_iter().find(|key| table.contains_key(*key))?;
@@ -98,7 +97,7 @@ pub(super) fn text_of(value: &toml::Value) -> String {
     named.or_else(|| value.as_str().map(str::to_owned)).unwrap_or_else(|| value.to_string())
 }
 
-/// Where a sweep is written, as far as its axes show.
+/// Place of a sweep in the text, as far as its axes show it.
 pub(super) fn sweep_place(places: &[Place]) -> Range<usize> {
     places.first().map_or(0..0, |place| place.span.clone())
 }
@@ -163,8 +162,7 @@ pub(super) fn places(scenario: &Scenario, root: &Node, findings: &mut Findings) 
     places
 }
 
-/// Checks a document against the schema, and puts what it sets once for all
-/// variants where it belongs.
+/// Checks a document against the schema, and applies its `set`, which holds for all variants.
 pub(super) fn settle(root: &mut Node) -> Findings {
     let mut findings = conform(root);
     let Value::Table(entries) = &mut root.value else { return findings };
@@ -177,7 +175,7 @@ pub(super) fn settle(root: &mut Node) -> Findings {
     findings
 }
 
-/// What a table of paths with values puts where.
+/// Values that a table of paths puts, with their paths.
 fn puts(root: &Node, settings: &Node, findings: &mut Findings) -> Vec<Put> {
     let mut puts = Vec::new();
     if let Value::Table(entries) = &settings.value {
@@ -190,7 +188,7 @@ fn puts(root: &Node, settings: &Node, findings: &mut Findings) -> Vec<Put> {
     puts
 }
 
-/// The members of a list.
+/// Members of a list.
 fn nodes(root: &Node, path: &Path) -> Vec<Node> {
     match root.at(path).map(|node| &node.value) {
         Some(Value::Array(nodes)) => nodes.clone(),
@@ -198,14 +196,14 @@ fn nodes(root: &Node, path: &Path) -> Vec<Node> {
     }
 }
 
-/// The names of an axis's variants and what each puts where.
+/// Names of the variants of an axis, and the values that each puts.
 fn variants(root: &Node, path: &Path, findings: &mut Findings) -> (Vec<Node>, Vec<Vec<Put>>) {
     let mut names: Vec<Node> = Vec::new();
     let mut known = BTreeSet::new();
     let mut all = Vec::new();
     for (index, variant) in nodes(root, path).iter().enumerate() {
         let Some(name) = variant.get("name") else { continue };
-        // What cannot be a name was reported, and all of these have the same one now.
+        // An invalid name has been reported, and all of them have the same placeholder now.
         let written = !findings.replaced.contains(&path.index(index).key("name"));
         if !known.insert(name.text().map(str::to_owned)) && written {
             findings.problems.push(Problem {
@@ -222,12 +220,12 @@ fn variants(root: &Node, path: &Path, findings: &mut Findings) -> (Vec<Node>, Ve
     (names, all)
 }
 
-/// Whether a path leads into a figure.
+/// True if a path leads into a figure.
 fn is_figure(path: &Path) -> bool {
     matches!(path.0.first(), Some(Step::Key(key)) if key == "figure")
 }
 
-/// Everything that `path` means; reports one that leads nowhere.
+/// All places that `path` stands for; reports a path that leads nowhere.
 fn find(
     root: &Node,
     path: &str,
@@ -237,7 +235,7 @@ fn find(
     let segments: Vec<&str> = path.split('.').collect();
     let mut search = Search { root, dead_end: None, paths: Vec::new() };
     search.walk(Some(root), SCHEMA.whole(), &Path::root(), &segments);
-    // What is read before anything is set cannot be set.
+    // Keys that are read before anything is set cannot be set.
     let too_late = matches!(segments[..], ["sweep" | "set", ..] | ["scenario", "extends"]);
     if !search.paths.is_empty() && !too_late {
         return Some(search.paths);
@@ -256,7 +254,7 @@ fn find(
     None
 }
 
-/// A value that an axis has already would be the same point again.
+/// Reports repeated values of an axis: they would be the same point again.
 fn twice<'a>(axis: &'a str, values: &'a [Node]) -> impl Iterator<Item = Problem> + 'a {
     let text = |value: &Node| text_of(&value.to_toml());
     let mut known = BTreeSet::new();
@@ -269,7 +267,7 @@ fn twice<'a>(axis: &'a str, values: &'a [Node]) -> impl Iterator<Item = Problem>
     })
 }
 
-/// An axis has either a path with values or a name with variants.
+/// Reports an axis that has not exactly one of a path with values and a name with variants.
 fn wrong_keys(axis: &Axis, span: Range<usize>) -> Option<Problem> {
     let (message, help) = match (&axis.path, axis.values.is_empty(), axis.variants.is_empty()) {
         (Some(_), false, true) => return None,
@@ -292,13 +290,13 @@ fn wrong_keys(axis: &Axis, span: Range<usize>) -> Option<Problem> {
 /// Follows a path through the document.
 struct Search<'r> {
     root: &'r Node,
-    /// Why the first dead end is one.
+    /// Explanation of the first dead end.
     dead_end: Option<String>,
     paths: Vec<Path>,
 }
 
 impl Search<'_> {
-    /// `node` is `None` in a table that may be written but is not.
+    /// `node` is `None` in a table that is valid but not written.
     fn walk(&mut self, node: Option<&Node>, schema: &'static Json, at: &Path, segments: &[&str]) {
         let Some((segment, rest)) = segments.split_first() else {
             self.paths.push(at.clone());
@@ -365,7 +363,7 @@ impl Search<'_> {
     }
 }
 
-/// How many members of a list there are.
+/// Number of members of a list, in words.
 fn are(count: usize) -> String {
     match count {
         1 => "is 1 element".to_owned(),
@@ -373,7 +371,7 @@ fn are(count: usize) -> String {
     }
 }
 
-/// Where a key stands that the scenario as a whole does not have, such as `provider.*.policy`.
+/// Help with the paths at which tables have a key that the scenario itself lacks, such as `provider.*.policy`.
 fn below(root: &Node, key: &str) -> String {
     let Value::Table(entries) = &root.value else { return String::new() };
     let written = entries.iter().filter_map(|entry| {
@@ -393,8 +391,8 @@ fn below(root: &Node, key: &str) -> String {
     }
 }
 
-/// What a table may have at this key; of tables that could stand in one place, the first that has it: which of them
-/// stands there may be set, too.
+/// Schema of a key of a table. If several tables may be at one place, the first one with this key counts, because
+/// a sweep may also select the table.
 fn property(schema: &'static Json, key: &str) -> &'static Json {
     let variants = SCHEMA.variants(schema).map_or_else(Vec::new, |(_, variants)| variants);
     let tables = variants.into_iter().map(|(_, table)| table);
@@ -404,7 +402,8 @@ fn property(schema: &'static Json, key: &str) -> &'static Json {
     found.find(|it| !it.is_null()).unwrap_or(&Json::Null)
 }
 
-/// Puts `value` at the end of `steps`, making tables on the way, also of words that are short for one.
+/// Puts `value` at the end of `steps`. Missing tables are made on the way, and a word becomes the table that it
+/// stands for.
 fn set(
     (node, schema): (&mut Node, &'static Json),
     steps: &[Step],

@@ -1,14 +1,15 @@
-//! Folders of variants: `policy=easy/load=0.6`, one inside the other, an axis each. That is how Hive names
-//! partitions, so that pandas, Polars and DuckDB read axes as columns.
+//! Folders of variants: `policy=easy/load=0.6`, one folder for each axis inside that of the axis before. Hive
+//! names partitions in this way, so pandas, Polars and DuckDB read the axes as columns.
 
 use std::fmt::Write;
 
 use haggle_results::sweep::axis_column;
 
-/// Longer names of files are refused by some systems; this leaves room for the name of the axis.
+/// Longest encoded value in bytes. Some systems refuse longer names of files; this leaves room for the name of the
+/// axis.
 const LONGEST: usize = 120;
 
-/// The folder of the value at a place of an axis, counted from 0: no two values have the same.
+/// Folder of the value with index `place` on an axis, from 0. No two values have the same folder.
 pub(super) fn of_value(axis: &str, value: &str, place: usize) -> String {
     let name = encoded(&axis_column(axis));
     let whole = encoded(value);
@@ -19,12 +20,11 @@ pub(super) fn of_value(axis: &str, value: &str, place: usize) -> String {
     while encoded(&start).len() > LONGEST {
         start.pop();
     }
-    // A `~` that a value has itself is encoded.
+    // A `~` in the value itself is encoded, so this cannot clash with another value.
     format!("{name}={}~{}", encoded(&start), place + 1)
 }
 
-/// A text in which what folders, shells or readers of partitions may take for something else is
-/// percent-encoded, byte by byte.
+/// Percent-encodes, byte by byte, all characters that are special in folders, shells or readers of partitions.
 fn encoded(text: &str) -> String {
     let mut encoded = String::new();
     for c in text.chars() {

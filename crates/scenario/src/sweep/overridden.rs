@@ -1,4 +1,4 @@
-//! Axes that set one value: the one that is put there last wins, so that the others have less effect, or none.
+//! Axes that set the same value: the last one that is put wins, so the others have less effect, or none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use crate::{Problem, Warning};
 use haggle_config::Findings;
 use haggle_config::document::{Node, Path, Step, Value};
 
-/// Reports axes without any effect, and gives warnings of axes that others override in part.
+/// Reports axes without any effect, and warns of axes that others override in part.
 pub(super) fn check(places: &[Place], root: &Node, findings: &mut Findings) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if places.len() < 2 {
@@ -50,8 +50,8 @@ pub(super) fn check(places: &[Place], root: &Node, findings: &mut Findings) -> V
     warnings
 }
 
-/// A value that an axis sets, a key of a table by itself. Its order is that in which values are put: long paths after
-/// short ones, and later axes after earlier ones.
+/// A value that an axis sets, down to single keys of tables. The order is that in which values are put: long paths
+/// after short ones, and later axes after earlier ones.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Written {
     leaf: Path,
@@ -66,7 +66,7 @@ impl Written {
         leaves.into_iter().map(|leaf| Written { leaf, order }).collect()
     }
 
-    /// The axis that puts something else there afterwards.
+    /// Axis that puts another value there afterwards.
     fn overridden(&self, all: &[Overriding], by: fn(&Overriding, &Path) -> bool) -> Option<usize> {
         let puts_later = |(axis, overriding): (usize, &Overriding)| {
             let places = (0..=self.leaf.0.len()).filter(|&length| (length, axis) > self.order);
@@ -88,7 +88,7 @@ fn collect_leaves(path: &Path, value: &Node, leaves: &mut Vec<Path>) {
     }
 }
 
-/// Where an axis puts something, and at how many of its values it does.
+/// Paths at which an axis puts values, each with the number of its values that do so.
 struct Overriding {
     values: usize,
     places: BTreeMap<Path, usize>,
@@ -105,18 +105,18 @@ impl Overriding {
         Overriding { values: place.puts.len(), places }
     }
 
-    /// Whether each of its values is put there.
+    /// True if each of its values sets this path.
     fn always(&self, at: &Path) -> bool {
         self.places.get(at) == Some(&self.values)
     }
 
-    /// Whether one of its values is put there.
+    /// True if at least one of its values sets this path.
     fn sometimes(&self, at: &Path) -> bool {
         self.places.contains_key(at)
     }
 }
 
-/// A path as an axis is written: `provider.north.speed`.
+/// A path as written in an axis: `provider.north.speed`.
 fn named(root: &Node, path: &Path) -> String {
     let mut at = Path::root();
     let mut names = Vec::new();

@@ -1,4 +1,4 @@
-//! The runs of a sweep that the others are compared with, job by job.
+//! The runs of a sweep with which the others are compared, job by job.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use haggle_config::Findings;
 use haggle_config::document::{Node, Path};
 use haggle_config::nearest;
 
-/// Reports what of `[sweep] reference`, and of `against` of a figure, is no axis, or none of its values, and
-/// what has nothing to be compared with.
+/// Reports unknown axes and values in `[sweep] reference` and in `against` of figures, and references with which
+/// nothing can be compared.
 pub(super) fn check(scenario: &Scenario, root: &Node, places: &[Place], findings: &mut Findings) {
     let mut report = |path: &Path, message: String, label: &str, help: String| {
         let (span, label) = (root.place(path), label.into());
@@ -35,7 +35,7 @@ pub(super) fn check(scenario: &Scenario, root: &Node, places: &[Place], findings
     }
 }
 
-/// Reports what is no axis or no value, and what is all there is.
+/// Reports unknown axes and values, and a reference that contains all runs.
 fn check_values(
     reference: &BTreeMap<String, toml::Value>,
     at: &Path,
@@ -69,24 +69,24 @@ fn check_values(
 }
 
 impl Experiment {
-    /// The values of axes at which the runs are that others are compared with, if any.
+    /// Values of axes of the reference runs, if the sweep has a reference.
     pub fn reference(&self) -> Option<BTreeMap<String, String>> {
         let reference = self.scenario.sweep.as_ref()?.reference.as_ref()?;
         Some(reference.iter().map(|(axis, value)| (axis.clone(), text_of(value))).collect())
     }
 }
 
-/// Which run each run of a sweep is compared with.
+/// Reference run of each run of a sweep.
 pub struct References<'e> {
     experiment: &'e Experiment,
-    /// The axes of the reference, and their values there.
+    /// Axes of the reference, and their values there.
     at: BTreeMap<String, String>,
-    /// The places of variants, by the values on all axes.
+    /// Places of variants, by their values on all axes.
     places: BTreeMap<Vec<String>, usize>,
 }
 
 impl<'e> References<'e> {
-    /// Those of a sweep; `None` if it has no `reference`.
+    /// References of a sweep; `None` if it has no `reference`.
     pub fn of(experiment: &'e Experiment) -> Option<References<'e>> {
         let at = experiment.reference()?;
         let point = |(place, variant): (usize, &'e super::Variant)| {
@@ -96,7 +96,7 @@ impl<'e> References<'e> {
         Some(References { experiment, at, places })
     }
 
-    /// The run with which `run` is compared; `None` for a reference itself.
+    /// Run with which `run` is compared; `None` for a reference itself.
     pub fn run(&self, run: &Run<'_>) -> Option<Run<'e>> {
         let text = |it: &Setting| self.at.get(&it.axis).cloned().unwrap_or_else(|| it.text());
         let point: Vec<String> = run.variant.settings.iter().map(text).collect();
@@ -106,6 +106,7 @@ impl<'e> References<'e> {
             return None;
         }
         let replications = self.experiment.replications as usize;
+        // Runs are numbered variant by variant, so equal remainders are equal replications.
         let number = place * replications + run.number % replications;
         Some(Run { number, variant, seed: run.seed })
     }

@@ -10,8 +10,8 @@ use crate::file;
 use crate::quantity::{Name, TimeSpan};
 
 impl file::Applications {
-    /// What is known of each application on `clusters`, which have the numbers of their places. One that is like none,
-    /// has no phases and was not measured, which a check would have refused, has none.
+    /// Phases or measured times of each application. `clusters` are numbered by their place. A description that a
+    /// check would refuse (not like a published one, without phases, not measured) gives no phases.
     pub fn phased(&self, clusters: &[Name]) -> Phased {
         if let Some(rows) = &self.measured {
             return Phased::Measured(self.measured(rows, clusters));
@@ -26,7 +26,7 @@ impl file::Applications {
         Phased::Modelled { phases, size, merged: self.merge }
     }
 
-    /// Measured times, phases in a row as one where they are merged.
+    /// Measured times; `merge` consecutive phases count as one.
     fn measured(&self, rows: &[file::MeasuredTimes], clusters: &[Name]) -> Vec<Measured> {
         let merged = |times: &[TimeSpan]| times.iter().map(|time| time.0).sum();
         let row = |it: &file::MeasuredTimes| {
@@ -37,13 +37,13 @@ impl file::Applications {
         rows.iter().filter_map(row).collect()
     }
 
-    /// Why there is no such application of modelled phases, if there is none.
+    /// Problem of an application with modelled phases, if any.
     pub(crate) fn problem(&self) -> Option<String> {
         let Phased::Modelled { phases, size, .. } = self.phased(&[]) else { return None };
         Application::new(&phases, size).err().map(|error| error.to_string())
     }
 
-    /// The applications, in the order in which they are submitted.
+    /// Applications, in the order of submission.
     pub fn to_jobs(&self, clusters: &[Name]) -> Vec<Job> {
         let phases = Arc::new(self.phased(clusters));
         let mut submit = Time::ZERO;

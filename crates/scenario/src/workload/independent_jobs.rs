@@ -8,7 +8,7 @@ use haggle_workloads::{WorkloadError, independent};
 use crate::file;
 
 impl file::IndependentJobs {
-    /// The parameters. Without a way of arriving, which a check would have refused, nothing arrives.
+    /// Parameters of the model. Without a way of arriving, which a check would refuse, nothing arrives.
     pub fn to_model(&self) -> IndependentJobs {
         let days = self.days.unwrap_or(1);
         let length = self.length.map(|length| length.0);
@@ -35,9 +35,9 @@ impl file::IndependentJobs {
         }
     }
 
-    /// The key that the model does not accept and why, if any.
+    /// Key that the model does not accept, with the reason, if any.
     pub(crate) fn problem(&self) -> Option<(String, String)> {
-        // Nothing is drawn before the first job is asked for.
+        // This only validates: nothing is drawn before the first job is read.
         match independent::generate(&self.to_model(), 0, "").err()? {
             WorkloadError::IndependentJobs { parameter, problem } => {
                 let written = |text: &str| text.replace('_', "-");

@@ -8,7 +8,7 @@ use haggle_model::{Iterative, Job, Span, Time};
 use crate::file;
 
 impl file::IterativeApplications {
-    /// What is known of each application.
+    /// Description of each application.
     pub fn iterative(&self) -> Iterative {
         let machines = self.machines.iter();
         Iterative {
@@ -22,7 +22,7 @@ impl file::IterativeApplications {
         }
     }
 
-    /// The applications, in the order in which they are submitted.
+    /// Applications, in the order of submission.
     pub fn to_jobs(&self) -> Vec<Job> {
         let application = Arc::new(self.iterative());
         let mut submit = Time::ZERO;

@@ -6,12 +6,12 @@ use super::seconds;
 use crate::file::{Law, TimeLaw};
 
 impl Law {
-    /// Whether two draws may differ.
+    /// True if two draws may differ.
     pub fn draws(&self) -> bool {
         !matches!(self, Law::Constant { .. })
     }
 
-    /// The law.
+    /// The law, in the terms of the model.
     pub fn to_model(&self) -> law::Law {
         match *self {
             Law::Constant { value } => law::Law::Constant(value),
@@ -31,8 +31,8 @@ impl Law {
         }
     }
 
-    /// How many weights there must be and how many there are, where the law has weights: one for
-    /// each value of a choice, one for each bin of a histogram.
+    /// Numbers of weights that are needed and given, for laws with weights. A choice needs one for each value, and
+    /// a histogram one for each bin.
     pub(crate) fn weights(&self) -> Option<(usize, usize)> {
         match self {
             Law::Choice { values, weights: Some(weights) } => Some((values.len(), weights.len())),
@@ -45,12 +45,12 @@ impl Law {
 }
 
 impl TimeLaw {
-    /// Whether two draws may differ.
+    /// True if two draws may differ.
     pub fn draws(&self) -> bool {
         !matches!(self, TimeLaw::Constant { .. })
     }
 
-    /// The law in seconds.
+    /// The law in seconds, in the terms of the model.
     pub fn to_model(&self) -> law::Law {
         match *self {
             TimeLaw::Constant { value } => law::Law::Constant(seconds(value)),
@@ -79,8 +79,8 @@ impl TimeLaw {
         }
     }
 
-    /// How many weights there must be and how many there are, where the law has weights: one for
-    /// each value of a choice, one for each bin of a histogram.
+    /// Numbers of weights that are needed and given, for laws with weights. A choice needs one for each value, and
+    /// a histogram one for each bin.
     pub(crate) fn weights(&self) -> Option<(usize, usize)> {
         match self {
             TimeLaw::Choice { values, weights: Some(weights) } => {

@@ -6,8 +6,8 @@ use haggle_workloads::lublin::{self, ClassParameters, GammaParameters, LublinPar
 use crate::file::{GammaLaw, JobTypes, Lublin, LublinClass};
 
 impl Lublin {
-    /// The parameters: those the authors published, for a machine of this size,
-    /// then what is given.
+    /// Parameters of the model: the published ones for a machine of this size, replaced where the scenario has its
+    /// own.
     pub fn to_model(&self) -> LublinParameters {
         let types = match self.job_types {
             JobTypes::One => lublin::JobTypes::One(ClassParameters::one_class()),
@@ -38,9 +38,9 @@ impl Lublin {
         }
     }
 
-    /// What the model does not accept, if anything.
+    /// Problem that the model finds in the parameters, if any.
     pub(crate) fn problem(&self) -> Option<WorkloadError> {
-        // Without jobs the model only looks at its parameters.
+        // Without jobs, the model only validates its parameters.
         let parameters = LublinParameters { jobs: 0, ..self.to_model() };
         lublin::generate(&parameters, 0, "").err()
     }

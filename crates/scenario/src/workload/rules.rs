@@ -5,7 +5,7 @@ use haggle_workloads::rules;
 use crate::file::Rules;
 
 impl Rules {
-    /// The rules, presets taken into account.
+    /// The rules, with presets applied.
     pub fn to_model(&self) -> rules::Rules {
         let written = self.filled();
         rules::Rules {

@@ -1,4 +1,4 @@
-//! The steps.
+//! Steps of workloads.
 
 use haggle_model::law;
 use haggle_workloads::WorkloadError;
@@ -11,8 +11,8 @@ use crate::file::{Step, TimeOf};
 use crate::quantity::EstimateRule;
 
 impl Step {
-    /// The step. What a check would have refused (two of several keys, or none)
-    /// comes out as the step that changes nothing.
+    /// The step, in the terms of the model. A step that a check would refuse (two of several keys, or none)
+    /// becomes a step that changes nothing.
     pub fn to_model(&self) -> steps::Step {
         match self {
             Step::Window { from, until, start } => steps::Step::Window(Window {
@@ -166,7 +166,7 @@ impl Step {
 }
 
 impl EstimateRule {
-    /// The model of the estimates.
+    /// Model of the estimates.
     pub fn to_model(self) -> Estimates {
         let multiplied = |factor| Estimates::Multiplied { base: TimeOf::RunTime, factor };
         match self {
@@ -181,7 +181,7 @@ impl EstimateRule {
     }
 }
 
-/// What the model does not accept about a step, if anything: laws above all.
+/// Problem that the model finds in a step, if any: mostly in its laws.
 pub(crate) fn step_problem(step: &Step) -> Option<WorkloadError> {
     let nothing = Box::new(std::iter::empty());
     step.to_model().apply(nothing, &Draws::new(0, ""), 0).err()

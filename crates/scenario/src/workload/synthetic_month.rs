@@ -5,7 +5,7 @@ use haggle_workloads::{MonthSite, SyntheticMonth, WorkloadError};
 use crate::file;
 
 impl file::SyntheticMonth {
-    /// The parameters.
+    /// Parameters of the model.
     pub fn to_model(&self) -> SyntheticMonth {
         let site = |it: &file::MonthSite| MonthSite { jobs: it.jobs, processors: it.processors };
         SyntheticMonth {
@@ -18,7 +18,7 @@ impl file::SyntheticMonth {
         }
     }
 
-    /// The key that the model does not accept and why, if any.
+    /// Key that the model does not accept, with the reason, if any.
     pub(crate) fn problem(&self) -> Option<(&'static str, String)> {
         match self.to_model().check().err()? {
             WorkloadError::SyntheticMonth { parameter, problem } => Some((parameter, problem)),

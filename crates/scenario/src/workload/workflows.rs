@@ -1,8 +1,7 @@
 //! The model of workflows whose tasks report their progress.
 //!
-//! What is drawn for a workflow depends on the seed, the workload and the workflow's number, for
-//! each purpose by itself: workflows of another width or shape, or with other estimates, come at the
-//! same times.
+//! Draws for a workflow depend on the seed, the workload, the number of the workflow, and the purpose. Workflows
+//! of another width or shape, or with other estimates, therefore arrive at the same times.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,22 +22,22 @@ use crate::{LogPathError, log_path};
 
 const HOUR: f64 = 3_600.0;
 
-/// Why there are no such workflows.
+/// Error in workflows of a scenario.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkflowsError {
-    /// The path of a file cannot be made out.
+    /// The path of a file is invalid.
     #[error("`{file}` cannot be found: {error}")]
     Path {
-        /// The path as written.
+        /// Path as written.
         file: String,
-        /// Why.
+        /// Reason.
         #[source]
         error: LogPathError,
     },
-    /// A file is no workflow.
+    /// A file cannot be read as a workflow.
     #[error(transparent)]
     File(#[from] FileError),
-    /// There is no workflow of this shape.
+    /// No workflow has this shape and number of tasks.
     #[error(transparent)]
     Shape(#[from] ShapeError),
     /// A workflow is too long to be counted.
@@ -49,30 +48,30 @@ pub enum WorkflowsError {
         "{workflows} workflows have {tasks} tasks together; at most {TASKS_MAX} are held in memory, so lower `count`"
     )]
     TooManyTasks {
-        /// How many workflows.
+        /// Number of workflows.
         workflows: u32,
-        /// Their tasks.
+        /// Number of their tasks.
         tasks: u64,
     },
 }
 
-/// Most tasks of all workflows of a workload: each takes some hundred bytes.
+/// Largest number of tasks of all workflows of a workload: each takes some hundred bytes.
 pub(crate) const TASKS_MAX: u64 = 10_000_000;
 
-/// What workflows are made from.
+/// Source of the graphs of workflows.
 enum Templates {
     /// A root, tasks side by side, and a final task.
     Sides,
     /// An application, and the number of its tasks.
     Shape(WorkflowShape, usize),
-    /// These in turn.
+    /// Workflows of files, used in turn.
     Files(Vec<Arc<Workflow>>),
 }
 
 /// A workflow before a run.
 struct Drawn {
     submit: Time,
-    /// What its tasks need of each other; `None` = a root, tasks side by side, and a final task.
+    /// Dependencies of its tasks; `None` = a root, tasks side by side, and a final task.
     graph: Option<Arc<Workflow>>,
     tasks: Vec<DrawnTask>,
 }
@@ -83,7 +82,7 @@ struct DrawnTask {
     progress: Option<Progress>,
 }
 
-/// What runs the tasks of a workload.
+/// Machines that run the tasks of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunBy {
     /// Resources of a grid, each task in one slot; data come from the storage and go there.
@@ -92,7 +91,7 @@ pub enum RunBy {
     Providers,
 }
 
-/// The workflows of a workload, ready to be drawn.
+/// Workflows of a workload, ready to be drawn.
 pub struct WorkflowModel<'a> {
     parameters: &'a scenario::Workflows,
     templates: Templates,
@@ -102,10 +101,10 @@ pub struct WorkflowModel<'a> {
 }
 
 impl<'a> WorkflowModel<'a> {
-    /// The model of a scenario that lies in `folder`; files are read.
+    /// Model of workflows of a scenario in `folder`; reads the files that it names.
     ///
     /// # Errors
-    /// If a file cannot be read.
+    /// If a file cannot be read, or there are too many tasks.
     pub fn new(
         parameters: &'a scenario::Workflows,
         folder: &Path,
@@ -134,7 +133,7 @@ impl<'a> WorkflowModel<'a> {
         }
     }
 
-    /// Most tasks of all workflows together.
+    /// Largest number of tasks of all workflows together.
     fn tasks_most(&self) -> u64 {
         match &self.templates {
             Templates::Files(all) => {
@@ -145,8 +144,8 @@ impl<'a> WorkflowModel<'a> {
         }
     }
 
-    /// The tasks of all workflows as jobs, in the order in which they are submitted. Those that were
-    /// not said to have a checkpoint have one of so many bytes, if they bring along data of their own.
+    /// Tasks of all workflows as jobs, in the order of submission. A task with data but without a size of its
+    /// checkpoint gets `checkpoint` bytes.
     ///
     /// # Errors
     /// If a workflow cannot be drawn.
@@ -154,6 +153,7 @@ impl<'a> WorkflowModel<'a> {
         let numbers = 0..self.parameters.count;
         let drawn = numbers.map(|number| Ok((number, self.draw(number)?)));
         let mut drawn = drawn.collect::<Result<Vec<(u32, Drawn)>, WorkflowsError>>()?;
+        // The sort is stable: workflows that arrive together stay in the order of their numbers.
         drawn.sort_by_key(|(_, workflow)| workflow.submit);
         let mut jobs = Vec::new();
         for (workflow, Drawn { submit, graph, tasks }) in drawn {
@@ -177,7 +177,7 @@ impl<'a> WorkflowModel<'a> {
         Ok(jobs)
     }
 
-    /// The graphs of all workflows of the workload, which has this place in the scenario.
+    /// Graphs of all workflows of the workload, which has this place in the scenario.
     ///
     /// # Errors
     /// If a workflow cannot be drawn, or is too long to be counted.
@@ -193,7 +193,7 @@ impl<'a> WorkflowModel<'a> {
         (0..self.parameters.count).map(graph).collect()
     }
 
-    /// What tasks with these lengths need of each other.
+    /// Dependencies of tasks with these lengths.
     fn graph(
         &self,
         number: u32,
@@ -243,7 +243,7 @@ impl<'a> WorkflowModel<'a> {
     }
 }
 
-/// The workflow in a file as a scenario that lies in `folder` names it.
+/// Reads a workflow from a file that a scenario in `folder` names.
 pub(crate) fn read_file(
     file: &str,
     folder: &Path,
@@ -254,11 +254,10 @@ pub(crate) fn read_file(
     Ok(rules.read(&path)?)
 }
 
-/// What a task brings along: what its parents made for it comes from the storage, and what it makes
-/// for its children goes there.
+/// Data of a task on a grid. Results of its parents come from the storage, and results for its children go there.
 fn data(graph: &Workflow, id: TaskId, checkpoint: u64) -> TaskData {
     let Task { input, output, checkpoint: own, .. } = *graph.task(id);
-    // A file may say anything.
+    // Sizes in a file are not bounded.
     let with = |own: u64, links: &[haggle_workflows::Link]| {
         links.iter().fold(own, |sum, link| sum.saturating_add(link.bytes))
     };
@@ -269,7 +268,7 @@ fn data(graph: &Workflow, id: TaskId, checkpoint: u64) -> TaskData {
     }
 }
 
-/// What a task needs where it is to run: what its parents make for it, and what is in the storage.
+/// Inputs of a task at its provider: results of its parents, and data from the storage.
 fn needs(graph: &Workflow, id: TaskId) -> Box<[Need]> {
     let made =
         |link: &haggle_workflows::Link| Need { made_by: Some(link.task.0), bytes: link.bytes };
@@ -291,12 +290,12 @@ fn with_lengths(name: &str, graph: &Workflow, tasks: &[DrawnTask]) -> Result<Wor
 }
 
 impl scenario::Workflows {
-    /// How its files are read.
+    /// Rules by which its files are read.
     pub(crate) fn file_rules(&self) -> files::Rules {
         files::Rules { negative_values: self.negative_values.unwrap_or_default() }
     }
 
-    /// Most tasks of all workflows together, unless they are read from files.
+    /// Largest number of tasks of all workflows together, unless they are read from files.
     pub(crate) fn tasks_most(&self) -> u64 {
         let least = self.width.unwrap_or(1);
         let of_one = match self.shape {
@@ -329,6 +328,7 @@ impl scenario::Workflows {
         let hours = self.hours.as_ref().unwrap_or(&even);
         let mut left = draws.random_range(0.0..1.0) * hours.iter().sum::<f64>();
         let mut hour = 0;
+        // Rounding may leave a rest after the last hour, hence the bound.
         while hour < 23 && left >= hours[hour] {
             left -= hours[hour];
             hour += 1;
@@ -339,7 +339,7 @@ impl scenario::Workflows {
 }
 
 impl scenario::TaskProgress {
-    /// How long a task of this drawn length really runs, s, and what it says of it.
+    /// Run time of a task of this drawn length, s, and its estimates.
     fn draw(&self, length: f64, draws: &mut Stream) -> (Span, Option<Progress>) {
         let estimates = match self.estimates {
             TaskEstimates::Mixed => match draws.random_range(0..3) {
@@ -350,8 +350,8 @@ impl scenario::TaskProgress {
             one => one,
         };
         let amplitude = draws.random_range(self.amplitude..=self.amplitude_max.max(self.amplitude));
-        // How long it is, and how large its error is at most. A task that is as long as its largest
-        // estimate takes that for its length in the end.
+        // Run time, and largest error of the estimate. A task as long as its largest estimate finally estimates
+        // its run time correctly.
         let (run, largest) = match (estimates, self.under) {
             (TaskEstimates::Under, Underestimate::Longer) => {
                 (length * amplitude, length * amplitude)
@@ -382,12 +382,12 @@ impl scenario::TaskProgress {
     }
 }
 
-/// A task takes some time.
+/// Length of a task, at least one tick.
 fn span(seconds: f64) -> Span {
     Span::from_secs_f64(seconds).max(Span::TICK)
 }
 
-/// The first task, those side by side, and the last one.
+/// Graph of a first task, tasks side by side, and a last task.
 fn sides(name: &str, tasks: &[DrawnTask]) -> Result<Workflow, GraphError> {
     let mut builder = Builder::new(name);
     let mut ids = Vec::with_capacity(tasks.len());
@@ -407,8 +407,8 @@ fn sides(name: &str, tasks: &[DrawnTask]) -> Result<Workflow, GraphError> {
 mod tests {
     use super::*;
 
-    /// Tasks of 1000 s with an amplitude of 1.5 to 2 lengths: the least and the largest estimate before a task begins, in
-    /// lengths, and the longest task, s.
+    /// Tasks of 1000 s with an amplitude of 1.5 to 2 lengths. Returns the smallest and the largest estimate before
+    /// a task begins, in lengths, and the run time of the longest task, s.
     fn estimates(keys: &str) -> (f64, f64, f64) {
         let progress: scenario::TaskProgress = toml::from_str(keys).expect("good keys");
         let mut draws = stream(1, "tasks", "progress");
@@ -439,7 +439,7 @@ mod tests {
             between(most, high_low, high_high);
             assert_eq!(longest, 1000.0);
         }
-        // One that is too small is of the amplitude in the end, and begins at the floor or above.
+        // An estimate that is too small reaches the amplitude in the end, and begins at the floor or above.
         let (least, most, longest) = estimates("estimates = \"under\"");
         between(least, 0.1 - 1e-9, 0.1 + 1e-9);
         between(most, 0.99, 1.0);

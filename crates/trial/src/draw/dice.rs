@@ -1,4 +1,4 @@
-//! Draws that depend on a seed and a case's number, and on nothing else.
+//! Draws that depend on a seed and the number of a case only.
 
 use haggle_model::random::splitmix;
 
@@ -11,7 +11,7 @@ impl Dice {
         Dice(splitmix(seed ^ splitmix(number)))
     }
 
-    /// Any number below `end`, each as likely; 0 if there is none.
+    /// Any number below `end`, with equal probability; 0 if there is none.
     pub(super) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(1);
         (splitmix(self.0) % end.max(1) as u64) as usize
@@ -22,7 +22,7 @@ impl Dice {
         low + self.below(high.saturating_sub(low) + 1)
     }
 
-    /// True in so many of a hundred cases.
+    /// True with a probability of so many percent.
     pub(super) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

@@ -1,4 +1,4 @@
-//! Draws documents that fit the schema. Whom a string names is filled in afterwards.
+//! Draws documents that fit the schema. Names of others are filled in afterwards.
 
 use serde_json::Value as Json;
 use toml::Value;
@@ -13,18 +13,18 @@ use super::wanted::Wanted;
 use haggle_scenario::quantity::TimeSpan;
 use haggle_scenario::schema::SCHEMA;
 
-/// Stands for a name, or a way into the scenario, until all that can be named is there.
+/// Placeholder for a name, or a path into the scenario, until all names exist.
 pub(super) const OPEN: &str = "?";
 
 /// Draws values under a theme.
 pub(super) struct Draw<'d> {
     pub(super) dice: &'d mut Dice,
     pub(super) theme: Theme,
-    /// Whom somebody names, and nobody is.
+    /// Kinds that are named somewhere, but do not exist.
     pub(super) missing: Vec<Kind>,
-    /// How many things have been given a name.
+    /// Number of names given so far.
     names: usize,
-    /// How likely an optional key is there, in percent; some tables are fuller than others.
+    /// Probability of an optional key, in percent; some tables are fuller than others.
     fullness: usize,
 }
 
@@ -33,7 +33,7 @@ impl Draw<'_> {
         Draw { dice, theme, missing: Vec::new(), names: 0, fullness: 0 }
     }
 
-    /// A whole scenario, with what is `wanted` in it.
+    /// A whole scenario, with the `wanted` key in it.
     pub(super) fn document(&mut self, wanted: &mut Option<Wanted>) -> toml::Table {
         let mut document = self.table("Scenario", SCHEMA.whole());
         if let Some(wanted) = wanted {
@@ -56,7 +56,7 @@ impl Draw<'_> {
         self.rows(name, schema)
     }
 
-    /// A table of the type `name` with this tag; it is empty where tables have none.
+    /// A table of the type `name` with this tag, which is empty for tables without tags.
     pub(super) fn table_of(&mut self, name: &str, schema: &Json, word: &str) -> toml::Table {
         let variant = SCHEMA
             .variants(schema)
@@ -105,7 +105,7 @@ impl Draw<'_> {
         };
         if let Some(words) = words {
             let word = *self.dice.pick(&words);
-            // Half of what may be a table with keys of its own is just its word, if that is enough.
+            // If a word alone is enough, half of the values are the word, and the others are the table.
             let alone = SCHEMA.words(schema).unwrap_or_default().contains(&word);
             let table = SCHEMA.variants(inner).is_some();
             return match table && (!alone || self.dice.chance(50)) {
@@ -153,7 +153,7 @@ impl Draw<'_> {
             return (*self.dice.pick(&RECURRING)).to_owned();
         }
         match quantities(format) {
-            // Of times, most are of the same few, so that things meet at one instant.
+            // Most times are among the same few, so that events meet at one instant.
             Some(pool) if self.dice.chance(90) => (*self.dice.pick(pool)).to_owned(),
             Some(_) if format == "time-span" => format!("{}s", self.dice.between(1, 5_000)),
             Some(_) if format == "share" => format!("{}%", self.dice.below(101)),
@@ -210,16 +210,16 @@ impl Draw<'_> {
     }
 }
 
-/// How much a number or a time is.
+/// Size of a number or a time.
 fn size_of(value: &Value) -> f64 {
     let time = |text: &str| text.parse::<TimeSpan>().map_or(0.0, |time| time.0.as_secs_f64());
     value.as_float().or_else(|| value.as_str().map(time)).unwrap_or_default()
 }
 
-/// Times between what happens again and again.
+/// Times between recurring events.
 const RECURRING: [&str; 8] = ["1min", "90s", "5min", "10min", "10min", "1h", "6h", "0s"];
 
-/// Quantities to choose from, by the word for their format; names are no quantities.
+/// Quantities to choose from, by the word for their format. Names are not among them.
 pub(super) fn quantities(format: &str) -> Option<&'static [&'static str]> {
     Some(match format {
         "time-span" => &[

@@ -1,4 +1,4 @@
-//! Fills in whom a document's strings name, and where its paths lead, once all is there.
+//! Fills in the names and paths in the strings of a document, after all tables are drawn.
 
 use serde_json::Value as Json;
 use toml::Value;
@@ -10,7 +10,7 @@ use super::size::Theme;
 use super::strings::{Kind, Role, role};
 use haggle_scenario::schema::SCHEMA;
 
-/// Fills in everything that is open, or names somebody who is no longer there.
+/// Fills in every open string, and replaces names that no longer exist.
 pub(super) fn fill(document: &mut toml::Table, draw: &mut Draw<'_>) {
     let names = Names::of(document);
     names.fill_table(document, "Scenario", SCHEMA.whole(), draw);
@@ -18,7 +18,7 @@ pub(super) fn fill(document: &mut toml::Table, draw: &mut Draw<'_>) {
     places.fill(document, &names, draw);
 }
 
-/// All that can be named in a document.
+/// All names of a document.
 struct Names(Vec<(Kind, String)>);
 
 impl Names {
@@ -63,12 +63,12 @@ impl Names {
         Names(names)
     }
 
-    /// Whether somebody of these kinds is called so.
+    /// True if something of these kinds has this name.
     fn has(&self, kinds: &[Kind], name: &str) -> bool {
         self.0.iter().any(|(kind, it)| kinds.contains(kind) && it == name)
     }
 
-    /// One of the names of any of these kinds: first a kind, then a name of it.
+    /// A name of these kinds: draws first a kind, then a name of it.
     fn pick(&self, kinds: &[Kind], draw: &mut Draw<'_>) -> String {
         let of = |kind: Kind| self.0.iter().filter(move |it| it.0 == kind).map(|it| &it.1);
         let known: Vec<Kind> =
@@ -90,8 +90,7 @@ impl Names {
         }
     }
 
-    /// Fills in the value of a key of a table, given the names of both and the `format` that
-    /// stands beside it.
+    /// Fills in the value of a key of a table, given the names of both and the `format` beside it.
     fn fill_value(
         &self,
         value: &mut Value,
@@ -109,9 +108,9 @@ impl Names {
                 {
                     *text = self.pick(&[Kind::Metascheduler], draw);
                 }
-                // Who was named may have been drawn again, by another name.
+                // The table with this name may have been drawn again, with another name.
                 Some(Role::Names(kinds)) if self.has(kinds, text) => {}
-                // Where there are bags, most go to who composes them.
+                // Most bags are submitted to metaschedulers, because only these compose offers.
                 Some(Role::Names(kinds)) if draw.theme == Theme::Bags && at.0 == "User" => {
                     let composed = kinds.contains(&Kind::Metascheduler) && draw.dice.chance(85);
                     let kinds = if composed { &[Kind::Metascheduler] } else { kinds };
@@ -138,9 +137,9 @@ impl Names {
 /// The places of a document that an axis may vary, and a `set` may set.
 struct Places(Vec<Place>);
 
-/// One of them.
+/// A place that an axis may vary.
 struct Place {
-    /// The way to it.
+    /// Path to it.
     path: String,
     /// The type of the table and the key.
     table: String,
@@ -239,7 +238,7 @@ impl Places {
     }
 }
 
-/// One value of one axis is what others are compared with.
+/// Sets a reference: one value of one axis, with which other runs are compared.
 fn fill_reference(reference: Option<&mut Value>, axes: &[toml::Table], draw: &mut Draw<'_>) {
     let Some(reference) = reference.and_then(Value::as_table_mut) else { return };
     if axes.is_empty() {
@@ -272,7 +271,7 @@ fn name_of(table: &toml::Table) -> String {
     table.get("name").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// What an axis is called: its name, or the last key of its path.
+/// Title of an axis: its name, or the last key of its path.
 fn title(axis: &toml::Table) -> String {
     let path = axis.get("path").and_then(Value::as_str).unwrap_or_default();
     match axis.contains_key("name") {

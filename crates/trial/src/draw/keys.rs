@@ -1,7 +1,7 @@
 //! The keys of the schema, each by the name under which coverage counts it.
 //!
-//! A table that stands at one place gives its keys the way to it (`provider.policy.edf.late`); one
-//! that stands at several, such as a law, gives them its own name (`time-law.uniform.low`).
+//! A table at one place gives its path to its keys (`provider.policy.edf.late`). A table at several places, such
+//! as a law, gives them its own name (`time-law.uniform.low`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,18 +12,18 @@ use haggle_scenario::schema::SCHEMA;
 /// A key of a table of the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The name of the table's type.
+    /// Name of the type of the table.
     pub(super) table: String,
     /// The key.
     pub(super) key: String,
-    /// Under which name it is counted.
+    /// Name under which it is counted.
     pub shown: String,
-    /// What its value is; of a list, its members.
+    /// Kind of its value; for a list, of its members.
     pub(super) value: Value,
 }
 
 impl Key {
-    /// The words that it may be, if it is a word.
+    /// Words that are valid values, if it takes words.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         let words: &[String] = match &self.value {
             Value::Words(words) => words,
@@ -33,7 +33,7 @@ impl Key {
     }
 }
 
-/// What the value of a key is, as far as that matters here.
+/// Kind of the value of a key, as far as needed here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     /// One of these words.
@@ -47,7 +47,7 @@ pub(super) enum Value {
     Other,
 }
 
-/// The type's name of a schema, and the schema without references and "or null".
+/// Name of the type of a schema, and the schema without references and "or null".
 pub(super) fn named(schema: &Json) -> (Option<&str>, &Json) {
     let reference = schema["$ref"].as_str().or_else(|| {
         let choices = schema["anyOf"].as_array()?;
@@ -56,7 +56,7 @@ pub(super) fn named(schema: &Json) -> (Option<&str>, &Json) {
     (reference.and_then(|it| it.rsplit('/').next()), SCHEMA.plain(schema))
 }
 
-/// The members' schema of a list, and of a list of lists; of anything else, itself.
+/// Schema of the members of a list, or of a list of lists; for other types, the schema itself.
 pub(super) fn member(schema: &Json) -> &Json {
     let mut schema = schema;
     while SCHEMA.type_of(schema) == Some("array") {
@@ -77,7 +77,7 @@ pub fn keys() -> Vec<Key> {
 }
 
 struct Walk {
-    /// At how many places a type stands.
+    /// Number of places at which a type is used.
     uses: BTreeMap<String, usize>,
     seen: BTreeSet<String>,
     keys: Vec<Key>,
@@ -95,7 +95,7 @@ impl Walk {
         }
     }
 
-    /// Takes in a table and those inside it, whose keys are shown behind `prefix`.
+    /// Adds the keys of a table and of the tables inside it, shown behind `prefix`.
     fn table(&mut self, name: &str, prefix: &str, table: &Json) {
         if let Some((_, variants)) = SCHEMA.variants(table) {
             for (variant, table) in variants {
@@ -136,12 +136,12 @@ impl Walk {
     }
 }
 
-/// What stands before the keys of a table.
+/// Prefix of the keys of a table.
 fn prefix_of(name: &str, place: &str, uses: usize) -> String {
     if uses == 1 { format!("{place}.") } else { format!("{}.", kebab(name)) }
 }
 
-/// Whether it is the schema of a table.
+/// True if it is the schema of a table.
 pub(super) fn is_table(schema: &Json) -> bool {
     SCHEMA.type_of(schema) == Some("object") || SCHEMA.variants(schema).is_some()
 }
@@ -157,7 +157,7 @@ fn kebab(name: &str) -> String {
     text
 }
 
-/// The names of all keys that a document has, and for each key that is a word `key = word`.
+/// Names of all keys of a document, and `key = word` for each key that is a word.
 pub fn keys_of(document: &toml::Table) -> BTreeSet<String> {
     let mut shown = BTreeMap::new();
     for key in keys() {
@@ -176,7 +176,7 @@ pub fn keys_of(document: &toml::Table) -> BTreeSet<String> {
     found
 }
 
-/// Of a key of a tagged table, the tag: the last but one part of its name.
+/// Tag of a key of a tagged table: the last but one part of its name.
 pub(super) fn tag_of(key: &Key) -> String {
     let definition = SCHEMA.definition(&key.table);
     match SCHEMA.variants(definition) {
@@ -185,10 +185,10 @@ pub(super) fn tag_of(key: &Key) -> String {
     }
 }
 
-/// Gets (table, tag, key, word).
+/// Receives (table, tag, key, word).
 type Each<'a> = dyn FnMut(&str, &str, &str, Option<&str>) + 'a;
 
-/// Calls `each` with (table, tag, key, word) for every key of a table and those inside it.
+/// Calls `each` with (table, tag, key, word) for every key of a table and of the tables inside it.
 fn visit(table: &toml::Table, name: &str, schema: &Json, each: &mut Each<'_>) {
     let (tag, schema) = chosen(table, schema);
     for (key, value) in table {
@@ -216,7 +216,7 @@ fn visit_value(value: &toml::Value, name: &str, schema: &Json, each: &mut Each<'
     }
 }
 
-/// The tag of a table and the schema that its tag chooses; itself, if it has none.
+/// Tag of a table, and the schema that the tag selects; without a tag, the schema itself.
 pub(super) fn chosen<'s>(table: &toml::Table, schema: &'s Json) -> (&'s str, &'s Json) {
     let Some((tag, variants)) = SCHEMA.variants(schema) else { return ("", SCHEMA.plain(schema)) };
     let word = table.get(tag).and_then(toml::Value::as_str);

@@ -1,24 +1,24 @@
-//! The logs and records that drawn scenarios read: few lines, with gaps and contradictions.
+//! Logs and records for drawn scenarios: few lines, with gaps and contradictions.
 
 use super::dice::Dice;
 
-/// How many logs of jobs there are to choose from.
+/// Number of logs of jobs.
 pub(super) const LOGS: usize = 6;
 
 /// Sites and clusters in the records of failures.
 pub(super) const SITES: [&str; 3] = ["north", "south", "north/a"];
 
-/// The name of a log of jobs.
+/// Name of a log of jobs.
 pub(super) fn log(number: usize) -> String {
     format!("random-{number}.swf")
 }
 
-/// The name of a record of failures in the format that a scenario calls `format`.
+/// Name of a record of failures in the format that a scenario calls `format`.
 pub(super) fn record(format: &str) -> String {
     format!("random-{format}.txt")
 }
 
-/// The files that a scenario names, each with its content.
+/// Files that a scenario names, each with its content.
 pub(super) fn named_in(text: &str) -> Vec<(String, String)> {
     let logs = (0..LOGS).map(|number| (log(number), swf(number)));
     let records = [(record("fta"), fta()), (record("lanl"), lanl()), (record("csv"), csv())];
@@ -60,7 +60,7 @@ pub(super) const WORKFLOWS: [(&str, &str); 2] = [
     ),
 ];
 
-/// A record of loads, which says something of any cluster.
+/// A record of loads of all clusters.
 pub(super) const LOADS: &str = "loads.txt";
 
 fn loads() -> String {
@@ -76,7 +76,7 @@ fn loads() -> String {
     text
 }
 
-/// A log in Standard Workload Format. Odd ones lack what real logs lack too.
+/// A log in Standard Workload Format. Logs with an odd number lack values, as real logs do.
 fn swf(number: usize) -> String {
     let mut dice = Dice::new(number as u64, 18);
     let gaps = number % 2 == 1;
@@ -124,7 +124,7 @@ fn fta() -> String {
     text
 }
 
-/// A plain table: two sites with four nodes, one of which is back at once.
+/// A plain table: two sites with four nodes, one of which is restored at once.
 fn csv() -> String {
     let mut text = String::from("node,start,end\n");
     for (node, start, end) in [

@@ -1,4 +1,4 @@
-//! Mends what `validate` refuses, at the place that it names.
+//! Repairs problems that `validate` reports, at their places.
 
 use serde_json::Value as Json;
 use toml::Value;
@@ -12,11 +12,11 @@ use haggle_config::document::{self, Path, Step};
 use haggle_scenario::schema::SCHEMA;
 use haggle_scenario::{InvalidScenario, Problem};
 
-/// From this round on, what is mended may be more than what the problem names.
+/// Round from which on a repair may change more than the place of the problem.
 const PATIENT_ROUNDS: u32 = 12;
 
-/// Mends the problems of `document`, the last one first, so that what is taken out moves none of
-/// the others. What is `wanted` stays: something else has to give way.
+/// Repairs the problems of `document`, the last one first, so that a removal does not move the places of the
+/// others. The `wanted` key stays, and something else is changed.
 pub(super) fn repair(
     document: &mut toml::Table,
     invalid: &InvalidScenario,
@@ -29,20 +29,19 @@ pub(super) fn repair(
     let mut last: Option<Path> = None;
     for problem in invalid.problems.iter().rev() {
         let path = places.path_at(&problem.span);
-        // What has just been mended is another scenario's problem by now; what is missing in the
-        // whole document still is.
+        // A problem at a place that has just been repaired is out of date. A problem of the whole document is not.
         let overlaps = |last: &Path| path.contains(last) || last.contains(&path);
         if last.as_ref().is_some_and(overlaps) && !path.0.is_empty() {
             continue;
         }
-        // Whatever the place, a problem that stays is mended in a larger part around it.
+        // A problem that stays is repaired in a larger part around its place.
         let up = if round > PATIENT_ROUNDS { draw.dice.below(3) } else { 0 };
-        // But no problem of a member costs a whole list of the scenario.
+        // A problem of a member must not remove a whole list of the scenario.
         let length = path.0.len().saturating_sub(up).max(path.0.len().min(2));
         mend(&mut root, problem, &path.0[..length], wanted.as_ref(), draw);
         last = Some(path);
     }
-    // And the problem may be of two parts, of which it names the one that could stay.
+    // A problem may be about two parts, and name the one that could stay.
     if round > PATIENT_ROUNDS {
         prune(&mut root, wanted.as_ref(), draw);
     }
@@ -59,7 +58,7 @@ pub(super) fn repair(
     fill(document, draw);
 }
 
-/// Draws a table of the scenario that has nobody in it.
+/// Draws a list of the scenario that is missing or empty.
 fn bring_in(document: &mut toml::Table, key: &str, draw: &mut Draw<'_>) {
     let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
     if document.get(key).is_none_or(is_empty) {
@@ -68,7 +67,7 @@ fn bring_in(document: &mut toml::Table, key: &str, draw: &mut Draw<'_>) {
     }
 }
 
-/// Adds a key that the problem asks for, or changes one that it names, or the value at its place.
+/// Adds a key that the problem asks for, changes a key that it names, or changes the value at its place.
 fn mend(
     root: &mut Value,
     problem: &Problem,
@@ -110,8 +109,8 @@ fn mend(
     target.change(root, draw);
 }
 
-/// Changes something beside or around what is wanted: a key that the problem names, or one that
-/// can be a word which it quotes, or any other; whether there was one.
+/// Changes something beside or around the wanted key: a key that the problem names or whose words it quotes, or
+/// any other. Returns `true` if there was one.
 fn give_way(
     root: &mut Value,
     problem: &Problem,
@@ -152,17 +151,17 @@ fn give_way(
     true
 }
 
-/// All that a problem says.
+/// All texts of a problem.
 fn texts(problem: &Problem) -> impl Iterator<Item = &str> {
     let texts = [Some(&problem.message), Some(&problem.label), problem.help.as_ref()];
     texts.into_iter().flatten().map(String::as_str)
 }
 
-/// Writes what a help text says to write, such as `period = "0s"`; whether it did.
+/// Writes a setting that a help text proposes, such as `period = "0s"`; returns `true` if it did.
 fn follow(root: &mut Value, help: &str, place: &Place) -> bool {
     let settings = help.split('`').skip(1).step_by(2).filter_map(|it| it.parse().ok());
     let Some((key, value)) = settings.flat_map(|it: toml::Table| it).next() else { return false };
-    // Beside what is wrong, or instead of it, or where the text says.
+    // The setting belongs beside the wrong value, in its place, or in the table that the text names.
     let said = help.split(['[', ']']).nth(1).unwrap_or_default();
     let said: Vec<Step> = said.split('.').map(|key| Step::Key(key.to_owned())).collect();
     let around = &place.steps[..place.steps.len().saturating_sub(1)];
@@ -180,7 +179,7 @@ fn follow(root: &mut Value, help: &str, place: &Place) -> bool {
     false
 }
 
-/// An example of a help text, no larger than worlds are here.
+/// An example of a help text, limited to the sizes of worlds here.
 fn bounded(value: Value, name: &str, key: &str, schema: &Json) -> Value {
     match value {
         Value::Integer(number) => Value::Integer(number.min(most(name, key).unwrap_or(number))),
@@ -201,7 +200,7 @@ fn bounded(value: Value, name: &str, key: &str, schema: &Json) -> Value {
     }
 }
 
-/// Takes out something that the document holds without.
+/// Removes a value without which the document is still complete.
 fn prune(root: &mut Value, wanted: Option<&Wanted>, draw: &mut Draw<'_>) {
     let mut steps = Vec::new();
     loop {
@@ -223,27 +222,27 @@ fn prune(root: &mut Value, wanted: Option<&Wanted>, draw: &mut Draw<'_>) {
     }
 }
 
-/// The keys and tables that a text names: words between backticks or brackets.
+/// Keys and tables that a text names: words between backticks or brackets.
 fn named_in(text: &str) -> impl Iterator<Item = &str> {
     let marks = ['`', '[', ']'];
     text.split(marks).skip(1).filter(|word| !word.is_empty() && !word.contains(' '))
 }
 
-/// A value of a document with what its schema says of it.
+/// A value of a document with its schema.
 #[derive(Clone)]
 struct Place {
     steps: Vec<Step>,
-    /// The type of the table that has it, directly or in a list, and the key there.
+    /// Type of the table that contains it, directly or in a list, and the key there.
     table: &'static str,
     key: String,
-    /// The schema of the value.
+    /// Schema of the value.
     schema: &'static Json,
-    /// Whether the document holds without it.
+    /// True if the document is complete without it.
     optional: bool,
 }
 
 impl Place {
-    /// The value at `steps`, or the nearest on the way that exists.
+    /// The value at `steps`, or the nearest one on the way that exists.
     fn find(root: &Value, steps: &[Step]) -> Place {
         let mut place = Place {
             steps: Vec::new(),
@@ -290,7 +289,7 @@ impl Place {
         }
     }
 
-    /// Makes a key of the table here this word, or another value than it is.
+    /// Sets a key of the table here to this word, or to another value.
     fn set(&self, root: &mut Value, key: &str, word: Option<&str>, draw: &mut Draw<'_>) {
         let Some(Value::Table(table)) = at_mut(root, &self.steps) else { return };
         match word {
@@ -303,14 +302,14 @@ impl Place {
         }
     }
 
-    /// Takes the value out, or draws it again.
+    /// Removes the value, or draws it again.
     fn change(&self, root: &mut Value, draw: &mut Draw<'_>) {
         let keep = !self.optional || draw.dice.chance(45);
         let drawn = keep.then(|| draw.value(self.table, &self.key, self.schema));
         self.put(root, drawn);
     }
 
-    /// Puts another value here, or none.
+    /// Replaces the value here, or removes it.
     fn put(&self, root: &mut Value, value: Option<Value>) {
         let Some((last, way)) = self.steps.split_last() else { return };
         match (at_mut(root, way), last, value) {
@@ -325,7 +324,7 @@ impl Place {
     }
 }
 
-/// The value at the end of `steps`.
+/// Value at the end of `steps`.
 pub(super) fn at<'v>(root: &'v Value, steps: &[Step]) -> Option<&'v Value> {
     steps.iter().try_fold(root, |value, step| match step {
         Step::Key(key) => value.get(key.as_str()),
@@ -333,7 +332,7 @@ pub(super) fn at<'v>(root: &'v Value, steps: &[Step]) -> Option<&'v Value> {
     })
 }
 
-/// The same, to change it.
+/// Value at the end of `steps`, mutable.
 pub(super) fn at_mut<'v>(root: &'v mut Value, steps: &[Step]) -> Option<&'v mut Value> {
     steps.iter().try_fold(root, |value, step| match step {
         Step::Key(key) => value.get_mut(key.as_str()),

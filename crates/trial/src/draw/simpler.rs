@@ -1,4 +1,4 @@
-//! Documents that say less: what is left when something is taken out, or made small.
+//! Simpler documents, made by removing or reducing a part of one.
 
 use toml::Value;
 
@@ -8,26 +8,26 @@ use super::strings::{Kind, Role, role};
 use haggle_config::document::Step;
 use haggle_scenario::schema::SCHEMA;
 
-/// Goes through the simpler documents of one, the boldest first.
+/// Yields simpler variants of a document, the largest change first.
 ///
-/// Whoever uses it says of each whether it will do; then the next ones are simpler still.
+/// The caller takes each candidate that is good enough, and the next ones are simpler still.
 #[derive(Clone, Debug)]
 pub struct Simpler {
     best: toml::Table,
-    /// What can be done to it, in the order in which it is tried.
+    /// Edits of the document, in the order in which they are tried.
     edits: Vec<Edit>,
     next: usize,
-    /// Whether one of these edits was taken.
+    /// True if a candidate of this round was taken.
     moved: bool,
 }
 
 #[derive(Clone, Debug)]
 enum Edit {
-    /// Members of a list from one place to another, with all that names them.
+    /// Removes members of a list from one place to another, with all references to them.
     Cut(Vec<Step>, usize, usize),
-    /// A key of a table.
+    /// Removes a key of a table.
     Drop(Vec<Step>),
-    /// Another value instead of this one.
+    /// Replaces a value.
     Put(Vec<Step>, Value),
 }
 
@@ -38,12 +38,12 @@ impl Simpler {
         Simpler { best: document, edits, next: 0, moved: false }
     }
 
-    /// The simplest document that would do so far.
+    /// Simplest document that was taken so far.
     pub fn best(&self) -> &toml::Table {
         &self.best
     }
 
-    /// The next document to try; `None` when nothing is left that could be simpler.
+    /// Next document to try; `None` if no simpler one is left.
     pub fn candidate(&mut self) -> Option<toml::Table> {
         loop {
             let Some(edit) = self.edits.get(self.next) else {
@@ -61,24 +61,24 @@ impl Simpler {
         }
     }
 
-    /// Takes the document that was tried last.
+    /// Takes the document that was tried last as the best.
     pub fn take(&mut self, document: toml::Table) {
         self.best = document;
         self.moved = true;
     }
 }
 
-/// All that can be done to a document: first what takes away most.
+/// All edits of a document, the largest first.
 fn edits(document: &toml::Table) -> Vec<Edit> {
     let mut found = Vec::new();
     collect(&Value::Table(document.clone()), &mut Vec::new(), &mut found);
-    // Places further out have more in them; those behind come first, so that places before them
-    // still hold when one is taken out.
+    // Outer places have more in them. A stable sort keeps later places before earlier ones, so that these are
+    // still valid after a removal.
     found.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
     found.into_iter().map(|(_, edit)| edit).collect()
 }
 
-/// Collects the edits of a value at `steps`, each with how much it takes away.
+/// Collects the edits of a value at `steps`, each with the number of values that it removes.
 fn collect(value: &Value, steps: &mut Vec<Step>, found: &mut Vec<(usize, Edit)>) {
     match value {
         Value::Table(table) => {
@@ -113,7 +113,7 @@ fn collect(value: &Value, steps: &mut Vec<Step>, found: &mut Vec<(usize, Edit)>)
     }
 }
 
-/// How many values there are in one.
+/// Number of values in one.
 fn weight(value: &Value) -> usize {
     match value {
         Value::Table(table) => 1 + table.values().map(weight).sum::<usize>(),
@@ -138,7 +138,7 @@ fn smaller(value: &Value) -> Vec<Value> {
         Value::String(text) => {
             let simple = ["0s", "1s", "10s", "1min", "10min", "1h"];
             let rank = simple.iter().position(|it| it == text);
-            // Only what is a time is replaced by one.
+            // Only a time is replaced by a time.
             match text.parse::<haggle_scenario::quantity::TimeSpan>() {
                 Ok(_) => simple[..rank.unwrap_or(simple.len())]
                     .iter()
@@ -175,8 +175,7 @@ fn apply(document: &toml::Table, edit: &Edit) -> Option<toml::Table> {
     }
 }
 
-/// Takes out what names one of those that are `gone`: members of lists, and tables that cannot
-/// be without it.
+/// Removes references to names that are `gone`: members of lists, and tables in lists that require such a name.
 fn forget(
     table: &mut toml::Table,
     name: &str,
@@ -206,7 +205,7 @@ fn forget(
     orphan
 }
 
-/// Whether a name is that of a copy, or of a resource of a site.
+/// True if a name is that of a copy, or of a resource of a site.
 fn is_copy(text: &str, name: &str) -> bool {
     text.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'))
 }

@@ -1,20 +1,19 @@
-//! How large a drawn world is, and what it is about.
+//! Size and subject of a drawn world.
 //!
-//! Small worlds reach more states than large ones: where there are three jobs, two of them often
-//! meet at one instant. None of this says what is valid; a key that is not named here is drawn
-//! from the whole range that its schema gives.
+//! Small worlds reach more states than large ones: with three jobs, two often meet at one instant. These rules do
+//! not define validity. A key that is not named here is drawn from the whole range of its schema.
 
-/// What a drawn scenario is about. Without themes, worlds of bags or sessions would be rare, for
-/// several keys have to agree before one is accepted.
+/// Subject of a drawn scenario. Without themes, worlds of bags or sessions would be rare, because several keys
+/// must agree before one is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Theme {
-    /// Whatever comes.
+    /// No subject.
     Anything,
     /// Jobs that need all their processors at once.
     Rigid,
     /// Jobs that are reserved in advance.
     Reserved,
-    /// Bags of tasks that are bargained over.
+    /// Bags of tasks that metaschedulers compose from offers.
     Bags,
     /// A grid whose jobs share resources.
     Grid,
@@ -24,9 +23,9 @@ pub(super) enum Theme {
     Workflows,
     /// Providers that run tasks of workflows.
     Flows,
-    /// Providers between which data move over links that they share.
+    /// Providers that exchange data over shared links.
     Shared,
-    /// Jobs that save their progress in a storage to which they share links.
+    /// Jobs that save their progress in a storage, over shared links.
     Saved,
     /// Applications of phases that are rescheduled over clusters.
     Plans,
@@ -38,14 +37,14 @@ pub(super) enum Theme {
     Both,
 }
 
-/// What a theme wants of a key.
+/// Wish of a theme for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
-    /// It is not there.
+    /// The key is absent.
     Absent,
-    /// It is there.
+    /// The key is present.
     Present,
-    /// It is one of these words.
+    /// The value is one of these words.
     OneOf(&'static [&'static str]),
 }
 
@@ -67,7 +66,7 @@ impl Theme {
         Theme::Both,
     ];
 
-    /// What it wants of a key of a table.
+    /// Wish for a key of a table, if any.
     pub(super) fn wish(self, table: &str, key: &str) -> Option<Wish> {
         use Theme::{
             Anything, Bags, Both, Flows, Grid, Mapped, Moving, Plans, Reserved, Rigid, Saved,
@@ -97,13 +96,14 @@ impl Theme {
             (Flows | Shared, "Workflows", "progress") => Absent,
             (Flows | Shared, "Metascheduler", "composition" | "negotiation" | "mapping") => Absent,
             (Flows | Shared, "Metascheduler", "coallocation" | "reallocation") => Absent,
-            // Tasks of a drawn shape have megabytes, which take minutes at these rates: they meet.
+            // Tasks of a drawn shape have megabytes of data. At these rates transfers take minutes, so they
+            // overlap.
             (Shared, "Workflows", "shape") => Present,
             (Shared, "Workflows", "width" | "width-max" | "work" | "spread" | "ends") => Absent,
             (Shared, "Workflows", "files") => Absent,
             (Shared, "Scenario", "metascheduler" | "network") => Present,
             (Shared, "Network", "sharing") => Present,
-            // Whoever is far away, or has a minute for it all, moves little at one time.
+            // With long latencies, or little time for all jobs, few transfers overlap.
             (Shared, "Network" | "Link", "latency") => OneOf(&["0s", "1s", "1min"]),
             (Shared, "Header", "until") => Absent,
             (Shared, "Network", "bandwidth") => OneOf(&["56 kbit/s", "1 Mbit/s", "10 Mbit/s"]),
@@ -140,7 +140,7 @@ impl Theme {
             (Moving, "Scenario", "provider") => Present,
             (Moving, "Metascheduler", "composition" | "mapping" | "reallocation") => Absent,
             (Moving, "Metascheduler", "negotiation") => Absent,
-            // Parts that a protocol has got stay where they are.
+            // Parts that a protocol has got do not move.
             (Moving, "Coallocation", "protocol") => Absent,
             (Moving, "Coallocation", "policy") => OneOf(&["shift", "shift-remap"]),
             (Mapped | Moving, "Provider", "policy") => OneOf(&["conservative"]),
@@ -206,12 +206,12 @@ impl Theme {
         })
     }
 
-    /// Whether its users submit to metaschedulers alone: nobody else does what it is about.
+    /// True if its users must submit to metaschedulers: no other target serves the subject of the theme.
     pub(super) fn submits_to_metaschedulers(self) -> bool {
         matches!(self, Theme::Mapped | Theme::Shared)
     }
 
-    /// Whether it would rather not have a kind of member in a list of tagged tables.
+    /// True if a theme avoids a kind of member in a list of tagged tables.
     pub(super) fn avoids(self, table: &str, word: &str) -> bool {
         let its_own = match (table, word) {
             ("Step", "bags") => Theme::Bags,
@@ -221,7 +221,7 @@ impl Theme {
         self != Theme::Anything && self != its_own
     }
 
-    /// A kind that one member of a list of tagged tables is to have.
+    /// Kind that one member of a list of tagged tables must have.
     pub(super) fn member(self, table: &str, key: &str) -> Option<&'static str> {
         match (self, table, key) {
             (Theme::Bags, "Workload", "step") => Some("bags"),
@@ -231,17 +231,17 @@ impl Theme {
     }
 }
 
-/// Whether a key is always drawn, for nearly nothing can be accepted without it.
+/// True if a key is always drawn, because hardly any scenario is valid without it.
 pub(super) fn always(table: &str, key: &str) -> bool {
     matches!((table, key), ("Scenario", "workload" | "user"))
 }
 
-/// Whether a key is nearly always drawn: worlds without it are empty, or work for long in vain.
+/// True if a key is nearly always drawn: worlds without it are empty, or repeat failed attempts for long.
 pub(super) fn usual(table: &str, key: &str) -> bool {
     matches!((table, key), ("Scenario", "provider") | ("Provider", "max-attempts"))
 }
 
-/// How many members a list has: fewest and most.
+/// Fewest and most members of a list.
 pub(super) fn members(table: &str, key: &str) -> (usize, usize) {
     match (table, key) {
         ("Scenario", "workload" | "user") => (1, 3),
@@ -256,7 +256,7 @@ pub(super) fn members(table: &str, key: &str) -> (usize, usize) {
     }
 }
 
-/// The largest number that is drawn for a key which makes a world grow.
+/// Largest number that is drawn for a key that makes a world grow.
 pub(super) fn most(table: &str, key: &str) -> Option<i64> {
     Some(match (table, key) {
         ("Provider", "processors") => 16,
@@ -268,9 +268,9 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
         ("SyntheticMonth", "site") => 2,
         ("IndependentJobs", "users") => 4,
         ("InlineJob", "processors") => 20,
-        // A batch of e^10 jobs, and some more by its deviation, is a queue for an hour.
+        // A batch has e^mu jobs, and more by its deviation: e^10 of them would keep a queue busy for an hour.
         ("Law", "mu") => 4,
-        // Instants are told to the microsecond for the first 71 years.
+        // Times are exact to the microsecond only for the first 71 years.
         ("Law" | "TimeLaw", "sigma") => 2,
         ("Sweep", "replications") => 3,
         ("Split", "parts" | "part" | "count") => 3,
@@ -297,13 +297,13 @@ pub(super) fn most(table: &str, key: &str) -> Option<i64> {
     })
 }
 
-/// Whether the numbers of a list are in order.
+/// True if the numbers of a list must be in ascending order.
 pub(super) fn ascending(table: &str, key: &str) -> bool {
     matches!((table, key), ("Law" | "TimeLaw", "edges"))
 }
 
-/// Whether a time is how often something happens again: such a time is long enough for a run to
-/// end within bounds.
+/// True if a time is the period of something that recurs. Such a time is long enough for a run to end within
+/// bounds.
 pub(super) fn recurs(table: &str, key: &str) -> bool {
     matches!(
         (table, key),

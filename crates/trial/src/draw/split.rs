@@ -1,4 +1,4 @@
-//! Takes a scenario apart into one that extends another, and the other.
+//! Splits a scenario into a base and a scenario that extends it.
 
 use serde_json::Value as Json;
 use toml::Value;
@@ -6,14 +6,15 @@ use toml::Value;
 use super::dice::Dice;
 use haggle_scenario::schema::SCHEMA;
 
-/// Two documents of which the second, extending the first by the name `base`, says what
-/// `document` says; how they share it depends on `salt`.
+/// Two documents, of which the second extends the first by the name `base`. Together they equal `document`; the
+/// split depends on `salt`.
 ///
-/// A list stands in one of them as a whole, and so does a sweep.
+/// A list is in one of them as a whole, and so is a sweep.
 pub fn split(document: &toml::Table, base: &str, salt: u64) -> (toml::Table, toml::Table) {
     let mut dice = Dice::new(salt, 0);
     let (mut under, mut over) = deal(document, SCHEMA.whole(), &mut dice);
-    // What a base sets is settled before anything is put over it, so the two go together.
+    // The settings of a base are applied before anything is put over it, so `set` and `sweep` must be in one
+    // document.
     for key in ["set", "sweep"] {
         if let Some(value) = document.get(key) {
             under.remove(key);
@@ -33,15 +34,15 @@ pub fn split(document: &toml::Table, base: &str, salt: u64) -> (toml::Table, tom
     (under, over)
 }
 
-/// Each key goes to one side; a table may be shared. What a table cannot be without stays in the
-/// base, which has to be read by itself.
+/// Deals each key to one side; a table may be shared. Required keys stay in the base, which must be valid by
+/// itself.
 fn deal(table: &toml::Table, schema: &Json, dice: &mut Dice) -> (toml::Table, toml::Table) {
     let (mut under, mut over) = (toml::Table::new(), toml::Table::new());
     for (key, value) in table {
         let property = &SCHEMA.plain(schema)["properties"][key];
         let needed = SCHEMA.required(schema).any(|it| it == key);
         match (value, dice.below(3)) {
-            // Which kind of table it is has to be said on the side that has its keys.
+            // A tagged table is not shared, because its tag must be on the side of its keys.
             (Value::Table(inner), 0) if SCHEMA.variants(property).is_none() => {
                 let (low, high) = deal(inner, property, dice);
                 under.insert(key.clone(), Value::Table(low));

@@ -1,13 +1,13 @@
-//! What the strings of a scenario are: what a schema cannot say of them.
+//! Meanings of the strings of a scenario that a schema cannot express.
 
-/// What a string without a format of its own means.
+/// Meaning of a string without a format of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// What its table is called, beginning with this letter.
+    /// Name of its own table, beginning with this letter.
     Own(&'static str),
-    /// The name of one of these.
+    /// Name of something of these kinds.
     Names(&'static [Kind]),
-    /// Words that nobody reads.
+    /// Free text.
     Text,
     /// A log of jobs.
     Log,
@@ -19,13 +19,13 @@ pub(super) enum Role {
     Workflow,
     /// A site or cluster of such a record.
     RecordedSite,
-    /// The way to a value of the scenario.
+    /// Path to a value of the scenario.
     Path,
-    /// Another scenario; made by taking one apart, never drawn.
+    /// Another scenario; made by splitting one, never drawn.
     Scenario,
 }
 
-/// What can be named.
+/// Kind of thing that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Workload,
@@ -39,12 +39,12 @@ pub(super) enum Kind {
     Plans,
     Cluster,
     Axis,
-    /// By what jobs of one run can be grouped.
+    /// Groups of jobs of one run.
     Group,
 }
 
 impl Kind {
-    /// The table of a scenario that has things of this kind in it.
+    /// Table of a scenario that contains things of this kind.
     pub(super) const fn table(self) -> &'static str {
         match self {
             Kind::Workload => "workload",
@@ -59,7 +59,7 @@ impl Kind {
     }
 }
 
-/// What the string at a key of a table means; of a list, its members.
+/// Meaning of the string at a key of a table; for a list, of its members.
 pub(super) fn role(table: &str, key: &str) -> Option<Role> {
     use Kind::{
         Axis, Cluster, Grid, Group, Metascheduler, Plans, Provider, Resource, Site, Store, User,
@@ -72,7 +72,7 @@ pub(super) fn role(table: &str, key: &str) -> Option<Role> {
         ("User", "name") => Role::Own("u"),
         ("Grid", "name") => Role::Own("g"),
         ("Site", "name") => Role::Own("s"),
-        // A type of machine is called after a provider, so that applications run somewhere.
+        // A type of machine has the name of a provider, so that applications run somewhere.
         ("Provider", "machine" | "site") | ("IterativeMachine", "name") => Role::Names(&[Provider]),
         ("Plans", "name") => Role::Own("g"),
         ("PlanCluster", "name") => Role::Own("c"),
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use crate::draw::keys::{Value, keys};
 
-    /// A string is a word of a list, a quantity that the generator draws, or stands in the table.
+    /// A string must be a word of a list, a quantity that the generator draws, or in the table.
     #[test]
     fn the_meaning_of_every_string_of_the_schema_is_known() {
         let mut strings = 0;

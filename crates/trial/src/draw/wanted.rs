@@ -1,8 +1,8 @@
-//! The key that a case is about.
+//! The wanted key of a case.
 //!
-//! A key that needs others beside it would hardly ever be drawn, and nor would one of its words
-//! that does. So each case wants one, and from case to case all have their turn: the key is put in,
-//! with the way to it, whenever it is missing, and what is refused is mended around it.
+//! A key that needs others beside it would hardly ever be drawn, and neither would a word that does. So each case
+//! wants one key or word, and all have their turn from case to case. The key is added, with the path to it,
+//! whenever it is missing, and problems are repaired around it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,14 +17,14 @@ use super::strings::{Role, role};
 use haggle_config::document::Step;
 use haggle_scenario::schema::SCHEMA;
 
-/// A key that is to be there.
+/// A key that must be present.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
-    /// The keys from the root to it, itself the last.
+    /// Keys from the root to it, which is the last.
     way: Vec<Link>,
-    /// What it is to be, if it is a word.
+    /// Word that its value must be, if any.
     word: Option<String>,
-    /// Where it was put.
+    /// Place where it was put.
     place: Vec<Step>,
 }
 
@@ -37,7 +37,7 @@ struct Link {
 }
 
 impl Wanted {
-    /// What case `number` under `seed` wants.
+    /// Wanted key of case `number` under `seed`.
     pub(super) fn of_case(seed: u64, number: u64) -> Wanted {
         let mut turns = turns();
         let (key, word) = turns.swap_remove(turn(turns.len(), seed, number));
@@ -48,7 +48,7 @@ impl Wanted {
         Wanted { way, word, place: Vec::new() }
     }
 
-    /// Whether a theme has room for it.
+    /// True if a theme allows it.
     pub(super) fn suits(&self, theme: Theme) -> bool {
         self.way.iter().all(|link| {
             let agrees = match theme.wish(&link.table, &link.key) {
@@ -62,17 +62,17 @@ impl Wanted {
         })
     }
 
-    /// Whether the value at `steps` is it, or has it inside.
+    /// True if the value at `steps` is the wanted one, or contains it.
     pub(super) fn is_in(&self, steps: &[Step]) -> bool {
         self.place.starts_with(steps)
     }
 
-    /// Whether another value could stand at its place.
+    /// True if any value of the key will do.
     pub(super) fn is_open(&self) -> bool {
         self.word.is_none()
     }
 
-    /// Puts it in, with what is missing on the way to it.
+    /// Adds the key, with the missing tables on the path to it.
     pub(super) fn put(&mut self, document: &mut toml::Table, draw: &mut Draw<'_>) {
         self.place.clear();
         let (mut table, mut schema) = (document, SCHEMA.whole());
@@ -97,7 +97,7 @@ impl Wanted {
 }
 
 impl Link {
-    /// The table in a value that may have this key; drawn, if there is none.
+    /// Table in a value that may have this key; drawn if there is none.
     fn table_in<'v>(
         &self,
         value: &'v mut Value,
@@ -129,7 +129,7 @@ impl Link {
     }
 }
 
-/// What cases want: each key that is drawn, and of one that is a word, each word for itself.
+/// Wishes of cases: each key that is drawn, and for a key with words, each word by itself.
 fn turns() -> Vec<(Key, Option<String>)> {
     let drawn = |key: &Key| role(&key.table, &key.key) != Some(Role::Scenario);
     let with_words = |key: Key| {
@@ -140,15 +140,16 @@ fn turns() -> Vec<(Key, Option<String>)> {
     keys().into_iter().filter(drawn).flat_map(with_words).collect()
 }
 
-/// In how many cases each key, and each word, has its turn once.
+/// Number of cases in which each key, and each word, has its turn once.
 pub fn round() -> usize {
     turns().len()
 }
 
-/// Whose turn it is of `count`, that each have one in as many cases. The steps from case to case are
-/// near the golden section, so that a few cases in a row already want things from all over the schema.
+/// Index of the wish, of `count`, that has its turn; in `count` cases, each has one. The steps from case to case
+/// are near the golden section, so that a few consecutive cases already cover the whole schema.
 fn turn(count: usize, seed: u64, number: u64) -> usize {
     let count = count as u64;
+    // A step without a common divisor visits every index once in a round.
     let step = (count * 618 / 1000..).find(|&step| is_coprime(step, count)).unwrap_or(1);
     ((splitmix(seed) % count + number % count * step) % count) as usize
 }
@@ -161,7 +162,7 @@ fn is_coprime(one: u64, other: u64) -> bool {
     divisor == 1
 }
 
-/// Makes a value this word; of a list, one of its members.
+/// Sets a value to this word; in a list, one of its members.
 fn say(value: &mut Value, word: &str) {
     let said = Value::String(word.to_owned());
     match value {
@@ -171,7 +172,7 @@ fn say(value: &mut Value, word: &str) {
     }
 }
 
-/// The shortest way to the tables of each type and tag: the keys to go through.
+/// Shortest path to the tables of each type and tag, as keys.
 fn ways() -> BTreeMap<(String, String), Vec<Link>> {
     let root = ("Scenario".to_owned(), String::new());
     let mut ways = BTreeMap::from([(root.clone(), Vec::new())]);

@@ -5,7 +5,7 @@ use crate::file::{CheckpointRule, Checkpoints, Grid};
 use haggle_config::document::Path;
 
 impl Check<'_> {
-    /// Whether there are rows to choose from.
+    /// Key `checkpoints` of results has no effect if no job writes checkpoints that get a row.
     pub(super) fn checkpoint_row_effects(&mut self) {
         let scenario = self.scenario;
         let on_grid = scenario.grid.as_ref().is_some_and(Grid::saves);

@@ -1,4 +1,4 @@
-//! What a co-allocation does not read of its keys.
+//! Keys of a co-allocation that have no effect.
 
 use haggle_config::document::Path;
 use haggle_scheduling::coallocation::CoallocationPolicy;
@@ -7,7 +7,7 @@ use crate::check::Check;
 use crate::file::Coallocation;
 
 impl Check<'_> {
-    /// Keys for jobs whose parts are got by a protocol, and keys for all others.
+    /// Keys that are read only under a protocol, and keys that are read only without one.
     pub(super) fn coallocation_effects(
         &mut self,
         path: &Path,

@@ -1,4 +1,4 @@
-//! Who gets what from whom: which jobs reach a provider, and what it is asked for.
+//! Flow of jobs: the jobs that reach each provider, and the disclosure that it is asked for.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use crate::check::names::Names;
 use crate::file::{Metascheduler, User};
 use crate::{Directory, Scenario};
 
-/// What comes to one provider.
+/// Jobs, calls and events that reach one provider.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Serves {
     /// Rigid jobs.
     pub(super) rigid: bool,
-    /// Some of them are to be reserved.
+    /// Some of them must be reserved.
     pub(super) reserved: bool,
     /// Bags of tasks.
     pub(super) bags: bool,
@@ -31,24 +31,24 @@ pub(super) struct Serves {
     pub(super) closes: bool,
     /// Crashes of the provider.
     pub(super) crashes: bool,
-    /// The highest level that a metascheduler asks it for; `None` if none uses it.
+    /// Highest disclosure that a metascheduler asks it for; `None` if no metascheduler uses it.
     pub(super) asked: Option<Disclosure>,
 }
 
-/// What reaches whom.
+/// Flow of jobs through a scenario.
 #[derive(Debug)]
 pub(super) struct Flow {
-    /// For each provider of the file.
+    /// One entry for each provider of the file.
     pub(super) serves: Vec<Serves>,
-    /// Whether each workload is submitted, also through a merger.
+    /// For each workload: true if it is submitted, also through a merger.
     pub(super) workloads: Vec<bool>,
-    /// The providers that each workload is submitted to, also through a merger.
+    /// For each workload: the providers to which it is submitted, also through a merger.
     pub(super) reached: Vec<BTreeSet<usize>>,
-    /// Whether each workload is submitted to a metascheduler that moves moldable jobs.
+    /// For each workload: true if it is submitted to a metascheduler that moves moldable jobs.
     pub(super) molded: Vec<bool>,
-    /// Whether users leave open on how many processors jobs of each workload run.
+    /// For each workload: true if users leave open the number of processors of its jobs.
     pub(super) leave_sizes: Vec<bool>,
-    /// Whether somebody submits to each metascheduler.
+    /// For each metascheduler: true if jobs are submitted to it.
     pub(super) metaschedulers: Vec<bool>,
 }
 
@@ -80,6 +80,7 @@ impl Flow {
         for User { workload, submits_to, .. } in &scenario.users {
             flow.submit(way, workload.as_str(), submits_to.as_str());
         }
+        // Jobs that the grid passes on arrive like jobs of a user.
         if let Some(overflow) = scenario.overflow() {
             let jobs = scenario.workloads.iter().filter(|it| it.workflows.is_none());
             for workload in jobs.filter(|it| directory.may_run_on_grid(it)) {
@@ -109,7 +110,7 @@ impl Flow {
                 self.molded[part] = true;
             }
         }
-        // A second user changes nothing of what it asks for.
+        // A second user does not change what the metascheduler asks for.
         if !std::mem::replace(&mut self.metaschedulers[place], true) {
             for place in names.providers_meant(&metascheduler.providers) {
                 self.serves[place].asked_by(metascheduler, &scenario.own);
@@ -118,7 +119,7 @@ impl Flow {
     }
 }
 
-/// Where to look things up on the way of jobs.
+/// Tables for look-ups on the way of jobs.
 #[derive(Clone, Copy)]
 struct Way<'a> {
     scenario: &'a Scenario,
@@ -127,7 +128,7 @@ struct Way<'a> {
 }
 
 impl Serves {
-    /// Whether any job comes.
+    /// True if any job comes.
     pub(super) fn is_used(self) -> bool {
         self.rigid || self.bags
     }

@@ -1,4 +1,4 @@
-//! Keys of a grid that nothing here or its network reads.
+//! Keys of a grid that have no effect.
 
 use crate::check::Check;
 use crate::file::{
@@ -130,13 +130,13 @@ impl Check<'_> {
         self.progress_effects(grid);
     }
 
-    /// What tasks say of their progress, where nobody listens.
+    /// Keys of the progress that tasks report, if no policy reads the reports.
     fn progress_effects(&mut self, grid: &Grid) {
         let balanced =
             matches!(grid.policy, GridPolicy::BalancedWorkflow(_) | GridPolicy::Own { .. });
         let directory = self.directory;
         let own = |workload: &&Workload| directory.may_run_on_grid(workload);
-        // A task that starts again after a failure is placed by what it has reported, too.
+        // After a failure, the policy places a task using its reports, too.
         let heard = balanced || matches!(grid.policy, GridPolicy::Workflow {}) && self.fails(grid);
         let workloads = self.scenario.workloads.iter().enumerate();
         for (index, workload) in workloads.filter(|(_, it)| own(it)) {
@@ -159,7 +159,7 @@ impl Check<'_> {
         }
     }
 
-    /// Whether resources of the grid fail.
+    /// True if resources of the grid fail.
     fn fails(&self, grid: &Grid) -> bool {
         let site = |name: &Name| grid.sites.iter().any(|site| site.name == *name);
         let of_grid = |it: &Failures| it.of.is_empty() || it.of.iter().any(site);

@@ -1,8 +1,8 @@
-//! Jobs that a scenario lists and nobody could ever take: too wide for those who get them, or to be done
-//! in a window that is too short, or closed.
+//! Listed jobs that are certain to be rejected: too wide for their receiver, or with a window that is too short or
+//! closed.
 //!
-//! Only what is certain is said: of jobs that a step might leave out or change nothing is known here,
-//! and the run counts them.
+//! Only certain cases are reported. Jobs that a step may drop or change are skipped here; the run counts their
+//! rejections.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::quantity::TimeSpan;
 use crate::{Directory, Scenario};
 use haggle_config::document::Path;
 
-/// Who gets jobs, and what of them fits there.
+/// Receiver of jobs, with the jobs that fit there.
 struct Taker<'a> {
     name: &'a str,
     kind: &'static str,
@@ -24,23 +24,23 @@ struct Taker<'a> {
     least: u64,
     /// Most processors of a job.
     most: u64,
-    /// What else is said of that.
+    /// Addition to `most` in messages.
     how: &'static str,
-    /// Its windows, if it keeps any.
+    /// Its windows, if it keeps to them.
     windows: Option<Windows>,
 }
 
-/// What a window has to have room for.
+/// Room for windows.
 struct Windows {
-    /// Without what is closed and known to be from the beginning.
+    /// Free processors, without maintenance that is known from the beginning.
     room: Profile,
     speed: f64,
 }
 
-/// What lies between a source of jobs and who gets them: the steps, with their paths.
+/// Steps between a source of jobs and their receiver, with their paths.
 struct Way<'a>(Vec<(Path, &'a Step)>);
 
-/// Whether a step leaves all jobs where they are in time, with the windows that they have.
+/// True if a step changes neither the times nor the windows of jobs.
 fn keeps_windows(step: &Step) -> bool {
     matches!(
         step,
@@ -53,7 +53,7 @@ fn keeps_windows(step: &Step) -> bool {
 }
 
 impl Way<'_> {
-    /// All jobs arrive, as wide as they are listed.
+    /// True if all jobs arrive with the widths that are listed.
     fn keeps_widths(&self) -> bool {
         self.0.iter().all(|(_, step)| {
             matches!(
@@ -74,13 +74,12 @@ impl Way<'_> {
         })
     }
 
-    /// All jobs arrive, with the windows that are listed.
+    /// True if all jobs arrive with the windows that are listed.
     fn keeps_windows(&self) -> bool {
         self.0.iter().all(|(_, step)| keeps_windows(step))
     }
 
-    /// The step that makes all windows exactly as long as the requested time, if nothing behind it
-    /// changes them.
+    /// Step that makes all windows exactly as long as the requested time, if no step behind it changes them.
     fn strict(&self) -> Option<&Path> {
         let (path, last) = self.0.iter().rev().find(|(_, step)| !keeps_windows(step))?;
         let strict = matches!(last, Step::Reservations { lead: Some(_), flexibility: None, .. });
@@ -91,7 +90,7 @@ impl Way<'_> {
         self.0.iter().any(|(_, step)| matches!(step, Step::Reservations { .. }))
     }
 
-    /// Whether users take what is beside a window.
+    /// True if users accept intervals beside a window.
     fn accepts_others(&self) -> bool {
         self.0.iter().any(|(_, step)| matches!(step, Step::Reservations { accepts: Some(_), .. }))
     }
@@ -121,7 +120,7 @@ impl Check<'_> {
         }
     }
 
-    /// Jobs of a list that come before submissions stop, with their paths.
+    /// Listed jobs that arrive before submissions stop, with their paths.
     fn listed<'b>(
         &self,
         path: &'b Path,
@@ -149,7 +148,7 @@ impl Check<'_> {
         self.doubt(&at.key("processors"), message, "too wide", help);
     }
 
-    /// Jobs that have fewer processors than the parts into which they are to be divided take.
+    /// Warns of jobs with fewer processors than their parts need.
     fn too_narrow(&mut self, path: &Path, workload: &Workload, taker: &Taker<'_>) {
         let narrow = |(_, job): &(Path, &InlineJob)| u64::from(job.processors) < taker.least;
         let narrow: Vec<(Path, &InlineJob)> = self.listed(path, workload).filter(narrow).collect();
@@ -202,7 +201,7 @@ impl Check<'_> {
         self.doubt(&at.key("deadline"), message, "never", help);
     }
 
-    /// Intervals that are just long enough on a reference processor, at a provider that is slower.
+    /// Warns of windows that are exactly long enough on a reference processor, at a slower provider.
     fn too_slow(&mut self, step: &Path, workload: &Workload, taker: &Taker<'_>, it: &Windows) {
         let message = format!(
             "the windows of workload \"{}\" are as long as the requested times, and {} \"{}\", of speed {}, \
@@ -223,7 +222,7 @@ impl Windows {
         from <= latest && self.room.earliest_fit_by(job.processors, lasts, from, latest).is_some()
     }
 
-    /// When it could be done first.
+    /// Earliest time at which the job can end.
     fn earliest_end(&self, job: &InlineJob) -> Option<TimeSpan> {
         let lasts = job.requested?.0.at_speed(self.speed);
         let from = Time::ZERO + earliest(job).0;
@@ -248,7 +247,7 @@ fn others(count: usize) -> String {
     }
 }
 
-/// The places of the workloads that come with one, itself included, each with the steps that follow.
+/// Places of the workloads merged into one, itself included, each with the steps that follow.
 fn sources<'a>(
     scenario: &'a Scenario,
     directory: &Directory<'a>,
@@ -256,7 +255,7 @@ fn sources<'a>(
 ) -> Vec<(usize, Way<'a>)> {
     let mut sources = Vec::new();
     let mut open = vec![(name.to_owned(), Vec::new())];
-    // What is merged is checked to be no circle.
+    // Mergers have been checked to have no circle, so this ends.
     while let Some((name, behind)) = open.pop() {
         let Some(place) = directory.workload_place(&name) else { continue };
         let workload = &scenario.workloads[place];
@@ -276,18 +275,18 @@ struct Takers<'a> {
     scenario: &'a Scenario,
     names: &'a Names,
     directory: &'a Directory<'a>,
-    /// Maintenance of each provider, by its name, that is known from the beginning.
+    /// Maintenance of each provider, by its name, that has no `notice` and so is known from the beginning.
     closed: BTreeMap<String, Vec<&'a Maintenance>>,
-    /// The widths of jobs of each metascheduler that was asked for, by its place.
+    /// Widths of jobs of each metascheduler examined so far, by its place.
     widths: BTreeMap<usize, Option<Widths>>,
 }
 
-/// How many processors a job of a metascheduler may have.
+/// Numbers of processors that a job of a metascheduler may have.
 #[derive(Clone, Copy)]
 struct Widths {
     least: u64,
     most: u64,
-    /// What is said of the most.
+    /// Addition to `most` in messages.
     how: &'static str,
 }
 
@@ -331,14 +330,14 @@ impl<'a> Takers<'a> {
     }
 }
 
-/// Whether windows are kept as they are asked for, and nothing beside them is offered.
+/// True if a provider grants windows as requested, and users accept no other interval.
 fn keeps_to_windows(provider: &Provider, way: &Way<'_>) -> bool {
     let Some(reserving) = provider.policy.reserving() else { return false };
     way.reserves() && !(reserving.threshold.is_some() && way.accepts_others())
 }
 
-/// How many processors a job of a metascheduler may have; `None` where jobs are bags, whose tasks may
-/// follow each other.
+/// Numbers of processors that a job of a metascheduler may have. `None` for bags, whose tasks may follow each
+/// other, and for mapped applications.
 fn widths_of(scenario: &Scenario, metascheduler: &Metascheduler, names: &Names) -> Option<Widths> {
     let any = |most: u64, how: &'static str| Some(Widths { least: 0, most, how });
     let copies = names.copies_meant(&metascheduler.providers);
@@ -348,7 +347,7 @@ fn widths_of(scenario: &Scenario, metascheduler: &Metascheduler, names: &Names) 
         .map(|it| (u64::from(it.processors), it))
         .collect();
     match metascheduler.role() {
-        // What a mapper takes has processes, and no width.
+        // Mapped applications have processes, and no width.
         Role::Composes(_) | Role::Maps(_) => None,
         Role::Places(_) | Role::Moves(_) => {
             any(sizes.iter().map(|it| it.0).max()?, " at one provider")
@@ -360,6 +359,7 @@ fn widths_of(scenario: &Scenario, metascheduler: &Metascheduler, names: &Names) 
                 size * share / 1_000_000
             };
             let mut published: Vec<u64> = sizes.iter().map(published).collect();
+            // Largest first: the widest job takes the `parts` providers that publish most.
             published.sort_unstable_by(|a, b| b.cmp(a));
             let (count, place) = match coallocation.parts {
                 None => (published.len(), " at all of its providers together"),
@@ -369,7 +369,7 @@ fn widths_of(scenario: &Scenario, metascheduler: &Metascheduler, names: &Names) 
                 u64::from(coallocation.parts.unwrap_or(0)) * u64::from(coallocation.part_min);
             Some(Widths { least, most: published.iter().take(count).sum(), how: place })
         }
-        // Everybody is asked for an equal part, and some for one processor more.
+        // Each provider is asked for an equal part, and some for one processor more.
         Role::Spreads(_) => {
             let (least, count) = (sizes.iter().map(|it| it.0).min()?, sizes.len() as u64);
             let all: u64 = sizes.iter().map(|it| it.0).sum();

@@ -1,13 +1,13 @@
-//! Workloads whose jobs take a large part of a machine's memory: their size is said before the work begins.
+//! Warns of workloads whose jobs take much memory, before the run begins.
 
 use crate::check::Check;
 use crate::file::{Model, Workload};
 use haggle_config::document::Path;
 
-/// Jobs from which on their memory is worth a word.
+/// Number of jobs from which on a workload gets a warning.
 const MANY: f64 = 1e7;
 
-/// Bytes that a job takes while it is drawn and run, without what tables have of it.
+/// Bytes that a job takes while it is drawn and run, without its rows in tables.
 const JOB_BYTES: f64 = 300.0;
 
 impl Check<'_> {
@@ -28,7 +28,7 @@ impl Check<'_> {
     }
 }
 
-/// The key of the model of a workload, and how many jobs it makes, if that is known.
+/// Key of the model of a workload and the number of its jobs, if that is known.
 fn expected(workload: &Workload) -> Option<(&'static str, f64)> {
     match workload.model? {
         Model::LublinFeitelson => Some(("lublin", workload.lublin.as_ref()?.jobs as f64)),
@@ -38,7 +38,7 @@ fn expected(workload: &Workload) -> Option<(&'static str, f64)> {
         }
         Model::SyntheticMonth => {
             let month = workload.synthetic_month.as_ref()?.to_model();
-            // The jobs of the other sites are drawn, too, one site after the other.
+            // The sites are drawn one after the other, so the largest one counts.
             let most = month.sites.iter().map(|site| site.jobs).max()?;
             Some(("synthetic-month", f64::from(most)))
         }

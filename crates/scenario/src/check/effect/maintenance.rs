@@ -1,4 +1,4 @@
-//! Maintenance that nobody meets.
+//! Maintenance that has no effect.
 
 use super::flow::Flow;
 use crate::check::Check;

@@ -1,4 +1,4 @@
-//! Messages that nobody sends, and whose travel is never seen.
+//! Keys of messages that are never sent, or take no time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,7 +97,7 @@ impl Check<'_> {
             };
             // Data of tasks also go from one provider to another.
             let sends = site_a != site_b && ways.carry(site_a, site_b);
-            // So do checkpoints that are kept elsewhere.
+            // Checkpoints for a `store` go to another actor, too.
             let keeps = ways.keeps(site_a, site_b) || ways.keeps(site_b, site_a);
             let overflows = |one, other| scenario.overflows(one, other);
             let read = sends
@@ -115,9 +115,8 @@ impl Check<'_> {
         }
     }
 
-    /// Where messages take no time, nothing happens to them on their way. Times that they would take
-    /// are refused, see [`Check::refuse_times_of_messages`]; so is to part actors, which all are at one
-    /// place.
+    /// Keys of the network have no effect if messages take no time. Times of messages are refused instead, see
+    /// [`Check::refuse_times_of_messages`]. Partitions are refused, too: all actors are at one place.
     fn effects_at_once(&mut self, between: &str) {
         let network = Path::root().key("network");
         let why = format!("messages between {between} take no time, and each arrives once");
@@ -137,13 +136,14 @@ impl Check<'_> {
     }
 }
 
-/// What goes between whom, looked up once for all links.
+/// Routes of messages and data, computed once for all links.
 struct Ways<'s> {
     /// Metaschedulers by name, with the places of the providers that each uses.
     used: BTreeMap<&'s str, (&'s Metascheduler, BTreeSet<usize>)>,
     /// Storages, each with the providers that keep checkpoints there.
     kept: BTreeMap<&'s str, BTreeSet<String>>,
-    /// Metaschedulers and providers that are ends of data of tasks, each with the metaschedulers that send these.
+    /// Ends of transfers of task data (metaschedulers and providers), each with the metaschedulers that send the
+    /// data.
     carried: BTreeMap<String, BTreeSet<&'s str>>,
 }
 
@@ -170,13 +170,13 @@ impl<'s> Ways<'s> {
         Ways { used: used.collect(), kept, carried }
     }
 
-    /// Whether one metascheduler sends data of tasks to or from both.
+    /// True if one metascheduler sends data of tasks to or from both.
     fn carry(&self, one: &str, other: &str) -> bool {
         let both = self.carried.get(one).zip(self.carried.get(other));
         both.is_some_and(|(one, other)| !one.is_disjoint(other))
     }
 
-    /// Whether a provider keeps checkpoints in a storage.
+    /// True if a provider keeps checkpoints in a storage.
     fn keeps(&self, provider: &str, store: &str) -> bool {
         self.kept.get(store).is_some_and(|providers| providers.contains(provider))
     }

@@ -1,4 +1,4 @@
-//! Keys of plans that change nothing: what no planner reads, and loads that nobody draws.
+//! Keys of plans that have no effect: no planner reads them, or no load is drawn.
 
 use crate::check::Check;
 use crate::check::plans::is_of_applications;
@@ -96,7 +96,7 @@ impl Check<'_> {
     }
 }
 
-/// Whether any phase is modelled, and may communicate.
+/// True if any phase is modelled, and so may communicate.
 fn has_models(scenario: &Scenario) -> bool {
     let mut applications = scenario.workloads.iter().filter(|it| is_of_applications(it));
     applications.any(|it| it.applications.as_ref().is_none_or(|it| it.measured.is_none()))
@@ -106,7 +106,7 @@ fn draws_links(cluster: &PlanCluster) -> bool {
     cluster.machines > 1 && cluster.link_min != cluster.link_max
 }
 
-/// Whether any load is drawn from more than one value.
+/// True if any load is drawn from more than one value.
 pub(super) fn draws(plans: &Plans) -> bool {
     let ways = plans.clusters.len() > 1 && plans.available_min != plans.available_max;
     let machines = |it: &PlanCluster| it.cpu_min != it.cpu_max || draws_links(it);

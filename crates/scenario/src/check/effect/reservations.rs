@@ -1,4 +1,4 @@
-//! What is read only where something is reserved, fails, or is moldable.
+//! Keys that matter only if jobs are reserved, fail, or are moldable.
 
 use super::flow::{Flow, Serves};
 use crate::check::Check;
@@ -7,12 +7,12 @@ use crate::quantity::Share;
 use crate::{Directory, Scenario};
 use haggle_config::document::Path;
 
-/// What may come of the reservations of a workload, where its users submit to.
+/// Possible effects of the reservations of a workload, at the providers of its users.
 #[derive(Clone, Copy, Debug)]
 struct Reserves {
-    /// Intervals are offered beside windows.
+    /// A provider offers intervals beside windows.
     offers: bool,
-    /// Places may be lost.
+    /// Reserved places may be lost.
     loses: bool,
     /// Jobs are moldable.
     molds: bool,
@@ -48,7 +48,7 @@ fn molds(workload: &Workload) -> bool {
     workload.steps.iter().any(|step| matches!(step, Step::Moldable { .. }))
 }
 
-/// Whether users leave open on how many processors jobs run that pass the steps of a workload.
+/// True if a step of a workload leaves open the number of processors of its jobs.
 pub(super) fn leaves_sizes(workload: &Workload) -> bool {
     let leaves = |step: &Step| match step {
         Step::Reservations { narrowest, widest, .. } => (*narrowest, *widest) != (100, 100),
@@ -58,7 +58,7 @@ pub(super) fn leaves_sizes(workload: &Workload) -> bool {
 }
 
 impl Check<'_> {
-    /// What is read only where something is reserved, or offered beside a window.
+    /// Keys that matter only if jobs are reserved, or intervals are offered beside a window.
     pub(super) fn reservation_effects(
         &mut self,
         at: &Path,
@@ -83,7 +83,7 @@ impl Check<'_> {
         }
     }
 
-    /// The keys of a step "reservations".
+    /// Keys of a step "reservations".
     pub(super) fn reserving_effects(
         &mut self,
         at: &Path,
@@ -95,7 +95,7 @@ impl Check<'_> {
         else {
             return;
         };
-        // Of jobs that nobody submits that is said, and no more.
+        // A workload without a user gets its own warning, and no others.
         if !flow.workloads[workload] {
             return;
         }

@@ -1,5 +1,5 @@
-//! A time-out shorter than a message and its answer take, with which a real transport would send
-//! again what is still under way.
+//! Warns of a time-out that is shorter than a round trip: a real transport would send messages again while they
+//! are under way.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::check::names::Names;
 use crate::quantity::TimeSpan;
 use haggle_config::document::Path;
 
-/// How long a message and its answer take in the mean, between whom, and what says so.
+/// Mean time of a message and its answer, the actors between which they go, and the key that sets the time.
 struct RoundTrip {
     takes: Span,
     between: [String; 2],
@@ -19,7 +19,7 @@ struct RoundTrip {
 }
 
 impl Check<'_> {
-    /// Doubts a time-out that is shorter than the longest round trip.
+    /// Warns of a time-out that is shorter than the longest round trip.
     pub(super) fn doubt_timeout(&mut self, flow: &Flow, names: &Names) {
         let network = &self.scenario.network;
         let Some(trip) = self.longest_round_trip(flow, names) else { return };
@@ -57,7 +57,7 @@ impl Check<'_> {
         trips.reduce(|longest, trip| if trip.takes > longest.takes { trip } else { longest })
     }
 
-    /// The last link between two places that are in the order of their names.
+    /// Last link between two places, which are in the order of their names.
     fn own_links(&self) -> BTreeMap<[&str; 2], usize> {
         let links = self.scenario.network.links.iter().enumerate();
         let ends = links.map(|(index, link)| {
@@ -77,7 +77,7 @@ impl Check<'_> {
             None if network.latency > TimeSpan::ZERO => (network.latency, path.key("latency")),
             None => (network.latency, path.key("jitter")),
         };
-        // There and back, each with half of the jitter in the mean.
+        // Each of the two messages has half of the jitter in the mean.
         RoundTrip { takes: latency.0 + latency.0 + network.jitter.0, between, said }
     }
 }

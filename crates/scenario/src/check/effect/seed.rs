@@ -1,4 +1,4 @@
-//! Whether anything is drawn: where nothing is, the seed changes nothing.
+//! The seed has no effect if nothing is drawn.
 
 use super::plans::draws as loads_are_drawn;
 use crate::Scenario;
@@ -22,12 +22,12 @@ impl Check<'_> {
     }
 }
 
-/// Whether the seed can change what comes out.
+/// True if the seed can change the results.
 fn draws(scenario: &Scenario) -> bool {
     let some = |share: Share| !share.is_zero();
     let provider = scenario.providers.iter().any(|it| {
         let pads = it.policy.offers().is_some_and(|offers| some(offers.padding));
-        // A rule of one's own may draw.
+        // A rule of one's own receives a number drawn for each answer.
         let told =
             it.policy.offers().is_some_and(|offers| matches!(offers.told, file::Told::Own(_)));
         let profiles = |it: &file::Estimates| it.from == EstimatesFrom::Profiled;
