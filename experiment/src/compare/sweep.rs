@@ -127,7 +127,7 @@ struct Runs {
     there: SweepFolder,
     /// Variant and folder of each, and its number, in order.
     numbers: Vec<((String, String), usize)>,
-    /// The same to be looked up.
+    /// Index of these.
     places: BTreeMap<(String, String), usize>,
 }
 
