@@ -1,4 +1,4 @@
-//! What can meet in a scenario: the rows and columns of the table of crossings.
+//! Features that can meet in a scenario: the rows and columns of the table of crossings.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use haggle_scenario::Scenario;
 use haggle_scenario::file::{self, FigureKind, GridPolicy, OnFailure, Role, Transport};
 use haggle_scenario::quantity::TimeSpan;
 
-/// What was done with a case besides running it.
+/// Tests of a case besides its run.
 #[derive(Clone, Debug, Default)]
 pub struct Done {
-    /// On which drivers it ran.
+    /// Whether it ran on all drivers.
     pub drivers: bool,
     /// Whether it ran as a base and an extension.
     pub extends: bool,
@@ -23,14 +23,14 @@ pub struct Done {
     pub compare: bool,
     /// Whether the tables were checked.
     pub tables: bool,
-    /// What was drawn.
+    /// Kinds of figures that were drawn.
     pub figures: BTreeSet<&'static str>,
 }
 
-/// Whether a scenario, and what was done with it, has a feature.
+/// Whether a scenario, or a test of it, has a feature.
 type Has = fn(&Scenario, &Done) -> bool;
 
-/// What each feature is called, and who has it; every kind of figure is one besides.
+/// Name of each feature, and the condition for it. Every kind of figure is a feature too.
 const FEATURES: [(&str, Has); 36] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| !scenario.providers.is_empty() && !bags(scenario)),
@@ -114,17 +114,17 @@ fn compositions(scenario: &Scenario) -> impl Iterator<Item = &file::Metaschedule
     scenario.metaschedulers.iter().filter(|it| it.composition.is_some())
 }
 
-/// Whether a metascheduler does that with jobs.
+/// Whether a metascheduler has this role.
 fn role(scenario: &Scenario, is: fn(&Role<'_>) -> bool) -> bool {
     scenario.metaschedulers.iter().any(|it| is(&it.role()))
 }
 
-/// Whether a provider grants windows in advance.
+/// Whether a provider grants reservations.
 fn reservations(scenario: &Scenario) -> bool {
     scenario.providers.iter().any(|it| it.policy.reserving().is_some())
 }
 
-/// Offers that come late, go stale, or are not waited for.
+/// Whether offers can be late, stale or not awaited.
 fn late_offers(scenario: &Scenario) -> bool {
     let slow =
         |offers: &file::Offers| offers.delay > TimeSpan::ZERO || offers.padding.fraction() > 0.0;
@@ -141,7 +141,7 @@ fn latency(scenario: &Scenario) -> bool {
     slow || !network.links.is_empty()
 }
 
-/// Whether messages may be lost, arrive twice or overtake each other on their way.
+/// Whether messages may be lost, duplicated or overtake each other.
 fn network_faults(scenario: &Scenario) -> bool {
     let network = &scenario.network;
     let hit = [network.loss, network.duplication].iter().any(|share| !share.is_zero());
