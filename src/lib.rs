@@ -35,8 +35,8 @@
 //! | [`scheduling`] | `haggle-scheduling` | decisions: what rules of one's own are given, and what they return |
 //! | [`model`] | `haggle-model` | times, jobs, ids |
 //!
-//! Rules of one's own ([`Rules`]) are what scenarios in code and in files can name beside ours: a [`Builder`] takes them, and so
-//! does the whole command line as a function ([`command::main_with`]).
+//! Own rules ([`Rules`]) extend the words of scenarios in code and in files: a [`Builder`] takes
+//! them, and so does the whole command line as a function ([`command::main_with`]).
 //!
 //! Without its default feature `command`, nothing of the command line is built.
 
