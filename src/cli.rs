@@ -53,7 +53,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether the command writes no file, so that nothing is lost if it ends early.
+    /// True if the command writes no file, so that nothing is lost if it ends early.
     fn only_tells(&self) -> bool {
         matches!(
             self,

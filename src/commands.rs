@@ -131,7 +131,7 @@ impl From<ResultsError> for Error {
     }
 }
 
-/// Whether a log can be read only once.
+/// True if a log can be read only once.
 pub(crate) fn is_pipe(log: &Path) -> bool {
     fs::metadata(log).is_ok_and(|found| found.file_type().is_fifo())
 }
@@ -165,7 +165,7 @@ fn read_text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Whether a path is a folder of results, or of a run in a pack.
+/// True if a path is a folder of results, or of a run in a pack.
 pub(crate) fn is_results(path: &Path) -> bool {
     // A damaged pack is a pack too.
     let is_packed = || !matches!(RunReader::open(path), Err(ResultsError::Read { .. }));

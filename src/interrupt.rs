@@ -24,7 +24,7 @@ pub(crate) static STOP: AtomicBool = AtomicBool::new(false);
 /// Exit code of a command that was asked to stop.
 static ENDS: Mutex<Exit> = Mutex::new(Exit::Interrupted);
 
-/// Whether a signal ends the process at once, because it has no results to keep.
+/// True if a signal ends the process at once, because it has no results to keep.
 static AT_ONCE: Mutex<bool> = Mutex::new(false);
 
 /// Hidden files that are useless unless the command completes.
@@ -47,7 +47,7 @@ pub(crate) fn listen() {
     }
 }
 
-/// Whether the process was started with a signal ignored, as by `nohup`; it then stays ignored. If
+/// True if the process was started with a signal ignored, as by `nohup`; it then stays ignored. If
 /// the system does not report it, the signal counts as ignored.
 fn is_ignored(signal: Signal) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

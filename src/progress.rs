@@ -9,7 +9,7 @@ use indicatif::{
     HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
 };
 
-/// Whether progress is shown.
+/// Place where progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Show {
     /// On a terminal.

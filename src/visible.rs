@@ -57,7 +57,7 @@ fn push(c: char, shown: &mut String) {
     }
 }
 
-/// Whether a terminal would interpret a character and not show it.
+/// True if a terminal would interpret a character and not show it.
 fn is_hidden(c: char) -> bool {
     let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || c.is_control() && !matches!(c, '\n' | '\t')

@@ -46,7 +46,7 @@ fn anchors(text: &str) -> Vec<String> {
     headings.map(anchor).collect()
 }
 
-/// Whether a path leads into docs/, also through links.
+/// True if a path leads into docs/, also through links.
 fn is_in_docs(path: &Path) -> bool {
     let path = path.canonicalize().expect("it is there");
     path.starts_with(root().join("docs").canonicalize().expect("the folder is there"))
@@ -69,7 +69,7 @@ fn every_file_of_the_code_is_there() {
     assert!(found > 100, "{found} files");
 }
 
-/// Whether a span of code is a path from the top folder.
+/// True if a span of code is a path from the top folder.
 fn is_path(span: &str) -> bool {
     let begins = span.starts_with(|first: char| first.is_ascii_lowercase());
     begins && span.contains('/') && span.ends_with(".rs") && !span.contains([' ', '*'])

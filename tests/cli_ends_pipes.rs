@@ -12,7 +12,7 @@ pub(crate) fn make_pipe(path: &Path) {
     assert!(made.is_ok_and(|status| status.success()), "a pipe can be made");
 }
 
-/// Whether a command already handles signals.
+/// True if a command already handles signals.
 fn listens(child: &std::process::Child) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id()));
     let threads = status.unwrap_or_default();

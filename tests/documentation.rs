@@ -211,7 +211,7 @@ fn reads(folder: &Folder, block: &str) {
     }
 }
 
-/// Whether a block begins with the name of the file that it is.
+/// True if a block begins with the name of the file that it is.
 fn is_file(block: &str) -> bool {
     let first = block.lines().next().unwrap_or_default();
     first.starts_with("# ") && first.ends_with(".toml")
@@ -315,7 +315,7 @@ fn shell(folder: &Folder, command: &str) -> Command {
     shell
 }
 
-/// Whether a value exists at a path such as `.a.b` or `.[].b`.
+/// True if a value exists at a path such as `.a.b` or `.[].b`.
 fn holds(value: &Value, path: &str) -> bool {
     let path = path.trim_start_matches('.');
     let (word, rest) = path.split_once('.').unwrap_or((path, ""));

@@ -108,7 +108,7 @@ struct Place {
 }
 
 impl Place {
-    /// Whether one of `warnings` is about it, or about a table that it is in.
+    /// True if one of `warnings` is about it, or about a table that it is in.
     fn is_in(&self, warnings: &BTreeSet<String>) -> bool {
         let keys = self.path.iter().filter_map(|step| match step {
             Step::Key(key) => Some(format!("`{key}` of ")),

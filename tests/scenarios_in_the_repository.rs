@@ -29,7 +29,7 @@ pub(crate) fn scenarios() -> Vec<PathBuf> {
     found
 }
 
-/// Whether the scenario reads logs that may be missing.
+/// True if the scenario reads logs that may be missing.
 pub(crate) fn needs_logs(scenario: &Path) -> bool {
     let text = fs::read_to_string(scenario).expect("it can be read");
     text.contains("$HAGGLE_TRACES") || extended(scenario).is_some_and(|base| needs_logs(&base))

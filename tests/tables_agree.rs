@@ -487,7 +487,7 @@ fn what_is_wrong_with_what_was_held_is_found() {
     }
 }
 
-/// Whether parts are held only for a limited time.
+/// True if parts are held only for a limited time.
 fn has_leases(protocol: &str) -> bool {
     ["two-phase", "polling", "probing"].contains(&protocol)
 }

@@ -65,10 +65,10 @@ struct Books {
     maybe_on_grid: BTreeSet<String>,
     /// Jobs that had an attempt there.
     had_slots: BTreeSet<i64>,
-    /// Whether messages take no time and there is no horizon, so that none is in transit at the
+    /// True if messages take no time and there is no horizon, so that none is in transit at the
     /// end.
     instant: bool,
-    /// Whether the run has no horizon, so that all agreements are settled at its end.
+    /// True if the run has no horizon, so that all agreements are settled at its end.
     settles: bool,
     /// Network by which data of tasks, and checkpoints, move between providers.
     data_network: Option<DataNetworkInfo>,
@@ -77,17 +77,17 @@ struct Books {
 }
 
 impl Books {
-    /// Whether jobs share this place: a resource of a grid.
+    /// True if jobs share this place: a resource of a grid.
     fn is_shared(&self, place: &str) -> bool {
         self.resources.contains(place)
     }
 
-    /// Whether a grid certainly had a job.
+    /// True if a grid certainly had a job.
     fn is_on_grid(&self, job: &Job) -> bool {
         self.had_slots.contains(&job.job) || self.on_grid.contains(&job.workload)
     }
 
-    /// Whether a job may have waited in the queue of a grid, or been submitted nowhere: no table
+    /// True if a job may have waited in the queue of a grid, or been submitted nowhere: no table
     /// decides between them.
     fn may_wait_on_grid(&self, job: &Job) -> bool {
         let nowhere = job.provider.is_none() && job.outcome != "rejected";

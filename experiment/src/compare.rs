@@ -27,7 +27,7 @@ pub use jobs::{JobDifferences, JobPair, OutcomeChange, WorkloadPair};
 /// Two runs side by side; of each pair, the first is that of run A.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Whether all tables that both runs have, and their summaries, are the same.
+    /// True if all tables that both runs have, and their summaries, are the same.
     pub identical: bool,
     /// Tables of A that were changed, cut or removed since the run.
     pub changed_a: Vec<String>,
@@ -89,7 +89,7 @@ impl MetricPair {
     }
 }
 
-/// Whether two summaries have the same results. Warnings are no results: a run alone and the same
+/// True if two summaries have the same results. Warnings are no results: a run alone and the same
 /// run in a sweep may have different ones.
 pub(super) fn say_the_same((a, b): &(Summary, Summary)) -> bool {
     let results = |summary: &Summary| Summary { warnings: Vec::new(), ..summary.clone() };

@@ -195,9 +195,9 @@ pub struct Maintained {
     pub until: f64,
     /// Processors that it closed, or was planned to close.
     pub processors: i64,
-    /// Whether the provider refused it.
+    /// True if the provider refused it.
     pub refused: bool,
-    /// Whether the run ended before it began.
+    /// True if the run ended before it began.
     pub is_ahead: bool,
     /// Earliest possible start of a refused window.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -267,7 +267,7 @@ pub struct Move {
 }
 
 impl Story {
-    /// Whether it was on resources of a grid.
+    /// True if it was on resources of a grid.
     pub fn is_on_grid(&self) -> bool {
         self.attempts.iter().any(|it| it.on_grid.is_some())
     }
@@ -544,7 +544,7 @@ impl Chronicle {
         }
     }
 
-    /// Whether a grid had a job: its workload runs only there, or it had an attempt there.
+    /// True if a grid had a job: its workload runs only there, or it had an attempt there.
     fn is_on_grid(&self, job: &JobRow) -> bool {
         let workload = self.about.workload(&job.workload);
         self.on_grid.contains(&job.job)

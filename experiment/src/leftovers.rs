@@ -87,7 +87,7 @@ fn free(path: &Path) -> Option<File> {
     is_at(&file, path).ok()?.then_some(file)
 }
 
-/// Whether the path still leads to the file that was opened there.
+/// True if the path still leads to the file that was opened there.
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let opened = file.metadata()?;
     let same = |it: fs::Metadata| (it.dev(), it.ino()) == (opened.dev(), opened.ino());

@@ -44,7 +44,7 @@ pub struct Destination {
     pub existing: Existing,
     /// Extent of the results that are kept.
     pub keep: Keep,
-    /// Whether the scenario's figures are drawn.
+    /// Draws the scenario's figures, or none.
     pub figures: Figures,
 }
 
@@ -57,7 +57,7 @@ pub enum Keep {
     Summary,
 }
 
-/// Whether the scenario's figures are drawn.
+/// Treatment of the scenario's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figures {
     /// Draws each figure into the folder of the results.
@@ -91,7 +91,7 @@ pub struct Conduct<'a> {
     pub stop: &'a AtomicBool,
     /// Receives the progress.
     pub watch: &'a dyn Watch,
-    /// Whether each job is checked against those that held its processors before, and the tables
+    /// True if each job is checked against those that held its processors before, and the tables
     /// against each other.
     pub check: bool,
     /// Settings without effect that are known before the run; the summary repeats them.
@@ -410,7 +410,7 @@ pub(super) fn own_rules(scenario: &Scenario) -> Result<Vec<OwnRule>, NoSuchRule>
     Ok(named.collect())
 }
 
-/// Whether a rule may reject a job that a provider could run.
+/// True if a rule may reject a job that a provider could run.
 fn chooses(rule: &OwnRule) -> bool {
     [Kind::Placement, Kind::Composition].iter().any(|kind| rule.kind == kind.name())
 }

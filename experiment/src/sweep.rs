@@ -47,7 +47,7 @@ pub struct SweepConduct<'a> {
     pub pack: Option<usize>,
     /// Runs, or packs, that are carried out in parallel.
     pub workers: usize,
-    /// Whether each run's own figures are drawn.
+    /// Draws each run's own figures, or none.
     pub figures: Figures,
     /// Effect of a failed run on the others.
     pub on_failure: OnFailure,
@@ -62,7 +62,7 @@ pub struct SweepConduct<'a> {
 pub struct Wanted {
     /// Extent of the results that are kept. A run with more counts too.
     pub keep: Keep,
-    /// Whether runs of other builds of this version count.
+    /// True if runs of other builds of this version count.
     pub any_build: bool,
 }
 

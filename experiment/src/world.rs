@@ -583,7 +583,7 @@ fn latency_max(scenario: &Scenario) -> Span {
     slowest + scenario.network.jitter.0
 }
 
-/// Whether a metascheduler spreads jobs over this provider.
+/// True if a metascheduler spreads jobs over this provider.
 fn takes_parts(provider: &file::Provider, scenario: &Scenario) -> bool {
     let spreads = |it: &&file::Metascheduler| it.takes_parts();
     let metaschedulers = scenario.metaschedulers.iter().filter(spreads);

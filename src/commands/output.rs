@@ -140,7 +140,7 @@ impl Write for Sink {
     }
 }
 
-/// Whether `hidden` is a name that a command gives to an incomplete file.
+/// True if `hidden` is a name that a command gives to an incomplete file.
 fn is_hidden_of(name: &str, hidden: &str) -> bool {
     let number = hidden.strip_prefix('.').and_then(|it| it.strip_prefix(name)?.strip_prefix('.'));
     let number = number.and_then(|it| it.strip_suffix(".partial"));

@@ -387,7 +387,7 @@ fn check_used(args: &Args, figures: &[Figure]) -> Result<(), Error> {
     }
 }
 
-/// Whether a name has the extension of an image or page format that is not supported. Other
+/// True if a name has the extension of an image or page format that is not supported. Other
 /// extensions may belong to the name of a folder.
 fn is_other_image(path: &Path) -> bool {
     const OTHERS: [&str; 9] = ["eps", "ps", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff"];

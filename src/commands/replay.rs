@@ -380,7 +380,7 @@ fn scenario(args: &Args, policy: Policy) -> Result<Scenario, Error> {
     Ok(scenario)
 }
 
-/// Whether no job runs past its request by this rule.
+/// True if no job runs past its request by this rule.
 fn fits_all_jobs(estimates: EstimateRule) -> bool {
     !matches!(estimates, EstimateRule::Trace | EstimateRule::RaisedPrecision(_))
 }

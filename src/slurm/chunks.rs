@@ -15,7 +15,7 @@ impl Costs {
         self.measured.insert(run, seconds);
     }
 
-    /// Whether there are no measurements.
+    /// True if there are no measurements.
     pub(crate) fn is_empty(&self) -> bool {
         self.measured.is_empty()
     }

@@ -73,7 +73,7 @@ impl Jobs {
         self.states.get(name).cloned().unwrap_or(State::Unknown)
     }
 
-    /// Whether a job, or any task of it, waits or runs.
+    /// True if a job, or any task of it, waits or runs.
     pub(crate) fn is_active(&self, job: &str) -> bool {
         let mine = |name: &str| {
             name == job || name.strip_prefix(job).is_some_and(|it| it.starts_with('_'))

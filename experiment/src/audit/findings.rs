@@ -96,7 +96,7 @@ impl Findings {
     }
 }
 
-/// Whether two spans in microseconds are equal, up to the precision of instants until `latest`.
+/// True if two spans in microseconds are equal, up to the precision of instants until `latest`.
 pub(super) fn is_same(a: i64, b: i64, latest: i64) -> bool {
     a.abs_diff(b) <= blur(latest)
 }

@@ -44,7 +44,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Whether it came to its end, so that distributions count it.
+    /// True if it came to its end, so that distributions count it.
     pub(super) fn is_done(&self) -> bool {
         !matches!(self.outcome.as_str(), "failed" | "unfinished")
     }

@@ -121,7 +121,7 @@ pub(super) fn pairs<'a>(
     Ok(pairs)
 }
 
-/// Whether two jobs have the same submission, processors, request and shape.
+/// True if two jobs have the same submission, processors, request and shape.
 fn is_same(a: &Job, b: &Job) -> bool {
     a.submit == b.submit
         && a.processors == b.processors

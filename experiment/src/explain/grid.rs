@@ -27,7 +27,7 @@ pub struct OnGrid {
     pub checkpoints: i64,
     /// Work that its newest usable checkpoint holds, MI.
     pub work_saved: Option<f64>,
-    /// Whether the job was, or may yet be, completed by this attempt or from its checkpoint.
+    /// True if the job was, or may yet be, completed by this attempt or from its checkpoint.
     pub counts: bool,
 }
 

@@ -108,7 +108,7 @@ pub enum Rule {
 pub struct BookedStart {
     /// That start.
     pub start: f64,
-    /// Whether another job ended early meanwhile, for a job that started before its booking.
+    /// True if another job ended early meanwhile, for a job that started before its booking.
     pub others_ended_early: bool,
     /// Jobs that held processors at that start without a plan for it; empty if the job had started
     /// by then.
@@ -156,9 +156,9 @@ struct Stay<'a> {
     /// Planned duration; `i64::MAX` = no limit.
     span: i64,
     key: (i64, i64, i64),
-    /// Whether it runs again, after an attempt that failed.
+    /// True if it runs again, after an attempt that failed.
     again: bool,
-    /// Whether its provider planned with its span.
+    /// True if its provider planned with its span.
     is_plain: bool,
 }
 
@@ -167,7 +167,7 @@ pub(super) struct Line<'a> {
     rule: Rule,
     /// Order of the queue; `None` if unknown.
     order: Option<Order>,
-    /// Whether reservations keep their places when jobs end early.
+    /// True if reservations keep their places when jobs end early.
     never_compresses: bool,
     processors: i64,
     stays: Vec<Stay<'a>>,
@@ -255,7 +255,7 @@ impl<'a> Line<'a> {
         Stay { job, attempt, from, start, end, span, key, again, is_plain }
     }
 
-    /// Whether the queue treats a job as any other.
+    /// True if the queue treats a job as any other.
     pub(super) fn is_for(&self, job: &JobRow) -> bool {
         has_attempts(job)
     }
@@ -375,7 +375,7 @@ impl<'a> Line<'a> {
         Some((start, free - head.attempt.processors))
     }
 
-    /// Whether another job started and ended at an instant. Then the queue was examined more than
+    /// True if another job started and ended at an instant. Then the queue was examined more than
     /// once at it, and tables do not show the pass in which an attempt started.
     fn has_several_passes(&self, own: &Stay<'_>, at: i64) -> bool {
         let is_brief = |it: &Stay<'_>| it.attempt.start.is_some() && it.start == at && it.end == at;
@@ -424,7 +424,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Whether its attempts follow each other; otherwise they are parts or shares.
+/// True if its attempts follow each other. Otherwise, they are parts or shares.
 fn has_attempts(job: &JobRow) -> bool {
     ["rigid", "moldable"].contains(&job.shape.as_str())
 }

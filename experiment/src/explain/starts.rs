@@ -52,7 +52,7 @@ pub struct Start {
     pub waiting: f64,
     /// Reason of the start.
     pub reason: Reason,
-    /// Whether it is a task of a workflow.
+    /// True if it is a task of a workflow.
     pub is_task: bool,
 }
 

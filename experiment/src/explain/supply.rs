@@ -212,8 +212,8 @@ impl<'a> Supply<'a> {
 }
 
 impl Level {
-    /// Whether a job with this need could start here; whether it has room; whether it would have
-    /// room with nothing down, with nothing closed, and with neither.
+    /// True if, in order: a job with this need could start here; it has room; it would have room
+    /// with nothing down, with nothing closed, and with neither.
     fn offers(self, need: i64) -> [bool; 5] {
         let has_room = self.free >= need;
         let if_up = self.free + self.down >= need;

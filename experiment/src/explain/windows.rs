@@ -18,7 +18,7 @@ pub struct Granted {
     pub distance: Option<f64>,
     /// Time at which its start was fixed, and this start.
     pub fixed: Option<(f64, f64)>,
-    /// Whether the window had no room left.
+    /// True if the window had no room left.
     pub broken: bool,
     /// Processors granted.
     pub processors: i64,

@@ -162,7 +162,7 @@ fn number(job: &JobRow) -> i64 {
 }
 
 impl Story {
-    /// Whether it is a task of a workflow, which can start when its parents are completed.
+    /// True if it is a task of a workflow, which can start when its parents are completed.
     pub fn is_task(&self) -> bool {
         self.workflow.is_some()
     }

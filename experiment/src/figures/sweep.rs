@@ -47,7 +47,7 @@ pub struct SweepData {
     pub runs: Vec<SweepRun>,
     /// The seed of each of these.
     pub seeds: Vec<u64>,
-    /// Whether a figure shows differences.
+    /// True if a figure shows differences.
     compares: bool,
 }
 
@@ -381,7 +381,7 @@ pub fn runs_of_variants(
     Ok((runs, about))
 }
 
-/// Whether the x axis is logarithmic; names cannot be.
+/// True if the x axis is logarithmic; names cannot be.
 fn is_log(figure: &file::Figure, x_axis: &LineAxis) -> Result<bool, PlotError> {
     let log = figure.x_scale == Some(AxisScale::Log);
     if log && matches!(x_axis, LineAxis::Names(_)) {

@@ -110,7 +110,7 @@ struct Judge<'a> {
     stop: &'a AtomicBool,
 }
 
-/// Whether both expand into the same runs. Warnings are ignored: they point into texts, which
+/// True if both expand into the same runs. Warnings are ignored: they point into texts, which
 /// differ.
 fn same_runs(a: &Experiment, b: &Experiment) -> bool {
     a.variants.len() == b.variants.len()
@@ -206,7 +206,7 @@ impl Judge<'_> {
         Ok(ended)
     }
 
-    /// Whether a run that was too long to be examined ends at all.
+    /// Tests that a run that was too long to be examined ends at all.
     fn long(&self, scenario: &Scenario) -> Ending {
         let most = self.bounds.messages.saturating_mul(LONGER);
         match self.run(scenario, Driver::Sequential, None, most)? {

@@ -33,7 +33,7 @@ impl<'a> Past<'a> {
         Ok(Past { folder, output, there, wanted, inputs: BTreeMap::new() })
     }
 
-    /// Whether the results of a run exist. A folder, or a pack, gets its final name only when it is
+    /// True if the results of a run exist. A folder, or a pack, gets its final name only when it is
     /// complete. A full disk or an interrupted copy may have cut it since; the sizes show that at
     /// no cost.
     pub(super) fn has(&mut self, run: &Run<'_>) -> Result<bool, SweepError> {

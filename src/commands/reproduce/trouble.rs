@@ -13,7 +13,7 @@ use haggle_script::Mistake;
 
 use crate::commands::Error;
 
-/// Whether an error ends the whole command, not only one figure.
+/// True if an error ends the whole command, not only one figure.
 pub(super) fn ends_all(error: &Error) -> bool {
     matches!(error, Error::Sweep(SweepError::Interrupted))
 }

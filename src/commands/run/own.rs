@@ -66,7 +66,7 @@ fn way(file: &Path, folder: &Path) -> String {
     relative(&whole(file), &whole(folder)).to_string_lossy().into_owned()
 }
 
-/// Whether a run or its figures have files of this name.
+/// True if a run or its figures have files of this name.
 fn is_of_a_run(name: &str) -> bool {
     match name.rsplit_once('.') {
         Some((stem, "parquet" | "csv")) => Table::ALL.iter().any(|table| table.name() == stem),
