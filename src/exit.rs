@@ -15,11 +15,11 @@ pub(crate) enum Exit {
     InvalidInput = 3,
     /// A result could not be written, or would have overwritten another.
     CannotWrite = 4,
-    /// The terminal was closed (SIGHUP); what was complete is kept.
+    /// The terminal was closed (SIGHUP). Complete results are kept.
     HungUp = 129,
-    /// Ctrl-C; what was complete is kept.
+    /// Ctrl-C. Complete results are kept.
     Interrupted = 130,
-    /// SIGTERM; what was complete is kept.
+    /// SIGTERM. Complete results are kept.
     Terminated = 143,
 }
 

@@ -5,8 +5,8 @@
 //! block ```` ```text output ```` has lines that the last command printed, in their order; `...`
 //! stands for omitted lines. The files that a block of Python reads must exist.
 //!
-//! A block ```` ```toml ```` is a whole scenario, or begins with the name of its file. Those of
-//! docs/studies.md are tested in `reproduce_studies`, those of docs/own-rules.md are run by the
+//! A block ```` ```toml ```` is a whole scenario, or begins with the name of its file. Scenarios of
+//! docs/studies.md are tested in `reproduce_studies`; scenarios of docs/own-rules.md are run by the
 //! commands after them. A block ```` ```text FILE ```` is that file. A block of Rust is part of
 //! `examples/own_rules.rs`.
 #![cfg(unix)]

@@ -5,9 +5,9 @@
 //!
 //! | file | what must hold |
 //! |---|---|
-//! | `jobs` | each job once, in order of `left_time` (bags where their end was known, jobs of grids where their last attempt was cancelled); submitted <= queued <= started <= left; `waiting_time` and the other spans are what the times say |
-//! | `attempts` | as many of a job as `jobs` says; those of a rigid job do not overlap; what failures ended, and the rest, is the job's time |
-//! | `placements` | an attempt's processors for its time; no processor twice at a time; their sum is `busy_time` and what was lost |
+//! | `jobs` | each job once, in order of `left_time` (bags where their end was known, jobs of grids where their last attempt was cancelled); submitted <= queued <= started <= left; `waiting_time` and the other spans agree with the times |
+//! | `attempts` | their number is that in `jobs`; attempts of a rigid job do not overlap; the wait of a rigid job is its start less its submission and less saved work |
+//! | `placements` | an attempt holds its processors for its whole time; no processor is held twice at a time; the sum is `busy_time` and the lost processor time |
 //! | `told` | `disclosures` and `messages` agree on sender, receiver and item; `offers` and the summary's counts of them agree |
 //! | `reservations` | a reservation that started did so in the granted window; any other has a row in `displacements` with a cause that is in the tables; sums are those of the summary |
 //! | `bookings` | parts of a place add up to the job and are booked for one time, no move is to a later start, a job on several providers runs as booked last, and bookings at one time fit the provider |
@@ -17,8 +17,8 @@
 //! | `maintenance` | nothing runs on closed processors, no processor is closed twice; no scheduler learns of a window while it is down; counts and times are those of the summary |
 //! | `grid` | attempts on a grid, their checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
 //! | `inputs` | at providers no task starts before its parents are done and its inputs are there; each transfer takes its latency and its bytes by the bandwidth, or longer where it shares links, of which none carries more than it can; bytes are those of `workflows` and of the summary |
-//! | `workflows` | they are the jobs and attempts of their tasks, no makespan is below its bound, and the summary has their means |
-//! | `figures` | the area under `utilisation` and `queue-length` is that of the tables, and no more is held than there is |
+//! | `workflows` | counts and times agree with the jobs and attempts of the tasks, no makespan is below its bound, and the summary has their means |
+//! | `figures` | the areas under `utilisation` and `queue-length` are those of the tables, and no provider holds more processors than it has |
 //! | `summary` | counts, means and sums are those of the tables |
 //!
 //! Times are compared as whole microseconds, sums of floats up to the rounding of their terms.

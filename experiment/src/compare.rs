@@ -257,7 +257,7 @@ fn flatten(path: String, value: &toml::Value, keys: &mut BTreeMap<String, String
     }
 }
 
-/// Per group of samples: whether all samples are constant. Then its replications are copies of one
+/// Per group of samples: true if all samples are constant. Then its replications are copies of one
 /// run, and their differences have no confidence interval.
 fn copies<'s, K: Ord>(
     samples: impl Iterator<Item = (K, &'s (Vec<f64>, Vec<f64>))>,
