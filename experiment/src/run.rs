@@ -114,7 +114,7 @@ pub struct Outcome {
     pub reports: Vec<(String, CleaningReport)>,
     /// Settings without effect that building the world or the run showed; the summary repeats them.
     pub warnings: Vec<String>,
-    /// The folder and the digest of what is in it.
+    /// The folder and the digest of its contents.
     pub written: Option<Written>,
     /// Real time and memory that the run took.
     pub timing: Timing,

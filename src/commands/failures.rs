@@ -1,4 +1,4 @@
-//! `haggle failures`: looks at records of failures.
+//! `haggle failures`: examines records of failures.
 
 use crate::commands::Error;
 use crate::exit::Exit;
