@@ -1,4 +1,4 @@
-//! What can be typed: the verbs, each with its options in its own file.
+//! The verbs of the command line, each with its options in its own file.
 
 use clap::{Parser, Subcommand};
 
@@ -9,7 +9,7 @@ use crate::commands::{
 use crate::exit::{self, Exit};
 use crate::interrupt;
 
-/// The version, and of a release build its commit with the day.
+/// The version; a release build adds its commit and the day.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("HAGGLE_COMMIT"));
 
 /// Simulates autonomous resource providers that bargain over work.
@@ -53,7 +53,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether it writes no file, so that nothing is lost with its end.
+    /// True if the command writes no file, so that nothing is lost if it ends early.
     fn only_tells(&self) -> bool {
         matches!(
             self,
@@ -68,7 +68,7 @@ impl Command {
         )
     }
 
-    /// Carries out what was typed.
+    /// Carries out the command.
     pub(crate) fn run(&self) -> Result<Exit, commands::Error> {
         interrupt::end_at_once(self.only_tells());
         match self {

@@ -1,5 +1,5 @@
-//! The command line as a function, for programs of one's own that are the command `haggle` and have rules from outside:
-//! [`main_with`].
+//! The command line as a function, for own programs that are the command `haggle` with additional
+//! rules: [`main_with`].
 
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -11,20 +11,22 @@ use haggle_workloads::lines;
 
 use crate::{cli, exit, interrupt, report};
 
-/// How deep calls may be nested, whatever the shell allows its commands.
+/// Stack of the main thread. It bounds the depth of nested calls, independent of the limit of the
+/// shell.
 const STACK_BYTES: usize = 16 * 1024 * 1024;
 
-/// The rules from outside that scenarios can name.
+/// Own rules that scenarios can name.
 static OWN: OnceLock<Rules> = OnceLock::new();
 
-/// The whole command `haggle`: parses what was typed, carries it out, prints what came of it.
+/// The whole command `haggle`: parses the arguments, carries them out and prints the results.
 pub fn main() -> ExitCode {
     main_with(Rules::new())
 }
 
-/// The whole command `haggle`, whose scenarios can name these rules, too: `order = { own = "smallest-area" }`.
+/// The whole command `haggle`, whose scenarios can also name these rules:
+/// `order = { own = "smallest-area" }`.
 ///
-/// It reads the arguments of the process and listens to its signals, so it is called once, by `main`:
+/// It reads the arguments of the process and handles its signals, so `main` must call it only once:
 ///
 /// ```no_run
 /// use std::process::ExitCode;
@@ -41,7 +43,7 @@ pub fn main_with(rules: Rules) -> ExitCode {
     interrupt::listen();
     let main = thread::Builder::new().name("main".to_owned()).stack_size(STACK_BYTES).spawn(work);
     match main {
-        // Who panics has said so.
+        // A panic has already printed its message.
         Ok(main) => main.join().unwrap_or(ExitCode::from(101)),
         Err(error) => {
             report::say(&format!("error: no thread can be started: {error}\n"));
@@ -50,7 +52,7 @@ pub fn main_with(rules: Rules) -> ExitCode {
     }
 }
 
-/// The rules from outside that this program has.
+/// The own rules of this program.
 pub(crate) fn own_rules() -> &'static Rules {
     OWN.get_or_init(Rules::new)
 }

@@ -1,4 +1,4 @@
-//! The verbs of the command, one file each: `Args` is what was typed, `run` carries it out.
+//! The verbs of the command, one file each: `Args` are the arguments, `run` carries them out.
 
 use std::cell::Cell;
 use std::fs;
@@ -55,7 +55,7 @@ pub(crate) mod workload;
 /// The program and its version, for notes in files that it writes.
 pub(crate) const PROGRAM: &str = concat!("haggle ", env!("CARGO_PKG_VERSION"));
 
-/// Why a verb could not be carried out.
+/// Reason why a verb could not be carried out.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error(transparent)]
@@ -74,7 +74,7 @@ pub(crate) enum Error {
     Slurm(#[from] SlurmError),
     #[error("{message}")]
     Unfit { message: String, hint: String },
-    /// A study that cannot be reproduced as its files say.
+    /// A study that cannot be reproduced by its files.
     #[error("{message}")]
     Catalogue { message: String, hint: String },
     #[error("`{}` holds no results: there is no provenance.json in it", .0.display())]
@@ -115,10 +115,10 @@ impl From<InvalidScenario> for Error {
     }
 }
 
-/// A log as messages name it.
+/// Name of a log in messages.
 fn named(log: &Path) -> String {
     if log == Path::new("-") {
-        // A header is there to be read only once.
+        // The header of standard input can be read only once.
         "a log from standard input".to_owned()
     } else {
         format!("`{}`", log.display())
@@ -131,12 +131,12 @@ impl From<ResultsError> for Error {
     }
 }
 
-/// Whether a log can be read only once.
+/// True if a log can be read only once.
 pub(crate) fn is_pipe(log: &Path) -> bool {
     fs::metadata(log).is_ok_and(|found| found.file_type().is_fifo())
 }
 
-/// Says what is being waited for where a log is a pipe without a writer yet.
+/// Notes that the command waits, if a log is a pipe without a writer.
 pub(crate) fn say_waiting(log: &Path) {
     if is_pipe(log) {
         say(&format!("waiting for somebody to write into the pipe `{}`\n", log.display()));
@@ -146,12 +146,12 @@ pub(crate) fn say_waiting(log: &Path) {
 /// Most bytes of a scenario: without a bound, a wrong file would fill the memory.
 const SCENARIO_BYTES_MAX: u64 = 256 << 20;
 
-/// The scenario at `path`, or from standard input for `-`; its relative paths then start from the working
-/// directory.
+/// The scenario at `path`, or from standard input for `-`. In that case its relative paths start
+/// from the working directory.
 pub(crate) fn read_scenario(path: &Path) -> Result<Source, ReadError> {
     let from_input = Cell::new(path == Path::new("-"));
     let called = if from_input.get() { Path::new("stdin.toml") } else { path };
-    // What it extends is a file.
+    // Only the first scenario comes from standard input; the scenarios that it extends are files.
     let read = |file: &Path| read_text(if from_input.take() { path } else { file });
     Source::read_with(called, &read)
 }
@@ -165,9 +165,9 @@ fn read_text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Whether a path is a folder of results, or that of a run in a pack.
+/// True if a path is a folder of results, or of a run in a pack.
 pub(crate) fn is_results(path: &Path) -> bool {
-    // A pack that is damaged is one all the same.
+    // A damaged pack is a pack too.
     let is_packed = || !matches!(RunReader::open(path), Err(ResultsError::Read { .. }));
     path.is_dir() || !path.exists() && is_packed()
 }
@@ -196,7 +196,7 @@ pub(crate) fn open_run(folder: &Path) -> Result<RunReader, Error> {
     Err(Error::NoResults(folder.to_owned()))
 }
 
-/// The first run of a sweep that is summed up or has a folder of its own.
+/// The first run of a sweep that has a folder of its own or is packed.
 fn run_below(folder: &Path) -> Option<PathBuf> {
     let scenario = Source::read(&folder.join("scenario.toml")).ok()?;
     let experiment = Experiment::read_with(scenario, Logs::Ignore, own_rules()).ok()?;
@@ -206,13 +206,13 @@ fn run_below(folder: &Path) -> Option<PathBuf> {
     Some(folder.join(first.folder()))
 }
 
-/// Prints data: the one way to standard output.
+/// Prints data to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     out.write_all(visible(text).as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
 }
 
-/// Reads a seed: one that a scenario may have, too.
+/// Reads a seed within the bounds of scenarios.
 pub(crate) fn seeds() -> RangedU64ValueParser {
     clap::value_parser!(u64).range(0..=SEED_MAX)
 }
@@ -223,7 +223,7 @@ pub(crate) fn positive(text: &str) -> Result<f64, &'static str> {
     number.ok_or("expected a number above 0")
 }
 
-/// Prints data as JSON; that of a large grid is never in memory as a whole.
+/// Prints data as JSON. The text is streamed, since that of a large grid would fill the memory.
 pub(crate) fn print_json(data: &impl Serialize) -> Result<(), Error> {
     let mut out = BufWriter::new(io::stdout().lock());
     let written = serde_json::to_writer_pretty(&mut out, data).map_err(io::Error::from);

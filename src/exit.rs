@@ -1,29 +1,29 @@
-//! Exit codes and what they mean; they are part of the interface, for scripts read them.
+//! Exit codes and their meanings. They are part of the interface, because scripts read them.
 
 use std::process::ExitCode;
 
-/// How the command ended.
+/// End of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Everything was done.
+    /// Success.
     Success = 0,
     /// Two results differ, a check failed, or a published claim was missed.
     Differs = 1,
-    /// What was typed does not fit what was given; clap uses the same code.
+    /// The arguments do not fit the input; clap uses the same code.
     Usage = 2,
-    /// What was given cannot be used: a scenario or a log with mistakes, or one that is not there.
+    /// The input cannot be used: a scenario or a log has mistakes, or does not exist.
     InvalidInput = 3,
     /// A result could not be written, or would have overwritten another.
     CannotWrite = 4,
-    /// The terminal was closed (SIGHUP); what was complete is kept.
+    /// The terminal was closed (SIGHUP). Complete results are kept.
     HungUp = 129,
-    /// Ctrl-C; what was complete is kept.
+    /// Ctrl-C. Complete results are kept.
     Interrupted = 130,
-    /// The same by SIGTERM.
+    /// SIGTERM. Complete results are kept.
     Terminated = 143,
 }
 
-/// What `haggle --help` says about them.
+/// Text of `haggle --help` about them.
 pub(crate) const HELP: &str = "\
 Exit codes:
   0    done

@@ -1,10 +1,10 @@
-//! Ctrl-C, and the signals that end a batch job or come with the end of a terminal: the first one asks everything to stop where
-//! results are whole, the second ends the process at once. Where nothing is to be kept, the first
-//! one does.
+//! Ctrl-C, and the signals that end a batch job or come when a terminal closes. The first signal
+//! asks all work to stop at a point with complete results, the second ends the process at once. A
+//! command without results ends at the first one.
 //!
-//! All threads block these signals, and one thread waits for them: a handler could do hardly
-//! anything. Nobody waits for the signal of a file that grows too large: blocked, it
-//! is an error like any other of whoever writes.
+//! All threads block these signals, and one thread waits for them, since a signal handler may do
+//! very little. The signal for a file that grows too large is blocked as well, and nothing waits
+//! for it: it then appears as an ordinary write error.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,19 +18,19 @@ use nix::sys::signal::{SigSet, Signal};
 use crate::exit::Exit;
 use crate::report::say;
 
-/// Raised once somebody wants the command to stop.
+/// Raised when the command must stop.
 pub(crate) static STOP: AtomicBool = AtomicBool::new(false);
 
-/// How a command ends that was asked to stop.
+/// Exit code of a command that was asked to stop.
 static ENDS: Mutex<Exit> = Mutex::new(Exit::Interrupted);
 
-/// Whether a signal ends the process where it stands: nothing it has done is to be kept.
+/// True if a signal ends the process at once, because it has no results to keep.
 static AT_ONCE: Mutex<bool> = Mutex::new(false);
 
-/// Hidden files that are of no use to anybody unless the command comes to its end.
+/// Hidden files that are useless unless the command completes.
 static HIDDEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Makes these signals raise [`STOP`]; to be called before there is a second thread.
+/// Makes these signals raise [`STOP`]; must be called before a second thread exists.
 pub(crate) fn listen() {
     let mut signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
     if !is_ignored(Signal::SIGHUP) {
@@ -38,7 +38,7 @@ pub(crate) fn listen() {
     }
     let mut blocked = signals;
     blocked.add(Signal::SIGXFSZ);
-    // Without all this the signals still end the process, only less politely.
+    // Without this thread, the signals still end the process, but without a message.
     if blocked.thread_block().is_ok() {
         let waiting = thread::Builder::new().name("signals".to_owned());
         if waiting.spawn(move || wait(&signals)).is_err() {
@@ -47,8 +47,8 @@ pub(crate) fn listen() {
     }
 }
 
-/// Whether the process was started with a signal ignored, as `nohup` does; that is left so. Where the system does not
-/// say, it is not known, and counts as ignored.
+/// True if the process was started with a signal ignored, as by `nohup`; it then stays ignored. If
+/// the system does not report it, the signal counts as ignored.
 fn is_ignored(signal: Signal) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mut masks = status.lines().filter_map(|line| line.strip_prefix("SigIgn:"));
@@ -67,9 +67,9 @@ fn wait(signals: &SigSet) {
             };
         }
         STOP.store(true, Ordering::Release);
-        // A run that waits for a quiet pipe looks at no flag.
+        // A run that waits for a quiet pipe does not examine the flag.
         lines::give_up();
-        // Held to the end of the process, so that nothing is completed meanwhile.
+        // The lock is held to the end of the process, so that no result is completed meanwhile.
         let at_once = AT_ONCE.lock().unwrap_or_else(PoisonError::into_inner);
         if *at_once || again {
             end_now(again);
@@ -83,23 +83,23 @@ fn wait(signals: &SigSet) {
     }
 }
 
-/// How a command ends that was asked to stop.
+/// Exit code of a command that was asked to stop.
 pub(crate) fn interrupted() -> Exit {
     *ENDS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has the first signal end the process, as long as nothing is to be kept: who waits for a pipe,
-/// or reads a long log, looks at no flag.
+/// Makes the first signal end the process, as long as it has no results to keep. A command that
+/// waits for a pipe, or reads a long log, does not examine the flag.
 pub(crate) fn end_at_once(at_once: bool) {
     let mut now = AT_ONCE.lock().unwrap_or_else(PoisonError::into_inner);
     *now = at_once;
-    // The signal may have come before.
+    // The signal may have come before this call.
     if at_once && STOP.load(Ordering::Acquire) {
         end_now(false);
     }
 }
 
-/// Ends the process; `again` if it was told before that it is being stopped.
+/// Ends the process; `again` if a message about the stop was printed before.
 fn end_now(again: bool) -> ! {
     if !again {
         say("interrupted: nothing was written\n");
@@ -108,7 +108,7 @@ fn end_now(again: bool) -> ! {
     std::process::exit(interrupted() as i32)
 }
 
-/// Does what may wait for a pipe while the first signal ends the process.
+/// Calls `work`, which may wait for a pipe; meanwhile the first signal ends the process.
 pub(crate) fn while_waiting<T>(work: impl FnOnce() -> T) -> T {
     end_at_once(true);
     let done = work();
@@ -116,14 +116,14 @@ pub(crate) fn while_waiting<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Has a hidden file removed if the command is stopped at once.
+/// Has a hidden file removed if the command ends at once.
 pub(crate) fn hide(path: &Path) {
     HIDDEN.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
 }
 
 fn remove_hidden() {
     for path in HIDDEN.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-        // Most of them are there no more.
+        // Most of them no longer exist.
         let _ = fs::remove_file(path);
     }
 }

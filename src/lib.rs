@@ -1,8 +1,8 @@
 //! haggle simulates autonomous resource providers that bargain over work.
 //!
-//! This is the library behind the command `haggle`. A scenario is read from a file or put together in code
-//! ([`Builder`]), carried out in memory ([`summarise`]) or into a folder ([`write()`](fn@write)), and its results are
-//! read back by name or row by row ([`Summary`], [`Results`]):
+//! This is the library behind the command `haggle`. A scenario is read from a file or put together
+//! in code ([`Builder`]). It is carried out in memory ([`summarise`]) or into a folder
+//! ([`write()`](fn@write)). Results are read back by name or row by row ([`Summary`], [`Results`]):
 //!
 //! ```
 //! use haggle::scenario::file::{Lublin, Model, Policy};
@@ -32,11 +32,11 @@
 //! | [`plots`] | `haggle-plots` | figures from results |
 //! | [`results`] | `haggle-results` | tables, metrics, statistics |
 //! | [`runtime`] | `haggle-runtime` | the clock, worlds put together from actors of one's own |
-//! | [`scheduling`] | `haggle-scheduling` | decisions: what rules of one's own are given, and what they return |
+//! | [`scheduling`] | `haggle-scheduling` | decisions: the input and the result of own rules |
 //! | [`model`] | `haggle-model` | times, jobs, ids |
 //!
-//! Rules of one's own ([`Rules`]) are what scenarios in code and in files can name beside ours: a [`Builder`] takes them, and so
-//! does the whole command line as a function ([`command::main_with`]).
+//! Own rules ([`Rules`]) extend the words of scenarios in code and in files: a [`Builder`] takes
+//! them, and so does the whole command line as a function ([`command::main_with`]).
 //!
 //! Without its default feature `command`, nothing of the command line is built.
 

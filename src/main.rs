@@ -1,4 +1,4 @@
-//! The command `haggle`, with no rules but its own.
+//! The command `haggle` without own rules.
 
 use std::process::ExitCode;
 

@@ -9,7 +9,7 @@ use indicatif::{
     HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
 };
 
-/// Whether anything is shown.
+/// Place where progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Show {
     /// On a terminal.
@@ -26,14 +26,14 @@ impl Show {
 
     fn target(self) -> ProgressDrawTarget {
         match self {
-            // Hidden by itself where standard error is no terminal.
+            // The target hides itself if standard error is no terminal.
             Show::Progress => ProgressDrawTarget::stderr_with_hz(5),
             Show::Nothing => ProgressDrawTarget::hidden(),
         }
     }
 }
 
-/// Watches one run: jobs done, since how many will come is not known, and messages, since jobs
+/// Shows the progress of one run: finished jobs, whose total is unknown, and messages, since jobs
 /// may take long.
 pub(crate) struct OneRun(ProgressBar);
 
@@ -61,12 +61,12 @@ impl Drop for OneRun {
     }
 }
 
-/// A bar over the runs of a sweep, with the time left by those that are done.
+/// A bar over the runs of a sweep, with the time left estimated from the finished ones.
 pub(crate) fn many_runs(show: Show, runs: u64, done: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(runs), show.target());
     let template = "{bar:30} {pos}/{len} runs, {elapsed} gone{left}";
     let key = move |state: &ProgressState, text: &mut dyn Write| {
-        // A bar that cannot be written is no reason to end.
+        // An error of the bar must not end the command.
         let _ = text.write_str(&left(state.pos(), done, state.eta()));
     };
     bar.set_style(style(template).with_key("left", key));
@@ -76,7 +76,8 @@ pub(crate) fn many_runs(show: Show, runs: u64, done: u64) -> ProgressBar {
     bar
 }
 
-/// The time left, once a run has ended by which it can be estimated: not those `done` from the beginning.
+/// The time left, if a run has ended since the beginning; runs that were `done` before give no
+/// estimate.
 fn left(position: u64, done: u64, eta: Duration) -> String {
     match position > done {
         true => format!(", about {:#} left", HumanDuration(eta)),
@@ -88,7 +89,7 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the template is ours and sound")
 }
 
-/// A bar over cases of which a known number will be looked at, or as many as there is time for.
+/// A bar over cases: their number is known, or a time bounds them.
 pub(crate) fn cases(show: Show, count: Option<u64>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(count, show.target());
     bar.set_style(style("{spinner} {elapsed} {human_pos} cases: {msg}"));

@@ -1,5 +1,5 @@
-//! The one place that prints what went wrong: problems with the text around
-//! them, errors in a line, and after each the way out.
+//! Prints all errors: problems with the text around them, other errors in a line, and a hint after
+//! each.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -28,13 +28,13 @@ use crate::exit::Exit;
 use crate::interrupt::interrupted;
 use crate::visible::{Shown as VisibleText, visible};
 
-/// Problems shown in one go; who has more made one mistake many times.
+/// Most problems that are shown; more of them usually have one cause.
 const SHOWN: usize = 50;
 
-/// Width of messages; fixed, so that they look the same in a log as on a terminal.
+/// Width of messages. It is fixed, so that they are equal in a log and on a terminal.
 const WIDTH: usize = 100;
 
-/// Prints an error and says how the command ends.
+/// Prints an error and returns the exit code.
 pub(crate) fn report(error: &Error) -> Exit {
     match error {
         Error::InvalidScenario(invalid) => {
@@ -184,7 +184,7 @@ pub(crate) fn report(error: &Error) -> Exit {
             say(&format!("error: {error}\n"));
             Exit::Usage
         }
-        // Whoever read our output has read enough: `haggle show … | head` is no failure.
+        // The reader closed the pipe because it has enough: `haggle show … | head` is no failure.
         Error::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
         Error::Write { .. } | Error::Output(_) | Error::Plot(_) => {
             say(&format!("error: {error}\n"));
@@ -226,7 +226,7 @@ fn experiment(error: &ExperimentError) -> Exit {
             match cause {
                 PlotError::Results(_) => Exit::InvalidInput,
                 PlotError::Write { .. } | PlotError::Drawing(_) => Exit::CannotWrite,
-                // The run is sound, and the figure that was asked for shows nothing of it.
+                // The run is valid, but has no data for the requested figure.
                 PlotError::NoData { .. }
                 | PlotError::NoJob(_)
                 | PlotError::NoValues(_)
@@ -244,7 +244,7 @@ fn experiment(error: &ExperimentError) -> Exit {
     }
 }
 
-/// An error of results that are written or read.
+/// An error while results are written or read.
 fn results(error: &ResultsError) -> Exit {
     say(&format!("error: {error}\n"));
     if let ResultsError::Damaged { path, .. } = error
@@ -259,13 +259,13 @@ fn results(error: &ResultsError) -> Exit {
     if error.is_read() { Exit::InvalidInput } else { Exit::CannotWrite }
 }
 
-/// The folder of the pack that has a file, if one has.
+/// The folder of the pack that contains a file, if any.
 fn damaged_pack(file: &Path) -> Option<&Path> {
     let folder = file.parent()?;
     Pack::is_name_of_one(folder).then_some(folder)
 }
 
-/// The option that gets past a problem with a log, if there is one.
+/// The option that avoids a problem with a log, if there is one.
 fn workload_hint(error: &WorkloadError) -> Option<&'static str> {
     match error {
         WorkloadError::Swf(error) if error.problem.is_one_line() => {
@@ -279,17 +279,18 @@ fn workload_hint(error: &WorkloadError) -> Option<&'static str> {
     }
 }
 
-/// Prints to standard error; where that is closed, there is nobody left to tell.
+/// Prints to standard error. If it is closed, the error is ignored, because no other output is
+/// left.
 pub(crate) fn say(text: &str) {
     say_styled(&visible(text));
 }
 
-/// The same of a text that has colours of ours, and in which everything else is visible.
+/// The same for a text with colours whose other control characters are already visible.
 fn say_styled(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Every problem of a scenario with its line, then how many there are.
+/// Every problem of a scenario with its line, then their number.
 fn problems(invalid: &InvalidScenario) -> String {
     let path = invalid.source.path.display().to_string();
     let mut text = rendered(&invalid.source, &invalid.problems, Severity::Error);
@@ -303,7 +304,7 @@ fn problems(invalid: &InvalidScenario) -> String {
     text
 }
 
-/// Prints what a valid scenario says in vain, each with its line.
+/// Prints the settings of a valid scenario without effect, each with its line.
 pub(crate) fn warn(warnings: &Warnings) {
     let count = warnings.found.len();
     if count == 0 {
@@ -316,7 +317,7 @@ pub(crate) fn warn(warnings: &Warnings) {
     say_styled(&text);
 }
 
-/// Prints what only a run could show to have no effect.
+/// Prints the settings without effect that only a run could find.
 pub(crate) fn warn_of(texts: &[String]) {
     for text in texts {
         say(&format!("warning: {text}\n"));
@@ -339,7 +340,7 @@ fn rendered(source: &Source, problems: &[Problem], severity: Severity) -> String
         let problem = &visible_problem(problem, changed.as_ref());
         let shown = Shown { problem, severity, source: &source };
         if handler.render_report(&mut text, &shown).is_err() {
-            // Rendering is a courtesy; the message itself must get through.
+            // The frame is optional; the message itself must be printed.
             text.push_str(&problem.message);
         }
         text.push('\n');
@@ -347,7 +348,7 @@ fn rendered(source: &Source, problems: &[Problem], severity: Severity) -> String
     text
 }
 
-/// A problem with what is shown of it and of the text.
+/// A problem with all its texts made visible.
 fn visible_problem(problem: &Problem, text: Option<&VisibleText>) -> Problem {
     let place = |at| text.map_or(at, |text| text.place(at));
     Problem {
@@ -372,8 +373,8 @@ fn theme() -> GraphicalTheme {
     }
 }
 
-/// A text of which the renderer shows the lines a problem stands in, without the
-/// lines around them: left alone it shows these too, or not even the whole line.
+/// A text of which the renderer shows only the lines of a problem. By default it also shows the
+/// lines around them, or only a part of a line.
 #[derive(Debug)]
 struct WholeLines(NamedSource<Arc<str>>);
 
@@ -384,7 +385,7 @@ impl SourceCode for WholeLines {
         before: usize,
         after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        // Asked for no context, the renderer wants to know where the span begins.
+        // A request without context asks for the beginning of the span.
         if before == 0 && after == 0 {
             return self.0.read_span(span, 0, 0);
         }
@@ -396,7 +397,7 @@ impl SourceCode for WholeLines {
     }
 }
 
-/// A problem with the text it points into, as the renderer wants it.
+/// A problem and the text into which it points, in the form for the renderer.
 #[derive(Debug)]
 struct Shown<'p> {
     problem: &'p Problem,

@@ -1,14 +1,14 @@
-//! Words and commands as a shell takes them: for scripts that are written, and for commands that people copy.
+//! Words and commands in the syntax of a shell, for scripts and for commands that people copy.
 
 use std::ffi::OsStr;
 
-/// A command as it could be typed; the program is taken as it is.
+/// A command ready to be typed; the program is not quoted.
 pub(crate) fn command<A: AsRef<OsStr>>(program: &str, arguments: &[A]) -> String {
     let words = arguments.iter().map(|word| quoted(&word.as_ref().to_string_lossy()));
     std::iter::once(program.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// A word as a shell takes it.
+/// A word in the syntax of a shell.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,%@+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -7,8 +7,8 @@
 //! squeue, sacct, the folder ──> where each run is
 //! ```
 //!
-//! Slurm is spoken to by its own commands. All that is known of a submission stands in the sweep's folder;
-//! nothing here looks at a clock, so that those of the nodes may differ.
+//! Slurm is used through its own commands. All data about a submission are in the sweep's folder.
+//! No clock is read here, so the clocks of the nodes may differ.
 
 mod ask;
 mod chunks;
@@ -27,31 +27,31 @@ pub(crate) use round::{Array, Round, Rounds};
 pub(crate) use site::Site;
 pub(crate) use submit::{Command, Request, cancel, submit};
 
-/// Why Slurm does not do what was asked.
+/// Reason why Slurm does not carry out a request.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SlurmError {
-    /// A command is not there.
+    /// A command does not exist.
     #[error("there is no `{program}` here: {error}")]
     NoCommand {
         /// Its name.
         program: String,
-        /// What the system said.
+        /// Error of the system.
         error: std::io::Error,
     },
     /// A command failed.
     #[error("`{command}` failed: {said}")]
     Command {
-        /// As it was given.
+        /// The command with its arguments.
         command: String,
-        /// What it said.
+        /// Its error output.
         said: String,
     },
-    /// A command said something that is not understood.
+    /// The output of a command is not understood.
     #[error("`{command}` said what is not understood: {said}")]
     NotUnderstood {
-        /// As it was given.
+        /// The command with its arguments.
         command: String,
-        /// What it said.
+        /// Its output.
         said: String,
     },
     /// Other nodes do not see the folder of the sweep.
@@ -59,9 +59,9 @@ pub(crate) enum SlurmError {
     NotShared {
         /// The folder.
         folder: PathBuf,
-        /// Where its file system is mounted.
+        /// Mount point of its file system.
         mount: String,
-        /// The type of that.
+        /// Type of the file system.
         kind: String,
     },
     /// A run does not fit into a task.
@@ -69,21 +69,21 @@ pub(crate) enum SlurmError {
     TooLong {
         /// The longest run.
         seconds: f64,
-        /// What `--time` gives.
+        /// Limit of `--time`.
         limit: f64,
     },
-    /// The site takes fewer jobs than would be needed.
+    /// The site accepts fewer jobs than needed.
     #[error("the runs would be {tasks} tasks, and the site takes {most} jobs of yours at once")]
     TooMany {
-        /// How many.
+        /// Number needed.
         tasks: usize,
-        /// How many are taken.
+        /// Number accepted.
         most: usize,
     },
-    /// sbatch reads names of logs otherwise than they are.
+    /// sbatch would change the names of logs.
     #[error("the name of `{}` has a backslash, and sbatch would take none of its logs for one of a task", .0.display())]
     Backslash(PathBuf),
-    /// Somebody else is submitting the same sweep.
+    /// Another command is submitting the same sweep.
     #[error("`{}` is being submitted by another command", .0.display())]
     Busy(PathBuf),
     /// A note of a submission cannot be read or written.
@@ -92,7 +92,7 @@ pub(crate) enum SlurmError {
 }
 
 impl SlurmError {
-    /// The way out.
+    /// A hint for the user.
     pub(crate) fn hint(&self) -> &'static str {
         match self {
             SlurmError::NoCommand { .. } => {

@@ -1,9 +1,10 @@
-//! Text of files on a terminal. Characters that a terminal takes for commands, or that change the direction of what
-//! follows, are shown as what they are.
+//! Text of files on a terminal. Characters that a terminal interprets as commands, or that change
+//! the direction of text, are shown as escapes.
 
 use std::borrow::Cow;
 
-/// A text with all such characters as `\u001b`, which JSON and TOML read as the same; new lines and tabs stay.
+/// A text with all such characters as `\u001b`, which JSON and TOML read as the same. New lines and
+/// tabs stay.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -15,16 +16,16 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// A text as it is shown, and where its bytes have come to stand.
+/// A text in its shown form, and the new places of its bytes.
 pub(crate) struct Shown {
     /// The text.
     pub(crate) text: String,
-    /// Places behind a character that got longer: before, and now.
+    /// Places after a lengthened character: before, and now.
     moved: Vec<(usize, usize)>,
 }
 
 impl Shown {
-    /// Of a text; `None` if nothing has to be changed in it.
+    /// The shown form of a text; `None` if nothing changes.
     pub(crate) fn of(text: &str) -> Option<Shown> {
         text.contains(is_hidden).then(|| {
             let mut shown = Shown { text: String::with_capacity(text.len()), moved: Vec::new() };
@@ -38,7 +39,7 @@ impl Shown {
         })
     }
 
-    /// Where a byte of the text stands now.
+    /// New place of a byte of the text.
     pub(crate) fn place(&self, at: usize) -> usize {
         let before = self.moved.partition_point(|&(place, _)| place <= at);
         match self.moved[..before].last() {
@@ -56,7 +57,7 @@ fn push(c: char, shown: &mut String) {
     }
 }
 
-/// Whether a terminal would not show a character, but do something.
+/// True if a terminal would interpret a character and not show it.
 fn is_hidden(c: char) -> bool {
     let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || c.is_control() && !matches!(c, '\n' | '\t')

@@ -1,4 +1,5 @@
-//! The pages of docs/ are a book: each is in its table of contents, and no link leads nowhere or out of it.
+//! The pages of docs/ are a book: each is in its table of contents, and each link leads to a page
+//! or heading in it.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -15,7 +16,7 @@ pub(crate) fn pages() -> Vec<String> {
     names
 }
 
-/// The pages right in a folder.
+/// The pages directly in a folder.
 fn in_folder(folder: &str) -> Vec<String> {
     let names = fs::read_dir(root().join(folder)).expect("the folder is there");
     let names = names.map(|entry| entry.expect("an entry can be read").file_name());
@@ -23,7 +24,7 @@ fn in_folder(folder: &str) -> Vec<String> {
     names.filter(|name| name.ends_with(".md")).collect()
 }
 
-/// What the links of a page lead to, but for those that leave the project.
+/// Targets of a page's links, except those outside of the project.
 fn links(text: &str) -> Vec<&str> {
     let mut code = false;
     let prose = text.lines().filter(|line| {
@@ -35,7 +36,7 @@ fn links(text: &str) -> Vec<&str> {
     targets.filter(|target| !target.contains("://")).collect()
 }
 
-/// The anchors of a page's headings, as GitHub and mdbook make them.
+/// The anchors of a page's headings, as GitHub and mdbook name them.
 fn anchors(text: &str) -> Vec<String> {
     let headings = text.lines().filter_map(|line| line.strip_prefix('#'));
     let anchor = |heading: &str| {
@@ -45,13 +46,13 @@ fn anchors(text: &str) -> Vec<String> {
     headings.map(anchor).collect()
 }
 
-/// Whether a path leads into docs/, whatever it goes through.
+/// True if a path leads into docs/, also through links.
 fn is_in_docs(path: &Path) -> bool {
     let path = path.canonicalize().expect("it is there");
     path.starts_with(root().join("docs").canonicalize().expect("the folder is there"))
 }
 
-/// Files of the code that a page on the code names in full are there.
+/// Files of the code that a page about the code names in full must exist.
 #[test]
 fn every_file_of_the_code_is_there() {
     let inner =
@@ -68,7 +69,7 @@ fn every_file_of_the_code_is_there() {
     assert!(found > 100, "{found} files");
 }
 
-/// Whether a span of code is a path from the top folder.
+/// True if a span of code is a path from the top folder.
 fn is_path(span: &str) -> bool {
     let begins = span.starts_with(|first: char| first.is_ascii_lowercase());
     begins && span.contains('/') && span.ends_with(".rs") && !span.contains([' ', '*'])
@@ -96,7 +97,7 @@ fn every_link_leads_somewhere() {
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
             let target = if file.is_empty() { root().join(&page) } else { folder.join(file) };
             assert!(target.exists(), "{page}: {link} is not there");
-            // A book has its own pages only.
+            // A page of the book must not link to pages outside of the book.
             let leaves = page.starts_with("docs/") && !is_in_docs(&target);
             assert!(!leaves, "{page}: {link} leads out of the book");
             if !anchor.is_empty() {

@@ -1,5 +1,5 @@
-//! What papers claim, as far as it takes seconds to see: figures that need no simulation.
-//! The others are for `haggle reproduce all`.
+//! Claims of papers that can be tested in seconds: figures that need no simulation.
+//! `haggle reproduce all` tests the others.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ fn worked_examples_and_what_comes_into_the_grid_are_as_published() {
     ");
 }
 
-/// One is missed: merging, which is not described in full, would close it.
+/// One claim is missed: merging, which is not described in full, would explain it.
 #[test]
 fn iterative_applications_take_what_was_published() {
     let figures =
@@ -139,7 +139,7 @@ fn workflows_and_what_their_tasks_say_are_as_published() {
     ");
 }
 
-/// The page of all claims says what the kept reproductions told.
+/// The page of all claims matches the output of the kept reproductions.
 #[test]
 fn the_page_of_claims_is_what_was_tested() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

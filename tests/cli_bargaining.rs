@@ -1,4 +1,4 @@
-//! Bags of tasks from the command line: what is run, what is told, what is refused.
+//! Bags of tasks from the command line: runs, messages and refusals.
 
 use serde_json::Value;
 
@@ -56,7 +56,7 @@ workload = "bags"
 submits-to = "grid"
 "#;
 
-/// What `haggle run` prints from the line on that begins with `from`.
+/// Output of `haggle run` from the line that begins with `from`.
 fn run_from(folder: &Folder, arguments: &[&str], from: &str) -> String {
     let shown = folder.haggle(arguments);
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
@@ -174,7 +174,7 @@ fn with_latency_offers_last_as_long_as_an_agreement_takes() {
     assert_eq!(summary["all"]["outcomes"]["completed"], 60);
     assert_eq!(summary["all"]["outcomes"]["promises_broken"], 0);
     assert_eq!(summary["all"]["bags"]["recompositions"], 0.0);
-    // Without latency they are 1.9.
+    // Without latency, the number is 1.9.
     let providers = summary["all"]["bags"]["providers"].as_f64().expect("a number");
     assert!(providers > 1.8, "bags are still spread: {providers}");
 }

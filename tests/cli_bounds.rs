@@ -1,5 +1,5 @@
-//! Small texts that ask for work without bound, files that a terminal or a spreadsheet would obey, and folders that lead
-//! elsewhere: each is refused, warned about or made harmless.
+//! Small texts that request unbounded work, files that a terminal or a spreadsheet would interpret,
+//! and folders that lead to other places. Each is refused, warned about or made harmless.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use haggle::scenario::{Experiment, Logs, Source};
 use crate::cli_ends_pipes::make_pipe;
 use crate::command::{Folder, VALID, stderr_of, stdout_of};
 
-/// Providers, and a metascheduler that gets parts of jobs by a protocol.
+/// Providers, and a metascheduler that books the parts of jobs by a protocol.
 const PARTS: &str = r#"
 [[workload]]
 name = "w"
@@ -30,7 +30,7 @@ workload = "w"
 submits-to = "m"
 "#;
 
-/// What is said of a scenario: its problems, or its warnings.
+/// Problems of a scenario, or its warnings.
 fn said(text: &str) -> String {
     match Experiment::read(Source::new("s.toml", text), Logs::MustExist) {
         Ok(experiment) => {
@@ -161,7 +161,7 @@ fn what_files_say_reaches_no_terminal_as_a_command() {
         assert!(!shown.contains('\u{1b}') && !shown.contains('\u{7}'), "{shown}");
         assert!(shown.contains("\\u001b"), "{arguments:?} shows what is there: {shown}");
     }
-    // The place is that of the file, though more letters are shown before it.
+    // The place is that in the file, although the shown text before it is longer.
     let shown = folder.haggle(&["validate", "e.toml"]);
     assert!(shown.contains("[e.toml:2:10]"), "{shown}");
 }
@@ -303,7 +303,7 @@ fn shells_complete_metrics_and_keys() {
     ] {
         assert!(script.contains(word), "{word}");
     }
-    // What is not known is taken all the same, and help is no longer for it.
+    // Unknown values are still accepted, and the help is no longer for completion.
     assert!(!folder.haggle(&["plot", "--help"]).contains("mean_waiting_time, "));
 }
 
@@ -335,7 +335,7 @@ fn examples_of_the_program_have_no_warnings() {
     }
 }
 
-/// A folder's own scenario can be run again.
+/// The scenario in a folder of results can be run again.
 #[test]
 fn seeds_of_options_have_the_bound_of_the_key() {
     let folder = Folder::with(&[("valid.toml", VALID)]);

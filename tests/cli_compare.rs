@@ -1,4 +1,4 @@
-//! `haggle compare`: what differs between two runs.
+//! `haggle compare`: the differences between two runs.
 
 use crate::cli_explain::SAVING;
 use crate::command::Folder;
@@ -108,7 +108,7 @@ fn a_comparison_as_json_has_the_same_facts() {
     }
 }
 
-/// Adds a draw: the same numbers under two seeds are two jobs.
+/// Adds a draw: equal job numbers under two seeds are different jobs.
 #[test]
 fn jobs_that_are_drawn_anew_are_not_paired() {
     let drawn = r#"
@@ -363,7 +363,7 @@ fn sweeps_are_paired_by_variant_and_seed() {
 
     hint: metrics are the columns of runs.csv behind the axes, and those of groups in aggregate.csv
     "#);
-    // What figures and aggregate.csv know is known here, too, in any spelling.
+    // Names in figures and aggregate.csv are accepted here too, in any spelling.
     let group = "class.external.mean-turnaround-time";
     let sweeps = folder.haggle(&["compare", "again", "other", "--metric", group]);
     assert!(
@@ -407,7 +407,7 @@ fn folders_that_are_no_runs_are_refused() {
     "#);
 }
 
-/// Seconds are floats in the tables, which cannot tell all microseconds of centuries.
+/// Tables hold seconds as floats, which cannot distinguish all microseconds of centuries.
 #[test]
 fn a_run_of_centuries_is_as_it_was_written() {
     let job = |number: u32| {
@@ -434,7 +434,7 @@ fn a_run_of_centuries_is_as_it_was_written() {
     }
 }
 
-/// Readers take one of two formats, and the other one is the user's all the same.
+/// Readers use one of two formats, but the other one belongs to the user too.
 #[test]
 fn tables_of_both_formats_are_verified() {
     let scenario = "[[workload]]\nname = \"w\"\njobs = [{ submit = \"0s\", processors = 1, run = \"7s\" }]\n\
@@ -447,7 +447,7 @@ fn tables_of_both_formats_are_verified() {
     assert!(verified().contains("out: all tables are as they were written"), "{}", verified());
     let file = |name: &str| folder.path().join("out").join(name);
     let attempts = folder.read("out/attempts.csv");
-    // Of the same size: only the values tell.
+    // The size stays equal, so that only the values differ.
     std::fs::write(file("attempts.csv"), attempts.replace('7', "8")).expect("it can be written");
     std::fs::remove_file(file("jobs.csv")).expect("it is there");
     let jobs = std::fs::read(file("resources.parquet")).expect("it is there");
@@ -458,7 +458,7 @@ fn tables_of_both_formats_are_verified() {
     out: changed after its run: jobs.csv, attempts.csv, resources.parquet
     ----- stderr -----
     "#);
-    // A table that the run did not write would be read instead of its own.
+    // A reader would take a table that the run did not write in place of its own.
     let run = ["run", "it.toml", "--format", "csv", "--quiet", "-o", "csv"];
     assert!(folder.haggle(&run).starts_with("exit code: 0"));
     let added = folder.path().join("csv/jobs.parquet");

@@ -1,5 +1,5 @@
-//! What used to go on for ever, to end without a word, or to mix two runs: each ends in bounded
-//! time with an error that names the way out.
+//! Inputs that once caused endless runs, silent ends or mixed results. Each now ends in bounded
+//! time with an error and a hint.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -28,7 +28,7 @@ path = "provider.north.policy"
 values = ["fcfs", "easy"]
 "#;
 
-/// A log of so many jobs.
+/// A log with this number of jobs.
 fn log(jobs: u32, run_time: u32) -> String {
     let line = |number| {
         format!("{number} {} 0 {run_time} 1 -1 -1 1 600 -1 1 1 1 1 1 -1 -1 -1\n", number * 60)
@@ -76,7 +76,7 @@ fn a_sweep_does_not_go_on_with_another_log() {
 
     hint: name another folder with -o, or remove this one; `haggle sweep` does such runs again with --force
     ");
-    // As long as before, to the byte.
+    // The new log has the same size as before.
     assert!(replace(&log(50, 101)).starts_with("exit code: 4\n"));
     assert_eq!(folder.tree("out"), before);
     assert!(replace(&log(50, 100)).starts_with("exit code: 0\n"));
@@ -110,7 +110,7 @@ fn a_sweep_does_not_go_on_with_another_build() {
 fn a_sweep_starts_no_more_threads_than_it_has_runs() {
     let sweep = format!("{VALID}\n[sweep]\nreplications = 2\n");
     let folder = Folder::with(&[("sweep.toml", &sweep)]);
-    // A million threads would not fit.
+    // A million threads would not fit into the memory.
     let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--jobs", "1000000"]);
     assert!(stdout_of(&shown).starts_with("2 runs\n"), "{shown}");
 }
@@ -185,7 +185,7 @@ fn writing_a_log_can_be_interrupted() {
     assert_eq!(folder.names(), [""; 0]);
 }
 
-/// One job on a grid, and what is to be said of the grid and its site.
+/// One job on a grid; `grid` and `site` are added keys.
 fn grid(grid: &str, site: &str) -> String {
     format!(
         r#"
@@ -288,7 +288,8 @@ fn what_takes_all_memory_is_refused() {
     ");
 }
 
-/// What would take all memory, or no end, is said with its size before the work begins.
+/// A workload that would fill the memory or never end is reported with its size before the work
+/// begins.
 #[test]
 fn workloads_of_too_many_jobs_are_refused_or_warned_about() {
     let of = |workload: &str| {
@@ -446,7 +447,7 @@ fn who_waits_for_a_pipe_ends_at_the_first_signal() {
     }
 }
 
-/// Standard input or a pipe that somebody holds open and writes nothing into.
+/// Standard input or a pipe that a process holds open without writing.
 #[test]
 fn who_reads_a_quiet_pipe_ends_at_the_first_signal() {
     let commands: [&[&str]; 5] = [
@@ -525,7 +526,7 @@ fn a_scenario_reads_no_pipe() {
     assert!(shown.contains("log `pipe` is a pipe or a device"), "{shown}");
 }
 
-/// The processes that check cases end with the one that has begun them.
+/// The processes that check cases end with the process that started them.
 #[test]
 #[cfg(target_os = "linux")]
 fn random_scenarios_can_be_interrupted() {
@@ -561,7 +562,7 @@ fn an_interval_that_may_shrink_to_none_is_refused() {
     }
 }
 
-/// Each was accepted once, and ended the run: at its beginning, or when all had been computed.
+/// Each of these was once accepted and ended the run: at its beginning, or after all computing.
 #[test]
 fn what_would_end_a_run_is_refused_before_it() {
     let latency = "network = { wan-latency = { law = \"uniform\", low = \"1s\", high = \"0s\" } }";
@@ -576,7 +577,7 @@ fn what_would_end_a_run_is_refused_before_it() {
     }
 }
 
-/// A figure of a job that a run has not costs nothing but itself.
+/// A figure of a missing job is left out, and nothing else is affected.
 #[test]
 fn the_timeline_of_a_job_that_is_not_there_is_left_out() {
     let figure = "\n[[figure]]\nkind = \"job-timeline\"\njob = 9\n";
@@ -586,7 +587,7 @@ fn the_timeline_of_a_job_that_is_not_there_is_left_out() {
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
     let reason = "figure left out: job-timeline.png: the run has no job 9\n";
     assert!(shown.contains(reason), "{shown}");
-    // Something that was asked for is missing, which a quiet run says, too.
+    // A requested figure is missing, so a quiet run reports it too.
     let shown = folder.haggle(&["run", "grid.toml", "-q", "-o", "quiet"]);
     assert_eq!(stderr_of(&shown), reason);
 }

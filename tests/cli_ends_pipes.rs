@@ -1,4 +1,4 @@
-//! Signals while a command waits for a pipe, or when the terminal goes.
+//! Signals while a command waits for a pipe, or when the terminal closes.
 #![cfg(unix)]
 
 use std::path::Path;
@@ -12,7 +12,7 @@ pub(crate) fn make_pipe(path: &Path) {
     assert!(made.is_ok_and(|status| status.success()), "a pipe can be made");
 }
 
-/// Whether a command has come so far that it listens to signals.
+/// True if a command already handles signals.
 fn listens(child: &std::process::Child) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id()));
     let threads = status.unwrap_or_default();
@@ -58,6 +58,6 @@ fn under_nohup_a_run_goes_on() {
     signal(&child, "HUP");
     signal(&child, "TERM");
     let shown = ended(child);
-    // Of two signals the first one decides how it ends: there was but one.
+    // The first of two signals decides the exit code; here was only one.
     assert!(shown.starts_with("exit code: 143\n"), "{shown}");
 }

@@ -172,7 +172,7 @@ fn messages_are_listed_on_request() {
     "#);
 }
 
-/// What the command says of a job of a scenario that has been run.
+/// Output of the command for a job, after a run of the scenario.
 fn told(scenario: &str, job: &str) -> String {
     let folder = Folder::with(&[("it.toml", scenario)]);
     let said =
@@ -491,7 +491,7 @@ fn a_bag_on_one_provider() {
     "#);
 }
 
-/// Two resources of one slot each, of which the first is down for 20 minutes.
+/// Two resources with one slot each. The first is down for 20 minutes.
 pub(crate) const GRID: &str = r#"
 [scenario]
 horizon = "5h"
@@ -536,7 +536,7 @@ outages = [["1h", "1h 20min"]]
 messages = "none"
 "#;
 
-/// What makes jobs of [`GRID`] write checkpoints.
+/// Makes the jobs of [`GRID`] write checkpoints.
 pub(crate) const SAVING: &str =
     "checkpoints = { rule = \"periodic\", interval = \"30min\", cost = \"1min\" }\n";
 
@@ -747,8 +747,8 @@ fn a_story_as_json_has_the_same_facts() {
     }
 }
 
-/// North's scheduler is down when the first of its jobs ends, so that the second starts when it is back;
-/// the third comes meanwhile, over a network.
+/// North's scheduler is down when the first of its jobs ends, so the second starts when it is back.
+/// The third arrives meanwhile, over a network.
 const CRASHED: &str = r#"
 [[workload]]
 name = "own"
@@ -810,7 +810,7 @@ fn time_in_which_a_scheduler_is_down_has_a_word() {
     };
     let second = [("busy", 41.0), ("scheduler_down", 39.0), ("computing", 0.0)];
     assert_eq!(parts("own!2"), spent(&second));
-    // It arrives at 116 s, sent again at 73, 79, 91 and 115 s, and waits for the second.
+    // It arrives at 116 s, resent at 73, 79, 91 and 115 s, and waits for the second.
     let third = [("placing", 16.0), ("busy", 14.0), ("scheduler_down", 30.0), ("computing", 0.0)];
     assert_eq!(parts("others!1"), spent(&third));
     let said = folder.haggle(&["explain", "out", "own!2"]);
@@ -953,7 +953,7 @@ fn a_job_whose_booking_was_displaced() {
         ),
         "{told}"
     );
-    // One that ends early lets it start earlier.
+    // A job that ends early lets the next one start earlier.
     let told = crate::cli_explain::told(
         &of_four("policy = \"conservative\"", &[[0, 4, 50, 20], [10, 4, 60, 50]]),
         "1",
@@ -983,7 +983,7 @@ fn a_booking_that_moved_although_no_job_ended_early() {
         ),
         "{later}"
     );
-    // By start, an end that was on time moves nothing.
+    // With compression by start, an end on time moves nothing.
     let by_start = told(&world.replace("replan", "by-start"), "2");
     assert!(
         by_start.contains("It started when its provider had booked it: at 15 s.\n"),
@@ -991,7 +991,7 @@ fn a_booking_that_moved_although_no_job_ended_early() {
     );
 }
 
-/// Job 1 ends 8 s early, and job 2 stays at the start that was booked behind it.
+/// Job 1 ends 8 s early, and job 2 stays at the start that was booked after it.
 #[test]
 fn a_job_that_waited_for_its_own_booking() {
     let none = r#"policy = { name = "conservative", order = "largest", compression = "none" }"#;
@@ -1044,8 +1044,8 @@ fn several_jobs_and_all_starts() {
     assert!(none.starts_with("exit code: 2\n"), "{none}");
 }
 
-/// At 1 s, job 1 runs for no time. Job 4 passes job 2 first, which then starts in the place of job 1. At 2 s, job 5 runs
-/// for no time, after job 3 has started.
+/// At 1 s, job 1 runs for no time. Job 4 passes job 2 first; job 2 then starts in the place of job
+/// 1. At 2 s, job 5 runs for no time, after job 3 has started.
 #[test]
 fn jobs_that_run_for_no_time_are_no_causes() {
     let jobs = [[0, 1, 2, 2], [1, 2, 1, 0], [1, 2, 1, 1], [1, 2, 5, 5], [1, 1, 1, 1], [1, 1, 1, 0]];
@@ -1061,7 +1061,7 @@ fn jobs_that_run_for_no_time_are_no_causes() {
     }
 }
 
-/// Job 0 is lost at 5 s with one of its processors, which is back at 9 s.
+/// Job 0 is lost at 5 s with one of its processors, which returns at 9 s.
 #[test]
 fn all_starts_have_those_of_attempts_that_were_lost() {
     let starts = |on_failure: &str| {
@@ -1096,8 +1096,8 @@ fn a_sweep_is_no_run() {
     assert!(said.contains("haggle show --runs sweep/scenario.toml"), "{said}");
 }
 
-/// Two tasks that begin at 63,388 s and are lost 100 s later, on resources that work again at 63,788 s, which the scheduler
-/// hears at 63,900 s.
+/// Two tasks begin at 63,388 s and are lost 100 s later. Their resources work again at 63,788 s,
+/// which the scheduler learns at 63,900 s.
 const STATIC: &str = r#"
 [scenario]
 horizon = "1d"

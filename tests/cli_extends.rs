@@ -1,4 +1,4 @@
-//! Scenarios that begin with another one.
+//! Scenarios that extend another one.
 
 use crate::command::{Folder, VALID};
 
@@ -65,7 +65,7 @@ fn what_is_not_said_is_inherited() {
     "#);
 }
 
-/// What the first one sets holds for it, and gives way to what the second one says.
+/// A value set by the first scenario holds for it, and the second one may override it.
 #[test]
 fn what_is_set_below_gives_way() {
     let middle = "[scenario]\nextends = \"base.toml\"\n\n[set]\n\"network.latency\" = \"5s\"\n\

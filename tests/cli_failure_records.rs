@@ -1,8 +1,9 @@
-//! `haggle failures`: looking at records of failures.
+//! `haggle failures`: inspects records of failures.
 
 use crate::command::{Folder, stdout_of};
 
-/// Two nodes of a site for two weeks, one of which is down twice; and a node of another site for one.
+/// Two nodes of a site for two weeks, one of which is down twice, and a node of another site for
+/// one week.
 const RECORD: &str = "\
 # event_id component_id node_id platform_id node_name event_type start stop reason
 0\t0\t1\t1\tG1/north/c1/n1\t1\t0\t302400\tNULL
@@ -88,7 +89,7 @@ fn what_is_no_record_is_refused_with_its_place() {
     );
 }
 
-/// Two failures of one node, and one whose end is its start.
+/// Two failures of one node, and one whose end equals its start.
 const OUTAGES: &str = "\
 node,start,end,cause
 rack1/n1,2024-01-01 00:00,2024-01-01 06:00,power
@@ -136,7 +137,7 @@ fn a_log_of_jobs_is_no_record_of_failures() {
     "#);
 }
 
-/// A job of 1000 s on a node that fails at 500 s and is back at once.
+/// A job of 1000 s on a node that fails at 500 s and returns at once.
 #[test]
 fn a_failure_of_no_length_costs_what_was_computed() {
     let scenario = |format: &str, log: &str| {

@@ -1,4 +1,4 @@
-//! Processors that fail: what scenarios say of it, and what becomes of jobs.
+//! Processors that fail: keys of scenarios, and fates of jobs.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::command::{Folder, stderr_of, stdout_of};
 
-/// Two processors of which the first is down from 30 to 50, and three jobs of one each.
+/// Two processors, the first of which is down from 30 to 50, and three jobs of one processor each.
 const LOST: &str = r#"
 [scenario]
 name = "lost"
@@ -36,7 +36,7 @@ workload = "jobs"
 submits-to = "north"
 "#;
 
-/// An hour's job where nothing is up for longer than half an hour.
+/// A job of one hour, on a machine that is never up for longer than half an hour.
 const ENDLESS: &str = r#"
 [[workload]]
 name = "jobs"
@@ -152,7 +152,7 @@ const ATTEMPT: [&str; 6] =
     ["job_id", "attempt", "starting_time", "finish_time", "allocated_resources", "outcome"];
 const JOB: [&str; 5] = ["job_id", "final_state", "starting_time", "finish_time", "attempts"];
 
-/// What a checked run of a scenario leaves in CSV.
+/// Output of a checked run of a scenario, in CSV.
 fn ran(scenario: &str) -> (Folder, String) {
     let folder = Folder::with(&[("it.toml", scenario), ("record.tab", RECORD)]);
     let arguments = ["run", "it.toml", "--check", "--format", "csv", "-o", "out"];
@@ -204,8 +204,8 @@ fn a_lost_job_starts_again() {
     assert_eq!(failures["providers"][0]["availability"], failures["availability"]);
 }
 
-/// Whatever runs at that instant is lost once, and nothing starts on processors that are about to
-/// fail: no try is over when it begins, and jobs go as if the machine were one node.
+/// A run at that instant is lost once, and no job starts on processors that are about to fail. No
+/// attempt ends at its beginning, and jobs run as if the machine were one node.
 #[test]
 fn outages_of_one_instant_are_one_for_those_who_wait() {
     for policy in ["fcfs", "easy", "conservative", "reservations", "edf", "bags"] {
@@ -257,8 +257,8 @@ fn what_happens_on_a_failure_is_the_providers_choice() {
     assert!(explained.contains("30 s  given up: it is not started again"), "{explained}");
 }
 
-/// 80 s are three checkpoints more after 20 s each, 92 s; one is there after 30 s, and the other
-/// 60 s take 5 s of recovery and two checkpoints.
+/// 80 s need three more checkpoints, after 20 s each: 92 s. One exists after 30 s, and the other 60
+/// s take 5 s of recovery and two checkpoints.
 #[test]
 fn a_job_goes_on_from_its_checkpoint() {
     let resume = "\"fcfs\"\non-failure = \"resume\"\n\
@@ -292,7 +292,7 @@ fn a_job_goes_on_from_its_checkpoint() {
     let failures = failures(&folder);
     let work = ["work", "work_useful", "work_lost", "work_checkpoints", "work_unfinished"];
     assert_eq!(work.map(|key| failures[key].as_f64()), [191.0, 160.0, 6.0, 25.0, 0.0].map(Some));
-    // One denominator: what is printed above as 3.14 % and 13.09 %.
+    // One denominator: the text above rounds it to 3.14 % and 13.09 %.
     let run = RunReader::open(&folder.path().join("out")).expect("it is there");
     let summary = run.summary().expect("it is there");
     let shares = ["useful-work", "lost-work", "checkpoint-work", "wasted-work", "wasted-hours"];
@@ -345,8 +345,9 @@ group-by = "on-failure"
     ");
 }
 
-/// A job on one of two processors that each fail every 50 s stops for 4 s after every √(2·4·50) = 20 s; where both are one
-/// node that fails every 50 s, too, and jobs on both of two nodes after √(2·4·25) = 14.1 s.
+/// A job on one of two processors that each fail every 50 s stops for 4 s after every √(2·4·50) =
+/// 20 s. The same holds if both are one node that fails every 50 s. Jobs on both of two nodes stop
+/// after √(2·4·25) = 14.1 s.
 #[test]
 fn intervals_are_computed_from_the_nodes_of_a_job() {
     let (folder, _) = ran(LOST);
@@ -373,9 +374,10 @@ fn intervals_are_computed_from_the_nodes_of_a_job() {
     assert_ne!(attempts(daly, 1, 1), attempts(fixed, 1, 1));
 }
 
-/// Three jobs of one, one and four processors stop at 100 s for 2 s, and their data of 1 GB a processor flow from 103 s on at a
-/// third of 1 Gbit/s each: 8 Gbit are there at 127 s, and 24 of the 32 Gbit of the third are left for 24 s more. It is on its way
-/// for the third time when its node fails at 400 s, and begins again by 3 s of recovery and 33 s of reading.
+/// Three jobs of one, one and four processors stop at 100 s for 2 s. Their data of 1 GB a processor
+/// flow from 103 s on at a third of 1 Gbit/s each. 8 Gbit arrive at 127 s, and 24 of the 32 Gbit of
+/// the third job are left for 24 s more. Its data are in transit for the third time when its node
+/// fails at 400 s. It begins again with 3 s of recovery and 33 s of reading.
 const STORED: &str = r#"
 [scenario]
 name = "stored"
@@ -439,7 +441,7 @@ fn checkpoints_share_the_way_to_a_storage() {
     ");
     assert!(folder.haggle(&["verify", "it.toml"]).starts_with("exit code: 0\n"));
     assert!(folder.haggle(&["verify", "out"]).starts_with("exit code: 0\n"));
-    // Alone each has its bandwidth for itself, and when it writes follows from its start.
+    // Without sharing, each has the whole bandwidth, and its start determines the time of writing.
     let alone = STORED.replace("sharing = \"max-min\"\n", "");
     fs::write(folder.path().join("it.toml"), &alone).expect("it can be written");
     folder.haggle(&["run", "it.toml", "-o", "out", "--force", "--format", "csv", "--check"]);
@@ -452,7 +454,7 @@ fn checkpoints_share_the_way_to_a_storage() {
     assert!(!folder.path().join("out/checkpoints.csv").exists());
 }
 
-/// Where checkpoints may be kept, and what the network says of them.
+/// Storages of checkpoints, and the keys of the network about them.
 #[test]
 fn checkpoints_are_kept_elsewhere() {
     let folder = Folder::with(&[]);
@@ -645,7 +647,7 @@ fn availability_tends_to_that_of_the_law() {
     let failures = failures(&folder);
     let found = failures["availability"].as_f64().expect("a number");
     assert!((found - 0.5).abs() < 0.01, "{found}");
-    // Nature goes on to the horizon, long after the only job is over.
+    // Nature continues to the horizon, long after the end of the only job.
     assert!(failures["outages"].as_u64().is_some_and(|outages| outages > 2_000), "{failures}");
 }
 
@@ -703,7 +705,7 @@ fn recorded_failures_are_replayed() {
         let line = format!("recorded = {{ log = \"record.tab\", format = \"fta\"{more} }}");
         LOST.replace("outages = [[\"30s\", \"50s\"]]", &line)
     };
-    // Time zero is when the first node began to be observed.
+    // Time zero is the beginning of the first node's observation.
     let (folder, _) = ran(&record("").replace("nodes = 1\n", ""));
     insta::assert_snapshot!(rows(&folder, "out/failures.csv", &["time", "first_resource", "event"]), @r"
     0.0 0 failed
@@ -718,7 +720,7 @@ fn recorded_failures_are_replayed() {
     10.0 0 failed
     20.0 0 restored
     ");
-    // The record is among the inputs, and its path holds from the results' folder.
+    // The record is an input, and its path is relative to the folder of the results.
     assert!(folder.read("out/provenance.json").contains("\"record.tab\""));
     assert!(folder.read("out/scenario.toml").contains("log = \"../record.tab\""));
     let many = record("").replace("nodes = 1\n", "").replace("processors = 2", "processors = 3");

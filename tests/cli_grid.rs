@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::command::{Folder, stdout_of};
 
-/// Three jobs that share one resource, with input and output on the way.
+/// Three jobs that share one resource, and move input and output.
 const SHARED: &str = r#"
 [scenario]
 name = "shared"
@@ -146,7 +146,7 @@ fn every_policy_balances_its_books_on_both_drivers() {
     }
 }
 
-/// Whoever is told of failures, or saves, loses less.
+/// Knowledge of failures, and checkpoints, reduce the losses.
 #[test]
 fn checkpoints_save_work() {
     let done = |grid: &str| {
@@ -315,7 +315,7 @@ fn wide_jobs_are_refused() {
     assert!(shown.contains("1 rejected"), "{shown}");
 }
 
-/// Messages of a grid are on no way on which something could happen to them.
+/// Messages of a grid do not use the network, so its faults cannot affect them.
 #[test]
 fn what_befalls_no_message_of_a_grid_is_warned_about() {
     let network = "[network]\nloss = \"1%\"\ntransport = \"reliable\"\n\n[grid]";

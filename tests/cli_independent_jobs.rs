@@ -1,4 +1,4 @@
-//! The model of independent jobs, and histograms, as scenarios write them.
+//! The model of independent jobs, and histograms, in scenarios.
 
 use crate::command::Folder;
 
@@ -248,7 +248,7 @@ fn laws_that_are_none_are_shown_where_they_stand() {
     "#);
 }
 
-/// A workload for each way of arriving.
+/// A workload for each kind of arrivals.
 const GOOD: &str = r#"
 [[workload]]
 name = "poisson"
@@ -311,7 +311,7 @@ workload = "jobs"
 submits-to = "north"
 "#;
 
-/// Arrivals in no way or in two, without an end or with that of another way.
+/// Arrivals of no kind or of two kinds, without an end, or with the end of another kind.
 const ARRIVALS: &str = r#"[[provider]]
 name = "north"
 processors = 16
@@ -362,7 +362,7 @@ length = "7d"
 run = { law = "constant", value = "1h" }
 "#;
 
-/// Parameters out of range, and those of models that are not there.
+/// Parameters out of range, and parameters of models that are not used.
 const LAWS: &str = r#"[[provider]]
 name = "north"
 processors = 16

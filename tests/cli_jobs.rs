@@ -100,7 +100,7 @@ const FLOW: &str = r#"{"name": "chain", "schemaVersion": "1.4", "workflow": {"ta
   {"name": "add_2", "type": "compute", "runtimeInSeconds": 900, "parents": ["project_1"], "files": []}
 ]}}"#;
 
-/// Each command shows the name of a task from its file; a drawn workflow has no such names.
+/// Each command shows the name of a task from its file; a generated workflow has no such names.
 #[test]
 fn tasks_are_called_as_their_file_calls_them() {
     let scenario = |source: &str| {

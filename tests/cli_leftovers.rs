@@ -1,4 +1,5 @@
-//! What commands leave that were killed is removed by the next one, and what another one is writing is not.
+//! Remains of killed commands are removed by the next command; files in use by another command are
+//! not.
 
 use std::fs;
 

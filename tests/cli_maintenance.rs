@@ -1,12 +1,12 @@
-//! Processors that are closed for maintenance: what scenarios say of it, and what becomes of jobs.
+//! Processors that are closed for maintenance: keys of scenarios, and fates of jobs.
 
 use haggle::scenario::vocabulary;
 use serde_json::Value;
 
 use crate::command::{Folder, stdout_of};
 
-/// Four processors, closed from 100 to 150; a job that would run into that, one that ends before,
-/// and one that comes meanwhile.
+/// Four processors, closed from 100 to 150. One job would run into that time, one ends before it,
+/// and one comes meanwhile.
 const CLOSED: &str = r#"
 [scenario]
 name = "closed"
@@ -34,7 +34,7 @@ workload = "jobs"
 submits-to = "north"
 "#;
 
-/// Two of four processors are closed from 50 s on, and the only job is over after 100 s.
+/// Two of four processors are closed from 50 s on, and the only job ends after 100 s.
 const LONGER_THAN_JOBS: &str = r#"
 [[workload]]
 name = "jobs"
@@ -127,7 +127,7 @@ fn a_scheduler_hears_of_a_window_when_it_is_back() {
     let named = |time: &str, outcome: &str| (time.to_owned(), outcome.to_owned());
     assert_eq!(announced("35s"), named("40.0", "held"));
     assert_eq!(announced("60s"), named("60.0", "held"));
-    // It should have begun by then.
+    // The window should have begun by then.
     assert_eq!(announced("95s"), named("95.0", "refused"));
 }
 
@@ -156,7 +156,7 @@ fn no_job_starts_that_would_run_into_maintenance() {
             })
             .collect();
         starts.sort_unstable();
-        // First come, first served, the second job waits behind the first one.
+        // Under first come, first served, the second job waits for the first one.
         let expected = match policy.as_str() {
             "fcfs" => [("1", "150.0"), ("2", "210.0"), ("3", "210.0")],
             _ => [("1", "150.0"), ("2", "10.0"), ("3", "150.0")],
@@ -195,7 +195,8 @@ fn a_job_that_waited_for_maintenance_is_told_so() {
     let story: Value =
         serde_json::from_str(stdout_of(&folder.haggle(&["explain", "out", "jobs!1", "--json"])))
             .expect("JSON");
-    // From 10 to 90 the second one has most processors; before and after the window is too near.
+    // From 10 to 90 s the second job holds most processors; before and after, the window is too
+    // near.
     let parts: Vec<(&Value, &Value)> = story["parts"]
         .as_array()
         .expect("a list")
@@ -207,14 +208,14 @@ fn a_job_that_waited_for_maintenance_is_told_so() {
     for ((part, waiting), (name, seconds)) in parts.into_iter().zip(expected) {
         assert_eq!((part.as_str(), waiting.as_f64()), (Some(name), Some(seconds)));
     }
-    // The third one comes while all is closed.
+    // The third job comes while all processors are closed.
     let shown = folder.haggle(&["explain", "out", "jobs!3", "--json"]);
     let story: Value = serde_json::from_str(stdout_of(&shown)).expect("JSON");
     assert_eq!(story["parts"][0]["part"], "maintenance");
     assert_eq!(story["parts"][0]["waiting"], 30.0);
 }
 
-/// The run ends before the window, for which no job could start.
+/// The run ends before the window, because of which no job could start.
 const BEFORE_THE_WINDOW: &str = r#"
 [scenario]
 horizon = "8s"
@@ -308,7 +309,7 @@ overlap = "break"
     }
 }
 
-/// Announced when a job has been promised its time, a window is refused, or the promise is broken.
+/// A window that is announced after a promise is refused, or breaks the promise.
 #[test]
 fn a_promise_in_the_way_is_kept_or_counted_as_broken() {
     let late = CLOSED.replace("\"easy\"", "\"conservative\"").replace(
@@ -326,7 +327,7 @@ fn a_promise_in_the_way_is_kept_or_counted_as_broken() {
         let broken = summary["all"]["outcomes"]["promises_broken"].as_u64();
         let seen = [sums["windows"].as_u64(), sums["refused"].as_u64(), broken];
         assert_eq!(seen, counts.map(Some), "{overlap}: {summary:#}");
-        // The second job is planned from 120 to 210, beside nobody who leaves four processors.
+        // The second job is planned from 120 to 210, so four processors are not free before 210.
         let table = folder.read("out/maintenance.csv");
         let possible = table.lines().nth(1).and_then(|row| row.rsplit(',').next());
         let expected = if overlap == "refuse" { "210.0" } else { "" };
@@ -378,7 +379,7 @@ fn maintenance_that_nobody_meets_is_warned_about() {
         let shown = folder.haggle(&["validate", "s.toml"]);
         assert!(shown.contains(expected), "{to}: {shown}");
     }
-    // The run is over before the window begins.
+    // The run ends before the window begins.
     let early =
         CLOSED.replace("from = \"100s\"\nuntil = \"150s\"", "from = \"1d\"\nuntil = \"2d\"");
     let folder = Folder::with(&[("s.toml", &early)]);

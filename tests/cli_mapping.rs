@@ -1,4 +1,4 @@
-//! Iterative applications on several providers: what scenarios say of them, and what becomes of them.
+//! Iterative applications on several providers: keys of scenarios, and their runs.
 
 use std::fs;
 
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::command::{Folder, stdout_of};
 
-/// Five processes of 12 s on two providers, of which one is taken from 5 to 7 s (case M7 of the specification
-/// of the negotiation).
+/// Five processes of 12 s on two providers, one of which is busy from 5 to 7 s (case M7 of the
+/// specification of the negotiation).
 const MAPPED: &str = r#"
 [[workload]]
 name = "own"
@@ -109,7 +109,8 @@ fn measuring_comes_before_placing() {
         .replace("asks-for = \"machines\"", "profiling = true")
         .replace("policy = \"conservative\"", "policy = \"conservative\"\ndisclosure = \"power\"")
         .replace("iterations = 12", "iterations = 200\nstart-up = \"500 ms\"");
-    // It is steady after 100 iterations, which half a second precedes, as it does the 200 of a process.
+    // The steady state comes after 100 iterations. Half a second of start-up precedes them, and
+    // also the 200 iterations of a process.
     let (_, summary) = ran(&text, &[]);
     assert_eq!(summary["makespan"], 100.5 + 200.5);
 }

@@ -1,10 +1,11 @@
-//! Moves of jobs on several providers: which are made, that they lead one way, and over how many providers.
+//! Moves of jobs on several providers: their kinds, their direction, and the number of providers.
 
 use std::collections::BTreeMap;
 
 use crate::command::{Folder, stdout_of, unwrapped};
 
-/// The last job is booked at two providers, and moves to a later start at one of them, where it is done earlier.
+/// The last job is booked at two providers, and moves to a later start at one of them, where it
+/// ends earlier.
 const REMAPPED: &str = r#"
 [[provider]]
 name = "p1"
@@ -39,7 +40,7 @@ workload = "g1"
 submits-to = "m1"
 "#;
 
-/// The last application has two places: one starts earlier, and the other is done earlier.
+/// The last application has two places: one starts earlier, and the other ends earlier.
 const MAPPED: &str = r#"
 [[provider]]
 name = "p0"
@@ -137,7 +138,7 @@ fn ran(text: &str) -> Folder {
     folder
 }
 
-/// `--check` holds each move against what the job gains by it.
+/// `--check` compares each move with the gain of the job.
 #[test]
 fn a_later_start_is_no_loss_where_a_job_is_done_earlier() {
     let moves = bookings(&ran(REMAPPED));
@@ -147,7 +148,8 @@ fn a_later_start_is_no_loss_where_a_job_is_done_earlier() {
     assert!(later.iter().all(|pair| pair[1].0 < pair[0].0), "{moves:?}");
 }
 
-/// However often it is asked to move: it is done earlier each time, or as early from an earlier start.
+/// With any number of requests to move, each move ends earlier, or equally early from an earlier
+/// start.
 #[test]
 fn an_application_never_moves_to_and_fro() {
     let moves = bookings(&ran(MAPPED));
@@ -161,7 +163,7 @@ fn an_application_never_moves_to_and_fro() {
     assert!(moved > 0, "{moves:?}");
 }
 
-/// Jobs of up to eight processors, on three providers of eight, with jobs of their own that end early.
+/// Jobs of up to eight processors, on three providers of eight that have own jobs which end early.
 const DIVIDED: &str = r#"
 [[workload]]
 name = "wide"
@@ -225,7 +227,7 @@ fn a_job_is_divided_over_exactly_so_many_providers_wherever_it_moves() {
     assert!(parts.len() > 40, "all 40 are spread, and some move: {parts:?}");
     assert!(moved && parts.iter().all(|it| it.len() == 2), "{parts:?}");
     assert!(parts.iter().any(|it| it[0] == it[1]) && parts.iter().any(|it| it[0] != it[1]));
-    // Without the key most of them run at one provider, which the table does not have.
+    // Without the key, most of them run at one provider, and the table leaves those out.
     let (_, parts) = parts_of(&DIVIDED.replace("parts = 2\n", ""));
     assert!(parts.len() < 40, "{parts:?}");
 }
@@ -242,7 +244,7 @@ fn a_job_that_is_too_narrow_for_its_parts_is_refused() {
     assert!(said.contains(reason), "{said}");
 }
 
-/// Where jobs are listed, it is known before.
+/// For listed jobs, it is known before the run.
 #[test]
 fn a_listed_job_that_is_too_narrow_for_its_parts_is_shown() {
     let provider = |name: &str| {
@@ -295,8 +297,8 @@ fn a_number_of_parts_that_means_nothing_is_named() {
     assert!(protocol.contains("`parts` of the co-allocation"), "{protocol}");
 }
 
-/// The world of `requests_for_moves_are_served_in_turns_or_by_provider` in `crates/runtime/tests/it/coallocation.rs`, where its starts
-/// are derived by hand.
+/// The world of `requests_for_moves_are_served_in_turns_or_by_provider` in
+/// `crates/runtime/tests/it/coallocation.rs`, which derives its starts by hand.
 const TWO_IDLE: &str = include_str!("every_key/requests.toml");
 
 fn starts(text: &str) -> Vec<(String, String)> {
@@ -357,7 +359,7 @@ fn an_order_of_requests_that_cannot_be_kept_is_refused_and_one_without_effect_is
         let said = late.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains(&between) && said.contains(remedy), "{late}");
     }
-    // Nothing is said between providers.
+    // Providers exchange no messages with each other.
     let apart = "link = [{ between = [\"a\", \"b\"], latency = \"1ms\" }]";
     let apart = said("[[metascheduler]]", &network(apart));
     assert!(apart.starts_with("exit code: 0\n"), "{apart}");

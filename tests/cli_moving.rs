@@ -1,11 +1,11 @@
-//! Moldable jobs that move, and what that costs, from the scenario to what is told of it.
+//! Moldable jobs that move, and the costs of moves, from the scenario to the output.
 
 use std::fs;
 
 use crate::command::{Folder, stdout_of};
 
-/// Six jobs on two clusters of four processors, one of which ends long before its limit; numbers are
-/// those of the example with which moves are checked everywhere else.
+/// Six jobs on two clusters of four processors. One job ends long before its limit; the numbers are
+/// those of the example for moves in other tests.
 const SIX: &str = r#"
 [scenario]
 events-order = "completions-first"
@@ -91,8 +91,8 @@ fn a_move_that_costs_something_is_told() {
     ");
 }
 
-/// All are cancelled every minute, and data take 200 s. The first is done at 3,200 + 100 + 1,200 s, and
-/// the second 700 s later.
+/// All jobs are cancelled every minute, and data take 200 s. The first ends at 3,200 + 100 + 1,200
+/// s, and the second 700 s later.
 #[test]
 fn nobody_is_sent_on_before_its_data_have_come() {
     let often = costly().replace(
@@ -129,7 +129,7 @@ fn what_a_cost_without_a_move_is_good_for_is_asked() {
     assert!(said.contains("has no effect: no `data` move with a"), "{said}");
 }
 
-/// Impacts of M-10: half of the jobs, two thirds of these earlier.
+/// Impacts of M-10: half of the jobs, and two thirds of these are earlier.
 #[test]
 fn a_sweep_compares_its_runs_with_a_reference() {
     let sweep = r#"
@@ -176,7 +176,7 @@ values = ["none", "regular", "all-cancellation"]
     assert!(said.contains("axis \"algorithm\" has no value 1"), "{said}");
 }
 
-/// Runs of other seeds have other jobs, which cannot be compared one by one.
+/// Runs with other seeds have other jobs, which cannot be compared one by one.
 #[test]
 fn a_reference_has_the_seeds_of_the_runs_that_it_is_for() {
     let sweep = r#"

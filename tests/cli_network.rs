@@ -1,4 +1,4 @@
-//! What a network does to messages: what is refused, what is said, and what stands in the results.
+//! Effects of a network on messages: refusals, output and results.
 
 use std::sync::atomic::AtomicBool;
 
@@ -9,7 +9,7 @@ use haggle_runtime::Driver;
 
 use crate::command::Folder;
 
-/// A metascheduler a second away from two providers.
+/// A metascheduler with a latency of one second to two providers.
 const WORLD: &str = r#"[[workload]]
 name = "jobs"
 jobs = [
@@ -255,7 +255,8 @@ fn who_crashes_has_a_reliable_transport_and_restarts() {
     "#);
 }
 
-/// North's scheduler is down while its first job ends, and the users are when the second comes.
+/// North's scheduler is down while its first job ends, and the users are down when the second job
+/// comes.
 const CRASHES: &str = r#"transport = "reliable"
 retransmission-timeout = "3s"
 
@@ -282,9 +283,9 @@ fn a_machine_goes_on_while_its_scheduler_is_down() {
         let listed = "actor,crash_time,restart_time\nusers,5.0,15.0\nnorth,30.0,100.0\n";
         assert_eq!(read("crashes"), listed);
         let messages = read("messages");
-        // The job of 10 s comes to its users when they are back.
+        // The job of 10 s is submitted when its users are back.
         assert!(messages.contains("\n15.0,users,broker,submit,1\n"), "{messages}");
-        // What ended at 61 s is told at 100 s, and is a second on its way.
+        // The end at 61 s is reported at 100 s, and the message takes a second.
         assert!(messages.contains("\n101.0,north,broker,finished,0\n"), "{messages}");
         let jobs = read("jobs");
         let ends: Vec<_> = jobs.lines().skip(1).map(|row| row.split(',').nth(10)).collect();
@@ -367,7 +368,7 @@ fn what_bargains_does_not_survive_reordering() {
     "#);
 }
 
-/// Runs `change` of the scenario, which need not be one that is accepted.
+/// Runs a `change` of the scenario, which may be one that the check would refuse.
 fn results(folder: &Folder, change: &str) -> haggle_results::Summary {
     let source = Source::new(folder.path().join("world.toml"), WORLD.to_owned());
     let experiment = Experiment::read(source, Logs::MustExist).expect("a good scenario");
@@ -394,7 +395,7 @@ fn results(folder: &Folder, change: &str) -> haggle_results::Summary {
 #[test]
 fn what_is_lost_or_doubled_is_counted_and_listed() {
     let folder = Folder::with(&[]);
-    // From 50 s on, what providers say of the ends of jobs reaches nobody.
+    // From 50 s on, the reports of providers about ended jobs are lost.
     let parted = "latency = \"1s\"\n[[partition]]\n\
                   between = [[\"broker\"], [\"north\", \"south\"]]\nfrom = \"50s\"\nuntil = \"5min\"\n";
     let summary = results(&folder, parted);
@@ -406,14 +407,14 @@ fn what_is_lost_or_doubled_is_counted_and_listed() {
     let listed =
         "time,sender,receiver,kind,job,fault,resent\n61.0,north,broker,finished,0,parted,0\n";
     assert_eq!(folder.read("out/message_faults.csv"), listed);
-    // Sent again after 2, 6, 14, 30, 62 and 122 s, and then every minute, it arrives.
+    // The message is resent after 2, 6, 14, 30, 62 and 122 s, then every minute, until it arrives.
     let reliable = format!("transport = \"reliable\"\nretransmission-timeout = \"2s\"\n{parted}");
     let summary = results(&folder, &reliable);
     let counted = MessageFaults { parted: 8, resent: 8, ..MessageFaults::default() };
     assert_eq!(summary.message_faults, Some(counted));
     assert!(folder.read("out/message_faults.csv").ends_with("finished,0,parted,8\n"));
     assert!(folder.read("out/messages.csv").contains("304.0,north,broker,finished,0"));
-    // Where nothing goes wrong, nothing is said of it.
+    // A run without faults prints nothing about them.
     let summary = results(&folder, "latency = \"1s\"\nloss = \"0%\"\n");
     assert_eq!(summary.message_faults, None);
     assert!(!folder.path().join("out/message_faults.csv").exists());

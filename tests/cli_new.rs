@@ -1,4 +1,4 @@
-//! `haggle new`, `schema`, `completions`, `list`: what is there before any run.
+//! `haggle new`, `schema`, `completions`, `list`: commands that need no run.
 
 use crate::command::{Folder, stdout_of};
 
@@ -49,7 +49,8 @@ fn the_template_of_all_worlds_is_valid_and_runs() {
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
 }
 
-/// What a sweep by a new scenario writes: its figures, and the values of a metric in `aggregate.csv`.
+/// Results of a sweep of a new scenario: the values of a metric in `aggregate.csv`. Also checks its
+/// figures.
 fn swept(folder: &Folder, flags: &[&str], runs: u32, metric: &str) -> Vec<f64> {
     let shown = folder.haggle(&[&["new", "mine.toml"], flags].concat());
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
@@ -74,7 +75,7 @@ fn swept(folder: &Folder, flags: &[&str], runs: u32, metric: &str) -> Vec<f64> {
 #[test]
 fn the_template_of_offers_shows_what_disclosure_buys() {
     let means = swept(&Folder::with(&[]), &["--offers"], 40, "mean_turnaround_time");
-    // In the order of the levels: who tells more has it done sooner.
+    // In the order of the levels: more disclosure gives an earlier completion.
     assert!(means.len() == 4 && means.is_sorted_by(|less, more| less > more), "{means:?}");
 }
 
@@ -265,7 +266,7 @@ fn help_explains_commands_keys_and_words() {
         let help = folder.haggle(&[&["help"], command].concat());
         assert_eq!(help, folder.haggle(&[command, &["--help"]].concat()));
     }
-    // A key and a command of one name: the command is told, and where the key is.
+    // If a key and a command have one name, the command is explained, with a hint to the key.
     let shown = folder.haggle(&["help", "workload"]);
     assert!(shown.contains("`haggle help '[[workload]]'`"), "{shown}");
     assert!(folder.haggle(&["help", "[[workload]]"]).contains("Where jobs come from."));

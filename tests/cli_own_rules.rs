@@ -1,4 +1,5 @@
-//! Rules of one's own: a program that has some runs scenarios which name them; the command `haggle` says what is missing.
+//! Own rules: a program with some runs scenarios that name them, and the command `haggle` reports
+//! the missing ones.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ use haggle_results::Provenance;
 use crate::command::{Folder, shown, stderr_of, stdout_of};
 use crate::examples::own_rules;
 
-/// `examples/own_rules.rs`, built: tests that are asked for by name build no examples.
+/// `examples/own_rules.rs`, built here because tests that are run by name do not build examples.
 pub(crate) static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let haggle = PathBuf::from(assert_cmd::cargo::cargo_bin!("haggle"));
     let folder = haggle.parent().expect("it lies in a folder");
@@ -130,8 +131,8 @@ fn axes_have_words_beside_rules() {
     assert!(again.contains("3 of 3") || again.contains("done already"), "{again}");
 }
 
-/// Of the three that wait on `north` the one of area 80 goes first, then that of 120, then that of 300. At 7 `south` has
-/// (47 + 48 + 50) / 2 s of work, which is too much.
+/// Of the three jobs that wait on `north`, the one of area 80 starts first, then that of 120, then
+/// that of 300. At 7 s, `south` has (47 + 48 + 50) / 2 s of work, which is too much.
 #[test]
 fn rules_decide_as_by_hand() {
     let text = include_str!("../examples/own_rules.toml");
@@ -191,7 +192,7 @@ fn what_another_version_made_is_not_done() {
     let area = |version| {
         Rules::new().order("smallest-area", version, |request, _| request.processors.into())
     };
-    // One that the scenario does not name changes nothing.
+    // A rule that the scenario does not name changes nothing.
     let more = |version| area(1).order("other", version, |_, _| 0);
     let folder = tempfile::tempdir().expect("a folder");
     let carry_out = |rules: &Rules| {
@@ -237,7 +238,7 @@ fn scenarios_in_code_name_rules() {
         let run = experiment.runs().next().expect("a run");
         summarise(&run).expect("it ends").metric("mean_waiting_time")
     };
-    // A rule that says what one of ours says decides as that does.
+    // An own rule with the key of a built-in one decides like that.
     let largest = Rules::new().order("widest", 1, |request, _| -i64::from(request.processors));
     let named = Order::Own("widest".parse().expect("a name"));
     assert_eq!(wait(named.clone(), largest), wait(Order::Largest, Rules::new()));
@@ -263,7 +264,7 @@ impl Composer for Earliest {
     }
 }
 
-/// The whole bag to the provider with the least load for its power that offers to take it.
+/// Gives the whole bag to the provider with the least load for its power that offers to take it.
 #[derive(Default)]
 struct Lightest;
 
@@ -287,7 +288,7 @@ impl Composer for Lightest {
     }
 }
 
-/// One task too few.
+/// Leaves out one task.
 #[derive(Default)]
 struct Forgetful;
 
@@ -307,7 +308,7 @@ fn padded(asked: &Asked, offer: &Offer) -> Option<Span> {
     Some((offer.completion - asked.now).scaled(0.2 * asked.draw))
 }
 
-/// Tells of the whole bag only.
+/// Makes offers only for the whole bag.
 fn whole(asked: &Asked, offer: &Offer) -> Option<Span> {
     (offer.tasks == asked.bag.tasks).then_some(Span::ZERO)
 }
@@ -316,7 +317,7 @@ fn ten_minutes(_: &Situation) -> Span {
     Span::from_secs(600)
 }
 
-/// The wider a job, the shorter.
+/// Shorter intervals for wider jobs.
 fn by_width(job: &JobSituation) -> Span {
     Span::from_secs(3_600 / i64::from(job.processors))
 }

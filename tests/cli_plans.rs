@@ -1,4 +1,4 @@
-//! Applications of many phases on clusters: what scenarios say of them, and what becomes of them.
+//! Applications of many phases on clusters: keys of scenarios, and their runs.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::command::{Folder, stdout_of};
 
-/// Two clusters whose loads never change, and an application whose phases suit one and then the other.
+/// Two clusters with constant loads, and an application whose phases suit one, then the other.
 const PLANS: &str = r#"
 [[workload]]
 name = "own"
@@ -57,8 +57,8 @@ fn ran(text: &str, flags: &[&str]) -> (Folder, Value) {
     (folder, summary)
 }
 
-/// 2,000 s of work on four machines take 500 s, which is not more than the threshold: all of it
-/// in one interval takes 2,500 s on the fast machine, and more on the others.
+/// 2,000 s of work on four machines take 500 s, which is not more than the threshold. All of it in
+/// one interval takes 2,500 s on the fast machine, and more on the others.
 #[test]
 fn an_application_runs_where_its_plan_says() {
     for driver in ["sequential", "actix"] {
@@ -155,7 +155,8 @@ fn what_has_no_effect_is_warned_about() {
     warned(&delayed, "monitor-delay");
 }
 
-/// A machine fails while the second interval runs on it: it begins again where there are others.
+/// A machine fails while the second interval runs on it. The interval begins again on other
+/// machines.
 #[test]
 fn an_application_survives_its_machines() {
     let failing = "[[failures]]\nof = [\"fast\"]\noutages = [[\"1000s\", \"9h\"]]\n\n[[user]]";
@@ -168,7 +169,7 @@ fn an_application_survives_its_machines() {
     assert_eq!(summary["failures"]["work_lost"], 410.0);
 }
 
-/// Nothing happens to messages on their way, for they are on none.
+/// Messages of plans do not use the network, so its faults cannot affect them.
 #[test]
 fn what_befalls_no_message_of_plans_is_warned_about() {
     let network = "[network]\nloss = \"1%\"\nduplication = \"1%\"\nreordering = true\n\
@@ -187,7 +188,8 @@ fn what_befalls_no_message_of_plans_is_warned_about() {
     assert!(shown.contains("5 warnings"), "{shown}");
 }
 
-/// Two machines of one cluster or one of another, as measured; on the first after 20 minutes one is shared.
+/// Two machines of one cluster or one of another, with measured times. After 20 minutes, one
+/// machine of the first is shared.
 const MEASURED: &str = r#"
 [[workload]]
 name = "own"
@@ -221,8 +223,8 @@ fn with_loads(text: &str, loads: &str) -> Folder {
     Folder::with(&[("plans.toml", text), ("machines.loads", loads)])
 }
 
-/// Both clusters would take 2,000 s, and the first one is chosen. When half of one of its machines is gone, 800 s
-/// of the second phase are left, which take 1,600 s.
+/// Both clusters would take 2,000 s, and the first one is chosen. When half of one of its machines
+/// is lost, 800 s of the second phase are left, which take 1,600 s.
 #[test]
 fn loads_and_times_can_be_recorded() {
     let loads = "# seconds cluster machines processor link\n0 * * 1 1\n1200 wide 0 0.5 1\n";
@@ -235,7 +237,7 @@ fn loads_and_times_can_be_recorded() {
         let plans = &summary["plans"];
         assert_eq!((&plans["intervals"], &plans["predicted"]), (&1.into(), &2000.0.into()));
         assert_eq!((&plans["time"], &summary["makespan"]), (&2800.0.into(), &2800.0.into()));
-        // The record is among what the run was made from.
+        // The record is one of the inputs of the run.
         assert!(folder.read("out/provenance.json").contains("machines.loads"));
     }
 }
@@ -273,7 +275,7 @@ fn records_that_say_nothing_are_refused() {
     measured(&format!("{row}, {row}"), "row 2 is about as many machines of cluster \"fast\"");
 }
 
-/// The errors of an application's phases are the same wherever they run.
+/// The errors of an application's phases are equal on every cluster.
 #[test]
 fn predictions_can_be_wrong() {
     let wrong = PLANS.replace("within =", "prediction-error = \"30%\"\nwithin =");

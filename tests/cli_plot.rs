@@ -33,7 +33,7 @@ fn a_figure_for_a_column_of_a_paper_is_a_page_of_its_size() {
     folder.haggle(&[&column[..], &["-o", "column.pdf"]].concat());
     let page = std::fs::read(folder.path().join("column.pdf")).expect("it was drawn");
     let page = String::from_utf8_lossy(&page);
-    // 88 x 60 mm in points, to a pixel.
+    // 88 x 60 mm in points, rounded to a pixel.
     assert!(page.contains("/MediaBox [0 0 249.375 170.25]"), "{page}");
     folder.haggle(&[&column[..], &["-o", "column.svg"]].concat());
     let drawn = folder.read("column.svg");
@@ -197,7 +197,7 @@ fn what_cannot_be_drawn_is_said() {
     ----- stderr -----
     error: figure "utilisation": "easy: utilisation" cannot be drawn: no job waited or ran in the time that is drawn
     "#);
-    // One kind of mistake has one exit code.
+    // Mistakes of one kind have one exit code.
     for (kind, more, said) in [
         ("workflow-timeline", [].as_slice(), "cannot be drawn"),
         ("job-timeline", &[], "shows"),
@@ -337,7 +337,7 @@ fn differences_to_a_variant_of_a_sweep_are_drawn() {
     };
     let drawn = plot(&["-k", "lines", "--x", "speed", "--against", "policy=easy", "-o", "it.svg"]);
     assert!(drawn.starts_with("exit code: 0"), "{drawn}");
-    // Replications of a log are copies: their differences have no interval.
+    // Replications of a log are copies, so their differences have no interval.
     assert!(folder.read("it.svg").contains("difference of mean waiting time of fcfs to easy, s\n"));
     for (wrong, said) in [
         ("policy=eazy", "the axis \"policy\" has no value \"eazy\": it has easy, fcfs"),
@@ -381,7 +381,7 @@ fn runs_are_panels_on_one_axis_of_time() {
     for panel in ["easy, north", "easy, south", "fcfs, north", "fcfs, south"] {
         assert_eq!(has(&both, &format!("{panel}: processor")), 1, "{panel}: {both:?}");
     }
-    // One axis of time and one legend.
+    // The panels share one axis of time and one legend.
     assert_eq!(has(&both, "time, s"), 1, "{both:?}");
     assert_eq!((has(&both, "local"), has(&both, "external")), (1, 1), "{both:?}");
     let north = plot("easy fcfs --kind gantt --provider north --no-legend");

@@ -2,12 +2,12 @@
 
 use crate::command::{Folder, VALID, stderr_of};
 
-/// The small scenario with this beside the other keys of its provider.
+/// The small scenario with this key added to its provider.
 fn with(policy: &str) -> String {
     VALID.replace("processors = 8\n", &format!("processors = 8\n{policy}\n"))
 }
 
-/// What `validate` says of it.
+/// Output of `validate` for it.
 fn said(policy: &str) -> String {
     let folder = Folder::with(&[("it.toml", &with(policy))]);
     stderr_of(&folder.haggle(&["validate", "it.toml"])).to_owned()
@@ -59,7 +59,7 @@ fn a_key_that_stood_beside_the_policy_is_told_its_place() {
     }
 }
 
-/// What runs do not distinguish is the same: both forms have one digest.
+/// Equal scenarios in two forms have equal digests.
 #[test]
 fn a_word_is_short_for_a_table_with_nothing_but_a_name() {
     let folder = Folder::with(&[
@@ -83,7 +83,7 @@ fn axes_vary_whole_policies_and_keys_of_them() {
                  [[sweep.axis]]\npath = \"provider.*.policy\"\n\
                  values = [\"fcfs\", { name = \"conservative\", compression = \"none\" }]\n";
     let folder = Folder::with(&[("it.toml", &format!("{VALID}{sweep}"))]);
-    // What one axis sets as a whole does not undo what the other one sets in it.
+    // A value that one axis sets as a whole keeps the values that the other axis sets in it.
     insta::assert_snapshot!(folder.haggle(&["show", "--runs", "it.toml"]), @r#"
     exit code: 0
     ----- stdout -----
@@ -135,7 +135,7 @@ fn a_key_is_set_below_a_word() {
     "#);
 }
 
-/// Two tasks side by side on a grid.
+/// Two parallel tasks on a grid.
 const GRID: &str = r#"
 [[workload]]
 name = "flows"
@@ -169,7 +169,7 @@ fn a_policy_of_a_grid_may_need_more_than_its_name() {
     assert!(stderr_of(&shown).contains("has `cancel-mode`, `own`, `prefers`"), "{shown}");
 }
 
-/// A key alone joins the policy that is extended; another policy has nothing of it.
+/// A key alone extends the policy; another policy replaces it as a whole.
 #[test]
 fn a_policy_is_extended_by_its_keys_or_as_a_whole() {
     let shown = |policy: &str| {

@@ -1,10 +1,11 @@
-//! `haggle replay`: one log under one policy or several, no scenario.
+//! `haggle replay`: one log under one policy or several, without a scenario.
 
 use serde_json::{Value, json};
 
 use crate::command::{Folder, stderr_of, stdout_of};
 
-/// A wide job that waits for the first one, a narrow one that fits beside it, one too wide.
+/// A wide job that waits for the first one, a narrow one that fits beside it, and one that is too
+/// wide.
 const LOG: &str = "\
 ; Computer: Test machine
 ; MaxProcs: 8
@@ -38,8 +39,8 @@ fn a_replay_is_a_table() {
     assert_eq!(folder.names(), ["log.swf"]);
 }
 
-/// The same jobs, of which the machine let the second and the third wait for 200 s and 40 s; the fourth is
-/// wider than the machine, and of the fifth nothing is known.
+/// The same jobs, with waits of 200 s and 40 s for the second and the third on their machine. The
+/// fourth is wider than the machine, and the fifth has no recorded wait.
 #[test]
 fn what_the_log_has_recorded_stands_beside_the_policies() {
     let log = LOG
@@ -137,7 +138,7 @@ fn policies_differ() {
         let shown = folder.haggle(&["replay", "log.swf", "--policy", policy, "--json"]);
         object(&shown)["mean_waiting_time"].as_f64().expect("a number")
     };
-    // First come, first served: 0, 90 and 180 s; else the third job passes the second.
+    // First come, first served: 0, 90 and 180 s. Otherwise the third job passes the second.
     assert_eq!([wait("fcfs"), wait("easy"), wait("conservative")], [90.0, 30.0, 30.0]);
 }
 
@@ -148,7 +149,7 @@ fn without_a_policy_it_is_easy() {
     assert_eq!(folder.haggle(&["replay", "log.swf"]), easy);
 }
 
-/// No log has keys, and no option gives any.
+/// Logs have no keys, and no option sets any.
 #[test]
 fn an_order_by_keys_that_no_job_has_is_warned_about() {
     let folder = Folder::with(&[("log.swf", LOG)]);
@@ -279,7 +280,7 @@ fn only_the_first_lines_are_read() {
 
 #[test]
 fn what_users_ask_for_can_be_chosen() {
-    // The second run is longer than its request, the third has none.
+    // The second run exceeds its request, and the third has none.
     let log = LOG.replace(" 8 100 -1 1", " 8 40 -1 1").replace(" 2 60 -1 1", " 2 -1 -1 1");
     let folder = Folder::with(&[("log.swf", &log)]);
     let replay = ["replay", "log.swf", "--policy", "easy", "--json"];
@@ -287,7 +288,7 @@ fn what_users_ask_for_can_be_chosen() {
         object(&folder.haggle(&[&replay[..], more].concat()))[key].as_f64().expect("a number")
     };
     assert_eq!(count(&["--rules", "canonical"], "jobs"), 2.0);
-    // Asked for exactly, all three are there.
+    // With exact requests, all three are kept.
     assert_eq!(count(&["--estimates", "exact"], "jobs"), 3.0);
     assert_eq!(count(&["--estimates", "exact"], "makespan"), 140.0);
 }
@@ -533,7 +534,7 @@ fn a_replay_decides_once_an_instant_or_after_each_event() {
     }
 }
 
-/// A job that ran for 400 s and had asked for 300 s, and one that needs the whole machine.
+/// A job that ran for 400 s with a request of 300 s, and one that needs the whole machine.
 const OVERRUN: &str = "\
 ; MaxProcs: 2
 1 0 -1 400 1 -1 -1 1 300 -1 1 1 1 -1 1 1 -1 -1

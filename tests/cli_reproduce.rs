@@ -33,7 +33,7 @@ path = "workload.jobs.lublin.load"
 values = [0.5, 0.7, 1.5]
 "#;
 
-/// What --quick leaves of them.
+/// Part of the study that --quick keeps.
 const QUICK: &str = "replications = 2\naxes = { load = [0.5, 1.5] }\n";
 
 /// Bars in panels, lines, a scatter and a table.
@@ -96,7 +96,7 @@ x = { axis = "policy" }
 series = { values = [{ name = "jobs", metric = "nb_jobs" }, { name = "done, %", value = "100 * value(\"outcomes.completed\", at) / 60" }] }
 "#;
 
-/// Some that hold, one that does not, one that cannot be tested.
+/// Some claims hold, one does not, and one cannot be tested.
 pub(crate) const CLAIMS: &str = r#"
 [[claim]]
 id = "MU-1-a"
@@ -139,7 +139,7 @@ reason = "patience"
 patience = "nobody gives up"
 "#;
 
-/// A folder with the study in `lib`, of which one file may be another.
+/// A folder with the study in `lib`; one file may be replaced.
 pub(crate) fn study(changed: Option<(&str, String)>) -> Folder {
     let folder = Folder::with(&[]);
     fs::create_dir_all(folder.path().join("lib/made-up")).expect("it can be made");
@@ -158,13 +158,13 @@ pub(crate) fn write(folder: &Folder, name: &str, text: &str) {
     fs::write(folder.path().join("lib/made-up").join(name), text).expect("it can be written");
 }
 
-/// Exit code and all that is printed of `haggle reproduce`.
+/// Exit code and output of `haggle reproduce`.
 pub(crate) fn reproduce(folder: &Folder, arguments: &[&str]) -> String {
     let fixed = ["reproduce", "--scenarios", "lib", "-o", "out"];
     folder.haggle(&[&fixed[..], arguments].concat())
 }
 
-/// A page of what was told as JSON, some time before: nothing is run for it.
+/// A page made from earlier JSON output, without any run.
 #[test]
 fn what_came_of_claims_becomes_a_page() {
     let folder = study(None);
@@ -364,13 +364,13 @@ fn what_is_done_is_not_done_again() {
     assert_eq!(stderr_of(&first), "");
     let before = folder.tree("out/made-up");
     assert!(before.keys().filter(|name| name.ends_with("timing.json")).count() == 27);
-    // Another figure of the same sweep: not even how long runs took has changed.
+    // Another figure of the same sweep: even the durations of runs stay unchanged.
     let second = reproduce(&folder, &["made-2"]);
     let said = stderr_of(&second);
     assert!(said.starts_with("base: 27 of 27 runs are done already\n"), "{said}");
     assert_eq!(stderr_of(&reproduce(&folder, &["made-2", "--quiet"])), "");
     assert!(folder.tree("out/made-up") == before);
-    // A scenario that has changed does not take the old runs for its own.
+    // A changed scenario must not use the old runs.
     write(&folder, "base.toml", &BASE.replace("jobs = 60", "jobs = 61"));
     insta::assert_snapshot!(reproduce(&folder, &["made-t1"]), @r#"
     exit code: 4
@@ -446,8 +446,8 @@ fn quick_says_what_it_leaves_out() {
     assert!(claims[0]["got"].as_str().is_some_and(|got| got.starts_with("32.57 ")), "{claims}");
 }
 
-/// A study of which --quick leaves everything has nothing to be undecided about, and one that
-/// leaves out values of an axis decides what is said of those that are left.
+/// If --quick keeps all of a study, no claim is undecided. If it leaves out values of an axis,
+/// claims about the remaining values are decided.
 #[test]
 fn quick_decides_what_it_has_all_of() {
     let folder = study(None);

@@ -1,4 +1,4 @@
-//! What `haggle reproduce` says to mistakes in studies, and to what is not there.
+//! Errors of `haggle reproduce` for mistakes in studies, and for missing files.
 
 use crate::cli_reproduce::{BASE, CLAIMS, FIGURES, reproduce, study, write};
 

@@ -1,8 +1,9 @@
-//! Windows reserved in advance: asked for, granted or offered beside, fixed, and told of.
+//! Advance reservations: requested, granted or offered beside the window, fixed, and reported.
 
 use crate::command::{Folder, unwrapped};
 
-/// The second job has no room in its window and takes what is before it; the third takes nothing that far.
+/// The second job has no room in its window and accepts an earlier place; the third accepts none at
+/// that distance.
 const WINDOWS: &str = r#"
 [scenario]
 name = "windows"
@@ -56,7 +57,7 @@ fn a_window_without_room_has_others_beside_it() {
     1,north,4.0,7.0,12.0,2,5.0,7.0,5.0,,,0
     0,north,0.0,12.0,26.0,2,10.0,12.0,,6.0,12.0,0
     ");
-    // Nothing is said of the first job when it is asked for the second.
+    // The request for the second job discloses nothing about the first.
     insta::assert_snapshot!(folder.read("out/disclosures.csv"), @"
     time,sender,receiver,item,count,job
     0.0,north,users,estimate,1,0
@@ -113,7 +114,7 @@ fn only_providers_that_can_are_asked_to_reserve() {
     "#);
 }
 
-/// What nobody reads is warned about.
+/// Keys that are never read cause warnings.
 #[test]
 fn keys_of_reservations_that_nobody_reads_are_named() {
     let said = |from: &str, to: &str| {
@@ -139,7 +140,7 @@ fn keys_of_reservations_that_nobody_reads_are_named() {
     );
 }
 
-/// What can never be granted is said before the run, with what could be.
+/// A reservation that can never be granted is reported before the run, with a possible one.
 #[test]
 fn windows_that_nobody_could_ever_grant_are_warned_about() {
     let said = |from: &str, to: &str| {
@@ -158,7 +159,8 @@ fn windows_that_nobody_could_ever_grant_are_warned_about() {
     let told = "at provider \"north\", from 8s to 16s, is shorter than the 9s that it asks for: it will be rejected";
     assert!(shown.contains(told), "{shown}");
     assert!(shown.contains("write 17s at least"), "{shown}");
-    // Closed from 10s on, which is known: it could be done behind that.
+    // The processors are closed from 10 s on, which is known, so the window could be after that
+    // time.
     let shown = said("[results]", "[[maintenance]]\nfrom = \"10s\"\nuntil = \"16s\"\n\n[results]");
     assert!(
         shown.contains("from 8s to 17s, is closed for maintenance: it will be rejected"),
@@ -182,7 +184,7 @@ fn windows_that_nobody_could_ever_grant_are_warned_about() {
     );
 }
 
-/// One processor of four fails at 5 s. The first job runs on it, the second is to have all of them.
+/// One processor of four fails at 5 s. The first job runs on it, and the second needs all four.
 const FAILS: &str = r#"
 [[workload]]
 name = "jobs"
@@ -307,8 +309,8 @@ fn a_window_whose_processors_fail_is_late_or_given_back() {
     ");
 }
 
-/// Two processors of five fail at 5 s and at 30 s, so that the last job gets in after 70 s instead of
-/// 50 s, too late for its window; between the failures it has its old place back.
+/// Two processors of five fail at 5 s and at 30 s. So the last job starts after 70 s instead of 50
+/// s, too late for its window. Between the failures it has its old place back.
 #[test]
 fn who_is_late_is_not_said_to_move_in_its_window() {
     let folder = Folder::with(&[(
@@ -354,7 +356,7 @@ format = "csv"
     ");
 }
 
-/// A request that leaves its size open is offered others in its window: by 22 s there is no room for
+/// A request with an open size is offered other sizes in its window: by 22 s there is no room for
 /// four processors, which would be free from 13 s on.
 #[test]
 fn a_window_without_room_may_have_room_for_fewer() {
@@ -403,7 +405,7 @@ format = "csv"
     assert!(shown.contains(told), "{shown}");
 }
 
-/// What says nothing about failures that can come is named.
+/// A missing answer to possible failures is reported.
 #[test]
 fn remedies_that_nothing_asks_for_are_named() {
     let said = |from: &str, to: &str| {
@@ -421,7 +423,7 @@ fn remedies_that_nothing_asks_for_are_named() {
     assert!(shown.contains("step \"moldable\" of workload \"jobs\" has no effect"), "{shown}");
 }
 
-/// What others have reserved elsewhere, and what fails there, is no reason to keep quiet.
+/// Reservations and failures at other providers do not suppress the warning.
 #[test]
 fn a_remedy_is_asked_for_where_its_users_submit_to() {
     let elsewhere = r#"
@@ -464,7 +466,7 @@ submits-to = "other"
     assert!(!shown.contains(&key("on-failure", "others")), "{shown}");
 }
 
-/// Who grants windows makes no offers for bags: one provider does not do both.
+/// A provider that grants windows makes no offers for bags.
 #[test]
 fn bags_go_to_other_providers() {
     let bags = r#"
@@ -499,7 +501,7 @@ submits-to = "broker"
     );
 }
 
-/// Whoever is refused is told from when on there would have been room, and what that was told stays on record.
+/// The answer to a refused reservation names the earliest possible start, and the tables keep it.
 #[test]
 fn a_refused_reservation_names_its_earliest_alternative() {
     let picky = WINDOWS.replace("accepts = 100", "accepts = 10");
@@ -513,8 +515,8 @@ fn a_refused_reservation_names_its_earliest_alternative() {
     let place = |name: &str| header.iter().position(|it| *it == name).expect("a column");
     let (refusal, alternative) = (place("refusal"), place("alternative_time"));
     let told = Vec::from_iter(lines.map(|row| (row[refusal], row[alternative])));
-    // Both processors are held from 12 s to 22 s: 5 s fit right before that; 9 s do not, but behind the
-    // window of the job that holds them.
+    // Both processors are held from 12 s to 22 s. 5 s fit directly before that; 9 s do not fit
+    // there, but after the window of the job that holds them.
     let refused = told.iter().filter(|(refusal, _)| *refusal == "no_window");
     assert_eq!(Vec::from_iter(refused.map(|it| it.1)), ["7.0", "26.0"]);
     assert!(told.iter().filter(|(refusal, _)| refusal.is_empty()).all(|it| it.1.is_empty()));
@@ -522,7 +524,7 @@ fn a_refused_reservation_names_its_earliest_alternative() {
     assert!(unwrapped(&shown).contains("from 26 s on at the earliest"), "{shown}");
 }
 
-/// One that could never have been met, since it was over before.
+/// The window could never be kept, since it ended before the submission.
 #[test]
 fn a_window_that_was_over_is_called_so() {
     let over =
@@ -535,7 +537,8 @@ fn a_window_that_was_over_is_called_so() {
     assert!(unwrapped(&shown).contains("was over when it was submitted"), "{shown}");
 }
 
-/// The first five start as soon as they can; the second one waits until three others have ended.
+/// The first five jobs start as soon as they can, and the second waits until three others have
+/// ended.
 const FIXED: &str = r#"
 [[workload]]
 name = "jobs"
@@ -565,7 +568,8 @@ submits-to = "north"
 format = "csv"
 "#;
 
-/// Jobs 3 and 5 end at 332 s. Were the start of job 2 fixed after the first of these ends, it would be 344 s.
+/// Jobs 3 and 5 end at 332 s. If the start of job 2 were fixed after the first of these ends, it
+/// would be 344 s.
 #[test]
 fn a_start_becomes_fixed_after_all_ends_of_an_instant() {
     let folder = Folder::with(&[("fixed.toml", FIXED)]);
@@ -576,7 +580,8 @@ fn a_start_becomes_fixed_after_all_ends_of_an_instant() {
     assert!(second.contains(",332.0,332.0,"), "{second}");
 }
 
-/// All four processors are asked for from 400 to 450 s; jobs without a window wait, one of them for 300 to 401 s.
+/// All four processors are requested from 400 to 450 s. Jobs without a window wait, one of them for
+/// 300 to 401 s.
 const BESIDE_A_QUEUE: &str = r#"
 [results]
 format = "csv"
@@ -615,7 +620,7 @@ workload = "queue"
 submits-to = "north"
 "#;
 
-/// Whatever the criterion says of the size and the age of such jobs.
+/// The size and the age of such jobs have no effect under any criterion.
 #[test]
 fn a_job_without_a_window_keeps_no_reservation_out() {
     for criterion in ["shuffle", "fifo", "bjf", "lff", "edf"] {
@@ -634,7 +639,7 @@ fn a_job_without_a_window_keeps_no_reservation_out() {
     }
 }
 
-/// A checkpoint of the reservation and those of other jobs share a link.
+/// A checkpoint of the reservation shares a link with those of other jobs.
 const SHARED_LINK: &str = r#"
 [network]
 bandwidth = "37 kbit/s"
@@ -676,7 +681,7 @@ workload = "l2"
 submits-to = "p2"
 "#;
 
-/// Nobody knows beforehand that the checkpoint takes 146 s and not 31 s, and the job ends behind its window.
+/// The plan expects 31 s for the checkpoint, which takes 146 s, so the job ends after its window.
 #[test]
 fn a_window_that_its_own_checkpoints_miss_is_broken() {
     for driver in ["sequential", "actix"] {

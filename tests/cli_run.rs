@@ -1,4 +1,4 @@
-//! `haggle run`: what a run leaves, and what becomes of one that cannot be made.
+//! `haggle run`: the results of a run, and the errors of impossible ones.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use haggle_results::{RunReader, Table};
 
 use crate::command::{Folder, VALID, stderr_of, stdout_of};
 
-/// One job that fits, one that does not, one that waits for the first.
+/// One job that fits, one that does not, and one that waits for the first.
 const THREE_JOBS: &str = r#"
 [scenario]
 name = "three"
@@ -55,7 +55,7 @@ const LOG: &str = "\
 3 20 -1 60 8 -1 -1 8 90 -1 1 2 -1 -1 1 -1 -1 -1
 ";
 
-/// Runs until somebody stops it: minutes, even on a fast machine.
+/// Runs until it is stopped: minutes, even on a fast machine.
 pub(crate) const LONG: &str = r#"
 [[workload]]
 name = "jobs"
@@ -195,7 +195,7 @@ fn jobs_that_no_provider_of_a_metascheduler_can_run_are_noted() {
     grid.toml: 1 warning
     note: 2 jobs need more processors than there are where they were sent, and were rejected
     "#);
-    // The first job is cut from the metrics; nobody should learn less for that.
+    // The metrics leave out the first job, but the note must still count it.
     let cut = format!("{scenario}\n[results]\nwarm-up = \"12s\"\n");
     let folder = Folder::with(&[("cut.toml", &cut)]);
     let shown = folder.haggle(&["run", "cut.toml", "-o", "out"]);
@@ -308,7 +308,7 @@ fn values_can_be_set_on_the_command_line() {
     let written = folder.read("wider/scenario.toml");
     assert!(written.contains("name = \"three\"\nseed = 7\n"), "{written}");
     assert!(written.contains("processors = 9\n"), "{written}");
-    // What is set is part of the scenario beside the results.
+    // A value set by an option is part of the scenario beside the results.
     let again = folder.haggle(&["run", "wider/scenario.toml", "-o", "again"]);
     let digest = |shown: &str| {
         shown.lines().find_map(|line| line.strip_prefix("digest   ")).map(str::to_owned)
@@ -405,12 +405,12 @@ fn a_scenario_that_was_edited_runs_again_in_its_own_folder() {
     let before = folder.tree("runs/valid");
     fs::write(folder.path().join("valid.toml"), VALID.replace("run = \"80s\"", "run = \"70s\""))
         .expect("it can be written");
-    // By another way to the same file, and with another seed.
+    // Another path to the same file, and another seed.
     let again = folder.haggle(&["run", "./valid.toml", "--seed", "7"]);
     assert!(again.starts_with("exit code: 0\n"), "{again}");
     assert_ne!(folder.tree("runs/valid")["provenance.json"], before["provenance.json"]);
     assert_eq!(folder.names_in("runs"), ["valid"]);
-    // A figure can be drawn again, notes cannot.
+    // Figures can be drawn again, notes cannot, so only figures may be replaced.
     fs::write(folder.path().join("runs/valid/mine.png"), "").expect("it can be written");
     assert!(folder.haggle(&run).starts_with("exit code: 0\n"));
     assert!(!folder.path().join("runs/valid/mine.png").exists());
@@ -425,7 +425,7 @@ fn a_scenario_that_was_edited_runs_again_in_its_own_folder() {
     "#);
     assert_eq!(folder.read("runs/valid/notes.md"), "precious");
     fs::remove_file(folder.path().join("runs/valid/notes.md")).expect("it can be removed");
-    // Whoever names the folder is asked, as before.
+    // A named folder is not replaced without `--force`.
     let named = folder.haggle(&["run", "valid.toml", "-o", "runs/valid"]);
     assert!(named.contains("exists already and is left as it is"), "{named}");
 }
@@ -443,13 +443,13 @@ fn a_folder_of_another_file_is_not_replaced() {
         assert!(shown.starts_with("exit code: 4\n") && shown.contains(refused), "{shown}");
     }
     assert_eq!(folder.tree("runs/same"), before);
-    // What another command made, such as `replay`, has no note.
+    // A folder that another command made, such as `replay`, has no note.
     fs::remove_file(folder.path().join("runs/same/.made-from")).expect("it is there");
     let shown = folder.haggle(&["run", "a.toml"]);
     assert!(shown.starts_with("exit code: 4\n") && shown.contains(refused), "{shown}");
 }
 
-/// Who reads the table comes to the numbers of the summary, also where a horizon cuts jobs off.
+/// The rows of the table give the numbers of the summary, also if a horizon stops jobs.
 #[test]
 fn jobs_that_count_have_the_means_of_the_summary() {
     let model = VALID.replace(
@@ -682,7 +682,7 @@ fn a_run_that_is_killed_is_no_run() {
     killed.kill().expect("it runs");
     killed.wait().expect("it has ended");
     assert_eq!(folder.names(), [".out.partial", "long.toml", "valid.toml"]);
-    // What it left is in nobody's way.
+    // The remains do not disturb the next run.
     let shown = folder.haggle(&["run", "valid.toml", "-o", "out"]);
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");
     assert_eq!(folder.names(), ["long.toml", "out", "valid.toml"]);
@@ -706,7 +706,7 @@ fn a_run_that_is_interrupted_leaves_nothing() {
     assert_eq!(folder.names(), ["long.toml"]);
 }
 
-/// Waits until it holds, but not for ever.
+/// Waits until the condition holds, for a bounded time.
 pub(crate) fn wait_for(holds: impl Fn() -> bool) {
     let interval = Duration::from_millis(5);
     let held = (0..12_000).any(|_| {

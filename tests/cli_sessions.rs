@@ -1,10 +1,10 @@
-//! Sessions on a grid: placed when they arrive on resources that reserve shares, or rejected.
+//! Sessions on a grid: placed at their arrival on resources that reserve shares, or rejected.
 
 use serde_json::Value;
 
 use crate::command::{Folder, stdout_of};
 
-/// Three resources of 10 MIPS; every session computes for 100 s on the reference processor.
+/// Three resources of 10 MIPS. Every session computes for 100 s on the reference processor.
 fn placed(grid: &str) -> String {
     format!(
         r#"

@@ -1,5 +1,5 @@
-//! Parts that are booked at once and over before their metascheduler hears of them: a job runs once at each provider
-//! of its agreement, or not at all, and the tables say what happened.
+//! Parts that are booked at once and end before their metascheduler is notified. A job runs once at
+//! each provider of its agreement, or not at all, and the tables show it.
 
 use std::collections::BTreeSet;
 
@@ -79,7 +79,7 @@ workload = "g0"
 submits-to = "m0"
 "#;
 
-/// Booked again by messages that arrive after the try has failed.
+/// A part is booked again by messages that arrive after the try has failed.
 const AFTER_IT_FAILED: &str = r#"
 [network]
 latency = "100ms"
@@ -128,7 +128,7 @@ workload = "g1"
 submits-to = "m1"
 "#;
 
-/// Parts of four providers, some of which hear too late that they are not needed.
+/// Parts of four providers; some learn too late that they are not needed.
 const AT_FOUR: &str = r#"
 [scenario]
 seed = 979441

@@ -1,4 +1,4 @@
-//! `haggle sweep`: many runs, in whatever order and however often it was stopped.
+//! `haggle sweep`: many runs, in any order and after any number of stops.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -36,14 +36,14 @@ values = ["fcfs", "easy", "conservative"]
 
 pub(crate) const FIRST_RUN: &str = "out/policy=fcfs/seed=1";
 
-/// All files but those that say how long it took.
+/// All files except those with durations.
 pub(crate) fn results(folder: &Folder, name: &str) -> BTreeMap<String, Vec<u8>> {
     let mut tree = folder.tree(name);
     tree.retain(|name, _| !name.ends_with("timing.json"));
     tree
 }
 
-/// Names of files that differ or are in one only: less to print than the files.
+/// Names of files that differ or are in only one of both; shorter to print than the files.
 pub(crate) fn differing(
     a: &BTreeMap<String, Vec<u8>>,
     b: &BTreeMap<String, Vec<u8>>,
@@ -52,7 +52,7 @@ pub(crate) fn differing(
     names.filter(|name| a.get(*name) != b.get(*name)).cloned().collect()
 }
 
-/// The run folders that have their final name, each of which must be whole.
+/// The run folders with their final names, each of which must be complete.
 pub(crate) fn finished(folder: &Folder) -> usize {
     let tree = folder.tree("out");
     let mut runs = 0;
@@ -190,20 +190,20 @@ fn only_what_is_missing_is_run() {
     let (kept, redone): (Vec<_>, Vec<_>) =
         differing(&before, &after).into_iter().partition(|name| !name.ends_with("timing.json"));
     assert_eq!(kept, [""; 0]);
-    // How long it took differs in the run that was made again, and in no other.
+    // Only the run that was made again has another duration.
     assert!(redone.iter().all(|name| format!("out/{name}").starts_with(FIRST_RUN)), "{redone:?}");
     let shown = folder.haggle(&[&sweep[..], &["--quiet"]].concat());
     assert_eq!(stderr_of(&shown), "");
     assert_eq!(differing(&after, &folder.tree("out")), [""; 0]);
 }
 
-/// Ends a sweep by `end` once its first run is done, and looks at what is left and what comes
-/// of the same command.
+/// Ends a sweep by `end` after its first run, and examines the remains and the result of the same
+/// command.
 fn stopped(end: impl FnOnce(std::process::Child) -> Option<String>) {
     let folder = Folder::with(&[("sweep.toml", &scenario(10_000))]);
     let sweep = ["sweep", "sweep.toml", "--jobs", "2", "-o", "out"];
     let child = folder.start(&sweep);
-    // All runs of a variant share a folder, which is there before its first run is done.
+    // All runs of a variant share a folder, which exists before its first run ends.
     let variant = folder.path().join("out/policy=fcfs");
     wait_for(|| (1..=3).any(|seed| variant.join(format!("seed={seed}")).is_dir()));
     let said = end(child);
@@ -362,7 +362,7 @@ fn a_scenario_without_axes_is_a_sweep_of_one() {
     assert!(stdout_of(&shown).starts_with("1 run\n"), "{shown}");
 }
 
-/// Where nothing ran there is nothing to draw, and the sweep has its results all the same.
+/// Without any job that ran there is nothing to draw, but the sweep still has its results.
 #[test]
 fn a_figure_without_data_is_left_out() {
     let too_wide = r#"
@@ -396,7 +396,7 @@ x = "policy"
     assert_eq!(folder.read("out/runs.csv").lines().count(), 3, "{shown}");
 }
 
-/// They belong into the folders of the runs, and who forgets to ask for them is told.
+/// Figures of single runs belong into the folders of the runs. A note tells users to request them.
 #[test]
 fn figures_of_single_runs_are_drawn_when_asked_for() {
     let sweep = format!("{VALID}\n[[figure]]\nkind = \"gantt\"\n[sweep]\nreplications = 2\n");
@@ -426,7 +426,7 @@ fn figures_of_runs_that_cannot_be_drawn_are_named() {
     let folder = Folder::with(&[("sweep.toml", &sweep)]);
     let reason =
         "figure left out: gantt.png: the run has no job jobs!9 (2 runs, the first is seed=1)\n";
-    // The second time, the runs are there and their figures are not.
+    // The second time, the runs exist but their figures do not.
     for _ in 0..2 {
         let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--figures", "-q"]);
         assert!(shown.starts_with("exit code: 0"), "{shown}");
@@ -465,7 +465,7 @@ fn no_axis_has_the_name_of_another_column() {
     }
 }
 
-/// Which of two axes sets a value that both set shows nowhere in the results.
+/// The results do not show which of two axes sets a value that both set.
 #[test]
 fn axes_that_override_each_other_are_told() {
     let south = "[[provider]]\nname = \"south\"\nprocessors = 8\n";
@@ -516,12 +516,13 @@ fn axes_that_override_each_other_are_told() {
         let shown = said(axes);
         assert!(shown.starts_with("exit code: 0\n") && unwrapped(&shown).contains(some), "{shown}");
     }
-    // Neither undoes the other.
+    // Neither axis overrides the other.
     let apart = said(&[("provider.north.policy", "[\"easy\", \"fcfs\"]"), (all, "[1.0, 2.0]")]);
     assert!(!apart.contains("axis \""), "{apart}");
 }
 
-/// Also of runs that were done without them; what is drawn is not drawn again.
+/// Figures are also drawn for runs that were done without them, and existing ones are not drawn
+/// again.
 #[test]
 fn figures_of_runs_that_are_done_are_drawn_when_asked_for() {
     let sweep = format!("{VALID}\n[[figure]]\nkind = \"gantt\"\n[sweep]\nreplications = 2\n");
@@ -535,13 +536,14 @@ fn figures_of_runs_that_are_done_are_drawn_when_asked_for() {
     let drawn = results(&folder, "out");
     let new = ["seed=1/gantt.png", "seed=2/gantt.png"];
     assert_eq!(differing(&without, &drawn), new, "{shown}");
-    // Somebody's own picture stays.
+    // A picture of the user stays.
     fs::write(folder.path().join("out/seed=1/gantt.png"), "mine").expect("it can be written");
     folder.haggle(&with_figures);
     assert_eq!(folder.read("out/seed=1/gantt.png"), "mine");
 }
 
-/// A summary says what is without effect in its run, and not what is in a sweep around it.
+/// The summary of a run reports only settings without effect in this run, not in the sweep around
+/// it.
 #[test]
 fn a_run_says_nothing_of_replications() {
     let listed = ONE_LOG_DAMAGED.replace("\"damaged.swf\", ", "");
@@ -557,7 +559,7 @@ fn a_run_says_nothing_of_replications() {
     assert!(summaries.iter().all(|text| !text.contains("replications")), "{summaries:?}");
 }
 
-/// All replications differ by the latencies between two sites only: milliseconds in minutes.
+/// The replications differ only by the latencies between two sites: milliseconds in minutes.
 #[test]
 fn intervals_that_say_nothing_are_warned_about() {
     let grid = r#"
@@ -605,7 +607,7 @@ values = ["0s", "1s"]
     let shown = folder.haggle(&["sweep", "sweep.toml", "-o", "out"]);
     let warned = "the confidence intervals are below a thousandth of the means at 2 of 2 points";
     assert!(stderr_of(&shown).contains(warned), "{shown}");
-    // The table has what the figure shows.
+    // The table has the metric of the figure.
     assert!(stdout_of(&shown).contains("makespan"), "{shown}");
 }
 
@@ -641,7 +643,7 @@ fn status_says_what_is_there_of_a_sweep_that_nobody_submitted() {
     assert!(stderr_of(&none).contains("`sweep.toml` is not the folder of a sweep"), "{none}");
 }
 
-/// An axis may be called as what the jobs of one run are grouped by.
+/// An axis may have the name of a grouping of one run's jobs.
 #[test]
 fn a_figure_of_one_run_is_none_of_a_sweep_whatever_its_axes_are_called() {
     let figure = "[[figure]]\nkind = \"waiting-ecdf\"\ngroup-by = \"workload\"\n";
@@ -653,7 +655,7 @@ fn a_figure_of_one_run_is_none_of_a_sweep_whatever_its_axes_are_called() {
     assert!(stderr_of(&shown).contains(reason), "{shown}");
 }
 
-/// Of two points, one has a log that is damaged.
+/// One of two points has a damaged log.
 pub(crate) const ONE_LOG_DAMAGED: &str = r#"
 [[workload]]
 name = "jobs"
@@ -715,7 +717,8 @@ fn a_run_that_fails_keeps_no_other_from_its_end() {
     assert!(folder.read("out/aggregate.csv").contains("whole.swf,jobs,2,1.0,"));
     let json = folder.haggle(&[&sweep[..], &["--json", "--quiet"]].concat());
     assert!(stdout_of(&json).contains("\"message\": \"damaged.swf:1: expected 18"), "{json}");
-    // Once the log is repaired the same command has all, and no trace is left of what was wrong.
+    // After the log is repaired, the same command completes all runs, and no trace of the error is
+    // left.
     fs::write(folder.path().join("damaged.swf"), WHOLE_LOG).expect("it can be written");
     let shown = folder.haggle(&sweep);
     assert!(shown.starts_with("exit code: 0\n"), "{shown}");

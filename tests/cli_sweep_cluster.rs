@@ -1,5 +1,5 @@
-//! `haggle sweep --slurm` beside commands that stand for those of Slurm: what is asked of them, and what is made of
-//! their answers.
+//! `haggle sweep --slurm` with substitutes for the commands of Slurm: the requests, and the use of
+//! the answers.
 #![cfg(unix)]
 
 use std::fs;
@@ -8,8 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use crate::cli_sweep::{finished, scenario};
 use crate::command::Folder;
 
-/// A folder with what stands for Slurm's commands: what they were told is in `told`. Tasks are carried out
-/// by a real Slurm in `tests/slurm/check.sh`.
+/// A folder with substitutes for Slurm's commands; `told` records their arguments.
+/// `tests/slurm/check.sh` carries out tasks with a real Slurm.
 fn with_slurm(scenario: &str) -> Folder {
     let folder = Folder::with(&[("sweep.toml", scenario), ("queue", "")]);
     fs::create_dir(folder.path().join("bin")).expect("it can be made");
@@ -28,7 +28,7 @@ fn with_slurm(scenario: &str) -> Folder {
     folder
 }
 
-/// `haggle` where Slurm seems to be, and its nodes are these.
+/// `haggle` on a site that seems to have Slurm, with these nodes.
 fn on_site(folder: &Folder, hosts: &str, arguments: &[&str]) -> String {
     folder.haggle_under(&format!("export PATH=$PWD/bin:$PATH HOSTS={hosts}"), arguments)
 }
@@ -138,7 +138,7 @@ fn what_cannot_go_to_a_cluster_is_said_before_anything_is_submitted() {
     assert!(!folder.path().join("told").exists());
 }
 
-/// What runs on a node is what was submitted, or nothing.
+/// A node carries out what was submitted, or nothing.
 #[test]
 fn a_task_carries_out_its_chunk_of_what_was_submitted() {
     let folder = with_slurm(&scenario(30));

@@ -1,4 +1,4 @@
-//! `haggle sweep --summaries-only` and `--pack`: what keeps many runs from being many files.
+//! `haggle sweep --summaries-only` and `--pack`, which keep many runs in few files.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ fn summaries_alone_give_the_same_sums() {
     summary.json
     timing.json
     "#);
-    // By the digests of the tables that are gone the runs are known to be the same.
+    // The digests of the removed tables show that the runs are the same.
     let shown = folder.haggle(&["compare", "out", "whole"]);
     assert!(shown.contains("9 runs in both: 9 identical, 0 different"), "{shown}");
     let shown = folder.haggle(&small);
@@ -96,7 +96,7 @@ fn packs_are_read_as_folders_are() {
     assert!(shown.contains("9 runs in both: 9 identical, 0 different"), "{shown}");
     let within = |place: &str| folder.haggle(&["compare", place, "--against", "policy=fcfs"]);
     assert_eq!(within("packed").replace("packed", "whole"), within("whole"));
-    // A run is named as if it had a folder.
+    // A packed run is named as if it had a folder.
     let run = "policy=easy/seed=3";
     for command in ["show RUN", "explain RUN 7", "verify RUN", "compare RUN RUN", "show --json RUN"]
     {
@@ -151,14 +151,14 @@ fn packs_are_whole_or_made_again() {
     let again = ["sweep", "sweep.toml", "-o", "out", "--pack", "4", "--force"];
     let forced = folder.haggle(&again);
     assert!(forced.starts_with("exit code: 0\n"), "{forced}");
-    // All four of the pack, and not the one pack.
+    // The count is four runs of the pack, not one pack.
     assert!(stderr_of(&forced).contains("4 runs that were there are done again"), "{forced}");
     assert_eq!(differing(&of_packs("out"), &of_packs("whole")), [""; 0]);
     let other = folder.haggle(&["sweep", "sweep.toml", "-o", "out", "--pack", "3"]);
     assert!(stderr_of(&other).contains("has packs of another size (pack=4)"), "{other}");
     let csv = ["sweep", "sweep.toml", "-o", "csv", "--pack", "--set", "results.format=csv"];
     assert!(stderr_of(&folder.haggle(&csv)).contains("packed tables are Parquet"));
-    // A run that fails is left out of its pack, and makes it again.
+    // A failed run is left out of its pack; after a repair, the pack is made again.
     fs::write(folder.path().join("sweep.toml"), ONE_LOG_DAMAGED).expect("it can be written");
     fs::write(folder.path().join("whole.swf"), WHOLE_LOG).expect("it can be written");
     fs::write(folder.path().join("damaged.swf"), "1 2 3\n").expect("it can be written");
@@ -167,7 +167,7 @@ fn packs_are_whole_or_made_again() {
     fs::write(folder.path().join("damaged.swf"), WHOLE_LOG).expect("it can be written");
     assert!(whole("logs").starts_with("exit code: 0\n"));
     assert_eq!(folder.read("logs/runs.csv").lines().count(), 5);
-    // The path of its log starts from where its folder would be.
+    // The path of its log is relative to the folder that the run would have.
     let run = |place: &str| format!("{place}/log=whole.swf/seed=2");
     folder.haggle(&["sweep", "sweep.toml", "-o", "plain/below"]);
     let shown = folder.haggle(&["compare", &run("logs"), &run("plain/below")]);
@@ -199,7 +199,7 @@ fn replications_alone_are_read_out_of_their_pack() {
     }
 }
 
-/// A pack that is damaged says which file, which run and what to do.
+/// A damaged pack causes an error with the file, the run and a remedy.
 #[test]
 fn damage_in_a_pack_is_told_with_its_place_and_its_remedy() {
     let folder = Folder::with(&[("sweep.toml", &replications())]);

@@ -1,4 +1,4 @@
-//! The model of synthetic months, as scenarios write it.
+//! The model of synthetic months in scenarios.
 
 use crate::command::Folder;
 
@@ -69,7 +69,7 @@ fn what_is_no_month_is_shown_with_the_way_out() {
     "#);
 }
 
-/// A month stands for a log: the scenario's seed draws nothing of it.
+/// A synthetic month represents a log, so the seed of the scenario has no effect on it.
 #[test]
 fn a_seed_that_draws_nothing_is_warned_about() {
     let month = r#"

@@ -1,5 +1,5 @@
-//! Parts of jobs that are got by a protocol: what is refused before the run and at once, what each try
-//! costs, and what is said of jobs that wait for each other.
+//! Parts of jobs that are booked by a protocol: refusals before the run and at the first try, the
+//! costs of each try, and reports about jobs that wait for each other.
 
 use haggle_plots::distribution::{Quantity, agreements, compare};
 use haggle_plots::load::{Part, Tables};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::command::{Folder, stderr_of, stdout_of, unwrapped};
 
-/// A job that the smaller provider can never hold its part of, and one that it can.
+/// One job whose part the smaller provider can never hold, and one whose part it can.
 const WIDE: &str = r#"
 [scenario]
 name = "wide"
@@ -116,7 +116,7 @@ fn a_job_that_is_too_wide_is_warned_about_before_the_run() {
     wide.toml: 1 warning
     wide.toml: valid, 2 providers, 1 workload, 1 run
     "#);
-    // By published free times it would have all of both.
+    // By published free times, the job would get all processors of both.
     let slots = WIDE
         .replace("protocol = \"two-phase\"", "overhead-max = 20")
         .replace("policy = \"conservative\"", "policy = \"conservative\"\ndisclosure = \"slots\"");
@@ -127,7 +127,7 @@ fn a_job_that_is_too_wide_is_warned_about_before_the_run() {
         Folder::with(&[("slots.toml", &slots.replace("processors = 8", "processors = 9"))]);
     let shown = folder.haggle(&["run", "slots.toml", "-o", "out", "--check"]);
     assert!(shown.contains("1 completed, 1 rejected (1 no provider)"), "{shown}");
-    // A step that may leave a job out: nothing is certain then.
+    // A step may remove jobs, so the rejection is not certain.
     let first = WIDE.replace(
         "[[provider]]\nname = \"north\"",
         "[[workload.step]]\nkind = \"first\"\njobs = 1\n\n[[provider]]\nname = \"north\"",
@@ -135,7 +135,7 @@ fn a_job_that_is_too_wide_is_warned_about_before_the_run() {
     assert!(!said(&first).contains("rejected"), "{}", said(&first));
 }
 
-/// By the time at which it could be done first, the user does not want it any more.
+/// Its earliest possible completion is after the user's deadline.
 #[test]
 fn a_job_that_is_spread_and_cannot_be_done_in_time_has_no_window() {
     let late = WIDE
@@ -152,7 +152,7 @@ fn a_job_that_is_spread_and_cannot_be_done_in_time_has_no_window() {
     );
 }
 
-/// Provider p-2 is down when the job has been agreed on, and up to the end of the run.
+/// Provider p-2 is down when the job has been agreed on, until the end of the run.
 const HALF_BEGUN: &str = r#"
 [scenario]
 horizon = "5s"
@@ -221,7 +221,8 @@ fn times_that_are_too_short_for_the_network_are_refused() {
     }
 }
 
-/// What a protocol has of its own no other one reads; what all have is warned about where there is none.
+/// A key of one protocol is refused for others. A key of all protocols causes a warning if there is
+/// no protocol.
 #[test]
 fn keys_of_another_protocol_are_refused_or_warned_about() {
     let slots = WIDE
@@ -247,7 +248,7 @@ fn keys_of_another_protocol_are_refused_or_warned_about() {
     assert!(none.contains("without a `protocol` nobody waits for an answer"), "{none}");
 }
 
-/// Each of two holds one provider and waits for the other one.
+/// Each of two jobs holds one provider and waits for the other one.
 const CROSSED: &str = r#"
 [scenario]
 name = "crossed"
@@ -295,8 +296,8 @@ format = "csv"
 kind = "agreement-ecdf"
 "#;
 
-/// It is what a run that stops at its horizon may come to, so that the command has done what it was
-/// asked for; but nobody can miss it.
+/// A run that stops at its horizon may end in a deadlock, so the command succeeds. The warning must
+/// still be visible.
 #[test]
 fn a_deadlock_at_the_horizon_is_a_warning() {
     let folder = Folder::with(&[("crossed.toml", CROSSED)]);
@@ -317,7 +318,7 @@ fn a_deadlock_at_the_horizon_is_a_warning() {
     assert_eq!(column(&table, "outcome"), ["open", "open"], "{table}");
     assert!(shown.contains("figure left out"), "{shown}");
     assert!(shown.contains("no parts of a job were agreed on"), "{shown}");
-    // In a common order there is none.
+    // In a common order there is no deadlock.
     let folder = Folder::with(&[("crossed.toml", &CROSSED.replace("in-turn", "ascending"))]);
     let shown = folder.haggle(&["run", "crossed.toml", "-o", "out", "--check"]);
     assert!(shown.contains("2 completed"), "{shown}");
@@ -325,7 +326,7 @@ fn a_deadlock_at_the_horizon_is_a_warning() {
     assert!(folder.names_in("out").contains(&"agreement-ecdf.png".to_owned()));
 }
 
-/// One job of two has all processors for a minute, so the other one gets none in its only try.
+/// One of two jobs holds all processors for a minute, so the other one gets none in its only try.
 const ONE_OF_TWO: &str = r#"
 [[workload]]
 name = "jobs"
@@ -411,7 +412,7 @@ fn each_transaction_has_a_row_and_the_rows_add_up() {
     assert!(!stdout_of(&shown).contains("error"));
 }
 
-/// What nobody can draw anything from is warned about.
+/// A figure without any data causes a warning.
 #[test]
 fn a_figure_of_agreements_needs_some() {
     let none = CROSSED
@@ -424,7 +425,7 @@ fn a_figure_of_agreements_needs_some() {
     assert!(shown.contains("figure \"agreement-ecdf\" has no effect"), "{shown}");
 }
 
-/// Whoever is urgent takes back what another one has claimed, and not started.
+/// An urgent job preempts the claim of another one that has not started.
 #[test]
 fn an_urgent_claim_preempts_one_that_waits_for_its_other_part() {
     let text = r#"
@@ -469,7 +470,7 @@ submits-to = "broker"
 [results]
 format = "csv"
 "#;
-    // The urgent job wants a processor of each, or both of the one that is claimed.
+    // The urgent job needs a processor of each provider, or both of the claimed one.
     let text = text.replace(
         "[results]",
         "[[workload]]\nname = \"more\"\njobs = [{ submit = \"6s\", processors = 3, run = \"10s\", \

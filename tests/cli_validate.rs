@@ -1,4 +1,4 @@
-//! `haggle validate`: every problem at once, each with its line and the way out.
+//! `haggle validate`: every problem at once, each with its line and a hint.
 
 use crate::command::{Folder, VALID, unwrapped};
 
@@ -879,7 +879,7 @@ name = "twice"
 merge = ["model", "model"]
 "#;
 
-/// Fits the schema, but its parts do not fit each other.
+/// Fits the schema, but its parts contradict each other.
 const NAMES: &str = r#"
 [[workload]]
 name = "a"
@@ -1093,7 +1093,8 @@ fn a_key_that_stands_for_none_is_refused() {
     assert!(shown.starts_with("exit code: 0"), "{shown}");
 }
 
-/// Tables that name each other, `count` of each kind: lists of all names, and one table for each name.
+/// Tables that name each other, `count` of each kind: lists of all names, and one table for each
+/// name.
 fn named_by_each_other(count: usize) -> String {
     let mut text =
         String::from("[scenario]\nhorizon = \"30d\"\n[network]\ntransport = \"reliable\"\n");
@@ -1132,7 +1133,7 @@ fn named_by_each_other(count: usize) -> String {
     text
 }
 
-/// Tables find each other by one index: compared one by one, these would take minutes.
+/// References between tables use one index. Pairwise comparisons would take minutes here.
 #[cfg(unix)]
 #[test]
 fn time_does_not_grow_with_the_square_of_the_tables() {

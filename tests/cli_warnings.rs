@@ -1,4 +1,4 @@
-//! What a scenario says without effect is warned about: where it stands, or after the run.
+//! Settings without effect cause warnings: at their place, or after the run.
 
 use crate::command::{Folder, VALID, stderr_of, unwrapped};
 
@@ -65,7 +65,7 @@ fn a_key_that_nothing_reads_is_shown_where_it_stands() {
     let shown = folder.haggle(&["run", "vain.toml", "-o", "quiet", "--quiet"]);
     assert_eq!(stderr_of(&shown), "");
     assert_eq!(warnings(&folder, "quiet"), [text]);
-    // What was run can be run again, and says the same.
+    // The scenario of a run can be run again, with the same warnings.
     folder.haggle(&["run", "vain/scenario.toml", "-o", "again"]);
     assert_eq!(warnings(&folder, "again"), [text]);
 }
@@ -179,7 +179,7 @@ fn little_that_is_up_is_told_after_the_run() {
     assert_eq!(warnings(&folder, "out"), [text]);
 }
 
-/// What fails in the last instant of a run is down for no time, but what it ran is lost.
+/// A failure in the last instant of a run causes no downtime, but its work is lost.
 #[test]
 fn a_failure_that_ends_the_run_is_no_failure_of_nothing() {
     let failing = |outage: &str| {
@@ -262,7 +262,7 @@ fn no_job_starts_before_it_is_ready() {
     }
 }
 
-/// What a user still has when the run stops is unfinished, in a grid as well.
+/// A job that its user still holds when the run stops is unfinished, on a grid as well.
 #[test]
 fn jobs_that_are_not_ready_when_the_run_stops_are_unfinished() {
     let jobs = "jobs = [{ submit = \"1s\", processors = 1, run = \"10s\", ready = \"100s\" }]";
@@ -385,7 +385,7 @@ fn a_grid_has_an_order_of_events_of_its_own() {
     assert_eq!(said[0], text);
 }
 
-/// A job that goes by a broker to one of two providers, over a network that loses messages.
+/// A job that goes through a broker to one of two providers, over a network that loses messages.
 const NETWORK: &str = r#"
 [[workload]]
 name = "jobs"
@@ -573,7 +573,7 @@ fn progress_that_no_policy_reads_is_warned_about() {
     assert_eq!(keys("silent"), "prediction bound estimate counts-checkpoint");
 }
 
-/// Completions and submissions of an instant are known to a decision at its end, whichever came first.
+/// A decision at the end of an instant knows its completions and submissions, in any order.
 #[test]
 fn an_order_of_events_that_no_decision_sees_is_shown() {
     let scenario = format!("[scenario]\nevents-order = \"completions-first\"\n{VALID}");
@@ -592,7 +592,7 @@ fn an_order_of_events_that_no_decision_sees_is_shown() {
     assert!(!problems_and_warnings(&usual).contains("events-order"));
 }
 
-/// All that `validate` says of a scenario, in one line.
+/// Output of `validate` for a scenario, in one line.
 fn problems_and_warnings(scenario: &str) -> String {
     let folder = Folder::with(&[("it.toml", scenario)]);
     unwrapped(&folder.haggle(&["validate", "it.toml"]))

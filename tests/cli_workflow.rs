@@ -1,10 +1,11 @@
-//! `haggle workflow`: looking at graphs of tasks, generating and scheduling them.
+//! `haggle workflow`: inspects graphs of tasks, generates and schedules them.
 
 use std::fs;
 
 use crate::command::{Folder, stdout_of};
 
-/// a and b read a file from storage; c reads what both make, and makes one that nobody reads.
+/// a and b read a file from storage; c reads the outputs of both, and writes one that no task
+/// reads.
 const SMALL: &str = r#"{
   "name": "small", "schemaVersion": "1.4",
   "workflow": {
@@ -372,7 +373,7 @@ fn figures_are_drawn() {
     assert!(drawn.contains("30000 tasks and 59996 edges cannot be drawn"), "{drawn}");
 }
 
-/// Both make a file of one name, and the sizes of one are drawn.
+/// Both tasks write a file of one name, and the sizes of one are drawn.
 const DRAWN: &str = r#"<adag name="drawn">
   <job id="a" name="make" runtime="10"><uses file="f" link="output" size="100"/></job>
   <job id="b" name="make" runtime="20"><uses file="f" link="output" size="-65.5"/></job>

@@ -2,7 +2,8 @@
 
 use crate::command::Folder;
 
-/// A root that two tasks read from, and a task that reads from both; the second needs two processors.
+/// A root from which two tasks read, and a task that reads from both; the second needs two
+/// processors.
 const DIAMOND: &str = r#"{
   "name": "diamond", "schemaVersion": "1.4",
   "workflow": {
@@ -25,7 +26,7 @@ const DIAMOND: &str = r#"{
   }
 }"#;
 
-/// Two providers of four processors in turn, 1 s and 8 Mbit/s away from everybody.
+/// Two providers of four processors in turn, 1 s and 8 Mbit/s away from all others.
 fn world(workflows: &str, more: &str) -> String {
     format!(
         r#"
@@ -86,9 +87,10 @@ fn columns(text: &str, names: &[&str], since: f64) -> Vec<Vec<String>> {
     lines.map(cells).collect()
 }
 
-/// By hand, 1 MB takes 1 s after the latency of 1 s, as does a message. Task a: 2 s until it is accepted, 4 s for its
-/// input, 1 s to say so, 100 s; its user hears of its end at 108 s. Task b: 2 s, 2 s for 1 MB, and 1 s; task c is where its
-/// data are. Task d is where b was, and has 1 MB from c, which its user knows to be over at 510 s.
+/// By hand: 1 MB takes 1 s after the latency of 1 s; a message takes 1 s. Task a: 2 s until it is
+/// accepted, 4 s for its input, 1 s for the report, 100 s. Its user is notified of its end at 108
+/// s. Task b: 2 s, 2 s for 1 MB, and 1 s. Task c runs at the provider of its data. Task d runs at
+/// the provider of b and needs 1 MB from c, whose end its user learns at 510 s.
 #[test]
 fn tasks_run_when_their_data_have_come() {
     let text = world("count = 1\nfiles = [\"diamond.json\"]", "");
@@ -132,8 +134,8 @@ fn tasks_run_when_their_data_have_come() {
     }
 }
 
-/// By hand as above, d waits for c, and c for a. Each of them and the key of the legend has an edge, 4 pixels wide, of which an
-/// SVG has twice as many.
+/// By hand as above, d waits for c, and c for a. Each of them and the key of the legend has an
+/// edge, 4 pixels wide, which is doubled in an SVG.
 #[test]
 fn a_timeline_marks_the_critical_path_and_begins_with_the_workflow() {
     let text = world("count = 1\nfiles = [\"diamond.json\"]", "");
@@ -167,9 +169,10 @@ const PAIR: &str = r#"{
   }
 }"#;
 
-/// By hand, 1 MB takes 1 s after the latency of 1 s. Tasks a and b are accepted by a provider each at 2 s, and their inputs leave
-/// by the access link of the broker: each has half of it until 7 s, when that of a is there, and that of b has 2 MB left. By
-/// themselves they would be there at 5 s and at 7 s. Nothing is in the way of the input of c.
+/// By hand, 1 MB takes 1 s after the latency of 1 s. Tasks a and b are accepted by a provider each
+/// at 2 s, and their inputs leave by the access link of the broker. Each input has half of the link
+/// until 7 s. At that time the input of a has arrived, and that of b has 2 MB left. Alone, they
+/// would arrive at 5 s and at 7 s. The input of c shares its link with no other.
 #[test]
 fn data_that_share_a_link_come_later() {
     let text = world("count = 1\nfiles = [\"pair.json\"]", "");
@@ -187,8 +190,8 @@ fn data_that_share_a_link_come_later() {
         let names = ["made_by", "bytes", "sender", "receiver", "sent_time", "arrival_time"];
         let inputs = columns(&folder.read("out/inputs.csv"), &names, since);
         let [a, b] = arrivals;
-        // Task b ends 200 s after its provider heard of its data, which its user hears 1 s later, as the provider did. Task c is
-        // accepted 2 s later.
+        // Task b ends 200 s after its provider learned that its data had arrived. Its user learns
+        // the end 1 s later. Task c is accepted 2 s later.
         let arrived = b.parse::<i64>().expect("seconds");
         let sent = arrived + 204;
         let (sent, came) = (sent.to_string(), (sent + 2).to_string());
@@ -206,7 +209,7 @@ fn data_that_share_a_link_come_later() {
     }
 }
 
-/// Twenty tasks of 100 s that need nothing but 1 MB each.
+/// Twenty tasks of 100 s, each with an input of 1 MB.
 fn fan() -> String {
     let task = |number: usize| {
         format!(
@@ -218,8 +221,9 @@ fn fan() -> String {
     format!(r#"{{"name": "fan", "schemaVersion": "1.4", "workflow": {{"tasks": [{tasks}]}}}}"#)
 }
 
-/// One second on the way does not double the makespan: each of two providers of one processor has ten tasks, and the last is
-/// done after 1 + 10 x 100 s. The network is named where it decides: 1 s of the critical path of 1001 s.
+/// A latency of one second does not double the makespan. Each of two providers of one processor has
+/// ten tasks, and the last ends after 1 + 10 x 100 s. The network is reported if it matters: 1 s of
+/// the critical path of 1001 s.
 #[test]
 fn tasks_on_their_way_are_placed_as_if_they_were_there() {
     let text = world("count = 1\nfiles = [\"fan.json\"]", "");
@@ -245,15 +249,15 @@ fn tasks_on_their_way_are_placed_as_if_they_were_there() {
         let verified = folder.haggle(&["verify", "world.toml"]);
         assert!(verified.starts_with("exit code: 0\n"), "{verified}");
     }
-    // Without a word on it, it is a default, and that is said.
+    // Without a key, the bandwidth is a default, and the output says so.
     let text = text.replace("bandwidth = \"8 Mbit/s\"\n", "");
     let folder = Folder::with(&[("world.toml", &text), ("fan.json", &fan())]);
     let ran = run(&folder);
     assert!(ran.contains("  network: 1 Gbit/s (default); data took "), "{ran}");
 }
 
-/// Metaschedulers may be down while data arrive, and tasks withdrawn while theirs are on the way; drivers agree, and so do
-/// tables.
+/// Metaschedulers may be down while data arrive, and tasks may be withdrawn while their data are in
+/// transit. The drivers agree, and so do the tables.
 #[test]
 fn shared_links_meet_crashes_failures_and_impatience() {
     let more = "[[failures]]\nof = [\"north\"]\nlaw = { up = { law = \"exponential\", mean = \"2h\" }, down = { law = \"exponential\", mean = \"20min\" } }\n\n\
@@ -272,7 +276,7 @@ fn shared_links_meet_crashes_failures_and_impatience() {
     assert!(inputs.iter().any(|row| !row[0].is_empty() && row[1].is_empty()), "{inputs:?}");
 }
 
-/// The same on another driver, and in a run of its own.
+/// The same on another driver, and in a separate run.
 #[test]
 fn drivers_agree_on_workflows_that_fail() {
     let failures = "[[failures]]\nlaw = { up = { law = \"exponential\", mean = \"2h\" }, down = { law = \"exponential\", mean = \"20min\" } }\n";
@@ -289,7 +293,7 @@ fn drivers_agree_on_workflows_that_fail() {
     assert!(done.iter().any(|row| row[1] != "0"), "{done:?}");
 }
 
-/// A provider that gives failing jobs up; nothing of what needs them waits for ever.
+/// A provider gives failing jobs up; no task that needs them waits for ever.
 #[test]
 fn what_needs_a_task_that_fails_is_rejected_and_explained() {
     let down = "[[failures]]\nof = [\"north\"]\noutages = [[\"1d\", \"25h\"]]\n";
@@ -346,7 +350,7 @@ fn what_cannot_work_is_refused_with_a_way_out() {
         let told = told(&valid.replacen(from, to, 1));
         assert!(told.contains(problem) && told.starts_with("exit code: 3\n"), "{problem}\n{told}");
     }
-    // Tasks without data move none.
+    // Tasks without data cause no transfers.
     assert!(told(&valid).contains("`bandwidth` of the network has no effect"), "{}", told(&valid));
     let shared = valid.replacen("[network]", "[network]\nsharing = \"literal\"", 1);
     assert!(told(&shared).contains("`sharing` of the network has no effect"), "{}", told(&shared));

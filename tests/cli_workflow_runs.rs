@@ -4,7 +4,7 @@ use haggle::scenario::file::{StaticAlgorithm, WorkflowShape};
 
 use crate::command::Folder;
 
-/// A root that two tasks read from, and a task that reads from both.
+/// A root from which two tasks read, and a task that reads from both.
 const DIAMOND: &str = r#"{
   "name": "diamond", "schemaVersion": "1.4",
   "workflow": {
@@ -27,7 +27,7 @@ const DIAMOND: &str = r#"{
   }
 }"#;
 
-/// A task that needs one of a set that does not run together.
+/// A task that needs one task of a set whose tasks do not run together.
 const UNEVEN: &str = r#"<adag name="uneven">
   <job id="a" name="a" runtime="60"/>
   <job id="b" name="b" runtime="900"/>
@@ -76,8 +76,9 @@ messages = "none"
     )
 }
 
-/// The network is named with what is a default in it, and data take the time of the critical path that `explain` tells of.
-/// A horizon of a week does not lower the share of the makespan in which resources are busy.
+/// The network is reported with its defaults, and data take the time of the critical path that
+/// `explain` shows. A horizon of a week does not lower the share of the makespan in which resources
+/// are busy.
 #[test]
 fn a_network_that_decides_is_named() {
     let text = world("count = 1\nfiles = [\"diamond.json\"]", "workflow")
@@ -133,8 +134,9 @@ fn columns(text: &str, names: &[&str]) -> Vec<Vec<String>> {
     lines.map(cells).collect()
 }
 
-/// By hand, 1 MB takes 1 s, and a MIPS does 1 MI/s. Task a: 3 s for its input, 100 × 4 / 2 s, 3 s for
-/// what it makes. Tasks b and c begin then; c takes 2 + 800 + 1 s, b is done before. Task d: 5 + 100 + 6 s.
+/// By hand, 1 MB takes 1 s, and a MIPS does 1 MI/s. Task a: 3 s for its input, 100 × 4 / 2 s, 3 s
+/// for its outputs. Then tasks b and c begin. Task c takes 2 + 800 + 1 s, and b ends before. Task
+/// d: 5 + 100 + 6 s.
 #[test]
 fn tasks_of_files_move_their_data_and_take_their_recorded_times() {
     let text = world("count = 1\nfiles = [\"diamond.json\"]\nrecorded-mips = 4", "workflow");
@@ -142,7 +144,7 @@ fn tasks_of_files_move_their_data_and_take_their_recorded_times() {
     assert!(run(&folder).starts_with("exit code: 0\n"));
     let names = ["tasks", "complete", "makespan", "work", "critical_path", "data", "attempts"];
     let found = columns(&folder.read("out/workflows.csv"), &names);
-    // 206 + 803 + 111 s; the data are those that are read, 11 MB, and written, 14 MB.
+    // 206 + 803 + 111 s; the data are the inputs, 11 MB, and the outputs, 14 MB.
     assert_eq!(found, [["4", "1", "1120.0", "3000.0", "2200.0", "25000000", "4"]]);
     let ratio = columns(&folder.read("out/workflows.csv"), &["schedule_length_ratio"]);
     assert_eq!(ratio[0][0].parse::<f64>(), Ok(1120.0 / (2200.0 / 2.0)));
@@ -153,7 +155,7 @@ fn tasks_of_files_move_their_data_and_take_their_recorded_times() {
     );
 }
 
-/// Task b is not on the way: task d waited for task c.
+/// Task b is not on the path: task d waited for task c.
 #[test]
 fn the_critical_path_as_it_was_is_told() {
     let text = world("count = 1\nfiles = [\"diamond.json\"]\nrecorded-mips = 4", "workflow");
@@ -187,7 +189,8 @@ fn the_critical_path_as_it_was_is_told() {
     ");
 }
 
-/// A parent set of which one task runs while another still waits for its own parent stays as it is.
+/// A parent set stays unchanged if one of its tasks runs while another still waits for its own
+/// parent.
 #[test]
 fn sets_whose_tasks_are_not_ready_together_can_be_balanced() {
     let progress = "progress = { estimates = \"fluctuating\" }";
@@ -294,7 +297,8 @@ fn what_is_no_workflow_is_refused_before_the_run() {
     assert!(shown(&text).contains("how much input a task has, its workflow says"));
 }
 
-/// On one resource, task c holds the slot for 802 of the 1207 s from when b could start to its end.
+/// On one resource, task c holds the slot for 802 of the 1207 s between the earliest start of b and
+/// its end.
 #[test]
 fn what_tasks_wait_for_a_resource_is_summed_up() {
     let text = world("count = 1\nfiles = [\"diamond.json\"]\nrecorded-mips = 4", "workflow");
@@ -309,7 +313,7 @@ fn what_tasks_wait_for_a_resource_is_summed_up() {
     assert!((waiting - 100.0 * 802.0 / lasted).abs() < 1e-6, "{waiting}");
 }
 
-/// What a static schedule cannot be made of, or does not need, is refused with its remedy.
+/// A static schedule that is impossible, and keys that it does not need, are refused with a remedy.
 #[test]
 fn what_static_schedules_do_not_need_is_refused() {
     let shown = |text: &str| {
@@ -350,8 +354,9 @@ fn what_static_schedules_do_not_need_is_refused() {
     }
 }
 
-/// The example of `tasks_of_files_move_their_data_and_take_their_recorded_times`: with one task at a time b and c run beside each
-/// other, and everything takes as long as there, under every algorithm that does not put both on one resource.
+/// The example of `tasks_of_files_move_their_data_and_take_their_recorded_times`. With one task at
+/// a time, b and c run in parallel. So all times are equal to those of that test, under every
+/// algorithm that does not put both on one resource.
 #[test]
 fn every_static_schedule_of_a_scenario_is_carried_out_under_every_driver() {
     for by in StaticAlgorithm::ALL.map(StaticAlgorithm::name) {

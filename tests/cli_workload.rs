@@ -1,10 +1,10 @@
-//! `haggle workload`: looking at logs, converting, generating and scaling them.
+//! `haggle workload`: inspects logs, converts, generates and scales them.
 
 use std::fs;
 
 use crate::command::Folder;
 
-/// Five lines: one cancelled, one that ran over its request, one that ran for no time.
+/// Five lines: one cancelled, one that exceeded its request, and one that ran for no time.
 const LOG: &str = "\
 ; Computer: Test machine
 ; MaxProcs: 8
@@ -16,7 +16,7 @@ const LOG: &str = "\
 5 500 5 60 1 -1 -1 -1 -1 -1 1 1 -1 -1 2 -1 -1 -1
 ";
 
-/// The same with a line cut short and one of other things.
+/// The same with a truncated line and one with other contents.
 fn broken() -> String {
     let mut lines: Vec<&str> = LOG.lines().collect();
     lines.insert(4, "2 150 5 60 2");
@@ -419,9 +419,9 @@ fn what_is_converted_keeps_all_fields() {
     let replayed = folder.haggle(&["replay", "sorted.swf", "--policy", "easy"]);
     let waits = replayed.lines().find(|line| line.contains("mean waiting time"));
     assert!(waits.is_some_and(|line| line.ends_with("6.33")), "{replayed}");
-    // A think time of 0 alone says nothing, and all jobs fit.
+    // A think time of 0 alone has no meaning, and all jobs fit.
     assert!(!replayed.contains("warning"), "{replayed}");
-    // Waiting times belong to the load of the log.
+    // Waiting times depend on the load of the log, so they are dropped.
     let scaled = folder.haggle(&["workload", "scale", "sorted.swf", "-", "--stretch", "0.5"]);
     assert!(scaled.contains("\n1 0 -1 10 1 9.5 100 2 20 200 0 1 1"), "{scaled}");
 }

@@ -1,4 +1,4 @@
-//! Runs the command in a folder of its own and shows all that came of it.
+//! Runs the command in a folder of its own and shows its whole output.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -85,7 +85,7 @@ impl Folder {
         self.haggle_reading("", arguments)
     }
 
-    /// The same in a shell that has set limits first.
+    /// The same in a shell that sets limits first.
     pub(crate) fn haggle_under(&self, limits: &str, arguments: &[&str]) -> String {
         let output = process::Command::new("bash")
             .current_dir(self.path())
@@ -112,7 +112,7 @@ impl Folder {
     }
 }
 
-/// What came of a command that was started, once it has ended.
+/// Output of a command after it has ended.
 pub(crate) fn ended(child: Child) -> String {
     shown(&child.wait_with_output().expect("it ends"))
 }
@@ -131,13 +131,13 @@ pub(crate) fn signal(child: &Child, name: &str) {
     assert!(sent.is_ok_and(|status| status.success()), "the signal can be sent");
 }
 
-/// Standard output of what was shown.
+/// Standard output of a shown command.
 pub(crate) fn stdout_of(shown: &str) -> &str {
     let stdout = shown.split("----- stdout -----\n").nth(1).unwrap_or_default();
     stdout.split("----- stderr -----\n").next().unwrap_or_default()
 }
 
-/// Standard error of what was shown.
+/// Standard error of a shown command.
 pub(crate) fn stderr_of(shown: &str) -> &str {
     shown.split("----- stderr -----\n").nth(1).unwrap_or_default()
 }
@@ -167,7 +167,7 @@ workload = "jobs"
 submits-to = "north"
 "#;
 
-/// What is shown, with long messages in one line.
+/// A shown text with long messages in one line.
 pub(crate) fn unwrapped(shown: &str) -> String {
     shown.replace("\n  │ ", " ")
 }

@@ -1,6 +1,6 @@
-//! Whatever is in a log, a run of it ends: in results that hold together, or in
-//! an error. Numbers too large for anything, times before the start of the log
-//! and lines of something else reach the engine here, not only the reader.
+//! A run of a log with any contents ends: with consistent results, or with an error. The engine,
+//! not only the reader, meets excessive numbers, times before the start of the log, and lines of
+//! other formats.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ const LOG: &str = "\
 5 40 -1 30 3 -1 -1 3 30 -1 1 2 -1 -1 1 -1 -1 -1
 ";
 
-/// Fields that are allowed, if barely, or just not.
+/// Values at the bounds of fields, on both sides.
 const FIELDS: [&str; 14] = [
     "-1",
     "0",
@@ -41,7 +41,7 @@ const FIELDS: [&str; 14] = [
     "",
 ];
 
-/// Runs a log under a policy; whether there were results.
+/// Runs a log under a policy; returns whether there were results.
 fn survives(folder: &Path, log: &[u8], policy: &str, overrun: &str) -> bool {
     fs::write(folder.join("log.swf"), log).expect("it can be written");
     let scenario = format!(

@@ -1,11 +1,14 @@
-//! Every command and every scenario that README, docs and `--help` show is carried out as it
-//! stands, in a fresh folder.
+//! Every command and every scenario in README, docs and `--help` is carried out unchanged, in a
+//! fresh folder.
 //!
-//! A block ```` ```console ```` holds commands and nothing else; a comment behind one may say
-//! `exit code N`. A block ```` ```text output ```` has lines that the last command has printed, in
-//! their order; `...` stands for lines that are left out. Of a block of Python the files that it reads must be there. A block ```` ```toml ```` is a whole scenario, or
-//! begins with the name of the file that it is: those of docs/studies.md are tried in
-//! `reproduce_studies`, those of docs/own-rules.md are run by the commands after them. A block ```` ```text FILE ```` is that file. A block of Rust is part of `examples/own_rules.rs`.
+//! A block ```` ```console ```` holds only commands; a comment after one may be `exit code N`. A
+//! block ```` ```text output ```` has lines that the last command printed, in their order; `...`
+//! stands for omitted lines. The files that a block of Python reads must exist.
+//!
+//! A block ```` ```toml ```` is a whole scenario, or begins with the name of its file. Scenarios of
+//! docs/studies.md are tested in `reproduce_studies`; scenarios of docs/own-rules.md are run by the
+//! commands after them. A block ```` ```text FILE ```` is that file. A block of Rust is part of
+//! `examples/own_rules.rs`.
 #![cfg(unix)]
 
 use std::path::{Path, PathBuf};
@@ -19,7 +22,7 @@ use crate::book;
 use crate::cli_own_rules::PROGRAM;
 use crate::command::{Folder, interrupt, stdout_of};
 
-/// Commands that take long: begun, and interrupted after a moment.
+/// Commands that take long: they are started, and soon interrupted.
 const LONG: [&str; 4] = [
     "haggle reproduce all",
     "haggle reproduce chtepen-4.9",
@@ -56,7 +59,7 @@ fn what_the_manual_shows_works() {
     }
 }
 
-/// The examples of a command need what those before them leave, and what is prepared here.
+/// The examples of a command need the files of those before them, and the files prepared here.
 #[test]
 fn what_help_shows_works() {
     let folder = prepared();
@@ -85,7 +88,7 @@ fn what_help_shows_works() {
         let help = help(&folder, &command);
         let shown = help.lines().skip_while(|line| !line.starts_with("Example")).skip(1);
         for line in shown.take_while(|line| line.starts_with("  ")).map(str::trim) {
-            // A line that is a comment goes on about the example above it.
+            // A comment line continues the example above it.
             if !line.starts_with('#') {
                 carry_out(&folder, line);
                 examples += 1;
@@ -95,7 +98,7 @@ fn what_help_shows_works() {
     assert!(examples > 40, "{examples} examples");
 }
 
-/// What README runs with cargo, before there is a command `haggle`, the gate runs as well.
+/// README uses cargo before a command `haggle` exists, and the gate runs the same commands.
 #[test]
 fn what_readme_builds_with_is_what_the_gate_runs() {
     let gate = fs::read_to_string(root().join(".ci/run")).expect("the gate is there");
@@ -115,7 +118,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A fresh folder with the scenarios that README speaks of, and no more.
+/// A fresh folder with only the scenarios that README mentions.
 fn prepared() -> Folder {
     let folder = Folder::with(&[]);
     let (from, to) = (root().join("scenarios"), folder.path());
@@ -124,7 +127,7 @@ fn prepared() -> Folder {
     folder
 }
 
-/// A small log under the name of a real one: it lasts some months.
+/// A small log under the name of a real one; it covers some months.
 fn log(folder: &Folder, name: &str) {
     carry_out(
         folder,
@@ -141,7 +144,7 @@ fn record(folder: &Folder, name: &str) {
     fs::write(folder.path().join(name), text.concat()).expect("it can be written");
 }
 
-/// Carries out what a page shows, in its order; how many commands and scenarios there were.
+/// Carries out the commands and scenarios of a page in order; returns their numbers.
 fn page(folder: &Folder, name: &str) -> (usize, usize) {
     let text = fs::read_to_string(root().join(name)).expect("the page is there");
     let (mut commands, mut scenarios) = (0, 0);
@@ -182,8 +185,7 @@ fn page(folder: &Folder, name: &str) -> (usize, usize) {
     (commands, scenarios)
 }
 
-/// Fails unless a command has printed the lines of a block in their order, with others between them
-/// where `...` stands.
+/// Checks that a command printed the lines of a block in their order; `...` stands for other lines.
 fn prints(name: &str, block: &str, printed: &str) {
     let mut rest = printed.lines();
     let mut skips = true;
@@ -201,7 +203,7 @@ fn prints(name: &str, block: &str, printed: &str) {
     }
 }
 
-/// The files that a block of Python, SQL or R reads have to be there; what runs it may not be.
+/// The files that a block of Python, SQL or R reads must exist; its interpreter may be missing.
 fn reads(folder: &Folder, block: &str) {
     for file in block.split(['"', '\'']).filter(|text| text.starts_with("runs/")) {
         let file = file.split("/**").next().unwrap_or(file);
@@ -209,13 +211,13 @@ fn reads(folder: &Folder, block: &str) {
     }
 }
 
-/// Whether a block begins with the name of the file that it is.
+/// True if a block begins with the name of the file that it is.
 fn is_file(block: &str) -> bool {
     let first = block.lines().next().unwrap_or_default();
     first.starts_with("# ") && first.ends_with(".toml")
 }
 
-/// Every command and command of a command, as it is typed.
+/// Every command and subcommand, as words.
 fn commands(folder: &Folder, of: &[&str]) -> Vec<Vec<String>> {
     let words = || of.iter().map(|&word| word.to_owned());
     let help = help(folder, &words().collect::<Vec<_>>());
@@ -238,7 +240,8 @@ fn help(folder: &Folder, command: &[String]) -> String {
     stdout_of(&shown).to_owned()
 }
 
-/// Carries out a line as it stands; it must end as it says. What it prints, unless it is begun only.
+/// Carries out a line, which must end with its exit code. Returns its output, unless the command is
+/// only started.
 fn carry_out(folder: &Folder, line: &str) -> String {
     let (command, comment) = line.split_once(" # ").unwrap_or((line, ""));
     let command = command.trim_end().replacen("cargo run --release -- ", "haggle ", 1);
@@ -255,7 +258,7 @@ fn carry_out(folder: &Folder, line: &str) -> String {
     }
     let codes = match comment.split_once("exit code ") {
         Some((_, code)) => &code[..1],
-        // A claim that is missed is a result.
+        // A missed claim is a result, so both exit codes are accepted.
         None if command.starts_with("haggle reproduce") => "01",
         None => "0",
     };
@@ -266,7 +269,8 @@ fn carry_out(folder: &Folder, line: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Carries out what is piped into jq, which may not be here, and looks for what it would.
+/// Carries out a command whose output goes to jq, which may be missing here, and finds the value
+/// itself.
 fn look(folder: &Folder, command: &str, path: &str) {
     let output = shell(folder, command).output().expect("there is a shell");
     let printed = String::from_utf8_lossy(&output.stdout);
@@ -276,7 +280,7 @@ fn look(folder: &Folder, command: &str, path: &str) {
     assert!(holds(&object, path), "`{command}` prints nothing at {path}: {printed}");
 }
 
-/// Begins a command that takes long, and interrupts it after a moment.
+/// Starts a command that takes long, and interrupts it soon.
 fn begin(folder: &Folder, command: &str) {
     let mut child = shell(folder, &format!("exec {command}")).spawn().expect("there is a shell");
     for _ in 0..60 {
@@ -311,7 +315,7 @@ fn shell(folder: &Folder, command: &str) -> Command {
     shell
 }
 
-/// Whether there is something at a path such as `.a.b` or `.[].b`.
+/// True if a value exists at a path such as `.a.b` or `.[].b`.
 fn holds(value: &Value, path: &str) -> bool {
     let path = path.trim_start_matches('.');
     let (word, rest) = path.split_once('.').unwrap_or((path, ""));

@@ -1,8 +1,8 @@
-//! No column, no word of a column and no number of the summary is there in vain: some run has it.
+//! Every column, every word of a column and every number of the summary occurs in some run.
 //!
-//! The columns come from the format and the words from what the manual says of them, so that a new one
-//! is looked for as soon as it exists. The runs are those of `every_key/`, of the scenarios of the
-//! repository that need no logs, and of `every_column/`, where what they leave out comes to pass.
+//! The columns come from the format and the words from the manual, so a new one is tested as soon
+//! as it exists. The runs are those of `every_key/`, of the scenarios of the repository that need
+//! no logs, and of `every_column/`, which has the cases that those leave out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,10 +17,10 @@ use serde_json::Value;
 use crate::command::Folder;
 use crate::scenarios_in_the_repository::needs_logs;
 
-/// The one column that nothing fills: Batsim has it, and does not use it either.
+/// The only column that is always empty: Batsim has it, and does not use it either.
 const EMPTY: &str = "jobs.metadata";
 
-/// Words that no run here tells, and why.
+/// Words that no run here has, with the reasons.
 const UNTOLD: [(&str, &str, &str); 3] = [
     ("disclosures.item", "queue", "no composition asks for it, as `haggle list disclosures` says"),
     ("intervals.move", "stay", "crates/runtime/tests/it/planning.rs, p_8"),
@@ -31,17 +31,17 @@ const UNTOLD: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// Numbers of the summary that are zero in all runs here: counts of these words.
+/// Numbers of the summary that are zero in all runs here, since these words do not occur.
 const ZERO: [&str; 2] = ["plans.stayed", "message_faults.refused"];
 
-/// What all runs together had.
+/// Contents of all runs together.
 #[derive(Default)]
 struct Had {
     /// The columns that were filled, as `table.column`.
     filled: BTreeSet<String>,
     /// The words in each column of words.
     words: BTreeMap<String, BTreeSet<String>>,
-    /// The numbers of the summary, over the whole run, and whether one was not zero.
+    /// The numbers of the summary over the whole run; `true` if a run had one above zero.
     numbers: BTreeMap<String, bool>,
 }
 
@@ -111,7 +111,8 @@ impl Had {
         self.count("", &summary);
     }
 
-    /// The numbers in `value`, which is called `name`; lists say of groups what is said of all.
+    /// Counts the numbers in `value`, named `name`. Lists are skipped: groups have the same numbers
+    /// as the whole.
     fn count(&mut self, name: &str, value: &Value) {
         match value {
             Value::Object(values) => {
@@ -137,9 +138,9 @@ fn columns() -> impl Iterator<Item = (String, &'static Column)> {
     Table::ALL.into_iter().flat_map(named)
 }
 
-/// The words that the manual lists of a column: what stands in backticks and is no column or table.
+/// The words that the manual lists for a column: texts in backticks that are no column or table.
 fn listed(column: &Column) -> BTreeSet<&'static str> {
-    // Our words say what Batsim's are, and ways of data have names.
+    // Own words explain those of Batsim, and ends of transfers have names.
     if column.kind != Kind::Word || ["final_state", "from", "to"].contains(&column.name) {
         return BTreeSet::new();
     }

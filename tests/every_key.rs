@@ -1,9 +1,9 @@
-//! No key is silent: whatever a scenario says changes what comes out, or is refused, or is
-//! warned about.
+//! No key is silent: each key of a scenario changes the results, or is refused, or causes a
+//! warning.
 //!
-//! The keys come from the schema and the values from their types, so that a new key is tried
-//! as soon as it exists. The scenarios in `every_key/` are made so that every key matters in one
-//! of them; a key that changes nothing anywhere fails the test until one of them gives it a use.
+//! The keys come from the schema and the values from their types, so a new key is tried as soon as
+//! it exists. The scenarios in `every_key/` are made so that every key matters in one of them. A
+//! key that never changes anything fails the test until one of them uses it.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ use serde_json::Value as Json;
 use tempfile::TempDir;
 use toml::Value;
 
-/// The scenarios in which keys are changed, and what they read.
+/// The scenarios in which keys are changed, and the files that they read.
 const BASES: [&str; 34] = [
     "queue",
     "bags",
@@ -70,7 +70,7 @@ const READ: [&str; 8] = [
     "negative.dax",
 ];
 
-/// Keys that are for people, or are tested elsewhere.
+/// Keys for people, or with tests elsewhere.
 const EXEMPT: [(&str, &str); 4] = [
     ("Header.description", "is there to be read, and `show` prints it"),
     ("Header.extends", "names another file: tests/cli_extends.rs"),
@@ -78,18 +78,18 @@ const EXEMPT: [(&str, &str); 4] = [
     ("Sweep.max-runs", "is a bound: a sweep that exceeds it is refused"),
 ];
 
-/// Keys that tell how figures look.
+/// Keys that change only figures.
 const FIGURES: [&str; 3] = ["Header.name", "Results.", "Figure"];
 
 static SCHEMA: LazyLock<Json> =
     LazyLock::new(|| serde_json::from_str(SCHEMA_TEXT).expect("a schema"));
 
-/// What comes of a scenario.
+/// Result of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 enum Came {
-    /// It is refused, now or during the run.
+    /// It is refused, before or during the run.
     Refused,
-    /// Every file of the results, but for what tells of the scenario itself; and the warnings.
+    /// Every file of the results, except those about the scenario itself; and the warnings.
     Results(BTreeMap<String, Vec<u8>>, BTreeSet<String>),
 }
 
@@ -100,7 +100,7 @@ enum Step {
     Index(usize),
 }
 
-/// A key of a table in a scenario: what the format calls it, and where it is.
+/// A key of a table in a scenario: its name in the format, and its path.
 struct Place {
     key: String,
     path: Vec<Step>,
@@ -108,7 +108,7 @@ struct Place {
 }
 
 impl Place {
-    /// Whether one of `warnings` is about it, or about a table that it is in.
+    /// True if one of `warnings` is about it, or about a table that it is in.
     fn is_in(&self, warnings: &BTreeSet<String>) -> bool {
         let keys = self.path.iter().filter_map(|step| match step {
             Step::Key(key) => Some(format!("`{key}` of ")),
@@ -135,7 +135,7 @@ fn base(name: &str) -> Value {
     scenario
 }
 
-/// Makes tables of words that are short for one, so that its keys can be tried.
+/// Replaces words that are short for a table by this table, so that its keys can be tried.
 fn spell_out(value: &mut Value, schema: &Json) {
     let (_, schema) = plain(schema);
     if let (Value::String(word), Some((tag, choices))) = (&*value, tagged(schema))
@@ -166,14 +166,14 @@ fn spell_out(value: &mut Value, schema: &Json) {
     }
 }
 
-/// What a look at the summary of a scenario shows, which costs less than its results.
+/// Summary of a scenario, which costs less than its results.
 #[derive(Clone, Debug, PartialEq)]
 enum Seen {
     /// It is refused.
     Refused,
     /// Its summary, without warnings.
     Summary(Json),
-    /// It has several.
+    /// It has several runs.
     Several,
 }
 
@@ -243,7 +243,7 @@ fn come(scenario: &Value, folder: &Path, figures: Figures) -> Came {
     Came::Results(files, warnings)
 }
 
-/// The files of results, but for those that tell of the scenario and the machine.
+/// The files of results, except those about the scenario and the machine.
 fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
     for entry in fs::read_dir(folder).expect("a folder of results") {
         let path = entry.expect("readable").path();
@@ -282,8 +282,8 @@ fn plain(schema: &Json) -> (Option<&str>, &Json) {
     }
 }
 
-/// The tables that a definition may be, by the word that tells them apart. Others that may stand there are rules of
-/// one's own.
+/// The tables that a definition may be, by the word that distinguishes them. Other possible values
+/// are own rules.
 fn tagged(schema: &Json) -> Option<(String, Vec<(String, &Json)>)> {
     let tag_of = |choice: &Json| {
         let mut properties = choice["properties"].as_object()?.iter();
@@ -295,8 +295,8 @@ fn tagged(schema: &Json) -> Option<(String, Vec<(String, &Json)>)> {
     Some((tag, choices.iter().filter_map(word).collect()))
 }
 
-/// What one of several tables is called. Where a word may stand for it, keys of one name mean the same in all of them,
-/// and all are tried under each word below.
+/// Name of one of several tables. If a word may replace the table, keys of one name have the same
+/// meaning in all of them, and all are tried under each word below.
 fn name_of(definition: &str, word: &str, schema: &Json) -> String {
     match words(schema) {
         Some(_) => definition.to_owned(),
@@ -376,7 +376,7 @@ fn at<'v>(document: &'v mut Value, path: &[Step]) -> &'v mut Value {
     })
 }
 
-/// The document with `value` at `path`, or without what is there.
+/// The document with `value` at `path`, or without the value there.
 fn with(document: &Value, path: &[Step], value: Option<Value>) -> Value {
     let mut changed = document.clone();
     let (last, table) = path.split_last().expect("a key");
@@ -389,7 +389,7 @@ fn with(document: &Value, path: &[Step], value: Option<Value>) -> Value {
     changed
 }
 
-/// Values to try for a key that now has `now`.
+/// Values to try for a key with the value `now`.
 fn candidates(property: &Json, now: Option<&Value>, names: &[String]) -> Vec<Value> {
     let (_, schema) = plain(property);
     let texts = |texts: &[&str]| -> Vec<Value> {
@@ -434,13 +434,13 @@ fn words(schema: &Json) -> Option<Vec<String>> {
         return words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
     }
     let choices = schema["oneOf"].as_array()?;
-    // A table may stand in a word's place, for rules of one's own: tests/cli_own_rules.rs.
+    // Own rules may be tables in place of a word: tests/cli_own_rules.rs.
     let words = choices.iter().filter_map(|choice| choice["const"].as_str());
     let words = Vec::from_iter(words.map(str::to_owned));
     (!words.is_empty()).then_some(words)
 }
 
-/// A list with another first element, one that has lost its first, and one with one alone.
+/// A list with another first element, one without its first element, and one with a single element.
 fn arrays(schema: &Json, now: Option<&Value>, names: &[String]) -> Vec<Value> {
     let mut lists: Vec<Vec<Value>> = Vec::new();
     let now = now.and_then(Value::as_array).cloned().unwrap_or_default();
@@ -468,7 +468,7 @@ fn names(value: &Value) -> Vec<String> {
     }
 }
 
-/// What became of the tries to give a key an effect.
+/// Results of the tries to give a key an effect.
 #[derive(Default)]
 struct Tried {
     changed: bool,
@@ -476,7 +476,7 @@ struct Tried {
     told: u32,
 }
 
-/// What became of the tries, by key.
+/// Results of the tries, by key.
 type Tries = BTreeMap<String, Tried>;
 
 /// Tries all keys of `document` that `wanted` names, called `name`.
@@ -488,7 +488,7 @@ fn attempt(
     tried: &mut Tries,
 ) {
     let names = names(document);
-    // Figures are drawn where tables do not change, for to draw takes longer than to simulate.
+    // Drawing takes longer than simulation, so figures are drawn only if the tables do not change.
     let base = |figures| match come(document, folder, figures) {
         Came::Results(files, warnings) => (files, warnings),
         Came::Refused => panic!("{name} is refused"),
@@ -504,9 +504,9 @@ fn attempt(
         let now = document.get_at(&place.path);
         let mut values: Vec<Option<Value>> =
             candidates(&place.property, now, &names).into_iter().map(Some).collect();
-        // A table has an effect by its keys.
+        // Removal of a table is not tried: a table has an effect by its keys.
         values.extend(now.filter(|now| !now.is_table()).map(|_| None));
-        // Without a value, the default says nothing.
+        // A removed value equals the default, so such changes are left out.
         let default = Value::try_from(&place.property["default"]).ok();
         let meant = |value: Option<&Value>| value.cloned().or_else(|| default.clone());
         values.retain(|value| meant(value.as_ref()) != meant(now));
@@ -545,7 +545,7 @@ fn attempt(
     }
 }
 
-/// Keys that changed nothing and of which nothing was said.
+/// Keys that changed nothing and caused no message.
 fn silent(tried: &Tries) -> impl Iterator<Item = String> {
     let exempt = |key: &str| EXEMPT.iter().any(|(exempt, _)| *exempt == key);
     tried
@@ -564,17 +564,17 @@ fn every_key_changes_the_results_or_is_refused_or_warned_about() {
     let mut wrong: Vec<String> = silent(&tried).collect();
     let absent = all_keys().into_iter().filter(|key| !tried.contains_key(key));
     wrong.extend(absent.map(|key| format!("{key}: no scenario of the test has its table")));
-    // What is a table has an effect by its keys; any other key must have been tried.
+    // A table has an effect by its keys; any other key must have been tried.
     let has_values = |(_, it): &(&String, &Tried)| it.changed || it.told > 0;
     assert!(tried.iter().filter(has_values).count() > 200);
     assert!(wrong.is_empty(), "{} keys:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// A word that decides which other keys are read.
+/// A key whose word decides which other keys are read.
 struct Choice {
     key: &'static str,
     bases: &'static [&'static str],
-    /// What must be set for all words to be taken.
+    /// Values that must be set so that all words are accepted.
     with: &'static [(&'static str, &'static str)],
     /// Keys that some words refuse.
     without: &'static [&'static str],
@@ -636,7 +636,7 @@ const CHOICES: [Choice; 5] = [
     },
 ];
 
-/// The document with `key` set to `value` wherever it is written, or taken away.
+/// The document with `key` set to `value` at all its places, or removed.
 fn with_all(document: &Value, key: &str, value: Option<&str>) -> Value {
     let written = |place: &Place| place.key == key && document.get_at(&place.path).is_some();
     places(document).into_iter().filter(written).fold(document.clone(), |document, place| {
@@ -644,7 +644,8 @@ fn with_all(document: &Value, key: &str, value: Option<&str>) -> Value {
     })
 }
 
-/// The document with `key` set to `word` wherever it is written; a table keeps the keys that it has under this word, too.
+/// The document with `key` set to `word` at all its places. A table keeps those of its keys that
+/// exist under this word.
 fn under(document: &Value, key: &str, word: &str) -> Value {
     let written = |place: &Place| place.key == key && document.get_at(&place.path).is_some();
     places(document).into_iter().filter(written).fold(document.clone(), |document, place| {

@@ -1,4 +1,4 @@
-//! The examples of the library do what they say.
+//! The examples of the library work as described.
 
 #[expect(dead_code, reason = "only the command runs its `main`")]
 #[path = "../examples/offers.rs"]

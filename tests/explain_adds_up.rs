@@ -1,5 +1,5 @@
-//! Every job of every kind of run has a story, and its parts add up to its times, to the microsecond.
-//! The tables of every kind of run can be held against their digest.
+//! Every job of every kind of run has a story, and its parts add up to its times, to the
+//! microsecond. The tables of every kind of run match their digest.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -43,14 +43,14 @@ pub(crate) fn ran(scenario: &Path, output: &Path) -> PathBuf {
     output.to_owned()
 }
 
-/// Tells the stories of all jobs of a run and gives the kinds of jobs and parts that it met.
+/// Tells the stories of all jobs of a run; returns the kinds of jobs and parts that occurred.
 fn adds_up(folder: &Path) -> BTreeSet<String> {
     let run = RunReader::open(folder).expect("the folder is there");
     let digest = run.digest().expect("its tables can be read");
     assert_eq!(digest, run.provenance().expect("it is there").digest, "{}", folder.display());
     let all = Chronicle::read(&run).expect("its tables can be read");
     let mut met = BTreeSet::new();
-    // Of a large run, some hundred of its jobs.
+    // A large run is sampled: some hundred of its jobs.
     let step = 1 + all.jobs().len() / 500;
     for (place, job) in all.jobs().iter().step_by(step).enumerate() {
         let story = all.story(job);
@@ -67,7 +67,7 @@ fn adds_up(folder: &Path) -> BTreeSet<String> {
         }
         assert!(story.parts.iter().all(|it| it.waiting >= 0.0 && it.running >= 0.0), "{of}");
         if let Some(it) = story.workflow.as_ref().filter(|it| !it.path.is_empty()) {
-            // From the submission of the workflow on, without a gap.
+            // The path covers the time from the submission of the workflow without a gap.
             let mut told = micros(job.submit);
             for step in &it.path {
                 assert_eq!(micros(step.ready), told, "the way to job {of}");
@@ -91,7 +91,7 @@ fn kinds(story: &Story) -> Vec<String> {
     kinds
 }
 
-/// The command tells the story of one job of each kind.
+/// The command prints the story of one job of each kind.
 fn is_told(folder: &Folder, name: &str) {
     let run = RunReader::open(&folder.path().join(name)).expect("the folder is there");
     let all = Chronicle::read(&run).expect("its tables can be read");
@@ -108,7 +108,7 @@ fn is_told(folder: &Folder, name: &str) {
 
 #[test]
 fn in_every_scenario_that_needs_no_logs() {
-    // One that extends another does much the same.
+    // A scenario that extends another one is similar to it, so it is skipped.
     let alone = |it: &&PathBuf| !needs_logs(it) && extended(it).is_none();
     for scenario in scenarios().iter().filter(alone) {
         let folder = shortened(scenario.parent().expect("it lies in a folder"));
@@ -128,7 +128,7 @@ actors = ["north", "broker", "guests"]
 law = { up = { law = "exponential", mean = "2h" }, down = { law = "exponential", mean = "10min" } }
 "#;
 
-/// Rigid jobs at providers that fail, with what a seed chooses.
+/// Rigid jobs at providers that fail; the seed chooses the options.
 fn providers(seed: usize) -> String {
     let pick = |of: &[&'static str]| of[seed % of.len()];
     let on_failure = pick(&[
@@ -403,7 +403,7 @@ law = {{ up = {{ law = "exponential", mean = "8h" }}, down = {{ law = "exponenti
     )
 }
 
-/// Runs a scenario for each seed; all kinds that are `expected` must turn up.
+/// Runs a scenario for each seed; all `expected` kinds must occur.
 fn random(scenario: impl Fn(usize) -> String, expected: &[&str]) {
     let mut met = BTreeSet::new();
     for seed in 0..15 {

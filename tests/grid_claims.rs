@@ -1,6 +1,6 @@
-//! What Chtepen 2011 says of its simulator and shows of its output (section 2.2), and what
-//! its later chapters say of a run beside their figures, as whole commands. The numbers of the
-//! sample output itself are beside the code that sums up a grid.
+//! Statements of Chtepen 2011 about its simulator and its output (section 2.2), and statements of
+//! its later chapters about runs, as whole commands. The numbers of the sample output are tested
+//! beside the code that sums up a grid.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::command::{Folder, stdout_of};
 
-/// Light and heavy sessions for a day on one resource: more than it has room for.
+/// Light and heavy sessions for a day on one resource, more than fit.
 const SESSIONS: &str = r#"
 [scenario]
 name = "sessions"
@@ -75,7 +75,8 @@ fn rows(folder: &Folder, table: &str) -> Vec<BTreeMap<String, String>> {
     lines.map(|fields| columns.iter().cloned().zip(fields).collect()).collect()
 }
 
-/// Whoever is submitted is accepted or rejected, of each workload; one attempt is sent for each that is.
+/// Every submitted session is accepted or rejected, in each workload. One attempt is sent for each
+/// accepted session.
 #[test]
 fn gm_2_d_and_g_submitted_are_accepted_or_rejected() {
     let folder = Folder::with(&[("sessions.toml", SESSIONS)]);
@@ -97,7 +98,7 @@ fn gm_2_d_and_g_submitted_are_accepted_or_rejected() {
     assert_eq!(taken, accepted);
 }
 
-/// 30 kB at 8 Mbit/s are 30 ms, for each that is accepted and for no other.
+/// 30 kB at 8 Mbit/s take 30 ms, for each accepted session and no other.
 #[test]
 fn gm_2_i_every_accepted_session_moves_its_data() {
     let folder = Folder::with(&[("sessions.toml", SESSIONS)]);
@@ -113,7 +114,7 @@ fn gm_2_i_every_accepted_session_moves_its_data() {
     assert!(rows(&folder, "out/attempts.csv").iter().all(|it| it["data_time"] == "0.03"));
 }
 
-/// Four jobs on each of 1,000 resources at a time, for a day and to the end.
+/// Four jobs on each of 1,000 resources at a time, for a day and until the end.
 #[test]
 fn gm_2_n_a_thousand_resources_for_a_day() {
     const CROWD: &str = r#"
@@ -147,17 +148,17 @@ messages = "none"
     assert_eq!((count(&grid["jobs"]), count(&grid["done"])), (16_000, 16_000));
     let makespan = summary["makespan"].as_f64().expect("seconds");
     assert!((24.0..26.0).contains(&(makespan / 3_600.0)), "{makespan} s");
-    // Not full are only the last hours, and up to a round after each end.
+    // Resources are not full in the last hours, and for up to a round after each end.
     let [busy, full] = ["busy", "full"].map(|key| grid[key].as_f64().expect("a share"));
     assert!(busy > 0.9 && full > 0.8, "{busy} busy, {full} full");
     let timing: Value = serde_json::from_str(&folder.read("out/timing.json")).expect("JSON");
     let seconds = timing["cpu_seconds"].as_f64().expect("seconds");
-    // A third of a second, even with debug assertions. What would look at every resource for
-    // every job in every round takes minutes.
+    // The run takes a third of a second, even with debug assertions. An algorithm that examines
+    // every resource for every job in every round takes minutes.
     assert!(seconds < 10.0, "{seconds} s");
 }
 
-/// The runs of a sweep are those of seeds s, s + 1, ... each by itself.
+/// The runs of a sweep equal single runs with the seeds s, s + 1, ...
 #[test]
 fn gm_2_o_the_seed_grows_by_one_a_run() {
     let sweep = format!("{SESSIONS}\n[sweep]\nreplications = 3\n");
@@ -179,7 +180,7 @@ fn gm_2_o_the_seed_grows_by_one_a_run() {
     assert_eq!(digests.len(), 3, "other seeds, other runs");
 }
 
-/// The longer a run, the less its seed matters: by the half where it is four times as long.
+/// Longer runs depend less on their seed: a run of four times the length by half as much.
 #[test]
 fn gm_2_p_long_runs_vary_less() {
     let sweep = format!(
@@ -201,7 +202,7 @@ fn gm_2_p_long_runs_vary_less() {
     assert!(long < 0.75 * short, "{long} after a day, {short} after 6 h");
 }
 
-/// The scenario of the first run of a study's sweep that has these values on its axes.
+/// The scenario of the first run of a study's sweep with these values on its axes.
 fn first_run(sweep: &str, point: &str) -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios").join(sweep);
     let file = file.to_str().expect("a path without odd letters");
@@ -212,7 +213,7 @@ fn first_run(sweep: &str, point: &str) -> String {
     stdout_of(&folder.haggle(&["show", "--run", number, file])).to_owned()
 }
 
-/// What a run of a grid has done, and in which of its rounds jobs went on waiting.
+/// Summary of a grid's run, and for each round whether jobs waited in it.
 fn waited(scenario: &str, rounds: u32) -> (Value, Vec<bool>) {
     let scenario = scenario.replace("format = \"parquet\"", "format = \"csv\"");
     let folder = Folder::with(&[("week.toml", &scenario)]);
@@ -234,7 +235,7 @@ fn waited(scenario: &str, rounds: u32) -> (Value, Vec<bool>) {
     (summary, (0..rounds).map(round).collect())
 }
 
-/// Where resources are there for 90 % of the time and jobs save what they have done.
+/// Resources are available for 90 % of the time, and jobs save their work.
 #[test]
 fn ft_4_4_e_a_queue_under_high_load_and_an_idle_grid_under_low_load() {
     const WEEK: u32 = 7 * 24 * 6;

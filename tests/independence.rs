@@ -1,4 +1,4 @@
-//! What happens to a job does not depend on who else is in the scenario, unless they share something.
+//! The fate of a job does not depend on other jobs in the scenario, unless they share something.
 
 use crate::command::Folder;
 
@@ -73,7 +73,8 @@ law = { up = { law = "exponential", mean = "10h" }, down = { law = "exponential"
 format = "csv"
 "#;
 
-/// Others, who come before them in every list but that of the providers.
+/// Other workloads, users and providers. They precede the first ones in every list except that of
+/// the providers.
 const OTHERS: [(&str, &str); 4] = [
     (
         "[[workload]]\nname = \"bags\"",
@@ -144,8 +145,8 @@ fn run(scenario: &str) -> [Vec<String>; 2] {
     ["jobs", "attempts"].map(|table| rows(&folder, table))
 }
 
-/// Streams are keyed by names and by a job's number in its own workload, whatever seed and number of
-/// others are drawn.
+/// Random numbers are keyed by names and by a job's number in its own workload. So they do not
+/// depend on other jobs, for any seed and number of these.
 #[test]
 fn others_elsewhere_change_nothing_here() {
     for (seed, jobs) in [(3, 1), (3, 60), (5, 7), (8, 23), (13, 40), (21, 2)] {

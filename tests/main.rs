@@ -1,5 +1,5 @@
-//! One binary of tests, a module a behaviour: the command as its users meet it,
-//! and the library as the command uses it.
+//! One binary of tests, a module for each behaviour: the command from the view of users, and the
+//! library from the view of the command.
 
 mod book;
 mod claims;

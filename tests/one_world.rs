@@ -1,10 +1,11 @@
-//! Jobs that may run at providers and on a grid: a metascheduler that uses both, and a grid that passes jobs on.
+//! Jobs that may run at providers and on a grid: a metascheduler that uses both, and a grid that
+//! passes jobs on.
 
 use std::collections::BTreeMap;
 
 use crate::command::Folder;
 
-/// Two providers of which one is busy until 100 s, and an idle grid of two machines.
+/// Two providers, one of which is busy until 100 s, and an idle grid of two machines.
 const BOTH: &str = r#"
 [results]
 format = "csv"
@@ -58,7 +59,7 @@ workload = "jobs"
 submits-to = "broker"
 "#;
 
-/// One machine, and a provider to which jobs go that have waited for 50 s.
+/// One machine, and a provider that receives jobs after a wait of 50 s.
 const OVERFLOW: &str = r#"
 [results]
 format = "csv"
@@ -105,7 +106,7 @@ fn run(scenario: &str, driver: &str) -> Folder {
     folder
 }
 
-/// Where each job of workload `jobs` ran, and when; how it ended if it did not run.
+/// Place and times of each job of workload `jobs`, or its outcome if it did not run.
 fn stories(folder: &Folder) -> Vec<String> {
     let text = folder.read("out/jobs.csv");
     let mut lines = text.lines();
@@ -125,9 +126,10 @@ fn stories(folder: &Folder) -> Vec<String> {
     stories.into_values().collect()
 }
 
-/// Provider north has 200 processor-seconds on two processors. What is left of jobs on the grid counts whole: at 3 s
-/// 120 s for two machines. So job 3, which is two processors wide, goes to the grid first, as north needs 97 s,
-/// and comes back; job 4 sees 60 s there and 106 s at north. At 200 s both are idle, and providers stand first.
+/// Provider north has 200 processor-seconds on two processors. Remaining work of jobs on the grid
+/// counts in full: at 3 s, 120 s for two machines. So job 3, which is two processors wide, is sent
+/// to the grid first, since north needs 97 s, and comes back. Job 4 sees 60 s there and 106 s at
+/// north. At 200 s both are idle, and providers come first.
 #[test]
 fn the_least_loaded_may_be_a_grid() {
     for driver in ["sequential", "actix"] {
@@ -146,7 +148,7 @@ fn the_least_loaded_may_be_a_grid() {
         let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
         assert_eq!(summary["grid"]["jobs"], 3, "{summary}");
         assert_eq!(summary["nb_jobs_success"], 6);
-        // What the grid tells is taken down as what a provider tells is.
+        // Disclosures of a grid are recorded like those of a provider.
         let told = folder.read("out/disclosures.csv");
         let loads =
             |by: &str| told.lines().filter(|it| it.contains(by) && it.contains(",load,")).count();
@@ -154,9 +156,10 @@ fn the_least_loaded_may_be_a_grid() {
     }
 }
 
-/// Where jobs are placed by when they would start or end, job 2, which is two processors wide, is no job of the grid. At
-/// 4 s the machines are taken until 61 s and 62 s as far as the grid knows, and north until 110 s. At 200 s both are
-/// idle, and providers stand first; "next-fit" then does not ask the grid any more.
+/// If jobs are placed by their start or end, job 2, which is two processors wide, does not fit the
+/// grid. At 4 s the machines are taken until 61 s and 62 s as far as the grid knows, and north
+/// until 110 s. At 200 s both are idle, and providers come first; "next-fit" then does not ask the
+/// grid.
 #[test]
 fn a_grid_says_when_a_job_would_start() {
     for (placement, asked) in [("minimum-completion-time", 4), ("next-fit", 3)] {
@@ -183,8 +186,9 @@ fn a_grid_says_when_a_job_would_start() {
     }
 }
 
-/// While a site is down nobody knows when it comes back, so jobs go to north. Once the grid's scheduler has heard of
-/// it, they go there again, for its machines are twice as fast.
+/// While a site is down, its return is unknown, so jobs are sent to north. After the grid's
+/// scheduler has learned of the return, jobs are sent there again, because its machines are twice
+/// as fast.
 #[test]
 fn a_grid_that_is_down_comes_last() {
     let down = "[[failures]]\nof = [\"campus\"]\n\
@@ -203,8 +207,8 @@ fn a_grid_that_is_down_comes_last() {
     }
 }
 
-/// Jobs 2 and 3 find the machine taken at 51 and 52 s and go to north, one after the other; job 4 waits 10 s. A grid
-/// takes no wide job.
+/// Jobs 2 and 3 find the machine taken at 51 and 52 s and are sent to north, one after the other.
+/// Job 4 waits 10 s. A grid accepts no wide job.
 #[test]
 fn jobs_that_wait_too_long_go_to_a_provider() {
     for driver in ["sequential", "actix"] {
@@ -222,7 +226,7 @@ fn jobs_that_wait_too_long_go_to_a_provider() {
     }
 }
 
-/// Where nobody waits for so long, the run ends with its last job, at 310 s, and not when the limit has passed.
+/// If no job waits for so long, the run ends with its last job, at 310 s, and not at the limit.
 #[test]
 fn a_limit_that_is_not_reached_changes_nothing() {
     let folder = run(&OVERFLOW.replace("after = \"50s\"", "after = \"1h\""), "sequential");
@@ -232,8 +236,8 @@ fn a_limit_that_is_not_reached_changes_nothing() {
     assert_eq!((&summary["time_computing"], &summary["time_idle"]), (&310.0.into(), &310.0.into()));
 }
 
-/// A metascheduler gets them as a provider does, a user who is impatient is passed on, and at the horizon each
-/// job is in the table once.
+/// A metascheduler receives such jobs like a provider. The withdrawal of an impatient user is
+/// passed on. At the horizon, each job is in the table once.
 #[test]
 fn what_was_passed_on_is_followed_to_its_end() {
     let broker =
@@ -242,7 +246,7 @@ fn what_was_passed_on_is_followed_to_its_end() {
     let folder = run(&scenario, "sequential");
     let there = Vec::from_iter(stories(&folder).into_iter().skip(1).take(2));
     assert_eq!(there, ["north 51.0 151.0", "south 52.0 152.0"]);
-    // Job 3 is queued at north at 52 s, and taken back there 90 s after it came.
+    // Job 3 is queued at north at 52 s, and withdrawn there 90 s after its submission.
     let patient = OVERFLOW
         .replace("submits-to = \"desktops\"", "submits-to = \"desktops\"\npatience = \"90s\"");
     let folder = run(&patient, "sequential");
@@ -253,7 +257,7 @@ fn what_was_passed_on_is_followed_to_its_end() {
     assert_eq!(stories(&folder)[2], "unfinished");
 }
 
-/// What does not go together is refused, with a remedy.
+/// Settings that contradict each other are refused, with a remedy.
 #[test]
 fn what_a_grid_cannot_do_for_a_metascheduler_is_refused() {
     let cases = [

@@ -1,4 +1,4 @@
-//! docs/protocols.md shows what the protocols of the actors say of themselves, as it stands there.
+//! docs/protocols.md equals the docs of the actors' protocols.
 
 use std::env;
 use std::fs;
@@ -23,7 +23,7 @@ fn header(file: &str) -> String {
     without_links(&lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// [`X`](crate::X) is nothing that a page could lead to: only `X` stays.
+/// A page cannot link to [`X`](crate::X), so only `X` stays.
 fn without_links(text: &str) -> String {
     let mut parts = text.split("[`");
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -38,7 +38,7 @@ fn without_links(text: &str) -> String {
     plain
 }
 
-/// The page as it should be: the table of all protocols, then each of them.
+/// The expected page: the table of all protocols, then each of them.
 fn expected() -> String {
     let all = header("protocol.rs");
     let rows: Vec<&str> = all.lines().filter(|line| line.starts_with("| `")).collect();

@@ -1,4 +1,4 @@
-//! Scenarios drawn at random hold what every scenario must.
+//! The rules for every scenario hold for scenarios drawn at random.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::command::{Folder, stdout_of};
 
-/// Cases that are drawn when tests run, unoptimised; the gate draws more, and who renews the page as
-/// many as it takes for every key, and every word, to have its turn.
+/// Cases that are drawn in tests, without optimisation. The gate draws more. A renewal of the page
+/// draws as many as every key and every word needs.
 const CASES: usize = 100;
 
 #[test]
@@ -34,11 +34,11 @@ fn random_scenarios_hold() {
     }
     renew_page(&report);
     let never = report["never"].as_array().expect("keys and words in no accepted case");
-    // A repair may take away what a case is about; that of another one does not.
+    // A repair may remove the feature that a case is about, but that of another case stays.
     assert!(never.len() * 100 <= round(), "in no accepted case: {never:#?}");
 }
 
-/// What is drawn under a seed does not depend on what else is drawn.
+/// A case depends only on the seed and its number, not on other cases.
 #[test]
 fn one_case_can_be_had_again() {
     let folder = Folder::with(&[]);
@@ -49,11 +49,12 @@ fn one_case_can_be_had_again() {
     }
 }
 
-/// A case that fails is kept, and a smaller one that fails likewise.
+/// A failing case is kept, and a smaller one that fails for the same reason.
 #[test]
 fn what_fails_is_found_kept_and_made_small() {
     let folder = Folder::with(&[]);
-    // Hardly a run has so few messages, or 30 times as many; which case it is changes with the keys.
+    // Almost no run has so few messages, or 30 times as many. The number of such a case changes
+    // with the keys.
     let failed = (1..=20).find_map(|case| {
         let number = case.to_string();
         let arguments =
@@ -70,7 +71,7 @@ fn what_fails_is_found_kept_and_made_small() {
     assert!(size(&smallest) < size(&whole));
 }
 
-/// Between these lines of the page stands what the cases of the test had.
+/// Marks of the page around the counts of the test's cases.
 const MARKS: [&str; 2] = ["<!-- counts -->\n", "<!-- end of counts -->\n"];
 
 fn page() -> PathBuf {

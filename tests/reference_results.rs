@@ -1,6 +1,5 @@
-//! The results that other simulators get on the same logs under the same
-//! policies, to the digit they print. The logs are those of the Parallel
-//! Workloads Archive, found through HAGGLE_TRACES.
+//! Results of other simulators on the same logs under the same policies, to the digit that they
+//! print. The logs are those of the Parallel Workloads Archive, found through HAGGLE_TRACES.
 //!
 //! The rules are the canonical reading of a log and compression job by job. With one decision after each event, and
 //! submissions before completions at one instant, the numbers are pyss's (src/schedulers of dinesh121991/pyss). With
@@ -14,7 +13,7 @@ use serde_json::Value;
 /// Mean wait (s), mean bounded slowdown, makespan (s), utilisation, largest wait (s), as printed.
 type Printed = [&'static str; 5];
 
-/// What is printed with one decision per instant, and after each event.
+/// Output with one decision per instant, and after each event.
 fn check(
     log: &str,
     processors: u32,
@@ -47,7 +46,7 @@ fn check_passes(log: &str, processors: u32, arguments: &[&str], jobs: u64, expec
     assert_eq!(printed, expected, "{arguments:?}");
 }
 
-/// A log, or nothing where the logs are not at hand.
+/// A log, or `None` if the logs are not available.
 fn trace(name: &str) -> Option<PathBuf> {
     let Some(folder) = std::env::var_os("HAGGLE_TRACES") else {
         eprintln!("skipped: set HAGGLE_TRACES to the folder that holds {name}");
@@ -103,7 +102,7 @@ fn lublin_256_conservative() {
     let expected = ["131567.51", "489.201", "8729497", "0.9365", "994667"];
     let exact = ["--estimates", "exact"];
     check(LUBLIN, 256, &[&CONSERVATIVE[..], &exact].concat(), 10_000, [expected; 2]);
-    // With exact requests nothing is given back early, so that planning anew changes nothing.
+    // With exact requests no time is given back early, so new plans change nothing.
     let replan = ["--policy", "conservative", "--compression", "replan"];
     check(LUBLIN, 256, &[&replan[..], &exact].concat(), 10_000, [expected; 2]);
 }

@@ -1,11 +1,11 @@
-//! Bags on one provider and on several, told apart by another run: `value` with a base.
+//! Bags on one provider and on several, distinguished by another run: `value` with a base.
 
 use serde_json::Value;
 
 use crate::cli_reproduce::{reproduce, study, write};
 use crate::command::stdout_of;
 
-/// Bags over three clusters, which reschedule what waits or do not.
+/// Bags over three clusters, which reschedule waiting jobs or not.
 const BAGS: &str = r#"
 [[workload]]
 name = "bags"

@@ -1,5 +1,5 @@
-//! Studies by code, and the example of the manual: through the library, as `haggle reproduce`
-//! uses it.
+//! Studies in code, and the example of the manual, through the library as `haggle reproduce` uses
+//! it.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use haggle::studies::{Catalogue, Data, Judgement, Library, judge};
 
 use crate::command::Folder;
 
-/// Sorted lengths on a logarithmic axis: no simulation is needed for them.
+/// Sorted lengths on a logarithmic axis, which need no simulation.
 struct Ranks;
 
 impl Compute for Ranks {
@@ -64,7 +64,7 @@ grade = "trend"
 check = 'lower_mean(value("length", #{kind: "fragments", rank: 5}), value("length", #{kind: "requests", rank: 5}))'
 "#;
 
-/// Draws every figure of the studies in `lib` and gives what came of each claim.
+/// Draws every figure of the studies in `lib` and returns the findings of the claims.
 fn reproduced(folder: &Folder, quick: bool) -> Vec<String> {
     let library = Library::Folder(folder.path().join("lib"));
     let catalogue = Catalogue::read(&library, STUDIES).expect("it is sound");
@@ -134,7 +134,8 @@ fn the_example_of_the_manual_can_be_reproduced() {
     reproduced(&folder, true);
 }
 
-/// Local jobs that take 10, 20 and 30 s and an external one of 100 s, which take 8, 16, 30 and 80 s otherwise.
+/// Local jobs that take 10, 20 and 30 s and an external one of 100 s; under the other policy they
+/// take 8, 16, 30 and 80 s.
 const RESPONSES: &str = r#"
 [[workload]]
 name = "own"
@@ -216,8 +217,8 @@ all([["local", 10], ["external", 20], ["all", 16.25]].map(|it| close(reduction(i
 '''
 "#;
 
-/// A reduction is that of the mean over jobs, as the studies of co-allocation compute it: of all jobs not the mean of
-/// the reductions of both groups (15 %).
+/// A reduction is that of the mean over jobs, as the studies of co-allocation compute it. For all
+/// jobs it is not the mean of the reductions of both groups (15 %).
 #[test]
 fn reductions_are_of_mean_response_times() {
     for study_of in ["netto-coallocation", "grid2008"] {

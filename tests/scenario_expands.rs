@@ -109,7 +109,7 @@ fn a_sweep_over_sets_of_rules_changes_the_rules() {
         "path = \"workload.log.rules.preset\"\nvalues = [\"careful\", \"canonical\"]",
     );
     let text = text.replace("partial = \"drop\"\n", "");
-    // Also where the scenario has been written out with its defaults.
+    // The scenario with its defaults written out is tested too.
     for text in [read(&text).expect("valid").scenario.to_toml(), text] {
         let experiment = read(&text).expect("valid");
         let partial = |at: usize| experiment.variants[at].scenario.workloads[0].rules.partial;

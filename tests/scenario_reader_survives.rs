@@ -1,5 +1,5 @@
-//! Whatever bytes a scenario has, reading it ends in a scenario or in problems
-//! that point into the text; it never panics.
+//! Reading a scenario of any bytes returns a scenario, or problems that point into the text; it
+//! never panics.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::command::Folder;
 use crate::scenario_round_trips::EVERYTHING;
 
-/// Bytes that mean something in TOML or in our quantities, so that mutations go deep.
+/// Bytes with a meaning in TOML or in quantities, so that mutations reach deep parts of the reader.
 const TELLING: &[u8] = b"[]{}=.,\"'#\n \\0123456789-+_%:*$eEnstx\xc3\xa9\xff";
 
 fn survives(bytes: &[u8]) {
@@ -59,7 +59,7 @@ fn problems_of_changed_scenarios_can_be_printed() {
     }
 }
 
-/// The scenario that has every key, with a few bytes or lines changed.
+/// The scenario with every key, with a few changed bytes or lines.
 fn changed(random: &mut ChaCha8Rng) -> Vec<u8> {
     let mut bytes = EVERYTHING.as_bytes().to_vec();
     for _ in 0..=random.next_u32() % 6 {
@@ -70,7 +70,8 @@ fn changed(random: &mut ChaCha8Rng) -> Vec<u8> {
             1 => bytes.insert(at, byte),
             2 => drop(bytes.remove(at)),
             _ => {
-                // A line to another place: keys in tables where they do not belong.
+                // Moves a line to another place, so that keys occur in tables where they do not
+                // belong.
                 let mut lines: Vec<&[u8]> = bytes.split(|&byte| byte == b'\n').collect();
                 let from = random.next_u32() as usize % lines.len();
                 let line = lines.remove(from);

@@ -14,7 +14,7 @@ fn resolved_scenarios_read_back_the_same() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         for entry in fs::read_dir(folder).expect("the repository has the folder") {
             let path = entry.expect("an entry can be read").path();
-            // Studies are verified as sweeps; a scenario may name files beside it.
+            // Studies are verified as sweeps; a scenario may use files beside it.
             if path.extension().is_none_or(|ending| ending != "toml") {
                 continue;
             }
@@ -25,7 +25,7 @@ fn resolved_scenarios_read_back_the_same() {
     for text in texts {
         let once = read(&text);
         let mut twice = read(&once.scenario.to_toml());
-        // Copies have names of their own, and all stands elsewhere in the other text.
+        // Warnings are not compared: copies have other names, and places in the other text differ.
         let warns = |experiment: &Experiment| !experiment.warnings.found.is_empty();
         assert_eq!(warns(&once), warns(&twice), "{text}");
         twice.warnings = once.warnings.clone();
@@ -46,7 +46,7 @@ fn read(text: &str) -> Experiment {
         .unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// Every key of the format, none at its default.
+/// Every key of the format, each with a value other than its default.
 pub(crate) const EVERYTHING: &str = r#"
 [scenario]
 name = "everything"

@@ -1,4 +1,4 @@
-//! Every scenario that comes with the project does what it should.
+//! Every scenario of the project is valid and deterministic.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -18,7 +18,7 @@ pub(crate) fn scenarios() -> Vec<PathBuf> {
             if path.is_dir() {
                 open.push(path);
             } else if ["figures.toml", "claims.toml"].iter().any(|name| path.ends_with(name)) {
-                // About scenarios, but none.
+                // Files about scenarios, but no scenarios.
             } else if path.extension().is_some_and(|ending| ending == "toml") {
                 found.push(path);
             }
@@ -29,7 +29,7 @@ pub(crate) fn scenarios() -> Vec<PathBuf> {
     found
 }
 
-/// Whether the scenario reads logs that may not be at hand.
+/// True if the scenario reads logs that may be missing.
 pub(crate) fn needs_logs(scenario: &Path) -> bool {
     let text = fs::read_to_string(scenario).expect("it can be read");
     text.contains("$HAGGLE_TRACES") || extended(scenario).is_some_and(|base| needs_logs(&base))
@@ -43,7 +43,7 @@ pub(crate) fn extended(scenario: &Path) -> Option<PathBuf> {
     Some(scenario.with_file_name(name))
 }
 
-/// What the command prints, which must be a success.
+/// Output of the command, which must succeed.
 fn haggle(arguments: &[&str]) -> String {
     let mut command = Command::cargo_bin("haggle").expect("cargo builds the command for its tests");
     let output = command.args(arguments).output().expect("the command can be started");
@@ -68,8 +68,8 @@ fn they_are_valid() {
 
 #[test]
 fn those_that_are_generated_give_the_same_each_time() {
-    // What reads logs takes minutes here, and one that extends another does much the same: the gate
-    // has all of them, optimised and at full length.
+    // Scenarios that read logs take minutes here, and one that extends another is similar to it.
+    // The gate tests all of them, optimised and at full length.
     let alone = |it: &PathBuf| !needs_logs(it) && extended(it).is_none();
     let generated: Vec<_> = scenarios().into_iter().filter(alone).collect();
     assert!(!generated.is_empty());
@@ -80,8 +80,8 @@ fn those_that_are_generated_give_the_same_each_time() {
     }
 }
 
-/// A copy of the scenarios of a folder, and what they read, in which two days stand for five weeks, and six
-/// hours for one.
+/// A copy of the scenarios of a folder, and of their files, with two days in place of five weeks,
+/// and six hours in place of one week.
 pub(crate) fn shortened(folder: &Path) -> Folder {
     let copy = Folder::with(&[]);
     for entry in fs::read_dir(folder).expect("the folder is there") {
@@ -100,7 +100,7 @@ pub(crate) fn shortened(folder: &Path) -> Folder {
     copy
 }
 
-/// Of a sweep, one variant is enough: they differ in numbers only.
+/// One variant of a sweep suffices, since the variants differ only in numbers.
 fn verified(scenario: &Path) {
     let verdict = haggle(&["verify", text(scenario), "--variants", "1"]);
     for line in verdict.lines() {
@@ -110,7 +110,7 @@ fn verified(scenario: &Path) {
     assert!(!verdict.is_empty(), "{}: nothing was verified", scenario.display());
 }
 
-/// The digest on record may change only together with what the quickstart is or does.
+/// The recorded digest may change only together with the quickstart or its behaviour.
 #[test]
 fn the_quickstart_gives_the_digest_on_record() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,5 @@
-//! A folder of results describes itself: without its `scenario.toml`, everything that reads it reads the same.
+//! A folder of results describes itself: all readers give the same results without its
+//! `scenario.toml`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,10 +18,11 @@ use crate::command::{Folder, stdout_of};
 use crate::explain_adds_up::ran;
 use crate::scenarios_in_the_repository::{extended, needs_logs, scenarios, shortened};
 
-/// Jobs of a run whose stories are told.
+/// Jobs of a run whose stories are compared.
 const TOLD: usize = 60;
 
-/// Every figure that can be asked for: each kind, by default and with users told apart, and those declared.
+/// Every figure that can be requested: each kind, by default and grouped by users, and the declared
+/// ones.
 fn figures(run: &RunReader) -> Vec<Figure> {
     let users = "user".parse().expect("a name");
     let metric = |name: &str| name.parse().expect("a metric");
@@ -47,7 +49,8 @@ fn figures(run: &RunReader) -> Vec<Figure> {
     figures
 }
 
-/// All that is read of a run, by name: pictures or why there are none, stories, and whether its tables agree.
+/// All data that readers get from a run, by name: pictures or the reasons why there are none,
+/// stories, and whether its tables agree.
 fn read(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let run = RunReader::open(folder).expect("the folder is there");
     let tables = Tables::new(&run);
@@ -78,7 +81,7 @@ fn compared(a: &Path, b: &Path) -> Comparison {
     compare(&open(a), &open(b), 5).expect("both can be read")
 }
 
-/// The names of those that differ.
+/// The names of the data that differ.
 fn differing<'a>(
     a: &'a BTreeMap<String, Vec<u8>>,
     b: &'a BTreeMap<String, Vec<u8>>,
@@ -87,7 +90,7 @@ fn differing<'a>(
     names.filter(|name| a.get(*name) != b.get(*name)).collect()
 }
 
-/// Reads a run, then without its scenario, and gives the names of the pictures that were drawn.
+/// Reads a run, then without its scenario; returns the names of the drawn pictures.
 fn reads_the_same(folder: &Path) -> BTreeSet<String> {
     let before = read(folder);
     let with_scenario = compared(folder, folder);
@@ -103,7 +106,7 @@ fn reads_the_same(folder: &Path) -> BTreeSet<String> {
 #[test]
 fn every_kind_of_run_is_read_without_its_scenario() {
     let mut drawn = BTreeSet::new();
-    // One that extends another does much the same.
+    // A scenario that extends another one is similar to it, so it is skipped.
     let alone = |it: &&PathBuf| !needs_logs(it) && extended(it).is_none();
     for scenario in scenarios().iter().filter(alone) {
         let folder = shortened(scenario.parent().expect("it lies in a folder"));
@@ -116,7 +119,7 @@ fn every_kind_of_run_is_read_without_its_scenario() {
     }
 }
 
-/// A provider, a user with a name of its own, and a sweep if it has one.
+/// A provider, a user with another name, and a sweep if `rest` has one.
 fn scenario(rest: &str) -> String {
     format!(
         r#"
@@ -187,7 +190,7 @@ fn commands_say_the_same() {
     assert!(before.contains_key("bars.svg"), "{:?}", before.keys());
     fs::remove_file(folder.path().join("out/scenario.toml")).expect("it was there");
     assert_eq!(differing(&said(), &before), BTreeSet::new());
-    // The keys of scenarios are in scenarios.
+    // The keys of scenarios are only in scenarios.
     let without = compared();
     let keys = "provider.north.policy";
     let none = "\nthe scenarios are not the same; their keys are not compared";

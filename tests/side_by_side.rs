@@ -1,4 +1,4 @@
-//! Providers, a grid and clusters with plans in one scenario: each does what it would do alone.
+//! Providers, a grid and clusters with plans in one scenario: each behaves as if it were alone.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::command::Folder;
 
 const HEADER: &str = "[scenario]\nseed = 5\nhorizon = \"3d\"\n\n[results]\nformat = \"csv\"\n";
 
-/// A part of a world: what is in it, and the tables that it fills.
+/// A part of a world: its workload, its text, and the tables that it fills.
 struct Part {
     workload: &'static str,
     text: &'static str,
@@ -296,7 +296,7 @@ law = { up = { law = "exponential", mean = "8h" }, down = { law = "exponential",
     tables: &["jobs", "attempts", "workflows"],
 };
 
-/// Runs these parts side by side, with every check; the folder has `out`.
+/// Runs these parts in one world, with every check; the results are in `out`.
 fn run(parts: &[&Part], driver: &str) -> (Folder, String) {
     let texts = parts.iter().map(|part| part.text);
     let scenario = [HEADER].into_iter().chain(texts).collect::<String>();
@@ -314,8 +314,8 @@ fn table(folder: &Folder, name: &str) -> (Vec<String>, Vec<Vec<String>>) {
     (lines.next().expect("a header"), lines.collect())
 }
 
-/// The rows of a table about the jobs of one workload, in some order: jobs by their numbers in the workload, and
-/// without the numbers that processors have in the whole run.
+/// The rows of a table about the jobs of one workload, in some order. Jobs have their numbers in
+/// the workload; the numbers of processors in the whole run are left out.
 fn rows(folder: &Folder, name: &str, workload: &str) -> Vec<Vec<String>> {
     let (header, jobs) = table(folder, "jobs");
     let place = |header: &[String], wanted: &str| header.iter().position(|name| name == wanted);
@@ -361,7 +361,7 @@ fn each_world_does_what_it_does_alone() {
     assert!(shown.contains("the grid: "), "{shown}");
 }
 
-/// Whoever knows others by number still knows them where others stand before them.
+/// An actor that knows others by number still knows them if more actors precede them.
 #[test]
 fn numbers_of_others_are_no_matter() {
     for parts in [
@@ -383,7 +383,7 @@ fn numbers_of_others_are_no_matter() {
     }
 }
 
-/// Every two of them, too.
+/// Every two of these parts in one world.
 #[test]
 fn any_two_worlds_stand_side_by_side() {
     for parts in [[&PROVIDERS, &GRID], [&GRID, &CLUSTERS], [&PROVIDERS, &CLUSTERS]] {
@@ -394,7 +394,7 @@ fn any_two_worlds_stand_side_by_side() {
     }
 }
 
-/// A job is explained by where it ran.
+/// The explanation of a job depends on the place where it ran.
 #[test]
 fn jobs_of_each_world_are_explained() {
     let (folder, _) = run(&[&PROVIDERS, &GRID, &CLUSTERS], "sequential");
@@ -424,7 +424,7 @@ fn a_metascheduler_needs_providers_beside_a_grid() {
     assert!(shown.contains("\"broker\" has no provider to place jobs on"), "{shown}");
 }
 
-/// A workload that is merged into one that is merged reaches the grid as any other.
+/// A workload that is merged twice reaches the grid like any other.
 #[test]
 fn mergers_of_mergers_run_where_they_are_submitted() {
     let merged = GRID.text.replace("workload = \"tasks\"", "workload = \"all\"");
@@ -440,7 +440,7 @@ fn mergers_of_mergers_run_where_they_are_submitted() {
     assert_eq!(rows(&folder, "attempts", "tasks"), rows(&alone, "attempts", "tasks"));
 }
 
-/// What nobody submits to has no effect, and that is said.
+/// A part without users has no effect, which causes a warning.
 #[test]
 fn worlds_that_nobody_submits_to_are_named() {
     for (text, name) in [(GRID.text, "[grid]"), (CLUSTERS.text, "[plans]")] {
@@ -454,7 +454,8 @@ fn worlds_that_nobody_submits_to_are_named() {
     }
 }
 
-/// A workload may go to both; its workflows may not, for one of the two keeps their graphs.
+/// Both may run jobs of one workload. They may not share workflows, because only one of the two
+/// keeps their graphs.
 #[test]
 fn users_of_a_grid_and_of_providers_may_share_a_workload() {
     let texts = [HEADER, PROVIDERS.text, GRID.text].concat();

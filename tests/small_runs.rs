@@ -1,7 +1,7 @@
-//! Small runs whose every instant can be checked by hand.
+//! Small runs of which every instant can be checked by hand.
 //!
-//! North has 4 processors and users of its own, south has 2; the job of the grid comes at 0 s,
-//! needs 2 processors and goes to south, which runs it until 10 s.
+//! North has 4 processors and its own users, south has 2. The job of the grid comes at 0 s, needs 2
+//! processors and is sent to south, which runs it until 10 s.
 //!
 //! ```text
 //! job  submitted  processors  limit  runs   north under EASY     under FCFS

@@ -1,5 +1,4 @@
-//! The tables of a run agree with each other and with its summary, and what does not agree is
-//! found.
+//! The tables of a run agree with each other and with its summary, and disagreements are found.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +9,7 @@ use haggle_results::RunReader;
 
 use crate::command::Folder;
 
-/// Rigid jobs and bags on providers that fail, over a network that takes its time.
+/// Rigid jobs and bags on providers that fail, over a network with latency.
 const BAGS: &str = r#"
 [scenario]
 horizon = "20d"
@@ -65,7 +64,7 @@ const FAIL: &str = r#"
 law = { up = { law = "exponential", mean = "30h" }, down = { law = "exponential", mean = "2h" } }
 "#;
 
-/// Copies, checkpoints, and jobs that go on elsewhere.
+/// Copies, checkpoints, and jobs that continue on other resources.
 const GRID: &str = r#"
 [scenario]
 horizon = "2d"
@@ -159,7 +158,7 @@ fn tables_of_grids_agree() {
     run(&folder, &["--no-figures", "--driver", "actix"]);
 }
 
-/// Changes a table of a run in `folder`, and gives what is found then.
+/// Changes a table of a run in `folder`, and returns the findings.
 fn found_after(folder: &Path, table: &str, change: impl Fn(&str) -> String) -> String {
     let text = fs::read_to_string(folder.join(table)).expect("the table is there");
     let changed = change(&text);
@@ -169,7 +168,7 @@ fn found_after(folder: &Path, table: &str, change: impl Fn(&str) -> String) -> S
     found
 }
 
-/// What is found if a table has this text, which it has not afterwards.
+/// Findings if a table has this text; the table is restored afterwards.
 fn found_with(folder: &Path, table: &str, changed: &str) -> String {
     let path = folder.join(table);
     let text = fs::read_to_string(&path).expect("the table is there");
@@ -198,7 +197,7 @@ impl Change for Cells {
     }
 }
 
-/// What is found where a part is planned for the time of the next one at the same provider, for each part
+/// Findings if a part is planned for the time of the next one at the same provider, for each part
 /// in turn.
 fn found_two_at_a_time(folder: &Path, table: &str) -> String {
     let text = fs::read_to_string(folder.join(table)).expect("the table is there");
@@ -360,7 +359,7 @@ fn what_is_wrong_with_parts_that_were_agreed_on_is_found() {
     }
 }
 
-/// Trouble of each kind that protocols survive.
+/// Faults of each kind that protocols survive.
 const TROUBLE: [&str; 3] = [
     "",
     r#"
@@ -393,7 +392,7 @@ const PROTOCOLS: [&str; 9] = [
     "watch",
 ];
 
-/// A world of parts with jobs of the providers' own beside them, so that a part may find no room.
+/// A world of parts beside own jobs of the providers, so that a part may find no room.
 fn contended(protocol: &str, trouble: &str) -> String {
     let own = r#"
 [[workload]]
@@ -428,7 +427,7 @@ fn what_is_wrong_with_what_was_held_is_found() {
         let folder = Folder::with(&[("world.toml", &contended(protocol, ""))]);
         run(&folder, &["--no-figures", "--format", "csv"]);
         let out = folder.path().join("out");
-        // The first row that is one of these, or has something in that column.
+        // The first row with this outcome, or with any value in that column.
         let changed = |(column, is): (&str, &str), change: &dyn Fn(&mut Cells)| {
             found_after(&out, "holds.csv", |text| {
                 let mut rows = text.lines().map(|line| line.split(',').map(str::to_owned));
@@ -463,7 +462,7 @@ fn what_is_wrong_with_what_was_held_is_found() {
         expect(missing, "each part that ran was held");
         let other = changed(("outcome", "over"), &|row| row.add("agreement", 1e6));
         expect(other, "what is held is held for a try in `transactions`");
-        // Not every protocol has something to give up in this world, and not all have leases.
+        // In this world, some protocols never give a part up, and some have no leases.
         let text = folder.read("out/holds.csv");
         if text.contains("given_up") {
             let kept = changed(("outcome", "given_up"), &|row| {
@@ -471,7 +470,7 @@ fn what_is_wrong_with_what_was_held_is_found() {
                 row.set("outcome", "open");
             });
             expect(kept.clone(), "what was held in vain is what was given up");
-            // Under these a part may be given up of what is agreed on later.
+            // Under these protocols, a part of a later agreement may be given up.
             if !["negotiation", "claiming"].contains(&protocol) {
                 expect(kept, "what was held and not agreed on is given back");
             }
@@ -488,7 +487,7 @@ fn what_is_wrong_with_what_was_held_is_found() {
     }
 }
 
-/// Whether parts are held for a time only.
+/// True if parts are held only for a limited time.
 fn has_leases(protocol: &str) -> bool {
     ["two-phase", "polling", "probing"].contains(&protocol)
 }
@@ -569,7 +568,7 @@ fn work_lost_with_outages_of_a_grid_is_what_its_books_have() {
     assert!(found.contains("the work that a grid lost by failures"), "{found}");
 }
 
-/// A job that has saved a part of its work and waits for good: the part is in both tables.
+/// A job that has saved a part of its work and waits for ever: the part is in both tables.
 const SAVED: &str = r#"
 [[workload]]
 name = "jobs"
@@ -597,13 +596,13 @@ fn what_is_saved_of_a_job_that_waits_again_is_used_time() {
     let folder = Folder::with(&[("world.toml", SAVED)]);
     run(&folder, &[]);
     let run = RunReader::open(&folder.path().join("out")).expect("the folder is there");
-    // Two processors for ten seconds, of which all is saved.
+    // Two processors for ten seconds, and all of this work is saved.
     let [north] = &run.resources().expect("it can be read")[..] else { panic!("one provider") };
     assert_eq!(north.busy_time, 20.0, "{north:?}");
 }
 
-/// After some thousand years a table tells instants apart by tens of microseconds; jobs of a batch wait for less
-/// than a second.
+/// After some thousand years, a table distinguishes instants only by tens of microseconds. Jobs of
+/// a batch wait for less than a second.
 const MILLENNIA: &str = r#"
 [[workload]]
 name = "w53"

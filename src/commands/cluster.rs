@@ -62,12 +62,12 @@ pub(crate) struct OnCluster {
     pub(crate) task: Option<Task>,
 }
 
-/// Which chunk a task of an array takes: the array's first one and as many more as its number in the array.
+/// The chunk that a task of an array takes: the first one of the array plus the number of the task.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
     round: usize,
     first: usize,
-    /// The sweep, where a command means several.
+    /// Name of the sweep, if a command submits several.
     pub(crate) of: Option<String>,
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct CancelArgs {
     folder: PathBuf,
 }
 
-/// Ends the jobs.
+/// Cancels the jobs.
 pub(crate) fn cancel(args: &CancelArgs) -> Result<Exit, Error> {
     let rounds = submitted(&args.folder)?;
     let jobs = cancel_jobs(&rounds)?;
@@ -98,7 +98,7 @@ pub(crate) fn cancel(args: &CancelArgs) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// What was submitted of the sweep in a folder.
+/// The submissions of the sweep in a folder.
 pub(crate) fn submitted(folder: &Path) -> Result<Rounds, Error> {
     let rounds = Rounds::read(folder)?;
     if rounds.all.is_empty() {
@@ -110,39 +110,39 @@ pub(crate) fn submitted(folder: &Path) -> Result<Rounds, Error> {
     Ok(rounds)
 }
 
-/// A sweep as it goes to a cluster.
+/// A sweep in the form for a cluster.
 pub(crate) struct Work<'a> {
-    /// What it is called where a command means several.
+    /// Name of the sweep, if a command submits several.
     pub(crate) of: Option<&'a str>,
     pub(crate) experiment: &'a Experiment,
-    /// Where the scenario's relative paths start.
+    /// Folder from which relative paths of the scenario start.
     pub(crate) folder: &'a Path,
     pub(crate) output: &'a Path,
     pub(crate) wanted: Wanted,
-    /// How many runs are packed together.
+    /// Runs in one pack.
     pub(crate) pack: Option<usize>,
     pub(crate) figures: Figures,
 }
 
-/// The command that tasks carry out, and what it is called.
+/// The command that tasks carry out, and its name.
 pub(crate) struct Words<'a> {
     pub(crate) name: &'a str,
     pub(crate) arguments: &'a [String],
-    /// What the job adds that sums up.
+    /// Argument that the summing job adds.
     pub(crate) sum: &'a str,
     /// Environment variables that it needs.
     pub(crate) variables: &'a [(String, String)],
     pub(crate) quiet: bool,
 }
 
-/// Submits what is missing of some sweeps, and one job that sums up after them.
+/// Submits the missing runs of some sweeps, and one job that sums up after them.
 pub(crate) fn submit_all(
     cluster: &OnCluster,
     works: &[Work<'_>],
     words: &Words<'_>,
 ) -> Result<Exit, Error> {
     let mut site = Site::read()?;
-    // One job more sums up.
+    // One more job sums up, so the runs get one less.
     site.jobs = site.jobs.saturating_sub(1).max(1);
     for work in works {
         if !cluster.shared {
@@ -198,12 +198,12 @@ pub(crate) fn submit_all(
     Ok(Exit::Success)
 }
 
-/// The command that says how far a sweep is, as it can be typed.
+/// The command that reports the state of a sweep, ready to be typed.
 fn status_of(output: &Path) -> String {
     shell::command("haggle", &[OsStr::new("sweep"), OsStr::new("status"), output.as_os_str()])
 }
 
-/// Refuses to submit what is submitted.
+/// Refuses to submit a sweep again while its jobs are active.
 fn check_past(cluster: &OnCluster, output: &Path) -> Result<(), Error> {
     let rounds = Rounds::read(output)?;
     let jobs = Jobs::read(&rounds)?;
@@ -223,12 +223,12 @@ fn check_past(cluster: &OnCluster, output: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// How many of the first runs are carried out where the command is typed, to see how long runs take, and how
-/// long all of them may take, s: where jobs are submitted nothing is to be computed for long.
+/// Most runs that are carried out on the submitting host to measure them, and the time for all of
+/// them, s. Such hosts must not be used for long computations.
 const FIRST: usize = 4;
 const FIRST_SECONDS: u64 = 30;
 
-/// The runs that are missing, and what runs cost. If that is not known, a few are carried out here.
+/// The missing runs, and the costs of runs. If no cost is known, a few runs are carried out here.
 fn todo(cluster: &OnCluster, work: &Work<'_>, quiet: bool) -> Result<(Vec<usize>, Costs), Error> {
     let &Work { experiment, folder, output, wanted, pack, figures, .. } = work;
     let look = |place: &Path| -> Result<(Vec<usize>, Costs), Error> {
@@ -247,7 +247,7 @@ fn todo(cluster: &OnCluster, work: &Work<'_>, quiet: bool) -> Result<(Vec<usize>
         say(&format!("{runs} carried out here first, to see how long they take\n"));
     }
     let (late, over) = (AtomicBool::new(false), AtomicBool::new(false));
-    // Of runs that are to be packed nothing is kept but how long they took.
+    // Runs that will be packed are carried out in a scratch folder; only their durations are kept.
     let scratch = output.join(HIDDEN).join("first");
     let place = if pack.is_some() { scratch.as_path() } else { output };
     let conduct = SweepConduct {
@@ -299,7 +299,7 @@ fn chunks(
     costs: &Costs,
 ) -> Result<Vec<Vec<usize>>, SlurmError> {
     let size = work.pack.unwrap_or(1);
-    // What is carried out in one go: runs, or packs, by the number of the pack.
+    // Units of work: runs, or packs, by the number of the pack.
     let mut units: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     todo.iter().for_each(|&run| units.entry(run / size).or_default().push(run));
     let runs_of = |chunks: Vec<Vec<usize>>| -> Vec<Vec<usize>> {
@@ -316,7 +316,8 @@ fn chunks(
         };
     }
     let limit = cluster.time.0.as_secs_f64();
-    // Nothing is known of runs that are longer than may be tried here: each is alone.
+    // The cost of runs that are too long to be tried here is unknown, so each gets a task of its
+    // own.
     let unknown = limit / 2.0;
     let cost = |run: &usize| costs.of(*run).unwrap_or(unknown);
     let all: Vec<(usize, f64)> =
@@ -332,7 +333,7 @@ fn chunks(
     }
 }
 
-/// The variables by which scenarios name logs, and their values.
+/// The environment variables in the paths of logs, and their values.
 pub(crate) fn variables<'s>(
     sources: impl IntoIterator<Item = &'s Source>,
 ) -> Vec<(String, String)> {
@@ -352,7 +353,7 @@ pub(crate) fn variables<'s>(
 
 /// Options for sbatch.
 fn options(cluster: &OnCluster) -> Vec<String> {
-    // Whole minutes are what Slurm counts in; seconds are rounded up.
+    // Slurm counts in minutes and seconds; fractions of a second are rounded up.
     let seconds = cluster.time.0.as_secs_f64().ceil() as u64;
     let mut options = vec![format!("--time={}:{:02}", seconds / 60, seconds % 60)];
     options.extend(cluster.partition.iter().map(|name| format!("--partition={name}")));
@@ -361,8 +362,8 @@ fn options(cluster: &OnCluster) -> Vec<String> {
     options
 }
 
-/// Carries out a chunk. That runs fail for reasons of their own is no failure of the task: they are
-/// noted, and listed by whoever sums up.
+/// Carries out a chunk. The task succeeds even if runs fail by themselves: a note records each, and
+/// the summing job lists them.
 pub(crate) fn task(work: &Work<'_>, task: &Task) -> Result<Exit, Error> {
     let &Work { experiment, folder, output, wanted, pack, figures, .. } = work;
     let number = env::var("SLURM_ARRAY_TASK_ID").ok().and_then(|it| it.parse::<usize>().ok());

@@ -1,4 +1,4 @@
-//! `haggle compare`: what differs between two runs, or between two sweeps.
+//! `haggle compare`: the differences between two runs, or between two sweeps.
 
 mod sweep;
 mod within;
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(if comparison.identical { Exit::Success } else { Exit::Differs })
 }
 
-/// The metrics that were asked for, in the spelling that all results have.
+/// The requested metrics, in the spelling of the results.
 fn asked<'n>(
     metrics: &[String],
     known: impl Iterator<Item = &'n str> + Clone,
@@ -102,7 +102,7 @@ fn asked<'n>(
     metrics.iter().map(found).collect()
 }
 
-/// The error for a sweep beside a run.
+/// The error for a comparison of a sweep with a run.
 fn a_run_of(sweep: &Path) -> Error {
     Error::Unfit {
         message: format!("`{}` is a sweep, and the other folder is not", sweep.display()),
@@ -132,7 +132,7 @@ fn as_text(a: &Path, b: &Path, comparison: &Comparison) -> String {
     text
 }
 
-/// In what the scenarios differ.
+/// Differences between the scenarios.
 fn scenarios(keys: Option<&[KeyDifference]>) -> String {
     match keys {
         None => "the scenarios are not the same; their keys are not compared, for a folder has no \
@@ -172,7 +172,7 @@ fn verdict(comparison: &Comparison) -> String {
     text
 }
 
-/// Tables that are not what was written.
+/// Tables that were changed after their run.
 fn changed(a: &[String], b: &[String]) -> String {
     let mut text = String::new();
     for (side, tables) in [("A", a), ("B", b)] {
@@ -196,7 +196,7 @@ fn metric_row(pair: &MetricPair) -> Vec<String> {
     vec![pair.metric.clone(), a, b, signed(pair.difference(), difference), percent]
 }
 
-/// A difference that is written so, with its sign.
+/// A difference with its sign; `written` is its text without one.
 fn signed(value: Option<f64>, written: String) -> String {
     match value {
         Some(value) if value > 0.0 => format!("+{written}"),
@@ -204,7 +204,7 @@ fn signed(value: Option<f64>, written: String) -> String {
     }
 }
 
-/// Half the width of a confidence interval that is written so.
+/// Half the width of a confidence interval; `written` is its text.
 fn width(half: Option<f64>, written: String) -> String {
     half.map_or(written.clone(), |_| format!("± {written}"))
 }
@@ -269,7 +269,7 @@ fn jobs(jobs: &JobDifferences, seeds: (u64, u64), impact: &Impact) -> String {
     text
 }
 
-/// Jobs that have one number and are not the same: what is drawn differs from seed to seed.
+/// Jobs with one number that are not the same. Random numbers differ from seed to seed.
 fn other_jobs(jobs: &JobDifferences, (a, b): (u64, u64)) -> String {
     if jobs.other == 0 {
         return String::new();

@@ -1,4 +1,4 @@
-//! What a shell completes where other values are taken, too.
+//! Completions of shells for arguments that also accept other values.
 
 use std::ffi::OsStr;
 
@@ -9,7 +9,7 @@ use haggle_results::metrics::named::NAMED;
 
 use crate::scenario::keys;
 
-/// Parses by `inner`, whatever is known.
+/// Parses by `inner`; the known values are only suggestions.
 #[derive(Clone)]
 pub(crate) struct Known<P> {
     inner: P,

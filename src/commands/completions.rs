@@ -20,7 +20,7 @@ pub(crate) struct Args {
 
 /// Prints the script.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
-    // Into memory first: the generator panics where a pipe is closed.
+    // The script is made in memory first, since the generator panics if a pipe is closed.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "haggle", &mut script);
     print(&String::from_utf8_lossy(&script))?;

@@ -90,7 +90,7 @@ impl Given {
         }
     }
 
-    /// The same as it is typed.
+    /// The same as arguments.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let path = self.origin.scenario.iter().map(|path| path.display().to_string());
         let example = self.origin.example.iter();
@@ -112,7 +112,7 @@ fn setting(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// What `--example` takes; a name that is none of them gets the nearest suggested.
+/// Values of `--example`; for an unknown name, the nearest one is suggested.
 pub(crate) fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(EXAMPLES.map(|(name, _)| name))
 }
@@ -123,7 +123,7 @@ pub(crate) fn text(name: &str) -> &'static str {
     found.expect("only their names are taken").1
 }
 
-/// The examples, each with what it shows.
+/// The examples, each with its description.
 pub(crate) fn words() -> Vec<Word> {
     let word = |&(name, text): &(&str, &str)| {
         let table: toml::Table = text.parse().expect("a test runs each of them");

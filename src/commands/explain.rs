@@ -1,4 +1,4 @@
-//! `haggle explain`: the stories of jobs, as far as a run's tables tell them.
+//! `haggle explain`: the stories of jobs, as far as a run's tables have them.
 
 mod bag;
 mod events;
@@ -19,10 +19,10 @@ use super::table::{count, duration, lines, row, seconds};
 use super::{Error, open_run, print};
 use crate::exit::Exit;
 
-/// How many rows a list has.
+/// Rows of a list.
 const LISTED: usize = 10;
 
-/// So many jobs has a run at most of which all starts are told.
+/// Most jobs of a run for which all starts are listed.
 const STARTS_MAX: usize = 2_000;
 
 /// Tell the story of a job: where it was queued, what it waited for, what it lost
@@ -55,7 +55,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Reads a job as it is asked for.
+/// Reads the identification of a job.
 fn asked(text: &str) -> Result<Asked, String> {
     let number = |text: &str| text.parse().ok();
     let asked = match text.rsplit_once('!') {
@@ -65,7 +65,7 @@ fn asked(text: &str) -> Result<Asked, String> {
     asked.ok_or_else(|| "write a number, or WORKLOAD!NUMBER".to_owned())
 }
 
-/// Tells the stories.
+/// Prints the stories.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let run = open_run(&args.folder)?;
     let text = match args.starts {
@@ -119,9 +119,9 @@ fn starts(run: &RunReader, as_json: bool) -> Result<String, Error> {
     })
 }
 
-/// The error for a job that is not there, with those that are.
+/// The error for an unknown job, with the range of the known ones.
 fn unknown(asked: &Asked, run: &RunReader) -> Result<Error, Error> {
-    // Numbers may have gaps: how many jobs there are is told as well.
+    // Numbers may have gaps, so the number of jobs is printed as well.
     let range = |numbers: &[Option<i64>], of: &str| {
         let numbers = numbers.iter().flatten();
         match (numbers.clone().min(), numbers.clone().max()) {
@@ -191,12 +191,12 @@ fn as_text(story: &Story, with_messages: bool) -> String {
     text
 }
 
-/// `1 processor`, `2 processors`, of a number in a table.
+/// `1 processor`, `2 processors`, for a number in a table.
 fn whole(number: i64, thing: &str) -> String {
     count(usize::try_from(number).unwrap_or(0), thing)
 }
 
-/// What a list that leaves some out says of those it has.
+/// End of a list's heading; it tells which rows a shortened list has.
 fn most(number: usize, which: &str) -> String {
     if number > LISTED { format!("; {which}:") } else { ":".to_owned() }
 }
@@ -225,7 +225,7 @@ fn intervals(story: &Story) -> String {
     format!("\n{}", lines(&rows, &[1, 3, 7]))
 }
 
-/// Who was down while it waited.
+/// Crashes of its schedulers while it waited.
 fn crashes(story: &Story) -> String {
     let mut text = String::new();
     for crash in &story.crashes {
@@ -240,7 +240,7 @@ fn crashes(story: &Story) -> String {
     text
 }
 
-/// Maintenance that it met.
+/// Windows of maintenance during its wait.
 fn maintenance(story: &Story) -> String {
     let mut text = String::new();
     let provider = story.provider.as_deref().unwrap_or_default();
@@ -275,7 +275,7 @@ fn maintenance(story: &Story) -> String {
     text
 }
 
-/// Why no provider took it.
+/// Reason why no provider accepted it.
 fn refused(story: &Story) -> String {
     if story.outcome != "rejected" {
         return String::new();
@@ -307,7 +307,7 @@ fn refused(story: &Story) -> String {
     format!("\nIt was never queued. {reason}\n")
 }
 
-/// What of its workflow had come to nothing, so that it would never have had what it needs.
+/// Earlier tasks of its workflow without success, because of which its inputs would never exist.
 fn parent_failed(story: &Story) -> String {
     let failed = story.workflow.iter().flat_map(|it| &it.failed);
     let told = failed.map(|it| {
@@ -320,7 +320,8 @@ fn parent_failed(story: &Story) -> String {
     )
 }
 
-/// Why a reservation was refused: the window is too short for anybody, or was taken.
+/// Reason why a reservation was refused: the window is too short for every provider, or had no
+/// room.
 fn no_window(story: &Story) -> String {
     let from = story.ready.map_or(story.submit, |ready| ready.max(story.submit));
     let until = story.deadline.unwrap_or(f64::INFINITY);

@@ -1,4 +1,4 @@
-//! `haggle failures`: looks at records of failures.
+//! `haggle failures`: examines records of failures.
 
 use crate::commands::Error;
 use crate::exit::Exit;
@@ -22,7 +22,7 @@ enum Command {
     Inspect(inspect::Args),
 }
 
-/// Carries out what was typed.
+/// Carries out the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     interrupt::end_at_once(true);
     match &args.command {

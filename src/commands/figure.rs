@@ -8,13 +8,13 @@ use haggle_plots::{Figure, ImageFormat, Size};
 use super::Error;
 use super::output::{self, Output, failed};
 
-/// Whether a figure can be drawn into `path`; asked before anything is read.
+/// Checks that a figure can be drawn into `path`, before any input is read.
 pub(crate) fn check(path: &Path, force: bool) -> Result<(), Error> {
     ImageFormat::of(path)?;
     output::check_free(path, force)
 }
 
-/// Draws into `path`, which is complete or not there.
+/// Draws into `path`. The file is complete or does not exist.
 pub(crate) fn draw(figure: &Figure, size: Size, path: &Path, force: bool) -> Result<(), Error> {
     let bytes = figure.bytes(ImageFormat::of(path)?, size)?;
     let mut out = Output::create(path, force)?;

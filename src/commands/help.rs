@@ -1,4 +1,4 @@
-//! `haggle help`: of a command what its `--help` says, of a key of scenarios what the manual says.
+//! `haggle help`: the `--help` of a command, or the manual's text on a key of scenarios.
 
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ pub(crate) struct Args {
     words: Vec<String>,
 }
 
-/// Keys that are told in full; of more, a line each.
+/// Most keys that are explained in full; more get a line each.
 const IN_FULL: usize = 6;
 
 /// Prints the explanation.
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// What there is to know of a key or a word.
+/// Explanation of a key or a word.
 fn explained(typed: &str) -> Result<String, Error> {
     let found = keys::find(typed);
     let words = keys::that_may_be(typed);

@@ -62,7 +62,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// The names of the columns, if asked with those that begin with a minus.
+/// The names of the columns, on request also with a leading minus.
 fn columns(with_reverse: bool) -> PossibleValuesParser {
     let names = Table::Jobs.columns().iter().map(|it| it.name.to_owned());
     let reverse = names.clone().filter(|_| with_reverse).map(|it| format!("-{it}"));
@@ -70,7 +70,7 @@ fn columns(with_reverse: bool) -> PossibleValuesParser {
     PossibleValuesParser::new(names.map(clap::builder::PossibleValue::new).chain(reverse))
 }
 
-/// Lists them.
+/// Lists the jobs.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let run = open_run(&args.folder)?;
     let names = Vec::from_iter(Table::Jobs.columns().iter().map(|it| it.name));
@@ -99,10 +99,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
 /// Names of tasks of workflows from their files, by the numbers of jobs.
 type Names = BTreeMap<i64, String>;
 
-/// The column of these names, which stand in a table of their own.
+/// The column of these names, which are in a table of their own.
 const TASK_NAME: &str = "task_name";
 
-/// The names of the tasks among some jobs; none where no file names any.
+/// The names of the tasks among some jobs; empty if no file has names.
 fn task_names(run: &RunReader, jobs: &[i64]) -> Result<Names, ResultsError> {
     if !run.has(Table::Tasks) {
         return Ok(Names::new());
@@ -124,7 +124,7 @@ fn name_in<'n>(rows: &TableData, row: usize, names: &'n Names) -> Option<&'n str
     }
 }
 
-/// The error for a condition that is none.
+/// The error for an invalid condition.
 fn unreadable(text: &str, mistake: &Mistake, names: &[&str]) -> Error {
     let unknown = mistake.message.strip_prefix("Undefined variable: ");
     let unknown = unknown.map(|it| it.split(' ').next().unwrap_or(it));
@@ -140,7 +140,7 @@ fn unreadable(text: &str, mistake: &Mistake, names: &[&str]) -> Error {
     Error::Unfit { message: format!("--where `{text}`{place}: {}", mistake.message), hint }
 }
 
-/// The numbers of the jobs for which it holds, in the order that is asked for.
+/// The numbers of the jobs for which the condition holds, in the requested order.
 fn found(run: &RunReader, args: &Args, condition: Option<&Condition>) -> Result<Vec<i64>, Error> {
     let sort = args.sort.as_deref().map(|it| (it.trim_start_matches('-'), it.starts_with('-')));
     let mut asked: Vec<&str> = vec!["job"];
@@ -191,7 +191,7 @@ fn value<'d>(data: &'d TableData, row: usize, name: &str) -> Value<'d> {
     }
 }
 
-/// By what a row is sorted: numbers before texts.
+/// Sorting key of a row: numbers precede texts.
 #[derive(PartialEq)]
 enum Key {
     None,
@@ -239,7 +239,7 @@ fn shown(args: &Args, condition: Option<&Condition>) -> Vec<&'static str> {
     shown
 }
 
-/// The places of these jobs among rows.
+/// The rows of these jobs.
 fn order(rows: &TableData, jobs: &[i64]) -> Result<Vec<usize>, ResultsError> {
     let places = rows.integer("job")?.iter().enumerate();
     let places: std::collections::BTreeMap<i64, usize> =

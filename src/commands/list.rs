@@ -1,5 +1,5 @@
-//! `haggle list`: the words a scenario can use, with what they mean, and the published figures
-//! that can be drawn again; by itself, what it can list.
+//! `haggle list`: the words of scenarios with their meanings, and the published figures that can be
+//! drawn again. Without an argument, the lists themselves.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -93,7 +93,8 @@ enum What {
 }
 
 impl What {
-    /// The type of the scenario format that has the words; examples and published figures are in none.
+    /// The type of the scenario format that has the words; examples and published figures have
+    /// none.
     fn definition(self) -> Option<&'static str> {
         let definition = match self {
             What::Policies => "Policy",
@@ -121,7 +122,7 @@ impl What {
         Some(definition)
     }
 
-    /// Which rules of one's own there may be beside these words.
+    /// Kind of own rules that extend these words.
     fn rules(self) -> Option<Kind> {
         match self {
             What::Orders => Some(Kind::Order),
@@ -133,7 +134,7 @@ impl What {
         }
     }
 
-    /// What is typed to list it, and what that is.
+    /// The argument that lists it, and its meaning.
     fn word(&self) -> Word {
         let value = self.to_possible_value().expect("none is hidden");
         let meaning = value.get_help().map(ToString::to_string).unwrap_or_default();
@@ -159,7 +160,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// The words of a type of the scenario format, and the rules of one's own that may stand in their place.
+/// The words of a type of the scenario format, and the own rules of this kind.
 fn words(what: What, definition: &str) -> Vec<Word> {
     let mut words = vocabulary::words(definition);
     let of_kind = own_rules().all().filter(|rule| Some(rule.0) == what.rules());
@@ -187,7 +188,7 @@ fn metrics() -> Vec<Word> {
 fn figures(args: &Args) -> Result<String, Error> {
     let library = library(args.scenarios.as_deref());
     let catalogue = Catalogue::read(&library, study::ALL)?;
-    // Figures of a study share scenarios, and each is read once.
+    // Figures of a study share scenarios, so each scenario is read once.
     let mut known: BTreeMap<(String, Vec<Origin>), Vec<Log>> = BTreeMap::new();
     let mut logs = |study: &Study, figure: &Figure| {
         let key = (study.name.clone(), figure.origins.clone());
@@ -222,7 +223,7 @@ fn figures(args: &Args) -> Result<String, Error> {
     Ok(lines(&rows, &[0, 1, 2, 3]))
 }
 
-/// How long a figure takes.
+/// Time that a figure takes.
 fn time(minutes: Option<Minutes>) -> String {
     let text = |minutes: f64| match minutes {
         few if few < 1.0 => format!("{:.0} s", few * 60.0),
@@ -238,7 +239,7 @@ fn time(minutes: Option<Minutes>) -> String {
     }
 }
 
-/// The levels, each with those who ask for it and for no more.
+/// The levels, each with the policies that need exactly this level.
 fn disclosures(words: &[Word]) -> String {
     let own = own_rules();
     let placement =
@@ -260,7 +261,7 @@ fn disclosures(words: &[Word]) -> String {
                 askers.push(format!("{kind} {}", words.join(", ")));
             }
         }
-        // What spreads jobs over providers: free times that are published, or a protocol that asks.
+        // Policies that spread jobs over providers need published free times, or a protocol.
         let spreads = |protocol| {
             let spreads = file::Coallocation { protocol, ..file::Coallocation::default() };
             asks(Some(file::Role::Spreads(&spreads).needs(own)))
@@ -290,7 +291,7 @@ fn disclosures(words: &[Word]) -> String {
     format!("{}\nEach level includes those above it.\n", lines(&rows, &[0, 1, 2]))
 }
 
-/// What a word of scenarios stands for: itself, or the table that has this name and nothing else.
+/// Value of a word of scenarios: the word, or a table with only this name.
 fn read<T: DeserializeOwned>(word: &str) -> Option<T> {
     let word = toml::Value::String(word.to_owned());
     let table = toml::Table::from_iter([("name".to_owned(), word.clone())]);

@@ -85,7 +85,7 @@ fn text(args: &Args) -> Result<Cow<'static, str>, Error> {
         Template { one_world: true, .. } => ONE_WORLD,
         _ => PROVIDERS,
     };
-    // Its first comment says how it is carried out.
+    // The first comment of the text has the command for this file.
     Ok(match args.file.to_str() {
         Some("-") | None => Cow::Borrowed(text),
         Some(file) => Cow::Owned(text.replacen(" FILE\n", &format!(" {file}\n"), 1)),
@@ -98,7 +98,7 @@ fn of_log(log: &Path, args: &Args) -> Result<String, Error> {
         Some(processors) => processors.get(),
         None => machine_size(log)?,
     };
-    // Paths in a scenario start from its folder.
+    // Paths in a scenario start from its folder, so the path must be absolute in another folder.
     let from_there = match args.file.parent() {
         Some(folder) if folder != Path::new("") => fs::canonicalize(log).unwrap_or(log.to_owned()),
         _ => log.to_owned(),

@@ -1,8 +1,7 @@
 //! Files that appear under their name only once they are complete.
 //!
-//! Data goes into a hidden file beside the end, which takes the name in the
-//! last moment: whoever interrupts the command, or fills the disk, finds either
-//! the old file or none.
+//! Data are written to a hidden file beside the target, which is renamed at the end. After an
+//! interrupt, or on a full disk, either the old file exists or none.
 
 mod zst;
 
@@ -18,11 +17,11 @@ use super::Error;
 use crate::experiment::leftovers;
 use crate::interrupt;
 
-/// Where data go: a file, packed as its ending says, or standard output for `-`.
+/// Target of data: a file, packed by its extension, or standard output for `-`.
 pub(crate) struct Output {
     packer: Option<Packer>,
     path: PathBuf,
-    /// The hidden file and the name it gets; `None` where bytes go straight to their end.
+    /// The hidden file and its final name; `None` if bytes go directly to the target.
     rename: Option<(PathBuf, PathBuf)>,
     force: bool,
 }
@@ -38,7 +37,7 @@ enum Sink {
     Stdout(Stdout),
 }
 
-/// Whether data may go to `path`; asked before anything is read.
+/// Checks that data may go to `path`, before any input is read.
 pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), Error> {
     match fs::metadata(path) {
         _ if path == Path::new("-") => Ok(()),
@@ -58,7 +57,7 @@ pub(crate) fn failed(path: &Path, error: io::Error) -> Error {
 }
 
 impl Output {
-    /// Opens the output; nothing is to be seen under `path` before [`Output::finish`].
+    /// Opens the output. No file is visible under `path` before [`Output::finish`].
     pub(crate) fn create(path: &Path, force: bool) -> Result<Output, Error> {
         check_free(path, force)?;
         let (sink, rename) = if path == Path::new("-") {
@@ -79,7 +78,7 @@ impl Output {
     pub(crate) fn finish(mut self) -> Result<(), Error> {
         self.complete().map_err(|error| failed(&self.path, error))?;
         if let Some((hidden, end)) = &self.rename {
-            // Somebody else may have been faster.
+            // Another command may have created the file meanwhile.
             check_free(&self.path, self.force)?;
             fs::rename(hidden, end).map_err(|error| failed(&self.path, error))?;
             self.rename = None;
@@ -101,9 +100,9 @@ impl Output {
 impl Drop for Output {
     fn drop(&mut self) {
         if let Some((hidden, _)) = &self.rename {
-            // Closed before it is removed, which some systems insist on.
+            // The file is closed before it is removed, which some systems require.
             self.packer = None;
-            // It is of no use to anybody, and there is nobody left to tell.
+            // The hidden file is useless now, and no caller could handle an error.
             let _ = fs::remove_file(hidden);
         }
     }
@@ -120,7 +119,7 @@ impl Write for Output {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // Only the end is flushed, in `finish`: packers lose by every flush before.
+        // Only `finish` flushes: earlier flushes make packers less efficient.
         Ok(())
     }
 }
@@ -141,19 +140,19 @@ impl Write for Sink {
     }
 }
 
-/// Whether `hidden` is a name that a command gives to the file before it is whole.
+/// True if `hidden` is a name that a command gives to an incomplete file.
 fn is_hidden_of(name: &str, hidden: &str) -> bool {
     let number = hidden.strip_prefix('.').and_then(|it| it.strip_prefix(name)?.strip_prefix('.'));
     let number = number.and_then(|it| it.strip_suffix(".partial"));
     number.is_some_and(|it| !it.is_empty() && it.bytes().all(|c| c.is_ascii_digit()))
 }
 
-/// A file to write to, and how it is renamed in the end.
+/// A file to write to, and its final renaming.
 fn open(path: &Path) -> io::Result<(Sink, Option<(PathBuf, PathBuf)>)> {
     let end = match fs::metadata(path) {
-        // Behind a link, the file it leads to is the one to replace.
+        // A link is followed, and its target is replaced.
         Ok(found) if found.is_file() => fs::canonicalize(path)?,
-        // A device or a pipe cannot be replaced, only written to.
+        // A device or a pipe cannot be replaced, only written.
         Ok(_) => return Ok((Sink::File(File::options().write(true).open(path)?), None)),
         Err(_) => path.to_owned(),
     };
@@ -162,7 +161,7 @@ fn open(path: &Path) -> io::Result<(Sink, Option<(PathBuf, PathBuf)>)> {
     };
     let mut hidden_name = std::ffi::OsString::from(".");
     hidden_name.push(name);
-    // Two commands at once do not write into each other's file.
+    // The process number keeps two commands from sharing a file.
     hidden_name.push(format!(".{}.partial", process::id()));
     let hidden = end.with_file_name(hidden_name);
     let folder = end.parent().filter(|folder| !folder.as_os_str().is_empty());

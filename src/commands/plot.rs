@@ -137,7 +137,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// A sweep's folder has a scenario of its own, but no run beside it.
+/// A sweep's folder has a scenario of its own, but no provenance.
 pub(crate) fn is_sweep(folder: &Path) -> bool {
     folder.join("scenario.toml").exists() && !folder.join("provenance.json").exists()
 }
@@ -213,7 +213,7 @@ fn shows_single_runs(experiment: &Experiment) -> bool {
     experiment.variants.iter().any(|variant| !variant.scenario.figures.is_empty())
 }
 
-/// Runs that do not belong to one sweep have no variants.
+/// Runs of different sweeps have no variants.
 fn refuse_against(args: &Args) -> Result<(), Error> {
     if args.against.is_empty() {
         return Ok(());
@@ -267,7 +267,7 @@ fn check_providers(args: &Args, known: &[&str], what: &str) -> Result<(), Error>
     Err(Error::Unfit { message: format!("there is no {what} \"{unknown}\""), hint })
 }
 
-/// The figures to draw: those declared or those asked for, with what was typed on top.
+/// The figures to draw: the declared or the requested ones, changed by the options.
 fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
     let mut figures: Vec<Figure> = args.kinds.iter().map(|&kind| Figure::of_kind(kind)).collect();
     if figures.is_empty() {
@@ -326,7 +326,7 @@ fn figures(args: &Args, declared: &[Figure]) -> Result<Vec<Figure>, Error> {
     Ok(figures)
 }
 
-/// What was typed has an effect on one of the figures at least, and fits all of those.
+/// Each option must affect at least one figure, and fit every figure that uses it.
 fn check_used(args: &Args, figures: &[Figure]) -> Result<(), Error> {
     let given = [
         ("metric", args.metric.is_some()),
@@ -351,7 +351,7 @@ fn check_used(args: &Args, figures: &[Figure]) -> Result<(), Error> {
     ];
     for (key, _) in given.into_iter().filter(|(_, given)| *given) {
         let uses = |figure: &Figure| {
-            // A gantt has a list of jobs in a key of its own.
+            // A gantt has its list of jobs in another key.
             let is_it = |name: &str| name == key || (key == "job" && name == "jobs");
             figure.keys().iter().any(|it| is_it(it.name) && it.used)
         };
@@ -387,15 +387,15 @@ fn check_used(args: &Args, figures: &[Figure]) -> Result<(), Error> {
     }
 }
 
-/// Whether a name is that of an image or a page in a format that is not drawn. Other endings may be
-/// part of a folder's name.
+/// True if a name has the extension of an image or page format that is not supported. Other
+/// extensions may belong to the name of a folder.
 fn is_other_image(path: &Path) -> bool {
     const OTHERS: [&str; 9] = ["eps", "ps", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff"];
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     ending.is_some_and(|ending| OTHERS.contains(&ending.as_str()))
 }
 
-/// Where each figure goes. Nothing is drawn if one of them is there already.
+/// File of each figure. If one of them exists, nothing is drawn.
 fn paths(args: &Args, figures: &[Figure], folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let is_image = |path: &Path| haggle_plots::ImageFormat::of(path).is_ok();
     let paths: Vec<PathBuf> = match &args.output {

@@ -1,4 +1,4 @@
-//! `haggle replay`: one log under one policy or several, no scenario to write.
+//! `haggle replay`: one log under one policy or several, without a scenario file.
 
 mod recorded;
 mod text;
@@ -132,7 +132,7 @@ enum Policy {
     Conservative,
 }
 
-/// Reads a policy; a word of the field that is an order of the queue is answered with the option for it.
+/// Reads a policy. If the word is an order of the queue, the error names the option for it.
 #[derive(Clone)]
 struct PolicyParser;
 
@@ -165,7 +165,7 @@ impl TypedValueParser for PolicyParser {
     }
 }
 
-/// The order of the queue that a name of a policy in the literature means.
+/// The order of the queue to which a name of a policy in the literature refers.
 fn order_of(word: &str) -> Option<&'static str> {
     Some(match word.to_ascii_lowercase().as_str() {
         "sjf" | "sjbf" | "spt" | "shortest" | "shortest-job-first" => "shortest",
@@ -175,7 +175,7 @@ fn order_of(word: &str) -> Option<&'static str> {
 }
 
 impl Policy {
-    /// With the keys that were typed for it.
+    /// The policy with the keys from the options.
     fn in_file(self, args: &Args) -> file::Policy {
         let order = args.order.clone();
         match self {
@@ -188,7 +188,7 @@ impl Policy {
         }
     }
 
-    /// As it is typed.
+    /// The policy as a word of the command line.
     fn word(self) -> &'static str {
         match self {
             Policy::Fcfs => "fcfs",
@@ -227,13 +227,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         );
     }
     let mut outcomes = Vec::new();
-    // How the same jobs went where they ran.
+    // Figures of the same jobs on their original machine.
     let mut recorded = None;
     for (scenario, &policy) in scenarios.iter().zip(policies) {
         let (outcome, totals) = replay(args, policy, scenario, &vain)?;
         recorded = totals;
         if !args.quiet {
-            // What is wrong with a log is wrong with it under every policy.
+            // Mistakes of a log are the same under every policy.
             if outcomes.is_empty() {
                 say_reports(&outcome);
                 say_too_wide(&outcome);
@@ -261,7 +261,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// What is told as JSON, and beside it what the log has recorded.
+/// Output as JSON, and beside it the recorded figures of the log.
 #[derive(Serialize)]
 struct Beside<'r, T> {
     #[serde(flatten)]
@@ -270,7 +270,7 @@ struct Beside<'r, T> {
     as_recorded: Option<&'r Baseline>,
 }
 
-/// Prints what came out as JSON: of several policies, each under its name.
+/// Prints the results as JSON; several policies each under their name.
 fn print_told(
     policies: &[Policy],
     outcomes: &[(&Scenario, Outcome)],
@@ -289,7 +289,7 @@ fn print_told(
     Ok(Exit::Success)
 }
 
-/// Replays the log under one policy; beside it, how the log says that its jobs went.
+/// Replays the log under one policy; also returns the recorded figures of the log.
 fn replay(
     args: &Args,
     policy: Policy,
@@ -318,20 +318,20 @@ fn replay(
         let totals = Arc::clone(&totals);
         move |job: &Job| totals.lock().unwrap_or_else(PoisonError::into_inner).add(job)
     };
-    // The bar goes with `watch`, before anything is printed.
+    // The bar ends with `watch`, before any output.
     let from = Path::new("");
     let outcome = experiment::run_and_see(scenario, from, destination.as_ref(), &conduct, add)?;
     let baseline = totals.lock().unwrap_or_else(PoisonError::into_inner).baseline();
     Ok((outcome, baseline))
 }
 
-/// A policy that is named before.
+/// The first policy that is named twice.
 fn repeated(policies: &[Policy]) -> Option<Policy> {
     let named = policies.iter().enumerate();
     named.filter(|&(place, policy)| policies[..place].contains(policy)).map(|it| *it.1).next()
 }
 
-/// The scenario that says the same as what was typed.
+/// The scenario with the meaning of the options.
 fn scenario(args: &Args, policy: Policy) -> Result<Scenario, Error> {
     let processors = match args.processors {
         Some(processors) => processors,
@@ -341,7 +341,7 @@ fn scenario(args: &Args, policy: Policy) -> Result<Scenario, Error> {
     let header =
         file::Header { name: Some(name.clone()), seed: args.seed, ..file::Header::default() };
     let mut scenario = Scenario { scenario: header, ..Scenario::default() };
-    // What a machine and its own users say to each other tells little.
+    // Single messages between a machine and its own users are of little interest.
     scenario.results.messages = file::Messages::Counts;
     scenario.results.format = args.format;
     let exact = args.estimates == EstimateRule::Exact;
@@ -352,9 +352,9 @@ fn scenario(args: &Args, policy: Policy) -> Result<Scenario, Error> {
         lines: args.first,
         machine_size: Some(processors),
         malformed: args.lenient.then_some(file::Malformed::Skip),
-        // Where users are made to ask for what they need, what the log says does not matter.
+        // With exact estimates, the requested times of the log do not matter.
         missing_requested_time: exact.then_some(file::MissingRequest::UseRunTime),
-        // A run that is cut cannot go past its request.
+        // A cut run could not exceed its request.
         over_requested_time: args.overrun.map(|_| file::OverRequest::Keep),
         ..file::Rules::default()
     };
@@ -380,12 +380,12 @@ fn scenario(args: &Args, policy: Policy) -> Result<Scenario, Error> {
     Ok(scenario)
 }
 
-/// Whether no job runs past its request by this rule.
+/// True if no job runs past its request by this rule.
 fn fits_all_jobs(estimates: EstimateRule) -> bool {
     !matches!(estimates, EstimateRule::Trace | EstimateRule::RaisedPrecision(_))
 }
 
-/// The step that leaves out jobs, if any is to be left out.
+/// The step that removes jobs, if an option requests it.
 fn filter(args: &Args) -> Option<file::Step> {
     let some = |numbers: &[i32]| (!numbers.is_empty()).then(|| numbers.to_vec());
     let lists = [&args.user, &args.group, &args.queue, &args.partition].map(|it| some(it));
@@ -405,7 +405,7 @@ fn filter(args: &Args) -> Option<file::Step> {
     })
 }
 
-/// What was typed in vain: without effect under all policies.
+/// Options without effect under all policies.
 fn in_vain(scenarios: &[Scenario]) -> Vec<String> {
     let of = |scenario: &Scenario| -> Vec<String> {
         let read = Experiment::read(Source::new("replay.toml", scenario.to_toml()), Logs::Ignore);
@@ -417,8 +417,8 @@ fn in_vain(scenarios: &[Scenario]) -> Vec<String> {
     each.fold(first, |both, other| both.into_iter().filter(|it| other.contains(it)).collect())
 }
 
-/// The name of a log without the endings of its format and packing: what else stands behind a
-/// dot, such as a version, tells logs apart.
+/// The name of a log without the extensions of format and packing. Other parts after a dot, such as
+/// a version, distinguish logs and stay.
 fn stem(log: &Path) -> String {
     let name = log.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let without = |name: String, endings: &[&str]| {
@@ -428,7 +428,7 @@ fn stem(log: &Path) -> String {
     without(without(name, &[".gz", ".zst"]), &[".swf"])
 }
 
-/// How many processors the machine of a log has, as its header says.
+/// Number of processors of a log's machine, from its header.
 pub(crate) fn machine_size(log: &Path) -> Result<u32, Error> {
     if log == Path::new("-") || is_pipe(log) {
         return Err(Error::NoMachineSize { log: log.to_owned() });

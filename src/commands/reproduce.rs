@@ -1,4 +1,4 @@
-//! `haggle reproduce`: published figures, drawn again, and what was claimed about them.
+//! `haggle reproduce`: draws published figures again, and tests the claims about them.
 
 mod on_cluster;
 mod text;
@@ -92,7 +92,7 @@ pub(crate) struct Args {
     cluster: OnCluster,
 }
 
-/// The studies in a folder, or those that are part of the program.
+/// The studies in a folder, or those embedded in the program.
 pub(crate) fn library(folder: Option<&Path>) -> Library {
     folder.map_or(Library::Embedded, |folder| Library::Folder(folder.to_owned()))
 }
@@ -184,19 +184,19 @@ fn wanted<'a>(
     Ok(wanted)
 }
 
-/// What data there are so far, and what has gone wrong.
+/// Data obtained so far, and errors so far.
 struct Desk<'a> {
     args: &'a Args,
     library: Library,
     output: PathBuf,
-    /// By study and origin; `None` where they could not be had, which has been told.
+    /// Data by study and origin; `None` if obtaining them failed, which has been reported.
     obtained: BTreeMap<(String, Origin), Option<Rc<Data>>>,
-    /// How the command ends because of it.
+    /// Exit code of the first error.
     worst: Option<Exit>,
 }
 
 impl Desk<'_> {
-    /// The figures whose logs are there; what is missing for the others is told at once.
+    /// The figures whose logs exist; the missing logs of the others are reported at once.
     fn with_logs<'c>(
         &mut self,
         wanted: Vec<(&'c Rc<Study>, &'c Figure)>,
@@ -222,7 +222,7 @@ impl Desk<'_> {
         ready
     }
 
-    /// Obtains a figure's data, draws it and says what was drawn.
+    /// Obtains a figure's data, draws it and reports the files.
     fn draw(&mut self, study: &Study, figure: &Figure) -> Result<(), Error> {
         let mut said = text::heading(figure);
         if let Some(sources) = self.sources(study, &figure.origins)? {
@@ -267,13 +267,13 @@ impl Desk<'_> {
         Ok(findings)
     }
 
-    /// Tells an error that does not keep the other figures from being drawn.
+    /// Reports an error that does not prevent the other figures.
     fn tell(&mut self, error: &Error) {
         let exit = report(error);
         self.worst.get_or_insert(exit);
     }
 
-    /// The data of all origins; `None` if one could not be had.
+    /// The data of all origins; `None` if one could not be obtained.
     fn sources(
         &mut self,
         study: &Study,
@@ -322,7 +322,7 @@ impl Desk<'_> {
     }
 }
 
-/// The page of what earlier reproductions told as JSON.
+/// The page made from the JSON output of earlier reproductions.
 fn page(catalogue: &Catalogue, files: &[PathBuf]) -> Result<String, Error> {
     let unfit = |message: String| Error::Unfit {
         message,

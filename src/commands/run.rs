@@ -127,7 +127,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     if destination.folder == own.path() {
         own.note()?;
     }
-    // The bar goes before anything is printed.
+    // The bar must end before any output.
     drop(watch);
     if !args.quiet {
         say_reports(&outcome);
@@ -147,7 +147,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// Who learned how much of what about whom, and what could be made of it.
+/// Items that each actor learned, by sender and receiver, and inferences from them.
 fn disclosures(summary: &Summary) -> String {
     if summary.disclosures.is_empty() {
         return "\nno disclosures: no actor of this scenario asks providers or tells others anything\n".to_owned();
@@ -168,7 +168,7 @@ fn disclosures(summary: &Summary) -> String {
     text
 }
 
-/// The one run of a scenario without a sweep, and what of it has no effect.
+/// The single run of a scenario without a sweep, and its settings without effect.
 fn single(experiment: Experiment) -> Result<(Scenario, Vec<String>), Error> {
     let mut runs = experiment.runs();
     let first = runs.next().map(|run| (run.scenario(), run.variant.warnings.clone()));
@@ -178,14 +178,14 @@ fn single(experiment: Experiment) -> Result<(Scenario, Vec<String>), Error> {
     }
 }
 
-/// Says what the rules did to logs.
+/// Prints the changes that the cleaning rules made to logs.
 pub(crate) fn say_reports(outcome: &Outcome) {
     for (workload, report) in &outcome.reports {
         say(&format!("workload {workload}:\n{report}\n\n"));
     }
 }
 
-/// Says how many jobs nobody could run: they are easily missed among many others.
+/// Prints the number of jobs that no provider could run: few among many are easily overlooked.
 pub(crate) fn say_too_wide(outcome: &Outcome) {
     match outcome.too_wide {
         0 => {}
@@ -217,7 +217,7 @@ pub(crate) fn say_left_out<'r>(reasons: impl IntoIterator<Item = &'r String>) {
     }
 }
 
-/// Says what of another run is gone.
+/// Notes that the remains of a killed run were removed.
 pub(crate) fn say_cleared(outcome: &Outcome) {
     if let Some(cleared) = outcome.written.iter().find_map(|written| written.cleared.as_ref()) {
         say(&format!("note: removed `{}`, left by a run that was killed\n", cleared.display()));
@@ -253,7 +253,7 @@ pub(crate) struct Told<'a> {
     written: Option<Place<'a>>,
 }
 
-/// Where results are.
+/// Place of results.
 #[derive(Serialize)]
 struct Place<'a> {
     digest: &'a str,
@@ -266,7 +266,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// What is told of a run as JSON.
+/// Output about a run as JSON.
 pub(crate) fn told<'a>(scenario: &Scenario, outcome: &'a Outcome) -> Told<'a> {
     Told {
         summary: &outcome.summary,

@@ -1,4 +1,4 @@
-//! `haggle show`: what a scenario says once every default is written out, or what came of a run.
+//! `haggle show`: a scenario with every default written out, or the results of a run.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// What came of a run, as `haggle run` printed it, or the table of a sweep.
+/// The results of a run, as `haggle run` printed them, or the table of a sweep.
 fn show_results(args: &Args) -> Result<Exit, Error> {
     let folder = &args.scenario;
     if args.runs || args.run.is_some() {
@@ -86,7 +86,7 @@ fn show_results(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// The means of some metrics of whole runs, and where all are.
+/// The means of some metrics of whole runs, and the file with all of them.
 fn table_as_text(text: &str, file: &Path) -> String {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().cloned().unwrap_or_default();

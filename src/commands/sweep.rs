@@ -105,7 +105,7 @@ struct Sweep {
     quiet: bool,
 }
 
-/// Carries out the sweep, or says how far it is.
+/// Carries out the sweep, or reports its state.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     match &args.about {
         Some(About::Status(args)) => status::run(args),
@@ -179,7 +179,7 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
     if args.merge {
         return tell(args, progress.runs, &output, &sum_up(&experiment, &output)?);
     }
-    // Packs stay whole.
+    // A part has whole packs.
     let size = args.pack.map_or(1, NonZeroUsize::get);
     let runs = match args.part {
         Some(part) => (0..progress.runs).filter(|&number| part.has(number / size)).count(),
@@ -210,7 +210,7 @@ fn carry(args: &Sweep) -> Result<Exit, Error> {
     Ok(tell_failed(runs, &carried.failed))
 }
 
-/// The command as it was typed, without what is Slurm's.
+/// The arguments of the command without those for Slurm.
 fn arguments(args: &Sweep, output: &Path) -> Vec<String> {
     let mut arguments = vec!["sweep".to_owned()];
     arguments.extend(args.given.arguments());
@@ -227,7 +227,7 @@ fn arguments(args: &Sweep, output: &Path) -> Vec<String> {
     arguments
 }
 
-/// Refuses packs that cannot be made, or not beside those that are there.
+/// Refuses packs that cannot be made, or that differ from the existing ones.
 fn check_pack(args: &Sweep, keep: Keep, all: &Experiment, output: &Path) -> Result<(), Error> {
     let Some(size) = args.pack else { return Ok(()) };
     let mut formats = all.variants.iter().map(|it| it.scenario.results.format);
@@ -246,7 +246,7 @@ fn check_pack(args: &Sweep, keep: Keep, all: &Experiment, output: &Path) -> Resu
     Ok(())
 }
 
-/// Says what came of a sweep, and how the command ends because of it.
+/// Prints the results of a sweep and returns the exit code.
 fn tell(args: &Sweep, runs: usize, output: &Path, swept: &Swept) -> Result<Exit, Error> {
     if !args.quiet {
         warn_of(&swept.warnings);
@@ -288,7 +288,7 @@ fn tell(args: &Sweep, runs: usize, output: &Path, swept: &Swept) -> Result<Exit,
     Ok(tell_failed(runs, &swept.failed))
 }
 
-/// Runs that failed and are listed one by one; who has more has one mistake many times.
+/// Most failed runs that are listed; more of them usually have one cause.
 const FAILED_SHOWN: usize = 10;
 
 /// Lists the runs that failed.
@@ -311,7 +311,7 @@ fn tell_failed(runs: usize, failed: &[Failed]) -> Exit {
     }
 }
 
-/// The means of what most sweeps are made for, a row a point.
+/// The means of the reported metrics, a row a point.
 fn means(swept: &Swept) -> String {
     if swept.points == 0 {
         return String::new();

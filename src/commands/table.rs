@@ -1,4 +1,4 @@
-//! Columns that line up, and numbers and times as people read them.
+//! Aligned columns, and numbers and times in a readable form.
 
 /// Rows as lines: the columns in `left` start, all others end at one place. Lines begin
 /// with two blanks, so that a table stands out from the text around it.
@@ -29,7 +29,7 @@ pub(crate) fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.map(str::to_owned).to_vec()
 }
 
-/// A number with as many decimals as make sense at its size.
+/// A number with a suitable number of decimals for its size.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         size if size >= LARGE => format!("{value:.3e}"),
@@ -46,7 +46,7 @@ pub(crate) fn exact_seconds(value: f64) -> String {
     without_zeros(&format!("{value:.6}"))
 }
 
-/// Numbers of one row, which are read beside each other: if one has a power of ten, all have. `-` is none.
+/// Numbers of one row: if one has a power of ten, all have. `-` stands for none.
 pub(crate) fn alike<const N: usize>(values: [Option<f64>; N]) -> [String; N] {
     let is_large = |value: &f64| value.abs() >= LARGE;
     let any_is_large = values.iter().flatten().any(is_large);
@@ -60,7 +60,7 @@ pub(crate) fn alike<const N: usize>(values: [Option<f64>; N]) -> [String; N] {
 /// From here on numbers are written with a power of ten.
 const LARGE: f64 = 1e9;
 
-/// Seconds with three digits at least, and no more than a reader needs: whole ones from a thousand on.
+/// Seconds with at least three digits; whole seconds from a thousand on.
 pub(crate) fn seconds(value: f64) -> String {
     without_zeros(&match value.abs() {
         size if size >= 999.5 => return format!("{value:.0}"),
@@ -75,7 +75,8 @@ fn without_zeros(number: &str) -> String {
     number.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A length of time in seconds, and in days, hours and minutes where that helps: then whole seconds suffice.
+/// A duration in seconds and, from two minutes on, also in days, hours and minutes. Whole seconds
+/// then suffice.
 pub(crate) fn duration(value: f64) -> String {
     let whole = value.abs().round() as u64;
     let (days, hours, minutes) = (whole / 86_400, whole / 3600 % 24, whole / 60 % 60);
@@ -88,7 +89,7 @@ pub(crate) fn duration(value: f64) -> String {
     format!("{value:.0} s ({about})")
 }
 
-/// An instant in days, hours and minutes since the start of the run; nothing in the first minute.
+/// An instant in days, hours and minutes since the start of the run; empty in the first minute.
 pub(crate) fn clock(value: f64) -> String {
     let minutes = (value / 60.0).floor() as u64;
     let (days, hours, minutes) = (minutes / 1440, minutes / 60 % 24, minutes % 60);

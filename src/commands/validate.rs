@@ -1,4 +1,4 @@
-//! `haggle validate`: reads scenarios and reports every problem, running nothing.
+//! `haggle validate`: reads scenarios and reports every problem, without a run.
 
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// Checks all scenarios; one that is wrong does not keep the others from being checked.
+/// Checks all scenarios; a mistake in one does not stop the others.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let logs = if args.ignore_logs { Logs::Ignore } else { Logs::MustExist };
     let mut exit = Exit::Success;
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(exit)
 }
 
-/// How much a valid scenario would run.
+/// Size of a valid scenario.
 fn extent(experiment: &Experiment) -> String {
     let count = |number: usize, thing: &str| match number {
         1 => format!("1 {thing}"),

@@ -1,5 +1,5 @@
-//! `haggle verify`: does a scenario always give the same, are results as they were written, and do
-//! scenarios drawn at random hold what every scenario must?
+//! `haggle verify`: checks that a scenario always gives the same results, that results were not
+//! changed, and that the rules for scenarios hold for random ones.
 
 mod child;
 mod coverage;
@@ -88,7 +88,7 @@ fn verify_file(args: &Args, scenario: &Path) -> Result<Exit, Error> {
     Ok(exit)
 }
 
-/// Are the tables of a run's folder as they were written?
+/// Checks that the tables of a run's folder are unchanged.
 fn verify_folder(folder: &Path, has_variants: bool) -> Result<Exit, Error> {
     if has_variants {
         return Err(Error::Unfit {

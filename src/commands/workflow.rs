@@ -1,4 +1,4 @@
-//! `haggle workflow`: looks at graphs of tasks, generates and schedules them.
+//! `haggle workflow`: inspects graphs of tasks, generates and schedules them.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ enum Command {
     Schedule(schedule::Args),
 }
 
-/// Carries out what was typed.
+/// Carries out the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     interrupt::end_at_once(true);
     match &args.command {
@@ -53,7 +53,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// The workflow in a file; what its author may not expect is said.
+    /// The workflow in a file, with notes about unexpected contents.
     fn read(&self, path: &Path) -> Result<Workflow, Error> {
         say_waiting(path);
         let rules = files::Rules { negative_values: self.negative_values };
@@ -65,7 +65,7 @@ impl Reading {
     }
 }
 
-/// The file as results name it.
+/// Name of the file in results.
 fn named(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }

@@ -1,4 +1,4 @@
-//! `haggle workload`: looks at logs, converts, generates and scales them.
+//! `haggle workload`: inspects logs, converts, generates and scales them.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ enum Command {
     Scale(scale::Args),
 }
 
-/// Carries out what was typed.
+/// Carries out the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     interrupt::end_at_once(true);
     match &args.command {
@@ -54,7 +54,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// The rules, `--lenient` among them.
+    /// The rules, including `--lenient`.
     fn rules(&self) -> Rules {
         let mut rules = self.rules.clone();
         if self.lenient {
@@ -63,14 +63,14 @@ impl Reading {
         rules
     }
 
-    /// The log at `path` under these rules, behind `steps`.
+    /// The log at `path` under these rules, with `steps` applied.
     fn workload(&self, path: &Path, steps: Vec<Step>) -> Workload {
         say_waiting(path);
         let source = Source::Log { path: path.to_owned(), rules: self.rules().to_model() };
         Workload { steps, ..Workload::new("log", source) }
     }
 
-    /// The rules in a line, as scenarios write them; empty if none was given.
+    /// The rules in a line, as in scenarios; empty without rules.
     fn described(&self) -> String {
         let text = toml::to_string(&self.rules()).unwrap_or_default();
         text.lines().collect::<Vec<_>>().join(", ")

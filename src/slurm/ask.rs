@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use super::SlurmError;
 use crate::shell;
 
-/// What a command of Slurm prints.
+/// Output of a command of Slurm.
 pub(super) fn ask<A: AsRef<OsStr>>(program: &str, arguments: &[A]) -> Result<String, SlurmError> {
     let ended = Command::new(program).args(arguments).stdin(Stdio::null()).output();
     let output = ended

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// What runs cost, as far as it has been measured, s.
+/// Measured costs of runs, s.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Costs {
     /// By the number of a run.
@@ -10,18 +10,18 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// A run took so long.
+    /// Adds the duration of a run.
     pub(crate) fn add(&mut self, run: usize, seconds: f64) {
         self.measured.insert(run, seconds);
     }
 
-    /// Whether nothing has been measured.
+    /// True if there are no measurements.
     pub(crate) fn is_empty(&self) -> bool {
         self.measured.is_empty()
     }
 
-    /// What a run may cost: what the nearest run does that was measured. Runs of a point follow each other.
-    /// `None` if nothing is known.
+    /// Estimated cost of a run: that of the nearest measured run, since the runs of a point follow
+    /// each other. `None` without measurements.
     pub(crate) fn of(&self, run: usize) -> Option<f64> {
         let before = self.measured.range(..=run).next_back();
         let after = self.measured.range(run..).next();
@@ -34,8 +34,8 @@ impl Costs {
     }
 }
 
-/// Cuts units (runs, or packs of them), each with its cost, in order, so that no chunk costs more than
-/// `most`, unless one alone does.
+/// Cuts units (runs, or packs of them), each with its cost, in order. No chunk costs more than
+/// `most`, except a single unit that does.
 pub(crate) fn cut(units: &[(usize, f64)], most: f64) -> Vec<Vec<usize>> {
     let mut chunks: Vec<Vec<usize>> = Vec::new();
     let mut left = 0.0;
@@ -52,7 +52,7 @@ pub(crate) fn cut(units: &[(usize, f64)], most: f64) -> Vec<Vec<usize>> {
     chunks
 }
 
-/// Cuts units into chunks of so many each.
+/// Cuts units into chunks of equal size.
 pub(crate) fn cut_evenly(units: &[usize], each: usize) -> Vec<Vec<usize>> {
     units.chunks(each.max(1)).map(<[usize]>::to_vec).collect()
 }

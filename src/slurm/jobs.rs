@@ -1,33 +1,33 @@
-//! What Slurm says of jobs.
+//! States of jobs in Slurm.
 
 use std::collections::BTreeMap;
 
 use super::ask::ask;
 use super::{Round, Rounds, SlurmError};
 
-/// How far a job is.
+/// State of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// It waits.
     Pending,
     /// It runs.
     Running,
-    /// It has ended, by Slurm's word for it, such as TIMEOUT.
+    /// It has ended; the word is Slurm's, such as TIMEOUT.
     Ended(String),
-    /// Slurm has forgotten it.
+    /// Slurm no longer knows it.
     Unknown,
 }
 
 /// The states of jobs and of tasks of arrays.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Jobs {
-    /// By their names, such as `12` or `12_3`.
+    /// States by name, such as `12` or `12_3`.
     states: BTreeMap<String, State>,
 }
 
 impl Jobs {
-    /// Asks for all jobs of these rounds: those that are there, and, where there is accounting, those
-    /// that Slurm has forgotten otherwise.
+    /// Requests the states of all jobs of these rounds. squeue has the recent ones; with
+    /// accounting, sacct has the older ones too.
     ///
     /// # Errors
     /// If Slurm does not answer.
@@ -38,7 +38,7 @@ impl Jobs {
         let arguments = ["--me", "--noheader", "--array", "--states=all", "--format=%i|%T"];
         let mut jobs = Jobs::of(&ask("squeue", &arguments)?);
         let names = rounds.all.values().flat_map(Round::jobs).collect::<Vec<_>>().join(",");
-        // Not every site has accounting; then what squeue still knows is all there is.
+        // Some sites have no accounting; then only squeue gives states.
         let wanted = format!("--jobs={names}");
         let arguments = ["-X", "-n", "-P", "--format=JobID,State", &wanted];
         for (name, state) in Jobs::of(&ask("sacct", &arguments).unwrap_or_default()).states {
@@ -60,7 +60,7 @@ impl Jobs {
         Jobs { states: lines.map(|(name, word)| (name.to_owned(), state(word))).collect() }
     }
 
-    /// How far the task of a chunk is.
+    /// State of the task of a chunk.
     pub(crate) fn of_chunk(&self, round: &Round, chunk: usize) -> State {
         let in_array =
             |array: &&super::Array| (array.first..array.first + array.tasks).contains(&chunk);
@@ -68,12 +68,12 @@ impl Jobs {
         self.of_job(&format!("{}_{}", array.job, chunk - array.first))
     }
 
-    /// How far a job is.
+    /// State of a job.
     pub(crate) fn of_job(&self, name: &str) -> State {
         self.states.get(name).cloned().unwrap_or(State::Unknown)
     }
 
-    /// Whether a job, or any task of it, waits or runs.
+    /// True if a job, or any task of it, waits or runs.
     pub(crate) fn is_active(&self, job: &str) -> bool {
         let mine = |name: &str| {
             name == job || name.strip_prefix(job).is_some_and(|it| it.starts_with('_'))
@@ -84,7 +84,7 @@ impl Jobs {
 }
 
 impl Round {
-    /// All jobs, arrays as one each.
+    /// All jobs; an array counts as one.
     pub(crate) fn jobs(&self) -> impl Iterator<Item = String> + '_ {
         self.arrays.iter().map(|array| array.job.clone()).chain(self.merge.clone())
     }

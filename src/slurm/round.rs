@@ -1,4 +1,4 @@
-//! What was submitted: a file for each time, in the sweep's folder.
+//! Submissions of a sweep: one file for each, in the sweep's folder.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::experiment::sweep::{HIDDEN, write_whole};
 
-/// What was submitted at once.
+/// One submission.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Round {
-    /// SHA-256 of the program that submitted, which that on the nodes must have, too.
+    /// SHA-256 of the program that submitted; the program on the nodes must have the same.
     pub(crate) program: String,
     /// SHA-256 of the scenario with its sweep.
     pub(crate) scenario: String,
@@ -27,18 +27,18 @@ pub(crate) struct Round {
 /// A job array.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Array {
-    /// The number that Slurm has given to it.
+    /// The number that Slurm assigned.
     pub(crate) job: String,
     /// The chunk of its first task.
     pub(crate) first: usize,
-    /// How many tasks it has.
+    /// Number of tasks.
     pub(crate) tasks: usize,
 }
 
-/// All that was submitted of a sweep, the first first.
+/// All submissions of a sweep, in order.
 pub(crate) struct Rounds {
     folder: PathBuf,
-    /// By their numbers, from 1 on.
+    /// Rounds by number, from 1.
     pub(crate) all: BTreeMap<usize, Round>,
 }
 
@@ -48,8 +48,8 @@ impl Round {
         Some(spans(self.chunks.get(chunk)?)?.into_iter().flatten().collect())
     }
 
-    /// Why it cannot be what was submitted, if it cannot: a note may be damaged, or be somebody else's, and nothing of
-    /// the size that it claims is made before this is known.
+    /// Reason why this note cannot be valid, if so: it may be damaged or come from another user.
+    /// The check precedes any allocation of the size that the note claims.
     fn damage(&self) -> Option<String> {
         let mut units = 0_usize;
         for chunk in &self.chunks {
@@ -73,11 +73,11 @@ impl Round {
     }
 }
 
-/// Runs that a sweep can have.
+/// Most runs of a sweep.
 const MOST: usize = 1_000_000;
 
 impl Rounds {
-    /// What is noted in the folder of a sweep.
+    /// The notes in the folder of a sweep.
     ///
     /// # Errors
     /// If a note is damaged.
@@ -100,12 +100,12 @@ impl Rounds {
         }
     }
 
-    /// Where notes, scripts and what tasks say are.
+    /// Folder of the notes, the scripts and the output of tasks.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Notes what was submitted.
+    /// Writes a note of a submission.
     pub(super) fn write(&self, number: usize, round: &Round) -> Result<(), ResultsError> {
         let text = serde_json::to_string_pretty(round).expect("texts and numbers");
         write_whole(&self.folder.join(format!("{number}.json")), &format!("{text}\n"))

@@ -1,4 +1,4 @@
-//! What the site allows, and whether its nodes see a folder.
+//! Limits of the site, and the test that its nodes see a folder.
 
 use std::fs;
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 use super::SlurmError;
 use super::ask::ask;
 
-/// What is known of the site.
+/// Properties of the site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Site {
     /// Tasks that an array may have.
     pub(crate) array: usize,
-    /// Jobs that may be submitted at once, each task of an array being one.
+    /// Jobs that may be submitted at once; each task of an array counts.
     pub(crate) jobs: usize,
     /// The names of the nodes' hosts.
     hosts: Vec<String>,
@@ -38,14 +38,14 @@ const SHARED: [&str; 16] = [
 ];
 
 impl Site {
-    /// Asks Slurm.
+    /// Requests the limits from Slurm.
     ///
     /// # Errors
-    /// If it does not answer.
+    /// If Slurm does not answer.
     pub(crate) fn read() -> Result<Site, SlurmError> {
         let config = ask("scontrol", &["show", "config"])?;
         let nodes = ask("scontrol", &["show", "node", "--oneliner"])?;
-        // The limit of a user is known to the accounting alone, which not every site has.
+        // Only the accounting has the limit of a user, and some sites have none.
         let who = ask("id", &["-un"]).unwrap_or_default();
         let user = format!("user={}", who.trim());
         let limits = ask("sacctmgr", &["-nP", "show", "assoc", &user, "format=MaxSubmit"])
@@ -70,17 +70,17 @@ impl Site {
         }
     }
 
-    /// Checks that the nodes see a folder: it is on a file system that several hosts share, or there is
-    /// no other host than this one.
+    /// Checks that the nodes see a folder: it is on a shared file system, or there is no other
+    /// host.
     ///
     /// # Errors
-    /// If they do not, as far as this host can tell.
+    /// If they do not see it, as far as this host can determine.
     pub(crate) fn check_shared(&self, folder: &Path) -> Result<(), SlurmError> {
         let here = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         if self.is_alone(here.trim()) {
             return Ok(());
         }
-        // It need not be there yet.
+        // The folder may not exist yet, so the nearest existing folder above it is used.
         let there = |it: &Path| match it.as_os_str().is_empty() {
             true => fs::canonicalize("."),
             false => fs::canonicalize(it),
@@ -109,13 +109,13 @@ fn is_shared(kind: &str) -> bool {
     SHARED.contains(&kind) || kind.starts_with("fuse")
 }
 
-/// Where the file system of a place is mounted, and its type.
+/// Mount point of a path's file system, and its type.
 fn mount_of<'m>(place: &Path, mounts: &'m str) -> Option<(&'m str, &'m str)> {
     let mounts = mounts.lines().filter_map(|line| {
         let mut words = line.split(' ').skip(1);
         Some((words.next()?, words.next()?))
     });
-    // The one mounted last hides those before it.
+    // With equal mount points, the last one hides those before it.
     mounts.filter(|(mount, _)| place.starts_with(mount)).max_by_key(|(mount, _)| mount.len())
 }
 

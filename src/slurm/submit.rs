@@ -12,15 +12,15 @@ use crate::shell::{self, quoted};
 
 /// The command that jobs carry out.
 pub(crate) struct Command<'a> {
-    /// What the jobs are called.
+    /// Name of the jobs.
     pub(crate) name: &'a str,
     /// The program.
     pub(crate) program: &'a Path,
     /// SHA-256 of the program.
     pub program_sha256: String,
-    /// Its arguments, without what tasks and the sum add to them.
+    /// Its arguments, without those of tasks and of the summing job.
     pub(crate) arguments: &'a [String],
-    /// What is added where all is summed up.
+    /// Arguments of the summing job.
     pub(crate) sum: &'a [String],
     /// Environment variables that it needs, and their values.
     pub(crate) variables: &'a [(String, String)],
@@ -32,7 +32,7 @@ pub(crate) struct Command<'a> {
 pub(crate) struct Request<'a> {
     /// Its folder.
     pub(crate) output: &'a Path,
-    /// What it is called where a command means several sweeps.
+    /// Name of the sweep, if a command submits several.
     pub(crate) of: Option<&'a str>,
     /// SHA-256 of the scenario with its sweep.
     pub scenario_sha256: String,
@@ -40,7 +40,7 @@ pub(crate) struct Request<'a> {
     pub(crate) chunks: Vec<Vec<usize>>,
 }
 
-/// What was submitted.
+/// Result of a submission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Submitted {
     /// The arrays.
@@ -49,11 +49,11 @@ pub(crate) struct Submitted {
     pub(crate) sum: String,
 }
 
-/// Submits arrays, and a job that sums up once all tasks have ended. What has been submitted is noted step
-/// by step, in the folder of each sweep.
+/// Submits arrays, and a job that sums up after all tasks have ended. Each step is noted in the
+/// folder of its sweep.
 ///
 /// # Errors
-/// If it cannot be submitted or noted. Arrays that are submitted by then stay; `cancel` knows them.
+/// If a job cannot be submitted or noted. Arrays submitted before stay; `cancel` knows them.
 pub(crate) fn submit(
     requests: &[Request<'_>],
     command: &Command<'_>,
@@ -86,7 +86,7 @@ pub(crate) fn submit(
     Ok(Submitted { arrays, sum })
 }
 
-/// Arrays that are submitted, and where that is noted.
+/// Submitted arrays, and the place of their note.
 struct Noted {
     rounds: Rounds,
     number: usize,
@@ -105,7 +105,7 @@ impl Noted {
         let log = rounds.folder().join("log");
         fs::create_dir_all(&log).map_err(|error| ResultsError::write(&log, error))?;
         let lock = lock(&rounds)?;
-        // Somebody may have submitted meanwhile.
+        // Another command may have submitted before the lock was held.
         let rounds = Rounds::read(request.output)?;
         let number = rounds.all.len() + 1;
         let mut round = Round {
@@ -120,7 +120,8 @@ impl Noted {
         if folder.to_string_lossy().contains('\\') {
             return Err(SlurmError::Backslash(folder));
         }
-        // Tasks may start at once, and read it. Of what was refused as a whole there is nothing to know.
+        // The note precedes the arrays, because tasks may start at once and read it. If all arrays
+        // are refused, it is removed.
         rounds.write(number, &round)?;
         let submitted = Noted::arrays(request, command, site, number, &folder, |array| {
             round.arrays.push(array);
@@ -136,7 +137,7 @@ impl Noted {
         }
     }
 
-    /// Submits the arrays, and tells of each.
+    /// Submits the arrays and calls `tell` for each.
     fn arrays(
         request: &Request<'_>,
         command: &Command<'_>,
@@ -156,7 +157,7 @@ impl Noted {
                 format!("--array=0-{}", tasks - 1),
                 format!("--job-name=haggle-{}", command.name),
                 output_of(folder, "%A_%a"),
-                // What Slurm takes from a task, or loses with a node, begins again by itself.
+                // Slurm queues a task again if it is preempted or its node fails.
                 "--requeue".to_owned(),
                 "--open-mode=append".to_owned(),
             ];
@@ -167,7 +168,7 @@ impl Noted {
     }
 }
 
-/// Ends all jobs that wait or run; gives how many there were, arrays as one each.
+/// Cancels all jobs that wait or run; returns their number, where an array counts as one.
 ///
 /// # Errors
 /// If Slurm refuses.
@@ -181,7 +182,7 @@ pub(crate) fn cancel(rounds: &Rounds) -> Result<usize, SlurmError> {
     Ok(names.len())
 }
 
-/// Whoever submits holds it.
+/// Lock that the submitting command holds.
 fn lock(rounds: &Rounds) -> Result<File, SlurmError> {
     let path = rounds.folder().join("lock");
     let file = File::options().create(true).truncate(false).write(true).open(&path);
@@ -192,7 +193,8 @@ fn lock(rounds: &Rounds) -> Result<File, SlurmError> {
     }
 }
 
-/// Where sbatch writes what a task says: it replaces the `%` of `name`, and takes two of them for one in the folder.
+/// Output file of a task for sbatch, which replaces the `%` of `name`. In the folder each `%` is
+/// doubled.
 fn output_of(folder: &Path, name: &str) -> String {
     let log = folder.join("log").display().to_string().replace('%', "%%");
     format!("--output={log}/{name}")
@@ -204,7 +206,7 @@ fn sbatch(mine: &[String], options: &[String], script: &Path) -> Result<String, 
     arguments.extend_from_slice(options);
     arguments.push(script.display().to_string());
     let said = ask("sbatch", &arguments)?;
-    // `JOB`, or `JOB;CLUSTER`.
+    // The output is `JOB` or `JOB;CLUSTER`.
     let job = said.trim().split(';').next().unwrap_or_default();
     if job.is_empty() || !job.chars().all(|c| c.is_ascii_digit()) {
         let command = shell::command("sbatch", &arguments);
@@ -213,8 +215,8 @@ fn sbatch(mine: &[String], options: &[String], script: &Path) -> Result<String, 
     Ok(job.to_owned())
 }
 
-/// A script that goes where the command was typed and carries it out. The shell makes room for it, so that
-/// signals reach it.
+/// A script that changes to the current folder and carries out the command. The command replaces
+/// the shell, so that signals reach it.
 fn script_of(command: &Command<'_>, more: &[String]) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let variables: String = command

@@ -32,8 +32,8 @@ fn each(job: &Job, attempts: &[&Attempt], findings: &mut Findings) {
     let mut last = 0;
     for it in attempts {
         let place = || it.named();
-        // On a grid a number is missing where a resource refused, and the last attempt may be cancelled in
-        // the round after its job left.
+        // On a grid, a refusal of a resource leaves a gap in the numbers. The last attempt may be
+        // cancelled in the round after its job left.
         let shared = it.slot.is_some();
         let next = it.attempt == last + 1 || shared && it.attempt > last;
         findings.expect(next, "attempts are numbered from 1", place);
@@ -54,7 +54,8 @@ fn each(job: &Job, attempts: &[&Attempt], findings: &mut Findings) {
     }
 }
 
-/// A rigid job gets another attempt after one is over, and its last one is what `jobs` shows.
+/// An attempt of a rigid job begins after the one before it has ended, and `jobs` shows the last
+/// one.
 fn rigid(job: &Job, attempts: &[&Attempt], has_shrunk: bool, findings: &mut Findings) {
     for pair in attempts.windows(2) {
         let apart = match (pair[0].finished, pair[1].started) {
@@ -78,7 +79,7 @@ fn rigid(job: &Job, attempts: &[&Attempt], has_shrunk: bool, findings: &mut Find
     findings.expect(last.started == job.started, "a job starts with its last attempt", || {
         format!("{}: {:?} and {:?}", named(job), last.started, job.started)
     });
-    // Its provider chooses those of a moldable job, and keeps to that.
+    // A provider chooses the processors of a moldable job once, for all attempts.
     let width = if job.is_moldable { last.width } else { job.width };
     findings.expect(
         has_shrunk || attempts.iter().all(|it| it.width == width),

@@ -33,7 +33,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
             let gains = by(pair[1]) < by(pair[0]);
             findings.expect(gains, "a job moves to where it gains", named);
         }
-        // What one provider alone has is moved up by its queue, of which nothing is told here.
+        // The queue may move a job on one provider up, and no table has these moves.
         let last = places[places.len() - 1];
         let ran = attempts.get(&job.job).map_or(&[][..], Vec::as_slice);
         if last.len() > 1 && !ran.is_empty() {
@@ -43,19 +43,19 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     no_processor_twice(books, &jobs, findings);
 }
 
-/// The end of a place in microseconds, and what decides between places that end together: an application starts
-/// earlier.
+/// End of a place in microseconds; for places that end together, the start decides: an application
+/// starts as early as possible.
 fn merit_of_mapped(place: &[BookingRow]) -> (Micros, Micros) {
     (place[0].finish.map_or(Micros::MAX, micros), micros(place[0].start))
 }
 
-/// A rigid job takes fewer providers. Its start may be later where it is done earlier, on one provider without its
-/// overhead.
+/// End of a place; for equal ends, fewer providers are better for a rigid job. Its start may be
+/// later if it ends earlier, since one provider causes no overhead.
 fn merit_of_rigid(place: &[BookingRow]) -> (Micros, Micros) {
     (place[0].finish.map_or(Micros::MAX, micros), place.len() as Micros)
 }
 
-/// A place has room for the whole job, for one time.
+/// A place holds the whole job, for one time.
 fn each(job: &Job, (number, place): (i64, &[BookingRow]), findings: &mut Findings) {
     let first = &place[0];
     let named = || format!("place {number} of job {}", job.job);
@@ -88,8 +88,8 @@ fn as_booked(last: &[BookingRow], ran: &[&Attempt], findings: &mut Findings) {
     findings.expect(on_time, "parts started when they were booked for", named);
 }
 
-/// What is booked at a provider at one time has room there. What one provider alone has is moved up by its queue, of
-/// which nothing is told here.
+/// Bookings at a provider at one time fit its processors. Jobs on one provider are left out: the
+/// queue may move them up, and no table has these moves.
 fn no_processor_twice(books: &Books, jobs: &BTreeMap<i64, &Job>, findings: &mut Findings) {
     let mut booked: BTreeMap<&str, Vec<Planned>> = BTreeMap::new();
     for rows in books.rows.bookings.chunk_by(|a, b| a.job == b.job) {

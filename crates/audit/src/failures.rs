@@ -17,7 +17,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         let outages = || books.rows.outages.iter().filter(|it| books.is_shared(&it.provider));
         let lost: i64 = outages().map(|it| it.jobs_lost).sum();
         let failed = grid.attempts_by_outcome.get("failed").copied().unwrap_or(0) as i64;
-        // Without failures there is no such table.
+        // A run without failures does not write this table.
         if outages().next().is_some() || failed > 0 {
             findings.equal("`outages` has all attempts that failed", "jobs_lost", lost, failed);
             let work = outages().map(|it| it.work_lost).sum();
@@ -31,7 +31,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     }
 }
 
-/// Each outage begins and ends as `failures` says, and each of these is one of an outage.
+/// Each outage begins and ends as `failures` says, and each of these events belongs to an outage.
 fn events(books: &Books, findings: &mut Findings) {
     let mut events: BTreeMap<(&str, i64, i64, &str, i64), i64> = BTreeMap::new();
     for it in &books.rows.failures {
@@ -62,8 +62,8 @@ fn events(books: &Books, findings: &mut Findings) {
     }
 }
 
-/// What outages undid, attempts lost, and the summary's lost work are one: of jobs that came to
-/// nothing, what had been saved is lost as well.
+/// Work undone by outages, work lost by attempts and the summary's lost work are equal. A job
+/// without success loses its saved work as well.
 fn lost_work(books: &Books, findings: &mut Findings) {
     let Some(failures) = &books.summary.failures else { return };
     let jobs: BTreeMap<i64, &Job> = books.rows.jobs.iter().map(|it| (it.job, it)).collect();

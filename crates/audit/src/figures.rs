@@ -1,7 +1,7 @@
-//! What figures show against the tables they are drawn from.
+//! Figures against the tables from which they are drawn.
 //!
-//! The area under a timeline is what was held, or how long jobs waited: no bag counts twice, no lost
-//! attempt is left out, and never is more held than there is.
+//! The area under a timeline is the held processor time, or the waiting time of jobs. No bag counts
+//! twice, no lost attempt is left out, and the held processors never exceed those that exist.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub(super) fn check(folder: &Path, books: &Books, findings: &mut Findings) {
     }
 }
 
-/// What the figures of a run show; of a grid, in slots.
+/// Contents of the figures of a run; for a grid, in slots.
 fn parts(folder: &Path, is_grid: bool) -> Result<Vec<TimelinePart>, PlotError> {
     let run = RunReader::open(folder)?;
     let (tables, all) = (Tables::new(&run), Part::default());
@@ -39,7 +39,7 @@ fn parts(folder: &Path, is_grid: bool) -> Result<Vec<TimelinePart>, PlotError> {
     Ok(timeline.parts)
 }
 
-/// The area under what is held.
+/// The area under the held processors.
 fn area(parts: &[TimelinePart]) -> f64 {
     let held = parts.iter().flat_map(|part| &part.held);
     held.map(|it| it.amount * (it.end - it.start)).sum()
@@ -63,7 +63,7 @@ fn providers(parts: &[TimelinePart], books: &Books, findings: &mut Findings) {
             || format!("{}: {most} of {}", part.name, part.capacity),
         );
     }
-    // Of jobs that lost nothing the tables say at once how long they were queued.
+    // The tables give the queued time directly only if no job has lost an attempt.
     let mine = || books.rows.jobs.iter().filter(|it| !books.is_on_grid(it));
     let simple = mine().all(|it| !it.is_bag && it.attempts <= 1 && it.outcome != "failed");
     if simple {

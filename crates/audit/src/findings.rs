@@ -1,22 +1,22 @@
-//! What an audit has found.
+//! Findings of an audit.
 
 use std::collections::BTreeMap;
 
-/// Cases of one rule that are told; the rest is counted.
+/// Cases of one rule that are listed; the rest is counted.
 const CASES_TOLD: usize = 3;
 
 /// A rule that tables break.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{rule}: {cases}")]
 pub struct Disagreement {
-    /// What should hold.
+    /// The rule.
     pub rule: &'static str,
-    /// Where it does not.
+    /// Cases that break it.
     pub cases: String,
 }
 
 impl Disagreement {
-    /// The rule without which nothing can be looked at.
+    /// Every other rule needs this one.
     pub(super) const READABLE: &'static str = "every table can be read";
 
     /// A table cannot be read.
@@ -25,21 +25,21 @@ impl Disagreement {
     }
 }
 
-/// Collects what does not hold.
+/// Collects broken rules.
 pub(super) struct Findings {
     rules: BTreeMap<&'static str, (u64, Vec<String>)>,
-    /// By how much sums of processor-seconds may differ, for instants are told as floats.
+    /// Largest difference between sums of processor-seconds: tables hold instants as floats.
     slack: f64,
 }
 
 impl Findings {
-    /// Nothing yet, in a run of which parts that end at (microseconds) are as wide as this.
+    /// No findings yet. `parts` has the end (microseconds) and the width of each part of the run.
     pub(super) fn new(parts: impl Iterator<Item = (i64, i64)>) -> Findings {
         let slack: f64 = parts.map(|(end, width)| blur(end) as f64 * width as f64 * 1e-6).sum();
         Findings { rules: BTreeMap::new(), slack }
     }
 
-    /// Notes a case of `rule` unless it `holds`.
+    /// Records a case of `rule` unless it `holds`.
     pub(super) fn expect(
         &mut self,
         holds: bool,
@@ -56,7 +56,7 @@ impl Findings {
         }
     }
 
-    /// Two numbers that must be the same.
+    /// Checks that two numbers are equal.
     pub(super) fn equal<T: PartialEq + std::fmt::Display>(
         &mut self,
         rule: &'static str,
@@ -68,7 +68,7 @@ impl Findings {
         self.expect(holds, rule, || format!("{place}: {found} and {expected}"));
     }
 
-    /// Two floats that must be the same up to the rounding of the terms they are sums of.
+    /// Checks that two floats are equal up to the rounding of the terms they sum up.
     pub(super) fn close(
         &mut self,
         rule: &'static str,
@@ -96,14 +96,14 @@ impl Findings {
     }
 }
 
-/// Whether two spans in microseconds are the same, as far as instants up to `latest` tell.
+/// True if two spans in microseconds are equal, up to the precision of instants until `latest`.
 pub(super) fn is_same(a: i64, b: i64, latest: i64) -> bool {
     a.abs_diff(b) <= blur(latest)
 }
 
-/// By how many microseconds two spans may differ that are the same: tables hold seconds as floats,
-/// which come back exact to the microsecond for the first 71 years. After that, at most half of
-/// the last place for each instant and each span.
+/// Largest difference between equal spans, in microseconds. Tables hold seconds as floats, which
+/// are exact to the microsecond for the first 71 years. After that, each instant and each span may
+/// be off by half of the last place.
 fn blur(latest: i64) -> u64 {
     let place = latest.unsigned_abs() >> (f64::MANTISSA_DIGITS - 2);
     if place == 0 { 0 } else { 2 * (place + 1) }

@@ -1,4 +1,4 @@
-//! Attempts on a grid and `transfers` against its books.
+//! Attempts on a grid and `transfers` against the summary of the grid.
 
 use std::collections::BTreeMap;
 

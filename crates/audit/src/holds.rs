@@ -1,4 +1,4 @@
-//! `holds` against `transactions`, `attempts` and what providers have.
+//! `holds` against `transactions`, `attempts` and the processors of providers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +52,7 @@ fn micros(seconds: f64) -> Micros {
     (seconds * 1e6).round() as Micros
 }
 
-/// From one time to another, s; nothing if one of them is missing.
+/// Time between two instants, s; zero if one is missing.
 fn since(from: Option<f64>, until: Option<f64>) -> f64 {
     from.zip(until).map_or(0.0, |(from, until)| (micros(until) - micros(from)) as f64 / 1e6)
 }
@@ -61,12 +61,12 @@ fn named(row: &HoldRow) -> String {
     format!("job {}, held by {} at {} s", row.job, row.holder, row.since)
 }
 
-/// What happens to a part happens in order.
+/// The events of a part are in order.
 fn times(opened: &TransactionRow, row: &HoldRow, crashes: &[Crash], findings: &mut Findings) {
     let place = || named(row);
     let before = opened.opened <= row.since && row.since <= row.planned;
     findings.expect(before, "a part is held after its try begins, for a start after that", place);
-    // A start that is missed while its provider is down is made up for at the next place.
+    // A provider that is down at a planned start makes up for it at the next place.
     let starts = row.started.is_none_or(|started| {
         let before = |it: &Crash| it.actor == row.holder && it.crashed <= micros(started);
         started == row.planned || (row.planned < started && crashes.iter().any(before))
@@ -83,7 +83,7 @@ fn times(opened: &TransactionRow, row: &HoldRow, crashes: &[Crash], findings: &m
     findings.expect(began, "what is over has begun", place);
 }
 
-/// A lease ends when it was said to, unless the provider has heard more, or is down then.
+/// A lease ends at its stated time, unless the provider received a later message or is down then.
 fn lease(row: &HoldRow, latest: Micros, crashes: &[Crash], findings: &mut Findings) {
     let Some(lease_end) = row.lease_end.map(micros) else { return };
     if row.carried_out.is_some_and(|it| micros(it) <= lease_end) {
@@ -100,7 +100,7 @@ fn lease(row: &HoldRow, latest: Micros, crashes: &[Crash], findings: &mut Findin
     findings.expect(holds, "a lease ends when it was said to", || named(row));
 }
 
-/// A provider holds one part of a transaction, and another one only after that; none after one that is over.
+/// A provider holds one part of a transaction at a time, and none after a hold that ended.
 fn once_each(rows: &[&HoldRow], findings: &mut Findings) {
     let mut rows: Vec<&&HoldRow> = rows.iter().collect();
     rows.sort_by(|a, b| a.holder.cmp(&b.holder).then(a.since.total_cmp(&b.since)));
@@ -113,8 +113,8 @@ fn once_each(rows: &[&HoldRow], findings: &mut Findings) {
     }
 }
 
-/// Parts begin at one instant: the one that was asked for, unless it had passed when the provider was asked; by
-/// negotiation, what is carried out in the end does so as far as starts may differ.
+/// Parts begin at one instant: the requested one, unless it had passed when the provider was asked.
+/// In a negotiation, the parts carried out begin together up to the tolerance.
 fn one_start(tolerance: Option<Micros>, rows: &[&HoldRow], findings: &mut Findings) {
     let kept = |row: &&&HoldRow| row.outcome != "given_up" && row.carried_out.is_some();
     let rule = "parts of a transaction are held for one start";
@@ -136,12 +136,12 @@ fn one_start(tolerance: Option<Micros>, rows: &[&HoldRow], findings: &mut Findin
     }
 }
 
-/// Since when the program of a part ran: from when it had its processors and might begin.
+/// Time from which the program of a part ran: it had its processors and could begin.
 fn began(row: &HoldRow) -> Option<f64> {
     Some(row.carried_out?.max(row.started?))
 }
 
-/// Nothing is kept of what was not agreed on, and what that cost is what `transactions` says.
+/// Parts without an agreement are given back, and `transactions` has their cost.
 fn given_back(books: &Books, opened: &TransactionRow, rows: &[&HoldRow], findings: &mut Findings) {
     let place = || format!("try {} of job {}", opened.number, opened.job);
     let is = |outcome: &str| rows.iter().filter(|row| row.outcome == outcome).count() as i64;
@@ -166,7 +166,7 @@ fn given_back(books: &Books, opened: &TransactionRow, rows: &[&HoldRow], finding
     findings.close(rule, place(), Some(vain.sum()), Some(opened.held_in_vain));
 }
 
-/// Each part that ran was held by its provider, and ran from when it might begin until its end.
+/// Each part that ran was held by its provider, and ran from when it could begin until its end.
 fn ran_as_held(
     books: &Books,
     tries: &BTreeMap<Named<'_>, &TransactionRow>,
@@ -191,20 +191,21 @@ fn ran_as_held(
 }
 
 fn is_run_of(row: &HoldRow, ran: &Attempt) -> bool {
-    // A part has its processors while its program waits until all may begin.
+    // A part has its processors while its program waits until all parts can begin.
     let begun = row.started.map(|it| micros(it.max(row.carried_out.unwrap_or(it))));
     let until_its_end = row.end.is_none_or(|end| ran.finished == Some(micros(end)));
     ran.started == begun && ran.width == row.processors && until_its_end
 }
 
-/// Of a provider no more is held and used at a time than it has.
+/// A provider never holds and uses more processors than it has.
 fn no_more_than_there_is(books: &Books, findings: &mut Findings) {
     let rows = &books.rows;
     if rows.holds.is_empty() {
         return;
     }
     let held: BTreeSet<i64> = rows.holds.iter().map(|it| it.job).collect();
-    // Times, what is given back before what is taken, and processors.
+    // Time and processors; sorted, so that at one time processors are given back before others are
+    // taken.
     let mut changes: BTreeMap<&str, Vec<(Micros, i64)>> = BTreeMap::new();
     let mut uses = |provider, from: Micros, until: Option<Micros>, processors: i64| {
         let changes: &mut Vec<(Micros, i64)> = changes.entry(provider).or_default();
@@ -238,8 +239,8 @@ fn no_more_than_there_is(books: &Books, findings: &mut Findings) {
     }
 }
 
-/// Of a provider no more is held for a time than it has. What is held becomes shorter, not longer, until it
-/// begins; so for the last end that was said there was room from the start.
+/// The planned holds of a provider never exceed its processors. A hold becomes only shorter until
+/// it begins. So its last stated end had room from the start.
 fn no_more_than_there_is_to_plan(books: &Books, findings: &mut Findings) {
     let mut planned: BTreeMap<&str, Vec<Planned>> = BTreeMap::new();
     for it in &books.rows.holds {

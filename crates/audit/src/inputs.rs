@@ -1,4 +1,4 @@
-//! `inputs` against the jobs that need them, and those that made them.
+//! `inputs` against the jobs that need them, and those that produced them.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
             let key = (job.workload.as_str(), job.workflow.unwrap_or_default());
             *moved.entry(key).or_default() += row.bytes;
         }
-        // Of several places where it was submitted, the last one counts.
+        // A job may be submitted at several places; the last one counts.
         let here = job.provider.as_deref().is_some_and(|provider| provider == row.to);
         let waited = job.started.is_none_or(|start| arrived.is_none_or(|there| there <= start));
         findings.expect(waited || !here, "no task starts before its inputs are there", what);
@@ -41,7 +41,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         findings.expect(before, "no input is sent before it is made", what);
     }
     for row in &rows.workflows {
-        // Of a grid, no table has them by task.
+        // No table has the inputs of a grid by task.
         if !books.on_grid.contains(&row.workload) {
             let key = (row.workload.as_str(), row.workflow);
             let bytes = moved.get(&key).copied().unwrap_or(0);

@@ -8,7 +8,7 @@ use super::rows::Job;
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
     let mut seen = BTreeSet::new();
-    // One with a window may be granted another one beside it.
+    // A job with a window may be granted another one beside it.
     let granted: BTreeSet<i64> = books.rows.reservations.iter().map(|it| it.job).collect();
     for job in &books.rows.jobs {
         let ready = job.ready.filter(|_| !granted.contains(&job.job)).zip(job.started);
@@ -23,8 +23,8 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     order(books, findings);
 }
 
-/// A bag stands where its metascheduler learned of its end, and a job of a grid where the last of
-/// its attempts was cancelled, which may be in the round after it left.
+/// Jobs are in order of their ends. A bag stands where its metascheduler learned of its end. A job
+/// of a grid stands where its last attempt was cancelled, which may be in the round after it left.
 fn order(books: &Books, findings: &mut Findings) {
     let mut next = i64::MAX;
     for job in books.rows.jobs.iter().rev() {
@@ -37,8 +37,8 @@ fn order(books: &Books, findings: &mut Findings) {
     }
 }
 
-/// Submitted, queued, started, left. A job of a grid may have started before its last attempt
-/// was queued, and so may a bag of which a part was placed again.
+/// Submitted, queued, started, left. A job of a grid may have started before its last attempt was
+/// queued; so may a bag of which a part was placed again.
 fn times(job: &Job, is_grid: bool, findings: &mut Findings) {
     let course: Vec<i64> = match is_grid || job.is_bag {
         false => [Some(job.submitted), job.queued, job.started, Some(job.left)],
@@ -59,7 +59,7 @@ fn times(job: &Job, is_grid: bool, findings: &mut Findings) {
     );
 }
 
-/// What is derived from the times.
+/// Checks the spans that follow from the times.
 fn spans(job: &Job, findings: &mut Findings) {
     let name = named(job);
     let ended = job.started.filter(|_| job.outcome != "unfinished");
@@ -85,7 +85,7 @@ fn spans(job: &Job, findings: &mut Findings) {
     findings.expect(!negative, "no time is negative", || name);
 }
 
-/// A job as it is called in cases.
+/// Name of a job in cases.
 pub(super) fn named(job: &Job) -> String {
     format!("job {}", job.job)
 }

@@ -1,24 +1,24 @@
-//! Whether the tables of a run agree: with each other, and with the summary.
+//! Checks that the tables of a run agree with each other and with the summary.
 //!
-//! Books that balance while a run goes on say nothing of what is written of it. So [`audit`]
-//! reads a folder back, as its users will, and looks at it from several sides:
+//! The checks during a run cannot detect errors of the writer. So [`audit`] reads a folder back, as
+//! its users will, and compares its files:
 //!
 //! | file | what must hold |
 //! |---|---|
-//! | `jobs` | each job once, in order of `left_time` (bags where their end was known, jobs of grids where their last attempt was cancelled); submitted <= queued <= started <= left; `waiting_time` and the other spans are what the times say |
-//! | `attempts` | as many of a job as `jobs` says; those of a rigid job do not overlap; what failures ended, and the rest, is the job's time |
-//! | `placements` | an attempt's processors for its time; no processor twice at a time; their sum is `busy_time` and what was lost |
-//! | `told` | `disclosures` and `messages` agree on who told whom what; `offers` and what the summary makes of them |
-//! | `reservations` | whoever started did so in the window that was granted, and whoever did not was answered in `displacements` with a cause that is in the tables; sums are those of the summary |
-//! | `bookings` | parts of a place add up to the job and are booked for one time, no move is to a later start, what several providers hold runs as booked last, and what is booked at a time has room |
-//! | `transactions` | tries of a job follow each other and end with the first that is agreed on, whose parts are what runs and add up to the job; costs are those of the summary |
-//! | `holds` | parts of a try are held for one start and leases end when they say; what is over is held no more; what is not agreed on is given back, and what that cost, which orphans it left and whether the try was partial is what `transactions` says; what ran was held, and with it no more than there is |
-//! | `failures` | each outage has its failure and its return, and all that they lost is what the summary calls lost |
-//! | `maintenance` | nothing runs on processors that are closed, no processor is closed twice; no scheduler hears of a window while it is down; counts and times are those of the summary |
+//! | `jobs` | each job once, in order of `left_time` (bags where their end was known, jobs of grids where their last attempt was cancelled); submitted <= queued <= started <= left; `waiting_time` and the other spans agree with the times |
+//! | `attempts` | their number is that in `jobs`; attempts of a rigid job do not overlap; the wait of a rigid job is its start less its submission and less saved work |
+//! | `placements` | an attempt holds its processors for its whole time; no processor is held twice at a time; the sum is `busy_time` and the lost processor time |
+//! | `told` | `disclosures` and `messages` agree on sender, receiver and item; `offers` and the summary's counts of them agree |
+//! | `reservations` | a reservation that started did so in the granted window; any other has a row in `displacements` with a cause that is in the tables; sums are those of the summary |
+//! | `bookings` | parts of a place add up to the job and are booked for one time, no move is to a later start, a job on several providers runs as booked last, and bookings at one time fit the provider |
+//! | `transactions` | tries of a job follow each other and end with the first agreement, whose parts are those that run and add up to the job; costs are those of the summary |
+//! | `holds` | parts of a try are held for one start and leases end at their stated times; an ended hold keeps nothing; parts without an agreement are given back, and their cost, orphans and partial tries are those of `transactions`; parts that ran were held, and no provider holds more than it has |
+//! | `failures` | each outage has its failure and its return, and their lost work adds up to the summary's lost work |
+//! | `maintenance` | nothing runs on closed processors, no processor is closed twice; no scheduler learns of a window while it is down; counts and times are those of the summary |
 //! | `grid` | attempts on a grid, their checkpoints and transfers add up to the slot time, the work and the bytes of the summary |
-//! | `inputs` | at providers no task starts before its parents are done and all that it needs is there; each transfer takes its latency and its bytes by the bandwidth, or longer where it shares links, of which none carries more than it can; bytes are those of `workflows` and of the summary |
-//! | `workflows` | they are the jobs and attempts of their tasks, no makespan is below its bound, and the summary has their means |
-//! | `figures` | the area under `utilisation` and `queue-length` is that of the tables, and no more is held than there is |
+//! | `inputs` | at providers no task starts before its parents are done and its inputs are there; each transfer takes its latency and its bytes by the bandwidth, or longer where it shares links, of which none carries more than it can; bytes are those of `workflows` and of the summary |
+//! | `workflows` | counts and times agree with the jobs and attempts of the tasks, no makespan is below its bound, and the summary has their means |
+//! | `figures` | the areas under `utilisation` and `queue-length` are those of the tables, and no provider holds more processors than it has |
 //! | `summary` | counts, means and sums are those of the tables |
 //!
 //! Times are compared as whole microseconds, sums of floats up to the rounding of their terms.
@@ -54,49 +54,51 @@ pub use findings::Disagreement;
 use findings::Findings;
 use rows::{Job, Micros, Rows, micros};
 
-/// All of a run's folder that is looked at.
+/// The files of a run's folder that are checked.
 struct Books {
     rows: Rows,
     summary: Summary,
     /// The resources of a grid.
     resources: BTreeSet<String>,
-    /// The workloads whose jobs run there and nowhere else, and those whose jobs may.
+    /// Workloads whose jobs run only there, and (in `maybe_on_grid`) those whose jobs may.
     on_grid: BTreeSet<String>,
     maybe_on_grid: BTreeSet<String>,
     /// Jobs that had an attempt there.
     had_slots: BTreeSet<i64>,
-    /// Whether messages take no time and the run ends by itself, so that none is on its way then.
+    /// True if messages take no time and there is no horizon, so that none is in transit at the
+    /// end.
     instant: bool,
-    /// Whether the run goes on until all is settled that can be.
+    /// True if the run has no horizon, so that all agreements are settled at its end.
     settles: bool,
-    /// How data of tasks, and checkpoints, move between providers.
+    /// Network by which data of tasks, and checkpoints, move between providers.
     data_network: Option<DataNetworkInfo>,
-    /// By how much starts of a group may differ, of metaschedulers that negotiate.
+    /// Largest difference between the starts of a group, for metaschedulers that negotiate.
     tolerances: BTreeMap<String, Micros>,
 }
 
 impl Books {
-    /// Whether jobs share this place.
+    /// True if jobs share this place: a resource of a grid.
     fn is_shared(&self, place: &str) -> bool {
         self.resources.contains(place)
     }
 
-    /// Whether a grid had a job for sure.
+    /// True if a grid certainly had a job.
     fn is_on_grid(&self, job: &Job) -> bool {
         self.had_slots.contains(&job.job) || self.on_grid.contains(&job.workload)
     }
 
-    /// Whether a job may have waited in the queue of a grid, or have gone nowhere: no table tells.
+    /// True if a job may have waited in the queue of a grid, or been submitted nowhere: no table
+    /// decides between them.
     fn may_wait_on_grid(&self, job: &Job) -> bool {
         let nowhere = job.provider.is_none() && job.outcome != "rejected";
         nowhere && !self.is_on_grid(job) && self.maybe_on_grid.contains(&job.workload)
     }
 }
 
-/// Looks whether the tables in `folder` agree with each other and with `summary.json`.
+/// Checks that the tables in `folder` agree with each other and with `summary.json`.
 ///
 /// # Errors
-/// All that does not hold, a few cases of each rule; also if a table cannot be read.
+/// The broken rules with a few cases each, or the table that cannot be read.
 pub fn audit(folder: &Path) -> Result<(), Vec<Disagreement>> {
     let books = read(folder).map_err(|error| vec![Disagreement::unreadable(&error)])?;
     let parts = books.rows.attempts.iter();
@@ -125,7 +127,7 @@ fn read(folder: &Path) -> Result<Books, ResultsError> {
     let run = RunReader::open(folder)?;
     let about = run.about()?;
     let mut rows = Rows::read(&run)?;
-    // Of a grid there may be more than all else.
+    // Checkpoints of a grid may have more rows than all else, so they are read only for storages.
     if about.data_network.as_ref().is_some_and(|it| !it.stores.is_empty()) {
         rows.checkpoints = run.checkpoints()?;
     }

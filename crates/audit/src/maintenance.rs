@@ -24,7 +24,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
         let rule = "the summary counts all windows of maintenance";
         findings.equal(rule, name.to_owned(), counted, sum);
     }
-    // What is closed after the end of the run is in no sum. A horizon is in no table.
+    // The sums leave out closed time after the end of the run. No table has the horizon.
     let end = books.rows.jobs.iter().map(|job| job.left).max().filter(|_| books.settles);
     let area = |it: &Maintenance| {
         let lasted = it.finished.min(end.unwrap_or(Micros::MAX)) - it.started;
@@ -37,7 +37,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     findings.expect(holds, rule, || format!("{} and {most} processor-seconds", sums.closed));
 }
 
-/// The windows, each with how many processors its rows have.
+/// The windows, each with the number of processors in its rows.
 fn windows<'a>(
     books: &'a Books,
     findings: &mut Findings,
@@ -60,7 +60,7 @@ fn windows<'a>(
         findings.expect(later, "only a window that is refused is possible later", place);
         let crashes = || books.rows.crashes.iter().filter(|crash| crash.actor == provider);
         let back = |crash: &Crash| crash.restarted.unwrap_or(Micros::MAX);
-        // A scheduler that was down when a window should have begun hears of it too late.
+        // A scheduler that was down at the planned start of a window learns of it too late.
         let was_down =
             crashes().any(|crash| crash.crashed <= it.started && it.started <= back(crash));
         let heard = it.announced <= it.started || (it.outcome == "refused" && was_down);
@@ -73,7 +73,7 @@ fn windows<'a>(
     windows
 }
 
-/// No attempt holds a processor while it is closed, and no two windows do.
+/// No attempt and no other window holds a closed processor.
 fn nothing_runs(books: &Books, findings: &mut Findings) {
     let closed = || books.rows.maintenance.iter().filter_map(|it| Some((it, it.interval?)));
     for (it, (first, last)) in closed() {

@@ -9,7 +9,7 @@ use super::rows::{Attempt, Job, Move};
 pub(super) fn check(books: &Books, findings: &mut Findings) {
     let jobs: BTreeMap<i64, &Job> = books.rows.jobs.iter().map(|it| (it.job, it)).collect();
     let rows = &books.rows.moves;
-    // What is lost on the way, or late, makes the order of what is told another than that of what was done.
+    // With latency or lost messages, records may come in another order than the moves themselves.
     let exact = books.instant && books.summary.message_faults.is_none();
     let mut last: BTreeMap<i64, &Move> = BTreeMap::new();
     for it in rows {
@@ -50,7 +50,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     }
 }
 
-/// What moves cost was paid in each attempt: data had come, and start-up takes its time.
+/// Each attempt paid the cost of its moves: its data had arrived, and its start-up took time.
 fn paid(books: &Books, last: &BTreeMap<i64, &Move>, findings: &mut Findings) {
     for it in &books.rows.attempts {
         let Some(moved) = last.get(&it.job) else { continue };

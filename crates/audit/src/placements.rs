@@ -14,7 +14,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     busy_time(books, findings);
 }
 
-/// An attempt holds its processors from start to end; tasks of a share may do so one by one.
+/// An attempt holds its processors from start to end; tasks of a share may hold theirs one by one.
 fn of_attempts(books: &Books, findings: &mut Findings) {
     let bags: BTreeMap<i64, bool> = books.rows.jobs.iter().map(|it| (it.job, it.is_bag)).collect();
     let mut by_attempt: BTreeMap<(i64, i64), Vec<&Placement>> = BTreeMap::new();
@@ -50,11 +50,12 @@ fn of_attempts(books: &Books, findings: &mut Findings) {
     }
 }
 
-/// Sweeps over the intervals in order of their starts, with what each processor's holder keeps.
+/// Sweeps over the intervals in order of their starts and keeps the current holder of each
+/// processor.
 fn no_processor_twice(books: &Books, findings: &mut Findings) {
     let mut ordered: Vec<&Placement> = books.rows.placements.iter().collect();
     ordered.sort_by_key(|it| (it.started, it.finished));
-    // By first processor: the last one, and until when it is held.
+    // By first processor: the last one, and the time until which it is held.
     let mut held: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
     for it in ordered {
         let from = held.range(..it.first).next_back().map_or(it.first, |(&first, _)| first);
@@ -81,14 +82,15 @@ fn no_processor_twice(books: &Books, findings: &mut Findings) {
     }
 }
 
-/// All that processors of a provider were held for is in `busy_time`, but for what was lost.
+/// All held processor time of a provider is in `busy_time`, except the lost part.
 fn busy_time(books: &Books, findings: &mut Findings) {
     let jobs: BTreeMap<i64, &Job> = books.rows.jobs.iter().map(|it| (it.job, it)).collect();
     let mut held: BTreeMap<&str, i128> = BTreeMap::new();
     for it in &books.rows.placements {
         *held.entry(&it.provider).or_default() += it.area();
     }
-    // Shares of a bag that was given up are `failed` like what they lost, and count all the same.
+    // The shares of a failed bag are `failed` like its lost ones, but count in `busy_time`: no
+    // check is possible.
     let mut unclear: BTreeSet<&str> = BTreeSet::new();
     for it in books.rows.at_providers().filter(|it| it.has_failed()) {
         let (Some(started), Some(finished)) = (it.started, it.finished) else { continue };
@@ -96,7 +98,7 @@ fn busy_time(books: &Books, findings: &mut Findings) {
         if job.is_bag && job.outcome == "failed" {
             unclear.insert(&it.provider);
         }
-        // What the next attempt does not have to do again counts, unless the job came to nothing.
+        // Saved work counts, unless the job had no success.
         let came_to_nothing =
             matches!(job.outcome.as_str(), "failed" | "cancelled" | "rejected") || job.is_bag;
         let saved = if came_to_nothing { 0 } else { it.saved };

@@ -1,4 +1,4 @@
-//! What is planned at one provider at one time, for all that stands in its plan then.
+//! The plan of one provider at one time fits its processors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,15 +8,15 @@ use super::rows::Micros;
 
 /// Processors that a provider has planned for a part.
 pub(super) struct Planned {
-    /// From when until when that stands in its plan.
+    /// Time during which the plan has this entry.
     pub(super) known: (Micros, Micros),
-    /// For when.
+    /// Planned time of the part.
     pub(super) booked: (Micros, Micros),
     pub(super) processors: i64,
 }
 
-/// At each instant there is room for all that stands in the plan of a provider. Where starts were missed or
-/// processors fail other places are found, of which no table tells.
+/// At each instant, the plan of a provider fits its processors. After missed starts or failures
+/// other places are found, and no table has these.
 pub(super) fn have_room(
     books: &Books,
     mut planned: BTreeMap<&str, Vec<Planned>>,
@@ -42,7 +42,7 @@ pub(super) fn have_room(
     }
 }
 
-/// The most processors that are planned for an instant from `from` until `until`.
+/// Most processors planned for one instant from `from` until `until`.
 fn most_at_once(planned: &[&Planned], (from, until): (Micros, Micros)) -> i64 {
     let meets = |it: &&&Planned| it.booked.0 < until && from < it.booked.1;
     let changes =

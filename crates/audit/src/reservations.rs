@@ -40,7 +40,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     sums(books, findings);
 }
 
-/// No window is broken in silence.
+/// Every broken window has an answer.
 fn kept_or_answered(
     it: &Reservation,
     job: &Job,
@@ -61,7 +61,7 @@ fn kept_or_answered(
     let waits = ["cancelled", "unfinished"].contains(&job.outcome.as_str());
     let holds = it.broken || job.started.is_some() || waits;
     findings.expect(holds, "what is granted starts, unless it is said why not", place);
-    // What failed while it ran has started again.
+    // A job that failed while it ran has started again.
     let holds = it.broken
         || job.attempts > 1
         || it.fixed.zip(job.started).is_none_or(|(fixed, start)| fixed == start);
@@ -82,8 +82,8 @@ fn kept_or_answered(
     findings.expect(times.is_sorted(), "places are lost after they were granted", place);
 }
 
-/// A reservation ends in its window, or is broken. A job that computes for longer than it asked for is late by its own
-/// doing, where its provider lets it run on.
+/// A reservation ends in its window, or is broken. A job that computes for longer than it requested
+/// causes its own delay, if its provider lets it run on.
 fn ends_in_time(it: &Reservation, job: &Job, ran: &[&Attempt], findings: &mut Findings) {
     let Some((last, before)) = ran.split_last() else { return };
     let Some((started, finished)) = last.started.zip(last.finished) else { return };
@@ -96,12 +96,13 @@ fn ends_in_time(it: &Reservation, job: &Job, ran: &[&Attempt], findings: &mut Fi
     findings.expect(holds, "what is granted ends in its window", || format!("job {}", it.job));
 }
 
-/// What is said to have failed or been closed when a place was lost was.
+/// The stated cause of a lost place is a failure, crash or window in the tables.
 fn causes(books: &Books, findings: &mut Findings) {
     let rows = &books.rows;
     let failed = rows.failures.iter().filter(|it| it.event == "failed");
     let failed: BTreeSet<_> = failed.map(|it| (it.provider.as_str(), it.time)).collect();
-    // Who was down hears of failures when it is back, and of what fails in a window at its end.
+    // A provider that was down learns of failures at its restart. Failures within a window become
+    // known at its end.
     let back = rows.crashes.iter().filter_map(|it| Some((it.actor.as_str(), it.restarted?)));
     let back: BTreeSet<_> = back.collect();
     let windows = || rows.maintenance.iter().filter(|it| it.outcome != "refused");
@@ -122,7 +123,7 @@ fn causes(books: &Books, findings: &mut Findings) {
 }
 
 fn sums(books: &Books, findings: &mut Findings) {
-    // Jobs that a summary leaves out have rows all the same.
+    // Jobs outside the window of the summary still have rows.
     if books.summary.jobs_cut > 0 {
         return;
     }

@@ -35,16 +35,16 @@ pub(super) struct Job {
     pub(super) turnaround: Option<Micros>,
     pub(super) bounded_slowdown: Option<f64>,
     pub(super) promised: Option<Micros>,
-    /// How long it may compute where it is.
+    /// Its limit at its provider.
     pub(super) limit: Option<Micros>,
     pub(super) workflow: Option<i64>,
-    /// Its number in that.
+    /// Its number in the workflow.
     pub(super) task: Option<i64>,
     pub(super) counted: bool,
 }
 
 impl Job {
-    /// Whether it went its way to the end, so that distributions count it.
+    /// True if it came to its end, so that distributions count it.
     pub(super) fn is_done(&self) -> bool {
         !matches!(self.outcome.as_str(), "failed" | "unfinished")
     }
@@ -76,7 +76,7 @@ impl Attempt {
     }
 }
 
-/// What an attempt on a grid has of its own.
+/// Fields that only an attempt on a grid has.
 pub(super) struct Slot {
     pub(super) got: Micros,
     pub(super) left: Micros,
@@ -210,7 +210,7 @@ pub(super) struct Maintenance {
     pub(super) possible: Option<Micros>,
 }
 
-/// Every table that is looked at; those a run does not have are empty.
+/// The tables that are checked; a table that the run lacks is empty.
 pub(super) struct Rows {
     pub(super) jobs: Vec<Job>,
     pub(super) attempts: Vec<Attempt>,
@@ -233,7 +233,7 @@ pub(super) struct Rows {
     pub(super) maintenance: Vec<Maintenance>,
     /// Bytes of `transfers`.
     pub(super) bytes: Vec<i64>,
-    /// Those at providers; none if they keep none elsewhere.
+    /// Checkpoints of providers; empty unless a storage keeps them.
     pub(super) checkpoints: Vec<CheckpointRow>,
     pub(super) inputs: Vec<InputRow>,
     pub(super) workflows: Vec<WorkflowRow>,
@@ -245,7 +245,7 @@ impl Rows {
         self.attempts.iter().filter(|it| it.slot.is_none())
     }
 
-    /// Those on the resources of a grid, and what they have of their own.
+    /// Attempts on the resources of a grid, each with its own fields.
     pub(super) fn on_grid(&self) -> impl Iterator<Item = (&Attempt, &Slot)> {
         self.attempts.iter().filter_map(|it| Some((it, it.slot.as_ref()?)))
     }
@@ -541,7 +541,7 @@ pub(super) fn micros(seconds: f64) -> Micros {
     (seconds * SECOND).round() as Micros
 }
 
-/// The rows of a table; none if the run does not have it.
+/// The rows of a table; empty if the run lacks it.
 fn read<T>(
     run: &RunReader,
     table: Table,
@@ -555,7 +555,7 @@ fn read<T>(
     (0..data.rows()).map(|at| row(&Row { table, data: &data, at })).collect()
 }
 
-/// A row, by the names of its columns.
+/// A row, read by the names of its columns.
 struct Row<'a> {
     table: Table,
     data: &'a TableData,

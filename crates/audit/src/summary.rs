@@ -1,4 +1,4 @@
-//! `summary.json` against the tables: what can be recomputed is.
+//! `summary.json` against values computed anew from the tables.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::Books;
 use super::findings::Findings;
 use super::rows::Job;
 
-/// Up to here, some three centuries, a table tells each microsecond from the next.
+/// Up to here (some three centuries), a table distinguishes adjacent microseconds.
 const TOLD_APART: i64 = 1 << 53;
 const SECOND: f64 = haggle_model::time::MICROS_PER_SECOND as f64;
 
@@ -66,7 +66,7 @@ fn resources(books: &Books, findings: &mut Findings) {
     findings.equal(rule, "", books.summary.nb_computing_machines, next.unsigned_abs());
 }
 
-/// The jobs that warm-up and cool-down leave, in order of submission.
+/// The jobs that remain after warm-up and cool-down, in order of submission.
 fn kept(jobs: &[Job], cut: Cut) -> Vec<&Job> {
     let mut ordered: Vec<&Job> = jobs.iter().collect();
     ordered.sort_by_key(|it| it.submitted);
@@ -92,7 +92,7 @@ fn kept(jobs: &[Job], cut: Cut) -> Vec<&Job> {
     ordered.get(from..to).unwrap_or(&[]).to_vec()
 }
 
-/// Counts and means of some jobs.
+/// Counts and means of a group of jobs.
 fn group(group: &Group, jobs: &[&Job], findings: &mut Findings) {
     let name = &group.name;
     let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
@@ -131,7 +131,7 @@ fn group(group: &Group, jobs: &[&Job], findings: &mut Findings) {
     }
 }
 
-/// What was promised to users, and what of that was not kept by jobs that were completed.
+/// Promises to users, and those broken by completed jobs.
 fn promises(group: &Group, jobs: &[&Job], findings: &mut Findings) {
     let promised = || jobs.iter().filter_map(|it| it.promised.map(|promised| (it, promised)));
     let rule = "the summary counts promises as `jobs` does";

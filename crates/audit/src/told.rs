@@ -6,8 +6,8 @@ use super::Books;
 use super::findings::Findings;
 use super::rows::Disclosure;
 
-/// Messages that disclose one thing each, whenever they are sent; and those that may: who commits
-/// to what it does not hold says what it promises, and who says what waits may have nothing to say.
+/// An item, messages that always disclose it once, and messages that may. For example, a provider
+/// that commits to a part it does not hold also promises it.
 const SAYS: [(&str, &[&str], &[&str]); 3] = [
     (
         "estimate",
@@ -53,14 +53,14 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     messages(books, findings);
     let told: i64 = items(&books.rows.disclosures, "offer");
     let offers = books.rows.offers.len() as i64;
-    // What is on its way when a run ends has been made and discloses nothing.
+    // A message in transit at the end of a run was sent but disclosed nothing.
     let holds = told == offers || told < offers && !books.instant;
     findings.expect(holds, "`offers` has a row for each offer disclosed", || {
         format!("{offers} offers made, {told} disclosed")
     });
 }
 
-/// The summary's sums, by who told whom what.
+/// The summary's sums by sender, receiver and item.
 fn counts(books: &Books, findings: &mut Findings) {
     let mut sums: BTreeMap<(&str, &str, &str), u64> = BTreeMap::new();
     for it in &books.rows.disclosures {
@@ -80,7 +80,7 @@ fn counts(books: &Books, findings: &mut Findings) {
     }
 }
 
-/// What was delivered disclosed something, and nothing else did.
+/// Delivered messages disclosed items, and nothing else did.
 fn messages(books: &Books, findings: &mut Findings) {
     let Some(messages) = &books.rows.messages else { return };
     let delivered = |kinds: &[&str]| {

@@ -58,7 +58,8 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     }
 }
 
-/// What several providers agreed on is what ran: no part is missing, none is somebody else's.
+/// The parts that several providers agreed on are those that ran: none is missing, and none is
+/// another job's.
 fn parts(books: &Books, findings: &mut Findings) {
     let mut attempts: BTreeMap<i64, Vec<&Attempt>> = BTreeMap::new();
     for it in &books.rows.attempts {
@@ -84,7 +85,7 @@ fn parts(books: &Books, findings: &mut Findings) {
         let holders: BTreeSet<&str> = ran.iter().map(|it| it.provider.as_str()).collect();
         findings.expect(holders.len() == ran.len(), "each part has a provider of its own", named);
         if job.outcome == "completed" {
-            // Of those who were asked, some may have had no room.
+            // Some of the providers that were asked may have had no room.
             let few = ran.len() as i64 <= agreed.parts;
             findings.expect(few, "no more parts ran than were asked for", named);
             let width: i64 = ran.iter().map(|it| it.width).sum();

@@ -1,4 +1,4 @@
-//! Data of tasks, and checkpoints, against the links that they took.
+//! Transfers of data of tasks, and of checkpoints, against the links that they used.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ struct Moved<'r> {
 /// A link by its two ends, or the access link of a site.
 type LinkName<'r> = (&'r str, Option<&'r str>);
 
-/// From when until when bytes flowed, and how many.
+/// Start and end of a flow, and its bytes.
 type Flowed = (Micros, Micros, i64);
 
 pub(super) fn check(books: &Books, findings: &mut Findings) {
@@ -37,7 +37,7 @@ pub(super) fn check(books: &Books, findings: &mut Findings) {
     check_links(inputs.chain(checkpoints), network, findings);
 }
 
-/// Those of rigid jobs that have been written to where they are kept.
+/// Checkpoints of rigid jobs that were written to their storage.
 fn checkpoints<'r>(
     books: &'r Books,
     network: &'r DataNetworkInfo,
@@ -50,7 +50,7 @@ fn checkpoints<'r>(
     let stores: BTreeMap<&str, &StoreInfo> = stores.collect();
     let mut last: BTreeMap<(i64, i64), Micros> = BTreeMap::new();
     for row in &books.rows.checkpoints {
-        // Those of a grid have books of their own.
+        // Checkpoints of a grid are checked with the grid.
         let Some(store) = stores.get(row.provider.as_str()) else { continue };
         let key = (row.job, row.attempt);
         let what =
@@ -79,7 +79,7 @@ fn checkpoints<'r>(
     all
 }
 
-/// How long transfers took, and what links had to carry.
+/// Checks the durations of transfers, and the bytes that links carried.
 fn check_links<'r>(
     all: impl Iterator<Item = Moved<'r>>,
     network: &DataNetworkInfo,

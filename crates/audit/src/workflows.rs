@@ -9,7 +9,7 @@ use super::Books;
 use super::findings::Findings;
 use super::rows::{Attempt, Job, Micros, micros};
 
-/// What the other tables say of a workflow.
+/// Rows of the other tables about a workflow.
 #[derive(Default)]
 struct Tasks<'a> {
     jobs: Vec<&'a Job>,
@@ -65,7 +65,7 @@ fn each(row: &WorkflowRow, tasks: &Tasks<'_>, findings: &mut Findings) {
     let end = row.end.map(micros);
     let together = jobs.iter().all(|job| job.submitted == submit);
     findings.expect(together, "the tasks of a workflow are submitted together", || place(row));
-    // On a grid it is sent to a resource, at a provider it starts.
+    // On a grid it begins when it is sent to a resource, at a provider when it starts.
     let began = |it: &&Attempt| it.slot.as_ref().map(|slot| slot.got).or(it.started);
     let first = attempts.iter().filter_map(began).min();
     findings.expect(start == first, "a workflow starts with the first attempt", || place(row));
@@ -75,14 +75,14 @@ fn each(row: &WorkflowRow, tasks: &Tasks<'_>, findings: &mut Findings) {
     let spans = [(row.makespan, since(start)), (row.turnaround, since(Some(submit)))];
     let same = spans.into_iter().all(|(told, found)| told.map(micros) == found);
     findings.expect(same, "spans of a workflow are what its times say", || place(row));
-    // A path's tasks follow one another; the time of each is rounded up.
+    // The tasks of a path follow one another; the time of each is rounded up.
     let bounded = row.schedule_length_ratio.is_none_or(|ratio| ratio >= 1.0 - 1e-9);
     findings.expect(bounded, "no makespan is below the bound of its critical path", || {
         format!("{}: {:?}", place(row), row.schedule_length_ratio)
     });
 }
 
-/// What the summary says of workflows, of a grid or of providers.
+/// Figures of the summary about workflows, of a grid or of providers.
 struct Sums {
     workflows: u64,
     done: u64,

@@ -1,4 +1,4 @@
-//! What a folder of results says of its run, so that nobody who reads it needs the scenario.
+//! Description of a run in its folder, so that readers of the results do not need the scenario.
 
 use haggle_results::About;
 use haggle_results::about::{
@@ -10,7 +10,7 @@ use haggle_scenario::file::{
 use haggle_scenario::quantity::{Bandwidth, TimeSpan};
 use haggle_scenario::{Scenario, file};
 
-/// What is to be known of a run of `scenario`, and is in none of its tables.
+/// Facts about a run of `scenario` that are in none of its tables.
 pub fn about(scenario: &Scenario) -> About {
     let directory = scenario.directory();
     let plays = |it: &Workload| WorkloadInfo {
@@ -43,7 +43,7 @@ pub fn about(scenario: &Scenario) -> About {
     }
 }
 
-/// How late the scheduler of a grid learns of failures and repairs.
+/// Delay after which the scheduler of a grid learns of failures and repairs.
 fn learns_of(grid: &Grid) -> Option<LearnsOf> {
     let delay = grid.information.delay.0.as_secs_f64();
     match grid.information.mode {
@@ -87,7 +87,7 @@ fn store(scenario: &Scenario, provider: &file::Provider) -> Option<StoreInfo> {
     })
 }
 
-/// By how much starts of parts may differ for whoever negotiates about them, s.
+/// Largest difference between the starts of parts that a negotiating metascheduler accepts, s.
 fn tolerance(it: &Metascheduler) -> Option<(String, f64)> {
     match it.transaction()? {
         (Protocol::Negotiation(rules), _) => {
@@ -97,7 +97,7 @@ fn tolerance(it: &Metascheduler) -> Option<(String, f64)> {
     }
 }
 
-/// A figure as readers that know no scenarios keep it.
+/// A figure in the form for readers without scenarios.
 fn declared(figure: &file::Figure) -> serde_json::Value {
     serde_json::to_value(figure).expect("a figure has texts, numbers and lists only")
 }

@@ -1,4 +1,4 @@
-//! Everybody's names: what a scenario says of them before anything is opened or run.
+//! Names of all actors, taken from a scenario before any file is opened.
 
 use std::collections::BTreeSet;
 
@@ -10,17 +10,17 @@ use super::plans::scheduler;
 use super::transactions::acceptors;
 use haggle_scenario::{Scenario, file};
 
-/// The actor that makes processors fail. Not a name that a scenario could give.
+/// The actor that makes processors fail. A scenario cannot use this name.
 const NATURE: &str = "(nature)";
 
-/// The actor that tells clusters of their loads. Not a name that a scenario could give.
+/// The actor that sends clusters their loads. A scenario cannot use this name.
 const UPDATES: &str = "(resource updates)";
 
-/// The actor that moves data of tasks that share links. Not a name that a scenario could give; "(network)" is that of
-/// a grid.
+/// The actor that moves data of tasks over shared links. A scenario cannot use this name. A grid's
+/// own network is named "(network)".
 const DATA_NETWORK: &str = "(data network)";
 
-/// Who takes part in a run of `scenario`, in the order of their numbers.
+/// Actors of a run of `scenario`, in the order of their numbers.
 pub fn cast(scenario: &Scenario) -> Cast {
     let (directory, failing) = (scenario.directory(), failing(scenario));
     let mut cast = Cast {
@@ -32,9 +32,9 @@ pub fn cast(scenario: &Scenario) -> Cast {
             .collect(),
         ..Cast::default()
     };
-    // Where jobs run comes first, so that the number of a place is that of its actor.
+    // Places that run jobs come first, so that the number of a place is that of its actor.
     scenario.providers.iter().for_each(|it| {
-        // Who reads results may not have the rules by which they came.
+        // Readers of results may not have the own rules, so the names of policies are stored.
         let scheduler = it.policy.scheduling(&scenario.own);
         let scheduler = scheduler.map_or_else(|it| it.to_string(), |it| it.to_string());
         let may_fail = failing.contains(it.name.as_str());

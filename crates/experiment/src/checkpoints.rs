@@ -11,13 +11,13 @@ use super::data::way;
 use haggle_scenario::quantity::{Bandwidth, TimeOrShare};
 use haggle_scenario::{Scenario, file};
 
-/// What a plan leaves for the rounding of a transfer over shared links.
+/// Reserve of a plan for the rounding of a transfer over shared links.
 const ROUNDING: Span = Span::from_micros(1_000);
 
-/// Those of jobs on a grid.
+/// Checkpoints of jobs on a grid.
 ///
 /// # Errors
-/// If the rule is not there.
+/// If an own rule is unknown.
 pub(super) fn on_grid(written: &file::Checkpoints, own: &Rules) -> Result<Checkpoints, NoSuchRule> {
     let mtbf = written.mtbf.map(|mtbf| mtbf.0);
     Ok(Checkpoints {
@@ -39,10 +39,10 @@ pub(super) fn on_grid(written: &file::Checkpoints, own: &Rules) -> Result<Checkp
     })
 }
 
-/// Those of rigid jobs at a provider.
+/// Checkpoints of rigid jobs at a provider.
 ///
 /// # Errors
-/// If the rule is not there.
+/// If an own rule is unknown.
 pub(super) fn of_rigid_jobs(
     scenario: &Scenario,
     provider: &file::Provider,
@@ -75,7 +75,7 @@ pub(super) fn of_rigid_jobs(
     })
 }
 
-/// How checkpoints of so many bytes a processor come to where they are kept.
+/// Transfer of checkpoints, of so many bytes a processor, to their storage.
 fn volume(
     scenario: &Scenario,
     provider: &file::Provider,
@@ -86,7 +86,7 @@ fn volume(
     if let Some(store) = scenario.store_of(provider) {
         let (latency, Bandwidth(rate)) = way(scenario, provider.name.as_str(), store.as_str());
         return Some(match scenario.link_sharing() {
-            // Rates change, and a flow of which it does arrives at the next whole microsecond.
+            // Rates change during a flow, and its end is rounded up at each change.
             Some(_) => Volume { bytes, latency, bandwidth: whole(rate), rounding: ROUNDING },
             None => Volume { bytes, latency, bandwidth: whole(rate.round()), rounding: Span::ZERO },
         });

@@ -1,5 +1,5 @@
-//! What two runs have in common and what not: the scenarios' keys, the metrics, the jobs and
-//! their attempts. Jobs are compared one by one only where they are the same in both runs.
+//! Common and different results of two runs: the scenarios' keys, the metrics, the jobs and their
+//! attempts. Jobs are compared one by one only if they are the same in both runs.
 
 pub mod impact;
 pub mod sweep;
@@ -27,28 +27,28 @@ pub use jobs::{JobDifferences, JobPair, OutcomeChange, WorkloadPair};
 /// Two runs side by side; of each pair, the first is that of run A.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Whether all tables that both runs have, and their summaries, are the same.
+    /// True if all tables that both runs have, and their summaries, are the same.
     pub identical: bool,
-    /// Tables of A that are not what was written: changed, cut or gone since the run.
+    /// Tables of A that were changed, cut or removed since the run.
     pub changed_a: Vec<String>,
-    /// Tables of B that are not what was written.
+    /// Tables of B that were changed, cut or removed since the run.
     pub changed_b: Vec<String>,
     /// The seeds.
     pub seeds: (u64, u64),
-    /// Tables that both have, but with other contents.
+    /// Tables of both with different contents.
     pub tables: Vec<String>,
     /// Tables that only one has.
     pub tables_of_one: Vec<String>,
-    /// Files that both read by the same name, but with other contents.
+    /// Input files of one name with different contents.
     pub inputs: Vec<String>,
-    /// Keys of the scenarios with different values; `None` = a folder has no `scenario.toml` any more, and these are
-    /// not the same.
+    /// Keys of the scenarios with different values; `None` = a folder has lost its `scenario.toml`,
+    /// and the scenarios are not the same.
     pub scenario: Option<Vec<KeyDifference>>,
-    /// All metrics that one of them has.
+    /// Metrics that at least one run has.
     pub metrics: Vec<MetricPair>,
-    /// What became of the jobs.
+    /// Fates of the jobs.
     pub jobs: JobDifferences,
-    /// What became in B of those that are the same and ended in both.
+    /// Effect of B on jobs that are the same and ended in both.
     pub impact: impact::Impact,
     /// How attempts ended.
     pub attempts: AttemptDifferences,
@@ -57,9 +57,9 @@ pub struct Comparison {
 /// A key of two scenarios.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KeyDifference {
-    /// The way to it, with names for the elements of lists that have some.
+    /// Path of the key, with the names of list elements that have one.
     pub key: String,
-    /// Its value in A, as TOML; `None` = not there.
+    /// Its value in A, as TOML; `None` = missing.
     pub a: Option<String>,
     /// Its value in B.
     pub b: Option<String>,
@@ -82,15 +82,15 @@ impl MetricPair {
         Some(self.b? - self.a?)
     }
 
-    /// (B - A) / A; none where A is 0.
+    /// (B - A) / A; `None` if A is 0.
     pub fn share(&self) -> Option<f64> {
         let a = self.a.filter(|&a| a != 0.0)?;
         Some(self.difference()? / a.abs())
     }
 }
 
-/// Whether two summaries say the same. A run and the sweep that has it may be warned about
-/// different things: a warning is no result.
+/// True if two summaries have the same results. Warnings are no results: a run alone and the same
+/// run in a sweep may have different ones.
 pub(super) fn say_the_same((a, b): &(Summary, Summary)) -> bool {
     let results = |summary: &Summary| Summary { warnings: Vec::new(), ..summary.clone() };
     results(a) == results(b)
@@ -141,7 +141,7 @@ pub fn metrics_of_groups(a: &RunReader, b: &RunReader) -> Result<Vec<MetricPair>
     Ok(metric_pairs(of(a)?, of(b)?))
 }
 
-/// A run as far as its own files describe it.
+/// A run as its own files describe it.
 struct Side {
     /// The digest of its scenario.
     scenario: String,
@@ -158,7 +158,7 @@ impl Side {
         let provenance = run.provenance()?;
         let kept = !provenance.has_summary_only();
         let written = provenance.digest.tables;
-        // Of tables that were not kept there is what they were.
+        // Tables that were not kept are represented by the digests in the provenance.
         let tables = if kept { run.digest()?.tables } else { written.clone() };
         let is_not = |(name, digest): (&String, &String)| {
             (tables.get(name) != Some(digest)).then(|| name.clone())
@@ -193,7 +193,7 @@ fn differences(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Ve
     names.into_iter().filter_map(difference).collect()
 }
 
-/// The keys in which two runs differ, as far as it is known.
+/// The keys in which two runs differ; `None` if that is unknown.
 fn key_differences(
     (a, side_a): (&RunReader, &Side),
     (b, side_b): (&RunReader, &Side),
@@ -203,12 +203,13 @@ fn key_differences(
     Ok(keys.map(|(a, b)| differences(&a, &b)).or_else(|| is_same.then(Vec::new)))
 }
 
-/// Every key of the scenario of a run with its value as TOML, and the versions of rules of one's own; none if its
-/// folder has lost it.
+/// Every key of a run's scenario with its value as TOML, and the versions of own rules; `None` if
+/// the folder has lost the scenario.
 fn keys(run: &RunReader, side: &Side) -> Result<Option<BTreeMap<String, String>>, ResultsError> {
     let Some(mut scenario) = scenario_of(run)? else { return Ok(None) };
     let folder = run.folder();
-    // Paths start from the results' folders; seen from one place, the same file has one name.
+    // Paths are relative to the folders of results. Relocated to one folder, the same file has one
+    // name.
     let relocated = scenario.relocate(folder, Path::new("."));
     relocated.map_err(|error| ResultsError::read(folder, error))?;
     let mut keys = BTreeMap::new();
@@ -221,10 +222,11 @@ fn keys(run: &RunReader, side: &Side) -> Result<Option<BTreeMap<String, String>>
     Ok(Some(keys))
 }
 
-/// The scenario that a run was made from, if its folder still has it.
+/// The scenario of a run, if its folder still has it.
 fn scenario_of(run: &RunReader) -> Result<Option<Scenario>, ResultsError> {
     let Some(text) = run.scenario()? else { return Ok(None) };
-    // By way of a table, as whatever else reads a scenario: each way more is built once more for every type in it.
+    // Read through a table, as everywhere else: a second way would compile the deserialiser of
+    // every type again.
     let table = toml::from_str::<toml::Table>(&text);
     let scenario = table.and_then(|it| Scenario::deserialize(toml::Value::Table(it)));
     scenario.map(Some).map_err(|error| ResultsError::Damaged {
@@ -255,8 +257,8 @@ fn flatten(path: String, value: &toml::Value, keys: &mut BTreeMap<String, String
     }
 }
 
-/// Of each group of samples, whether all of them are constant: then its replications are one run,
-/// copied, and what they differ by has no confidence interval.
+/// Per group of samples: true if all samples are constant. Then its replications are copies of one
+/// run, and their differences have no confidence interval.
 fn copies<'s, K: Ord>(
     samples: impl Iterator<Item = (K, &'s (Vec<f64>, Vec<f64>))>,
 ) -> BTreeMap<K, bool> {
@@ -268,8 +270,8 @@ fn copies<'s, K: Ord>(
     copies
 }
 
-/// The place of a thing in a list, at the end of which it is put if it is new. Most likely it is the
-/// last one: the runs of a point follow each other.
+/// The index of an element in a list; a new one is appended. The search begins at the end, since
+/// the runs of a point follow each other.
 fn place<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
     all.iter().rposition(|it| *it == one).unwrap_or_else(|| {
         all.push(one);

@@ -1,4 +1,4 @@
-//! What a run costs: the one place where real time is looked at.
+//! Costs of a run. Only this module reads the real time.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ impl Stopwatch {
         Stopwatch { wall: Instant::now(), cpu: cpu_seconds() }
     }
 
-    /// What it has cost so far; processor time is that of this thread.
+    /// Cost since the start; processor time is that of this thread.
     pub fn timing(&self, messages: u64) -> Timing {
         Timing {
             wall_seconds: self.wall.elapsed().as_secs_f64(),
@@ -47,7 +47,7 @@ fn peak_memory_kb() -> u64 {
         .map_or(0, |usage| u64::try_from(usage.max_rss()).unwrap_or(0))
 }
 
-/// Elsewhere nothing is measured rather than something else.
+/// Other systems report zero in place of a different quantity.
 #[cfg(not(target_os = "linux"))]
 fn cpu_seconds() -> f64 {
     0.0

@@ -1,4 +1,4 @@
-//! The ways that data take between providers, metaschedulers and storages.
+//! Paths of data between providers, metaschedulers and storages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use haggle_scenario::{Scenario, file};
 
 const GOOD_LINKS: &str = "a bandwidth is above 0, a latency bounded";
 
-/// A link of the network, as data see it: between whom, how fast, and how far.
+/// A link of the network for data: ends, bandwidth and latency.
 type DataLink<T> = ((T, T), Bandwidth, Span);
 
-/// How data of tasks travel that share no links and that this metascheduler places, which stands at no address yet: as
-/// messages do, and then as fast as the network lets them.
+/// Transfers of tasks that share no links, for a metascheduler that has no address yet. They take
+/// the latency of messages, then their bytes by the bandwidth.
 pub(super) fn apart(
     scenario: &Scenario,
     addresses: &BTreeMap<String, ActorId>,
@@ -34,7 +34,7 @@ pub(super) fn apart(
     DataWays::Apart(paths)
 }
 
-/// The links between two places, as `place` knows them; users are at whom they submit to.
+/// The links between two places, named by `place`; a user is at its receiver.
 fn links<T>(scenario: &Scenario, place: impl Fn(&str) -> Option<T>) -> Vec<DataLink<T>> {
     if scenario.network.links.is_empty() {
         return Vec::new();
@@ -49,18 +49,18 @@ fn links<T>(scenario: &Scenario, place: impl Fn(&str) -> Option<T>) -> Vec<DataL
     scenario.network.links.iter().filter_map(link).collect()
 }
 
-/// Where data may be, by name: at providers, at metaschedulers and in storages.
+/// Places of data by name: providers, metaschedulers and storages.
 pub(super) struct Places<'s>(BTreeMap<&'s str, Node>);
 
 impl Places<'_> {
-    /// Those of a scenario.
+    /// The places of a scenario.
     pub(super) fn of(scenario: &Scenario) -> Places<'_> {
         let site = |number: u32| Node::Site(ActorId(number));
         let providers = scenario.providers.iter().map(|it| it.name.as_str());
         let metaschedulers = scenario.metaschedulers.iter().map(|it| it.name.as_str());
         let stores = scenario.network.stores.iter().map(file::Name::as_str);
         let providers = providers.zip((0..).map(site));
-        // They come behind all places where jobs run.
+        // Metaschedulers are numbered after all places where jobs run.
         let metaschedulers = metaschedulers.zip((scenario.places()..).map(site));
         let stores = stores.zip((0..).map(Node::Store));
         Places(providers.chain(metaschedulers).chain(stores).collect())
@@ -70,7 +70,7 @@ impl Places<'_> {
         self.0.get(name).copied()
     }
 
-    /// Who moves data between them that share links.
+    /// The actor that moves data over shared links.
     pub(super) fn network(&self, scenario: &Scenario, sharing: LinkSharing) -> DataNetwork {
         let (Bandwidth(rate), latency) = (scenario.network.bandwidth(), scenario.network.latency.0);
         let nodes: BTreeSet<Node> = self.0.values().copied().collect();
@@ -83,7 +83,8 @@ impl Places<'_> {
         DataNetwork::new(Routes::Sites(Arc::new(joined.expect(GOOD_LINKS))), sharing)
     }
 
-    /// Where rigid jobs of a provider keep their checkpoints, if `network` moves them there beside other data.
+    /// Storage for the checkpoints of a provider's rigid jobs, if `network` moves them beside other
+    /// data.
     pub(super) fn store(
         &self,
         scenario: &Scenario,
@@ -96,8 +97,8 @@ impl Places<'_> {
     }
 }
 
-/// The way from a provider to where its checkpoints are kept: how far, and how fast for a transfer that shares it with
-/// none.
+/// Path from a provider to the storage of its checkpoints: latency, and bandwidth for a transfer
+/// that shares no link.
 pub(super) fn way(scenario: &Scenario, provider: &str, store: &str) -> (Span, Bandwidth) {
     let network = &scenario.network;
     let usual = (network.latency.0, network.bandwidth());

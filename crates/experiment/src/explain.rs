@@ -1,9 +1,8 @@
-//! The story of one job, told from a run's tables and from nothing else.
+//! The story of one job, derived from the tables of a run alone.
 //!
-//! What a provider thought is in no table. What can be told is where the job was when,
-//! who else held what it waited for, what was down, and what was offered for it. Its time
-//! in the system is split into parts that add up to its waiting time and its run time,
-//! by one ledger for providers and grids:
+//! The decisions of a provider are in no table. The tables give the places of the job, the holders
+//! of processors, the outages and the offers. The job's time in the system is split into parts that
+//! add up to its waiting time and its run time, by one ledger for providers and grids:
 //!
 //! ```text
 //! attempts, placements, outages, crashes ──> provider ──┐
@@ -75,12 +74,11 @@ pub struct Story {
     pub requested_time: Option<f64>,
     /// How it ended.
     pub outcome: String,
-    /// Why it was refused.
+    /// Reason of its rejection.
     pub refusal: Option<String>,
-    /// The earliest start at which there would have been room for a reservation that was refused, as far as its
-    /// user was told.
+    /// Earliest start at which a refused reservation would have had room, as reported to its user.
     pub alternative: Option<f64>,
-    /// The users that submit its workload, and to whom.
+    /// Users that submit its workload, each with its receiver.
     pub submitters: Vec<(String, String)>,
     /// When it was submitted.
     pub submit: f64,
@@ -94,28 +92,28 @@ pub struct Story {
     pub queued: Option<f64>,
     /// Completion promised when it was queued or placed.
     pub promised_end: Option<f64>,
-    /// When the attempt started by which it was done; of a bag, its first task that came to its end.
+    /// Start of the attempt that completed it; of a bag, of its first task that ended.
     pub start: Option<f64>,
     /// When it left the system.
     pub left: f64,
-    /// The starts of its attempts at a provider, one after the other.
+    /// Starts of its attempts at a provider, in order.
     #[serde(skip)]
     starts: Vec<AttemptStart>,
-    /// All of its time in the system: what is waiting time and what is run time.
+    /// All of its time in the system, split into waiting time and run time.
     pub parts: Vec<Spent>,
     /// Its attempts at a provider, or on resources of a grid.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<Attempt>,
-    /// What providers offered for a bag, in order of time.
+    /// Offers of providers for a bag, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub offers: Vec<Offer>,
-    /// What a provider granted it in advance.
+    /// Reservation that a provider granted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub granted: Option<Granted>,
-    /// How a metascheduler moved it while it waited, in order of time.
+    /// Moves by a metascheduler while it waited, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<Move>,
-    /// Where a job on several providers was booked, in order of time.
+    /// Bookings of a job on several providers, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bookings: Vec<Booked>,
     /// The shares of a bag.
@@ -130,45 +128,45 @@ pub struct Story {
     /// The intervals of an application of phases, in the order in which they began.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub intervals: Vec<Interval>,
-    /// Schedulers it was with that were down while it waited.
+    /// Crashes of its schedulers while it waited.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub crashes: Vec<Crash>,
-    /// Windows of maintenance at its provider that it met while it waited, or would have met if it had
+    /// Windows of maintenance at its provider during its wait, or within its limit if it had
     /// started.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub maintenance: Vec<Maintained>,
     /// Messages about it; `None` if the run kept none.
     pub messages: Option<Vec<Said>>,
-    /// Information given about it, or because of it; `None` if the run has no such table.
+    /// Information disclosed about it or because of it; `None` if the run has no such table.
     pub disclosures: Option<Vec<Disclosed>>,
-    /// Providers and their processors; none of a grid.
+    /// Providers and their processors; empty for a grid.
     pub sizes: Vec<(String, i64)>,
-    /// What happened at the provider where it was queued, if it is no bag and did wait there.
+    /// Events at its provider while it waited there; `None` for a bag, or if it did not wait.
     pub wait: Option<Wait>,
-    /// Whom it passed in the queue when it started.
+    /// Jobs that it passed in the queue when it started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backfilled: Option<Backfilled>,
     /// The start that conservative backfilling booked for it when it was queued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub booked: Option<BookedStart>,
-    /// For what a task waited at the resource where a static schedule had it.
+    /// Reasons why a task waited at the resource of its static schedule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statics: Option<Statics>,
 }
 
 impl Story {
-    /// How long it waited, s: until it started, else until it left.
+    /// Waiting time, s: until the start, else until the job left.
     pub fn waiting(&self) -> f64 {
         total(self.parts.iter().map(|it| it.waiting))
     }
 
-    /// How long it ran, s, with what was saved of attempts that failed.
+    /// Run time, s, including the saved part of attempts that failed.
     pub fn running(&self) -> f64 {
         total(self.parts.iter().map(|it| it.running))
     }
 }
 
-/// A sum without what adding floats leaves behind the microseconds.
+/// Sum in whole microseconds, without the rounding errors of floats.
 fn total(seconds: impl Iterator<Item = f64>) -> f64 {
     spent::seconds(seconds.map(spent::micros).sum())
 }
@@ -176,11 +174,11 @@ fn total(seconds: impl Iterator<Item = f64>) -> f64 {
 /// An actor that was down.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Crash {
-    /// Who.
+    /// Its name.
     pub actor: String,
-    /// When it crashed.
+    /// Time of the crash.
     pub from: f64,
-    /// When it restarted; `None` = not in this run.
+    /// Time of the restart; `None` = not in this run.
     pub until: Option<f64>,
 }
 
@@ -191,17 +189,17 @@ pub struct Maintained {
     pub window: i64,
     /// When it was announced.
     pub announced: f64,
-    /// When it began, or was to.
+    /// Planned or actual start.
     pub from: f64,
-    /// When it was over, or was to be.
+    /// Planned or actual end.
     pub until: f64,
-    /// How many processors were closed, or were to be.
+    /// Processors that it closed, or was planned to close.
     pub processors: i64,
-    /// Whether it was refused.
+    /// True if the provider refused it.
     pub refused: bool,
-    /// Whether the run was over before it began.
+    /// True if the run ended before it began.
     pub is_ahead: bool,
-    /// Of one that was refused, when there would have been room for it first.
+    /// Earliest possible start of a refused window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub possible: Option<f64>,
 }
@@ -209,28 +207,28 @@ pub struct Maintained {
 /// A message about the job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Said {
-    /// When it was delivered.
+    /// Time of delivery.
     pub time: f64,
-    /// Who sent it.
+    /// Sender.
     pub sender: String,
-    /// Who got it.
+    /// Receiver.
     pub receiver: String,
-    /// What kind.
+    /// Kind of the message.
     pub kind: String,
 }
 
-/// A piece of information that one actor gave another.
+/// An item of information that one actor disclosed to another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Disclosed {
-    /// When.
+    /// Time of the disclosure.
     pub time: f64,
-    /// Whom it was about.
+    /// Actor whose information it was.
     pub sender: String,
-    /// Who learned it.
+    /// Receiver of the information.
     pub receiver: String,
-    /// What kind.
+    /// Kind of the item.
     pub item: String,
-    /// How many items.
+    /// Number of items.
     pub count: i64,
 }
 
@@ -239,42 +237,42 @@ pub struct Disclosed {
 pub struct Offer {
     /// When it was made.
     pub time: f64,
-    /// By whom.
+    /// Provider that made it.
     pub provider: String,
-    /// How many of its tasks.
+    /// Number of tasks offered.
     pub tasks: i64,
-    /// By when they would be done.
+    /// Offered completion.
     pub completion: f64,
 }
 
 /// A move of a job that waited.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Move {
-    /// When.
+    /// Time of the move.
     pub time: f64,
-    /// By whom.
+    /// Metascheduler that moved it.
     pub by: String,
-    /// Where it waited.
+    /// Provider where it waited before.
     pub from: String,
-    /// Where it waited then; the same provider, where it was submitted again.
+    /// Provider where it waited after the move; the same if it was submitted there again.
     pub to: String,
     /// Its processors before and after.
     pub processors: (Option<i64>, Option<i64>),
-    /// Its completion as planned when it was queued, before and after.
+    /// Its planned completion, before and after.
     pub planned_end: (Option<f64>, Option<f64>),
-    /// When its data are there; `None` = it has none to wait for.
+    /// Arrival of its data; `None` = it waits for none.
     pub data: Option<f64>,
-    /// For how long it is to be started up there, s.
+    /// Duration of its start-up at the new provider, s.
     pub start_up: f64,
 }
 
 impl Story {
-    /// Whether it was on resources of a grid.
+    /// True if it was on resources of a grid.
     pub fn is_on_grid(&self) -> bool {
         self.attempts.iter().any(|it| it.on_grid.is_some())
     }
 
-    /// Processors that it had last, or waited for: those that were granted, or that its provider
+    /// Processors that it held last, or waited for: the granted ones, or those that its provider
     /// chose for a moldable job.
     pub fn size(&self) -> i64 {
         let granted = self.granted.as_ref();
@@ -286,7 +284,7 @@ impl Story {
     }
 }
 
-/// A job as it is asked for.
+/// Identification of a job in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// By its number in the run.
@@ -315,7 +313,7 @@ impl Asked {
     }
 }
 
-/// The jobs of a run that are asked for, in this order; `None` for one that is not there.
+/// The requested jobs of a run, in this order; `None` for an unknown one.
 ///
 /// # Errors
 /// If its jobs cannot be read.
@@ -351,7 +349,7 @@ pub fn task_names(run: &RunReader, jobs: &[JobRow]) -> Result<TaskNames, Results
     Ok(rows.into_iter().map(|it| ((it.workload, it.workflow, it.task), it.name)).collect())
 }
 
-/// What a run's tables hold of some of its jobs, and of all that was there in their time; read once.
+/// The rows about some jobs, and about all others in their time; read once.
 pub struct Chronicle {
     about: About,
     jobs: Vec<JobRow>,
@@ -364,7 +362,7 @@ pub struct Chronicle {
     crashes: Vec<CrashRow>,
     maintenance: Vec<MaintenanceRow>,
     checkpoints: Vec<CheckpointRow>,
-    /// Of providers and clusters.
+    /// Supply of providers and clusters.
     market: Market,
     grid_market: Market,
     offers: Vec<OfferRow>,
@@ -388,7 +386,7 @@ impl Chronicle {
         Chronicle::within(run, &Scope::everything(), true)
     }
 
-    /// Reads what the stories of some jobs need, and messages about them if these are to be told.
+    /// Reads the rows for the stories of some jobs, with their messages if `with_messages`.
     ///
     /// # Errors
     /// If a table is missing or damaged. Messages and disclosures may be missing.
@@ -453,7 +451,7 @@ impl Chronicle {
         })
     }
 
-    /// Its jobs, in the order in which they left: all that are asked for, and all that were there in their time.
+    /// All jobs that were read, in order of leaving: the requested ones, and others in their time.
     pub fn jobs(&self) -> &[JobRow] {
         &self.jobs
     }
@@ -464,7 +462,7 @@ impl Chronicle {
         self.tasks.get(&(job.workload.clone(), workflow, task)).cloned()
     }
 
-    /// The crashes of its users, of whom they submit to and of its provider while it waited.
+    /// Crashes, during its wait, of its users, of their receivers and of its provider.
     fn crashes_met(&self, job: &JobRow) -> Vec<Crash> {
         let users = self.about.users_of(&job.workload).iter();
         let mut with: Vec<&str> =
@@ -487,7 +485,7 @@ impl Chronicle {
         Story { workflow: workflow::of(self, job), ..self.its_own(job) }
     }
 
-    /// The story of one of them, whatever workflow it is of.
+    /// The story of one of them, without its workflow.
     fn its_own(&self, job: &JobRow) -> Story {
         let submitters = self.about.users_of(&job.workload).iter();
         let story = Story {
@@ -546,7 +544,7 @@ impl Chronicle {
         }
     }
 
-    /// Whether a grid had a job: it could run nowhere else, or has had an attempt there.
+    /// True if a grid had a job: its workload runs only there, or it had an attempt there.
     fn is_on_grid(&self, job: &JobRow) -> bool {
         let workload = self.about.workload(&job.workload);
         self.on_grid.contains(&job.job)

@@ -1,7 +1,7 @@
-//! From the words of a scenario to what fails when.
+//! From the words of a scenario to the times of failures.
 //!
-//! It knows of owners and of how many members each has, such as a provider and its
-//! processors; what the members are is the caller's business.
+//! Owners have numbers of members, for example a provider and its processors. The caller decides
+//! the kind of the members.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,10 +19,10 @@ use super::memory::{NODE_BYTES, NoRoom, room_for};
 use haggle_scenario::quantity::TimeSpan;
 use haggle_scenario::{LogPathError, file, log_path};
 
-/// Why failures cannot be had.
+/// Reason why the failures cannot be read or drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum FailuresError {
-    /// The path of a record cannot be made out.
+    /// The path of a record cannot be resolved.
     #[error("failures: log `{log}` cannot be found: {error}")]
     LogPath {
         /// The path as written.
@@ -34,10 +34,10 @@ pub enum FailuresError {
     /// A record cannot be read.
     #[error(transparent)]
     Record(#[from] TraceError),
-    /// A record has not the nodes that are wanted.
+    /// A record lacks the requested nodes.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
-    /// A record does not say at which sites its nodes are.
+    /// A record does not name the sites of its nodes.
     #[error(
         "failures: {log}: its nodes have no sites, which stand before a `/` in their names; remove `sites`"
     )]
@@ -45,7 +45,7 @@ pub enum FailuresError {
         /// The path as written.
         log: String,
     },
-    /// A record has fewer nodes at the sites than are wanted.
+    /// A record has fewer nodes at the sites than requested.
     #[error(
         "failures: {log}: {wanted} nodes are wanted, but {found} are recorded at the sites named; \
          name more `sites`, or lower `nodes`"
@@ -53,43 +53,43 @@ pub enum FailuresError {
     TooFew {
         /// The path as written.
         log: String,
-        /// How many are wanted.
+        /// Number requested.
         wanted: usize,
-        /// How many there are.
+        /// Number recorded.
         found: usize,
     },
-    /// There is not memory enough.
+    /// The memory does not suffice.
     #[error(transparent)]
     NoRoom(#[from] NoRoom),
-    /// A law or a correlation is none.
+    /// A law or a correlation is invalid.
     #[error("failures: {0}")]
     Failures(#[from] FailureError),
 }
 
-/// What fails of whom.
+/// Failing nodes and their outages.
 pub struct Failing {
-    /// What fails as one, by its place in the outages.
+    /// Members that fail as one, by their index in the outages.
     pub nodes: Vec<Node>,
     /// The outages of the nodes, in order of time.
     pub outages: PlatformOutages,
-    /// Records that were read: as the scenario names them, and where they are.
+    /// Records that were read: names in the scenario, and paths.
     pub inputs: Vec<(String, PathBuf)>,
-    /// Records that do not tell of the whole run.
+    /// Warnings about records that do not cover the whole run.
     pub warnings: Vec<String>,
 }
 
 /// Members of one owner that fail as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// The owner's place in the list of owners.
+    /// Index of the owner in the list of owners.
     pub owner: usize,
     /// Its members, numbered from 0 for each owner.
     pub members: Range<u32>,
 }
 
-/// What fails of `owners`, each a name and the number of its members, according to
-/// `tables` of a scenario that has been checked and resolved and lies in `folder`;
-/// `None` if nothing can. The run stops at its `horizon`, if it has one.
+/// The failures of `owners`, each with a name and the number of its members. `tables` belong to a
+/// checked and resolved scenario in `folder`. `None` if nothing can fail. The run stops at its
+/// `horizon`, if it has one.
 ///
 /// # Errors
 /// If a record cannot be read, or has too few nodes.
@@ -127,7 +127,7 @@ pub fn failing(
             warnings.extend(unobserved(recorded, recording, wanted, horizon)?);
         }
         for (node, cause) in nodes[first..].iter().zip(causes) {
-            // What is drawn for a node depends on its name alone.
+            // The random numbers of a node depend on its name alone.
             let owner = owners[node.owner].0;
             let name = match table.actors {
                 Some(_) => format!("crash of {owner}"),
@@ -149,7 +149,7 @@ pub fn failing(
     Ok(Some(Failing { nodes, outages, inputs, warnings }))
 }
 
-/// The failing nodes of an owner with so many members.
+/// The failing nodes of an owner with this number of members.
 fn split(table: &file::Failures, members: u32) -> impl ExactSizeIterator<Item = Range<u32>> {
     let size = table.processors_per_node.max(1);
     let count = table.nodes.unwrap_or(u32::MAX) as usize;
@@ -159,7 +159,7 @@ fn split(table: &file::Failures, members: u32) -> impl ExactSizeIterator<Item = 
     })
 }
 
-/// Why each of so many nodes fails.
+/// Cause of the failures of each node.
 fn causes(
     table: &file::Failures,
     nodes: usize,
@@ -188,7 +188,7 @@ fn window(recorded: &file::Recorded, recording: &Recording) -> Window {
     Window { start, length: recorded.length.map_or(rest, |length| length.0) }
 }
 
-/// Says so if some of the nodes taken are not observed in the whole run.
+/// A warning if some of the chosen nodes are not observed in the whole run.
 fn unobserved(
     recorded: &file::Recorded,
     recording: &Recording,
@@ -241,7 +241,7 @@ fn choose<'a>(
     Ok(chosen)
 }
 
-/// Records that are open, by their paths as written: none is read twice for two tables.
+/// Open records by their paths as written. Several tables share one, so none is read twice.
 #[derive(Default)]
 struct Records(BTreeMap<String, (PathBuf, Recording)>);
 

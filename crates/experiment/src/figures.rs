@@ -28,19 +28,19 @@ use haggle_scenario::quantity::{PictureSize, TimeSpan};
 
 pub use sweep::{SweepData, draw_sweep, runs_of_variants};
 
-/// What came of drawing some figures.
+/// Result of drawing some figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drawn {
-    /// The files, by name, in the order of the figures.
+    /// Names of the files, in the order of the figures.
     pub files: Vec<String>,
-    /// The files of the others, each with the reason why there is nothing to draw.
+    /// Names of the other files, each with the reason why it has nothing to draw.
     pub left_out: Vec<String>,
 }
 
 /// The figures that the scenario of a run declared.
 ///
 /// # Errors
-/// If what describes the run is missing or damaged.
+/// If the description of the run is missing or damaged.
 pub fn declared(run: &RunReader) -> Result<Vec<file::Figure>, ResultsError> {
     let figures = run.about()?.figures.into_iter().map(file::Figure::deserialize);
     figures.collect::<Result<_, _>>().map_err(|error| ResultsError::Damaged {
@@ -49,12 +49,12 @@ pub fn declared(run: &RunReader) -> Result<Vec<file::Figure>, ResultsError> {
     })
 }
 
-/// Draws `figures` of a `run` into `folder`, reading each table once.
-/// One for which the run has no data is left out: it must not cost the others.
+/// Draws `figures` of a `run` into `folder`, reading each table once. A figure without data in the
+/// run is left out; the others are drawn.
 ///
 /// # Errors
-/// If the results cannot be read, a figure cannot show what it is asked for, or a
-/// file cannot be written.
+/// If the results cannot be read, a figure cannot show the requested data, or a file cannot be
+/// written.
 pub fn draw_all(
     figures: &[file::Figure],
     run: &RunReader,
@@ -85,10 +85,11 @@ pub fn draw(figure: &file::Figure, run: &Tables, path: &Path) -> Result<(), Expe
         .map_err(|error| failed(figure, error))
 }
 
-/// Draws `figure` over several runs, each under its name and all together under `about`, into the file at `path`.
+/// Draws `figure` over several runs into the file at `path`. Each run has its name, and all have
+/// the title `about`.
 ///
 /// # Errors
-/// As [`draw_all`]; also if the figure's kind is none that compares runs.
+/// As [`draw_all`]; also if figures of this kind do not compare runs.
 pub fn draw_compared(
     figure: &file::Figure,
     runs: &[(String, RunReader)],
@@ -104,7 +105,7 @@ pub fn draw_compared(
         .map_err(|error| failed(figure, error))
 }
 
-/// How large a figure is, and where its legend stands.
+/// Size of a figure, and the place of its legend.
 fn look(figure: &file::Figure, drawing: &Figure) -> Look {
     let size = match figure.size {
         Some(PictureSize::Millimetres(width, height)) => Size::on_paper(width, height),
@@ -114,7 +115,7 @@ fn look(figure: &file::Figure, drawing: &Figure) -> Look {
     Look { size, legend: figure.legend }
 }
 
-/// The file a figure is drawn into: its name, or its kind, with the ending of its format.
+/// The file of a figure: its name, or its kind, with the extension of its format.
 pub fn file_name(figure: &file::Figure) -> String {
     format!("{}.{}", name(figure), figure.format.name())
 }
@@ -127,7 +128,7 @@ fn failed(figure: &file::Figure, error: PlotError) -> ExperimentError {
     ExperimentError::Figure { figure: name(figure).to_owned(), error }
 }
 
-/// A figure of one run as something to draw.
+/// A figure of one run in a form that can be drawn.
 fn prepare(figure: &file::Figure, run: &Tables) -> Result<Figure, PlotError> {
     if let Some(drawing) = figure.kind.read(run, &ask(figure))? {
         return Ok(drawing);
@@ -143,7 +144,7 @@ fn prepare(figure: &file::Figure, run: &Tables) -> Result<Figure, PlotError> {
     }
 }
 
-/// What a figure asks for.
+/// Request of a figure in the form of the plots.
 fn ask(figure: &file::Figure) -> Ask {
     let seconds = |time: Option<TimeSpan>| time.map(|time| time.0.as_secs_f64());
     Ask {
@@ -167,12 +168,12 @@ fn ask(figure: &file::Figure) -> Ask {
     }
 }
 
-/// By what a figure tells jobs apart.
+/// Column by which a figure distinguishes jobs.
 fn grouping(figure: &file::Figure) -> Result<Grouping, PlotError> {
     Grouping::of(figure.group_by.as_ref().map(|name| name.as_str()))
 }
 
-/// How boxes show values.
+/// Style of the boxes of a figure.
 fn style(figure: &file::Figure) -> BoxStyle {
     match (figure.kind, figure.whiskers.unwrap_or_default()) {
         (FigureKind::LetterValues, _) => BoxStyle::LetterValues,
@@ -181,7 +182,7 @@ fn style(figure: &file::Figure) -> BoxStyle {
     }
 }
 
-/// What boxes of so many runs show, if they are of runs.
+/// Note on the values that boxes show; `runs` is their number, for boxes of runs.
 fn told_of_boxes(style: BoxStyle, runs: Option<String>) -> String {
     let shown = match style {
         BoxStyle::Range => "quartiles, lowest, highest",
@@ -192,7 +193,7 @@ fn told_of_boxes(style: BoxStyle, runs: Option<String>) -> String {
     format!("{shown}{of}; dot: mean")
 }
 
-/// How values are spread over the jobs of a run, told apart by their groups.
+/// Distribution of values over the jobs of a run, split by groups.
 fn boxes(figure: &file::Figure, run: &Tables) -> Result<BoxChart, PlotError> {
     let metric = measured(figure);
     let Some(OfEach { title: what, value }) = Named::of(metric.name()).and_then(|it| it.of_each)
@@ -270,7 +271,7 @@ fn stacks(figure: &file::Figure, run: &Tables) -> Result<BarChart, PlotError> {
     })
 }
 
-/// Metrics in words, one after the other.
+/// Titles of metrics, in a row.
 fn titles(metrics: &[Metric]) -> String {
     Vec::from_iter(metrics.iter().map(metric::title)).join(" + ")
 }
@@ -342,21 +343,21 @@ fn is_drawn(figure: &file::Figure, provider: &str) -> bool {
     figure.providers.is_empty() || figure.providers.iter().any(|name| name.as_str() == provider)
 }
 
-/// What a figure measures.
+/// The metric of a figure.
 fn measured(figure: &file::Figure) -> Metric {
     let bounded = || "mean_bounded_slowdown".parse().expect("a metric");
     figure.metric.clone().unwrap_or_else(bounded)
 }
 
-/// The metric that tables have.
+/// The metric that comes from tables, not from the summary.
 const MESSAGES: &str = "messages";
 
 fn value_of(values: impl IntoIterator<Item = (String, f64)>, name: &str) -> Option<f64> {
     values.into_iter().find(|(other, _)| other == name).map(|(_, value)| value)
 }
 
-/// The metrics of all groups of a run's jobs, such as `provider.north.mean_waiting_time`, of kinds of which
-/// there are at most so many.
+/// The metrics of all groups of a run's jobs, such as `provider.north.mean_waiting_time`. A
+/// grouping with more groups than `most` is left out.
 pub(crate) fn of_groups(summary: &Summary, about: &About, most: usize) -> Vec<(String, f64)> {
     let mut values = Vec::new();
     for grouping in Grouping::ALL {
@@ -370,7 +371,7 @@ pub(crate) fn of_groups(summary: &Summary, about: &About, most: usize) -> Vec<(S
     values
 }
 
-/// Messages between actors, as far as the run kept them.
+/// Number of messages between actors, if the run kept them.
 pub fn messages(run: &RunReader) -> Result<Option<f64>, ResultsError> {
     if run.has(Table::MessageCounts) {
         let counts = run.columns(Table::MessageCounts, &["count"])?;

@@ -20,11 +20,11 @@ use super::world::StageError;
 use haggle_scenario::quantity::Share;
 use haggle_scenario::{Scenario, file};
 
-/// The plan of the grid of `scenario`, whose workflows are among these; all of its resources work at time
-/// zero.
+/// The plan of the grid of `scenario`; `flows` include its workflows. All of its resources work at
+/// time zero.
 ///
 /// # Errors
-/// If its network cannot be, or it names a rule that is not there.
+/// If its network is impossible, or it names an unknown rule.
 pub(super) fn plan(
     scenario: &Scenario,
     grid: &file::Grid,
@@ -72,7 +72,7 @@ pub(super) fn plan(
     })
 }
 
-/// What is on its way when the run begins: the first change of each load.
+/// Messages in transit when the run begins: the first change of each load.
 pub(super) fn initial(plan: &GridPlan, seats: Seats) -> Vec<(Time, ActorId, Message)> {
     let first = |(id, resource): (u32, &PlannedResource)| {
         let period = resource.load?.period?;
@@ -139,7 +139,7 @@ fn routes(
     }
 }
 
-/// Providers stand first among all actors, and metaschedulers behind all places.
+/// Providers come first among all actors, and metaschedulers after all places.
 fn overflow(scenario: &Scenario, overflow: &file::Overflow) -> Overflow {
     let provider = (0..).zip(&scenario.providers).find(|(_, it)| it.name == overflow.to);
     let metaschedulers = (scenario.places()..).zip(&scenario.metaschedulers);

@@ -1,4 +1,4 @@
-//! Runs in as few words as code needs that has no bar of progress, no signals and no options.
+//! Runs in few words, for code without a progress bar, signals and options.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -9,11 +9,11 @@ use haggle_scenario::Run;
 
 use crate::run::{Conduct, Destination, ExperimentError, Figures, Keep, Unwatched, run};
 
-/// Nobody raises it.
+/// Never raised.
 static STOP: AtomicBool = AtomicBool::new(false);
 
 impl Conduct<'_> {
-    /// By the fastest driver, unwatched, to its end.
+    /// The fastest driver, without reports of progress, to the end.
     pub fn plain() -> Conduct<'static> {
         Conduct {
             driver: Driver::Sequential,
@@ -33,11 +33,11 @@ pub fn summarise(what: &Run<'_>) -> Result<Summary, ExperimentError> {
     Ok(run(&what.scenario(), Path::new(""), None, &Conduct::plain())?.summary)
 }
 
-/// Carries out a run and leaves its tables and figures in a folder, which must not be there yet, as `haggle run` does.
-/// Relative paths start from the current folder.
+/// Carries out a run and leaves its tables and figures in a folder, as `haggle run` does. The
+/// folder must not exist. Relative paths start from the current folder.
 ///
 /// # Errors
-/// See [`ExperimentError`]; nothing of that name is left then.
+/// See [`ExperimentError`]; no folder of this name is left then.
 pub fn write(what: &Run<'_>, folder: &Path) -> Result<RunReader, ExperimentError> {
     let destination = Destination {
         folder: folder.to_owned(),

@@ -1,5 +1,5 @@
-//! Files and folders that are of no use before they are whole, which a command that is killed leaves behind: each is
-//! locked by the process that makes it. With the process its lock is gone, and the next command removes it.
+//! Temporary files and folders of commands that were killed. The process that makes one locks it.
+//! When the process ends, its lock is gone, and the next command removes the file or folder.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -8,20 +8,21 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// Locks a file that was just made at `path`. `false` if another command has taken it for left before it was locked, and
-/// removed it: then it has to be made again.
+/// Locks a new file at `path`. `false` if another command removed it before it was locked: the file
+/// must then be made again.
 ///
 /// # Errors
-/// If nothing can be learnt of the file.
+/// If the file cannot be examined.
 pub fn hold(file: &File, path: &Path) -> io::Result<bool> {
-    // Some file systems know no locks; there, nothing is removed.
+    // Some file systems have no locks; nothing is removed there.
     if let Err(TryLockError::WouldBlock) = file.try_lock() {
         return Ok(false);
     }
     is_at(file, path)
 }
 
-/// Removes the files in a folder that have such names and no process. A file that cannot be removed stays.
+/// Removes the files in a folder that have such names and no process. A file that cannot be removed
+/// stays.
 pub fn clear(folder: &Path, is_left: impl Fn(&str) -> bool) {
     for path in entries(folder, &is_left) {
         if path.symlink_metadata().is_ok_and(|it| it.is_file()) && free(&path).is_some() {
@@ -30,21 +31,21 @@ pub fn clear(folder: &Path, is_left: impl Fn(&str) -> bool) {
     }
 }
 
-/// A folder for files that are needed for a while, among those of the system.
+/// A folder for temporary files, among those of the system.
 #[derive(Debug)]
 pub struct Scratch {
     folder: TempDir,
     _lock: File,
 }
 
-/// How the names of such folders begin.
+/// Prefix of the names of such folders.
 const SCRATCH: &str = "haggle-scratch-";
 
-/// What is locked in such a folder.
+/// Locked file in such a folder.
 const LOCK: &str = ".lock";
 
 impl Scratch {
-    /// Makes one, and removes those that have no process any more.
+    /// Makes one, and removes those whose process has ended.
     ///
     /// # Errors
     /// If it cannot be made.
@@ -52,7 +53,7 @@ impl Scratch {
         let place = std::env::temp_dir();
         for path in entries(&place, &|name| name.starts_with(SCRATCH)) {
             let is_folder = path.symlink_metadata().is_ok_and(|it| it.is_dir());
-            // It is locked until it is gone.
+            // The lock is held until the folder is gone.
             if let Some(_lock) = is_folder.then(|| free(&path.join(LOCK))).flatten() {
                 let _ = fs::remove_dir_all(&path);
             }
@@ -67,7 +68,7 @@ impl Scratch {
         }
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -79,14 +80,14 @@ fn entries(folder: &Path, is_left: &impl Fn(&str) -> bool) -> Vec<PathBuf> {
     entries.flatten().map(|it| it.path()).filter(|path| named(path) == Some(true)).collect()
 }
 
-/// A file whose process has ended, locked.
+/// A file whose process has ended; it is now locked.
 fn free(path: &Path) -> Option<File> {
     let file = File::options().write(true).open(path).ok()?;
     file.try_lock().ok()?;
     is_at(&file, path).ok()?.then_some(file)
 }
 
-/// Whether a path still leads to a file that was opened there.
+/// True if the path still leads to the file that was opened there.
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let opened = file.metadata()?;
     let same = |it: fs::Metadata| (it.dev(), it.ino()) == (opened.dev(), opened.ino());

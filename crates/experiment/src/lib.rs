@@ -1,5 +1,5 @@
-//! Carrying scenarios out: the workloads they name, the world they describe,
-//! the run, what is written of it and drawn from it.
+//! Carries scenarios out: opens the workloads, builds the world, runs it, and writes and draws the
+//! results.
 //!
 //! ```text
 //! Scenario ──> workload, world ──> haggle_runtime::run ──> haggle_recording ──> folder ──> figures

@@ -7,7 +7,7 @@ use haggle_scheduling::Interval;
 use haggle_scenario::Scenario;
 use haggle_scenario::file::{self, Provider};
 
-/// When a provider closes processors, in the order of the tables.
+/// Windows in which a provider closes processors, in the order of the tables.
 pub(super) fn maintenance(scenario: &Scenario, provider: &Provider) -> Vec<Maintenance> {
     let tables = scenario.maintenance.iter().filter(|it| it.of.contains(&provider.name));
     tables.flat_map(|table| windows(table, provider)).collect()

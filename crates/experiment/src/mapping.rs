@@ -1,4 +1,4 @@
-//! Who maps iterative applications, and what providers are for them.
+//! The metaschedulers that map iterative applications, and the providers as they see them.
 
 use haggle_agents::CoallocatorConfig;
 use haggle_agents::coallocator::mapping::{MappingConfig, TOLERANCE};
@@ -8,17 +8,17 @@ use haggle_scheduling::coallocation::{CoallocationPolicy, FillRule, RemapRule, R
 
 use haggle_scenario::{Scenario, file};
 
-/// Of which type the machines of a provider are.
+/// Type of the machines of a provider.
 pub(super) fn machine(provider: &file::Provider) -> String {
     provider.machine.as_ref().unwrap_or(&provider.name).to_string()
 }
 
-/// At which site a provider is.
+/// Site of a provider.
 fn site(provider: &file::Provider) -> &str {
     provider.site.as_ref().unwrap_or(&provider.name).as_str()
 }
 
-/// How a metascheduler maps applications to its providers.
+/// Configuration by which a metascheduler maps applications to its providers.
 pub(super) fn mapped(
     mapping: &file::Mapping,
     metascheduler: &file::Metascheduler,
@@ -37,7 +37,7 @@ pub(super) fn mapped(
     }
 }
 
-/// The metascheduler: applications have no overhead, and each may go anywhere.
+/// The metascheduler. Applications have no overhead, and each may run at any provider.
 pub(super) fn mapper(
     me: ActorId,
     (mapping, mapped): (&file::Mapping, MappingConfig),

@@ -1,10 +1,10 @@
-//! The networks of a scenario as the summary of a run has them.
+//! The networks of a scenario in the form of a run's summary.
 
 use haggle_results::Networks;
 use haggle_scenario::Scenario;
 use haggle_scenario::file::{DataNetwork, Information, InformationMode, Network, NetworkModel};
 
-/// The networks over which data go in a run of `scenario`; `None` if there are none.
+/// Networks that carry data in a run of `scenario`; `None` if there are none.
 pub(super) fn networks(scenario: &Scenario) -> Option<Networks> {
     let mut found = Networks::default();
     let mut note = |key: &str, is_default: bool| {

@@ -1,13 +1,14 @@
-//! What only a run shows: what had no effect, and what made jobs wait for ever.
+//! Findings that only a run shows: settings without effect, and causes of endless waits.
 
 use haggle_results::Summary;
 use haggle_workloads::{SharedReport, WatchedStep};
 
-/// Below this, whoever set up failures hardly meant it.
+/// Below this availability, the failures are probably a mistake of the scenario.
 const HARDLY_UP: f64 = 0.05;
 
-/// Steps that changed no job, fields of logs that nobody reads, failures of nothing or of
-/// everything, where something may fail, and maintenance that the run did not last for.
+/// Warnings about steps that changed no job, unread fields of logs, failures of nothing or of
+/// almost everything, and maintenance after the end of the run. Full storage and deadlocks with
+/// jobs that still wait are reported too.
 pub(super) fn without_effect(
     steps: &[WatchedStep],
     reports: &[(String, SharedReport)],
@@ -17,7 +18,7 @@ pub(super) fn without_effect(
 ) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     let mut say = |text: String| {
-        // A workload that two users submit is read twice.
+        // A workload of two users is read twice.
         if !texts.contains(&text) {
             texts.push(text);
         }
@@ -83,7 +84,7 @@ fn availability(summary: &Summary) -> Option<String> {
     let known =
         Vec::from_iter(known.filter_map(|(available, failures)| Some((available?, failures))));
     let available = known.iter().map(|&(available, _)| available).reduce(f64::min)?;
-    // What fails in the last instant of a run is down for no time, and may have ended the run.
+    // A failure in the last instant of a run causes no downtime, but may have ended the run.
     if known.iter().all(|&(available, failures)| available >= 1.0 && failures == 0) {
         return Some("failures have no effect: nothing was down in the time of the run".to_owned());
     }

@@ -15,10 +15,10 @@ use haggle_scenario::{LogPathError, file, log_path};
 /// Bits a second in a Mbit/s.
 const MBIT: f64 = 1e6;
 
-/// Why the loads of clusters cannot be had.
+/// Reason why the loads of clusters cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadsError {
-    /// The path of their record cannot be made out.
+    /// The path of their record cannot be resolved.
     #[error("plans: loads `{loads}` cannot be found: {error}")]
     Path {
         /// The path as written.
@@ -27,15 +27,16 @@ pub enum LoadsError {
         #[source]
         error: LogPathError,
     },
-    /// The record says nothing.
+    /// The record cannot be read, or has no loads.
     #[error("plans: loads {0}")]
     Trace(#[from] LoadFileError),
 }
 
-/// Where the record of loads is, if there is one: as it is written, and as it was found.
+/// The record of loads, if there is one: the path as written, and the file.
 type Input = Option<(String, PathBuf)>;
 
-/// The clusters and the rescheduler of a scenario that lies in `folder`, and the record of loads that was read.
+/// The clusters and the rescheduler of a scenario that lies in `folder`, and the record of loads
+/// that was read.
 pub(super) fn plans(
     seed: u64,
     plans: &file::Plans,
@@ -126,7 +127,7 @@ fn method(plans: &file::Plans) -> Option<Method> {
     }
 }
 
-/// How a cluster plans, in words.
+/// Description of the plans of a cluster.
 pub(super) fn scheduler(method: file::PlanMethod) -> &'static str {
     match method {
         file::PlanMethod::None => "time-shared, no rescheduling",

@@ -1,10 +1,10 @@
-//! What a scenario says of reservations, as types of the engine.
+//! Reservations of a scenario as types of the engine.
 
 use haggle_agents::ReservingConfig;
 
 use haggle_scenario::file;
 
-/// How a provider with policy "reservations" answers, and when it fixes starts.
+/// Answers of a provider with policy "reservations", and the time at which it fixes starts.
 pub(super) fn reserving(provider: &file::Provider) -> ReservingConfig {
     let it = provider.policy.reserving().copied().unwrap_or_default();
     let percent =

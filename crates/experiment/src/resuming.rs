@@ -1,4 +1,4 @@
-//! What becomes of rigid jobs whose processors fail.
+//! Treatment of rigid jobs whose processors fail.
 
 use haggle_agents::OnFailure;
 use haggle_scheduling::own::NoSuchRule;

@@ -1,4 +1,4 @@
-//! One run: from a resolved scenario to a summary, and to a folder if asked for.
+//! One run: from a resolved scenario to a summary and, if requested, a folder of results.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,53 +29,54 @@ use haggle_audit::{Disagreement, audit};
 use haggle_scenario::quantity::TimeOrShare;
 use haggle_scenario::{Scenario, file};
 
-/// Which build of its version this is: a hash of the sources.
+/// Hash of the sources, which tells builds of one version apart.
 pub const BUILD: &str = env!("HAGGLE_BUILD");
 
-/// Where results go.
+/// Destination of the results.
 #[derive(Clone, Debug)]
 pub struct Destination {
     /// The folder, by its final name.
     pub folder: PathBuf,
-    /// Where it will be in the end, if that is elsewhere: from there the paths in `scenario.toml` start.
+    /// Final path of the folder, if that differs: the paths in `scenario.toml` become relative to
+    /// it.
     pub end: Option<PathBuf>,
-    /// What to do if it exists.
+    /// Action if the folder exists.
     pub existing: Existing,
-    /// What is kept there.
+    /// Extent of the results that are kept.
     pub keep: Keep,
-    /// Whether the scenario's figures are drawn.
+    /// Draws the scenario's figures, or none.
     pub figures: Figures,
 }
 
-/// What is kept of a run.
+/// Extent of the results that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Everything.
+    /// All tables.
     Tables,
-    /// Its summary, and of its tables the digests.
+    /// The summary, and only the digests of the tables.
     Summary,
 }
 
-/// Whether the scenario's figures are drawn.
+/// Treatment of the scenario's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figures {
-    /// Each into the results' folder.
+    /// Draws each figure into the folder of the results.
     Draw,
-    /// None.
+    /// Draws none.
     Skip,
 }
 
-/// Hears how a run gets on.
+/// Receives the progress of a run.
 pub trait Watch {
     /// `jobs` are over, `messages` have been delivered, and the clock shows `now`.
     fn progress(&self, jobs: u64, messages: u64, now: Time);
 }
 
-/// How often the watch hears of progress, in messages: a run may go on for long without any job
-/// that is over.
+/// Messages between two reports of progress. They are counted in messages because a run may go on
+/// for long without the end of a job.
 const INTERVAL: u64 = 8_192;
 
-/// Does not care.
+/// Ignores progress.
 pub struct Unwatched;
 
 impl Watch for Unwatched {
@@ -84,57 +85,57 @@ impl Watch for Unwatched {
 
 /// How a run is carried out; nothing here changes its results.
 pub struct Conduct<'a> {
-    /// How messages reach actors.
+    /// Method by which messages reach actors.
     pub driver: Driver,
-    /// Raised to stop.
+    /// Raised to stop the run.
     pub stop: &'a AtomicBool,
-    /// Hears of progress.
+    /// Receives the progress.
     pub watch: &'a dyn Watch,
-    /// Whether each job is checked against those that held its processors before, and the
-    /// tables against each other.
+    /// True if each job is checked against those that held its processors before, and the tables
+    /// against each other.
     pub check: bool,
-    /// What is known already to have no effect; it stands in the summary.
+    /// Settings without effect that are known before the run; the summary repeats them.
     pub warnings: &'a [String],
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// The metrics.
     pub summary: Summary,
     /// Counts of messages and jobs.
     pub stats: RunStats,
-    /// Jobs wider than every provider they were sent to, hence rejected; those cut from the
-    /// metrics too.
+    /// Jobs rejected because they are wider than every provider that received them. Jobs outside
+    /// the window of the metrics count too.
     pub too_wide: u64,
-    /// Jobs that were rejected because they need fewer processors than their parts take.
+    /// Jobs rejected because they need fewer processors than their parts take.
     pub too_narrow: u64,
-    /// What the rules did to the workloads' logs.
+    /// Changes that the cleaning rules made to the workloads' logs.
     pub reports: Vec<(String, CleaningReport)>,
-    /// What only the run could show to have no effect; the summary has it too.
+    /// Settings without effect that building the world or the run showed; the summary repeats them.
     pub warnings: Vec<String>,
-    /// The folder and the digest of what is in it.
+    /// The folder and the digest of its contents.
     pub written: Option<Written>,
-    /// What it cost.
+    /// Real time and memory that the run took.
     pub timing: Timing,
 }
 
 /// A folder of results.
 #[derive(Debug)]
 pub struct Written {
-    /// Its final name.
+    /// Final path of the folder.
     pub folder: PathBuf,
     /// The digest of its tables.
     pub digest: RunDigest,
     /// The figures drawn, by file name.
     pub figures: Vec<String>,
-    /// Why other figures were not: there was nothing to draw.
+    /// Reasons why other figures were not drawn: they had no data.
     pub figures_left_out: Vec<String>,
-    /// What a run that was killed had left of its own, and is gone now.
+    /// Remains of a killed run of the same destination, which were removed.
     pub cleared: Option<PathBuf>,
 }
 
-/// Why there are no results.
+/// Reason why there are no results.
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
     /// A workload or recorded failures cannot be opened.
@@ -173,9 +174,9 @@ pub enum ExperimentError {
          as a bug"
     )]
     JobsMissing {
-        /// Jobs the workloads brought.
+        /// Jobs that the workloads submitted.
         submitted: u64,
-        /// Jobs that came to an end of some kind, or are unfinished.
+        /// Jobs that ended in any way, or are unfinished.
         over: u64,
     },
 }
@@ -193,8 +194,8 @@ pub fn run(
     carry_out(scenario, folder, destination, conduct, |jobs| jobs)
 }
 
-/// As [`run`], and calls `see` with each job when it is read, in the order in which those of one
-/// workload come.
+/// As [`run`], and calls `see` with each job when it is read. The jobs of one workload come in
+/// their order.
 ///
 /// # Errors
 /// As [`run`].
@@ -212,7 +213,7 @@ pub fn run_and_see(
     carry_out(scenario, folder, destination, conduct, seen)
 }
 
-/// Runs a scenario with its `arrivals` as they are made of what its workloads bring.
+/// Runs a scenario; `arrivals` may wrap the jobs that its workloads bring.
 fn carry_out(
     scenario: &Scenario,
     folder: &Path,
@@ -287,7 +288,7 @@ fn carry_out(
     })
 }
 
-/// What a run leaves in memory and, if asked for, on disk.
+/// Records of a run in memory and, if requested, on disk.
 struct Record {
     metrics: Metrics,
     too_wide: TooWide,
@@ -296,7 +297,7 @@ struct Record {
 }
 
 impl Record {
-    /// Runs `world`, and takes down what happens.
+    /// Runs `world` and records its events.
     fn take_down(
         &mut self,
         world: World,
@@ -328,7 +329,7 @@ impl Record {
     }
 }
 
-/// Everything but the tables.
+/// Contents of the folder besides the tables.
 struct Rest<'a> {
     scenario: &'a Scenario,
     folder: &'a Path,
@@ -344,11 +345,11 @@ struct Rest<'a> {
 }
 
 impl Rest<'_> {
-    /// Writes it, then gives the folder its final name.
+    /// Writes these files, then gives the folder its final name.
     fn write(self, finished: FinishedRun) -> Result<Written, ExperimentError> {
         let digest = finished.digest().clone();
         finished.write_summary(self.summary)?;
-        // Paths that started from the scenario's folder start from the results' now.
+        // The file moves to another folder, so its relative paths must start from there.
         let end = self.destination.end.as_ref().unwrap_or(&self.destination.folder);
         let mut resolved = self.scenario.clone();
         resolved
@@ -364,7 +365,7 @@ impl Rest<'_> {
             inputs: self
                 .inputs
                 .iter()
-                // What came through standard input or another pipe is gone.
+                // Standard input and other pipes cannot be read again, so they have no hash.
                 .filter(|(written, path)| written != "-" && path.is_file())
                 .map(|(written, path)| Input::of_file(path, written))
                 .collect::<Result<_, _>>()?,
@@ -374,6 +375,8 @@ impl Rest<'_> {
             digest: digest.clone(),
             tables: finished.table_sizes()?,
         })?;
+        // The audit precedes `publish`: tables that disagree never get the final name of the
+        // folder.
         if self.check {
             audit(finished.folder()).map_err(ExperimentError::Disagreement)?;
         }
@@ -393,10 +396,10 @@ impl Rest<'_> {
     }
 }
 
-/// The rules of one's own that a scenario names, as provenance has them.
+/// Own rules that a scenario names, in the form of provenance.
 ///
 /// # Errors
-/// If one of them is not there.
+/// If a rule is unknown.
 pub(super) fn own_rules(scenario: &Scenario) -> Result<Vec<OwnRule>, NoSuchRule> {
     let named = scenario.own_rules()?.into_iter();
     let named = named.map(|(kind, name, version)| OwnRule {
@@ -407,12 +410,12 @@ pub(super) fn own_rules(scenario: &Scenario) -> Result<Vec<OwnRule>, NoSuchRule>
     Ok(named.collect())
 }
 
-/// Whether a rule may let a job be rejected that a provider could run.
+/// True if a rule may reject a job that a provider could run.
 fn chooses(rule: &OwnRule) -> bool {
     [Kind::Placement, Kind::Composition].iter().any(|kind| rule.kind == kind.name())
 }
 
-/// Errors of a run's surroundings, as what they are.
+/// Converts errors of workloads and sinks into their own kinds.
 pub fn unwrap_run_error(error: RunError) -> ExperimentError {
     match error {
         RunError::Workload(error) => match error.downcast::<model::WorkloadError>() {
@@ -424,7 +427,7 @@ pub fn unwrap_run_error(error: RunError) -> ExperimentError {
     }
 }
 
-/// What a sink said that ended a run.
+/// Error of a sink that ended a run.
 fn recorded(error: OutsideError) -> ExperimentError {
     let error = match error.downcast::<ResultsError>() {
         Ok(error) => return ExperimentError::Results(*error),
@@ -440,7 +443,7 @@ fn recorded(error: OutsideError) -> ExperimentError {
     }
 }
 
-/// How often a job may be tried where parts are got by a protocol; `None` if none are.
+/// Most attempts at an agreement for a job; `None` if no metascheduler uses a protocol.
 fn trials(scenario: &Scenario) -> Option<u32> {
     scenario.metaschedulers.iter().filter_map(|it| Some(it.transaction()?.1.trials)).max()
 }

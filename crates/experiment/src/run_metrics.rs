@@ -8,23 +8,23 @@ use haggle_scenario::{Experiment, References, Run};
 use crate::compare::impact::{ALL, Impact, Impacts, impacts};
 use crate::figures::of_groups;
 
-/// How many providers, users, classes or workloads have metrics of their own in a sweep: those of a thousand
-/// providers would be most of its memory.
+/// Most providers, users, classes or workloads that have metrics of their own in a sweep. The
+/// metrics of a thousand providers would take most of its memory.
 const GROUPS_MOST: usize = 64;
 
-/// Where the metrics of the runs of a sweep come from.
+/// Source of the metrics of the runs of a sweep.
 pub(crate) struct RunMetrics<'e> {
     there: &'e SweepFolder,
     references: Option<References<'e>>,
 }
 
 impl<'e> RunMetrics<'e> {
-    /// Those of a sweep whose results are `there`.
+    /// Metrics of a sweep whose results are in `there`.
     pub(crate) fn new(experiment: &'e Experiment, there: &'e SweepFolder) -> RunMetrics<'e> {
         RunMetrics { there, references: References::of(experiment) }
     }
 
-    /// Those of a run as a whole, and of its jobs relative to the run that is its reference.
+    /// Metrics of a whole run, and of its jobs relative to its reference run.
     ///
     /// # Errors
     /// If the results of the reference cannot be read.
@@ -43,7 +43,7 @@ impl<'e> RunMetrics<'e> {
         Ok(metrics)
     }
 
-    /// The same, and those of groups of jobs.
+    /// The same, and the metrics of groups of jobs.
     ///
     /// # Errors
     /// If results cannot be read.
@@ -70,8 +70,8 @@ pub(crate) fn groups(
     Ok(of_groups(summary, &reader.provenance()?.about, GROUPS_MOST))
 }
 
-/// What became of jobs relative to the run that is the reference: of all, and where there are two classes,
-/// of each.
+/// Effects on jobs relative to the reference run: of all jobs and, if there are two classes, of
+/// each.
 fn impact(impacts: &Impacts, metrics: &mut Vec<(String, f64)>) {
     let classes = [JobClass::Local, JobClass::External].map(JobClass::name);
     let both = classes.iter().all(|class| impacts.contains_key(*class));

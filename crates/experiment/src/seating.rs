@@ -1,4 +1,4 @@
-//! Which numbers the actors of a scenario get: where jobs run comes first, then who serves, then users.
+//! Numbers of the actors of a scenario: places that run jobs come first, then services, then users.
 
 use haggle_agents::Seats;
 use haggle_agents::grid::GridPlan;
@@ -7,28 +7,29 @@ use haggle_model::ActorId;
 use super::transactions::acceptors;
 use haggle_scenario::Scenario;
 
-/// How many actors clusters share: their metascheduler, and who tells them of loads.
+/// Services that clusters share: their metascheduler, and the actor that sends the loads.
 const CLUSTER_SERVICES: u32 = 2;
 
 /// The numbers of the actors of clusters and of a grid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seating {
-    /// Of clusters over which applications are rescheduled.
+    /// Actors of clusters over which applications are rescheduled.
     pub(super) clusters: Seats,
-    /// Of a grid.
+    /// Actors of a grid.
     pub(super) resources: Seats,
-    /// Who moves data of tasks that share links, behind all that serve clusters and a grid.
+    /// The actor that moves data of tasks over shared links. It follows all services of clusters
+    /// and a grid.
     pub(super) network: Option<ActorId>,
     providers: u32,
     grid_services: u32,
 }
 
-/// How nature reaches the members of an owner.
+/// Address of the members of an owner for nature.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Address {
     /// They are processors of this actor.
     One(ActorId),
-    /// Each is an actor, of which this is the number of the first.
+    /// Each member is an actor; this is the number of the first.
     Each(u32),
 }
 
@@ -59,7 +60,7 @@ impl Seating {
         }
     }
 
-    /// Where the owners of the scenario begin, in their order.
+    /// Addresses of the owners of the scenario, in their order.
     pub(super) fn addresses(&self, owners: &[(&str, u32)]) -> Vec<Address> {
         let whole = self.providers + self.clusters.places;
         let mut next = whole;

@@ -34,22 +34,22 @@ pub use carry::{Carried, carry_out};
 pub use failed::{Cause, Failed};
 pub use sum_up::{POINTS_KEPT, Swept, USUAL, sum_up};
 
-/// What a sweep's folder has besides results: notes for whoever goes on with it.
+/// Hidden folder of a sweep with notes for commands that continue it.
 pub const HIDDEN: &str = ".sweep";
 
 /// How a sweep is carried out; nothing here changes its results.
 pub struct SweepConduct<'a> {
     /// The folder of all runs.
     pub output: &'a Path,
-    /// What is wanted of each run.
+    /// Requirements on each run.
     pub wanted: Wanted,
-    /// How many runs are packed together; without it, each has a folder of its own.
+    /// Runs in one pack; without it, each run has a folder of its own.
     pub pack: Option<usize>,
-    /// Runs side by side, or packs.
+    /// Runs, or packs, that are carried out in parallel.
     pub workers: usize,
-    /// Whether each run's own figures are drawn.
+    /// Draws each run's own figures, or none.
     pub figures: Figures,
-    /// What becomes of the other runs when one fails.
+    /// Effect of a failed run on the others.
     pub on_failure: OnFailure,
     /// Raised to stop after no run is left half-written.
     pub stop: &'a AtomicBool,
@@ -57,40 +57,40 @@ pub struct SweepConduct<'a> {
     pub on_run: &'a (dyn Fn() + Sync),
 }
 
-/// What is wanted of each run; one that is there and has it counts as done.
+/// Requirements on each run; an existing run that meets them counts as done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// What is kept. A run that has more counts as well.
+    /// Extent of the results that are kept. A run with more counts too.
     pub keep: Keep,
-    /// Whether runs of other builds of this version count.
+    /// True if runs of other builds of this version count.
     pub any_build: bool,
 }
 
-/// What becomes of the other runs when one fails for a reason of its own.
+/// Effect of a run that fails by itself on the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnFailure {
-    /// They are carried out, and it is noted.
+    /// The others continue, and the failure is noted.
     GoOn,
-    /// No more are begun, and it is an error.
+    /// No more runs begin, and the sweep ends with an error.
     Stop,
 }
 
-/// SHA-256 of a scenario with its sweep, by which those know that they mean the same who work on different
-/// machines.
+/// SHA-256 of a scenario with its sweep. By it, commands on different machines know that they work
+/// on the same sweep.
 pub fn identity(experiment: &Experiment) -> String {
     sha256(experiment.scenario.to_toml().as_bytes())
 }
 
-/// What is there before a sweep goes on.
+/// State of a sweep before it continues.
 #[derive(Debug)]
 pub struct Progress {
     /// All runs of the sweep.
     pub runs: usize,
-    /// Those whose results are there.
+    /// Runs whose results exist.
     pub done: usize,
 }
 
-/// Why a sweep did not reach its end; the runs that are done stay.
+/// Reason why a sweep did not end; its finished runs stay.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// A run failed.
@@ -121,20 +121,20 @@ pub enum SweepError {
         /// That build.
         build: String,
     },
-    /// A rule of one's own has another version now.
+    /// An own rule has another version now.
     #[error("`{}` holds results of another version of the {kind} \"{rule}\" of one's own", folder.display())]
     OtherRule {
         /// The folder.
         folder: PathBuf,
-        /// What the rule is for.
+        /// Kind of the rule.
         kind: String,
         /// Its name.
         rule: String,
     },
-    /// The scenario names a rule of one's own that is not among those it came with.
+    /// The scenario names an own rule that is not registered.
     #[error(transparent)]
     NoRule(#[from] NoSuchRule),
-    /// A file that a run read is another one now.
+    /// An input file of a run has changed.
     #[error("`{}` holds results of another `{input}`: that file has changed since", folder.display())]
     InputChanged {
         /// The folder.
@@ -142,21 +142,21 @@ pub enum SweepError {
         /// The file, as the scenario names it.
         input: String,
     },
-    /// Of a run only the summary is there.
+    /// Only the summary of a run exists.
     #[error("`{}` has no tables: only its summary was kept", folder.display())]
     NoTables {
         /// The folder.
         folder: PathBuf,
     },
-    /// A table of a run is not as it was written.
+    /// A table of a run differs from its digest.
     #[error("`{}` is damaged: {reason}", table.display())]
     Damaged {
         /// The file.
         table: PathBuf,
-        /// What is wrong with it.
+        /// The defect.
         reason: String,
     },
-    /// A folder of the sweep holds something else than a run.
+    /// A folder of the sweep does not hold a run.
     #[error("`{}` is in the way: it does not hold a run (no provenance.json in it)", folder.display())]
     NotARun {
         /// The folder.
@@ -168,7 +168,7 @@ pub enum SweepError {
         /// The folder.
         folder: PathBuf,
     },
-    /// Runs are not there that have not failed either.
+    /// Some runs neither exist nor have failed.
     #[error("{missing} of {runs} runs are not there yet")]
     Missing {
         /// How many.
@@ -196,8 +196,7 @@ impl From<ResultsError> for SweepError {
     }
 }
 
-/// Looks which runs of `experiment` are done already in `output`. Relative paths start from
-/// `folder`.
+/// Examines which runs of `experiment` are done in `output`. Relative paths start from `folder`.
 ///
 /// # Errors
 /// If a folder holds something else.
@@ -216,10 +215,10 @@ pub fn look(
     Ok(progress)
 }
 
-/// Runs by their numbers, each with what it took, s.
+/// Numbers of runs, each with its duration, s.
 pub type Measured = Vec<(usize, f64)>;
 
-/// The numbers of the runs that are not there, and what some of those that are there took. Relative
+/// The numbers of the missing runs, and the durations of a sample of the existing ones. Relative
 /// paths start from `folder`.
 ///
 /// # Errors
@@ -245,16 +244,16 @@ pub fn missing(
     Ok((missing, seconds.collect()))
 }
 
-/// Runs of which it is looked up how long they took.
+/// Most runs of which the duration is read.
 const MEASURED: usize = 200;
 
-/// What a run that is there took, s.
+/// Duration of an existing run, s.
 pub fn took(there: &SweepFolder, run: &Run<'_>) -> Option<f64> {
     let timing = there.run(run.number, &run.folder()).ok()??.timing();
     Some(timing.ok()?.wall_seconds)
 }
 
-/// Why a run failed, if it did.
+/// Reason why a run failed, if it did.
 ///
 /// # Errors
 /// If the note of it is damaged.
@@ -262,8 +261,8 @@ pub fn failed_of(output: &Path, run: &Run<'_>) -> Result<Option<Failed>, Results
     Notes::of(output).get(run)
 }
 
-/// Removes the runs in `output` that are not what would be run now: of another scenario, seed, version,
-/// build or input, or damaged. Gives how many these were. Relative paths start from `folder`.
+/// Removes the runs in `output` that do not fit the experiment: of another scenario, seed, version,
+/// build or input, or damaged. Returns their number. Relative paths start from `folder`.
 ///
 /// # Errors
 /// If a folder holds something else than a run, or cannot be removed.
@@ -294,12 +293,14 @@ pub fn clear_stale(
                 } else if let Some((first, pack)) =
                     Pack::all_in(output)?.range(..=run.number).next_back()
                 {
-                    // All of its runs are gone, and are not to be found any more.
+                    // One stale run removes its whole pack: its other runs are gone too and must
+                    // not be counted again.
                     let next = Pack::all_in(output)?.range(first + 1..).next().map(|it| *it.0);
                     let mine = |run: &Run<'_>| {
                         run.number >= *first && next.is_none_or(|next| run.number < next)
                     };
-                    // One that is damaged does not say how many it had.
+                    // A damaged pack cannot be counted, so the numbers between it and the next one
+                    // count.
                     let all = || experiment.runs().filter(mine).count();
                     cleared += Pack::open(pack).map_or_else(|_| all(), |pack| pack.count());
                     let removed = fs::remove_dir_all(pack);
@@ -315,8 +316,7 @@ pub fn clear_stale(
     Ok(cleared)
 }
 
-/// Carries out the runs that are not done and sums all up. Relative paths start
-/// from `folder`.
+/// Carries out the runs that are not done, then sums up all. Relative paths start from `folder`.
 ///
 /// # Errors
 /// See [`SweepError`].
@@ -335,8 +335,8 @@ pub fn sweep(
     Ok(swept)
 }
 
-/// Writes the scenario into the sweep's folder, by which its results are read: before the runs, where
-/// they are not summed up at once. Half-written files of commands that were killed are removed.
+/// Writes the scenario into the sweep's folder, from which its results are read. It precedes the
+/// runs if they are summed up later. Half-written files of killed commands are removed.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -349,7 +349,8 @@ pub fn announce(experiment: &Experiment, output: &Path) -> Result<(), ResultsErr
 
 /// Writes a file under another name first, so that the final name holds a whole file.
 pub fn write_whole(path: &Path, text: &str) -> Result<(), ResultsError> {
-    // Two commands at once do not write into each other's file, on whatever machines they are.
+    // The temporary file has a name of its own, so two commands, even on different machines, do not
+    // share one.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut file = BufWriter::new(nameless(folder.unwrap_or(Path::new(".")))?);
     file.write_all(text.as_bytes()).map_err(|error| ResultsError::write(path, error))?;

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-/// Calls `work` on so many threads, of which this is one, or on as many as the system gives.
+/// Calls `work` on `threads` threads, one of which is this one, or on as many as the system gives.
 pub fn on_threads(threads: usize, work: impl Fn() + Sync) {
     thread::scope(|scope| {
         let one_more = || thread::Builder::new().spawn_scoped(scope, &work).is_ok();

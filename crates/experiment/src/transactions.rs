@@ -15,14 +15,14 @@ use haggle_model::{ActorId, Span};
 
 use haggle_scenario::{Scenario, file};
 
-/// An acceptor: what it is called, and the place of its metascheduler.
+/// An acceptor: its name, and the index of its metascheduler.
 pub(super) struct Acceptor {
     pub(super) name: String,
     pub(super) metascheduler: usize,
 }
 
-/// The acceptors of all metaschedulers, which come behind these: first of each the leader, who counts
-/// the votes. Not names that a scenario could give.
+/// The acceptors of all metaschedulers; their numbers follow those of the metaschedulers. The first
+/// of each is the leader, which counts the votes. A scenario cannot use their names.
 pub(super) fn acceptors(scenario: &Scenario) -> Vec<Acceptor> {
     let mut acceptors = Vec::new();
     for (metascheduler, it) in scenario.metaschedulers.iter().enumerate() {
@@ -50,7 +50,7 @@ pub fn transactions(scenario: &Scenario, latency_max: Span) -> Vec<Option<Transa
         .collect()
 }
 
-/// What a provider has to do with protocols: metaschedulers with the same parameters share a machine.
+/// Protocols in which a provider takes part. Metaschedulers with equal parameters share one entry.
 pub(super) fn transacting(
     me: ActorId,
     provider: &file::Provider,
@@ -85,7 +85,7 @@ fn transaction(
 ) -> Transaction {
     let patience = coallocation.patience().0;
     let retry = coallocation.retry.map(|retry| retry.0);
-    // Votes are awaited so long; whatever is left of the shortest lease then is for the commit.
+    // The votes may take the patience; the remainder of the shortest lease is for the commit.
     let margin = |lease: Span| lease - patience.min(lease);
     match protocol {
         file::Protocol::TwoPhase(it) => Transaction::TwoPhase(Rules {

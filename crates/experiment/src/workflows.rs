@@ -1,4 +1,4 @@
-//! The graphs of a scenario's workflows, for whoever keeps a ledger of their tasks.
+//! The graphs of a scenario's workflows, for the actors that keep a ledger of their tasks.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,13 +12,13 @@ use haggle_scenario::{Directory, RunBy, Scenario, WorkflowModel, WorkflowsError,
 /// Workflows by workload and number there.
 pub(super) type Workflows = BTreeMap<WorkflowId, Arc<Workflow>>;
 
-/// What runs the tasks of the workflows of a workload, from its place in the scenario.
+/// Runner of the tasks of a workload's workflows; `workload` is its index in the scenario.
 pub(super) fn run_by(scenario: &Scenario, directory: &Directory<'_>, workload: u16) -> RunBy {
     let on_grid = directory.runs_on_grid(&scenario.workloads[usize::from(workload)]);
     if on_grid { RunBy::Grid } else { RunBy::Providers }
 }
 
-/// Those of all workloads.
+/// Workflows of all workloads.
 pub(super) fn all(scenario: &Scenario, folder: &Path) -> Result<Workflows, WorkflowsError> {
     let mut all = BTreeMap::new();
     let directory = scenario.directory();
@@ -51,7 +51,7 @@ pub(super) fn names(named: &Workflows) -> impl Iterator<Item = (u16, u32, u32, &
     })
 }
 
-/// Those of which the scheduler of a grid keeps the ledger.
+/// Workflows of which the scheduler of a grid keeps the ledger.
 pub(super) fn of_grid(scenario: &Scenario, all: &Workflows) -> Workflows {
     let directory = scenario.directory();
     let on_grid = |id: &WorkflowId| run_by(scenario, &directory, id.workload) == RunBy::Grid;
@@ -59,7 +59,7 @@ pub(super) fn of_grid(scenario: &Scenario, all: &Workflows) -> Workflows {
     its_own.map(|(&id, graph)| (id, Arc::clone(graph))).collect()
 }
 
-/// Those of which a user keeps the ledger: of all that it submits, unless that goes to a grid.
+/// Workflows of which a user keeps the ledger: all that it submits, unless they go to a grid.
 pub(super) fn kept_by(
     scenario: &Scenario,
     directory: &Directory<'_>,

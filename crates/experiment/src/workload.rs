@@ -5,9 +5,8 @@
 //! log, model, list ── steps ──┴─ merge ── steps ── until ──> jobs
 //! ```
 //!
-//! What is drawn for a job belongs to (seed, name of the workload, purpose,
-//! number of the job), so neither the other workloads nor the order in which
-//! they are opened matters.
+//! The random numbers of a job depend on (seed, name of the workload, purpose, number of the job).
+//! So neither the other workloads nor the order in which they are opened matters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -25,13 +24,13 @@ use haggle_scenario::quantity::Name;
 use haggle_scenario::{LogPathError, log_path};
 use haggle_scenario::{RunBy, WorkflowModel, WorkflowsError};
 
-/// Why a workload cannot be opened.
+/// Reason why a workload cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkloadError {
     /// The scenario has no workload of this name.
     #[error("no workload is called \"{0}\"")]
     Unknown(String),
-    /// The path of a log cannot be made out.
+    /// The path of a log cannot be resolved.
     #[error("workload \"{workload}\": log `{log}` cannot be found: {error}")]
     LogPath {
         /// Name of the workload.
@@ -48,7 +47,7 @@ pub enum WorkloadError {
     /// Workloads are merged into each other.
     #[error("workload \"{0}\" would contain itself")]
     Cycle(String),
-    /// There are no such workflows.
+    /// The workflows cannot be built.
     #[error("workload \"{workload}\": {error}")]
     Workflows {
         /// Name of the workload.
@@ -57,7 +56,7 @@ pub enum WorkloadError {
         #[source]
         error: Box<WorkflowsError>,
     },
-    /// The log, the model or a step refuses.
+    /// The log, the model or a step reports an error.
     #[error("workload \"{workload}\": {error}")]
     Open {
         /// Name of the workload.
@@ -75,7 +74,7 @@ pub struct Workloads {
     parts: BTreeMap<String, Part>,
     /// The logs that the scenario's users need, as written and as found, in the scenario's order.
     inputs: Vec<(String, PathBuf)>,
-    /// When submissions stop.
+    /// Time from which no jobs are submitted.
     until: Option<Time>,
     seed: u64,
 }
@@ -84,7 +83,7 @@ pub struct Workloads {
 enum Part {
     /// A source with its steps.
     Single(model::Workload),
-    /// Other workloads by name, and the steps behind their merger.
+    /// Other workloads by name, and the steps after their merger.
     Merged { parts: Vec<String>, steps: Vec<model::Step> },
 }
 
@@ -101,7 +100,7 @@ impl Workloads {
         let directory = scenario.directory();
         let mut parts = BTreeMap::new();
         for (index, workload) in scenario.workloads.iter().enumerate() {
-            // More than 65,536 tables would share numbers, which only label rows of results.
+            // Workloads beyond 65,536 share a number, which only labels rows of results.
             let index = u16::try_from(index).unwrap_or(u16::MAX);
             let run_by = run_by(scenario, &directory, index);
             let part = part(workload, index, folder, seed, (&clusters, run_by))?;
@@ -117,15 +116,15 @@ impl Workloads {
         Ok(workloads)
     }
 
-    /// Opens the workload called `name`: its jobs after all steps, with dense
-    /// ids from 0, up to the scenario's `until`. A job's workload is the place
-    /// in the scenario of the source it came from, also behind a merger.
+    /// Opens the workload called `name`: its jobs after all steps, with dense ids from 0, up to the
+    /// scenario's `until`. The workload of a job is the index in the scenario of its source, also
+    /// after a merger.
     ///
     /// The header and the cleaning report are those of the log; a merger has neither of its own.
     ///
     /// # Errors
-    /// If there is none of this name, its log cannot be opened, or a step or a
-    /// model does not accept its parameters.
+    /// If no workload has this name, its log cannot be opened, or a step or a model refuses its
+    /// parameters.
     pub fn open(&self, name: &str) -> Result<OpenWorkload, WorkloadError> {
         let mut open = self.open_part(name, &mut Vec::new())?;
         if let Some(until) = self.until {
@@ -136,12 +135,12 @@ impl Workloads {
         Ok(open)
     }
 
-    /// The logs that the scenario's users need: the path as written, and the file it stands for.
+    /// The logs that the scenario's users need: the path as written, and the file.
     pub fn inputs(&self) -> Vec<(String, PathBuf)> {
         self.inputs.clone()
     }
 
-    /// `outer` holds the mergers around this workload, for a cycle would never end.
+    /// `outer` holds the mergers around this workload, so that a cycle is found.
     fn open_part(
         &self,
         name: &str,
@@ -159,6 +158,7 @@ impl Workloads {
                 outer.push(name.to_owned());
                 let parts: Result<Vec<OpenWorkload>, _> =
                     parts.iter().map(|part| self.open_part(part, outer)).collect();
+                // Removed again, since a workload may be merged twice without a cycle.
                 outer.pop();
                 let mut open = nothing().map_err(failed)?;
                 let mut streams: Vec<JobStream> = Vec::new();
@@ -195,7 +195,7 @@ impl Workloads {
         for workload in scenario.workloads.iter().filter(|it| needed.contains(it.name.as_str())) {
             let files = workload.workflows.iter().filter_map(|it| it.files.as_ref()).flatten();
             for file in files {
-                // One without a place has been refused when it was to be read.
+                // A path that cannot be resolved was refused when the file was read.
                 let Ok(path) = log_path(file, folder) else { continue };
                 let input = (file.clone(), path);
                 if !inputs.contains(&input) {
@@ -280,7 +280,7 @@ fn source(
             applications.map(|it| Source::Jobs(it.to_jobs(clusters)))
         }
         Model::Iterative => workload.iterative.as_ref().map(|it| Source::Jobs(it.to_jobs())),
-        // Read from files, perhaps: see above.
+        // Workflows may come from files, so they were handled above.
         Model::Workflows => None,
     });
     if let Some(source) = generated {
@@ -290,12 +290,12 @@ fn source(
         return Err(WorkloadError::NoSource(workload.name.to_string()));
     };
     let mut jobs: Vec<_> = (1..).zip(jobs).map(|(number, job)| job.to_model(number)).collect();
-    // Authors group jobs as they like; numbers and equal times keep the order of the list.
+    // The list may be in any order. Numbers and equal times keep this order.
     jobs.sort_by_key(|job| job.submit);
     Ok(Source::Jobs(jobs))
 }
 
-/// A workload without jobs, header and report, to be filled with a merger's jobs.
+/// A workload without jobs, header and report, to which the jobs of a merger are added.
 fn nothing() -> Result<OpenWorkload, model::WorkloadError> {
     model::Workload::new("", Source::Jobs(Vec::new())).open()
 }

@@ -1,5 +1,5 @@
-//! From a resolved scenario to a world of actors: the one place where the words
-//! of a file become the types of the engine.
+//! From a resolved scenario to a world of actors. Here the words of a file become the types of the
+//! engine.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -44,17 +44,17 @@ use haggle_scenario::{Scenario, WorkflowsError, file};
 pub struct Stage {
     /// Actors, arrivals and network.
     pub world: World,
-    /// Everybody's names.
+    /// Names of all actors.
     pub cast: Cast,
-    /// What the rules do to each log of what users submit; complete after the run.
+    /// Changes that the cleaning rules make to each log; complete after the run.
     pub reports: Vec<(String, SharedReport)>,
-    /// The logs that are read: as the scenario names them, and where they are.
+    /// Logs that are read: names in the scenario, and paths.
     pub inputs: Vec<(String, PathBuf)>,
-    /// What the steps of the workloads do; complete after the run.
+    /// Changes that the steps of the workloads make; complete after the run.
     pub steps: Vec<WatchedStep>,
-    /// The clocks of these logs; right after the run.
+    /// Clocks of these logs; correct after the run.
     pub clocks: Vec<Option<WallClock>>,
-    /// What has no effect, as far as it can be told before the run.
+    /// Settings without effect that are known before the run.
     pub warnings: Vec<String>,
     /// Workflows whose files name their tasks.
     pub(crate) named: Workflows,
@@ -63,48 +63,48 @@ pub struct Stage {
 /// The actors of clusters, or of a grid.
 #[derive(Default)]
 struct Part {
-    /// Those that run jobs.
+    /// Actors that run jobs.
     places: Vec<AnyActor>,
-    /// Those behind all places.
+    /// Actors whose numbers follow those of all places.
     services: Vec<AnyActor>,
-    /// Whom users submit to, by name.
+    /// Name and actor to which users submit.
     takes_jobs: Option<(String, ActorId)>,
-    /// What is on its way when the run begins.
+    /// Messages in transit when the run begins.
     initial: Vec<(Time, ActorId, Message)>,
 }
 
-/// Why there is no world.
+/// Reason why there is no world.
 #[derive(Debug, thiserror::Error)]
 pub enum StageError {
     /// A workload cannot be opened.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// It cannot be said what fails when.
+    /// The times of failures cannot be read.
     #[error(transparent)]
     Failures(#[from] FailuresError),
-    /// There is not memory enough.
+    /// The memory does not suffice.
     #[error(transparent)]
     NoRoom(#[from] NoRoom),
-    /// The loads of clusters cannot be had.
+    /// The loads of clusters cannot be read.
     #[error(transparent)]
     Loads(#[from] plans::LoadsError),
-    /// There is no cluster with such a speed or such loads.
+    /// A speed or a load of a cluster is impossible.
     #[error("plans: {0}")]
     Cluster(#[from] haggle_planning::ClusterError),
-    /// There is no such workflow.
+    /// A workflow cannot be built.
     #[error(transparent)]
     Workflows(#[from] WorkflowsError),
-    /// The network of a grid cannot be.
+    /// The network of a grid is impossible.
     #[error("grid: {0}")]
     Grid(#[from] NetworkError),
-    /// The scenario names a rule of one's own that is not among those it came with.
+    /// The scenario names an own rule that is not registered.
     #[error(transparent)]
     Rule(#[from] NoSuchRule),
 }
 
 impl Stage {
-    /// Builds the world of `scenario`, which has been checked and resolved and
-    /// whose relative paths start from `folder`.
+    /// Builds the world of `scenario`, which must be checked and resolved. Its relative paths start
+    /// from `folder`.
     ///
     /// # Errors
     /// If a workload or recorded failures cannot be opened.
@@ -171,8 +171,8 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Adds the next actor of this name. Where assertions are checked, one that crashes is made anew
-    /// when it restarts, so that nothing is relied on but what it took.
+    /// Adds the next actor of this name. With debug assertions, an actor that crashes is built anew
+    /// at its restart. Its state must then follow from the messages that it has received.
     fn add_anew(
         &mut self,
         name: &file::Name,
@@ -186,7 +186,7 @@ impl Stage {
         id
     }
 
-    /// Adds the next actor; [`cast`] has its name.
+    /// Adds the next actor; its name is in [`cast`].
     fn add(&mut self, actor: AnyActor) -> ActorId {
         let id = ActorId(self.world.actors.len() as u32);
         self.world.actors.push(actor);
@@ -230,7 +230,7 @@ impl Stage {
         Ok(self.add_anew(&provider.name, scenario, move || AnyActor::Provider(Box::new(new()))))
     }
 
-    /// Lets the next actor, a provider, hear of its maintenance.
+    /// Schedules the announcements of maintenance for the next actor, a provider.
     fn announce(&mut self, windows: &[Maintenance]) {
         let to = ActorId(self.world.actors.len() as u32);
         let announcements = (0..).zip(windows).map(|(number, window)| {
@@ -240,7 +240,7 @@ impl Stage {
         self.world.initial.extend(announcements);
     }
 
-    /// Who makes processors fail, if anybody does.
+    /// Adds the actor that makes processors fail, if any can.
     fn add_nature(&mut self, outages: Option<(Nature, Outages)>) {
         if let Some((nature, mut outages)) = outages {
             outages.nature = self.add(AnyActor::Nature(nature));
@@ -248,7 +248,8 @@ impl Stage {
         }
     }
 
-    /// Lets actors crash and restart: to what says what fails when, each is an owner of one member.
+    /// Schedules crashes and restarts of actors. For the source of failures, each actor is an owner
+    /// of one member.
     fn add_crashes(
         &mut self,
         scenario: &Scenario,
@@ -292,8 +293,8 @@ impl Stage {
         })
     }
 
-    /// The grid, and what fails when in the whole world: resources that are down when the run begins
-    /// begin so.
+    /// The grid, and the failures of the whole world. Resources that are down when the run begins
+    /// start in that state.
     fn resources(
         &mut self,
         scenario: &Scenario,
@@ -321,7 +322,7 @@ impl Stage {
         Ok((part, outages))
     }
 
-    /// What fails when: of providers, clusters and sites.
+    /// Failures of providers, clusters and sites.
     fn outages(
         &mut self,
         scenario: &Scenario,
@@ -370,7 +371,7 @@ impl Stage {
         let nature = Nature::new(nodes.iter().map(members).collect());
         let due = Box::new(begun.into_iter().chain(outages));
         let resources = nodes.len() as u64;
-        // Who nature is, is known when all others have their numbers.
+        // The number of nature is unknown until all other actors have theirs.
         Ok(Some((nature, Outages { nature: ActorId(0), resources, due })))
     }
 
@@ -445,7 +446,7 @@ impl Stage {
         Ok(self.add_anew(&metascheduler.name, scenario, new))
     }
 
-    /// A metascheduler that gets parts of jobs by a protocol.
+    /// A metascheduler that books the parts of jobs by a protocol.
     fn add_transactor(
         &mut self,
         name: &Name,
@@ -473,7 +474,7 @@ impl Stage {
         self.add_anew(name, scenario, move || AnyActor::Transactor(Box::new(new())))
     }
 
-    /// Somebody who remembers votes.
+    /// An acceptor, which stores votes.
     fn add_acceptor(&mut self, transaction: Option<haggle_agents::Transaction>) -> ActorId {
         let me = ActorId(self.world.actors.len() as u32);
         let transaction = transaction.expect("whose acceptors these are has a protocol");
@@ -507,14 +508,15 @@ impl Stage {
     }
 }
 
-/// The reports of workloads on which a rule had something to do or to say.
+/// Reports of the workloads in which a rule changed or found something.
 pub fn notable(reports: &[(String, SharedReport)]) -> Vec<(String, CleaningReport)> {
     let snapshots = reports.iter().map(|(name, report)| (name.clone(), report.snapshot()));
     snapshots.filter(|(_, report)| !report.counts.is_empty()).collect()
 }
 
-/// Users are at the site of whom they submit to; all of a grid is at one site, and so are all clusters; who moves data of
-/// tasks is beside everybody; every other actor has a site of its own.
+/// Sites of the actors. A user is at the site of its receiver. A grid is one site, and so are all
+/// clusters. The actor that moves data of tasks is at every site. Every other actor has its own
+/// site.
 fn network(
     scenario: &Scenario,
     cast: &Cast,
@@ -527,14 +529,15 @@ fn network(
         sites[network.index()] = EVERYWHERE;
     }
     for user in &scenario.users {
-        sites[addresses[user.name.as_str()].index()] = addresses[user.submits_to.as_str()].0;
+        sites[addresses[user.name.as_str()].index()] =
+            sites[addresses[user.submits_to.as_str()].index()];
     }
     let site = |name: &file::Name| sites[addresses[name.as_str()].index()];
     let links: Vec<_> = scenario
         .network
         .links
         .iter()
-        // No message goes to a storage.
+        // A storage is no actor and receives no messages.
         .filter(|link| link.between.iter().all(|end| addresses.contains_key(end.as_str())))
         .map(|link| (site(&link.between[0]), site(&link.between[1]), link.latency.0))
         .collect();
@@ -568,20 +571,20 @@ fn partition(partition: &file::Partition, site: impl Fn(&file::Name) -> u32) -> 
     Partition::new(&groups, Time::ZERO + partition.from.0, until)
 }
 
-/// How long offers have to last so that an agreement can be reached: until the
-/// slowest answer is there, and the award is on its way, at the slowest.
+/// Time for which offers must last so that an agreement can be reached: the slowest answer and the
+/// slowest award must arrive in it.
 fn agreement_time(scenario: &Scenario) -> Span {
     latency_max(scenario).scaled(4.0)
 }
 
-/// How long a message takes at most that is not lost.
+/// Longest latency of a message that is not lost.
 fn latency_max(scenario: &Scenario) -> Span {
     let links = scenario.network.links.iter().map(|link| link.latency.0);
     let slowest = links.fold(scenario.network.latency.0, Span::max);
     slowest + scenario.network.jitter.0
 }
 
-/// Whether somebody spreads jobs over a provider.
+/// True if a metascheduler spreads jobs over this provider.
 fn takes_parts(provider: &file::Provider, scenario: &Scenario) -> bool {
     let spreads = |it: &&file::Metascheduler| it.takes_parts();
     let metaschedulers = scenario.metaschedulers.iter().filter(spreads);
@@ -613,7 +616,8 @@ fn bargaining(provider: &file::Provider, scenario: &Scenario) -> Result<Bargaini
     })
 }
 
-/// It tells providers of whole bags if one of them reschedules by them.
+/// Configuration of a negotiator. It discloses whole bags to providers if one of them reschedules
+/// by them.
 fn negotiator(
     me: ActorId,
     metascheduler: &file::Metascheduler,

@@ -209,8 +209,8 @@ impl ResultsError {
     }
 }
 
-/// Whether the process, or the whole machine, has as many files open as it may. The standard library has no kind of
-/// error for it.
+/// True if the process or the machine has reached its limit of open files. The standard library
+/// has no kind of error for it.
 fn is_limit_of_open_files(error: &io::Error) -> bool {
     const EMFILE: i32 = 24;
     const ENFILE: i32 = 23;

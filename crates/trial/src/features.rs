@@ -1,4 +1,4 @@
-//! What can meet in a scenario: the rows and columns of the table of crossings.
+//! Features that can meet in a scenario: the rows and columns of the table of crossings.
 
 use std::collections::BTreeSet;
 
@@ -6,31 +6,31 @@ use haggle_scenario::Scenario;
 use haggle_scenario::file::{self, FigureKind, GridPolicy, OnFailure, Role, Transport};
 use haggle_scenario::quantity::TimeSpan;
 
-/// What was done with a case besides running it.
+/// Tests of a case besides its run.
 #[derive(Clone, Debug, Default)]
 pub struct Done {
-    /// On which drivers it ran.
+    /// True if it ran on all drivers.
     pub drivers: bool,
-    /// Whether it ran as a base and an extension.
+    /// True if it ran as a base and an extension.
     pub extends: bool,
-    /// Whether it is a sweep.
+    /// True if it is a sweep.
     pub sweep: bool,
-    /// Whether the sweep was resumed.
+    /// True if the sweep was resumed.
     pub resume: bool,
-    /// Whether a job was explained.
+    /// True if a job was explained.
     pub explain: bool,
-    /// Whether the run was compared.
+    /// True if the run was compared.
     pub compare: bool,
-    /// Whether the tables were checked.
+    /// True if the tables were checked.
     pub tables: bool,
-    /// What was drawn.
+    /// Kinds of figures that were drawn.
     pub figures: BTreeSet<&'static str>,
 }
 
-/// Whether a scenario, and what was done with it, has a feature.
+/// Tells if a scenario, or a test of it, has a feature.
 type Has = fn(&Scenario, &Done) -> bool;
 
-/// What each feature is called, and who has it; every kind of figure is one besides.
+/// Name of each feature, and the condition for it. Every kind of figure is a feature too.
 const FEATURES: [(&str, Has); 36] = [
     ("providers", |scenario, _| !scenario.providers.is_empty()),
     ("rigid", |scenario, _| !scenario.providers.is_empty() && !bags(scenario)),
@@ -98,7 +98,7 @@ fn bags(scenario: &Scenario) -> bool {
     scenario.workloads.iter().any(|workload| workload.steps.iter().any(bags))
 }
 
-/// Whether a workload has workflows whose tasks run on a grid, or on providers.
+/// True if a workload has workflows whose tasks run on a grid, or on providers if not `on_grid`.
 fn flows(scenario: &Scenario, workload: &file::Workload, on_grid: bool) -> bool {
     let directory = scenario.directory();
     let is_submitted = |it: &&file::User| {
@@ -114,17 +114,17 @@ fn compositions(scenario: &Scenario) -> impl Iterator<Item = &file::Metaschedule
     scenario.metaschedulers.iter().filter(|it| it.composition.is_some())
 }
 
-/// Whether a metascheduler does that with jobs.
+/// True if a metascheduler has this role.
 fn role(scenario: &Scenario, is: fn(&Role<'_>) -> bool) -> bool {
     scenario.metaschedulers.iter().any(|it| is(&it.role()))
 }
 
-/// Whether a provider grants windows in advance.
+/// True if a provider grants reservations.
 fn reservations(scenario: &Scenario) -> bool {
     scenario.providers.iter().any(|it| it.policy.reserving().is_some())
 }
 
-/// Offers that come late, go stale, or are not waited for.
+/// True if offers can be late, stale or not awaited.
 fn late_offers(scenario: &Scenario) -> bool {
     let slow =
         |offers: &file::Offers| offers.delay > TimeSpan::ZERO || offers.padding.fraction() > 0.0;
@@ -134,14 +134,14 @@ fn late_offers(scenario: &Scenario) -> bool {
             || scenario.metaschedulers.iter().any(hasty))
 }
 
-/// Whether messages take time.
+/// True if messages take time.
 fn latency(scenario: &Scenario) -> bool {
     let network = &scenario.network;
     let slow = [network.latency, network.jitter].iter().any(|time| *time > TimeSpan::ZERO);
     slow || !network.links.is_empty()
 }
 
-/// Whether messages may be lost, arrive twice or overtake each other on their way.
+/// True if messages may be lost, duplicated or overtake each other.
 fn network_faults(scenario: &Scenario) -> bool {
     let network = &scenario.network;
     let hit = [network.loss, network.duplication].iter().any(|share| !share.is_zero());

@@ -29,27 +29,27 @@ use haggle_experiment::{
 use haggle_scenario::file::{Figure, FigureKind, ImageFormat};
 use haggle_scenario::{Experiment, InvalidScenario, Logs, Scenario, Source};
 
-/// What a case may cost.
+/// Bounds on the cost of a case.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Messages of a run that is looked at; a longer one has to end within 30 times as many.
+    /// Messages of a run that is examined; a longer run must end within 30 times as many.
     pub messages: u64,
     /// Runs of a sweep.
     pub runs: usize,
 }
 
-/// Jobs of a run that are explained at most: what each tells is looked for in all tables.
+/// Most jobs of a run that are explained: each explanation searches all tables.
 const EXPLAINED: usize = 50;
 
-/// How many times as long a run may be that is only to end: enough for dozens of resources that fail
-/// 10,000 times each, after which a run is stuck.
+/// Factor for a run that is only checked for its end. It suffices for dozens of resources with
+/// 10,000 failures each, after which a run is stuck.
 const LONGER: u64 = 30;
 
-/// A run in which nothing gets on for as long has come to its end, in all but its rounds.
+/// A run without progress for this time is complete except for its rounds.
 const MONTHS: Span = Span::from_secs(60 * 86_400);
 
 /// Judges the scenario in the file at `path`, with folders of results in `scratch`; `stop` is
-/// raised to stop.
+/// raised to stop the judge.
 pub fn judge(path: &Path, scratch: &Path, bounds: Bounds, stop: &AtomicBool) -> Verdict {
     let mut verdict = Verdict {
         outcome: Outcome::Held,
@@ -92,25 +92,26 @@ pub fn judge(path: &Path, scratch: &Path, bounds: Bounds, stop: &AtomicBool) -> 
 enum Ended {
     /// It came to its end.
     Over,
-    /// With this error, which the manual names.
+    /// It ended with this error, which the manual names.
     Stopped(String),
-    /// It was stopped, for it had more messages than it may have.
+    /// It was stopped because it had too many messages.
     Beyond,
 }
 
-/// Why the variants of a scenario are not looked at any further.
+/// Reason why no more variants of a scenario are examined.
 type Ending = Result<Outcome, Failure>;
 
 struct Judge<'a> {
     path: &'a Path,
-    /// From where relative paths of the scenario start.
+    /// Folder from which relative paths of the scenario start.
     folder: &'a Path,
     scratch: &'a Path,
     bounds: Bounds,
     stop: &'a AtomicBool,
 }
 
-/// Whether both expand into the same. Warnings point into texts, which differ.
+/// True if both expand into the same runs. Warnings are ignored: they point into texts, which
+/// differ.
 fn same_runs(a: &Experiment, b: &Experiment) -> bool {
     a.variants.len() == b.variants.len()
         && a.variants.iter().zip(&b.variants).all(|(a, b)| {
@@ -126,8 +127,8 @@ impl Judge<'_> {
     fn all(&self, experiment: &Experiment, done: &mut Done) -> Ending {
         self.extends(experiment, done)?;
         let mut outcome = Outcome::Held;
-        // A sweep has few variants, or its first ones stand for all. One that takes long, or is
-        // stopped, stands for those behind it: they would take as long.
+        // The first variants stand for all of a sweep. If one takes long or is stopped, the later
+        // ones would too and are skipped.
         for (number, variant) in experiment.variants.iter().take(self.bounds.runs).enumerate() {
             outcome = self.one(&variant.scenario, number, done)?;
             if outcome != Outcome::Held {
@@ -140,7 +141,8 @@ impl Judge<'_> {
         Ok(outcome)
     }
 
-    /// Takes the scenario apart: what is put together again is the same.
+    /// Splits the scenario into a base and an extension; joined again, they must give the same
+    /// scenario.
     fn extends(&self, experiment: &Experiment, done: &mut Done) -> Result<(), Failure> {
         let trouble = |error: &dyn std::fmt::Display| failed(FailureKind::Extends, error);
         let text = fs::read_to_string(self.path).map_err(|error| trouble(&error))?;
@@ -155,7 +157,7 @@ impl Judge<'_> {
             failed(FailureKind::Extends, what)
         };
         let base_path = self.folder.join("base.toml");
-        // By the same name, for without one of its own a scenario is called after its file.
+        // The file keeps its name, since a scenario without a name is named after its file.
         let read = |path: &Path| {
             let is_base = path == base_path;
             Ok(if is_base { base.clone() } else { over.clone() })
@@ -204,7 +206,7 @@ impl Judge<'_> {
         Ok(ended)
     }
 
-    /// Whether a run that was too long to be looked at has an end at all.
+    /// Tests that a run that was too long to be examined ends at all.
     fn long(&self, scenario: &Scenario) -> Ending {
         let most = self.bounds.messages.saturating_mul(LONGER);
         match self.run(scenario, Driver::Sequential, None, most)? {
@@ -215,7 +217,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Runs for at most so many messages.
+    /// Runs for at most `most` messages.
     fn run(
         &self,
         scenario: &Scenario,
@@ -226,10 +228,10 @@ impl Judge<'_> {
         let mut log = Bounded { log, messages: 0, most };
         let ended = Stage::set(scenario, self.folder).map_err(ExperimentError::Stage);
         let ended = ended.and_then(|Stage { mut world, .. }| {
-            // Plans that get no application on are no more worth looking at than messages that do not.
+            // Plans without progress of any application are bounded like messages without progress.
             let examined_max = self.bounds.messages.saturating_mul(LONGER) / 2;
             world.examined_max = world.examined_max.min(examined_max);
-            // One that is only to end does so where nothing ever gets on, sooner than for its user.
+            // A run that is only checked for its end stops earlier if nothing makes progress.
             if log.log.is_none() {
                 world.in_vain_max = world.in_vain_max.min(most / 2);
             }
@@ -257,7 +259,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Writes results, and again from what they say was run, and reads them in every way.
+    /// Writes results, runs the scenario that they contain again, and reads them in every way.
     fn folders(&self, scenario: &Scenario, number: usize, done: &mut Done) -> Result<(), Failure> {
         let folder = self.scratch.join(format!("run-{number}"));
         let digest = self.write(scenario, self.folder, &folder, Driver::Sequential)?;
@@ -280,7 +282,7 @@ impl Judge<'_> {
         self.figures(&folder, scenario, done)
     }
 
-    /// Runs with every check, and gives the digest.
+    /// Runs with every check; returns the digest.
     fn write(
         &self,
         scenario: &Scenario,
@@ -313,7 +315,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Explains every job, or as many as [`EXPLAINED`], evenly over the run.
+    /// Explains at most [`EXPLAINED`] jobs, evenly over the run.
     fn explain(&self, folder: &Path, done: &mut Done) -> Result<(), Failure> {
         let trouble = |error| failed(FailureKind::Explain, error);
         let run = RunReader::open(folder).map_err(trouble)?;
@@ -348,7 +350,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Sweeps; then again where one run is gone.
+    /// Carries out a sweep, then again without one of its runs.
     fn sweep(&self, experiment: &Experiment, done: &mut Done) -> Ending {
         if experiment.runs().count() > self.bounds.runs {
             return Ok(Outcome::Held);
@@ -393,7 +395,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Notes what was drawn. There may be nothing to draw.
+    /// Notes the kind of a drawn figure. A figure without data is no failure.
     fn drawn(
         &self,
         kind: FigureKind,
@@ -432,17 +434,17 @@ impl Judge<'_> {
     }
 }
 
-/// What is wrong with a scenario, without the place.
+/// The mistakes of a scenario, without their places.
 fn messages(invalid: &InvalidScenario) -> String {
     let messages = invalid.problems.iter().map(|problem| problem.message.as_str());
     messages.collect::<Vec<_>>().join("; ")
 }
 
-/// A figure of this kind with nothing but what it needs.
+/// A figure of this kind with only its required keys.
 fn plain_figure(kind: FigureKind) -> Figure {
     let metric = |name: &str| name.parse().expect("a metric");
     let (one, several) = (kind.uses("metric"), kind.uses("metrics"));
-    // Parts of one whole: all jobs that left.
+    // The parts of one whole: all jobs that left.
     let parts = ["completed_jobs", "walltime_reached_jobs", "failed_jobs", "rejected_jobs"];
     Figure {
         format: ImageFormat::Svg,
@@ -452,15 +454,15 @@ fn plain_figure(kind: FigureKind) -> Figure {
     }
 }
 
-/// Errors to which a scenario that is accepted may lead: they depend on what a log holds, or on
-/// what happens in the run, and say so.
+/// Errors that an accepted scenario may cause: they depend on the contents of a log or on events of
+/// the run.
 fn allowed(error: &ExperimentError) -> bool {
     match error {
         ExperimentError::Run(
             RunError::Stalled { .. } | RunError::EndOfTime { .. } | RunError::PlannedInVain { .. },
         )
         | ExperimentError::Jobs(_) => true,
-        // Rounds that find nothing to do go on for months; what goes round within days is a mistake.
+        // Rounds without work go on for months, which is allowed; a loop within days is a bug.
         ExperimentError::Run(RunError::InVain { time, .. }) => *time > Time::ZERO + MONTHS,
         ExperimentError::Stage(StageError::Workload(workload::WorkloadError::Open { .. })) => true,
         ExperimentError::Stage(StageError::Loads(LoadsError::Trace(_))) => true,
@@ -478,13 +480,13 @@ fn kind_of(error: &ExperimentError) -> FailureKind {
     match error {
         ExperimentError::Stage(_) => FailureKind::RefusedAtStart,
         ExperimentError::Figure { .. } => FailureKind::Figure,
-        // Whatever is a bug of ours by its own words.
+        // Errors whose own text says that they are bugs.
         error if error.to_string().contains("report this scenario as a bug") => FailureKind::Check,
         _ => FailureKind::RunError,
     }
 }
 
-/// An event log, or none, of a run that ends with an error when there are too many messages.
+/// An event log, or none. It ends the run with an error after too many messages.
 struct Bounded<'a> {
     log: Option<&'a mut EventLog<BufWriter<File>>>,
     messages: u64,

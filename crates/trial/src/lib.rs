@@ -1,4 +1,4 @@
-//! Judges scenarios that were drawn at random: whatever they say, a few things must hold.
+//! Judges scenarios that were drawn at random: a few rules must hold for each of them.
 //!
 //! ```text
 //! scenario ── three event logs ──> equal?                 twice, and on the other driver
@@ -8,7 +8,7 @@
 //!     └── sweep, cut short, resumed ──> the same tables?
 //! ```
 //!
-//! Which features meet in a case is counted by [`features`].
+//! The features that meet in a case are counted by [`features`].
 
 pub mod draw;
 pub mod features;

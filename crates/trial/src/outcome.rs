@@ -1,18 +1,18 @@
-//! What came of a scenario that was drawn.
+//! Results of scenarios that were drawn at random.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What came of a case.
+/// Result of a case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     /// How it ended.
     pub outcome: Outcome,
-    /// How often the drawn scenario was repaired before it was accepted.
+    /// Number of repairs until the drawn scenario was accepted.
     pub repairs: u32,
-    /// The keys it has, and the words they are; see [`crate::draw::keys_of`].
+    /// Its keys, with their words; see [`crate::draw::keys_of`].
     pub keys: BTreeSet<String>,
     /// The features that met in it, by name.
     pub features: BTreeSet<String>,
@@ -22,63 +22,63 @@ pub struct Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "outcome", content = "why")]
 pub enum Outcome {
-    /// All that must hold did.
+    /// All rules held.
     Held,
-    /// It was not accepted.
+    /// The scenario was refused.
     Refused(String),
     /// It ended with an error that the manual names, and with the same one on both drivers.
     Stopped(String),
-    /// It ended, but after so many messages that nothing else was looked at.
+    /// It ended, but after too many messages for the other tests.
     Long,
-    /// Something that must hold did not.
+    /// A rule did not hold.
     Failed(Failure),
 }
 
-/// What did not hold.
+/// A rule that did not hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// What kind of thing.
+    /// Kind of the rule.
     pub kind: FailureKind,
-    /// What was said of it.
+    /// Text of the error.
     pub what: String,
 }
 
-/// What kind of thing did not hold.
+/// Kind of a rule that did not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
     /// The program panicked.
     Panic,
-    /// The program was ended by a signal, as when it gets no memory.
+    /// A signal ended the program, for example without memory.
     Abort,
-    /// A run did not end, whatever it was granted: such a small world needs less.
+    /// A run did not end within a bound that suffices for such a small world.
     TooLong,
     /// The schema and the reader of scenarios disagree.
     Schema,
-    /// `validate` had accepted what was refused when the run began.
+    /// The run refused at its start a scenario that `validate` had accepted.
     RefusedAtStart,
-    /// A run ended with an error that no scenario should lead to.
+    /// A run ended with an error that no scenario should cause.
     RunError,
     /// A check during the run failed, or the tables disagree.
     Check,
     /// Two runs differed.
     Difference,
-    /// What a run has written as its scenario gives another run.
+    /// The scenario that a run wrote gives another run.
     Resolved,
-    /// A scenario taken apart into a base and an extension says something else.
+    /// A scenario split into a base and an extension differs from the original.
     Extends,
     /// A job could not be explained.
     Explain,
-    /// A run differed from itself.
+    /// A run differed from itself in a comparison.
     Compare,
     /// A figure could not be drawn.
     Figure,
-    /// A sweep failed, or was another one when it was resumed.
+    /// A sweep failed, or differed after it was resumed.
     Sweep,
 }
 
 impl FailureKind {
-    /// The word for it.
+    /// Name of the kind.
     pub const fn name(self) -> &'static str {
         match self {
             FailureKind::Panic => "panic",
@@ -100,12 +100,12 @@ impl FailureKind {
 }
 
 impl Failure {
-    /// What two failures for one reason have in common: their kind, and what was said without
-    /// numbers and names.
+    /// Common mark of failures with one reason: their kind, and their text without numbers and
+    /// names.
     pub fn mark(&self) -> String {
-        // The second line says which tables disagree, or in what.
+        // The second line names the tables that disagree.
         let words = self.what.lines().take(2).flat_map(str::split_whitespace);
-        // A case that is made smaller lies elsewhere.
+        // Paths are left out, since a reduced case lies in another folder.
         let said: Vec<&str> = words.filter(|word| !word.starts_with('/')).collect();
         let said = said.join(" ");
         let mut mark = format!("{}: ", self.kind.name());

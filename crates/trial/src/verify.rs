@@ -1,6 +1,5 @@
-//! Is a scenario deterministic? Runs it again and on the other driver, and
-//! compares all that happens, line by line. Do its tables agree? Writes them, and
-//! has them audited.
+//! Checks that a scenario is deterministic: runs it again and on the other driver, and compares the
+//! event logs line by line. Checks that its tables agree: writes them and audits them.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -19,34 +18,34 @@ use haggle_experiment::run::{
 use haggle_experiment::world::Stage;
 use haggle_scenario::Scenario;
 
-/// What two runs of one scenario have in common.
+/// Comparison of two runs of one scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every line.
+    /// All lines are equal.
     Same {
-        /// How many there are.
+        /// Number of lines.
         lines: u64,
     },
-    /// Everything before this line.
+    /// The lines before this one are equal.
     Differs(Difference),
 }
 
 /// The first line in which two runs differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Which run differs from the first one.
+    /// Name of the run that differs from the first one.
     pub run: &'static str,
     /// The line, from 1.
     pub line: u64,
-    /// What it says in the first run; `None` if that has ended.
+    /// The line in the first run; `None` if that has ended.
     pub first: Option<String>,
-    /// What it says in the other run; `None` if that has ended.
+    /// The line in the other run; `None` if that has ended.
     pub other: Option<String>,
 }
 
-/// Runs `scenario` twice on the sequential driver and once on actix, with the
-/// event logs in `scratch`; and once more with its tables there, which are checked. Beside the
-/// verdict, what the run showed to have no effect.
+/// Runs `scenario` twice on the sequential driver and once on actix, with the event logs in
+/// `scratch`. Another run writes its tables there and checks them. Besides the verdict, returns
+/// warnings about settings without effect.
 ///
 /// # Errors
 /// If a run does not reach its end, a check of it fails, or a log cannot be written.

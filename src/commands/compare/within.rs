@@ -1,4 +1,4 @@
-//! One sweep: who beats whom, and by how much.
+//! One sweep: its variants against one of them.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::commands::table::{alike, lines};
 use crate::commands::{Error, print};
 use crate::exit::Exit;
 
-/// An axis and one of its values, as typed.
+/// An axis and one of its values, from an argument.
 pub(crate) fn axis_value(text: &str) -> Result<(String, String), String> {
     let Some((axis, value)) = text.split_once('=') else {
         return Err("write AXIS=VALUE, such as policy=easy".to_owned());

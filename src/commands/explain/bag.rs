@@ -1,4 +1,4 @@
-//! What was offered for a bag, and what its shares became.
+//! Offers for a bag, and its shares.
 
 use crate::experiment::explain::{Offer, Share, Story};
 
@@ -30,7 +30,8 @@ pub(super) fn told(story: &Story) -> String {
     text
 }
 
-/// Which provider had room for its part last, and how often providers told of changes.
+/// The provider that was last to have room for its part, and the number of changes that providers
+/// notified.
 fn delayed(story: &Story) -> String {
     let short = |it: &&Share| it.short_until.is_some();
     let last = story.shares.iter().filter(short).max_by(|a, b| {
@@ -87,7 +88,7 @@ fn share(it: &Share) -> Vec<String> {
     ]
 }
 
-/// The offers, the last ones if there are many: those before were not taken up.
+/// The offers; only the last ones if there are many, since earlier ones were not accepted.
 fn offers(story: &Story) -> String {
     let number = story.offers.len();
     if number == 0 {
@@ -107,7 +108,8 @@ fn offers(story: &Story) -> String {
     format!("\n{offers} made{which}\n{}", lines(&rows, &[0]))
 }
 
-/// How many tasks an offer got: its promise is that of the share.
+/// Number of accepted tasks of an offer. A share belongs to it if both have the same promised
+/// completion.
 fn taken(offer: &Offer, story: &Story) -> String {
     let share = story.shares.iter().find(|share| {
         share.provider == offer.provider && share.promised_end == Some(offer.completion)

@@ -1,4 +1,4 @@
-//! What happened to a job, in order of time.
+//! Events of a job, in order of time.
 
 use crate::experiment::explain::{
     Attempt, Booked, Disclosed, Displaced, LostTasks, Move, OnGrid, Story,
@@ -7,7 +7,7 @@ use crate::experiment::explain::{
 use super::whole;
 use crate::commands::table::{clock, count, duration, lines, number, seconds};
 
-/// So many events are told at most: of more, the first and the last ones.
+/// Most events that are printed; of more, the first and the last ones.
 const TOLD: usize = 60;
 
 /// The events, a line each.
@@ -15,7 +15,7 @@ pub(super) fn told(story: &Story) -> String {
     let mut events: Vec<(f64, String)> = vec![(story.submit, submitted(story))];
     let ready = story.granted.as_ref().map_or(story.ready, |granted| granted.ready);
     if let Some(ready) = ready.filter(|&ready| story.submit < ready && ready <= story.left) {
-        // A task whose parents were never all done is ready when it leaves.
+        // A task whose parents were never all completed is ready when it leaves.
         let word = match (story.is_task(), ready < story.left) {
             (true, true) => "may start from now on: its parents are done",
             (true, false) => "its parents are not all done",
@@ -38,7 +38,7 @@ pub(super) fn told(story: &Story) -> String {
     }
     bag(story, &mut events);
     events.push((story.left, ending(story)));
-    // Stable: at one instant, things stay in the order in which they follow from each other.
+    // Stable: events of one instant stay in their causal order.
     events.sort_by(|a, b| a.0.total_cmp(&b.0));
     let many = events.len();
     let row = |(time, what): (f64, String)| vec![format!("{} s", seconds(time)), clock(time), what];
@@ -61,7 +61,7 @@ fn submitted(story: &Story) -> String {
     format!("submitted {}", by.join(", or ")).trim_end().to_owned()
 }
 
-/// What a metascheduler learned before it placed a rigid job, and who refused.
+/// Information that a metascheduler received before it placed a rigid job, and refusals.
 fn asked(story: &Story, events: &mut Vec<(f64, String)>) {
     let displaced = story.granted.iter().flat_map(|it| &it.displaced);
     let displaced: Vec<f64> = displaced.map(|it| it.time).collect();
@@ -69,11 +69,11 @@ fn asked(story: &Story, events: &mut Vec<(f64, String)>) {
         story.disclosures.iter().flatten()
     {
         let what = match item.as_str() {
-            // A bag has offers instead, which say more.
+            // The offers of a bag are more detailed and have their own list.
             "estimate" | "load" if story.shape == "bag" => continue,
-            // So do the intervals of an application.
+            // The intervals of an application are more detailed too.
             "estimate" if story.shape == "phased" => continue,
-            // What was granted says more, too.
+            // A granted reservation is more detailed too.
             "estimate" if story.granted.is_some() => continue,
             "estimate" => format!("{sender} told {receiver} when it would start and end there"),
             "load" => format!("{sender} told {receiver} its load"),
@@ -84,9 +84,9 @@ fn asked(story: &Story, events: &mut Vec<(f64, String)>) {
                     "{sender} had no room in the window, and told {receiver} of {intervals} instead"
                 )
             }
-            // Why is said below.
+            // The loss of the place has its own line with the reason.
             "change" if displaced.contains(time) => continue,
-            // Providers that ask to have it moved: what came of that is told.
+            // A request to move the job; the moves have their own lines.
             "change" if !story.bookings.is_empty() => continue,
             "change" if story.shape != "bag" => {
                 format!("{sender} told {receiver} that its plan has changed")
@@ -97,7 +97,7 @@ fn asked(story: &Story, events: &mut Vec<(f64, String)>) {
     }
 }
 
-/// Offers of an instant in one line; they are listed below.
+/// Offers of one instant share a line; a list follows below.
 fn offered(story: &Story, events: &mut Vec<(f64, String)>) {
     for offers in story.offers.chunk_by(|a, b| a.time == b.time) {
         let mut providers: Vec<&str> = offers.iter().map(|it| it.provider.as_str()).collect();
@@ -108,7 +108,7 @@ fn offered(story: &Story, events: &mut Vec<(f64, String)>) {
     }
 }
 
-/// What was granted in advance.
+/// Reservation that was granted.
 fn reserved(story: &Story, events: &mut Vec<(f64, String)>) {
     let Some(granted) = &story.granted else { return };
     let provider = story.provider.as_deref().unwrap_or("its provider");
@@ -136,7 +136,7 @@ fn reserved(story: &Story, events: &mut Vec<(f64, String)>) {
     events.extend(granted.displaced.iter().map(|it| (it.time, displaced(it, provider))));
 }
 
-/// Its place was lost.
+/// Loss of its place.
 fn displaced(it: &Displaced, provider: &str) -> String {
     let why = match it.cause.as_str() {
         "failure" => "processors failed under its place",
@@ -205,7 +205,7 @@ fn placed(story: &Story, events: &mut Vec<(f64, String)>) {
     }
 }
 
-/// Where a job on several providers was booked, and what each move gained.
+/// Bookings of a job on several providers, and the gain of each move.
 fn booked(story: &Story, events: &mut Vec<(f64, String)>) {
     let parts = |it: &Booked| {
         let parts = it.parts.iter().map(|(holder, size)| format!("{holder} ({size})"));
@@ -227,7 +227,8 @@ fn booked(story: &Story, events: &mut Vec<(f64, String)>) {
             gain => format!("{} earlier", duration(gain)),
         };
         let (start, starts) = (seconds(after.start), gain(before.start, after.start));
-        // Who moves to one provider loses the overhead of several, and gains more at the end.
+        // A move to one provider ends the overhead of several, so the end may gain more than the
+        // start.
         let ends = before
             .finish
             .zip(after.finish)
@@ -244,7 +245,7 @@ fn attempt(story: &Story, it: &Attempt, many: bool, events: &mut Vec<(f64, Strin
     let Some(start) = it.start else { return };
     let (name, at) = (format!("attempt {}", it.attempt), &it.provider);
     let late = duration(start - story.submit);
-    // What was granted, and what became of it, is told.
+    // The lines of the reservation have its size.
     let size = match story.granted.is_some() || it.processors == story.processors {
         true => String::new(),
         false => format!(" on {}", whole(it.processors, "processor")),
@@ -269,7 +270,7 @@ fn attempt(story: &Story, it: &Attempt, many: bool, events: &mut Vec<(f64, Strin
     ));
 }
 
-/// Why an attempt failed.
+/// Reason why an attempt failed.
 fn down(restored: Option<f64>, what: &str) -> String {
     match restored {
         Some(time) => format!("{what} down until {} s", seconds(time)),

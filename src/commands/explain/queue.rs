@@ -7,7 +7,7 @@ use crate::experiment::explain::{
 use super::{LISTED, most, whole};
 use crate::commands::table::{count, duration, lines, number, row, seconds};
 
-/// What happened at the provider meanwhile, whom it passed, and what had been booked for it.
+/// Events at the provider during the wait, jobs that were passed, and the booking.
 pub(super) fn told(story: &Story) -> String {
     let mut text = String::new();
     if let Some(wait) = &story.wait {
@@ -61,7 +61,7 @@ fn waited(story: &Story, wait: &Wait) -> String {
                     "the order of the queue, its own reservation or those for others held it back. The tables\n  \
                      do not record which".to_owned()
                 }
-                // Whose scheduler was down, or whom maintenance was too near, is said above.
+                // Crashes of the scheduler and windows of maintenance are printed above.
                 (false, _) => "the cause named above held it back".to_owned(),
             },
         )),
@@ -76,7 +76,7 @@ fn waited(story: &Story, wait: &Wait) -> String {
     text
 }
 
-/// The jobs that stood before it.
+/// The jobs before it.
 fn ahead(wait: &Wait) -> String {
     let ahead = Vec::from_iter(wait.ahead.iter().map(|it| it.job));
     match (ahead.len(), wait.passed.len()) {
@@ -114,7 +114,7 @@ fn numbers(jobs: &[i64]) -> String {
     }
 }
 
-/// Why it did not start although enough processors were free.
+/// Reason why it did not start although enough processors were free.
 fn because(held: &HeldByOthers) -> String {
     let head = &held.head;
     let name = format!("job {} ({}!{})", head.job, head.workload, head.job_id);
@@ -141,7 +141,7 @@ fn because(held: &HeldByOthers) -> String {
     }
 }
 
-/// Whom it passed, and why it might.
+/// The jobs that it passed, and the test that allowed it.
 fn backfilled(story: &Story, it: &Backfilled) -> String {
     let head = &it.head;
     let more = match it.passed {
@@ -171,7 +171,7 @@ fn backfilled(story: &Story, it: &Backfilled) -> String {
     text
 }
 
-/// The start that had been booked for it, and who was in its place.
+/// The start that had been booked for it, and the jobs in its place.
 fn booked(it: &BookedStart, start: f64) -> String {
     let booked = seconds(it.start);
     if it.start == start {
@@ -184,7 +184,8 @@ fn booked(it: &BookedStart, start: f64) -> String {
              booked for them.\n",
         );
     }
-    // Failures, overruns and jobs that left the queue make plans anew, as do some compressions at each end.
+    // Failures, overruns and jobs that leave the queue cause new plans; some compressions do at
+    // each end.
     let anew = format!(
         "\nIts provider had booked it at {booked} s; its reservation was moved when the plan was made anew,\n\
          and it started"
@@ -219,7 +220,7 @@ fn booked(it: &BookedStart, start: f64) -> String {
     text
 }
 
-/// The jobs that held processors meanwhile.
+/// The jobs that held processors during the wait.
 fn holders(wait: &Wait) -> String {
     if wait.holders.is_empty() {
         return "\nNo job held processors there meanwhile.\n".to_owned();
@@ -248,7 +249,7 @@ fn holders(wait: &Wait) -> String {
     text
 }
 
-/// The jobs that came later and started earlier.
+/// The jobs that were queued later and started earlier.
 fn overtakers(wait: &Wait, until: &str) -> String {
     if wait.overtakers.is_empty() {
         return format!("\nNo job that was queued later started before this one {until}.\n");

@@ -1,11 +1,11 @@
-//! For what a task of a static schedule waited at the resource where the schedule had it.
+//! Reasons why a task of a static schedule waited at its resource.
 
 use crate::experiment::explain::{Statics, Story, Turn};
 
 use super::{LISTED, most};
 use crate::commands::table::{count, lines, row, seconds};
 
-/// The resource, when it was down, and which tasks it had meanwhile.
+/// The resource, its outages, and its other tasks meanwhile.
 pub(super) fn told(story: &Story) -> String {
     let Some(Statics { resource, down, unknown, turns }) = &story.statics else {
         return String::new();

@@ -1,4 +1,4 @@
-//! Where a job's time went: parts that add up to its waiting time and its run time.
+//! Use of a job's time: parts that add up to its waiting time and its run time.
 
 use crate::experiment::explain::{Part, Story};
 
@@ -55,7 +55,7 @@ fn word(part: Part, story: &Story) -> &'static str {
     }
 }
 
-/// The same, wherever the job was.
+/// The same without knowledge of the job's place.
 pub(super) fn word_of(part: Part) -> &'static str {
     match part {
         Part::Placing => "not queued yet: messages, metascheduler",

@@ -1,10 +1,10 @@
-//! The way to a task of a workflow: which tasks it waited for, and on what their time was spent.
+//! The path to a task of a workflow: the tasks for which it waited, and the use of their time.
 
 use crate::experiment::explain::{InWorkflow, Part, Step, Story};
 
 use crate::commands::table::{lines, row, seconds};
 
-/// What a task waits for beside its parents and their data.
+/// Causes of a wait besides parents and their data.
 const WAITING: [Part; 8] = [
     Part::Placing,
     Part::Busy,
@@ -16,10 +16,10 @@ const WAITING: [Part; 8] = [
     Part::SchedulerDown,
 ];
 
-/// What a column sums up.
+/// Parts that a column sums up.
 type Sum = (&'static str, fn(Part) -> bool);
 
-/// The columns: of the last two, those that something was spent on.
+/// The columns; the last two only if they are not zero.
 const SUMS: [Sum; 5] = [
     ("waiting, s", |it| WAITING.contains(&it)),
     ("data, s", |it| it == Part::Transfers),
@@ -71,7 +71,7 @@ fn spent(step: &Step, (_, is_in): &Sum) -> f64 {
     of_it.fold(0.0, |sum, it| sum + it.waiting + it.running)
 }
 
-/// What that was for the workflow.
+/// Role of the path in the workflow.
 fn end(story: &Story, it: &InWorkflow) -> String {
     match &it.last {
         None => "Not all tasks of its workflow were done.".to_owned(),

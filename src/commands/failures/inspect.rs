@@ -1,4 +1,5 @@
-//! `haggle failures inspect`: what a record of failures is like, as a table, as JSON and drawn.
+//! `haggle failures inspect`: the properties of a record of failures, as a table, as JSON and
+//! drawn.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -79,7 +80,7 @@ struct Inspected<'r> {
     sites: BTreeMap<&'r str, Nodes>,
 }
 
-/// What was recorded of some nodes; times in seconds of a node.
+/// Sums over some nodes; times in seconds of a node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Nodes {
     count: usize,
@@ -161,7 +162,7 @@ impl<'r> Inspected<'r> {
         let mut rows = vec![row(header)];
         let hours = |seconds: f64| number(seconds / 3600.0);
         let mut in_order: Vec<_> = sites.iter().collect();
-        // Systems are numbers in some records.
+        // Systems are numbers in some records, which must be sorted as such.
         in_order.sort_by_key(|(site, _)| site.parse().unwrap_or(u64::MAX));
         for (site, nodes) in in_order.into_iter().take(SITES_SHOWN) {
             rows.push(vec![
@@ -250,7 +251,7 @@ fn date(time: Time) -> String {
     days.map_or_else(|| "?".to_owned(), |it| it.format("%Y-%m-%d").to_string())
 }
 
-/// A mean time; what is below a second means nothing.
+/// A mean time; fractions of a second have no meaning.
 fn about(seconds: f64) -> String {
     duration(seconds.round())
 }

@@ -1,4 +1,4 @@
-//! How many nodes are observed and up, week by week.
+//! Observed and working nodes, week by week.
 
 use haggle_model::Time;
 use haggle_workloads::failures::recorded::Recording;
@@ -6,10 +6,10 @@ use haggle_workloads::failures::recorded::Recording;
 /// A week in microseconds.
 const WEEK: i64 = 7 * 24 * 3600 * 1_000_000;
 
-/// What was recorded in a week, counted from the beginning of the record.
+/// Sums over a week, counted from the beginning of the record.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Week {
-    /// How long it lasts, in microseconds: the record may end within the last one.
+    /// Length in microseconds: the record may end within the last week.
     pub(super) length: i64,
     /// Time for which nodes were observed, in microseconds of a node.
     pub(super) observed: i128,
@@ -25,12 +25,12 @@ impl Week {
         (self.observed > 0).then(|| 1.0 - self.down as f64 / self.observed as f64)
     }
 
-    /// Nodes that were observed, on average over its length.
+    /// Mean number of observed nodes over its length.
     pub(super) fn nodes(&self) -> f64 {
         self.observed as f64 / self.length as f64
     }
 
-    /// How long it lasts, in days.
+    /// Length in days.
     pub(super) fn length_days(&self) -> f64 {
         self.length as f64 / (WEEK / 7) as f64
     }
@@ -85,7 +85,8 @@ mod tests {
 
     const SECONDS: i64 = WEEK / 1_000_000;
 
-    /// A node that is up for two and a half weeks, but for a quarter of one over their border.
+    /// A node that is up for two and a half weeks, except for a quarter of a week around the end of
+    /// the first one.
     fn recorded() -> Recording {
         let quarter = SECONDS / 4;
         let cut = SECONDS - quarter / 2;
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn an_outage_over_the_border_of_two_weeks_is_in_both() {
         let weeks = weeks(&recorded());
-        // The last one has half the days, and the same node in all of them.
+        // The last week has half the days, with the same node in all of them.
         assert_eq!(weeks.iter().map(|it| it.nodes()).collect::<Vec<_>>(), [1.0, 1.0, 1.0]);
         assert_eq!(weeks[2].length_days(), 3.5);
         let available: Vec<_> = weeks.iter().filter_map(Week::availability).collect();

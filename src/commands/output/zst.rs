@@ -1,16 +1,16 @@
-//! Packing with zstd as data come: a frame a few MiB, one behind the other, as every reader takes them.
+//! Packs data with zstd as they come: frames of a few MiB in sequence, which every reader accepts.
 
 use std::io::{self, Write};
 
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-/// What is packed at a time: far more than it looks back for what has come before.
+/// Size of a frame: far more than the window of the packer.
 const FRAME_BYTES: usize = 4 * 1024 * 1024;
 
-/// Packs all that is written to it.
+/// Packs all data that are written to it.
 pub(super) struct Packer<W> {
     target: W,
-    /// What will be the next frame.
+    /// Data of the next frame.
     plain: Vec<u8>,
     frames: u64,
 }
@@ -28,9 +28,9 @@ impl<W: Write> Packer<W> {
         Ok(())
     }
 
-    /// Packs the rest; the target has to be flushed.
+    /// Packs the rest; the caller must flush the target.
     pub(super) fn finish(mut self) -> io::Result<W> {
-        // No data are a frame, too: an empty file is none.
+        // Empty data need a frame too, since an empty file is invalid.
         if self.frames == 0 || !self.plain.is_empty() {
             self.pack()?;
         }
@@ -48,7 +48,7 @@ impl<W: Write> Write for Packer<W> {
         Ok(count)
     }
 
-    /// Nothing: a frame that ends early packs worse.
+    /// Does nothing, because shorter frames pack less well.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

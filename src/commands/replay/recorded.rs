@@ -1,5 +1,5 @@
-//! What became of the jobs of a replay on the machine whose log it is: the same numbers by the log's own
-//! waiting times (field 3), as a baseline beside those of policies.
+//! The recorded run of a replay's jobs on the machine of the log. It has the same figures by the
+//! log's own waiting times (field 3), as a baseline for the policies.
 
 use haggle_model::Job;
 use haggle_model::job::Recorded;
@@ -7,26 +7,26 @@ use serde::Serialize;
 
 use super::text::Fact;
 
-/// Run times below this count as this in bounded slowdowns, as in replays.
+/// Shorter run times count as this in bounded slowdowns, as in replays.
 const THRESHOLD: f64 = 10.0;
 
-/// The numbers of a replay, as recorded.
+/// The figures of a replay, as recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Baseline {
-    /// Jobs of the replay of which the log has a waiting time.
+    /// Jobs of the replay with a waiting time in the log.
     pub(super) jobs: u64,
     /// Means and maxima over these, s; the bounded slowdown has no unit.
     mean_waiting_time: f64,
     max_waiting_time: f64,
     mean_bounded_slowdown: f64,
-    /// From the first submission to the last end, s.
+    /// Time from the first submission to the last end, s.
     makespan: f64,
-    /// Of the machine of the replay, over that time.
+    /// Utilisation of the replay's machine over that time.
     utilisation: f64,
 }
 
 impl Baseline {
-    /// As facts of a replay are told.
+    /// The figures in the form of a replay's facts.
     pub(super) fn facts(&self) -> Vec<Fact> {
         vec![
             ("jobs", self.jobs.to_string(), ""),
@@ -56,13 +56,13 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Of no job yet, for a machine of so many processors.
+    /// Sums without jobs, for a machine with `machine` processors.
     pub(super) fn new(machine: u32) -> Totals {
         let (first, last) = (f64::INFINITY, f64::NEG_INFINITY);
         Totals { machine, jobs: 0, wait: 0.0, longest: 0.0, slowdown: 0.0, work: 0.0, first, last }
     }
 
-    /// Adds a job that the machine can run, if the log says how it went.
+    /// Adds a job that the machine can run, if the log records its run.
     pub(super) fn add(&mut self, job: &Job) {
         let Some(Recorded { wait, run_time }) = job.origin.logged().recorded() else { return };
         if job.processors > self.machine {
@@ -79,7 +79,7 @@ impl Totals {
         self.last = self.last.max(submit + wait + run);
     }
 
-    /// The numbers that they come to; `None` if the log says of no job how it went.
+    /// The figures of these sums; `None` if the log records no run.
     pub(super) fn baseline(&self) -> Option<Baseline> {
         let jobs = self.jobs as f64;
         let makespan = self.last - self.first;

@@ -1,4 +1,4 @@
-//! What `haggle replay` prints for people.
+//! The output of `haggle replay` for people.
 
 use crate::experiment::{Outcome, Written};
 use crate::scenario::Scenario;
@@ -8,7 +8,7 @@ use crate::commands::table::lines;
 use crate::report::say;
 use crate::shell::quoted;
 
-/// A number that is told: its name, itself and its unit.
+/// A figure of the output: its name, its value and its unit.
 pub(super) type Fact = (&'static str, String, &'static str);
 
 /// The facts of one policy, a line each.
@@ -29,16 +29,16 @@ pub(super) fn as_text(args: &Args, scenario: &Scenario, outcome: &Outcome) -> St
     text
 }
 
-/// A column for each policy, and one for what the log has recorded.
+/// A column for each policy, and one for the recorded figures of the log.
 pub(super) fn side_by_side(
     args: &Args,
     outcomes: &[(&Scenario, Outcome)],
     recorded: Option<&Baseline>,
 ) -> String {
-    /// Its head, its facts, and what stands for those it lacks.
+    /// Its head, its facts, and the text for missing facts.
     type Column = (&'static str, Vec<Fact>, &'static str);
     let column = |(policy, (_, outcome)): (&Policy, &(&Scenario, Outcome))| -> Column {
-        // What is not counted has not happened.
+        // A fact without a count did not occur.
         (policy.word(), [facts(outcome), counts(outcome)].concat(), "0")
     };
     let mut columns: Vec<Column> = args.policy.iter().zip(outcomes).map(column).collect();
@@ -74,7 +74,7 @@ pub(super) fn side_by_side(
     text
 }
 
-/// The numbers that are told of every replay.
+/// The facts that every replay prints.
 fn facts(outcome: &Outcome) -> Vec<Fact> {
     let summary = &outcome.summary;
     let number = |value: Option<f64>, decimals: usize| {
@@ -90,7 +90,7 @@ fn facts(outcome: &Outcome) -> Vec<Fact> {
     ]
 }
 
-/// What happened to some jobs only, if it did.
+/// Facts that only some replays have.
 fn counts(outcome: &Outcome) -> Vec<Fact> {
     let counts = &outcome.summary.all.outcomes;
     let all = [

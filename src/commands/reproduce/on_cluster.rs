@@ -36,7 +36,7 @@ pub(super) fn submit(
     }
     let works: Vec<Work<'_>> =
         all.iter().filter_map(|(name, task)| work_of(Some(name), task)).collect();
-    // Logs of studies are named by this variable, and by no other.
+    // The logs of studies use only this variable.
     let traces = env::var("HAGGLE_TRACES").ok();
     let variables: Vec<_> =
         traces.into_iter().map(|value| ("HAGGLE_TRACES".to_owned(), value)).collect();
@@ -97,7 +97,7 @@ fn work_of<'a>(of: Option<&'a String>, task: &'a Obtain<'_>) -> Option<Work<'a>>
     Some(Work { of, experiment, folder, output, wanted, pack: None, figures })
 }
 
-/// The command as it was typed, without what is Slurm's.
+/// The arguments of the command without those for Slurm.
 fn arguments(args: &Args) -> Vec<String> {
     let mut arguments = vec!["reproduce".to_owned()];
     arguments.extend(args.figures.iter().cloned());

@@ -1,4 +1,4 @@
-//! What a reproduction says to people.
+//! Output of a reproduction for people.
 
 use crate::studies::draw::Drawn;
 use crate::studies::judge::VERDICTS;
@@ -9,7 +9,7 @@ use crate::commands::table::{count, lines};
 
 const WIDTH: usize = 100;
 
-/// What a claim that was missed means, for who meets one first.
+/// Explanation of missed claims, for readers who meet one for the first time.
 pub(super) const MISSED: &str = "
 A missed claim is a result and no error: what came out here differs from what was published. Reasons
 are workloads that a publication describes in part, and choices it does not state.
@@ -17,7 +17,7 @@ are workloads that a publication describes in part, and choices it does not stat
 docs/studies.md how claims are decided. The exit code is 1, so that scripts see it.
 ";
 
-/// The figure's name and what it shows.
+/// The figure's name and description.
 pub(super) fn heading(figure: &Figure) -> String {
     format!("{}: {}\n", figure.name, figure.about)
 }
@@ -35,12 +35,12 @@ pub(super) fn drawn(drawn: &Drawn, brief: bool) -> String {
     text
 }
 
-/// What a quick reproduction left.
+/// Parts that a quick reproduction left out.
 pub(super) fn quick(name: &str, cuts: Option<&str>) -> String {
     format!("  quick    {name}: {}\n", cuts.unwrap_or("nothing left out"))
 }
 
-/// Each claim with what came of it; in `brief`, no more than the claim.
+/// Each claim with its finding; in `brief`, only the claim.
 pub(super) fn findings(findings: &[Finding<'_>], brief: bool) -> String {
     let width = |words: &dyn Fn(&Finding<'_>) -> usize| findings.iter().map(words).max();
     let ids = width(&|it| it.claim.id.chars().count()).unwrap_or(0);
@@ -58,7 +58,7 @@ pub(super) fn findings(findings: &[Finding<'_>], brief: bool) -> String {
             continue;
         }
         let expected = format!("{} ({})", claim.expected, claim.grade.name());
-        // What came out of several comparisons stands below each other.
+        // Results of several comparisons get a line each.
         let got = judgement.text().replace("; ", ";\n");
         let why = claim.reason.as_ref().map(|it| format!("{}: see the end", it.name));
         let label = match judgement {
@@ -88,7 +88,7 @@ pub(super) fn findings(findings: &[Finding<'_>], brief: bool) -> String {
     text
 }
 
-/// The reasons that claims share, each once.
+/// The reasons that several claims share, each once.
 pub(super) fn reasons(findings: &[Finding<'_>]) -> String {
     let mut told: Vec<&str> = Vec::new();
     let mut text = String::new();
@@ -107,7 +107,7 @@ fn wrapped(first: &str, indent: &str, text: &str) -> String {
     fill(text, options) + "\n"
 }
 
-/// How many claims came to what.
+/// Number of claims with each verdict.
 pub(super) fn counts(findings: &[Finding<'_>]) -> String {
     let mut parts = Vec::new();
     for name in VERDICTS {

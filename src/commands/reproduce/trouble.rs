@@ -1,4 +1,4 @@
-//! What can go wrong with a reproduction, as errors of the command.
+//! Errors of a reproduction as errors of the command.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use haggle_script::Mistake;
 
 use crate::commands::Error;
 
-/// Whether an error ends the command, and not only one figure.
+/// True if an error ends the whole command, not only one figure.
 pub(super) fn ends_all(error: &Error) -> bool {
     matches!(error, Error::Sweep(SweepError::Interrupted))
 }
 
-/// Functions of a study that were sound when they were read first.
+/// An error in functions of a study that were valid when they were first read.
 pub(super) fn functions(study: &Study, mistake: &Mistake) -> Error {
     Error::Catalogue {
         message: format!("functions of study \"{}\": {}", study.name, mistake.message),
@@ -26,12 +26,12 @@ pub(super) fn functions(study: &Study, mistake: &Mistake) -> Error {
     }
 }
 
-/// Logs that are not there, and the figures that cannot be drawn without.
+/// Missing logs, and the figures that need them.
 #[derive(Default)]
 pub(super) struct MissingLogs {
     /// The names of the figures.
     pub(super) figures: Vec<String>,
-    /// Each log with what is wrong.
+    /// Each log with its problem.
     pub(super) logs: BTreeMap<Log, String>,
 }
 

@@ -1,5 +1,5 @@
-//! The folder of a scenario's own, `runs/NAME`: what the last run of the same file left there is replaced
-//! without `--force`, so that one may edit and run again.
+//! The folder of a scenario, `runs/NAME`. A new run of the same file replaces the results there
+//! without `--force`, so that a user can edit and run again.
 
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
@@ -9,18 +9,19 @@ use haggle_results::{Existing, Table};
 
 use crate::commands::{Error, output};
 
-/// The note that `run` leaves in the folder: which scenario it is of.
+/// The note that `run` leaves in the folder; it names the scenario.
 const NOTE: &str = ".made-from";
 
-/// The folder in which the results of a scenario are unless another one is named.
+/// The folder for the results of a scenario unless another one is named.
 pub(super) struct OwnFolder {
     folder: PathBuf,
-    /// Which scenario this is, as the note has it.
+    /// Origin of the scenario, in the form of the note.
     made_from: String,
 }
 
 impl OwnFolder {
-    /// That of the scenario of this name, made from `origin`: the path of a file, or how an example is called.
+    /// The folder of the scenario with this name; `origin` is the path of its file, or the name of
+    /// an example.
     pub(super) fn new(name: &str, origin: Result<&Path, &str>) -> OwnFolder {
         let folder = Path::new("runs").join(name);
         let made_from = match origin {
@@ -34,7 +35,7 @@ impl OwnFolder {
         &self.folder
     }
 
-    /// What to do about results that are there. What somebody put beside them is not to be lost.
+    /// Action if results exist. Files that users put beside them must not be lost.
     pub(super) fn existing(&self) -> Result<Existing, Error> {
         let note = fs::read_to_string(self.folder.join(NOTE));
         if !note.is_ok_and(|note| note == self.made_from) {
@@ -52,20 +53,20 @@ impl OwnFolder {
         }
     }
 
-    /// Notes in the results that are there now which scenario they are of.
+    /// Notes the origin of the scenario beside its results.
     pub(super) fn note(&self) -> Result<(), Error> {
         let path = self.folder.join(NOTE);
         fs::write(&path, &self.made_from).map_err(|error| output::failed(&path, error))
     }
 }
 
-/// The way to a file from the folder of its results, so that both may be moved together.
+/// Path of a file relative to the folder of its results, so that both can be moved together.
 fn way(file: &Path, folder: &Path) -> String {
     let whole = |path: &Path| absolute(path).unwrap_or_else(|_| path.to_owned());
     relative(&whole(file), &whole(folder)).to_string_lossy().into_owned()
 }
 
-/// Whether a run or its figures have files of this name.
+/// True if a run or its figures have files of this name.
 fn is_of_a_run(name: &str) -> bool {
     match name.rsplit_once('.') {
         Some((stem, "parquet" | "csv")) => Table::ALL.iter().any(|table| table.name() == stem),

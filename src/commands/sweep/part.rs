@@ -1,13 +1,13 @@
-//! A part of a sweep, `3/10`: how any scheduler divides one.
+//! A part of a sweep, `3/10`, for any scheduler.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// One of several parts of a sweep. Each has runs from everywhere, for points that follow each other often
-/// take similarly long.
+/// One of several parts of a sweep. The runs of a part are spread over the sweep, since adjacent
+/// points often take equally long.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
-    /// From 1 on.
+    /// Number of the part, from 1.
     number: usize,
     of: usize,
 }

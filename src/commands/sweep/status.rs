@@ -1,4 +1,4 @@
-//! How far a sweep is: what its folder has, and, if it was submitted, what its tasks do.
+//! State of a sweep: the contents of its folder and, if it was submitted, the state of its tasks.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// Where the runs are.
+/// States of the runs.
 #[derive(Debug, Default)]
 struct Status {
     runs: usize,
@@ -39,16 +39,16 @@ struct Status {
     failed: Vec<Failed>,
     running: usize,
     pending: usize,
-    /// Runs that no task will carry out any more.
+    /// Runs that no task will carry out.
     left: usize,
     tasks_running: usize,
-    /// What became of their tasks, by Slurm's words, and how many of them.
+    /// Ended tasks of these runs: their numbers, by Slurm's words.
     ended: BTreeMap<String, usize>,
     merge: Option<(String, State)>,
     seconds_left: Option<f64>,
 }
 
-/// Says it.
+/// Prints the state.
 pub(super) fn run(args: &Args) -> Result<Exit, Error> {
     let scenario = args.folder.join("scenario.toml");
     if !scenario.exists() || args.folder.join("provenance.json").exists() {
@@ -80,13 +80,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// What is there of a sweep that nobody submitted.
+/// State of a sweep that was not submitted.
 #[derive(Debug, Default)]
 struct Folder {
     runs: usize,
     done: usize,
     failed: Vec<Failed>,
-    /// Runs whose folders are not whole: somebody makes them, or was killed.
+    /// Runs with incomplete folders: a command makes them, or was killed.
     begun: usize,
     missing: usize,
     packs: usize,
@@ -133,7 +133,7 @@ fn of_folder(args: &Args, experiment: &Experiment) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// The folder of a run as long as it has no final name.
+/// The folder of a run before it gets its final name.
 fn partial(folder: &Path) -> PathBuf {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     folder.with_file_name(format!(".{name}.partial"))

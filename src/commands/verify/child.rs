@@ -1,5 +1,5 @@
-//! One case in a process of its own, so that a panic, an abort and a run without end are found
-//! like any other failure.
+//! One case in a process of its own, so that a panic, an abort and an endless run are detected like
+//! other failures.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -27,21 +27,21 @@ pub(super) struct Args {
     pub(super) judge: Option<PathBuf>,
 }
 
-/// Runs of a sweep that are looked at.
+/// Most runs of a sweep that are examined.
 const RUNS: usize = 6;
 
 /// Address space of a case, bytes.
 const MEMORY: u64 = 3 << 30;
 
-/// Processor time of a case, s; only where messages do not tell.
+/// Processor time of a case, s; for loops that the bound on messages does not end.
 const SECONDS: u64 = 60;
 
-/// How often it is looked whether somebody wants it all to stop.
+/// Interval at which the request to stop is examined.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Draws a case if it is asked for by number, and judges it.
+/// Draws a case if its number is given, and judges it.
 pub(super) fn run(path: &Path, args: &random::Args) -> Result<Exit, Error> {
-    // A system without such limits has the bound on messages.
+    // Systems without such limits still have the bound on messages.
     let _ = setrlimit(Resource::RLIMIT_AS, MEMORY, MEMORY);
     let _ = setrlimit(Resource::RLIMIT_CPU, SECONDS, SECONDS + 1);
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
@@ -57,13 +57,13 @@ pub(super) fn run(path: &Path, args: &random::Args) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// Has another process draw case `number` into the file at `path`, and judge it.
+/// Starts a process that draws case `number` into the file at `path` and judges it.
 pub(super) fn judge_case(path: &Path, args: &random::Args, number: u64) -> Result<Verdict, Error> {
     let (seed, number) = (args.seed.to_string(), number.to_string());
     judge_with(path, args, &["--random", "--seed", &seed, "--case", &number])
 }
 
-/// Has another process judge the scenario in the file at `path`.
+/// Starts a process that judges the scenario in the file at `path`.
 pub(super) fn judge_file(path: &Path, args: &random::Args) -> Result<Verdict, Error> {
     judge_with(path, args, &[])
 }
@@ -91,8 +91,8 @@ fn judge_with(path: &Path, args: &random::Args, arguments: &[&str]) -> Result<Ve
     }))
 }
 
-/// What a process says on standard output and standard error until it ends. Both are small, and
-/// the second is empty unless something broke. It is killed once somebody wants this one to stop.
+/// Standard output and standard error of a process, until it ends. Both are short, and the second
+/// is empty without an error. The process is killed if this one must stop.
 fn read_both(child: &mut Child) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let (reading, read) = mpsc::channel::<()>();
@@ -119,7 +119,7 @@ fn read_both(child: &mut Child) -> io::Result<(Vec<u8>, Vec<u8>)> {
     reader.join().expect("reading does not panic")
 }
 
-/// What a process that gave no verdict died of.
+/// Failure of a process that gave no verdict.
 fn broken(status: ExitStatus, said: &str) -> Failure {
     let last = |count: usize| {
         let lines: Vec<&str> = said.lines().collect();

@@ -1,4 +1,5 @@
-//! What was tried with what: how many accepted cases had each key, and each pair of features.
+//! Coverage of the random cases: the number of accepted cases with each key, and with each pair of
+//! features.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,16 +13,16 @@ use crate::commands::table::{lines, row};
 /// Counts over accepted cases.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Coverage {
-    /// Of cases with each key, and with each word of a key, `key = word`.
+    /// Cases with each key, and with each word of a key, `key = word`.
     keys: BTreeMap<String, u64>,
-    /// Of cases with each pair of features, by both names in the order of the features.
+    /// Cases with each pair of features, by both names in the order of the features.
     pairs: BTreeMap<String, BTreeMap<String, u64>>,
     /// Keys, and words of keys, that no case had.
     never: BTreeSet<String>,
 }
 
 impl Coverage {
-    /// Nothing yet.
+    /// Counts without cases.
     pub(super) fn new() -> Coverage {
         let all = keys();
         let never = all.iter().flat_map(|key| {
@@ -31,7 +32,7 @@ impl Coverage {
         Coverage { never: never.collect(), ..Coverage::default() }
     }
 
-    /// Takes in a case that ran.
+    /// Adds a case that ran.
     pub(super) fn add(&mut self, verdict: &Verdict) {
         for key in &verdict.keys {
             *self.keys.entry(key.clone()).or_default() += 1;
@@ -47,7 +48,7 @@ impl Coverage {
         }
     }
 
-    /// Both tables, and what is in neither.
+    /// Both tables, and the names that no case had.
     pub(super) fn to_text(&self) -> String {
         let mut text = format!("\ncases with each key\n{}", self.keys_table());
         text.push_str(&format!("\ncases with each pair of features\n{}", self.pairs_table()));

@@ -1,4 +1,4 @@
-//! `haggle verify --random`: draws cases, has them judged side by side, and makes small what fails.
+//! `haggle verify --random`: draws cases, has them judged in parallel, and reduces failing ones.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -61,24 +61,24 @@ pub(super) struct Args {
     quiet: bool,
 }
 
-/// Cases that are drawn if nothing says how many.
+/// Default number of cases.
 const CASES: u64 = 300;
 
-/// For how long, and how often, a failing case is made smaller.
+/// Time and attempts for the reduction of a failing case.
 const SHRINK: (Duration, usize) = (Duration::from_secs(120), 1_500);
 
-/// What came of all cases.
+/// Results of all cases.
 #[derive(Debug, Serialize)]
 struct Report {
     seed: u64,
     cases: u64,
-    /// Nothing that must hold was broken.
+    /// Cases in which all rules held.
     held: u64,
-    /// They could not be repaired.
+    /// Cases that could not be repaired.
     refused: u64,
-    /// They ended with an error that the manual names.
+    /// Cases that ended with an error that the manual names.
     stopped: u64,
-    /// They ended after more messages than are looked at.
+    /// Cases that ended after too many messages to be examined.
     long: u64,
     /// Repairs of all accepted cases.
     repairs: u64,
@@ -94,15 +94,15 @@ struct Report {
 struct Failing {
     /// Their numbers.
     cases: Vec<u64>,
-    /// What the first of them failed with.
+    /// Failure of the first of them.
     failure: Failure,
     /// Its scenario.
     file: PathBuf,
-    /// The smallest that still fails.
+    /// The smallest scenario that still fails.
     smallest: Option<PathBuf>,
 }
 
-/// Draws and judges.
+/// Draws and judges the cases.
 pub(super) fn run(args: &Args) -> Result<Exit, Error> {
     let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let cases = match (args.cases, args.minutes) {
@@ -155,17 +155,17 @@ pub(super) fn run(args: &Args) -> Result<Exit, Error> {
     })
 }
 
-/// Real time bounds how many cases there are, and nothing of what comes of one.
+/// Real time bounds only the number of cases, never the result of one.
 #[allow(clippy::disallowed_methods)]
 fn now() -> Instant {
     Instant::now()
 }
 
-/// What the workers share.
+/// State that the workers share.
 struct Session<'a> {
     args: &'a Args,
     end: Option<Instant>,
-    /// The next case, and the first one that is not drawn.
+    /// The next case, and (in `stop`) the end of the cases.
     next: AtomicU64,
     stop: u64,
     report: Mutex<Report>,
@@ -227,8 +227,8 @@ impl Session<'_> {
         self.bar.inc(1);
     }
 
-    /// Keeps a case that failed, and the smallest that fails likewise, unless another has
-    /// failed for the same reason.
+    /// Keeps a failed case and its smallest reduction, unless another case has failed for the same
+    /// reason.
     fn keep(&self, number: u64, text: &str, failure: Failure, folder: &Path) -> Result<(), Error> {
         let mark = failure.mark();
         let output = &self.args.output;

@@ -1,4 +1,4 @@
-//! `haggle workflow inspect`: what a workflow is like, as a table, as JSON and drawn.
+//! `haggle workflow inspect`: the properties of a workflow, as a table, as JSON and drawn.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,19 +1,19 @@
-//! The kinds of tasks: what tables and colours group them by.
+//! The kinds of tasks, by which tables and colours group them.
 
 use std::collections::BTreeMap;
 
 use haggle_workflows::{Task, Workflow};
 
-/// Colours that can be told apart, without black.
+/// Distinguishable colours, without black.
 const COLOURS: usize = 6;
 
-/// The kind of a task as tables name it.
+/// Name of a task's kind in tables.
 pub(super) fn kind(task: &Task) -> &str {
     task.kind.as_deref().unwrap_or("-")
 }
 
-/// The kinds in the order in which they come first, and the group of each task: kinds with the most
-/// tasks have groups of their own, all others are one.
+/// The kinds in the order of their first tasks, and the group of each task. The kinds with the most
+/// tasks have groups of their own, and all others share one.
 pub(super) fn groups(workflow: &Workflow) -> (Vec<String>, Vec<usize>) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut kinds: Vec<&str> = Vec::new();

@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     Ok(Exit::Success)
 }
 
-/// Each once, in the order in which they were typed.
+/// Each policy once, in the order of the arguments.
 fn chosen(policies: &[StaticAlgorithm]) -> Vec<StaticAlgorithm> {
     let typed = if policies.is_empty() { &StaticAlgorithm::ALL[..] } else { policies };
     let mut chosen: Vec<StaticAlgorithm> = Vec::new();
@@ -194,7 +194,7 @@ fn as_json(args: &Args, problem: &Problem<'_>, made: &[Made]) -> String {
     format!("{json:#}\n")
 }
 
-/// A panel for each policy; tasks that take no time are not seen.
+/// A panel for each policy; tasks of zero length are invisible.
 fn gantt(workflow: &Workflow, problem: &Problem<'_>, made: &[Made]) -> Gantt {
     let (groups, of_task) = groups(workflow);
     let bars = |schedule: &Schedule| {

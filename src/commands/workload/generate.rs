@@ -13,7 +13,7 @@ use crate::commands::{Error, PROGRAM, output, positive, seeds};
 use crate::exit::Exit;
 use crate::report::warn_of;
 
-/// Above this, a load was hardly meant as a part of the machine.
+/// A higher load is probably not meant as a part of the machine.
 const LIKELY_LOAD_MAX: f64 = 2.0;
 
 /// Generate a workload by the Lublin-Feitelson model

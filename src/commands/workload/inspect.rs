@@ -1,4 +1,4 @@
-//! `haggle workload inspect`: what a log is like, as a table, as JSON and drawn.
+//! `haggle workload inspect`: the properties of a log, as a table, as JSON and drawn.
 
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ pub(crate) struct Args {
 
 /// A log that was read to its end.
 struct Inspected {
-    /// The log as it was given.
+    /// The log as named on the command line.
     log: String,
     header: SwfHeader,
     statistics: WorkloadStatistics,

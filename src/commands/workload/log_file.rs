@@ -11,19 +11,19 @@ use crate::commands::Error;
 use crate::commands::output::{Output, failed};
 use crate::interrupt;
 
-/// What becomes of waiting times of the log.
+/// Treatment of the log's waiting times.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waits {
     AsRecorded,
     Unknown,
 }
 
-/// Writes the jobs of `workload` behind its header and a note on what was done to them,
-/// and says how many there were.
+/// Writes the jobs of `workload`, after its header and a note on the changes, and returns their
+/// number.
 ///
-/// `moved` is by how much steps moved time zero; with what the rules moved it
-/// by, the header's start time is set right. `waits` says whether jobs waited as the log
-/// has it: where they arrive at other times, it says nothing of them.
+/// The start time of the header is corrected by `moved`, the shift of time zero by steps, and by
+/// the shift of the rules. `waits` tells whether the recorded waiting times are valid: after a
+/// change of arrivals they are not.
 pub(super) fn write(
     workload: OpenWorkload,
     note: &str,
@@ -32,8 +32,8 @@ pub(super) fn write(
     target: &Target,
 ) -> Result<u64, Error> {
     let OpenWorkload { mut jobs, header, report, .. } = workload;
-    // The first job is taken before anything is written: only then is it known
-    // that there is one, and by how much the rules move time zero.
+    // The first job is read before anything is written. Only then are the existence of a job and
+    // the shift of time zero known.
     let first = jobs.next().transpose()?.ok_or_else(|| Error::NoJobLeft(target.out.clone()))?;
     let shift = Span::from_micros(report.snapshot().shift_us) + moved;
     let header = noted(header, note, shift);

@@ -49,7 +49,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The step, what it does in words, and by how much it moves time zero.
+    /// The step, its description, and its shift of time zero.
     fn step(&self) -> (Step, String, Span) {
         let load = self.load.unwrap_or(1.0);
         if let Some(length) = self.window {

@@ -12,15 +12,15 @@ use super::same::Pairs;
 /// How attempts ended in two runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct AttemptDifferences {
-    /// How many ended how.
+    /// Numbers of attempts by outcome.
     pub outcomes: Vec<OutcomePair>,
-    /// Jobs that are the same in both runs and had more of them in B.
+    /// Jobs that are the same in both runs and had more attempts in B.
     pub more: usize,
-    /// Jobs that had fewer of them in B.
+    /// Jobs that had fewer attempts in B.
     pub fewer: usize,
 }
 
-/// How many attempts ended in one way.
+/// Numbers of attempts with one outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OutcomePair {
     /// A word of the table `attempts`.

@@ -1,7 +1,7 @@
-//! What a change did to jobs: whose completion it moved, which way, and what became of their response
+//! Effect of a change on jobs: the number of changed completions, their direction, and the response
 //! times (Caniou, Charrier and Desprez 2010, section 4.4).
 //!
-//! Only jobs that came to an end in both runs count. Nothing is left out for warm-up or cool-down.
+//! Only jobs that ended in both runs count. Warm-up and cool-down are included.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use serde::{Serialize, Serializer};
 
 use super::same::{Job, Pairs};
 
-/// What became of some jobs in one run, relative to another: the base.
+/// Effect of one run on jobs, relative to another: the base.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Impact {
     /// Jobs that ended in both.
     pub jobs: u64,
-    /// Those of them that ended at another time.
+    /// Jobs of these that ended at another time.
     pub impacted: u64,
-    /// Those of these that ended earlier than in the base.
+    /// Impacted jobs that ended earlier than in the base.
     pub earlier: u64,
-    /// Those of the others that had started in the base as soon as they were submitted.
+    /// Jobs not impacted that started in the base at their submission.
     pub at_once: u64,
     /// Sums over the impacted jobs.
     sums: Sums,
@@ -32,9 +32,9 @@ struct Sums {
     base: f64,
     /// Response times, s.
     other: f64,
-    /// The quotient of both, job by job; of those that took no time in the base, none.
+    /// Sum of the quotients of both; jobs without response time in the base have none.
     quotients: f64,
-    /// How many quotients there are.
+    /// Number of quotients.
     count: u64,
 }
 
@@ -48,11 +48,11 @@ struct Ended {
 /// The impacts on all jobs, and on those of each class and workload, by name.
 pub type Impacts = BTreeMap<String, Impact>;
 
-/// What stands for all jobs.
+/// Group of all jobs.
 pub const ALL: &str = "all";
 
 impl Impact {
-    /// The values that have names, which are keys of metrics after `impact.`.
+    /// Names of the values, which are keys of metrics after `impact.`.
     pub const NAMES: [&str; 8] = [
         "jobs",
         "impacted",
@@ -64,7 +64,7 @@ impl Impact {
         "mean_response_ratio",
     ];
 
-    /// A value by its name; `None` = no such value, or no job to take it from.
+    /// A value by its name; `None` if the name is unknown or no job gives the value.
     pub fn value(&self, name: &str) -> Option<f64> {
         let percent = |part: u64, of: u64| (of > 0).then(|| 100.0 * part as f64 / of as f64);
         match name {
@@ -83,7 +83,7 @@ impl Impact {
         }
     }
 
-    /// Mean response time of the impacted jobs over that in the base: below 1 they gain. 1 if
+    /// Mean response time of the impacted jobs over that in the base: below 1, they gain. 1 if
     /// there are none.
     pub fn response_ratio(&self) -> f64 {
         if self.sums.base > 0.0 { self.sums.other / self.sums.base } else { 1.0 }
@@ -114,7 +114,7 @@ impl Serialize for Impact {
     }
 }
 
-/// What became in B of the jobs that are the same in A and B, relative to A.
+/// Effect of B on the jobs that are the same in A and B, relative to A.
 pub(super) fn of_pairs(pairs: &Pairs<'_>) -> Impact {
     let mut impact = Impact::default();
     for (a, b) in &pairs.same {
@@ -129,7 +129,7 @@ fn finish(job: &Job) -> Option<f64> {
     (!matches!(&*job.outcome, "rejected" | "unfinished")).then_some(job.left)
 }
 
-/// What became of the jobs of `other` relative to `base`; classes are those of the base.
+/// Effect of `other` on its jobs relative to `base`; classes are those of the base.
 ///
 /// # Errors
 /// If a table is missing or damaged.
@@ -155,7 +155,7 @@ pub fn impacts(base: &RunReader, other: &RunReader) -> Result<Impacts, ResultsEr
         let name = names.at(row).unwrap_or_default();
         let key = (number(&mut workloads, name), *id);
         let (submit, Some(end)) = (submits[row], finishes[row]) else { continue };
-        // Of one number, but another job: there is nothing to compare.
+        // Equal number, but another job: the two cannot be compared.
         let Some(&(submit_other, Some(other))) = ends.get(&key) else { continue };
         let (Some(submit), true) = (submit, submit == submit_other) else { continue };
         let job = Ended { submit, start: starts[row], end };
@@ -169,7 +169,7 @@ pub fn impacts(base: &RunReader, other: &RunReader) -> Result<Impacts, ResultsEr
     Ok(impacts)
 }
 
-/// A number for each name: names are many, and long.
+/// A number for each name. Names are many and long, so each is stored once.
 fn number(known: &mut BTreeMap<String, usize>, name: &str) -> usize {
     if let Some(&number) = known.get(name) {
         return number;

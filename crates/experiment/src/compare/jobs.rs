@@ -1,4 +1,4 @@
-//! What became of the jobs of two runs.
+//! Fates of the jobs of two runs.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +6,16 @@ use serde::Serialize;
 
 use super::same::{Job, Pairs};
 
-/// What became of the jobs of two runs. All but the first four fields are about those that are the
-/// same in both.
+/// Fates of the jobs of two runs. All but the first four fields are about jobs that are the same in
+/// both.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct JobDifferences {
     /// In A only.
     pub only_in_a: usize,
     /// In B only.
     pub only_in_b: usize,
-    /// Of one workload and number in both, but not of the same submission, processors, request and run time.
+    /// Jobs of one workload and number in both, but with another submission, size, request or run
+    /// time.
     pub other: usize,
     /// Workloads with such jobs.
     pub workloads: Vec<WorkloadPair>,
@@ -34,20 +35,20 @@ pub struct JobDifferences {
     pub started_in_neither: usize,
     /// Queued by another provider.
     pub other_provider: usize,
-    /// How often which outcome became which other.
+    /// Changes of outcome, with their numbers of jobs.
     pub outcomes: Vec<OutcomeChange>,
-    /// Those whose starts differ, largest difference first.
+    /// Jobs with different starts, largest difference first.
     pub largest: Vec<JobPair>,
 }
 
-/// Jobs whose outcome is another.
+/// Jobs with another outcome in B.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OutcomeChange {
     /// Outcome in A.
     pub a: String,
     /// Outcome in B.
     pub b: String,
-    /// How many jobs.
+    /// Number of jobs.
     pub jobs: usize,
 }
 
@@ -71,24 +72,24 @@ pub struct JobPair {
 }
 
 impl JobPair {
-    /// By how much later it started in B, s.
+    /// Delay of its start in B, s.
     pub fn later(&self) -> f64 {
         self.start_b - self.start_a
     }
 }
 
-/// A workload that did not bring the same jobs to both runs.
+/// A workload that did not submit the same jobs in both runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WorkloadPair {
     /// Its name.
     pub workload: String,
     /// Its jobs that are the same in both.
     pub same: usize,
-    /// Numbers that both have, of jobs that are not the same.
+    /// Numbers that both have, with different jobs.
     pub other: usize,
 }
 
-/// Compares the jobs that are the same and names the `most` whose starts differ most.
+/// Compares the jobs that are the same and lists the `most` with the largest differences of start.
 pub(super) fn differences(pairs: &Pairs<'_>, most: usize) -> JobDifferences {
     let mut differences = JobDifferences {
         only_in_a: pairs.only_in_a.len(),

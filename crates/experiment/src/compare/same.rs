@@ -1,5 +1,5 @@
-//! Which jobs of two runs are the same: workload, number, submission, processors, request, and
-//! run time as far as the tables tell it.
+//! Jobs that are the same in two runs: workload, number, submission, processors, request, and run
+//! time as far as the tables have it.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use haggle_model::AttemptOutcome;
 use haggle_results::reader::{AttemptRow, CellValue, Rows};
 use haggle_results::{ResultsError, RunReader, Table};
 
-/// A job as far as it is compared: of a large run there are many.
+/// The compared fields of a job. Large runs have many jobs, so the struct is small.
 pub(super) struct Job {
     pub(super) job: i64,
     pub(super) job_id: i64,
@@ -89,9 +89,9 @@ impl Job {
 
 /// The jobs of two runs, side by side.
 pub(super) struct Pairs<'a> {
-    /// The same job in both.
+    /// Jobs that are the same in both.
     pub(super) same: Vec<(&'a Job, &'a Job)>,
-    /// One number, but two jobs.
+    /// Different jobs with one number.
     pub(super) other: Vec<&'a Job>,
     pub(super) only_in_a: Vec<&'a Job>,
     pub(super) only_in_b: Vec<&'a Job>,
@@ -121,7 +121,7 @@ pub(super) fn pairs<'a>(
     Ok(pairs)
 }
 
-/// Whether two jobs were submitted as one would be.
+/// True if two jobs have the same submission, processors, request and shape.
 fn is_same(a: &Job, b: &Job) -> bool {
     a.submit == b.submit
         && a.processors == b.processors
@@ -129,7 +129,7 @@ fn is_same(a: &Job, b: &Job) -> bool {
         && a.shape == b.shape
 }
 
-/// A run time on the reference processor, s, as far as it is known.
+/// Bounds of a run time on the reference processor, s.
 #[derive(Clone, Copy)]
 struct RunTime {
     low: f64,
@@ -139,8 +139,8 @@ struct RunTime {
 impl RunTime {
     const UNKNOWN: RunTime = RunTime { low: 0.0, high: f64::INFINITY };
 
-    /// What took so long at a provider of this speed, where times are rounded up to a microsecond;
-    /// each attempt may have been.
+    /// Run time of a job that took `seconds` at a provider of this speed. Each attempt may have
+    /// been rounded up to a microsecond.
     fn rounded(seconds: f64, speed: f64, attempts: i64) -> RunTime {
         let microseconds = (attempts + 1) as f64 * 1e-6;
         RunTime { low: (seconds - microseconds) * speed, high: (seconds + microseconds) * speed }
@@ -159,8 +159,8 @@ impl RunTimes {
     }
 }
 
-/// The run times of rigid jobs that came to an end of their own: what they computed in all attempts, or
-/// what one on a grid had done.
+/// Run times of rigid jobs that ended by themselves: the computing of all attempts, or the work
+/// that a job on a grid had done.
 fn run_times(run: &RunReader, jobs: &[Job]) -> Result<RunTimes, ResultsError> {
     let resources = run.resources()?.into_iter();
     let speeds: BTreeMap<String, f64> = resources.map(|it| (it.provider, it.speed)).collect();

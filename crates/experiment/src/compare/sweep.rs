@@ -15,7 +15,7 @@ use haggle_scenario::Experiment;
 /// Two sweeps side by side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SweepComparison {
-    /// Whether both have the same runs, and these the same tables and summaries.
+    /// True if both have the same runs, and these the same tables and summaries.
     pub identical: bool,
     /// Runs that both have, by their folder in the sweep.
     pub runs: Vec<RunPair>,
@@ -32,7 +32,7 @@ pub struct SweepComparison {
 pub struct RunPair {
     /// Its folder in the sweep.
     pub folder: String,
-    /// Whether its tables and its summary are the same.
+    /// True if its tables and its summary are the same.
     pub identical: bool,
     /// Tables of A, and of B, that are not what was written.
     pub changed: (Vec<String>, Vec<String>),
@@ -127,7 +127,7 @@ struct Runs {
     there: SweepFolder,
     /// Variant and folder of each, and its number, in order.
     numbers: Vec<((String, String), usize)>,
-    /// The same to be looked up.
+    /// Index of these.
     places: BTreeMap<(String, String), usize>,
 }
 

@@ -1,4 +1,4 @@
-//! One sweep: what one value of an axis makes of the runs, against the other values.
+//! One sweep: effect of one value of an axis on the runs, against the other values.
 
 use std::path::Path;
 
@@ -11,37 +11,37 @@ use super::place;
 use crate::run_metrics::RunMetrics;
 use haggle_scenario::{Experiment, Setting};
 
-/// A metric of a variant beside that of the variant it is held against. Both have common random
-/// numbers, so runs are compared seed by seed.
+/// A metric of a variant beside that of the base. Both have common random numbers, so runs are
+/// compared seed by seed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AgainstRow {
     /// The value on the axis that is compared.
     pub variant: String,
-    /// (axis, value) of all other axes that have several values; both variants are there.
+    /// (axis, value) of all other axes with several values.
     pub point: Vec<(String, String)>,
     /// The metric.
     pub metric: String,
-    /// Mean of the variant that is held against, over the seeds that both have.
+    /// Mean of the base over the seeds that both have.
     pub base: f64,
     /// Mean of this variant over these seeds.
     pub mean: f64,
     /// This variant - the base, seed by seed.
     pub difference: Estimate,
-    /// With how many seeds the value is lower than the base's.
+    /// Seeds with a lower value than that of the base.
     pub lower: usize,
-    /// With how many seeds it is higher.
+    /// Seeds with a higher value.
     pub higher: usize,
 }
 
-/// Why nothing can be held against a value of an axis.
+/// Reason why no comparison with a value of an axis is possible.
 #[derive(Debug, thiserror::Error)]
 pub enum AgainstError {
     /// The sweep has no such axis.
     #[error("the sweep has no axis \"{axis}\": it has {}", known.join(", "))]
     NoAxis {
-        /// As it was typed.
+        /// Its text in the request.
         axis: String,
-        /// The axes there are.
+        /// Known axes.
         known: Vec<String>,
     },
     /// The axis has no such value.
@@ -49,9 +49,9 @@ pub enum AgainstError {
     NoValue {
         /// The axis.
         axis: String,
-        /// As it was typed.
+        /// Its text in the request.
         value: String,
-        /// The values there are.
+        /// Known values.
         known: Vec<String>,
     },
     /// Results cannot be read.
@@ -59,8 +59,8 @@ pub enum AgainstError {
     Results(#[from] ResultsError),
 }
 
-/// Holds every other value of `axis` against `value`, at each point of the other axes; runs that
-/// are not there are left out.
+/// Compares every other value of `axis` with `value`, at each point of the other axes. Missing runs
+/// are left out.
 ///
 /// # Errors
 /// If there is no such axis or value, or results cannot be read.
@@ -105,7 +105,7 @@ pub fn compare_within(
     };
     let rows = against(&runs, &seeds, &[(base_at, value.to_owned())]);
     let mut rows: Vec<AgainstRow> = rows.into_iter().filter_map(row).collect();
-    // Variants of one metric stand beside each other, in the order of the sweep.
+    // Rows of one metric are adjacent, in the order of the sweep.
     let (mut metrics, mut points) = (Vec::new(), Vec::new());
     let order = values(experiment, axis);
     rows.sort_by_cached_key(|row| {
@@ -116,7 +116,7 @@ pub fn compare_within(
     Ok(rows)
 }
 
-/// At which place of the settings an axis is that has this value.
+/// Index in the settings of the axis, if it has this value.
 fn place_of(experiment: &Experiment, axis: &str, value: &str) -> Result<usize, AgainstError> {
     let settings = experiment.variants.first().map_or(&[][..], |it| &it.settings);
     let Some(at) = settings.iter().position(|setting| setting.axis == axis) else {

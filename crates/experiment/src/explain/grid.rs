@@ -10,24 +10,24 @@ use super::statics::{Place, Statics};
 use super::supply::{Market, NO_LIMIT, Waiting};
 use super::{Attempt, Chronicle, Story};
 
-/// What only an attempt on a resource of a grid has.
+/// Fields that only an attempt on a resource of a grid has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OnGrid {
     /// The attempt whose checkpoint it started from.
     pub parent: Option<i64>,
     /// When it gave its slot back.
     pub slot_left: f64,
-    /// What had been done of the job when it began, MI.
+    /// Work of the job that was done when it began, MI.
     pub work_at_start: f64,
-    /// What had been done when it was over, MI.
+    /// Work that was done when it ended, MI.
     pub work_at_end: f64,
     /// Slot time in which it computed, s.
     pub computing: f64,
     /// Checkpoints that were written.
     pub checkpoints: i64,
-    /// What its newest checkpoint that could be used holds of the job, MI.
+    /// Work that its newest usable checkpoint holds, MI.
     pub work_saved: Option<f64>,
-    /// Whether the job was done, or may yet be, by this attempt or from a checkpoint of it.
+    /// True if the job was, or may yet be, completed by this attempt or from its checkpoint.
     pub counts: bool,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     story
 }
 
-/// What the time of a job of a grid was spent on.
+/// Parts of the time of a job on a grid.
 pub(super) fn parts(all: &Chronicle, job: &JobRow) -> Vec<Spent> {
     let (own, checkpoints) = rows(all, job);
     spent(all, job, &own, &chain(job, &own, &checkpoints), &mut None)
@@ -67,7 +67,7 @@ fn spent(
     statics: &mut Option<Statics>,
 ) -> Vec<Spent> {
     let mut ledger = Ledger::new(job);
-    // In a schedule a task has its turn on a resource of its own, whatever is free elsewhere.
+    // In a static schedule, a task waits for its turn on its own resource, even if others are free.
     let can_start = if all.about.static_schedules { Part::Order } else { Part::Round };
     let mut anywhere = Waiting::new(all.grid_market.supply_anywhere(1), job.ready, can_start);
     let mut waiting =
@@ -86,8 +86,8 @@ fn spent(
     ledger.spent()
 }
 
-/// An attempt that counts has begun to compute: up to its end, or to the checkpoint that counts, and
-/// in vain from there on.
+/// An attempt that counts has begun to compute. It computes up to its end, or up to the checkpoint
+/// that counts; the rest is lost.
 fn computed(
     ledger: &mut Ledger,
     (it, left): (&AttemptRow, f64),
@@ -110,8 +110,8 @@ fn computed(
     ledger.until(micros(left), Part::Lost);
 }
 
-/// No attempt that counts had a slot: in vain while another one computed, waiting for data while one
-/// had its slot, else at the scheduler.
+/// No attempt that counts has a slot. The time counts as `Lost` while another attempt computes, as
+/// `Transfers` while one waits for data, and otherwise as a wait at the scheduler.
 fn idle(
     ledger: &mut Ledger,
     waiting: &mut impl FnMut(&mut Ledger, i64),
@@ -141,7 +141,7 @@ fn idle(
     }
 }
 
-/// The slots of all resources, what attempts held of them, and what was down.
+/// The slots of all resources, the attempts that held them, and the outages.
 pub(super) fn market(
     resources: &[&ResourceRow],
     about: &About,
@@ -156,12 +156,12 @@ pub(super) fn market(
         let (from, until) = it.slot()?;
         Some((it.provider.as_str(), from, until, 1))
     });
-    // Actors of grids do not crash.
+    // Actors of grids do not crash, and only providers have maintenance.
     Market::new(places, held, outages, &[], &[])
 }
 
-/// The attempts that the job was done by, or may yet be, in order: each started from a checkpoint
-/// of the one before it.
+/// The attempts by which the job was, or may yet be, completed, in order. Each started from a
+/// checkpoint of the one before it.
 fn chain<'a>(
     job: &JobRow,
     attempts: &[&'a AttemptRow],
@@ -184,7 +184,7 @@ fn chain<'a>(
     if job.outcome != "unfinished" {
         return Vec::new();
     }
-    // It waits for a restart, from the newest checkpoint that there is.
+    // The job waits for a restart from its newest usable checkpoint.
     let usable = checkpoints.iter().filter(|it| it.available.is_some());
     let rank = |it: &CheckpointRow| [it.work_saved, it.available.unwrap_or_default()].map(micros);
     let Some(newest) = usable.max_by_key(|it| rank(it)) else { return Vec::new() };

@@ -1,7 +1,9 @@
-//! The queue of a provider, rebuilt from the tables: who stood before a job when it started, and why it went first.
+//! The queue of a provider, rebuilt from the tables: the jobs before another one at its start, and
+//! the reason why it passed them.
 //!
-//! Tables do not say in which order a queue considers jobs, but by which rule. Jobs that came at one instant count in the
-//! order of their numbers. A job that has lost an attempt may stand anywhere: nothing is concluded from its place.
+//! Tables have the rule of a queue, not the order in which it considered jobs. Jobs that came at
+//! one instant count in the order of their numbers. The place of a job that has lost an attempt is
+//! unknown.
 
 use std::collections::BTreeMap;
 
@@ -22,26 +24,26 @@ pub struct Queued {
     pub job_id: i64,
     /// Its processors.
     pub processors: i64,
-    /// Its limit there, s; `None` = no limit.
+    /// Its limit at this provider, s; `None` = no limit.
     pub limit: Option<f64>,
     /// When it was queued.
     pub queued: f64,
-    /// When it started; `None` = it left without that.
+    /// When it started; `None` = it left without a start.
     pub start: Option<f64>,
 }
 
-/// A job that started although others stood before it.
+/// A job that started although others were before it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Backfilled {
-    /// The first of them.
+    /// The first of these.
     pub head: Queued,
-    /// How many stood before it.
+    /// Number of jobs before it.
     pub passed: usize,
-    /// Start of the head by the limits of what ran; `None` where that is not known.
+    /// Start of the head by the limits of running jobs; `None` if unknown.
     pub head_start: Option<f64>,
     /// Processors that the head leaves free then.
     pub left_free: Option<i64>,
-    /// By which test it might start; `None` where the tables do not tell.
+    /// Test that allowed its start; `None` if the tables do not show it.
     pub test: Option<Test>,
 }
 
@@ -55,37 +57,37 @@ pub enum Test {
     LeavesRoom,
 }
 
-/// Why a job did not start while enough processors were free for it.
+/// Reason why a job did not start while enough processors were free.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Held {
-    /// Its own booking came later, and stayed where it was.
+    /// Its own booking was later and did not move.
     ByBooking(HeldByBooking),
-    /// Jobs stood before it.
+    /// Jobs were before it.
     ByOthers(HeldByOthers),
 }
 
-/// A job waited for its own booking, as reservations never move up.
+/// A job waited for its own booking, since reservations never move up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HeldByBooking {
-    /// The instant at which that is looked at: the beginning of the longest stretch.
+    /// The instant that is examined: the beginning of the longest stretch.
     pub time: f64,
     /// Its booked start.
     pub booked: f64,
 }
 
-/// Jobs that stood before another one held it back.
+/// Jobs that were before another one delayed it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HeldByOthers {
-    /// The instant at which that is looked at: the beginning of the longest stretch.
+    /// The instant that is examined: the beginning of the longest stretch.
     pub time: f64,
     /// The first of the jobs before it.
     pub head: Queued,
-    /// How many stood before it.
+    /// Number of jobs before it.
     pub before: usize,
-    /// Start of the head by the limits of what ran.
+    /// Start of the head by the limits of running jobs.
     pub head_start: Option<f64>,
-    /// By which rule.
+    /// Rule of the queue.
     pub rule: Rule,
 }
 
@@ -93,11 +95,11 @@ pub struct HeldByOthers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
-    /// None passes.
+    /// No job passes others.
     Fcfs,
-    /// Who does not delay the head passes.
+    /// A job passes if it does not delay the head.
     Easy,
-    /// Who delays no booking passes.
+    /// A job passes if it delays no booking.
     Conservative,
 }
 
@@ -106,12 +108,13 @@ pub enum Rule {
 pub struct BookedStart {
     /// That start.
     pub start: f64,
-    /// Of a job that started before it: whether another job had ended before its plan meanwhile.
+    /// True if another job ended early meanwhile, for a job that started before its booking.
     pub others_ended_early: bool,
-    /// Who held processors at it, although not planned to: none if the job started by then.
+    /// Jobs that held processors at that start without a plan for it; empty if the job had started
+    /// by then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub displaced_by: Vec<Displacer>,
-    /// Processors that were down at it.
+    /// Processors that were down at that start.
     pub down: i64,
 }
 
@@ -126,11 +129,11 @@ pub struct Displacer {
     pub job_id: i64,
     /// Its processors.
     pub processors: i64,
-    /// How it came to hold them.
+    /// Reason why it held them.
     pub how: How,
 }
 
-/// How a job came to hold processors that had been booked for another one.
+/// Reason why a job held processors that had been booked for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
@@ -142,7 +145,7 @@ pub enum How {
     QueuedLater,
 }
 
-/// One stay in the queue: from when until when it waited, and until when it ran.
+/// One stay in the queue: it waited from `from` to `start` and ran until `end`.
 #[derive(Clone, Copy)]
 struct Stay<'a> {
     job: &'a JobRow,
@@ -150,25 +153,25 @@ struct Stay<'a> {
     from: i64,
     start: i64,
     end: i64,
-    /// How long it is planned to take; `i64::MAX` = without a limit.
+    /// Planned duration; `i64::MAX` = no limit.
     span: i64,
     key: (i64, i64, i64),
-    /// Whether it runs again, after an attempt that failed.
+    /// True if it runs again, after an attempt that failed.
     again: bool,
-    /// Whether its span is what its provider planned with.
+    /// True if its provider planned with its span.
     is_plain: bool,
 }
 
-/// The queue of a provider, and what runs there.
+/// The queue of a provider, and its running jobs.
 pub(super) struct Line<'a> {
     rule: Rule,
-    /// The order, where it is known.
+    /// Order of the queue; `None` if unknown.
     order: Option<Order>,
     /// True if reservations keep their places when jobs end early.
     never_compresses: bool,
     processors: i64,
     stays: Vec<Stay<'a>>,
-    /// Processors that are down: from when to when, and how many.
+    /// Processors that are down: from, until, number.
     down: Vec<(i64, i64, i64)>,
     has_maintenance: bool,
 }
@@ -182,7 +185,7 @@ enum Order {
 }
 
 impl<'a> Line<'a> {
-    /// The queue of a provider, from its attempts; `None` if that is no plain queue.
+    /// The queue of a provider, from its attempts; `None` if it is no plain queue.
     pub(super) fn of(
         resource: &ResourceRow,
         attempts: impl Iterator<Item = &'a AttemptRow>,
@@ -226,7 +229,8 @@ impl<'a> Line<'a> {
             };
             let end = attempt.end.map_or(i64::MAX, micros);
             let lost = before.insert(attempt.job, end).unwrap_or(0);
-            // An attempt more begins to wait when the one before it is lost; parts of a job run at once.
+            // A repeated attempt begins to wait when the one before it is lost. Parts of a job wait
+            // and run at the same time.
             let from = if has_attempts(job) { lost.max(micros(queued)) } else { micros(queued) };
             line.stays.push(line.stay(job, attempt, from, end));
         }
@@ -243,7 +247,7 @@ impl<'a> Line<'a> {
         };
         let start = attempt.start.map_or(i64::MAX, micros);
         let end = if attempt.start.is_some() { end } else { i64::MAX };
-        // One that never starts waits until it leaves.
+        // A stay without a start waits until the job leaves.
         let start = if start == i64::MAX { micros(job.left) } else { start };
         let key = (primary, micros(attempt.queued.unwrap_or_default()), job.job);
         let again = has_attempts(job) && attempt.attempt > 1;
@@ -251,7 +255,7 @@ impl<'a> Line<'a> {
         Stay { job, attempt, from, start, end, span, key, again, is_plain }
     }
 
-    /// Whether a job stands in it as any other.
+    /// True if the queue treats a job as any other.
     pub(super) fn is_for(&self, job: &JobRow) -> bool {
         has_attempts(job)
     }
@@ -266,7 +270,8 @@ impl<'a> Line<'a> {
         self.stays.iter().find(|it| it.job.job == job && it.attempt.attempt == attempt)
     }
 
-    /// Who waits at an instant before such a stay, the first one first; `None` if the order is not known.
+    /// The stays that wait before `own` at an instant, the first one first; `None` if the order is
+    /// unknown.
     fn before(&self, own: &Stay<'_>, at: i64) -> Option<Vec<&Stay<'a>>> {
         self.order?;
         let waits = |it: &&Stay<'_>| {
@@ -284,7 +289,7 @@ impl<'a> Line<'a> {
         Some(self.before(own, came)?.into_iter().map(queued).collect())
     }
 
-    /// Whether an attempt started although others stood before it.
+    /// The jobs that an attempt passed when it started, if any.
     pub(super) fn backfilled(&self, job: i64, attempt: i64) -> Option<Backfilled> {
         let own = self.of_attempt(job, attempt).filter(|it| it.attempt.start.is_some())?;
         if self.rule == Rule::Fcfs || own.again {
@@ -303,7 +308,7 @@ impl<'a> Line<'a> {
             }
             (own.attempt.processors <= left_free).then_some(Test::LeavesRoom)
         });
-        // A plan by which it would not have started is not the one that was made.
+        // If the plan would not have allowed the start, the scheduler had another plan.
         let plan = plan.filter(|_| test.is_some());
         Some(Backfilled {
             head: queued(head),
@@ -314,7 +319,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// Why a job did not start at an instant, though enough processors were free.
+    /// Reason why a job did not start at an instant, although enough processors were free.
     pub(super) fn held(&self, job: i64, at: f64) -> Option<Held> {
         let (own, time) = (self.last(job)?, micros(at));
         let booked = self
@@ -338,8 +343,8 @@ impl<'a> Line<'a> {
         }))
     }
 
-    /// When the head of the queue could start by the limits of what runs at an instant, and how many processors it leaves
-    /// free then; `None` where tables do not tell what a scheduler planned with.
+    /// Start of the head of the queue by the limits of running jobs, and the processors that it
+    /// then leaves free. `None` if the scheduler's plan does not follow from the tables.
     fn plan(&self, head: &Stay<'_>, own: &Stay<'_>, at: i64) -> Option<(i64, i64)> {
         let runs = |it: &&Stay<'_>| {
             let begun = it.start < at || it.start == at && it.key < own.key;
@@ -370,8 +375,8 @@ impl<'a> Line<'a> {
         Some((start, free - head.attempt.processors))
     }
 
-    /// Whether another job started and ended at an instant. Then a queue was passed over more than once at it, and tables
-    /// do not tell in which pass an attempt started.
+    /// True if another job started and ended at an instant. Then the queue was examined more than
+    /// once at it, and tables do not show the pass in which an attempt started.
     fn has_several_passes(&self, own: &Stay<'_>, at: i64) -> bool {
         let is_brief = |it: &Stay<'_>| it.attempt.start.is_some() && it.start == at && it.end == at;
         self.stays.iter().any(|it| is_brief(it) && it.job.job != own.job.job)
@@ -381,8 +386,8 @@ impl<'a> Line<'a> {
         self.down.iter().filter(|it| it.0 <= at && at < it.1).map(|it| it.2).sum()
     }
 
-    /// The start that was booked for an attempt under conservative backfilling when the job was queued, and who held its
-    /// processors then.
+    /// The start that conservative backfilling booked for an attempt when the job was queued, and
+    /// the jobs that held its processors then.
     pub(super) fn booked(&self, job: i64, attempt: i64) -> Option<BookedStart> {
         let own = self
             .of_attempt(job, attempt)
@@ -419,7 +424,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Whether its attempts follow each other; else they are parts or shares.
+/// True if its attempts follow each other. Otherwise, they are parts or shares.
 fn has_attempts(job: &JobRow) -> bool {
     ["rigid", "moldable"].contains(&job.shape.as_str())
 }

@@ -1,4 +1,4 @@
-//! The story of an application of phases: its intervals, and what was between them.
+//! The story of an application of phases: its intervals, and the time between them.
 
 use haggle_results::JobRow;
 use haggle_results::reader::IntervalRow;
@@ -10,7 +10,7 @@ use super::{Chronicle, Story};
 /// Phases that it ran on one set of machines. Times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Interval {
-    /// Which of its intervals.
+    /// Number of the interval.
     pub interval: i64,
     /// Its first phase.
     pub first: i64,
@@ -20,21 +20,21 @@ pub struct Interval {
     pub cluster: String,
     /// Its machines.
     pub processors: i64,
-    /// How it came there: `start`, `stay`, `within` or `between`.
+    /// Kind of its placement: `start`, `stay`, `within` or `between`.
     pub how: String,
-    /// When it was on its way there.
+    /// Time at which it was sent there.
     pub ordered: f64,
-    /// When it began to compute.
+    /// Start of computing.
     pub start: Option<f64>,
-    /// When that was over.
+    /// End of computing.
     pub end: f64,
-    /// How long the phases were predicted to take.
+    /// Predicted duration of the phases.
     pub predicted: f64,
     /// `done`, `lost` or `open`.
     pub outcome: String,
 }
 
-/// Completes the story: it waits for machines, moves, and computes.
+/// Completes the story: the application waits for machines, moves, and computes.
 pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     let mut ledger = Ledger::new(job);
     let mut rows = Vec::from_iter(all.intervals.iter().filter(|it| it.job == job.job));

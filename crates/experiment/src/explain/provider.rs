@@ -1,4 +1,4 @@
-//! Jobs of providers: rigid ones with one attempt after the other, and bags with their shares.
+//! Jobs of providers: rigid ones with successive attempts, and bags with their shares.
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,9 @@ use super::{Chronicle, Crash, Maintained, OnGrid, Story, together, workflow};
 pub struct Attempt {
     /// Its number, from 1.
     pub attempt: i64,
-    /// Where.
+    /// Its provider or resource.
     pub provider: String,
-    /// Its processors, or those that it was to have.
+    /// Its processors, held or planned.
     pub processors: i64,
     /// When it was queued there; on a grid, when it got its slot.
     pub queued: Option<f64>,
@@ -28,15 +28,15 @@ pub struct Attempt {
     pub start: Option<f64>,
     /// When it ended, output included.
     pub end: Option<f64>,
-    /// How, a word of the table `attempts`.
+    /// Its outcome, a word of the table `attempts`.
     pub outcome: String,
-    /// Computing that a checkpoint saved when it was lost at a provider, s.
+    /// Computing that a checkpoint saved from a lost attempt at a provider, s.
     pub saved: f64,
     /// Time in which it read or wrote checkpoints, s.
     pub checkpointing: f64,
-    /// When the processors that failed under it were back; `None` = not in this run, or none failed.
+    /// Return of the processors that failed under it; `None` = not in this run, or none failed.
     pub restored: Option<f64>,
-    /// What it has only on a grid.
+    /// Its fields on a grid.
     #[serde(flatten)]
     pub on_grid: Option<OnGrid>,
 }
@@ -63,7 +63,7 @@ impl Attempt {
 /// A share of a bag.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Share {
-    /// Who took it.
+    /// Provider of the share.
     pub provider: String,
     /// Its tasks.
     pub tasks: i64,
@@ -73,15 +73,15 @@ pub struct Share {
     pub start: Option<f64>,
     /// When the last of its tasks ended.
     pub end: Option<f64>,
-    /// How.
+    /// Its outcome.
     pub outcome: String,
     /// Completion promised for it.
     pub promised_end: Option<f64>,
-    /// Of a part that started together with others: for how long of their wait its provider had too few
-    /// free processors for it, or could not start it, s.
+    /// For a part that started together with others: time of their wait in which its provider had
+    /// too few free processors, or could not start it, s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short: Option<f64>,
-    /// Until when that was so last; `None` = never.
+    /// End of the last such time; `None` = never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_until: Option<f64>,
 }
@@ -89,15 +89,15 @@ pub struct Share {
 /// Tasks of a bag that ran together when their processors failed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LostTasks {
-    /// Where.
+    /// Provider of the tasks.
     pub provider: String,
-    /// How many.
+    /// Number of tasks.
     pub tasks: i64,
     /// When they had started.
     pub start: f64,
     /// When their processors failed.
     pub end: f64,
-    /// When these were back; `None` = not in this run.
+    /// Return of these processors; `None` = not in this run.
     pub restored: Option<f64>,
 }
 
@@ -128,17 +128,17 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         story.shares = shares.iter().copied().map(share).collect();
         story.lost_tasks = lost.iter().filter_map(|it| lost_tasks(it, restored(it))).collect();
         let supply = all.market.supply(1, shares.iter().map(|it| it.provider.as_str()));
-        // With latency, a task may start before its metascheduler knows that the bag is placed.
+        // With latency, a task may start before its metascheduler learns that the bag is placed.
         let placed = job.queued.unwrap_or(job.left).min(job.start.unwrap_or(job.left));
         tell_placing(&mut ledger, micros(placed), &story.crashes);
         tell_bag(&mut ledger, job, supply, &held);
     } else {
         story.attempts = own.iter().map(|it| Attempt::new(it, restored(it))).collect();
-        // A moldable job waits for as many processors as its provider has chosen.
+        // A moldable job waits for the number of processors that its provider chose.
         let processors = story.size();
         let supply = all.market.supply(processors, job.provider.as_deref().into_iter());
         let queued = micros(job.queued.unwrap_or(job.left));
-        // Its user keeps it until it is ready; then its inputs are sent to where it is placed.
+        // The user keeps a task until it is ready; then its inputs are sent to its provider.
         if job.task.is_some() {
             ledger.until(queued.min(job.ready.map_or(0, micros)), Part::NotReady);
             for (sent, arrived) in workflow::transfers(all, job) {
@@ -153,7 +153,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
         let mut waiting =
             Waiting::new(supply, ready, Part::Order).for_data(moved.and_then(|moved| moved.data));
         let start_up = moved.map_or(0, |moved| micros(moved.start_up));
-        // Nobody has said how long a moldable job was planned to take.
+        // The planned duration of a moldable job is unknown.
         if story.shape == "rigid" {
             let planned = planned(all, job);
             let here =
@@ -182,7 +182,7 @@ pub(super) fn tell(mut story: Story, all: &Chronicle, job: &JobRow) -> Story {
     story
 }
 
-/// Providers and their processors, what attempts held of these, and what was down.
+/// Providers and their processors, the attempts that held these, and the outages.
 pub(super) fn market(
     resources: &[ResourceRow],
     placements: &[PlacementRow],
@@ -198,13 +198,13 @@ pub(super) fn market(
     Market::new(places, held, outages, crashes, maintenance)
 }
 
-/// For how long its provider planned with it, s; `None` = without a limit.
+/// Duration that the provider planned for it, s; `None` = no limit.
 fn planned(all: &Chronicle, job: &JobRow) -> Option<f64> {
     let resource = all.resources.iter().find(|it| Some(&it.provider) == job.provider.as_ref());
     Some(job.limit()? / resource?.speed)
 }
 
-/// The windows of its provider that it met while it waited, or would have met if it had started.
+/// Windows of maintenance at its provider during its wait, or within its limit if it had started.
 fn maintenance(all: &Chronicle, job: &JobRow, planned: Option<f64>) -> Vec<Maintained> {
     let Some((provider, queued)) = job.provider.as_ref().zip(job.queued) else { return Vec::new() };
     let until = job.start.unwrap_or(job.left);
@@ -232,7 +232,8 @@ fn maintenance(all: &Chronicle, job: &JobRow, planned: Option<f64>) -> Vec<Maint
     windows
 }
 
-/// Before a job is queued: whether anybody was down who had it, or was to get it.
+/// Time before a job is queued. A crash of its holder, or of its next holder, counts as
+/// `SchedulerDown`.
 fn tell_placing(ledger: &mut Ledger, queued: i64, crashes: &[Crash]) {
     for crash in crashes {
         ledger.until(queued.min(micros(crash.from)), Part::Placing);
@@ -242,7 +243,7 @@ fn tell_placing(ledger: &mut Ledger, queued: i64, crashes: &[Crash]) {
     ledger.until(queued, Part::Placing);
 }
 
-/// The start of an attempt that waited from an instant on, for these parts.
+/// The start of an attempt that waited from an instant on; `parts` are the parts of its wait.
 fn started(
     job: &JobRow,
     it: &AttemptRow,
@@ -281,8 +282,8 @@ fn added(before: &[Spent], after: &[Spent]) -> Vec<Spent> {
     after.iter().map(added).collect()
 }
 
-/// A rigid job: what is not an attempt is waiting. Each attempt begins with its start-up. `starts` is told what each
-/// attempt waited for.
+/// A rigid job: time outside of its attempts is waiting. Each attempt begins with its start-up.
+/// `starts` receives the parts of each attempt's wait.
 fn tell_rigid<'a>(
     ledger: &mut Ledger,
     job: &JobRow,
@@ -318,8 +319,8 @@ fn tell_rigid<'a>(
     waiting
 }
 
-/// A bag: it computes while a task runs that comes to its end, else in vain while one does that
-/// is lost, else it waits at the providers of its shares.
+/// A bag: it computes while a task runs that ends. Otherwise its time is lost while a task runs
+/// that is lost, or it waits at the providers of its shares.
 fn tell_bag(ledger: &mut Ledger, job: &JobRow, supply: Supply<'_>, held: &[&PlacementRow]) {
     let mut waiting = Waiting::new(supply, job.ready, Part::Order);
     let mut changes: Vec<(i64, bool, i64)> = Vec::new();
@@ -340,7 +341,7 @@ fn tell_bag(ledger: &mut Ledger, job: &JobRow, supply: Supply<'_>, held: &[&Plac
     waiting.until(ledger, micros(job.left));
 }
 
-/// All that the job's provider did for others.
+/// Rows about other jobs at the job's provider.
 fn others<'a>(all: &'a Chronicle, job: &JobRow) -> Option<Others<'a>> {
     let provider = job.provider.as_ref()?;
     let here = || all.attempts.iter().filter(|it| it.provider == *provider);
@@ -381,7 +382,7 @@ fn lost_tasks(row: &AttemptRow, restored: Option<f64>) -> Option<LostTasks> {
     })
 }
 
-/// When the processors that failed under an attempt were all back.
+/// When all processors that failed under an attempt had returned.
 fn back(held: &[&PlacementRow], attempt: &AttemptRow, outages: &[OutageRow]) -> Option<f64> {
     let failed = outages.iter().filter(|outage| {
         let mut mine = held.iter().filter(|it| it.attempt == attempt.attempt);

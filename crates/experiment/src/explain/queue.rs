@@ -1,4 +1,5 @@
-//! The queue in which a rigid job waited: who was ahead, who held processors, who passed it.
+//! The queue in which a rigid job waited: jobs ahead of it, holders of processors, and jobs that
+//! passed it.
 
 use std::collections::BTreeMap;
 
@@ -9,37 +10,37 @@ use serde::Serialize;
 use super::line::{Held, Line, Queued};
 use super::supply::Free;
 
-/// What happened at the provider while the job waited there.
+/// Events at the provider while the job waited there.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Wait {
-    /// From when until when it waited, s; more than once if attempts were lost.
+    /// Intervals in which it waited, s; several if attempts were lost.
     pub stretches: Vec<(f64, f64)>,
     /// Processors of the provider.
     pub processors: i64,
     /// Its local scheduler.
     pub scheduler: String,
-    /// Jobs that stood before it when it came, in this order; of a queue with an order that the tables do not tell, all
-    /// that waited there.
+    /// Jobs that were before it when it came, in this order. If the tables do not show the order of
+    /// the queue: all jobs that waited there.
     pub ahead: Vec<Queued>,
-    /// The numbers of those of them that still waited when it had started for the last time, or left.
+    /// Numbers of those that still waited at its last start, or when it left.
     pub passed: Vec<i64>,
-    /// Why it did not start in the longest stretch with enough free processors, as far as the queue tells it.
+    /// Reason why it did not start in the longest stretch with enough free processors, if known.
     pub held: Option<Held>,
     /// Fewest free processors.
     pub free_min: i64,
     /// Most free processors.
     pub free_max: i64,
-    /// Mean over time.
+    /// Mean of the free processors over time.
     pub free_mean: f64,
-    /// How long at least as many as it needs were free, s.
+    /// Time in which at least its own number of processors were free, s.
     pub enough: f64,
     /// The longest stretch with enough free processors.
     pub longest_enough: Option<(f64, f64)>,
-    /// Jobs that gave back processors at the instant at which it started for the last time, by their numbers.
+    /// Jobs that gave back processors at the instant of its last start, by number.
     pub freed_by: Vec<i64>,
     /// Processors that these gave back.
     pub freed_at_start: i64,
-    /// Who held processors meanwhile, most processor-seconds first.
+    /// Holders of processors during the wait, most processor-seconds first.
     pub holders: Vec<Holder>,
     /// Jobs that were queued later there and started earlier, in order of start.
     pub overtakers: Vec<Overtaker>,
@@ -64,7 +65,7 @@ pub struct Holder {
     pub held: f64,
 }
 
-/// A job that came later and started earlier.
+/// A job that was queued later and started earlier.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Overtaker {
     /// Its number in the run.
@@ -89,12 +90,12 @@ pub(super) struct Others<'a> {
     pub(super) jobs: BTreeMap<i64, &'a JobRow>,
     pub(super) attempts: Vec<&'a AttemptRow>,
     pub(super) placements: Vec<&'a PlacementRow>,
-    /// Its queue, if it is a plain one.
+    /// Its queue, if it is a plain queue.
     pub(super) line: Option<Line<'a>>,
 }
 
 impl Others<'_> {
-    /// What they did while `job` waited.
+    /// Events at the provider while `job` waited.
     pub(super) fn during(
         &self,
         job: &JobRow,
@@ -133,8 +134,8 @@ impl Others<'_> {
         })
     }
 
-    /// The jobs that gave back processors at an instant, with how many. Work that began at this instant, too, may have
-    /// come later than the job that started then.
+    /// The jobs that gave back processors at an instant, with the numbers. Work that also began at
+    /// this instant is left out: it may have come later than the job that started then.
     pub(super) fn freed_at(&self, at: f64) -> BTreeMap<i64, i64> {
         let mut freed: BTreeMap<i64, i64> = BTreeMap::new();
         for it in self.placements.iter().filter(|it| it.start < at && it.end == at) {
@@ -143,8 +144,8 @@ impl Others<'_> {
         freed
     }
 
-    /// Who waited here at an instant, the first one to be queued first. Of jobs that came at the same instant the tables
-    /// do not say which was first.
+    /// Jobs that waited here at an instant, in order of queueing. For jobs that came at one
+    /// instant, tables do not show the order.
     fn waiting_at(&self, came: f64) -> Vec<Queued> {
         let mut stays: BTreeMap<i64, Queued> = BTreeMap::new();
         for it in &self.attempts {
@@ -222,7 +223,7 @@ impl Others<'_> {
     }
 }
 
-/// The highest level of steps; at one instant, what ends goes first.
+/// The highest level of steps; at one instant, ends precede starts.
 fn peak(mut steps: Vec<(f64, i64)>) -> i64 {
     steps.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let level = |level: &mut i64, (_, step): (f64, i64)| {

@@ -1,26 +1,26 @@
-//! Which rows of a run's tables the stories of some jobs need: their own, those of the tasks of their workflows, and
-//! what others did in their time.
+//! Rows of a run's tables that the stories of some jobs need: their own rows, those of the tasks of
+//! their workflows, and those of other jobs in their time.
 
 use std::collections::BTreeSet;
 
 use haggle_results::reader::{AttemptRow, Rows};
 use haggle_results::{JobRow, PlacementRow, ResultsError, RunReader};
 
-/// What is read of a run.
+/// The part of a run that is read.
 pub(super) struct Scope {
-    /// The numbers of the jobs that have stories, and of the tasks of their workflows; `None` = all.
+    /// Numbers of the jobs with stories, and of the tasks of their workflows; `None` = all.
     own: Option<BTreeSet<i64>>,
-    /// When they were in the system.
+    /// Intervals in which they were in the system.
     spans: Vec<(f64, f64)>,
 }
 
 impl Scope {
-    /// All that there is.
+    /// All rows.
     pub(super) fn everything() -> Scope {
         Scope { own: None, spans: Vec::new() }
     }
 
-    /// What some jobs need.
+    /// The rows that some jobs need.
     pub(super) fn of(run: &RunReader, jobs: &[JobRow]) -> Result<Scope, ResultsError> {
         let workflows: BTreeSet<i64> = jobs.iter().filter_map(|it| it.workflow).collect();
         let mut own: BTreeSet<i64> = jobs.iter().map(|it| it.job).collect();
@@ -30,7 +30,7 @@ impl Scope {
             let of = Rows::of("workflow", workflows)
                 .with("workload_name", tasks.map(|it| it.workload.clone()));
             JobRow::each(run, &of, |it| {
-                // The way to a task begins with the first ones.
+                // The path to a task begins with the first tasks of its workflow.
                 let last = jobs.iter().filter(|job| job.workload == it.workload);
                 let last = last.filter(|job| job.workflow == it.workflow).map(|job| job.left);
                 spans.push((it.submit, last.fold(it.submit, f64::max)));
@@ -48,7 +48,7 @@ impl Scope {
         }
     }
 
-    /// The rows with a time from one column to another one that is in the time of these jobs.
+    /// The rows whose interval, between these two columns, meets the time of these jobs.
     pub(super) fn during(&self, from: &'static str, to: &'static str) -> Rows {
         match self.own {
             Some(_) => Rows::all().during(from, to, self.spans.clone()),
@@ -56,7 +56,7 @@ impl Scope {
         }
     }
 
-    /// The jobs themselves, and all that are in these rows.
+    /// The jobs themselves, and all jobs in these rows.
     pub(super) fn jobs(&self, attempts: &[AttemptRow], placements: &[PlacementRow]) -> Rows {
         let Some(own) = &self.own else { return Rows::all() };
         let others = attempts.iter().map(|it| it.job).chain(placements.iter().map(|it| it.job));
@@ -64,7 +64,7 @@ impl Scope {
     }
 }
 
-/// The same time in spans that have nothing in common.
+/// The same time as disjoint spans.
 fn merged(mut spans: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     spans.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut merged: Vec<(f64, f64)> = Vec::new();

@@ -1,67 +1,66 @@
-//! What the time of a job was spent on: parts that add up, to the microsecond.
+//! Parts of a job's time in the system. They add up, to the microsecond.
 
 use std::collections::BTreeMap;
 
 use haggle_results::JobRow;
 use serde::Serialize;
 
-/// What some time of a job was spent on.
+/// Use of a part of a job's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// No provider had queued it: messages, questions and negotiation of a metascheduler. Of a job that
-    /// has moved, also the time at providers before the last one.
+    /// No provider had queued it: messages, requests and negotiation of a metascheduler. For a
+    /// moved job, also the time at providers before the last one.
     Placing,
     /// Its user did not allow it to start yet, or a parent of the task was not done.
     NotReady,
-    /// Queued: too few processors were free, or no slot of a grid, and none were missing because
-    /// something was down.
+    /// Queued: too few processors or slots of a grid were free, and outages were not the cause.
     Busy,
-    /// Queued, with enough free processors: the order of the queue, or reservations for others.
+    /// Queued with enough free processors: the order of the queue, or reservations of other jobs.
     Order,
     /// At the scheduler of a grid, while a resource had a free slot: until its next round.
     Round,
-    /// There would have been enough free processors, or a slot, if none had been down.
+    /// Without outages, enough processors or a slot would have been free.
     Down,
-    /// The resource where a static schedule had the task worked again, and the scheduler had not heard of that.
+    /// The resource of its static schedule worked again, but the scheduler did not know it yet.
     RepairUnknown,
-    /// There would have been enough if none had been in maintenance; or enough were free, and a window
-    /// was to begin within its requested time that leaves the provider too few.
+    /// Without maintenance, enough processors would have been free. Or enough were free, but a
+    /// window within its requested time would leave the provider too few.
     Maintenance,
-    /// Whoever had it was down: its user or metascheduler before it was queued, and the scheduler of
-    /// its provider, too, while enough processors were free.
+    /// Its holder was down: its user or metascheduler before it was queued, or the scheduler of its
+    /// provider while enough processors were free.
     SchedulerDown,
     /// It had a slot of a grid and waited for data; or it had moved, and its data were on their way.
     Transfers,
-    /// It computed in vain, in an attempt that was lost or not needed.
+    /// Computing of an attempt that was lost or not needed.
     Lost,
-    /// It had moved, and held processors to be started up.
+    /// It had moved, and held processors during its start-up.
     StartUp,
     /// It read or wrote checkpoints.
     Checkpoints,
-    /// It computed what counts.
+    /// Computing that counts.
     Computing,
 }
 
-/// How much of one thing, s.
+/// Time of one part, s.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Spent {
-    /// On what.
+    /// The part.
     pub part: Part,
-    /// So much of its waiting time.
+    /// Its part of the waiting time.
     pub waiting: f64,
-    /// So much of its run time.
+    /// Its part of the run time.
     pub running: f64,
 }
 
-/// To which of a job's two times something counts.
+/// Column of a job's time: waiting time or run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     Waiting,
     Running,
 }
 
-/// The time of one job, told from its submission on, without a gap.
+/// The time of one job, filled from its submission on without a gap.
 pub(super) struct Ledger {
     start: Option<i64>,
     left: i64,
@@ -75,7 +74,7 @@ impl Ledger {
         Ledger { start, left, told: micros(job.submit), parts: BTreeMap::new() }
     }
 
-    /// Up to when all is told.
+    /// Time up to which the ledger is filled.
     pub(super) fn told(&self) -> i64 {
         self.told
     }
@@ -85,7 +84,7 @@ impl Ledger {
         self.left
     }
 
-    /// All until then was spent on `part`. What is before the job's start is waiting time.
+    /// Assigns all time until then to `part`. Time before the job's start is waiting time.
     pub(super) fn until(&mut self, until: i64, part: Part) {
         let until = until.min(self.left);
         let start = self.start.unwrap_or(self.left);
@@ -93,8 +92,8 @@ impl Ledger {
         self.spend(until, part, Column::Running);
     }
 
-    /// Until then, `known` was spent as far as that is told, and all else on `rest`: for an
-    /// attempt of which tables have sums.
+    /// Assigns the time until then to `known`, as far as that suffices, and the remainder to
+    /// `rest`. For attempts of which tables have only sums.
     pub(super) fn mixed(
         &mut self,
         until: i64,
@@ -115,7 +114,7 @@ impl Ledger {
         }
     }
 
-    /// What was spent, in the order of [`Part`].
+    /// The parts, in the order of [`Part`].
     pub(super) fn spent(&self) -> Vec<Spent> {
         let row = |(&part, &[waiting, running]): (&Part, &[i64; 2])| Spent {
             part,

@@ -1,4 +1,4 @@
-//! Why each attempt of a run started when it did, in a word each.
+//! One reason for the start of each attempt of a run.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use super::{BookedStart, Story};
 pub(super) struct AttemptStart {
     /// Its number, from 1.
     pub(super) attempt: i64,
-    /// Where.
+    /// Its provider.
     pub(super) provider: String,
     /// Its processors.
     pub(super) processors: i64,
@@ -19,11 +19,11 @@ pub(super) struct AttemptStart {
     pub(super) from: i64,
     /// When it started.
     pub(super) start: f64,
-    /// What it waited for.
+    /// Parts of its wait.
     pub(super) parts: Vec<Spent>,
     /// Jobs that gave back processors at the instant at which it started, if it waited for processors.
     pub(super) freed_by: Vec<i64>,
-    /// Whom it passed in the queue.
+    /// Jobs that it passed in the queue.
     pub(super) backfilled: Option<Backfilled>,
     /// The start that was booked for it.
     pub(super) booked: Option<BookedStart>,
@@ -38,7 +38,7 @@ pub struct Start {
     pub workload: String,
     /// Its number in the workload.
     pub job_id: i64,
-    /// Its attempt, from 1; `None` = of a bag, of parts, or if it never started.
+    /// Its attempt, from 1; `None` for a bag, for parts, or if it never started.
     pub attempt: Option<i64>,
     /// The provider that ran it or queued it last.
     pub provider: Option<String>,
@@ -46,17 +46,17 @@ pub struct Start {
     pub processors: i64,
     /// When it was submitted.
     pub submit: f64,
-    /// When it started; `None` = it never did.
+    /// When it started; `None` = never.
     pub start: Option<f64>,
-    /// How long it waited, s: since the attempt before it was lost, if one was.
+    /// Waiting time, s: since the loss of the attempt before it, if there is one.
     pub waiting: f64,
-    /// Why it started then.
+    /// Reason of the start.
     pub reason: Reason,
-    /// Whether it is a task of a workflow.
+    /// True if it is a task of a workflow.
     pub is_task: bool,
 }
 
-/// Why a job started when it did.
+/// Reason of a start.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -68,17 +68,17 @@ pub enum Reason {
     Booked(BookedStart),
     /// These jobs gave back processors at that instant.
     CameFree(Vec<i64>),
-    /// It had waited, most of the time for this.
+    /// It had waited, for the most part because of this.
     Waited(Part),
-    /// The scheduler of a grid sent it: an attempt that the job's wait does not end with.
+    /// The scheduler of a grid sent it: an attempt that did not end the job's wait.
     Sent,
-    /// It never started: how it ended.
+    /// It never started; the word is its outcome or refusal.
     Never(String),
 }
 
 impl Start {
-    /// All starts of a story: each attempt's, those that were lost included. Of a bag, the first task that came to its
-    /// end. A job that waited when it left has a row for that.
+    /// All starts of a story: one for each attempt, lost ones included. For a bag, its first task
+    /// that ended. A job that waited when it left has a row too.
     pub fn all_of(story: &Story) -> Vec<Start> {
         let mut starts = match story.is_on_grid() {
             true => Start::on_grid(story),
@@ -104,8 +104,8 @@ impl Start {
         }
     }
 
-    /// The job's wait ends with the first of the attempts by which it was done; tables do not say for what the others
-    /// waited.
+    /// The job's wait ends with the first attempt of those by which it was completed. Tables do not
+    /// show the causes of the other waits.
     fn on_grid(story: &Story) -> Vec<Start> {
         let computed = story.attempts.iter().filter(|it| it.start.is_some());
         let of = |it: &super::Attempt| {
@@ -148,6 +148,7 @@ impl AttemptStart {
         if let Some(it) = &self.backfilled {
             return Reason::Backfilled(it.clone());
         }
+        // Tested after the passed jobs: a job may pass others without waiting.
         if micros(self.start) == self.from {
             return Reason::AtOnce;
         }

@@ -1,5 +1,5 @@
-//! Tasks of static schedules: each has a place of its own, so that it matters what that one did, and whether the scheduler
-//! knew.
+//! Tasks of static schedules. Each has a resource of its own, so the outages and other tasks of
+//! that resource decide, and the scheduler's knowledge of them.
 
 use haggle_results::about::LearnsOf;
 use haggle_results::reader::AttemptRow;
@@ -9,15 +9,15 @@ use serde::Serialize;
 use super::Chronicle;
 use super::spent::{Ledger, Part, micros, seconds};
 
-/// For what a task waited at the resource where its schedule had it.
+/// Reasons why a task waited at the resource of its schedule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Statics {
-    /// The resource; of a task that was sent several times, the last one.
+    /// The resource; for a task that was sent several times, the last one.
     pub resource: String,
-    /// When it was down while the task waited for it: from when to when.
+    /// Intervals in which it was down while the task waited.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub down: Vec<(f64, f64)>,
-    /// When it worked again, and the scheduler had not heard of that.
+    /// Intervals in which it worked again, but the scheduler did not know it yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<(f64, f64)>,
     /// Other tasks that it had meanwhile.
@@ -47,14 +47,15 @@ pub(super) struct Place<'a> {
     ready: Option<i64>,
     /// When it is sent there next.
     sent: i64,
-    /// Outages: when it failed, was back, and when the scheduler knew that.
+    /// Outages: failure, return, and time at which the scheduler knew of the return.
     outages: Vec<[i64; 3]>,
-    /// Attempts of others there: sent, and gone.
+    /// Attempts of other tasks there: sent, gone, and the row.
     others: Vec<(i64, i64, &'a AttemptRow)>,
 }
 
 impl<'a> Place<'a> {
-    /// Where a task was sent next from an instant on; `None` if the schedule is not known to have had it there.
+    /// The resource to which a task was sent next from an instant on; `None` if the
+    /// schedule may have had it elsewhere.
     pub(super) fn of(
         all: &'a Chronicle,
         job: &JobRow,
@@ -65,7 +66,7 @@ impl<'a> Place<'a> {
             return None;
         }
         let sent = |it: &AttemptRow| it.queued.map_or(i64::MAX, micros);
-        // What is lost is sent to the same resource again.
+        // A lost task is sent to the same resource again.
         let next = own.iter().find(|it| sent(it) >= now).or(own.last())?;
         let here = all.attempts.iter().filter(|it| it.provider == next.provider);
         let others = here.filter(|it| it.job != job.job).filter_map(|it| {
@@ -99,7 +100,7 @@ impl<'a> Place<'a> {
             Some(LearnsOf::Periodic(period)) => {
                 let period = micros(period).max(1);
                 let next = |time: i64| (time + period - 1) / period * period;
-                // An outage between two views is seen by what was lost only.
+                // The scheduler notices an outage between two updates only by lost attempts.
                 if back == i64::MAX || !lost && next(failed) > back { back } else { next(back) }
             }
             Some(LearnsOf::Within(longest)) => back.saturating_add(micros(longest)),
@@ -108,7 +109,7 @@ impl<'a> Place<'a> {
         sent.filter(|&it| it >= back).fold(late, i64::min)
     }
 
-    /// It waited from where the ledger is until then.
+    /// Fills the ledger until then: the task waited.
     pub(super) fn tell(&self, ledger: &mut Ledger, until: i64, statics: &mut Option<Statics>) {
         let until = until.min(ledger.left());
         ledger.until(until.min(self.ready.unwrap_or(0)), Part::NotReady);
@@ -151,7 +152,7 @@ impl<'a> Place<'a> {
         story.turns.dedup();
     }
 
-    /// Why the task is not sent at an instant.
+    /// Reason why the task is not sent at an instant.
     fn part(&self, now: i64) -> Part {
         let is_in = |from: i64, until: i64| from <= now && now < until;
         if self.outages.iter().any(|it| is_in(it[0], it[1])) {
@@ -168,7 +169,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Adds a stretch that may go on from the last one.
+/// Adds a stretch; it is joined to the last one if that ends where it begins.
 fn extend(stretches: &mut Vec<(f64, f64)>, from: i64, until: i64) {
     let (from, until) = (seconds(from), seconds(until));
     match stretches.last_mut().filter(|last| last.1 == from) {

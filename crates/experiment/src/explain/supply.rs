@@ -1,4 +1,4 @@
-//! How many processors, or slots of a grid's resources, were free when.
+//! Free processors, or free slots of a grid's resources, over time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,29 +6,29 @@ use haggle_results::reader::{CrashRow, MaintenanceRow, OutageRow};
 
 use super::spent::{Ledger, Part, micros, seconds};
 
-/// More than anybody can hold: the slots of a resource that has no limit.
+/// Slots of a resource without a limit: more than can ever be held.
 pub(super) const NO_LIMIT: i64 = i64::MAX / 4;
 
-/// All places where jobs may start, and what was held and down there when.
+/// All places where jobs may start, with their held and unavailable processors over time.
 #[derive(Default)]
 pub(super) struct Market {
     by_name: BTreeMap<String, usize>,
-    /// What there is at each place, and how much of it a processor is.
+    /// Size of each place, and the size of one processor.
     sizes: Vec<(i64, i64)>,
-    /// In order of time.
+    /// Changes in order of time.
     changes: Vec<Change>,
 }
 
-/// At an instant, so much more is held, down and closed at a place, or its scheduler is down.
+/// Change at an instant of the held, down and closed processors of a place, or of its scheduler.
 struct Change {
     at: i64,
     place: usize,
     held: i64,
-    /// But for what is closed anyway.
+    /// Processors down, except those that are closed anyway.
     down: i64,
-    /// In maintenance.
+    /// Processors in maintenance.
     closed: i64,
-    /// Schedulers there that crash, less those that restart.
+    /// Crashes of schedulers, less restarts.
     crashed: i64,
 }
 
@@ -39,8 +39,8 @@ impl Change {
 }
 
 impl Market {
-    /// `places` are names, what there is, and how many of it a processor is. `held` says who held how
-    /// much of which from when until when.
+    /// `places` are names, sizes, and the size of one processor. `held` has the place, start, end
+    /// and amount of each use.
     pub(super) fn new<'a>(
         places: impl Iterator<Item = (String, i64, i64)>,
         held: impl Iterator<Item = (&'a str, f64, f64, i64)>,
@@ -76,7 +76,7 @@ impl Market {
             let closed = last - first + 1;
             changes.push(Change { closed, ..Change::at(window.start, place) });
             changes.push(Change { closed: -closed, ..Change::at(window.end, place) });
-            // What fails while it is closed is missing once.
+            // A processor that fails while it is closed is missing only once.
             for outage in outages.iter().filter(|it| it.provider == window.provider) {
                 let both = outage.last.min(last) - outage.first.max(first) + 1;
                 let from = outage.failed.max(window.start);
@@ -98,7 +98,7 @@ impl Market {
         Market { by_name, sizes, changes }
     }
 
-    /// What a job can choose from that needs so much at one of these places.
+    /// Supply for a job that needs so much at one of these places.
     pub(super) fn supply<'a>(
         &self,
         need: i64,
@@ -108,32 +108,32 @@ impl Market {
         Supply::new(self, need, chosen)
     }
 
-    /// The same at any place.
+    /// Supply at any place.
     pub(super) fn supply_anywhere(&self, need: i64) -> Supply<'_> {
         Supply::new(self, need, (0..self.sizes.len()).collect())
     }
 }
 
-/// Where a job could have started, and what was free there at one instant after the other.
+/// Places where a job could have started, and the free processors there at successive instants.
 pub(super) struct Supply<'a> {
     market: &'a Market,
-    /// What the job needs at one place.
+    /// Need of the job at one place.
     need: i64,
-    /// By place; `None` where the job cannot start.
+    /// Levels by place; `None` where the job cannot start.
     levels: Vec<Option<Level>>,
-    /// The place, if there is but one.
+    /// The place, if there is only one.
     only: Option<usize>,
-    /// Changes that have been taken in.
+    /// Number of changes that have been applied.
     seen: usize,
-    /// Places with enough free, and a scheduler that can start what is queued there.
+    /// Places with enough free processors whose scheduler is up.
     can_start: usize,
-    /// Places with enough free.
+    /// Places with enough free processors.
     with_room: usize,
-    /// Places with enough free if nothing were down.
+    /// Places with enough free processors if none were down.
     with_room_if_up: usize,
-    /// Places with enough free if nothing were in maintenance.
+    /// Places with enough free processors if none were in maintenance.
     with_room_if_open: usize,
-    /// Places with enough free if there were neither.
+    /// Places with enough free processors if none were down or in maintenance.
     with_room_if_both: usize,
 }
 
@@ -168,12 +168,12 @@ impl<'a> Supply<'a> {
         }
     }
 
-    /// When something changes next.
+    /// Time of the next change.
     pub(super) fn next(&self) -> Option<i64> {
         self.market.changes.get(self.seen).map(|change| change.at)
     }
 
-    /// Takes in what changes up to an instant. Time only goes forward.
+    /// Applies all changes up to an instant, which must not be earlier than the last one.
     pub(super) fn seek(&mut self, time: i64) {
         while let Some(change) = self.market.changes.get(self.seen).filter(|it| it.at <= time) {
             self.seen += 1;
@@ -197,9 +197,10 @@ impl<'a> Supply<'a> {
         }
     }
 
-    /// Why the job does not start now, `can_start` being the reason where it could.
+    /// Reason why the job does not start now; `can_start` is the reason if it could.
     pub(super) fn part(&self, can_start: Part) -> Part {
         match (self.can_start, self.with_room) {
+            // Maintenance precedes outages, so it counts if the end of either would give room.
             (0, 0) if self.with_room_if_open > 0 => Part::Maintenance,
             (0, 0) if self.with_room_if_up > 0 => Part::Down,
             (0, 0) if self.with_room_if_both > 0 => Part::Maintenance,
@@ -211,8 +212,8 @@ impl<'a> Supply<'a> {
 }
 
 impl Level {
-    /// Whether something that needs so much could start here, whether it has room, and whether it
-    /// would have if nothing were down, in maintenance, or either.
+    /// True if, in order: a job with this need could start here; it has room; it would have room
+    /// with nothing down, with nothing closed, and with neither.
     fn offers(self, need: i64) -> [bool; 5] {
         let has_room = self.free >= need;
         let if_up = self.free + self.down >= need;
@@ -222,20 +223,21 @@ impl Level {
     }
 }
 
-/// A job that waits for processors: what that was for, and how many were free.
+/// A job that waits for processors: parts of its wait, and the free processors.
 pub(super) struct Waiting<'a> {
     supply: Supply<'a>,
     /// Earliest start its user allows.
     ready: Option<i64>,
-    /// When its data are there.
+    /// Time at which its data arrive.
     data: Option<i64>,
-    /// Why it waits where it could start.
+    /// Reason of the wait while it could start.
     can_start: Part,
-    /// From when until when it could not, for a window of maintenance was too near; in any order.
+    /// Intervals in which it could not start because a window of maintenance was too near; in any
+    /// order.
     windows: Vec<(i64, i64)>,
-    /// From when until when it waited.
+    /// Intervals in which it waited.
     pub(super) stretches: Vec<(f64, f64)>,
-    /// How many processors were free, if there is but one place.
+    /// Free processors, if there is only one place.
     pub(super) free: Free,
 }
 
@@ -246,15 +248,15 @@ impl<'a> Waiting<'a> {
         Waiting { supply, ready, data: None, can_start, windows, stretches, free }
     }
 
-    /// The same of a job whose data are there at `data` only.
+    /// The same job, with data that arrive at `data`.
     pub(super) fn for_data(mut self, data: Option<f64>) -> Waiting<'a> {
         self.data = data.map(micros);
         self
     }
 
-    /// The same of a job that is planned to take `planned` seconds, or for ever, at a provider with these
-    /// windows of maintenance: it does not start where one that leaves too few processors would begin
-    /// before its end.
+    /// The same job at a provider with these windows of maintenance. The job is planned to take
+    /// `planned` seconds, or has no limit. It does not start if a window that leaves too few
+    /// processors would begin before its end.
     pub(super) fn before_windows<'w>(
         mut self,
         planned: Option<f64>,
@@ -270,7 +272,7 @@ impl<'a> Waiting<'a> {
         self
     }
 
-    /// Why it does not start where it could, and until when that is so at most.
+    /// Reason why it does not start although it could, and the latest end of this reason.
     fn where_it_could(&self, now: i64, until: i64) -> (Part, i64) {
         let ahead = self.windows.iter().find(|&&(from, to)| from <= now && now < to);
         match ahead {
@@ -282,7 +284,7 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// It waited from where the ledger is until then.
+    /// Fills the ledger until then: the job waited.
     pub(super) fn until(&mut self, ledger: &mut Ledger, until: i64) {
         let until = until.min(ledger.left());
         if let Some(ready) = self.ready {
@@ -310,17 +312,17 @@ impl<'a> Waiting<'a> {
     }
 }
 
-/// How many processors were free while a job waited.
+/// Free processors while a job waited.
 #[derive(Default)]
 pub(super) struct Free {
-    /// Fewest and most.
+    /// Fewest and most free processors.
     pub(super) range: Option<(i64, i64)>,
     /// Free processors × microseconds.
     area: i128,
     time: i64,
-    /// Microseconds with enough of them.
+    /// Microseconds with enough free processors.
     enough: i64,
-    /// When there began to be enough, and until when there were.
+    /// Start and end of the current stretch with enough free processors.
     stretch: Option<(i64, i64)>,
     longest: Option<(i64, i64)>,
 }
@@ -347,12 +349,12 @@ impl Free {
         if self.time == 0 { 0.0 } else { self.area as f64 / self.time as f64 }
     }
 
-    /// How long there were enough, s.
+    /// Time with enough free processors, s.
     pub(super) fn enough(&self) -> f64 {
         seconds(self.enough)
     }
 
-    /// The longest stretch with enough of them, s.
+    /// The longest stretch with enough free processors, s.
     pub(super) fn longest(&self) -> Option<(f64, f64)> {
         self.longest.map(|(from, until)| (seconds(from), seconds(until)))
     }

@@ -1,4 +1,4 @@
-//! Jobs whose parts start together on several providers: what each part waited for, and where they were booked.
+//! Jobs whose parts start together on several providers: the wait of each part, and the bookings.
 
 use haggle_results::reader::BookingRow;
 use serde::Serialize;
@@ -6,22 +6,22 @@ use serde::Serialize;
 use super::spent::{Ledger, Part, micros, seconds};
 use super::supply::{Market, Supply};
 
-/// A place at which a job was booked.
+/// A booking of a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Booked {
-    /// When.
+    /// Time of the booking.
     pub time: f64,
-    /// The provider with idle processors that had asked to have the job moved; `None` = its first place.
+    /// The provider with idle processors that asked for the move; `None` = its first booking.
     pub asked_by: Option<String>,
     /// Planned start.
     pub start: f64,
-    /// Planned completion; `None` = without a limit.
+    /// Planned completion; `None` = no limit.
     pub finish: Option<f64>,
-    /// Who was to give how many processors.
+    /// Providers with the processors that each was to give.
     pub parts: Vec<(String, i64)>,
 }
 
-/// The places of a job, in order of time.
+/// The bookings of a job, in order of time.
 pub(super) fn bookings(job: i64, rows: &[BookingRow]) -> Vec<Booked> {
     let own = Vec::from_iter(rows.iter().filter(|row| row.job == job));
     let place = |rows: &[&BookingRow]| Booked {
@@ -34,28 +34,28 @@ pub(super) fn bookings(job: i64, rows: &[BookingRow]) -> Vec<Booked> {
     own.chunk_by(|a, b| a.number == b.number).map(place).collect()
 }
 
-/// How long too few processors were free for a part, or its provider could not start it.
+/// Time in which a part had too few free processors, or its provider could not start it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Short {
     time: i64,
-    /// Until when it was so last.
+    /// End of the last such time.
     until: Option<i64>,
 }
 
 impl Short {
-    /// How long, s.
+    /// Such time, s.
     pub(super) fn time(self) -> f64 {
         seconds(self.time)
     }
 
-    /// Until when last; `None` = never.
+    /// End of the last such time; `None` = never.
     pub(super) fn until(self) -> Option<f64> {
         self.until.map(seconds)
     }
 }
 
-/// Tells what a job waited for up to an instant: all of its parts, at these providers, have to have room at
-/// once.
+/// Fills the ledger with the wait of a job up to an instant. All of its parts must have room at
+/// these providers at the same time.
 pub(super) fn tell(
     ledger: &mut Ledger,
     market: &Market,
@@ -81,7 +81,8 @@ pub(super) fn tell(
     short
 }
 
-/// Why a job does not start whose parts do not for these reasons: because others run, if that is one.
+/// Reason why a job of several parts does not start. Among the reasons of its parts, running jobs
+/// come first.
 fn worst(reasons: &[Part]) -> Part {
     let order = [Part::Busy, Part::Maintenance, Part::Down, Part::SchedulerDown];
     order.into_iter().find(|it| reasons.contains(it)).unwrap_or(Part::Order)

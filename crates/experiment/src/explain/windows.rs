@@ -1,12 +1,12 @@
-//! What was granted to a job in advance, and how it lost that.
+//! The reservation of a job, and the losses of its place.
 
 use haggle_results::reader::{DisplacementRow, ReservationRow};
 use serde::Serialize;
 
-/// What a provider granted a job in advance.
+/// Reservation that a provider granted a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Granted {
-    /// When.
+    /// Time of the grant.
     pub time: f64,
     /// Earliest start; `None` = at once.
     pub ready: Option<f64>,
@@ -14,27 +14,27 @@ pub struct Granted {
     pub deadline: Option<f64>,
     /// Start planned then.
     pub planned_start: f64,
-    /// How far from the window that was asked for its interval is; `None` = in it.
+    /// Distance of its interval from the requested window; `None` = within the window.
     pub distance: Option<f64>,
-    /// When its start was fixed, and where.
+    /// Time at which its start was fixed, and this start.
     pub fixed: Option<(f64, f64)>,
-    /// Whether no room was left in the window.
+    /// True if the window had no room left.
     pub broken: bool,
     /// Processors granted.
     pub processors: i64,
-    /// How it lost its place, in order of time.
+    /// Losses of its place, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub displaced: Vec<Displaced>,
 }
 
-/// The place of a reservation was lost.
+/// Loss of the place of a reservation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Displaced {
-    /// When.
+    /// Time of the loss.
     pub time: f64,
-    /// Why, as in the table.
+    /// Cause, a word of the table.
     pub cause: String,
-    /// What was done about it, as in the table.
+    /// Answer of the provider, a word of the table.
     pub answer: String,
     /// Processors of its new place.
     pub processors: i64,
@@ -42,7 +42,7 @@ pub struct Displaced {
     pub planned_start: Option<f64>,
 }
 
-/// The window of a job, if it was granted one.
+/// The reservation of a job, if it was granted one.
 pub(super) fn of(
     job: i64,
     reservations: &[ReservationRow],

@@ -1,4 +1,4 @@
-//! Tasks of workflows: on what the way to one of them was spent, from parent to parent.
+//! Tasks of workflows: use of the time on the path to a task, from parent to parent.
 
 use std::collections::BTreeMap;
 
@@ -10,26 +10,26 @@ use serde::Serialize;
 use super::spent::{Part, Spent, micros, seconds};
 use super::{Chronicle, Story};
 
-/// What a task's place in its workflow tells.
+/// Place of a task in its workflow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InWorkflow {
     /// Number of the workflow in its workload.
     pub workflow: i64,
     /// Number of the task in the workflow.
     pub task: i64,
-    /// The way to the task: each waited for the one before it, which was the last of its parents to
-    /// be done. It begins with a task that waited for none, and ends with this one; empty if its
-    /// parents were not all done, or it left while what they made was on its way.
+    /// Path to the task: each task waited for the one before it, its last completed parent. It
+    /// begins with a task that waited for none, and ends with this one. It is empty if its parents
+    /// were not all completed, or if it left while their outputs were in transit.
     pub path: Vec<Step>,
-    /// The task by which the workflow was done: the way to that one is the critical path of the
-    /// workflow as it was. `None` if not all of its tasks were done.
+    /// The task that completed the workflow. The path to it is the actual critical path. `None` if
+    /// not all tasks were completed.
     pub last: Option<Last>,
-    /// Tasks of the workflow that had come to nothing when this one left, in order of time.
+    /// Tasks of the workflow without success that had left before this one, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Failed>,
 }
 
-/// A task that came to nothing, and not because an earlier one had.
+/// A task without success whose parents were not the cause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Failed {
     /// Number of the task in the workflow.
@@ -42,18 +42,19 @@ pub struct Failed {
     pub left: f64,
 }
 
-/// A task on the way to another one.
+/// A task on the path to another one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
     /// Number of the task in the workflow.
     pub task: i64,
     /// Its number in the workload.
     pub job_id: i64,
-    /// When it might start: its parents were done, or it was submitted. Its user may have heard of that later.
+    /// When it could start: its parents were completed, or it was submitted. Its user may have been
+    /// notified later.
     pub ready: f64,
     /// When it left.
     pub left: f64,
-    /// Its time from then on.
+    /// Parts of its time from then on.
     pub parts: Vec<Spent>,
 }
 
@@ -68,13 +69,13 @@ pub struct Last {
     pub end: f64,
 }
 
-/// The way to a task.
+/// The path to a task.
 pub(super) fn of(all: &Chronicle, job: &JobRow) -> Option<InWorkflow> {
     let (workflow, task) = job.in_workflow()?;
     let is_of_it = |it: &&JobRow| it.workload == job.workload && it.workflow == Some(workflow);
     let tasks: Vec<&JobRow> = all.jobs.iter().filter(is_of_it).collect();
     let blocked = job.ready.is_some_and(|ready| ready > job.submit && ready >= job.left);
-    // What a task needed is known of those that were submitted to a provider.
+    // The needs of a task are known only if it was submitted to a provider.
     let needs = |it: &InputRow| it.job == job.job && it.made_by.is_some();
     let unknown = !all.is_on_grid(job)
         && job.ready.is_some_and(|ready| ready > job.submit)
@@ -99,7 +100,7 @@ pub(super) fn of(all: &Chronicle, job: &JobRow) -> Option<InWorkflow> {
     })
 }
 
-/// What had come to nothing of a workflow when one of its tasks left.
+/// Tasks without success that had left a workflow before one of its tasks left.
 fn failed(job: &JobRow, tasks: &[&JobRow]) -> Vec<Failed> {
     let came_to_nothing = |it: &&&JobRow| {
         let own = !["completed", "unfinished"].contains(&it.outcome.as_str());
@@ -116,8 +117,8 @@ fn failed(job: &JobRow, tasks: &[&JobRow]) -> Vec<Failed> {
     failed.into_iter().map(told).collect()
 }
 
-/// When data of a task were on their way to its provider, in order of time: the last of each time
-/// that it was placed.
+/// Times at which data of a task were in transit to its provider, in order: for each placement,
+/// until the last arrival.
 pub(super) fn transfers(all: &Chronicle, job: &JobRow) -> Vec<(i64, i64)> {
     let mut times: BTreeMap<i64, i64> = BTreeMap::new();
     for (sent, arrived) in
@@ -129,15 +130,15 @@ pub(super) fn transfers(all: &Chronicle, job: &JobRow) -> Vec<(i64, i64)> {
     times.into_iter().collect()
 }
 
-/// The task that was done when this one might start.
+/// The last completed parent of a task.
 fn parent<'a>(all: &Chronicle, job: &JobRow, tasks: &[&'a JobRow]) -> Option<&'a JobRow> {
     last_parent(job, tasks, &all.inputs, all.is_on_grid(job))
 }
 
-/// A task, and the parent that it waited for.
+/// A task, and the parent for which it waited.
 fn step(all: &Chronicle, job: &JobRow, parent: Option<&JobRow>) -> Step {
     let known = job.ready.map_or(job.submit, |ready| ready.max(job.submit));
-    // Of what is over at a provider, its user hears later.
+    // A user learns later that a task at a provider has ended.
     let ready = parent.map_or(known, |it| it.left.max(job.submit)).min(known);
     let mut parts = match all.is_on_grid(job) {
         true => super::grid::parts(all, job),
@@ -161,7 +162,7 @@ fn number(job: &JobRow) -> i64 {
 }
 
 impl Story {
-    /// Whether it is a task of a workflow, which may start when its parents are done.
+    /// True if it is a task of a workflow, which can start when its parents are completed.
     pub fn is_task(&self) -> bool {
         self.workflow.is_some()
     }

@@ -6,7 +6,7 @@ use haggle_results::metrics::named::{Unit, title_and_unit};
 use haggle_scenario::file::{AxisScale, Figure, FigureKind, Metric};
 use haggle_scenario::quantity::{AxisEnd, AxisRange};
 
-/// A metric in words.
+/// Title of a metric.
 pub(super) fn title(metric: &Metric) -> String {
     title_and_unit(metric.name()).0
 }
@@ -22,11 +22,11 @@ pub(super) fn limits(range: Option<AxisRange>, factor: f64) -> Limits {
 
 /// The unit in which values are drawn.
 pub(super) struct Scale {
-    /// What a value is multiplied by.
+    /// Factor applied to a value.
     pub(super) factor: f64,
-    /// What is measured.
+    /// Title of the metric.
     pub(super) title: String,
-    /// The unit; empty where there is none.
+    /// The unit; empty if there is none.
     unit: &'static str,
 }
 
@@ -63,8 +63,8 @@ impl Scale {
         Scale { unit: if self.unit == "%" { "percentage points" } else { self.unit }, ..self }
     }
 
-    /// How the values of a figure lie on its y axis, and their unit. Lines of times have ticks as people say them
-    /// on an axis of logarithms, and no unit then.
+    /// Scale of a figure's y axis, and the unit of its values. Lines of times on a logarithmic axis
+    /// have ticks with units of their own, and then no unit in the label.
     pub(super) fn on_axis(self, figure: &Figure, metric: &Metric) -> (Scale, YScale) {
         if figure.y_scale != Some(AxisScale::Log) {
             return (self, YScale::Linear);
@@ -76,7 +76,7 @@ impl Scale {
         }
     }
 
-    /// The label of the axis; `note` says what of the values is shown.
+    /// The label of the axis; `note` describes the shown values.
     pub(super) fn label(&self, note: &str) -> String {
         let Scale { title, unit, .. } = self;
         let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };

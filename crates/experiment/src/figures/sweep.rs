@@ -1,8 +1,8 @@
 //! Figures over the axes of a sweep: a metric's mean over the replications with its
 //! 95 % confidence interval.
 //!
-//! What is no axis of the figure is never averaged over: every combination of the
-//! other axes gets a line, or a bar in each group, of its own.
+//! Axes of the sweep that are no axes of the figure are never averaged. Every combination of them
+//! has a line of its own, or a bar in each group.
 
 mod differences;
 
@@ -34,26 +34,25 @@ pub struct SweepData {
     pub scenario: String,
     /// The axes.
     pub axes: Vec<String>,
-    /// What the figures show: metrics of the whole run by the names that scenarios use, those of groups
-    /// as in `provider.north.mean_waiting_time`.
+    /// Values for the figures: metrics of the whole run by the names of scenarios, metrics of
+    /// groups as in `provider.north.mean_waiting_time`.
     pub rows: Vec<SweepRow>,
     /// All metrics that a run has.
     names: BTreeSet<String>,
-    /// The metrics that are shown; the others are not kept.
+    /// Metrics that are shown; the others are not kept.
     shown: BTreeSet<String>,
-    /// The point whose runs are being told.
+    /// The point whose runs are being added.
     points: Points,
-    /// Where a figure shows differences: each run's place on the axes and its metrics that are shown.
+    /// Place on the axes and shown metrics of each run, for figures of differences.
     pub runs: Vec<SweepRun>,
     /// The seed of each of these.
     pub seeds: Vec<u64>,
-    /// Whether a figure shows differences.
+    /// True if a figure shows differences.
     compares: bool,
 }
 
 impl SweepData {
-    /// Reads the summaries of all runs of `experiment` that are there, whose results are in `folder`, for
-    /// these figures.
+    /// Reads the summaries of all existing runs of `experiment` in `folder`, for these figures.
     ///
     /// # Errors
     /// If one of them is damaged.
@@ -73,7 +72,7 @@ impl SweepData {
         Ok(data)
     }
 
-    /// Nothing yet of the runs of `experiment`, for these figures.
+    /// Data without runs of `experiment`, for these figures.
     pub(crate) fn new(experiment: &Experiment, figures: &[file::Figure]) -> SweepData {
         let settings = experiment.variants.first().map(|variant| variant.settings.iter());
         let name = experiment.scenario.scenario.name.as_ref();
@@ -90,7 +89,7 @@ impl SweepData {
         }
     }
 
-    /// Adds a run. Those of a point follow each other.
+    /// Adds a run. The runs of a point must follow each other.
     pub(crate) fn add(
         &mut self,
         run: &Run<'_>,
@@ -113,7 +112,7 @@ impl SweepData {
                 self.names.insert(name.clone());
             }
         }
-        // That of a group has the group before it.
+        // The name of a group's metric begins with the group.
         let shown = |name: &str, shown: &str| {
             let group = name.strip_suffix(shown);
             group.is_some_and(|group| group.is_empty() || group.ends_with('.'))
@@ -127,7 +126,7 @@ impl SweepData {
         self.rows.extend(self.points.add(run));
     }
 
-    /// All runs have been told.
+    /// Completes the data after the last run.
     pub(crate) fn finish(&mut self) {
         let rows = self.points.finish();
         self.rows.extend(rows);
@@ -138,7 +137,7 @@ impl SweepData {
     }
 }
 
-/// All that figures can show of a run.
+/// All values of a run that figures can show.
 fn values(run: &RunReader, summary: &Summary) -> Result<Vec<(String, f64)>, ResultsError> {
     let mut values = of_run(summary);
     values.extend(messages(run)?.map(|count| (MESSAGES.to_owned(), count)));
@@ -160,7 +159,7 @@ pub fn draw_sweep(
         .map_err(|error| failed(figure, error))
 }
 
-/// A mean, where it is, and to which line it belongs.
+/// A mean, its place on the x axis, and its line.
 struct Value<'a> {
     x: &'a str,
     series: String,
@@ -271,7 +270,7 @@ fn prepare(figure: &file::Figure, sweep: &SweepData) -> Result<Figure, PlotError
     })
 }
 
-/// Of how many runs each value is.
+/// Number of runs of the values, in words.
 fn counted(values: &[Value]) -> String {
     let counts = || values.iter().map(|it| it.estimate.n);
     match (counts().min().unwrap_or(0), counts().max().unwrap_or(0)) {
@@ -293,7 +292,7 @@ fn stacks(figure: &file::Figure, sweep: &SweepData, x: usize) -> Result<BarChart
     let Some(first) = parts.first() else {
         return Err(PlotError::NoValues("there is no metric to draw".to_owned()));
     };
-    // What is no axis of the figure gives bars of its own.
+    // Every combination of the other axes has bars of its own.
     let name = |value: &Value| match value.series.as_str() {
         "" => value.x.to_owned(),
         more => format!("{}, {more}", value.x),
@@ -333,14 +332,14 @@ fn stacks(figure: &file::Figure, sweep: &SweepData, x: usize) -> Result<BarChart
     })
 }
 
-/// Variants of a sweep that one figure shows below each other, at most.
+/// Most variants of a sweep that one figure shows below each other.
 const VARIANTS_MOST: usize = 24;
 
-/// The first run of each variant of a sweep whose results are in `folder`, called by the values of the axes that differ; and
-/// what they are together.
+/// The first run of each variant of a sweep in `folder`, named by the values of the axes that
+/// differ, and a title for all of them.
 ///
 /// # Errors
-/// If there are none, or more than a figure shows, or one of them is damaged.
+/// If there are none, or more than a figure can show, or one of them is damaged.
 pub fn runs_of_variants(
     experiment: &Experiment,
     folder: &Path,
@@ -382,7 +381,7 @@ pub fn runs_of_variants(
     Ok((runs, about))
 }
 
-/// Whether the x axis is one of logarithms; names have none.
+/// True if the x axis is logarithmic; names cannot be.
 fn is_log(figure: &file::Figure, x_axis: &LineAxis) -> Result<bool, PlotError> {
     let log = figure.x_scale == Some(AxisScale::Log);
     if log && matches!(x_axis, LineAxis::Names(_)) {
@@ -393,7 +392,7 @@ fn is_log(figure: &file::Figure, x_axis: &LineAxis) -> Result<bool, PlotError> {
     Ok(log)
 }
 
-/// A value on an axis in words: a quantity says nothing without what it is of.
+/// A value on an axis in words. A quantity needs the name of its axis.
 fn setting(axis: &str, value: &str) -> String {
     match value.starts_with(|first: char| first.is_ascii_digit()) {
         true => format!("{axis} {value}"),
@@ -401,7 +400,7 @@ fn setting(axis: &str, value: &str) -> String {
     }
 }
 
-/// The values that a figure shows, each with the line it belongs to.
+/// The values that a figure shows, each with its line.
 fn values_of<'a>(
     figure: &file::Figure,
     sweep: &'a SweepData,
@@ -413,8 +412,8 @@ fn values_of<'a>(
     let group_axis = group.and_then(|name| sweep.axis(name));
     let prefix = group.filter(|_| group_axis.is_none()).map(|group| format!("{group}."));
     let suffix = format!(".{}", metric.name());
-    // The axis that groups comes first in the names of lines; axes with one value are left out, but
-    // for those whose other values are held against one.
+    // The grouping axis is first in the names of lines. Axes with one value are left out, except
+    // those of the base.
     let varies = |&axis: &usize| {
         let values: BTreeSet<&str> = rows.iter().map(|row| row.point[axis].as_str()).collect();
         axis != x && (values.len() > 1 || held.contains(&axis))
@@ -460,10 +459,10 @@ fn values_of<'a>(
     Ok(values)
 }
 
-/// Where a written value lies on an axis.
+/// Position of a written value on an axis.
 pub(crate) type Place = Box<dyn Fn(&str) -> f64>;
 
-/// What kind of axis the written values make: numbers, times, shares, or just names.
+/// Kind of the axis that the written values form: numbers, times, shares, or names.
 pub fn places<'a>(
     values: impl Iterator<Item = &'a str>,
     label: String,
@@ -538,7 +537,7 @@ fn boxes(values: &[Value], factor: f64, empty: BoxChart) -> BoxChart {
     BoxChart { categories, series, ..empty }
 }
 
-/// The different texts, in the order of their first appearance.
+/// The distinct texts, in the order of their first appearance.
 fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut known: Vec<String> = Vec::new();
     for text in texts {
@@ -560,7 +559,8 @@ mod tests {
         for policy in ["fcfs", "easy"] {
             for latency in ["1s", "1min"] {
                 for (seed, north) in [(1.0, 30.0), (2.0, 50.0)] {
-                    // What a policy brings differs far less from seed to seed than what waits.
+                    // The effect of a policy varies far less from seed to seed than the waiting
+                    // time.
                     let less = if policy == "easy" { 20.0 + seed } else { 0.0 };
                     seeds.push(seed as u64);
                     runs.push(SweepRun {
@@ -654,7 +654,7 @@ mod tests {
         let Ok(Figure::Bars(chart)) = prepare(&figure(both), &sweep()) else {
             panic!("bars over an axis are bars");
         };
-        // Each other point but the base itself is held against the one base.
+        // Every point except the base itself is compared with the one base.
         assert_eq!(chart.categories, ["fcfs", "easy"]);
         let names: Vec<&str> = chart.series.iter().map(|bars| bars.name.as_str()).collect();
         assert_eq!(names, ["latency 1min", "latency 1s"]);

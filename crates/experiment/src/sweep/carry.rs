@@ -23,12 +23,12 @@ use haggle_scenario::{Experiment, Run};
 pub struct Carried {
     /// Runs that failed, in the order of their numbers.
     pub failed: Vec<Failed>,
-    /// The figures of runs that could not be drawn, each with the reason and the runs.
+    /// Figures of runs that could not be drawn, each with the reason and the runs.
     pub figures_left_out: Vec<String>,
 }
 
-/// Carries out the runs that are not done and whose number is `mine`; what is to be summed up later.
-/// A run that somebody else is carrying out is left to them.
+/// Carries out the runs that are not done and whose number is `mine`; they are summed up later. A
+/// run that another command carries out is skipped.
 ///
 /// # Errors
 /// See [`SweepError`].
@@ -40,7 +40,7 @@ pub fn carry_out(
 ) -> Result<Carried, SweepError> {
     let mut past = Past::new(folder, conduct.output, conduct.wanted)?;
     let mut todo: Vec<Unit<'_>> = Vec::new();
-    // Runs that were done before, maybe without their figures.
+    // Runs that were done before. Their figures may be missing.
     let mut done: Vec<Run<'_>> = Vec::new();
     let mut runs = experiment.runs().peekable();
     while let Some(run) = runs.next() {
@@ -59,7 +59,7 @@ pub fn carry_out(
         }
         if missing {
             if conduct.pack.is_some() {
-                // A pack is made as a whole, but for runs that have folders of their own.
+                // A pack is made as a whole, except for runs with folders of their own.
                 unit.retain(|run| !own_place(run, conduct).exists());
             }
             todo.push(Unit { pack: conduct.pack.map(|_| first), runs: unit });
@@ -96,7 +96,7 @@ pub fn carry_out(
     Ok(Carried { failed, figures_left_out: with_runs(left_out) })
 }
 
-/// Reasons why figures were left out, each once, with the runs that have it.
+/// Reasons why figures were left out, each once, with its runs.
 fn with_runs(mut all: Vec<(usize, String, PathBuf)>) -> Vec<String> {
     all.sort();
     let mut reasons: Vec<(String, PathBuf, usize)> = Vec::new();
@@ -113,13 +113,14 @@ fn with_runs(mut all: Vec<(usize, String, PathBuf)>) -> Vec<String> {
     reasons.into_iter().map(told).collect()
 }
 
-/// Draws the figures of a run that are not in its folder. Gives the reasons why some were left out.
+/// Draws the figures of a run that are not in its folder. Returns the reasons why some were left
+/// out.
 fn draw_missing(run: &Run<'_>, output: &Path) -> Result<Vec<String>, SweepError> {
     let folder = output.join(run.folder());
     let figures = run.variant.scenario.figures.iter();
     let missing = figures.filter(|it| !folder.join(file_name(it)).exists());
     let missing: Vec<Figure> = missing.cloned().collect();
-    // A run that is packed with others has no folder.
+    // A packed run has no folder.
     if missing.is_empty() || !folder.exists() {
         return Ok(Vec::new());
     }
@@ -128,31 +129,31 @@ fn draw_missing(run: &Run<'_>, output: &Path) -> Result<Vec<String>, SweepError>
     drawn.map(|drawn| drawn.left_out).map_err(|error| SweepError::Figure(Box::new(error)))
 }
 
-/// What one thread does in one go.
+/// Work of one thread at a time.
 struct Unit<'e> {
-    /// The number of the first run of the pack that it makes.
+    /// Number of the first run, if the unit is a pack.
     pack: Option<usize>,
     runs: Vec<Run<'e>>,
 }
 
-/// The folder of a run that has one of its own.
+/// Own folder of a run.
 fn own_place(run: &Run<'_>, conduct: &SweepConduct<'_>) -> PathBuf {
     conduct.output.join(run.folder())
 }
 
-/// How a run ended while others go on.
+/// End of a run while others go on.
 pub(super) enum Ended {
-    /// It has results; why some of its figures were left out.
+    /// It has results; the texts are the reasons why figures were left out.
     Done(Vec<String>),
-    /// It failed, which is noted.
+    /// It failed, and the failure is noted.
     Failed(Failed),
-    /// Somebody else is carrying it out, or has done so meanwhile.
+    /// Another command carries it out, or has done so.
     Elsewhere,
 }
 
-/// Does `work` for each of `all` on so many threads, or as many as the system gives: this one does
-/// its part. After an error nothing new is begun; of several, the first one's in the list
-/// is returned.
+/// Calls `work` for each of `all` on `threads` threads, or as many as the system gives; this thread
+/// is one of them. After an error no new work begins. Of several errors, the first in the list is
+/// returned.
 fn side_by_side<T: Sync, E: Send>(
     threads: usize,
     all: &[T],
@@ -177,7 +178,7 @@ fn side_by_side<T: Sync, E: Send>(
     first.map_or(Ok(()), |(_, error)| Err(error))
 }
 
-/// Carries out a run, whose results go to `place`.
+/// Carries out a run with results at `place`.
 pub(super) fn one(
     one: &Run<'_>,
     folder: &Path,
@@ -201,7 +202,7 @@ pub(super) fn one(
         check: false,
         warnings: &one.variant.warnings,
     };
-    // Whatever is wrong with one run, and be it ours, is no reason to lose the others.
+    // An error of one run, even a bug, must not end the others.
     let ended =
         catch_unwind(AssertUnwindSafe(|| run(&one.scenario(), folder, Some(&destination), &how)));
     let notes = Notes::of(conduct.output);
@@ -215,6 +216,7 @@ pub(super) fn one(
         Ok(Err(ExperimentError::Run(haggle_runtime::RunError::Interrupted))) => {
             return Err(SweepError::Interrupted);
         }
+        // Another command took this run after it was examined.
         Ok(Err(ExperimentError::Results(
             ResultsError::InUse { .. } | ResultsError::FolderExists { .. },
         ))) => return Ok(Ended::Elsewhere),
@@ -237,7 +239,7 @@ pub(super) fn one(
     }
 }
 
-/// What a panic said.
+/// Text of a panic.
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

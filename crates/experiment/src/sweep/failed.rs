@@ -1,5 +1,5 @@
-//! Runs that failed for a reason of their own: noted beside the results, so that whoever sums up
-//! knows of them, wherever they were tried.
+//! Runs that failed by themselves. A note beside the results records each, so that the summary
+//! knows of it even if it ran on another machine.
 
 use std::fs;
 use std::io;
@@ -13,35 +13,35 @@ use crate::ExperimentError;
 use crate::run::BUILD;
 use haggle_scenario::Run;
 
-/// A run that has no results, and never will with the same input.
+/// A run without results that would fail again with the same input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
     /// Number of the run.
     pub run: usize,
     /// Its folder inside the sweep's, if it had any.
     pub folder: String,
-    /// Whose fault it is.
+    /// Origin of the error.
     pub cause: Cause,
-    /// What went wrong.
+    /// Text of the error.
     pub message: String,
     /// SHA-256 of the scenario that was run.
     scenario_sha256: String,
-    /// The build that tried.
+    /// The build that ran it.
     build: String,
 }
 
-/// Whose fault it is that a run failed.
+/// Origin of the error of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
-    /// The scenario's, or that of a log.
+    /// The scenario or a log.
     Input,
-    /// Ours.
+    /// A bug of haggle.
     Bug,
 }
 
 impl Failed {
-    /// A run that ended so.
+    /// A failed run with this error.
     pub fn new(run: &Run<'_>, cause: Cause, message: String) -> Failed {
         Failed {
             run: run.number,
@@ -53,8 +53,8 @@ impl Failed {
         }
     }
 
-    /// The same of an error of the run; `None` if it is one of the place where results go, which the
-    /// other runs would meet as well.
+    /// A failed run with this error; `None` for an error of the place of results, which all other
+    /// runs would meet too.
     pub fn of(run: &Run<'_>, error: &ExperimentError) -> Option<Failed> {
         let cause = match error {
             ExperimentError::Results(error) if !error.is_read() => return None,
@@ -67,7 +67,7 @@ impl Failed {
     }
 }
 
-/// SHA-256 of the scenario of exactly this run.
+/// SHA-256 of the scenario of this one run.
 pub(super) fn sha256_of(run: &Run<'_>) -> String {
     sha256(run.scenario().to_toml().as_bytes())
 }
@@ -82,7 +82,7 @@ impl Notes {
         Notes { folder: output.join(HIDDEN).join("failed") }
     }
 
-    /// Notes that a run failed.
+    /// Writes a note that a run failed.
     pub(super) fn add(&self, failed: &Failed) -> Result<(), ResultsError> {
         let made = fs::create_dir_all(&self.folder);
         made.map_err(|error| ResultsError::write(&self.folder, error))?;
@@ -90,7 +90,7 @@ impl Notes {
         write_whole(&self.path(failed.run), &format!("{text}\n"))
     }
 
-    /// Forgets that a run failed.
+    /// Removes the note that a run failed.
     pub(super) fn remove(&self, run: usize) -> Result<(), ResultsError> {
         let path = self.path(run);
         match fs::remove_file(&path) {
@@ -99,7 +99,7 @@ impl Notes {
         }
     }
 
-    /// What is noted of a run as it would be run now.
+    /// The note of a run, if it is of this scenario and build.
     pub(super) fn get(&self, run: &Run<'_>) -> Result<Option<Failed>, ResultsError> {
         let path = self.path(run.number);
         let text = match read_text(&path) {

@@ -1,4 +1,4 @@
-//! Runs that go into a pack as they end, one after the other.
+//! Runs that are added to a pack as they end, one after the other.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use super::{Failed, SweepConduct, SweepError};
 use crate::leftovers::Scratch;
 use haggle_scenario::{Run, Setting};
 
-/// Makes the pack of the runs from number `first` on. A pack that is there is replaced, once the new one is
-/// whole. Gives those that failed.
+/// Makes the pack of the runs from number `first` on. An existing pack is replaced when the new one
+/// is complete. Returns the runs that failed.
 pub(super) fn carry_out(
     first: usize,
     runs: &[Run<'_>],
@@ -21,11 +21,11 @@ pub(super) fn carry_out(
     let axes = axes.iter().map(Setting::column).collect();
     let mut pack = match PackWriter::create(conduct.output, first, axes) {
         Ok(pack) => pack,
-        // They leave what we would.
+        // Another command makes the same pack.
         Err(ResultsError::InUse { .. }) => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),
     };
-    // A run's own files are many and short-lived, and need not go over a network.
+    // The own files of a run are many and short-lived, so they stay on the local disk.
     let scratch = Scratch::create();
     let scratch = scratch.map_err(|error| ResultsError::write(&std::env::temp_dir(), error))?;
     let place = scratch.path().join("run");

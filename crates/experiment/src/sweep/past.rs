@@ -1,4 +1,4 @@
-//! Which runs of a sweep are there already, and whether they are what would be run now.
+//! Existing runs of a sweep, and the test that they fit the experiment.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,14 +12,14 @@ use super::{SweepError, Wanted};
 use crate::run::{BUILD, Keep, own_rules};
 use haggle_scenario::{Run, log_path};
 
-/// What was done before.
+/// State of the sweep before.
 pub(super) struct Past<'a> {
-    /// Where the scenario's relative paths start.
+    /// Folder from which relative paths of the scenario start.
     folder: &'a Path,
     output: &'a Path,
     there: SweepFolder,
     wanted: Wanted,
-    /// Files that runs have read, as they are now.
+    /// Input files of runs, as they are now.
     inputs: BTreeMap<PathBuf, Input>,
 }
 
@@ -33,9 +33,9 @@ impl<'a> Past<'a> {
         Ok(Past { folder, output, there, wanted, inputs: BTreeMap::new() })
     }
 
-    /// Whether the results of a run are there. A folder, or a pack, gets its final name only when everything is
-    /// in it, so one that is there was whole; a full disk or a copy that was stopped may have cut it
-    /// since, and sizes show that at no cost.
+    /// True if the results of a run exist. A folder, or a pack, gets its final name only when it is
+    /// complete. A full disk or an interrupted copy may have cut it since; the sizes show that at
+    /// no cost.
     pub(super) fn has(&mut self, run: &Run<'_>) -> Result<bool, SweepError> {
         let folder = self.output.join(run.folder());
         let Some(reader) = self.there.run(run.number, &run.folder())? else {
@@ -74,7 +74,7 @@ impl<'a> Past<'a> {
         if self.wanted.keep == Keep::Tables && summary_only {
             return Err(SweepError::NoTables { folder });
         }
-        // A pack knows the sizes of its own tables.
+        // A pack stores the sizes of its own tables.
         for (name, bytes) in found.tables.into_iter().filter(|_| !reader.is_packed()) {
             let table = folder.join(name);
             if !fs::metadata(&table).is_ok_and(|file| file.len() == bytes) {
@@ -88,7 +88,7 @@ impl<'a> Past<'a> {
     fn has_changed(&mut self, then: &Input) -> Result<bool, SweepError> {
         let path = log_path(&then.path, self.folder);
         let path = path.unwrap_or_else(|_| PathBuf::from(&then.path));
-        // A look at the size is cheap, and logs are read once for all runs.
+        // The size is compared first, since it costs little. Logs are read once for all runs.
         let size = fs::metadata(&path).map_err(|error| ResultsError::read(&path, error))?.len();
         if size != then.bytes {
             return Ok(true);
@@ -100,8 +100,8 @@ impl<'a> Past<'a> {
     }
 }
 
-/// Refuses a run that would be written, or removed, through a symbolic link among the folders of its sweep: these may be
-/// anybody's. Results that are there may be read through links.
+/// Refuses a run that would be written, or removed, through a symbolic link among the folders of
+/// its sweep: the target may belong to other users. Existing results may be read through links.
 pub(super) fn check_no_link(output: &Path, run: &Run<'_>) -> Result<(), SweepError> {
     let mut folder = output.to_owned();
     for part in run.folder().components() {

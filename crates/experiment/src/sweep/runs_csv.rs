@@ -1,5 +1,5 @@
-//! `runs.csv`: a row a run, written while the runs are read. Which columns there are is known when the
-//! last one has been: until then rows are as long as the list of columns was.
+//! `runs.csv`: one row a run, written while the runs are read. The columns are known only after the
+//! last run. Until then, each row is as long as the list of columns was.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,14 +15,14 @@ use super::sum_up::{nameless, persist};
 pub(super) struct RunsCsv {
     folder: PathBuf,
     head: Vec<String>,
-    /// Where each metric stands in a row.
+    /// Index of each metric in a row.
     places: BTreeMap<String, usize>,
     /// The rows so far, without a head.
     rows: csv::Writer<File>,
 }
 
 impl RunsCsv {
-    /// A table without rows, of which there is nothing to be seen yet in `folder`.
+    /// A table without rows; no file is visible in `folder` yet.
     pub(super) fn create(folder: &Path, axes: &[String]) -> Result<RunsCsv, ResultsError> {
         let file = tempfile::tempfile_in(folder);
         let file = file.map_err(|error| ResultsError::write(folder, error))?;

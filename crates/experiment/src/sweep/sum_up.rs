@@ -1,4 +1,5 @@
-//! The sum of a sweep: its tables and figures out of the runs that are there, read one after the other.
+//! Summary of a sweep: its tables and figures, from the existing runs, which are read one after the
+//! other.
 
 use std::fs::{self, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -31,33 +32,34 @@ pub struct Swept {
     pub failed_csv: Option<PathBuf>,
     /// The axes.
     pub axes: Vec<String>,
-    /// How many points have results.
+    /// Number of points with results.
     pub points: usize,
-    /// The metrics that are told of each point: the usual ones, and those of the figures over the axes.
+    /// The metrics reported for each point: the usual ones, and those of the figures over the axes.
     pub metrics: Vec<String>,
-    /// What `aggregate_csv` has of the first [`POINTS_KEPT`] of them, without the values of single runs.
+    /// Rows of `aggregate_csv` for the first [`POINTS_KEPT`] points, without the values of single
+    /// runs.
     pub rows: Vec<SweepRow>,
-    /// Runs that have no results, and why; those of `failed_csv`.
+    /// Runs without results, with the errors; those of `failed_csv`.
     pub failed: Vec<Failed>,
     /// The figures drawn over the axes.
     pub figures: Vec<PathBuf>,
-    /// The figures that were to be drawn and could not, over the axes or of runs, each with the reason.
+    /// Figures over the axes or of runs that could not be drawn, each with the reason.
     pub figures_left_out: Vec<String>,
-    /// The figures that show one run each, where these were not asked for.
+    /// Figures of single runs, if these were not requested.
     pub figures_of_runs: Vec<String>,
-    /// What the runs showed to have no effect, and in how many of them.
+    /// Settings without effect in runs, with the number of these runs.
     pub warnings: Vec<String>,
 }
 
-/// Points whose rows are given back: there may be thousands, and all are in the table.
+/// Points whose rows are returned. There may be thousands, and all are in the table.
 pub const POINTS_KEPT: usize = 24;
 
-/// Sums up the runs in `output`: `runs.csv`, `aggregate.csv`, figures, and `failed.csv` if runs have failed.
-/// Each file takes its name when it is whole, so that two at once leave what one leaves. In memory are
-/// one point, and what the figures show.
+/// Sums up the runs in `output`: `runs.csv`, `aggregate.csv`, figures, and `failed.csv` if runs
+/// have failed. Each file gets its name when it is complete, so that two commands at once leave the
+/// same files as one. The memory holds one point, and the data of the figures.
 ///
 /// # Errors
-/// If runs are missing that have not failed either, or something cannot be read, drawn or written.
+/// If a run neither exists nor has failed, or a file cannot be read, drawn or written.
 pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepError> {
     let axes: Vec<String> = experiment
         .variants
@@ -121,10 +123,10 @@ pub fn sum_up(experiment: &Experiment, output: &Path) -> Result<Swept, SweepErro
     Ok(swept)
 }
 
-/// The metrics that are told unless others are asked for.
+/// The metrics that are reported unless others are requested.
 pub const USUAL: [&str; 3] = ["mean_waiting_time", "mean_bounded_slowdown", "utilisation"];
 
-/// The metrics that are told of the points of a sweep: the usual ones, and those of its figures.
+/// The metrics reported for the points of a sweep: the usual ones, and those of its figures.
 fn told(experiment: &Experiment) -> Vec<String> {
     let mut metrics: Vec<String> = USUAL.map(str::to_owned).to_vec();
     let figures = experiment.figures.iter().filter_map(|figure| figure.metric.as_ref());
@@ -136,8 +138,8 @@ fn told(experiment: &Experiment) -> Vec<String> {
     metrics
 }
 
-/// Confidence intervals that say nothing: where all metrics that are told vary by less than a thousandth of their means,
-/// the seed changes next to nothing.
+/// A warning about confidence intervals without meaning. All reported metrics vary by less than a
+/// thousandth of their means, so the seed changes next to nothing.
 fn narrow(swept: &Swept) -> Option<String> {
     let mut points: Vec<&[String]> = swept.rows.iter().map(|row| row.point.as_slice()).collect();
     points.dedup();
@@ -162,9 +164,9 @@ fn narrow(swept: &Swept) -> Option<String> {
     })
 }
 
-/// A file in `folder` that has no name for anybody yet.
+/// A temporary file in `folder` without a final name.
 pub(super) fn nameless(folder: &Path) -> Result<NamedTempFile, ResultsError> {
-    // As any other file, which others may read if the user's mask lets them.
+    // Permissions of an ordinary file: other users may read it if the user's mask allows it.
     let ordinary = Permissions::from_mode(0o666);
     let mut builder = tempfile::Builder::new();
     builder.prefix(".").suffix(PARTIAL).permissions(ordinary).rand_bytes(RANDOM);
@@ -177,13 +179,13 @@ pub(super) fn nameless(folder: &Path) -> Result<NamedTempFile, ResultsError> {
     }
 }
 
-/// How the names of such files end.
+/// Suffix of the names of such files.
 const PARTIAL: &str = ".partial";
 
-/// How many letters and digits their names have besides.
+/// Random letters and digits in these names.
 const RANDOM: usize = 6;
 
-/// Removes such files of commands that were killed.
+/// Removes such files of killed commands.
 pub(super) fn clear_nameless(folder: &Path) {
     leftovers::clear(folder, |name| {
         let middle = name.strip_prefix('.').and_then(|name| name.strip_suffix(PARTIAL));
@@ -220,7 +222,7 @@ impl Aggregate {
         }
         swept.points += 1;
         if swept.points <= POINTS_KEPT {
-            // What they are means of may be thousands of values each.
+            // A mean may have thousands of values.
             let without = |row| SweepRow { values: Vec::new(), ..row };
             swept.rows.extend(rows.into_iter().map(without));
         }
@@ -234,14 +236,14 @@ impl Aggregate {
     }
 }
 
-/// Gives a file its name, with all that was written to it.
+/// Flushes a file and gives it its name.
 pub(super) fn persist(file: BufWriter<NamedTempFile>, path: &Path) -> Result<(), ResultsError> {
     let file = file.into_inner().map_err(io::IntoInnerError::into_error);
     let persisted = file.and_then(|file| file.persist(path).map_err(|error| error.error));
     persisted.map(drop).map_err(|error| ResultsError::write(path, error))
 }
 
-/// Writes the table of runs that failed, or removes that of a time when some did.
+/// Writes the table of failed runs, or removes an old one if none failed.
 fn failures(
     experiment: &Experiment,
     output: &Path,
@@ -275,7 +277,7 @@ fn failures(
     Ok(Some(path))
 }
 
-/// Draws what the scenario has of figures over its axes.
+/// Draws the figures of the scenario over its axes.
 fn draw(
     experiment: &Experiment,
     data: &SweepData,
@@ -284,7 +286,7 @@ fn draw(
 ) -> Result<(), SweepError> {
     for figure in &experiment.figures {
         let path = output.join(file_name(figure));
-        // Somebody else may draw the same at the same time.
+        // Another command may draw the same figure at the same time.
         let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
         let hidden = nameless(output)?.into_temp_path();
         let drawing = hidden.with_extension(ending);
@@ -303,15 +305,16 @@ fn draw(
     Ok(())
 }
 
-/// What the runs of a sweep showed to have no effect.
+/// Settings without effect in the runs of a sweep.
 #[derive(Default)]
 struct Merged {
     runs: usize,
     /// Each text with the number of runs that have it.
     texts: Vec<(String, usize)>,
-    /// The variant whose runs are being told, the digest of its first run, and the runs that have it too.
+    /// The variant whose runs are being added, the digest of its first run, and the number of runs
+    /// with this digest.
     point: Option<(String, String, usize)>,
-    /// Variants that are told, and those of them whose runs are equal.
+    /// Variants so far, and (in `equal`) those whose runs are equal.
     points: usize,
     equal: usize,
 }

@@ -51,7 +51,8 @@ impl RunReader {
         Ok(changed)
     }
 
-    /// Whether a file, of the one format that is read, is not what the run wrote.
+    /// True if a file is missing, was added, or differs from what the run wrote. The reader must
+    /// read only the format of that file.
     fn has_changed(
         &self,
         table: Table,

@@ -6,7 +6,7 @@ use haggle_results::{Format, RunReader, WriteOptions};
 
 use crate::made_up;
 
-/// Writes a run, lets `harm` change the text of `jobs.csv`, and gives the error of reading it.
+/// Writes a run, lets `harm` change the text of `jobs.csv`, and returns the error of reading it.
 fn error_after(harm: impl Fn(String) -> String) -> String {
     let place = tempfile::tempdir().expect("a temporary folder");
     let folder = place.path().join("run");

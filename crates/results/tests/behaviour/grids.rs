@@ -1,4 +1,4 @@
-//! What a run of a grid leaves: its own tables, and rows in those of all runs.
+//! Results of a grid's run: its own tables, and its rows in the tables of all runs.
 
 use haggle_model::grid::{
     AttemptRecord, Carried, CheckpointRecord, DataFlow, DataMoved, JobFate, Place, Reach,
@@ -19,7 +19,7 @@ fn at(seconds: i64) -> Time {
     Time::from_secs(seconds)
 }
 
-/// A job of 100 MI that saves 60, fails, and is computed elsewhere (example M-1).
+/// A job of 100 MI that saves 60, fails, and completes on another resource (example M-1).
 fn attempts() -> [AttemptRecord; 2] {
     let saved = CheckpointRecord {
         requested: at(62),
@@ -78,7 +78,7 @@ fn attempts() -> [AttemptRecord; 2] {
     [first, second]
 }
 
-/// Of 36 bytes, 15 are of jobs that move from the first resource to the second.
+/// Of 36 bytes, 15 belong to jobs that move from the first resource to the second.
 fn flows(resource: ProviderId) -> Box<[DataFlow]> {
     let here = Place::Resource(resource);
     let flow = |from, to, transfers, bytes| {
@@ -120,7 +120,7 @@ fn written(format: Format) -> (tempfile::TempDir, RunReader, Summary) {
         metrics.attempt_over(&record);
     }
     let job = Job::new(0, Time::ZERO, 1, Span::from_secs(100));
-    // What the first had saved counts, and all that the second did.
+    // The saved work of the first attempt counts, and all work of the second.
     let reach = Reach { done: Work::from_mi(60), computing: Span::from_secs(60) };
     let counts = |it: &AttemptRecord| if it.number == 1 { reach } else { Reach::end(it) };
     let settled =

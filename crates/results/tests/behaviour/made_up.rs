@@ -1,4 +1,4 @@
-//! A made-up run: two providers, first come, first served, every way a job can end.
+//! A made-up run: two providers, first come, first served, and every outcome of a job.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Behaviour of results as its users meet it: a file for each.
+//! Behaviour of results from the view of users, one file for each topic.
 
 mod damaged;
 mod folders;

@@ -1,4 +1,4 @@
-//! Rows that are asked for are read, and no others.
+//! Only the requested rows are read.
 
 use std::fs;
 
@@ -40,7 +40,7 @@ fn they_are_those_of_the_whole_table_for_which_the_conditions_hold() {
         assert_eq!(some, Vec::from_iter(expected.cloned()));
         assert!(!some.is_empty() && some.len() < placements.len() / 2);
 
-        // A job that never started has no time at which it did: that is before all.
+        // A job that never started has no start, which counts as before all times.
         let of = Rows::all().during("starting_time", "left_time", vec![(0.0, 0.0)]);
         let some = JobRow::some(&run, &of).expect("jobs");
         let expected = jobs.iter().filter(|it| it.start.is_none_or(|start| start <= 0.0));
@@ -63,8 +63,8 @@ fn rows_come_in_batches_in_their_order() {
     assert!(jobs.iter().map(|it| Some(it.job)).eq(numbers));
 }
 
-/// Where the second row group is unreadable, and so are all pages of the first one that have no row which is asked
-/// for.
+/// The second row group is made unreadable, and so are all pages of the first one without a
+/// requested row.
 #[test]
 fn nothing_else_of_a_file_is_read() {
     let jobs = writer::ROWS_PER_GROUP as u32 + 20_000;
@@ -74,7 +74,7 @@ fn nothing_else_of_a_file_is_read() {
 
     let path = run.folder().join("jobs.parquet");
     let mut bytes = fs::read(&path).expect("it is there");
-    // The second group is a seventh of the rows, at the end; behind it is what the file has.
+    // The second group is a seventh of the rows, at the end; the footer of the file follows it.
     let (from, to) = (bytes.len() * 89 / 100, bytes.len() * 97 / 100);
     bytes[from..to].fill(0xff);
     fs::write(&path, bytes).expect("it can be written");

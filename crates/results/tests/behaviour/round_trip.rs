@@ -1,4 +1,4 @@
-//! What is written is what is read, in either format.
+//! Rows that are written are read back equal, in either format.
 
 use haggle_results::{Cut, Extent, Format, JobRow, MetricsOptions, RunReader, Table, WriteOptions};
 
@@ -37,7 +37,7 @@ fn both_formats_hold_the_same_rows_and_the_same_digest() {
     }
 }
 
-/// Rows of more jobs than are kept in memory wait until it is known which of them count.
+/// With more jobs than the memory keeps, rows wait until it is known which jobs count.
 #[test]
 fn jobs_that_warm_up_and_cool_down_leave_out_are_marked() {
     let place = tempfile::tempdir().expect("a temporary folder");
@@ -68,7 +68,8 @@ fn jobs_that_warm_up_and_cool_down_leave_out_are_marked() {
     let mean = waited().sum::<f64>() / waited().count() as f64;
     let told = summary.mean_waiting_time.expect("jobs waited");
     assert!((mean - told).abs() < 1e-6 * told, "{mean} {told}");
-    // All else is as it is without a cut, texts and words too, and nothing is left beside the tables.
+    // Everything else equals the run without a cut, including texts and words, and no file is left
+    // beside the tables.
     let jobs = |run: &RunReader| {
         let rows = run.jobs().expect("jobs").into_iter();
         rows.map(|row| JobRow { counted: true, ..row }).collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! Metrics have the values that their definitions give by hand.
+//! Metrics have the values that follow by hand from their definitions.
 
 use haggle_model::observation::{BagRecord, ShareRecord, TaskRun};
 use haggle_model::reservation::{Answer, Cause, Displacement, GrantedWindow};
@@ -33,7 +33,7 @@ fn ran(id: u32, (submit, start, end, processors): (i64, i64, i64, u32)) -> JobRe
     }
 }
 
-/// North alone: 64 processors.
+/// Provider north alone: 64 processors.
 fn north() -> Cast {
     let mut cast = made_up::cast();
     cast.providers.truncate(1);
@@ -72,8 +72,8 @@ fn values_are_those_of_the_definitions() {
     assert!((response - weighted).abs() < 1e-9);
 }
 
-/// What is granted counts as far as it lies in the window: 44 of 80 processor-seconds of a machine
-/// of 4 there, so 44 of 1,280 of one of 64.
+/// Granted time counts as far as it lies in the window: 44 of 80 processor-seconds of a machine of
+/// 4, so 44 of 1,280 of one of 64.
 #[test]
 fn utilisation_in_a_window_is_that_of_what_was_granted() {
     let jobs = [(0, 0, 6, 3), (1, 6, 11, 2), (2, 2, 10, 1), (3, 18, 22, 4)];
@@ -127,8 +127,8 @@ fn utilisation_in_a_window_is_that_of_what_was_granted() {
     assert_eq!(reservations.total_distance_percent, 95.0);
 }
 
-/// On a machine of 4, until 9 s: one job gives back 3 processors from 4 s on, one 1 from 6 s, one 2 from 8 s. Up to 6 s
-/// 3 are idle, then 2, and from 8 s on none.
+/// On a machine of 4, until 9 s: one job gives back 3 processors at 4 s, one 1 at 6 s, and one 2 at
+/// 8 s. Up to 6 s, 3 are idle, then 2, and from 8 s on none.
 #[test]
 fn what_is_given_back_is_used_again_where_more_is_given_back_than_idle() {
     let jobs = [(0, 0, 4, 3, 10), (1, 6, 8, 2, 4), (2, 8, 9, 4, 1), (3, 4, 6, 1, 9)];
@@ -191,8 +191,8 @@ fn every_outcome_is_counted() {
     assert_eq!((it.nb_jobs_finished, it.nb_jobs_killed, it.success_rate), (3, 1, Some(0.5)));
 }
 
-/// Two processors from 0 to 20, of which 12 s were saved and 3 s went into checkpoints, and
-/// from 30 to 50, of which 2 s did; submitted at 0.
+/// Two processors from 0 to 20, with 12 s saved and 3 s in checkpoints, and from 30 to 50 with 2 s
+/// in checkpoints; submitted at 0.
 fn resumed(id: u32, outcome: JobOutcome) -> JobRecord {
     let secs = Span::from_secs;
     let gives_up = matches!(outcome, JobOutcome::Failed | JobOutcome::Cancelled);
@@ -213,7 +213,7 @@ fn resumed(id: u32, outcome: JobOutcome) -> JobRecord {
     }
 }
 
-/// Useful, lost, spent on checkpoints, unfinished, and all of it; processor-seconds.
+/// Useful, lost, checkpoint, unfinished and total work; processor-seconds.
 fn work(outcome: JobOutcome) -> [f64; 5] {
     let mut cast = north();
     cast.providers.iter_mut().for_each(|it| it.may_fail = true);

@@ -1,4 +1,4 @@
-//! The histograms of a log, one file each, so that a page can show the ones it needs.
+//! The histograms of a log, one file each, so that a page can show only those that it needs.
 
 use std::path::{Path, PathBuf};
 
@@ -8,19 +8,19 @@ use haggle_workloads::inspect::Log2Histogram;
 use super::Inspected;
 use crate::commands::{Error, figure};
 
-/// The words that tell the files apart, in the order in which they are drawn.
+/// The words that distinguish the files, in the order of drawing.
 const WORDS: [&str; 7] =
     ["run-time", "requested-time", "processors", "accuracy", "hour", "weekday", "week"];
 
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// Whether figures can be drawn into files named like `path`; asked before the log is read.
+/// Checks that figures can be drawn into files named like `path`, before the log is read.
 pub(super) fn check(path: &Path, force: bool) -> Result<(), Error> {
     ImageFormat::of(path)?;
     WORDS.into_iter().try_for_each(|word| figure::check(&named(path, word), force))
 }
 
-/// Draws the histograms that have something to show, and says into which files.
+/// Draws the histograms with data, and returns their files.
 pub(super) fn draw(inspected: &Inspected, path: &Path, force: bool) -> Result<Vec<PathBuf>, Error> {
     let mut drawn = Vec::new();
     for (word, histogram) in WORDS.into_iter().zip(histograms(inspected)) {
@@ -35,7 +35,7 @@ pub(super) fn draw(inspected: &Inspected, path: &Path, force: bool) -> Result<Ve
     Ok(drawn)
 }
 
-/// In the order of [`WORDS`]; `None` where the log does not know.
+/// Histograms in the order of [`WORDS`]; `None` if the log lacks the data.
 fn histograms(inspected: &Inspected) -> [Option<Histogram>; 7] {
     let statistics = &inspected.statistics;
     let by = |what: &str, x_label: &str, bins: Vec<(String, u64)>| Histogram {
@@ -74,9 +74,9 @@ fn histograms(inspected: &Inspected) -> [Option<Histogram>; 7] {
     ]
 }
 
-/// Every week up to the last one; weeks without jobs too, for a gap is worth seeing.
+/// Every week up to the last one. Weeks without jobs are included, so that gaps are visible.
 fn weeks(inspected: &Inspected) -> Vec<(String, u64)> {
-    /// More bars than pixels show nothing.
+    /// More bars than pixels are useless.
     const MOST: i64 = 1_500;
     let weeks = &inspected.statistics.jobs_per_week;
     let (Some(first), Some(last)) = (weeks.first(), weeks.last()) else {

@@ -98,7 +98,7 @@ fn row(name: &str, distribution: &Distribution) -> [String; 8] {
     ]
 }
 
-/// A length of time in the unit in which people think of it.
+/// A duration in the usual unit for its size.
 fn span(seconds: f64) -> String {
     match seconds {
         _ if seconds < 120.0 => format!("{} s", number(seconds)),
@@ -108,7 +108,7 @@ fn span(seconds: f64) -> String {
     }
 }
 
-/// Three digits or so, and no decimals where there are none.
+/// About three digits, and no decimals for whole numbers.
 fn number(value: f64) -> String {
     let decimals = match value.abs() {
         _ if value.fract() == 0.0 => 0,

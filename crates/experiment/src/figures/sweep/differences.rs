@@ -1,4 +1,5 @@
-//! Figures of differences: each run of a sweep against the one with its seed at another value of an axis.
+//! Figures of differences: each run of a sweep against the run with its seed at another value of an
+//! axis.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +10,10 @@ use super::super::metric;
 use super::{SweepData, distinct, setting};
 use haggle_scenario::file::{Figure, Metric};
 
-/// The runs that others are held against: axes with their values there.
+/// Base of a comparison: axes with their values.
 pub(super) type Base = Vec<(usize, String)>;
 
-/// Those that a figure names, if any.
+/// The base that a figure names, if any.
 pub(super) fn base(figure: &Figure, sweep: &SweepData) -> Result<Option<Base>, PlotError> {
     let Some(against) = &figure.against else { return Ok(None) };
     let mut base = Base::new();
@@ -34,7 +35,7 @@ pub(super) fn base(figure: &Figure, sweep: &SweepData) -> Result<Option<Base>, P
     Ok(Some(base))
 }
 
-/// What each other point differs by from that of the base, in the form of means.
+/// Difference of each other point from the base, in the form of means.
 pub(super) fn differences(sweep: &SweepData, base: &Base) -> Vec<SweepRow> {
     let row = |PairedRow { point, metric, base, values, difference }: PairedRow| SweepRow {
         point,
@@ -45,7 +46,7 @@ pub(super) fn differences(sweep: &SweepData, base: &Base) -> Vec<SweepRow> {
     against(&sweep.runs, &sweep.seeds, base).into_iter().map(row).collect()
 }
 
-/// What is drawn, where it is differences; with the variant where there is only one.
+/// Title of the differences; with the variant if there is only one.
 pub(super) fn of_difference(
     metric: &Metric,
     sweep: &SweepData,
